@@ -117,10 +117,10 @@ class distributed_graph {
     tasks_->count_by_number(count);
     return *this;
   }
-  // Sets a function that receives each key that is fulfilled, with its data, on the rank of the key, before
-  // the fulfilment counts: so the task sees what it has done. It is called on the thread that fulfils the key
-  // if that is on the same rank, else on any worker; on several at once. Views of the data are valid until it
-  // returns.
+  // Sets a function that receives each fulfilled key with its data, on the rank of the key. It runs before
+  // the fulfilment counts, so the task sees its effects. The thread that fulfils the key calls it if that
+  // thread is on the same rank. Otherwise any worker calls it. Several threads may call it at once. Views of
+  // the data are valid until it returns.
   //
   // If it returns false, the fulfilment does not count, and the key needs no task. The function may fulfil
   // keys itself. So one message can tell a rank, with data, that a task has ended for which many of the

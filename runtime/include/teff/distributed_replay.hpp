@@ -63,8 +63,8 @@ template <class Body, class Key>
 concept body_of_replayed_task = std::is_invocable_v<Body&, const Key&, const replayed_task&>;
 }  // namespace detail
 
-// The tasks of an iteration, over the ranks of a job, and which outputs they read: planned once, and run as
-// often as asked, at hardly any cost a task.
+// The tasks of an iteration over the ranks of a job, and the outputs that they read. The ranks plan them
+// once, and then run them as often as asked, at hardly any cost a task.
 //
 //   teff::distributed_replay<int> steps{comm};        // a task for each column: a step is an iteration
 //   steps.rank([&](int column) { return owner(column); });
@@ -74,13 +74,15 @@ concept body_of_replayed_task = std::is_invocable_v<Body&, const Key&, const rep
 //     task.output_as<double>()[0] = relax(column, task);   // reads task.input_as<double>(0 to 2)
 //   });
 //
-// - Each rank makes one, in the same order as its communicators, and adds its own tasks: the key, the size of
-//   the output, whose outputs it reads, and which worker runs it. Each worker runs its tasks in the order in
-//   which they were added, iteration by iteration; it waits where a task reads an output of another worker or
-//   rank that is not there yet, or would overwrite one that is still read, and nowhere else. A task reads no
-//   output that its worker makes later in the same iteration, nor one that would wait for its own.
-// - An output lies where its readers find it: on a node in memory that the ranks share, so that nothing is
-//   copied; else it is sent when the task has ended. As many outputs are kept as the readers need.
+// - Each rank makes one, in the same order as its communicators, and adds the tasks of the rank. A task has a
+//   key, the size of its output, the outputs that it reads, and the worker that runs it.
+// - Each worker runs its tasks in the order in which they were added, iteration by iteration. It waits for
+//   outputs of other workers or ranks that a task reads, and for the readers of an output that a task would
+//   overwrite. It waits for nothing else. A task reads no output that its worker makes later in the same
+//   iteration, nor an output that would wait for the task's output.
+// - An output lies where its readers find it. If ranks of a node share memory, it lies there, and its readers
+//   copy nothing. The rank sends it to all other readers when the task has ended. It keeps as many outputs as
+//   the readers need.
 // - A step costs no allocation, no hashing and no counting. Nothing else runs on the workers meanwhile.
 // - All ranks call plan() and replay() equally often, with the same `times`, and replay several of these in
 //   the same order. If it is destroyed on one rank while others use it, say by an exception, these get

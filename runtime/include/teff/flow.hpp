@@ -82,7 +82,8 @@ class flow {
       : core_(std::make_shared<detail::flow_core>(detail::private_access::internals(rt), rt.workers())) {
     detail::attach(detail::private_access::internals(rt), core_);
   }
-  // If tasks are left, says so on stderr, drops the tasks that have not begun, and waits for the others.
+  // If tasks are left, says so on stderr. It drops the tasks that have not begun, and waits for the others. A
+  // task of the flow may not destroy it: that ends the program, with graph_waits_for_itself.
   ~flow() {
     core_->abandon_if_unfinished();
     if (core_->has_runtime()) detail::detach(core_->runtime(), *core_);

@@ -93,8 +93,8 @@ struct stepping_blocks {
 // Throws misuse if that type can't hold `first`: a negative number where `last` is unsigned. A negative
 // `last` where `first` is unsigned lies before it: nothing runs.
 //
-// A body that can't be called with one iteration is called with a part of the loop, of a length that the loop
-// chooses: body(first, last), two indices or iterators. For iterators and ranges, it may also be
+// If the body can't be called with one iteration, the loop calls it with a part of the loop, and chooses the
+// length of the part: body(first, last), two indices or iterators. For iterators and ranges, it may also be
 // body(std::span) or body(std::ranges::subrange), which clang before 16 can't compile with GCC's library. The
 // first form that fits counts: a generic body of one argument is called with one iteration.
 //

@@ -106,7 +106,7 @@ class runtime {
   // Starts the workers. Throws invalid_option, std::system_error if a thread can't be had.
   explicit runtime(const runtime_options& = {});
   // As shutdown(). If one of the workers calls it, the workers live on until the process ends, and write no
-  // trace: a task that calls exit() destroys a static runtime so, and the exit code stays.
+  // trace. So a task may call exit(), which destroys a static runtime, and the exit code stays.
   ~runtime();
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;

@@ -163,9 +163,9 @@ class task_graph {
                                                                 rt.workers())) {
     detail::attach(detail::private_access::internals(rt), graph_);
   }
-  // If tasks are left that wait() has not waited for, drops those that have not begun, waits for those that
-  // run, and says so on stderr. Then destroys the functions that were set, unless a recording keeps them. A
-  // task of the graph may not destroy it: that ends the program, with graph_waits_for_itself.
+  // If tasks are left, says so on stderr. It drops the tasks that have not begun, and waits for the tasks
+  // that run. Then it destroys the functions that were set, unless a recording keeps them. A task of the
+  // graph may not destroy it: that ends the program, with graph_waits_for_itself.
   ~task_graph() {
     graph_->abandon_if_unfinished();
     if (graph_->has_runtime()) detail::detach(graph_->runtime(), *graph_);

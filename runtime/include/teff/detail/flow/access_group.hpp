@@ -1,5 +1,4 @@
-// The pieces of the dependence system (src/flow/README.md): a count whose total is known late, a list of
-// waiters, a lock that its holder hands on, and turns in order.
+// The lock-free pieces of the dependence system (src/flow/README.md, "Groups").
 //
 // tests/flow_model_test.cpp checks this very code.
 #pragma once

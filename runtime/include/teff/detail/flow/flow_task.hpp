@@ -46,8 +46,8 @@ struct reduction_part : turn_taker<> {
   flow_member* member = nullptr;
 };
 
-// A task's access to one range, and its place in a group. No access of a group waits for another of the
-// group. The group lies in the member that began it.
+// A task's access to one range, and its place in a group. Only a lock or turns order the
+// accesses of a group. The group lies in the member that began it.
 struct flow_member : flow_waiter {
   access_mode mode;
   bool leads = false;    // a group lies here
