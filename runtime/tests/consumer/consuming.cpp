@@ -5,5 +5,5 @@
 
 long sum_below(int n);
 long sum_below(int n) {
-  return teff::parallel_reduce(0, n, 0L, [](int i) { return long{i}; }, std::plus<>{});
+  return teff::parallel_reduce(0, n, 0L, std::plus<>{}, [](int i) { return long{i}; });
 }
