@@ -1,7 +1,7 @@
 // teff::flow: one thread makes all tasks. Each task names the outputs that it reads and writes. With
 // --replay, the flow records one period of timesteps while it runs, and replays it as often as it fits.
 #include <teff/flow.hpp>
-#include <teff/version.hpp>
+#include <teff/runtime.hpp>
 
 #include <barrier>
 #include <cstdint>
@@ -89,7 +89,7 @@ class execution {
     teff::task_options how;
     if (!columns_.empty()) how.place = static_cast<unsigned>(columns_[index]->owner(point));
     flow_.task(how, accesses_, [this, index, timestep, point, later]() mutable {
-      execute(work_, outputs_[index], index, timestep, point, static_cast<int>(teff::worker_index()));
+      execute(work_, outputs_[index], index, timestep, point, static_cast<int>(*teff::worker_index()));
       timestep += later;
     });
   }

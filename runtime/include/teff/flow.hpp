@@ -147,6 +147,8 @@ class flow {
       telling(telling&& other) noexcept : begun(std::exchange(other.begun, nullptr)), core(other.core) {}
       void operator()() const noexcept {}  // the destructor tells, as the task may be dropped
     };
+    std::optional<detail::call_in_progress> call;
+    if (detail::here().runtime != &core->runtime()) call.emplace(core->runtime());
     task(std::forward<Accesses>(accesses)..., telling(&begun, core));
     core->help_until([](const void* what) { return static_cast<const std::atomic<bool>*>(what)->load(); },
                      &begun);
@@ -214,6 +216,7 @@ class flow {
   }
   template <class Closure>
   void submit(const task_options& how, std::span<const access> accesses, Closure&& closure) {
+    static_assert(alignof(Closure) <= 64, "the closure of a task of a flow has an alignment of 64 at most");
     core_->expect_runtime("teff::flow::task");
     std::size_t ranges = 0;
     for (const auto& each : accesses) ranges += each.rows;

@@ -192,6 +192,10 @@ void flow_core::end(flow_worker& here, ready_node& node) noexcept {
   auto& task = static_cast<flow_task&>(node);
   if (!task.counted) count_ran(here, task);  // its body was not called, or threw
   const maker by{&here, nullptr, here.pool, here.counts, true};
+  // The end runs functions of the program, of reductions. The worker may wait in them, and its item has not
+  // ended then.
+  running_task ending{&node};
+  auto* const outer_task = std::exchange(here.running, &ending);
   // Of the tasks that may begin now, one runs next here.
   const bool outer = std::exchange(here.runs_what_it_receives, true);
   releasing all{*this, by};
@@ -200,6 +204,7 @@ void flow_core::end(flow_worker& here, ready_node& node) noexcept {
   if (task.awaited == 0 || task.unended.close(task.awaited)) all.complete(task);
   all.run();
   here.runs_what_it_receives = outer;
+  here.running = outer_task;
 }
 
 // The parts, beside the body, that the task's end waits for.
@@ -216,7 +221,8 @@ void flow_core::end_parts(flow_task& task, releasing& all) noexcept {
     reduction_part* const part = task.body->reduction(task, i);
     if (part == nullptr) break;
     if (part->member == nullptr) {
-      part->combine(*part);  // the task waited for all before it
+      // The task waited for all before it.
+      catch_all([&] { part->combine(*part); }, [this] { this->fail(std::current_exception()); });
     } else {
       ++task.awaited;
       if (part->done()) all.take_turns(*part);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <new>
+#include <tuple>
 #include <utility>
 
 namespace teff::detail {
@@ -205,6 +206,8 @@ void flow_core::add_overlapping(addition& to) {
   std::ranges::sort(cuts);
   cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
   std::vector<piece> active;
+  std::vector<std::tuple<access, std::uintptr_t, std::uintptr_t>>
+      cut_pieces;  // all are checked before one is added
   auto next = pieces.begin();
   for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
     for (; next != pieces.end() && next->begin == cuts[i]; ++next) active.push_back(*next);
@@ -223,8 +226,9 @@ void flow_core::add_overlapping(addition& to) {
       all.weak = all.weak && each.of->weak;
     }
     const bool as_named = active.size() == 1;
-    add(to, as_named ? *active.front().of : all, cuts[i], cuts[i + 1]);
+    cut_pieces.emplace_back(as_named ? *active.front().of : all, cuts[i], cuts[i + 1]);
   }
+  for (const auto& [each, begin, end] : cut_pieces) add(to, each, begin, end);
 }
 
 // ---- Domains ----

@@ -34,7 +34,7 @@ struct flow_core::releasing {
   // Combines private copies as long as the next one is done.
   void take_turns(reduction_part& first) noexcept {
     for (auto* part = &first; part != nullptr;) {
-      part->combine(*part);
+      catch_all([&] { part->combine(*part); }, [&] { core.fail(std::current_exception()); });
       flow_task& task = *part->member->task;
       auto* const next = static_cast<reduction_part*>(part->pass());
       if (task.unended.end_one()) complete(task);
@@ -66,6 +66,7 @@ struct flow_core::releasing {
         core.can_begin(by, task);
       }
     }
+    if (member.leader == nullptr) return;  // the access was not placed, for lack of memory
     if (member.leader->members.end_one()) end_group(*member.leader);
   }
   void tell(flow_waiter& waiter) noexcept {

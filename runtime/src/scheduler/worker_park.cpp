@@ -90,7 +90,6 @@ bool worker::sees_work_of(source& each, may_run limit) noexcept {
   return limit == may_run::own_work ? each.sees_own_work(index_) : each.sees_work(index_);
 }
 
-// `counts`: whether what sources leave to other threads for a moment is work.
 bool worker::sees_work() noexcept {
   if (all_.has_work_from_outside() || sees_source_work(may_run::everything)) return true;
   const look here(*this);

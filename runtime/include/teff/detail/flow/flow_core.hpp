@@ -5,6 +5,7 @@
 #include <teff/detail/flow/flow_domain.hpp>
 #include <teff/detail/flow/flow_memory.hpp>
 #include <teff/detail/flow/flow_task.hpp>
+#include <teff/detail/scheduler/call_in_progress.hpp>
 #include <teff/detail/task_source/task_source.hpp>
 #include <teff/detail/task_source/unmoved_array.hpp>
 
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -96,8 +98,13 @@ class flow_core final : public task_source<flow_core, flow_worker> {
     return (running_on.of == this && running_on.state->running != nullptr) || replayed == this ||
            (checker != nullptr && checker->is_within());
   }
-  // Returns when what(of) is true. The calling thread may run tasks of the flow meanwhile.
-  void help_until(bool (*what)(const void*), const void* of) { wait_for_tasks_.wait_until(what, of, *this); }
+  // Returns when what(of) is true. The calling thread may run tasks of the flow meanwhile. Throws
+  // runtime_was_shut_down.
+  void help_until(bool (*what)(const void*), const void* of) {
+    std::optional<call_in_progress> call;
+    if (detail::here().runtime != &this->runtime()) call.emplace(this->runtime());
+    wait_for_tasks_.wait_until(what, of, *this);
+  }
   void wake_helpers() noexcept {
     if (wait_for_tasks_.any()) wait_for_tasks_.wake();
   }
