@@ -63,7 +63,7 @@ class flow_domain {
     flow_range* range = nullptr;
   };
   [[nodiscard]] std::size_t slot_of(std::uintptr_t begin) const noexcept {
-    return static_cast<std::size_t>((begin * 0x9e3779b97f4a7c15U) >> shift_);
+    return (begin * 0x9e3779b97f4a7c15U) >> shift_;
   }
   void fill_slots();
   void add_slot(flow_range& range) noexcept {
