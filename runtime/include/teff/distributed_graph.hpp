@@ -2,6 +2,7 @@
 #pragma once
 
 #include <teff/detail/distributed/graph_part.hpp>
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/keyed_graph.hpp>
 #include <teff/detail/graph/traced_body.hpp>
 #include <teff/detail/message/arguments.hpp>
@@ -83,11 +84,9 @@ class distributed_graph {
     tasks_->functions.body.set(
         [this, traced = detail::traced_body<std::decay_t<F>>{std::forward<F>(f)}](const Key& key) mutable {
           if (part_.core().cancelled()) return;
-          try {
-            traced(key);
-          } catch (...) {
-            part_.core().fail(std::current_exception(), "task " + detail::key_text(key) + ": ");
-          }
+          detail::catch_all(
+              [&] { traced(key); },
+              [&] { part_.core().fail(std::current_exception(), "task " + detail::key_text(key) + ": "); });
         });
     return *this;
   }
@@ -172,7 +171,8 @@ class distributed_graph {
   // within a task of the graph, ranks_differ. The graph can be used again.
   void wait() {
     if (detail::running_on.of == tasks_.get())
-      throw graph_waits_for_itself("teff::distributed_graph::wait: called within a task of the graph");
+      detail::throw_error(
+          graph_waits_for_itself("teff::distributed_graph::wait: called within a task of the graph"));
     part_.wait();
   }
 
@@ -331,11 +331,8 @@ class distributed_graph {
   // If that throws, the graph fails on all ranks, which are told the key.
   template <class F>
   void fails_with(const Key& key, F&& what) {
-    try {
-      what();
-    } catch (...) {
-      part_.core().fail(std::current_exception(), "key " + detail::key_text(key) + ": ");
-    }
+    detail::catch_all(
+        what, [&] { part_.core().fail(std::current_exception(), "key " + detail::key_text(key) + ": "); });
   }
   [[nodiscard]] int rank_of(const Key& key) {
     const int to = rank_ ? rank_(key) : 0;
@@ -349,14 +346,15 @@ class distributed_graph {
       refuse_to_have(key, to);
   }
   [[noreturn, gnu::cold, gnu::noinline]] void refuse_to_have(const Key& key, int rank) {
-    throw ranks_differ("teff::distributed_graph: another rank's rank() of the key " + detail::key_text(key) +
-                       " is " + std::to_string(part_.core().rank()) + ", and this rank's is " +
-                       std::to_string(rank) + "; it must be the same on all ranks");
+    detail::throw_error(ranks_differ("teff::distributed_graph: another rank's rank() of the key " +
+                                     detail::key_text(key) + " is " + std::to_string(part_.core().rank()) +
+                                     ", and this rank's is " + std::to_string(rank) +
+                                     "; it must be the same on all ranks"));
   }
   [[noreturn, gnu::cold, gnu::noinline]] void refuse_rank(const Key& key, int rank) {
-    throw misuse("teff::distributed_graph: rank() of the key " + detail::key_text(key) + " is " +
-                 std::to_string(rank) + ", and the ranks are 0 to " +
-                 std::to_string(part_.core().ranks() - 1));
+    detail::throw_error(misuse("teff::distributed_graph: rank() of the key " + detail::key_text(key) +
+                               " is " + std::to_string(rank) + ", and the ranks are 0 to " +
+                               std::to_string(part_.core().ranks() - 1)));
   }
 
   std::shared_ptr<tasks> tasks_;

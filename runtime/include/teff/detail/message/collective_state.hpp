@@ -189,8 +189,8 @@ class reduction_state final : public kept_rounds, public std::enable_shared_from
       }
       // A round that was passed on is forgotten, but not that this rank has given its value.
       if (from == rank_ && !given_.add(round))
-        throw misuse(name() + ": rank " + std::to_string(rank_) + " gives a second value in round " +
-                     std::to_string(round));
+        throw_error(misuse(name() + ": rank " + std::to_string(rank_) + " gives a second value in round " +
+                           std::to_string(round)));
       auto& here = rounds_.try_emplace(round, part{tree_.all_givers()}).first->second;
       here.sum = here.sum ? combine(*here.sum, value) : value;
       here.missing &= ~(from == rank_ ? binomial_tree::itself : tree_.child(from));
