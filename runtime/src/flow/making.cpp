@@ -190,7 +190,8 @@ void flow_core::add_overlapping(addition& to) {
       const auto begin = reinterpret_cast<std::uintptr_t>(each.first) + row * each.stride;
       pieces.push_back({begin, begin + each.bytes, &each});
     }
-  std::ranges::stable_sort(pieces, {}, &piece::begin);
+  // Pieces that begin at one place stay in the order of the accesses.
+  std::ranges::sort(pieces, {}, [](const piece& each) { return std::pair(each.begin, each.of); });
   std::uintptr_t reached = 0;
   bool overlap = false;
   for (const auto& each : pieces) {
