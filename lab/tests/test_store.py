@@ -156,7 +156,7 @@ def test_a_store_that_can_not_be_written_is_refused_in_one_line(tmp_path: Path) 
     with Store.create(tmp_path / "s") as store:
         (tmp_path / "s" / RUNS).mkdir(parents=True)
         with pytest.raises(
-            UnwritableError, match=r"runs\.jsonl can't be written \(Is a directory\); what .* --resume$"
+            UnwritableError, match=r"runs\.jsonl can't be written \(Is a directory\); the measured runs .* --resume$"
         ) as full:
             store.append("runs", run())
     assert full.value.exit_code == FAILED
