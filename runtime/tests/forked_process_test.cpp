@@ -204,7 +204,7 @@ TEST(forked_process, of_a_worker_uses_runtimes_of_its_own) {
       if (fib(12) != 144) return "join";
       auto forked = teff::fork([] { return fib(10); });
       if (forked.get() != 55) return "fork";
-      int done = 0;
+      std::atomic<int> done{0};
       parallel_for(0, 1000, [&](int) { ++done; });
       scope tasks;
       for (int i = 0; i < 600; ++i) tasks.spawn([&] { ++done; });
