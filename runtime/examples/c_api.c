@@ -92,6 +92,7 @@ int main(void) {
   }
   printf("999 squared = %" PRId64 ", fib(30) = %" PRId64 ", %" PRId64 " paths\n", squares[999], thirty.value,
          paths[width - 1][width - 1]);
-  printf("%d: %s\n", teff_run(runtime, fail, NULL), teff_last_error());
+  status = teff_run(runtime, fail, NULL);
+  printf("%d: %s\n", status, teff_last_error());
   return teff_runtime_end(runtime);
 }

@@ -1,8 +1,8 @@
 // The public headers after headers that define common words as macros: no name of libteff is such a word.
 //
 // A macro here expands to a character that begins no token of C++, so its use is an error. The names of
-// <windows.h> are not here, because libteff is for Linux. Nor are min and max: the C++ library takes these
-// macros back.
+// <windows.h> and of macOS's <AssertMacros.h> are not here, because libteff is for Linux. Nor are min and
+// max: the C++ library takes these macros back.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -102,12 +102,6 @@
 #define GrayScale @
 #define NoSymbol @
 #define DestroyAll @
-
-// <AssertMacros.h> of macOS.
-#define check @
-#define verify @
-#define require @
-#define check_error @
 
 // <ctype.h> of newlib.
 #define _A @

@@ -45,7 +45,7 @@ class kept_blocks {
       blocks_[count_++] = {memory, bytes};
       return nullptr;
     }
-    std::ranges::rotate(blocks_, blocks_.begin() + 1);
+    std::rotate(blocks_.begin(), blocks_.begin() + 1, blocks_.end());
     return std::exchange(blocks_.back(), {memory, bytes}).memory;
   }
 
