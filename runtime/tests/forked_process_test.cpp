@@ -199,6 +199,7 @@ TEST(forked_process, forks_again) {
 }
 
 TEST(forked_process, of_a_worker_uses_runtimes_of_its_own) {
+  if (under_thread_sanitizer) GTEST_SKIP() << "no threads in a child";
   on_runtimes([](runtime& rt) {
     const auto child = [&]() -> std::string {
       if (fib(12) != 144) return "join";
