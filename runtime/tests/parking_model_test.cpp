@@ -41,12 +41,8 @@ struct world {
     for (int found = 0; found < pieces; ++found) {
       gate.start_search();
       while (!take()) {
-        gate.prepare_sleep(me, wake_for::work);
-        if (looks_again && work.load() > 0) {
-          gate.cancel_sleep(me, wake_for::work);
-        } else {
-          gate.sleep(me);
-        }
+        gate.park(
+            me, wake_for::work, [] {}, [&] { return looks_again && work.load() > 0; }, [&] { gate.sleep(me); });
       }
       if (gate.stop_search()) hand_over();
     }
@@ -82,12 +78,9 @@ TEST(parking_model, a_waiter_that_is_not_woken_for_work_is_woken_by_name) {
   const auto waiter = [](world& w) {
     w.gate.start_search();
     while (w.stop.load() == 0) {
-      if (w.gate.prepare_sleep(1, wake_for::name)) w.hand_over();
-      if (w.stop.load() != 0) {
-        w.gate.cancel_sleep(1, wake_for::name);
-      } else {
-        w.gate.sleep(1);
-      }
+      w.gate.park(
+          1, wake_for::name, [&] { w.hand_over(); }, [&] { return w.stop.load() != 0; },
+          [&] { w.gate.sleep(1); });
     }
     if (w.gate.stop_search()) w.hand_over();
   };

@@ -49,8 +49,23 @@ class idle_gate {
     return searchers(before) == 1 && asleep(before) != 0;
   }
 
-  // A searcher says that it is about to sleep. From here on it must look once more, then either
-  // cancel_sleep() or sleep(). True, only for a worker that waits by name: it must hand over first.
+  // A searcher is about to sleep: looks a last time by `last_look()`, and calls `sleep()` if that is false.
+  // Before the look, a worker that waits by name hands over by `hand_over()` if it was the last searcher.
+  // Returns whether it has slept; it is a searcher again.
+  template <class HandOver, class LastLook, class Sleep>
+  bool park(unsigned word, wake_for what, HandOver hand_over, LastLook last_look, Sleep sleep) noexcept {
+    if (prepare_sleep(word, what)) hand_over();
+    if (last_look()) {
+      cancel_sleep(word, what);
+      return false;
+    }
+    sleep();
+    return true;
+  }
+
+  // The first step of park(): a searcher says that it is about to sleep. From here on it must look once more,
+  // then either cancel_sleep() or sleep(). True, only for a worker that waits by name: it must hand over
+  // first.
   bool prepare_sleep(unsigned word, wake_for what) noexcept {
     // seq_cst: the word before the counters, and both before the last look.
     sleepers_[word].state.store(asleep_for(what), std::memory_order_seq_cst);

@@ -24,7 +24,7 @@ std::atomic<std::uint64_t> next_number{1};
 constexpr std::uint32_t awaited_asleep = 2;
 
 // About as long as oneTBB's workers do.
-constexpr std::chrono::milliseconds most_spin_unasked{1};
+constexpr std::chrono::milliseconds most_spin_by_default{1};
 
 }  // namespace
 
@@ -65,12 +65,12 @@ scheduler::scheduler(const runtime_options& given)
     : number_(next_number.fetch_add(1, std::memory_order_relaxed)),
       settings_(complete(given, machine_.usable_cores())),
       crowded_(settings_.workers > machine_.usable_cores()),
-      longest_spin_(crowded_ || says_how_long_to_spin(given) ? settings_.spin : most_spin_unasked),
+      longest_spin_(crowded_ || says_how_long_to_spin(given) ? settings_.spin : most_spin_by_default),
       gate_(settings_.workers),
       requests_(settings_.workers, settings_.spare_threads, machine_),
       sources_(settings_.workers),
       arrived_(settings_.workers),
-      left_(settings_.workers) {
+      departed_(settings_.workers) {
   const auto count = settings_.workers;
   if (!settings_.trace.empty()) {
     const char* const named_by = given.trace.empty() ? "TEFF_TRACE" : "teff::runtime_options::trace";
@@ -117,7 +117,7 @@ void scheduler::stop_workers(std::size_t started) noexcept {
   stop_.store(true, std::memory_order_seq_cst);
   const auto missing = static_cast<std::ptrdiff_t>(workers_.size() - started);
   arrived_.count_down(missing);
-  left_.count_down(missing);
+  departed_.count_down(missing);
   for (std::size_t i = 0; i < started; ++i) gate_.wake(static_cast<unsigned>(i));
   for (std::size_t i = 0; i < started; ++i) workers_[i]->join();
 }
@@ -248,7 +248,7 @@ void scheduler::submit_request(job& job) noexcept {
 }
 
 void scheduler::ask_busy_workers() noexcept {
-  for (const auto& each : workers_) each->deque().ask();
+  for (const auto& each : workers_) each->deque().ask_from_outside();
 }
 
 void scheduler::submit_to(unsigned index, job& job) noexcept {
@@ -327,8 +327,8 @@ void expect_own_process(const scheduler& runtime) {
   runtime.expect_own_process();
 }
 
-void leave_if_child(const scheduler& runtime) noexcept {
-  if (runtime.is_of_parent()) leave_child_process();
+void end_if_child(const scheduler& runtime) noexcept {
+  if (runtime.is_of_parent()) end_child_process();
 }
 
 void begin_call(scheduler& runtime) {
