@@ -42,7 +42,8 @@ struct world {
       gate.start_search();
       while (!take()) {
         gate.park(
-            me, wake_for::work, [] {}, [&] { return looks_again && work.load() > 0; }, [&] { gate.sleep(me); });
+            me, wake_for::work, [] {}, [&] { return looks_again && work.load() > 0; },
+            [&] { gate.sleep(me); });
       }
       if (gate.stop_search()) hand_over();
     }

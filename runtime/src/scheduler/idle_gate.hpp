@@ -108,7 +108,7 @@ class idle_gate {
       return false;
     }
     const bool by_itself = reaches(deadline, word, also) ? cancel_sleep(word, what) : (sleep(word), false);
-    // It is a searcher now. Nobody may count on its promise when it leaves the search: not the worker itself,
+    // It is a searcher now. Nobody may count on its promise when it ends its search: not the worker itself,
     // if it is the last and hands over, and not one that sleeps later.
     if (what == wake_for::work) withdraw(deadline);
     return by_itself;
@@ -249,8 +249,8 @@ class idle_gate {
     return what == wake_for::name ? 0 : one_sleeper;
   }
 
-  // seq_cst, as the counters: after prepare_sleep() and before the sleep, so that a worker that leaves the
-  // search later sees it, and this one sees what those that left it before have withdrawn.
+  // seq_cst, as the counters: after prepare_sleep() and before the sleep, so that a worker that ends its
+  // search later sees it, and this one sees what those that ended theirs before have withdrawn.
   bool promise(time deadline) noexcept {
     auto promised = promised_.load(std::memory_order_seq_cst);
     while (deadline < promised) {
@@ -288,7 +288,7 @@ class idle_gate {
       if (now != asleep_for_work && (now != asleep_by_name || what != wake_for::name)) return false;
     } while (!state.compare_exchange_strong(now, claimed, std::memory_order_seq_cst));
     // It counts as a searcher from now on, so that nobody wakes another for the same work; and before it gets
-    // up, so that it can't leave the search before it was counted in.
+    // up, so that it can't end its search before it was counted in.
     idle_.fetch_add(one_searcher + one_on_its_way - (now == asleep_by_name ? 0 : one_sleeper),
                     std::memory_order_seq_cst);
     state.store(woken, std::memory_order_release);

@@ -36,11 +36,11 @@ class lending {
     }
     return false;
   }
-  // It has ended, or it blocks; it goes on. A thread that leaves looks at the requests after it.
+  // It has ended, or it blocks; it goes on. A thread that has ended looks at the requests after that.
   void end_run() noexcept { running_.fetch_sub(1, std::memory_order_seq_cst); }
   void resume_run() noexcept { running_.fetch_add(1, std::memory_order_seq_cst); }
 
-  // A thread that has entered runs requests until there are none.
+  // A thread that has begun runs requests until there are none.
   template <class RunOne, class Empty>
   void run_all(RunOne run_one, Empty empty) noexcept {
     do {

@@ -243,17 +243,8 @@ void scheduler::submit_request(job& job) noexcept {
   // A sleeper is woken, or a worker searches, or all are busy. Which of the last two, the counters can't
   // tell: some search only for what they may run.
   if (notify_work()) return;
-  ask_busy_workers();
-  requests_.lend_for_sleepers();
-}
-
-void scheduler::ask_busy_workers() noexcept {
   for (const auto& each : workers_) each->deque().ask_from_outside();
-}
-
-void scheduler::submit_to(unsigned index, job& job) noexcept {
-  workers_[index]->inbox().push(job);
-  gate_.wake(index);
+  requests_.lend_for_sleepers();
 }
 
 // seq_cst, as idle_gate::prepare_sleep(): both before the worker's last look.
@@ -294,7 +285,8 @@ void submit(scheduler& runtime, job& job) noexcept {
   runtime.submit(job);
 }
 void submit_to(scheduler& runtime, unsigned index, job& job) noexcept {
-  runtime.submit_to(index, job);
+  runtime.workers()[index]->inbox().push(job);
+  runtime.gate().wake(index);
 }
 
 void submit(scheduler& runtime, gang& added) noexcept {

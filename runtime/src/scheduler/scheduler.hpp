@@ -71,7 +71,6 @@ class scheduler {
 
   void submit(job& job) noexcept;
   void submit_request(job& job) noexcept;
-  void submit_to(unsigned index, job& job) noexcept;
 
   // No other runtime of the process ever has the same number.
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
@@ -141,8 +140,6 @@ class scheduler {
   bool notify_work() noexcept;
   // The same, where a searcher is to go on searching if none is woken.
   void notify_work_for_searchers() noexcept;
-  // Every busy worker is to look outside at its next push.
-  void ask_busy_workers() noexcept;
 
   void wait_for_calls() noexcept;
   void end_workers() noexcept;

@@ -117,7 +117,6 @@ class worker {
   [[nodiscard]] scheduler& all() const noexcept { return all_; }
   [[nodiscard]] unsigned index() const noexcept { return index_; }
   [[nodiscard]] worker_deque& deque() noexcept { return deque_; }
-  [[nodiscard]] const worker_deque& deque() const noexcept { return deque_; }
   [[nodiscard]] job_queue& inbox() noexcept { return inbox_; }
   [[nodiscard]] class activities& activities() noexcept { return activities_; }
   // Whether it searches or sleeps. A hint.

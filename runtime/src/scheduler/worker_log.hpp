@@ -1,4 +1,5 @@
-// What a worker notes of its own doing, for counters and traces: the worker alone writes, any thread reads.
+// The notes of a worker on itself, for counters and traces. The worker alone writes them, any thread reads
+// them.
 #pragma once
 
 #include <teff/runtime.hpp>

@@ -1,5 +1,5 @@
-// Whether another program has a share of the core that a thread runs on, and when the thread had better leave
-// it (src/scheduler/shared_core.md).
+// Whether another program has a share of the core that a thread runs on, and when the thread had better give
+// way there (src/scheduler/shared_core.md).
 #pragma once
 
 #include <teff/detail/scheduler/processor_clock.hpp>
