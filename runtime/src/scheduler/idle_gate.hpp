@@ -21,8 +21,8 @@ enum class wake_for : std::uint8_t {
 // Whether a guest has entered, and whether worker 0 had promised to wake by a time, which it has no more.
 enum class entered : std::uint8_t { no, yes, with_promise };
 
-// The seat of worker 0: a lock, whose holder is that worker (guests.md). The worker's own thread has it to begin
-// with, and waits for it. A thread from outside only tries to take it. `System`: as idle_gate.
+// The seat of worker 0: a lock, whose holder is that worker (guests.md). The worker's own thread has it to
+// begin with, and waits for it. A thread from outside only tries to take it. `System`: as idle_gate.
 template <class System>
 class seat {
  public:
@@ -245,6 +245,16 @@ class idle_gate {
     if (searchers(idle) == 0) return true;
     const auto busy = workers_ - searchers(idle) - asleep(idle);
     return searchers(idle) == on_their_way(idle) && on_their_way(idle) < 2 * busy;
+  }
+  // The same after a release store. Before it relies on a searcher, the caller executes `fence()`, a full
+  // fence of its own: a searcher that finds other work looks at this work without a fence on every core.
+  template <class Fence>
+  [[nodiscard]] bool needs_a_wake(Fence fence) const noexcept {
+    const auto idle = idle_.load(std::memory_order_seq_cst);
+    if (asleep(idle) == 0) return false;
+    if (searchers(idle) == 0) return true;
+    fence();
+    return needs_a_wake();
   }
 
   // Wakes one that sleeps for work: the first after this worker, round the table. Worker 0 comes last, since

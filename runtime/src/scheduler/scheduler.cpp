@@ -221,19 +221,14 @@ void scheduler::end_workers() noexcept {
   if (trace_) trace_->write(scale_);
 }
 
-bool scheduler::notify_work() noexcept {
-  if (!gate_.needs_a_wake()) return false;
+bool scheduler::wake_another() noexcept {
   const auto* const nearest = worker_of_this_processor();
   return gate_.wake_any(nearest == nullptr ? 0 : nearest->index());
 }
 
-void scheduler::notify_work_for_searchers() noexcept {
-  if (!notify_work()) count_on_searcher();
-}
-
 void scheduler::submit(job& job) noexcept {
   requests_.calls().push(job);
-  notify_work_for_searchers();
+  if (!gate_.needs_a_wake() || !wake_another()) count_on_searcher();
   requests_.lend_call();
 }
 
@@ -242,7 +237,7 @@ void scheduler::submit_request(job& job) noexcept {
   requests_.queue().push(job);
   // A sleeper is woken, or a worker searches, or all are busy. Which of the last two, the counters can't
   // tell: some search only for what they may run.
-  if (notify_work()) return;
+  if (gate_.needs_a_wake() && wake_another()) return;
   for (const auto& each : workers_) each->deque().ask_from_outside();
   requests_.lend_for_sleepers();
 }
@@ -259,7 +254,7 @@ void scheduler::end_sleep_for_sources(std::atomic<bool>& sleeps) noexcept {
 
 void scheduler::source_published() noexcept {
   fences_.here();
-  notify_work_for_searchers();
+  if (!gate_.needs_a_wake(&asymmetric_fence::own_core) || !wake_another()) count_on_searcher();
   if (sleep_for_sources_.load(std::memory_order_relaxed) == 0) [[likely]]
     return;
   for (const auto& each : workers_) {

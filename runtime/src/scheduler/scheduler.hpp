@@ -136,10 +136,8 @@ class scheduler {
 
  private:
   void stop_workers(std::size_t started) noexcept;
-  // As idle_gate::notify_work(), best one on another processor: the calling thread goes on with this one.
-  bool notify_work() noexcept;
-  // The same, where a searcher is to go on searching if none is woken.
-  void notify_work_for_searchers() noexcept;
+  // As idle_gate::wake_any(), best one on another processor: the calling thread goes on with this one.
+  bool wake_another() noexcept;
 
   void wait_for_calls() noexcept;
   void end_workers() noexcept;
