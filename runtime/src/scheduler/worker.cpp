@@ -77,7 +77,7 @@ void worker::end_guest() noexcept {
     relax();
     others_idle = gate.others_are_idle();
   }
-  const bool calls = calls_own_thread(others_idle);
+  const bool calls = guests_last_look(others_idle);
   if (calls) log_.woke_one();
   self.suspend();
   worker_deque::end();

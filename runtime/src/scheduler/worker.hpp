@@ -175,13 +175,13 @@ class worker {
   void hand_over() noexcept;
   void ask_everyone() noexcept;
   void park(waiting& mine) noexcept;
-  [[nodiscard]] bool finds_reason_to_stay_awake(const waiting& mine) noexcept;
+  [[nodiscard]] bool last_look(const waiting& mine) noexcept;
   // The private tasks of others are passed over; count as work; or are exposed.
   enum class private_tasks : std::uint8_t { pass_over, count, expose };
   [[nodiscard]] bool sees_work(may_run limit, private_tasks treatment,
                                const task_slot* awaited = nullptr) noexcept;
   bool sees_tasks(private_tasks treatment) noexcept;
-  [[nodiscard]] bool calls_own_thread(bool others_idle) noexcept;
+  [[nodiscard]] bool guests_last_look(bool others_idle) noexcept;
   enum class woken_by : bool { another, time_or_bell };
   woken_by sleep(wake_for what, polled_source::poll_time deadline, waits where,
                  const doorbells& also = {}) noexcept;

@@ -50,7 +50,7 @@ void worker::park(waiting& mine) noexcept {
   doorbells bells;
   all_.gate().park(
       word_, wakes, [&] { hand_over(); },
-      [&] { return !sources_.listen(bells) || finds_reason_to_stay_awake(mine); },
+      [&] { return !sources_.listen(bells) || last_look(mine); },
       [&] { by = sleep(wakes, sources_.next_poll(), mine.where, bells); });
   if (is_limited) {
     all_.requests().end_sleep();
@@ -65,7 +65,7 @@ void worker::park(waiting& mine) noexcept {
 }
 
 // The last look before it sleeps.
-bool worker::finds_reason_to_stay_awake(const waiting& mine) noexcept {
+bool worker::last_look(const waiting& mine) noexcept {
   const bool may_run_all = mine.limit == may_run::everything;
   // A worker that pushes from now on shares at once. This look sees the tasks that were shared before.
   if (may_run_all) ask_everyone();
@@ -78,7 +78,7 @@ bool worker::finds_reason_to_stay_awake(const waiting& mine) noexcept {
 
 // The last look of a guest: whether the worker's own thread has to get up. Work that any worker may do is
 // announced as by a thread that has just published it.
-bool worker::calls_own_thread(bool others_idle) noexcept {
+bool worker::guests_last_look(bool others_idle) noexcept {
   auto& gate = all_.gate();
   ask_everyone();
   if (!all_.sources().empty()) {
