@@ -43,7 +43,7 @@ std::int64_t time_until_it_leaves(share& core, std::int64_t task) {
   const auto began = simulated_thread::clock;
   while (simulated_thread::clock < began + 1000 * millisecond) {
     simulated_thread::clock += task;
-    if (core.is_time_to_leave()) return simulated_thread::clock - began;
+    if (core.is_time_to_give_way()) return simulated_thread::clock - began;
   }
   return -1;
 }
@@ -53,8 +53,8 @@ struct core_share : testing::Test {
     simulated_thread::clock = 1'000'000 * millisecond;
     simulated_thread::taken = 7;
     simulated_thread::other_runs = 0;
-    static_cast<void>(core.is_time_to_leave());
-    static_cast<void>(core.is_time_to_leave());
+    static_cast<void>(core.is_time_to_give_way());
+    static_cast<void>(core.is_time_to_give_way());
   }
   share core;
 };
@@ -68,23 +68,23 @@ TEST_F(core_share, keeps_a_core_that_no_other_thread_wants) {
 TEST_F(core_share, ends_its_turns_itself_once_its_core_was_taken_away) {
   static_cast<void>(time_until_it_leaves(core, 10 * microsecond));
   simulated_thread::take_away(4 * millisecond);
-  EXPECT_FALSE(core.is_time_to_leave()) << "it has just come back";
+  EXPECT_FALSE(core.is_time_to_give_way()) << "it has just come back";
   EXPECT_TRUE(core.is_shared());
   simulated_thread::other_runs = 4 * millisecond;
   for (int turn = 0; turn < 100; ++turn) {
     EXPECT_EQ(time_until_it_leaves(core, 10 * microsecond), share::turn) << "turn " << turn;
-    core.leave();
+    core.give_way();
     EXPECT_TRUE(core.is_shared());
   }
 }
 
 TEST_F(core_share, forgets_another_program_that_has_gone) {
   simulated_thread::take_away(4 * millisecond);
-  static_cast<void>(core.is_time_to_leave());
+  static_cast<void>(core.is_time_to_give_way());
   const auto came = simulated_thread::clock;
   while (core.is_shared() && simulated_thread::clock < came + 2 * share::memory) {
     ASSERT_NE(time_until_it_leaves(core, 10 * microsecond), -1);
-    core.leave();
+    core.give_way();
   }
   EXPECT_FALSE(core.is_shared());
   EXPECT_GE(simulated_thread::clock - came, share::memory);

@@ -73,16 +73,14 @@ struct world {
       gate.start_search();
       touch(me);
       while (!take_from(work) && !(me == 0 && (take_from(named) || take_message()))) {
-        gate.prepare_sleep(me, wake_for::work);
-        touch(me);
-        checked::barrier_everywhere();
-        if (sees_work(me)) {
-          gate.cancel_sleep(me, wake_for::work);
-        } else if (me == 0) {
-          gate.sleep_off_seat();
-        } else {
-          gate.sleep(me);
-        }
+        gate.park(
+            me, wake_for::work, [] {},
+            [&] {
+              touch(me);
+              checked::barrier_everywhere();
+              return sees_work(me);
+            },
+            [&] { me == 0 ? static_cast<void>(gate.sleep_off_seat()) : gate.sleep(me); });
         touch(me);
       }
       if (gate.stop_search()) hand_over(me);
@@ -183,13 +181,13 @@ TEST(guests_model, a_guest_that_sleeps_is_woken_and_not_the_workers_own_thread) 
     const auto word = w.gate.word_of_guest();
     w.gate.start_search();
     while (!world::take_from(w.named)) {
-      if (w.gate.prepare_sleep(word, wake_for::name)) w.hand_over(0);
-      w.touch(0);
-      if (w.named.load() > 0) {
-        w.gate.cancel_sleep(word, wake_for::name);
-      } else {
-        w.gate.sleep(word);
-      }
+      w.gate.park(
+          word, wake_for::name, [&] { w.hand_over(0); },
+          [&] {
+            w.touch(0);
+            return w.named.load() > 0;
+          },
+          [&] { w.gate.sleep(word); });
       w.touch(0);
     }
     if (w.gate.stop_search()) w.hand_over(0);

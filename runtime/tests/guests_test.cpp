@@ -158,6 +158,17 @@ TEST(guests, come_from_many_threads_that_end) {
   }
 }
 
+TEST(guests, may_end_their_threads_while_others_submit_requests) {
+  runtime rt{{.workers = 2}};
+  std::atomic<bool> stop{false};
+  std::thread submitter([&] {
+    while (!stop) rt.submit([] { fib(8); }).get();
+  });
+  for (int i = 0; i < 300; ++i) std::thread([&] { rt.run([] { fib(8); }); }).join();
+  stop = true;
+  submitter.join();
+}
+
 TEST(guests, go_from_one_runtime_to_another_and_outlive_them) {
   std::vector<std::unique_ptr<runtime>> runtimes;
   for (int i = 0; i < 3; ++i) runtimes.push_back(std::make_unique<runtime>(runtime_options{.workers = 2}));

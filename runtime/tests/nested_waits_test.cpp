@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <latch>
 #include <stdexcept>
@@ -132,6 +133,51 @@ TEST(nested_waits, a_task_can_wait_for_another_graph_on_any_number_of_workers) {
       EXPECT_EQ(inner_ran, 10 * 2 * 21);
     }
   });
+}
+
+// Calls f() when so many bytes of the stack are in use since `begin`.
+template <class F>
+[[gnu::noinline]] void at_depth(std::size_t bytes, const std::byte* begin, F& f) {
+  volatile std::byte room[256];
+  room[0] = std::byte{};
+  if (static_cast<std::size_t>(begin - static_cast<const std::byte*>(__builtin_frame_address(0))) < bytes) {
+    at_depth(bytes, begin, f);
+  } else {
+    f();
+  }
+  room[1] = std::byte{};
+}
+
+TEST(nested_waits, a_worker_that_has_used_half_of_its_stack_does_what_only_it_may_do) {
+  constexpr std::size_t stack = std::size_t{1} << 20;
+  runtime rt{{.workers = 2, .stack_size = stack}};
+  int ran = 0;
+  std::atomic<bool> stolen{false};
+  unsigned owner = 0;
+  // The thief waits for a task that only the owner may run, which waits for the thief.
+  const auto waits_for_owner = [&] {
+    stolen = true;
+    task_graph<int> placed{rt};
+    placed.indegree([](int) { return 1; }).place([&](int) { return owner; }).body([&](int) { ++ran; });
+    placed.fulfill(0);
+    placed.wait();
+  };
+  const auto join_it = [&] { join([&] { wait_for(stolen); }, waits_for_owner); };
+  const auto spawn_it = [&] {
+    scope tasks;
+    tasks.spawn(waits_for_owner);
+    wait_for(stolen);
+  };
+  const auto deep = [&](auto& f) {
+    stolen = false;
+    rt.run([&] {
+      owner = *worker_index();
+      at_depth(stack / 8 * 5, static_cast<const std::byte*>(__builtin_frame_address(0)), f);
+    });
+  };
+  deep(join_it);
+  deep(spawn_it);
+  EXPECT_EQ(ran, 2);
 }
 
 TEST(nested_waits, replays_of_several_recordings_take_turns_though_their_tasks_join) {

@@ -21,8 +21,13 @@ struct world {
   detail::idle_gate<futex> gate;
   checked::atomic<int> work{0};
   checked::atomic<int> stop{0};
+  // Stored as sources do: by a store that may be late.
+  checked::atomic<int> brought{0};
+  bool publishers_fence = true;
 
+  [[nodiscard]] bool sees_work() const { return work.load() > 0 || brought.load() != 0; }
   bool take() {
+    if (brought.load() != 0 && brought.exchange(0) != 0) return true;
     int there = work.load();
     while (there > 0) {
       if (work.compare_exchange_strong(there, there - 1)) return true;
@@ -33,32 +38,47 @@ struct world {
     work.fetch_add(1);
     gate.notify_work(0);
   }
+  void bring() {
+    brought.store(1, std::memory_order_release);
+    const auto fence = [this] {
+      if (publishers_fence) stop.fetch_add(0);
+    };
+    if (gate.needs_a_wake(fence)) gate.wake_any(0);
+  }
   void hand_over() {
-    if (work.load() > 0) gate.wake_any(0);
+    if (sees_work()) gate.wake_any(0);
   }
   // The steps of worker_park.cpp without the spinning: searches until it has found so many pieces.
   void search(unsigned me, int pieces, bool looks_again = true) {
     for (int found = 0; found < pieces; ++found) {
       gate.start_search();
       while (!take()) {
-        gate.prepare_sleep(me, wake_for::work);
-        if (looks_again && work.load() > 0) {
-          gate.cancel_sleep(me, wake_for::work);
-        } else {
-          gate.sleep(me);
-        }
+        gate.park(
+            me, wake_for::work, [] {},
+            [&] {
+              checked::barrier_everywhere();
+              return looks_again && sees_work();
+            },
+            [&] { gate.sleep(me); });
       }
       if (gate.stop_search()) hand_over();
     }
   }
 };
 
-checker::outcome check(int preemptions, const std::vector<std::function<void(world&)>>& threads) {
-  return checked::check_threads<world>([] { return std::make_shared<world>(2); }, threads,
-                                       [](world& w) {
-                                         if (w.work.load() != 0) checker::fail("work was left");
-                                       },
-                                       preemptions);
+checker::outcome check(int preemptions, const std::vector<std::function<void(world&)>>& threads,
+                       bool publishers_fence = true) {
+  return checked::check_threads<world>(
+      [=] {
+        auto made = std::make_shared<world>(2);
+        made->publishers_fence = publishers_fence;
+        return made;
+      },
+      threads,
+      [](world& w) {
+        if (w.sees_work()) checker::fail("work was left");
+      },
+      preemptions);
 }
 
 TEST(parking_model, a_worker_that_goes_to_sleep_gets_work_that_is_published_meanwhile) {
@@ -82,12 +102,9 @@ TEST(parking_model, a_waiter_that_is_not_woken_for_work_is_woken_by_name) {
   const auto waiter = [](world& w) {
     w.gate.start_search();
     while (w.stop.load() == 0) {
-      if (w.gate.prepare_sleep(1, wake_for::name)) w.hand_over();
-      if (w.stop.load() != 0) {
-        w.gate.cancel_sleep(1, wake_for::name);
-      } else {
-        w.gate.sleep(1);
-      }
+      w.gate.park(
+          1, wake_for::name, [&] { w.hand_over(); }, [&] { return w.stop.load() != 0; },
+          [&] { w.gate.sleep(1); });
     }
     if (w.gate.stop_search()) w.hand_over();
   };
@@ -97,6 +114,21 @@ TEST(parking_model, a_waiter_that_is_not_woken_for_work_is_woken_by_name) {
                               w.stop.store(1);
                               w.gate.wake(1);
                             }}));
+}
+
+// Worker 1 searches, and ends its search because it has found other work.
+const auto searcher = [](world& w) {
+  w.gate.start_search();
+  if (w.gate.stop_search()) w.hand_over();
+};
+
+TEST(parking_model, what_is_brought_without_a_fence_while_the_last_searcher_ends_its_search_gets_done) {
+  expect_no_fault(check(4, {[](world& w) { w.search(0, 1); }, searcher, [](world& w) { w.bring(); }}));
+}
+
+TEST(parking_model, finds_a_publisher_that_relies_on_a_searcher_without_a_fence) {
+  EXPECT_NE(check(4, {[](world& w) { w.search(0, 1); }, searcher, [](world& w) { w.bring(); }}, false).fault,
+            "");
 }
 
 TEST(parking_model, finds_a_worker_that_does_not_look_again_before_it_sleeps) {

@@ -67,7 +67,7 @@ TEST(request_model, each_continuation_is_called_once_and_sees_the_value) {
 struct a_queue {
   explicit a_queue(unsigned workers = 1) : lent(workers) {}
   void lend() {
-    if (queued.load() == 0 || !lent.enter()) return;
+    if (queued.load() == 0 || !lent.try_begin_run()) return;
     lent.run_all([this] { return take(); }, [this] { return queued.load() == 0; });
   }
   bool take() {
@@ -101,8 +101,8 @@ TEST(request_model, no_request_is_left_beside_a_worker_that_sleeps) {
 TEST(request_model, a_thread_that_blocks_has_another_run_what_comes) {
   const auto blocks = [](a_queue& q) {
     q.sleep();
-    q.lent.come_back();  // as if it had run requests all the time
-    q.lent.leave();
+    q.lent.resume_run();  // as if it had run requests all the time
+    q.lent.end_run();
     q.lend();
   };
   expect_no_fault(
@@ -112,7 +112,7 @@ TEST(request_model, a_thread_that_blocks_has_another_run_what_comes) {
 // Two workers, which go to sleep within activities; a call is lent where both sleep.
 struct a_call : a_queue {
   void lend() {
-    if (lent.everybody_sleeps() && queued.load() != 0 && lent.enter())
+    if (lent.everybody_sleeps() && queued.load() != 0 && lent.try_begin_run())
       lent.run_all([this] { return take(); }, [this] { return queued.load() == 0; });
   }
   void submit() {

@@ -1,5 +1,5 @@
 // How long a worker looks for work before it parks, by the outcome of its earlier searches.
-#include "scheduler/spin_patience.hpp"
+#include "scheduler/search_pace.hpp"
 
 #include <gtest/gtest.h>
 

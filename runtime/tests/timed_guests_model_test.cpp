@@ -64,16 +64,19 @@ struct world {
   void serve(unsigned me) {
     gate.start_search();
     while (polled.load() == 0 && !poll_in_time()) {
-      gate.prepare_sleep(me, wake_for::work);
-      touch(me);
-      const auto quiet = bell.listen(sleeper_of(me));
-      if (sees_work()) {
-        gate.cancel_sleep(me, wake_for::work);
-      } else if (me == 0) {
-        gate.sleep_off_seat(asked.load(), {&bell.word(), quiet});
-      } else {
-        gate.sleep_until(me, wake_for::work, asked.load(), {&bell.word(), quiet});
-      }
+      std::uint32_t quiet = 0;
+      gate.park(
+          me, wake_for::work, [] {},
+          [&] {
+            touch(me);
+            quiet = bell.listen(sleeper_of(me));
+            return sees_work();
+          },
+          [&] {
+            const futex::bells also{&bell.word(), quiet};
+            me == 0 ? gate.sleep_off_seat(asked.load(), also)
+                    : gate.sleep_until(me, wake_for::work, asked.load(), also);
+          });
       touch(me);
     }
     if (gate.stop_search()) hand_over();

@@ -66,15 +66,13 @@ struct world {
         return;
       }
       const int asked_before = asked.load();
-      if (gate.prepare_sleep(me, what)) hand_over();
-      const int time = asks_before_it_prepares ? asked_before : asked.load();
-      if (polled.load() != 0 || (what == wake_for::work && work.load() > 0)) {
-        gate.cancel_sleep(me, what);
-      } else if (time != futex::never) {
-        gate.sleep_until(me, what, time);
-      } else {
-        gate.sleep(me);
-      }
+      gate.park(
+          me, what, [&] { hand_over(); },
+          [&] { return polled.load() != 0 || (what == wake_for::work && work.load() > 0); },
+          [&] {
+            const int time = asks_before_it_prepares ? asked_before : asked.load();
+            time == futex::never ? gate.sleep(me) : static_cast<void>(gate.sleep_until(me, what, time));
+          });
     }
     if (gate.stop_search()) hand_over();
   }

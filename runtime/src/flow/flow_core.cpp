@@ -1,5 +1,5 @@
 #include <teff/detail/flow/flow_core.hpp>
-#include <teff/detail/scheduler/call_in_progress.hpp>
+#include <teff/detail/scheduler/source.hpp>
 #include <teff/error.hpp>
 
 #include "flow/releasing.hpp"

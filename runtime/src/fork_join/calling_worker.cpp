@@ -1,6 +1,8 @@
 // Functions of a worker that joins, forks, scopes and loops call.
 #include <teff/detail/fork_join/scope_state.hpp>
 #include <teff/detail/scheduler/local_deque.hpp>
+#include <teff/detail/scheduler/process.hpp>
+#include <teff/error.hpp>
 
 #include "fork_join/stolen_tasks.hpp"
 #include "scheduler/scheduler.hpp"
@@ -46,7 +48,7 @@ bool shares_without_wake() noexcept {
 }
 
 bool calling_worker::take_back(task_slot* slot) noexcept {
-  static_cast<void>(worker::current_or_leave());
+  static_cast<void>(worker::current_or_end());
   if (!self.retake(slot)) return false;
   answer_thieves();
   return true;
@@ -82,7 +84,7 @@ void wake_owner(const task_slot* slot) noexcept {
 }
 
 void calling_worker::ended_on_thief(scope_state& scope) noexcept {
-  stolen_tasks<calling_worker>(worker::current_or_leave().stolen()).ended(scope);
+  stolen_tasks<calling_worker>(worker::current_or_end().stolen()).ended(scope);
 }
 
 void run_stolen_slot(stolen_record<task_slot, scope_state>& kept, task_slot& stolen) noexcept {
@@ -94,11 +96,21 @@ void tell_scope(stolen_record<task_slot, scope_state>& kept) noexcept {
 }
 
 void calling_worker::wait_for_tasks(const std::atomic<std::int64_t>& pending) noexcept {
-  worker::current_or_leave().wait_for_tasks(pending);
+  worker::current_or_end().wait_for_tasks(pending);
 }
 
 void calling_worker::yield() noexcept {
   std::this_thread::yield();
 }
+
+void refuse_to_wait() {
+  if (was_forked_by_worker()) throw forked_process();
+  throw misuse(
+      "teff::scope: waited for on another worker than its own, from within a join, or before the end of a "
+      "scope or fork that was made later: end that one first");
+}
+
+template class scope_tasks<calling_worker>;
+template class basic_scope<calling_worker>;
 
 }  // namespace teff::detail

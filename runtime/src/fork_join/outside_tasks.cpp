@@ -1,11 +1,15 @@
 #include <teff/detail/fork_join/outside_tasks.hpp>
 #include <teff/detail/fork_join/scope_tasks.hpp>
-#include <teff/detail/scheduler/outside.hpp>
+#include <teff/detail/scheduler/on_workers.hpp>
+#include <teff/detail/scheduler/process.hpp>
 #include <teff/detail/scheduler/requests.hpp>
 #include <teff/detail/scheduler/source.hpp>
+#include <teff/error.hpp>
+#include <teff/fork.hpp>
 
 #include "scheduler/scheduler.hpp"
 
+#include <memory>
 #include <utility>
 
 namespace teff::detail {
@@ -61,6 +65,21 @@ void outside_tasks::wait() {
     return newest;
   };
   while (const auto task = take_newest()) task->wait();
+}
+
+fork_outside new_fork_outside() {
+  auto made = std::make_unique<outside_task>(thief<const scope_state>);
+  made->exceptions = exceptions_in_flight() | made_outside;
+  return made;
+}
+
+void expect_outside(const task_slot* slot) {
+  if (slot == nullptr) throw misuse("teff::forked: got twice");
+  if ((slot->exceptions & made_outside) != 0) return;
+  if (was_forked_by_worker()) throw forked_process();
+  throw misuse(
+      "teff::forked: got on another worker than the one that forked it, or before a fork, scope or join that "
+      "was made later has ended; the newest comes first");
 }
 
 }  // namespace teff::detail

@@ -1,5 +1,5 @@
 #include <teff/detail/future/outcome.hpp>
-#include <teff/detail/scheduler/outside.hpp>
+#include <teff/detail/scheduler/on_workers.hpp>
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/error.hpp>
 

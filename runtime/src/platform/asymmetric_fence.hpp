@@ -27,6 +27,9 @@ class asymmetric_fence {
     }
   }
 
+  // A full fence of this thread alone.
+  static void own_core() noexcept { __sync_synchronize(); }
+
   // When this returns, every thread of the process has executed a full fence since it was called. A thread
   // that is not running has, by being switched out.
   void everywhere() const noexcept {

@@ -1,12 +1,11 @@
 #include <teff/detail/replay/replay_core.hpp>
-#include <teff/detail/scheduler/call_in_progress.hpp>
+#include <teff/detail/scheduler/source.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
 
 #include "scheduler/blocked_activities.hpp"
 #include "scheduler/guest.hpp"
 #include "scheduler/scheduler.hpp"
-#include "scheduler/within_activity.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -79,10 +78,10 @@ void replay_core::start() noexcept {
 
 void replay_core::run_part(std::size_t part) noexcept {
   {
-    const within_activity here(*worker::current(), {.of = this, .of_gang = true});
+    const within_activity here(worker::current()->activities(), {.of = this, .of_gang = true});
     runner_.run(runner_.what, part);
   }
-  if (worker::current() == nullptr) leave_child_process();
+  if (worker::current() == nullptr) end_child_process();
   // Release: all that this part did. Acquire: all that every part did, for the part that ends last.
   if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) end();
 }

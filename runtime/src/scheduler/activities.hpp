@@ -8,10 +8,18 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 namespace teff::detail {
 
 class activities;
+
+// The work that a waiting worker may run (README, "Waiting within an activity").
+enum class may_run : std::uint8_t {
+  own_work,    // what is awaited; of sources and jobs, what no other worker may do
+  sources,     // besides, work of sources, and tasks that belong to activities
+  everything,  // besides, jobs for any worker, and any tasks
+};
 
 // The outermost activities of a worker.
 struct outer_activities {
@@ -139,6 +147,22 @@ class activities {
   std::array<entry, most> entries_;
   std::atomic<std::size_t> depth_{0};
   std::size_t exclusive_ = 0;  // so many of them; the worker's own
+};
+
+// From here to the end of the block the calling worker, whose activities these are, is in the middle of one.
+class within_activity {
+ public:
+  within_activity(activities& mine, enclosing_activity what) noexcept
+      : mine_(mine), exclusive_(what.exclusive) {
+    mine_.begin(what, self.head());
+  }
+  ~within_activity() { mine_.end(exclusive_); }
+  within_activity(const within_activity&) = delete;
+  within_activity& operator=(const within_activity&) = delete;
+
+ private:
+  activities& mine_;
+  const bool exclusive_;
 };
 
 }  // namespace teff::detail

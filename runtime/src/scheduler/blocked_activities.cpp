@@ -11,8 +11,6 @@
 
 namespace teff::detail {
 
-constinit thread_local const named_activity* named_activity::innermost_ = nullptr;
-
 namespace {
 
 struct blocked_activity {

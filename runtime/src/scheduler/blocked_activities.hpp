@@ -1,9 +1,11 @@
 // Which activities wait for which: finds waits that could never end.
 #pragma once
 
-#include <teff/detail/scheduler/awaited_job.hpp>
+#include <teff/detail/scheduler/job.hpp>
 #include <teff/detail/scheduler/made_of_others.hpp>
 #include <teff/detail/scheduler/requests.hpp>
+
+#include "scheduler/this_thread.hpp"
 
 namespace teff::detail {
 
@@ -11,20 +13,20 @@ namespace teff::detail {
 // something that others may wait for by this name, besides a worker's activities.
 class named_activity {
  public:
-  explicit named_activity(const void* of) noexcept : of_(of), outer_(innermost_) { innermost_ = this; }
-  ~named_activity() { innermost_ = outer_; }
+  explicit named_activity(const void* of) noexcept : of_(of), outer_(this_thread.innermost) {
+    this_thread.innermost = this;
+  }
+  ~named_activity() { this_thread.innermost = outer_; }
   named_activity(const named_activity&) = delete;
   named_activity& operator=(const named_activity&) = delete;
 
   // Calls visit(of) for each that the calling thread is in.
   template <class Visit>
   static void each_here(Visit visit) {
-    for (const auto* each = innermost_; each != nullptr; each = each->outer_) visit(each->of_);
+    for (const auto* each = this_thread.innermost; each != nullptr; each = each->outer_) visit(each->of_);
   }
 
  private:
-  static constinit thread_local const named_activity* innermost_;
-
   const void* const of_;
   const named_activity* const outer_;
 };

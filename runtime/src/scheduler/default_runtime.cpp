@@ -1,4 +1,4 @@
-#include <teff/detail/scheduler/outside.hpp>
+#include <teff/detail/scheduler/on_workers.hpp>
 #include <teff/detail/scheduler/requests.hpp>
 #include <teff/detail/scheduler/run_call.hpp>
 #include <teff/error.hpp>

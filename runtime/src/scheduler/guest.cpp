@@ -8,7 +8,7 @@
 #include "platform/stack_overflow.hpp"
 #include "scheduler/runtime_registry.hpp"
 #include "scheduler/scheduler.hpp"
-#include "scheduler/short_wait.hpp"
+#include "scheduler/search_pace.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -18,25 +18,17 @@ namespace teff::detail {
 
 namespace {
 
-// The worker whose slots the calling thread's deque has, since the thread was its last guest. Thieves of that
-// worker's runtime may still look at the deque.
-struct binding {
-  worker* to = nullptr;
-  std::uint64_t runtime = 0;  // scheduler::number(); the worker lives as long as that runtime does
-  bool refuses = false;       // the thread may not be a guest any more
-};
-[[gnu::tls_model("initial-exec")]] constinit thread_local binding bound;
-
-// From here on the deque is in nobody's sight.
+// When this returns no other thread looks at the calling thread's deque.
 void unbind() noexcept {
-  if (bound.to == nullptr) return;
-  runtime_registry::visit(bound.runtime, [](scheduler& runtime) noexcept {
+  if (this_thread.bound_to == nullptr) return;
+  runtime_registry::visit(this_thread.bound_runtime, [](scheduler& runtime) noexcept {
     // The worker's deque has been another one since the guest left. A thief that looks from the fence on
-    // sees that.
+    // sees that, as does a thread that asks from outside.
     runtime.fences().everywhere();
-    for (const auto& each : runtime.workers()) each->wait_until_it_looked();
+    for (const auto& each : runtime.workers()) each->deque().wait_until_it_looked();
+    this_thread.bound_to->deque().wait_until_asked();
   });
-  bound.to = nullptr;
+  this_thread.bound_to = nullptr;
 }
 
 // Makes the calling thread's deque one for this worker's slots.
@@ -44,23 +36,23 @@ void bind(scheduler& runtime, worker& mine) noexcept {
   struct at_end_of_thread {
     ~at_end_of_thread() {
       unbind();
-      bound.refuses = true;
+      this_thread.refuses_to_be_a_guest = true;
     }
     handler_stack handlers;
   };
   static thread_local at_end_of_thread end;
   static_cast<void>(end);
   unbind();
-  mine.open_deque();
-  bound.to = &mine;
-  bound.runtime = runtime.number();
+  mine.deque().open_here();
+  this_thread.bound_to = &mine;
+  this_thread.bound_runtime = runtime.number();
 }
 
 // Returns worker 0, which the calling thread is from now on; null: its seat is not free.
 worker* enter(scheduler& runtime) noexcept {
   auto& mine = *runtime.workers().front();
   const auto as = runtime.gate().enter([&]() noexcept {
-    if (bound.to != &mine || bound.runtime != runtime.number()) bind(runtime, mine);
+    if (this_thread.bound_to != &mine || this_thread.bound_runtime != runtime.number()) bind(runtime, mine);
     mine.begin_guest();
   });
   if (as == entered::no) return nullptr;
@@ -90,7 +82,7 @@ worker* enter_soon(scheduler& runtime) noexcept {
 }
 
 [[nodiscard]] bool may_be_a_guest() noexcept {
-  return call_stack::available && !bound.refuses;
+  return call_stack::available && !this_thread.refuses_to_be_a_guest;
 }
 
 // A spare thread of another runtime blocks, as to that one.
@@ -105,11 +97,11 @@ bool run_as(worker* mine, job& job) noexcept {
 }  // namespace
 
 void refuse_to_be_a_guest() noexcept {
-  bound.refuses = true;
+  this_thread.refuses_to_be_a_guest = true;
 }
 
 bool was_forked_by_worker() noexcept {
-  return bound.refuses;
+  return this_thread.refuses_to_be_a_guest;
 }
 
 bool run_as_guest(scheduler& runtime, job& job) noexcept {

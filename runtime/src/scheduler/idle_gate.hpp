@@ -6,8 +6,6 @@
 // this very code.
 #pragma once
 
-#include "scheduler/seat.hpp"
-
 #include <atomic>
 #include <cstdint>
 #include <vector>
@@ -22,6 +20,49 @@ enum class wake_for : std::uint8_t {
 
 // Whether a guest has entered, and whether worker 0 had promised to wake by a time, which it has no more.
 enum class entered : std::uint8_t { no, yes, with_promise };
+
+// The seat of worker 0: a lock, whose holder is that worker (guests.md). The worker's own thread has it to
+// begin with, and waits for it. A thread from outside only tries to take it. `System`: as idle_gate.
+template <class System>
+class seat {
+ public:
+  [[nodiscard]] bool try_take() noexcept {
+    auto now = free;
+    // Acquire: pairs with the release in leave(), after the last holder acted as the worker.
+    return word_.compare_exchange_strong(now, taken, std::memory_order_acquire, std::memory_order_relaxed);
+  }
+  // Called by the worker's own thread only.
+  void take() noexcept {
+    while (!try_take()) {
+      auto now = taken;
+      if (!word_.compare_exchange_strong(now, awaited, std::memory_order_relaxed)) continue;
+      // Acquire: as in try_take().
+      while (word_.load(std::memory_order_acquire) == awaited) System::wait(word_, awaited);
+      return;  // the last holder has passed it on
+    }
+  }
+  void leave() noexcept {
+    auto now = taken;
+    if (word_.compare_exchange_strong(now, free, std::memory_order_release, std::memory_order_relaxed))
+      return;
+    word_.store(taken, std::memory_order_release);  // by the worker's own thread, from now on
+    System::wake(word_);
+  }
+
+  // From the first to the second, a thread from outside would like to have it soon.
+  void begin_to_want() noexcept { wanted_.fetch_add(1, std::memory_order_relaxed); }
+  void end_to_want() noexcept { wanted_.fetch_sub(1, std::memory_order_relaxed); }
+  // A hint.
+  [[nodiscard]] bool is_wanted() const noexcept { return wanted_.load(std::memory_order_relaxed) != 0; }
+
+ private:
+  static constexpr std::uint32_t free = 0;
+  static constexpr std::uint32_t taken = 1;
+  static constexpr std::uint32_t awaited = 2;  // taken, and the worker's own thread waits for it
+
+  typename System::template atomic<std::uint32_t> word_{taken};
+  std::atomic<unsigned> wanted_{0};  // so many threads
+};
 
 // Workers have the words 0 to `workers` - 1. A guest, which is worker 0, has the last word.
 //
@@ -49,8 +90,23 @@ class idle_gate {
     return searchers(before) == 1 && asleep(before) != 0;
   }
 
-  // A searcher says that it is about to sleep. From here on it must look once more, then either
-  // cancel_sleep() or sleep(). True, only for a worker that waits by name: it must hand over first.
+  // A searcher is about to sleep: looks a last time by `last_look()`, and calls `sleep()` if that is false.
+  // Before the look, a worker that waits by name hands over by `hand_over()` if it was the last searcher.
+  // Returns whether it has slept; it is a searcher again.
+  template <class HandOver, class LastLook, class Sleep>
+  bool park(unsigned word, wake_for what, HandOver hand_over, LastLook last_look, Sleep sleep) noexcept {
+    if (prepare_sleep(word, what)) hand_over();
+    if (last_look()) {
+      cancel_sleep(word, what);
+      return false;
+    }
+    sleep();
+    return true;
+  }
+
+  // The first step of park(): a searcher says that it is about to sleep. From here on it must look once more,
+  // then either cancel_sleep() or sleep(). True, only for a worker that waits by name: it must hand over
+  // first.
   bool prepare_sleep(unsigned word, wake_for what) noexcept {
     // seq_cst: the word before the counters, and both before the last look.
     sleepers_[word].state.store(asleep_for(what), std::memory_order_seq_cst);
@@ -93,7 +149,7 @@ class idle_gate {
       return false;
     }
     const bool by_itself = reaches(deadline, word, also) ? cancel_sleep(word, what) : (sleep(word), false);
-    // It is a searcher now. Nobody may count on its promise when it leaves the search: not the worker itself,
+    // It is a searcher now. Nobody may count on its promise when it ends its search: not the worker itself,
     // if it is the last and hands over, and not one that sleeps later.
     if (what == wake_for::work) withdraw(deadline);
     return by_itself;
@@ -190,6 +246,16 @@ class idle_gate {
     const auto busy = workers_ - searchers(idle) - asleep(idle);
     return searchers(idle) == on_their_way(idle) && on_their_way(idle) < 2 * busy;
   }
+  // The same after a release store. Before it relies on a searcher, the caller executes `fence()`, a full
+  // fence of its own: a searcher that finds other work looks at this work without a fence on every core.
+  template <class Fence>
+  [[nodiscard]] bool needs_a_wake(Fence fence) const noexcept {
+    const auto idle = idle_.load(std::memory_order_seq_cst);
+    if (asleep(idle) == 0) return false;
+    if (searchers(idle) == 0) return true;
+    fence();
+    return needs_a_wake();
+  }
 
   // Wakes one that sleeps for work: the first after this worker, round the table. Worker 0 comes last, since
   // a thread from outside may want its seat.
@@ -234,8 +300,8 @@ class idle_gate {
     return what == wake_for::name ? 0 : one_sleeper;
   }
 
-  // seq_cst, as the counters: after prepare_sleep() and before the sleep, so that a worker that leaves the
-  // search later sees it, and this one sees what those that left it before have withdrawn.
+  // seq_cst, as the counters: after prepare_sleep() and before the sleep, so that a worker that ends its
+  // search later sees it, and this one sees what those that ended theirs before have withdrawn.
   bool promise(time deadline) noexcept {
     auto promised = promised_.load(std::memory_order_seq_cst);
     while (deadline < promised) {
@@ -273,7 +339,7 @@ class idle_gate {
       if (now != asleep_for_work && (now != asleep_by_name || what != wake_for::name)) return false;
     } while (!state.compare_exchange_strong(now, claimed, std::memory_order_seq_cst));
     // It counts as a searcher from now on, so that nobody wakes another for the same work; and before it gets
-    // up, so that it can't leave the search before it was counted in.
+    // up, so that it can't end its search before it was counted in.
     idle_.fetch_add(one_searcher + one_on_its_way - (now == asleep_by_name ? 0 : one_sleeper),
                     std::memory_order_seq_cst);
     state.store(woken, std::memory_order_release);

@@ -1,9 +1,8 @@
-// A first-in-first-out queue of jobs: for what comes from outside the workers, so rarely enough for a lock.
-//
-// The lock guards the list, the jobs' links and all writing of the count. To push, to take or to withdraw a
-// job takes one exchange of the lock; a push takes one more, since a sleeper must not miss the job.
+// First-in-first-out queues of work that lies in no deque: jobs, and gangs. Such work is rare enough for
+// locks.
 #pragma once
 
+#include <teff/detail/scheduler/gang.hpp>
 #include <teff/detail/scheduler/job.hpp>
 #include <teff/detail/scheduler/spin_lock.hpp>
 
@@ -14,6 +13,8 @@
 
 namespace teff::detail {
 
+// The lock guards the list, the jobs' links and all writing of the count. To push, to take or to withdraw a
+// job takes one exchange of the lock; a push takes one more, since a sleeper must not miss the job.
 class job_queue {
  public:
   job_queue() noexcept { ends_.next = ends_.previous = &ends_; }
@@ -37,8 +38,8 @@ class job_queue {
     return ends_.next == &ends_ ? nullptr : take(*ends_.next);
   }
   // A hint: others may take it meanwhile.
-  [[nodiscard]] bool is_oldest(const job& asked) const noexcept {
-    return oldest_.load(std::memory_order_relaxed) == &asked;
+  [[nodiscard]] bool is_oldest(const job& wanted) const noexcept {
+    return oldest_.load(std::memory_order_relaxed) == &wanted;
   }
   // Takes out this job, which has been pushed. False: it has been taken out before.
   [[nodiscard]] bool withdraw(job& wanted) noexcept {
@@ -65,6 +66,34 @@ class job_queue {
   job ends_{nullptr};  // before the oldest and after the newest
   std::atomic<const job*> oldest_{nullptr};
   std::atomic<std::uint32_t> size_{0};
+};
+
+// The gangs of one runtime. The first one is at work.
+class gang_queue {
+ public:
+  void push(gang& added) noexcept {
+    added.next = nullptr;
+    {
+      const std::lock_guard lock(mutex_);
+      (first_ == nullptr ? first_ : last_->next) = &added;
+      last_ = &added;
+      if (first_ != &added) return;
+    }
+    added.start(added);
+  }
+  void pop() noexcept {
+    gang* following = nullptr;
+    {
+      const std::lock_guard lock(mutex_);
+      following = first_ = first_->next;
+    }
+    if (following != nullptr) following->start(*following);
+  }
+
+ private:
+  std::mutex mutex_;
+  gang* first_ = nullptr;
+  gang* last_ = nullptr;
 };
 
 }  // namespace teff::detail

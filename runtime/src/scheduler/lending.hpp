@@ -26,7 +26,7 @@ class lending {
   }
 
   // Whether one more thread may run requests. It has begun then.
-  [[nodiscard]] bool enter() noexcept {
+  [[nodiscard]] bool try_begin_run() noexcept {
     auto running = running_.load(std::memory_order_seq_cst);
     while (running < workers_) {
       if (running_.compare_exchange_weak(running, running + 1, std::memory_order_seq_cst,
@@ -36,18 +36,18 @@ class lending {
     }
     return false;
   }
-  // It has ended, or it blocks; it goes on. A thread that leaves looks at the requests after it.
-  void leave() noexcept { running_.fetch_sub(1, std::memory_order_seq_cst); }
-  void come_back() noexcept { running_.fetch_add(1, std::memory_order_seq_cst); }
+  // It has ended, or it blocks; it goes on. A thread that has ended looks at the requests after that.
+  void end_run() noexcept { running_.fetch_sub(1, std::memory_order_seq_cst); }
+  void resume_run() noexcept { running_.fetch_add(1, std::memory_order_seq_cst); }
 
-  // A thread that has entered runs requests until there are none.
+  // A thread that has begun runs requests until there are none.
   template <class RunOne, class Empty>
   void run_all(RunOne run_one, Empty empty) noexcept {
     do {
       while (run_one()) {
       }
-      leave();
-    } while (!empty() && enter());
+      end_run();
+    } while (!empty() && try_begin_run());
   }
 
  private:

@@ -79,9 +79,9 @@ constexpr numeric_option trace_events_limits{"teff::runtime_options::trace_event
 }
 
 // Returns the program's value if the option allows it. Throws invalid_option.
-std::uint64_t allowed(std::uint64_t asked, const numeric_option& what) {
-  if (asked < what.least || asked > what.most) refuse(what.option, std::to_string(asked), what);
-  return asked;
+std::uint64_t allowed(std::uint64_t given, const numeric_option& what) {
+  if (given < what.least || given > what.most) refuse(what.option, std::to_string(given), what);
+  return given;
 }
 
 // The variable's value; nothing if it is unset or empty. Throws invalid_option.
@@ -97,8 +97,8 @@ std::optional<std::uint64_t> from_environment(const numeric_option& what) {
 }
 
 // The program's value; if that is 0, the environment's; if that is unset, too, `otherwise`.
-std::uint64_t chosen(std::uint64_t asked, const numeric_option& what, std::uint64_t otherwise) {
-  return asked != 0 ? allowed(asked, what) : from_environment(what).value_or(otherwise);
+std::uint64_t chosen(std::uint64_t given, const numeric_option& what, std::uint64_t otherwise) {
+  return given != 0 ? allowed(given, what) : from_environment(what).value_or(otherwise);
 }
 
 // Whether an MPI has started this process beside other ranks on the same cores. The first workers of all

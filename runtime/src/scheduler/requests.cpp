@@ -12,9 +12,6 @@
 
 namespace teff::detail {
 
-constinit thread_local requests* requests::run_here_ = nullptr;
-constinit thread_local unsigned requests::blocks_here_ = 0;
-
 // A spare thread's turn of running requests.
 struct requests::lent_thread : job {
   explicit lent_thread(requests& lent)
@@ -37,24 +34,24 @@ job* requests::next_to_lend() noexcept {
 }
 
 void requests::lend() noexcept {
-  if (!is_there_anything_to_lend() || !lent_.enter()) return;
+  if (!is_there_anything_to_lend() || !lent_.try_begin_run()) return;
   auto* const turn = new (std::nothrow) lent_thread(*this);
   if (turn != nullptr && spare_.run(*turn)) return;
   delete turn;
-  lent_.leave();
+  lent_.end_run();
 }
 
 void requests::run_all() noexcept {
-  run_here_ = this;
+  this_thread.runs_requests_of = this;
   lent_.run_all(
       [this] {
         auto* const next = next_to_lend();
         if (next != nullptr) next->run(*next);
-        if (run_here_ == nullptr) leave_child_process();
+        if (this_thread.runs_requests_of == nullptr) end_child_process();
         return next != nullptr;
       },
       [this] { return !is_there_anything_to_lend(); });
-  run_here_ = nullptr;
+  this_thread.runs_requests_of = nullptr;
 }
 
 void requests::begin_sleep() noexcept {
@@ -70,14 +67,14 @@ void requests::lend_call() noexcept {
   if (lent_.everybody_sleeps()) lend();
 }
 
-void requests::leave() noexcept {
-  if (blocks_here_++ != 0) return;
-  lent_.leave();
+void requests::begin_block() noexcept {
+  if (this_thread.blocks++ != 0) return;
+  lent_.end_run();
   lend();
 }
 
-void requests::come_back() noexcept {
-  if (--blocks_here_ == 0) lent_.come_back();
+void requests::end_block() noexcept {
+  if (--this_thread.blocks == 0) lent_.resume_run();
 }
 
 void requests::stop() noexcept {
@@ -128,11 +125,11 @@ bool run_aside(awaited_job& job) {
 }
 
 thread_blocks::thread_blocks() noexcept {
-  if (auto* const lent = requests::run_here()) lent->leave();
+  if (auto* const lent = requests::run_here()) lent->begin_block();
 }
 
 thread_blocks::~thread_blocks() {
-  if (auto* const lent = requests::run_here()) lent->come_back();
+  if (auto* const lent = requests::run_here()) lent->end_block();
 }
 
 }  // namespace teff::detail

@@ -6,6 +6,7 @@
 #include "scheduler/job_queue.hpp"
 #include "scheduler/lending.hpp"
 #include "scheduler/spare_threads.hpp"
+#include "scheduler/this_thread.hpp"
 
 namespace teff::detail {
 
@@ -42,16 +43,16 @@ class requests {
   void stop() noexcept;
 
   // The requests that the calling thread, a spare one, is running; null on other threads.
-  [[nodiscard]] static requests* run_here() noexcept { return run_here_; }
+  [[nodiscard]] static requests* run_here() noexcept { return this_thread.runs_requests_of; }
   // In a child process of fork(): the calling thread is a thread as any other.
   static void begin_child() noexcept {
-    run_here_ = nullptr;
-    blocks_here_ = 0;
+    this_thread.runs_requests_of = nullptr;
+    this_thread.blocks = 0;
   }
   // On such a thread: it blocks, so that another may take its place; it goes on. What blocks may block again
   // within.
-  void leave() noexcept;
-  void come_back() noexcept;
+  void begin_block() noexcept;
+  void end_block() noexcept;
 
  private:
   struct lent_thread;
@@ -59,9 +60,6 @@ class requests {
   void run_all() noexcept;
   [[nodiscard]] bool is_there_anything_to_lend() const noexcept;
   [[nodiscard]] job* next_to_lend() noexcept;
-
-  static constinit thread_local requests* run_here_;
-  static constinit thread_local unsigned blocks_here_;  // so many calls of leave() are to come back
 
   job_queue queue_;
   job_queue calls_;

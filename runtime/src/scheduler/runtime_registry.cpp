@@ -94,7 +94,7 @@ void wake_owner(const task_slot* slot) noexcept {
   registered::with([&](const runtimes& here) {
     here.each_of_this_process([&](scheduler& each) {
       for (const auto& worker : each.workers()) {
-        if (worker->owns(slot)) each.gate().wake(worker->index());
+        if (worker->deque().owns(slot)) each.gate().wake(worker->index());
       }
     });
   });

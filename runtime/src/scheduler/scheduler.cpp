@@ -24,7 +24,7 @@ std::atomic<std::uint64_t> next_number{1};
 constexpr std::uint32_t awaited_asleep = 2;
 
 // About as long as oneTBB's workers do.
-constexpr std::chrono::milliseconds most_spin_unasked{1};
+constexpr std::chrono::milliseconds most_spin_by_default{1};
 
 }  // namespace
 
@@ -65,12 +65,12 @@ scheduler::scheduler(const runtime_options& given)
     : number_(next_number.fetch_add(1, std::memory_order_relaxed)),
       settings_(complete(given, machine_.usable_cores())),
       crowded_(settings_.workers > machine_.usable_cores()),
-      longest_spin_(crowded_ || says_how_long_to_spin(given) ? settings_.spin : most_spin_unasked),
+      longest_spin_(crowded_ || says_how_long_to_spin(given) ? settings_.spin : most_spin_by_default),
       gate_(settings_.workers),
       requests_(settings_.workers, settings_.spare_threads, machine_),
       sources_(settings_.workers),
       arrived_(settings_.workers),
-      left_(settings_.workers) {
+      departed_(settings_.workers) {
   const auto count = settings_.workers;
   if (!settings_.trace.empty()) {
     const char* const named_by = given.trace.empty() ? "TEFF_TRACE" : "teff::runtime_options::trace";
@@ -117,7 +117,7 @@ void scheduler::stop_workers(std::size_t started) noexcept {
   stop_.store(true, std::memory_order_seq_cst);
   const auto missing = static_cast<std::ptrdiff_t>(workers_.size() - started);
   arrived_.count_down(missing);
-  left_.count_down(missing);
+  departed_.count_down(missing);
   for (std::size_t i = 0; i < started; ++i) gate_.wake(static_cast<unsigned>(i));
   for (std::size_t i = 0; i < started; ++i) workers_[i]->join();
 }
@@ -221,19 +221,14 @@ void scheduler::end_workers() noexcept {
   if (trace_) trace_->write(scale_);
 }
 
-bool scheduler::notify_work() noexcept {
-  if (!gate_.needs_a_wake()) return false;
+bool scheduler::wake_another() noexcept {
   const auto* const nearest = worker_of_this_processor();
   return gate_.wake_any(nearest == nullptr ? 0 : nearest->index());
 }
 
-void scheduler::notify_work_for_searchers() noexcept {
-  if (!notify_work()) count_on_searcher();
-}
-
 void scheduler::submit(job& job) noexcept {
   requests_.calls().push(job);
-  notify_work_for_searchers();
+  if (!gate_.needs_a_wake() || !wake_another()) count_on_searcher();
   requests_.lend_call();
 }
 
@@ -242,18 +237,9 @@ void scheduler::submit_request(job& job) noexcept {
   requests_.queue().push(job);
   // A sleeper is woken, or a worker searches, or all are busy. Which of the last two, the counters can't
   // tell: some search only for what they may run.
-  if (notify_work()) return;
-  ask_busy_workers();
+  if (gate_.needs_a_wake() && wake_another()) return;
+  for (const auto& each : workers_) each->deque().ask_from_outside();
   requests_.lend_for_sleepers();
-}
-
-void scheduler::ask_busy_workers() noexcept {
-  for (const auto& each : workers_) each->deque().ask();
-}
-
-void scheduler::submit_to(unsigned index, job& job) noexcept {
-  workers_[index]->inbox().push(job);
-  gate_.wake(index);
 }
 
 // seq_cst, as idle_gate::prepare_sleep(): both before the worker's last look.
@@ -268,7 +254,7 @@ void scheduler::end_sleep_for_sources(std::atomic<bool>& sleeps) noexcept {
 
 void scheduler::source_published() noexcept {
   fences_.here();
-  notify_work_for_searchers();
+  if (!gate_.needs_a_wake(&asymmetric_fence::own_core) || !wake_another()) count_on_searcher();
   if (sleep_for_sources_.load(std::memory_order_relaxed) == 0) [[likely]]
     return;
   for (const auto& each : workers_) {
@@ -294,7 +280,8 @@ void submit(scheduler& runtime, job& job) noexcept {
   runtime.submit(job);
 }
 void submit_to(scheduler& runtime, unsigned index, job& job) noexcept {
-  runtime.submit_to(index, job);
+  runtime.workers()[index]->inbox().push(job);
+  runtime.gate().wake(index);
 }
 
 void submit(scheduler& runtime, gang& added) noexcept {
@@ -327,8 +314,8 @@ void expect_own_process(const scheduler& runtime) {
   runtime.expect_own_process();
 }
 
-void leave_if_child(const scheduler& runtime) noexcept {
-  if (runtime.is_of_parent()) leave_child_process();
+void end_if_child(const scheduler& runtime) noexcept {
+  if (runtime.is_of_parent()) end_child_process();
 }
 
 void begin_call(scheduler& runtime) {

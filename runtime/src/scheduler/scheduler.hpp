@@ -2,18 +2,17 @@
 #pragma once
 
 #include <teff/detail/scheduler/process.hpp>
-#include <teff/detail/scheduler/runtime_life.hpp>
+#include <teff/detail/scheduler/source.hpp>
 #include <teff/runtime.hpp>
 
 #include "platform/asymmetric_fence.hpp"
 #include "platform/futex.hpp"
 #include "platform/ticks.hpp"
 #include "platform/topology.hpp"
-#include "scheduler/gang_queue.hpp"
 #include "scheduler/idle_gate.hpp"
 #include "scheduler/job_queue.hpp"
 #include "scheduler/requests.hpp"
-#include "scheduler/short_wait.hpp"
+#include "scheduler/search_pace.hpp"
 #include "scheduler/sources.hpp"
 #include "scheduler/worker.hpp"
 #include "trace/trace.hpp"
@@ -72,7 +71,6 @@ class scheduler {
 
   void submit(job& job) noexcept;
   void submit_request(job& job) noexcept;
-  void submit_to(unsigned index, job& job) noexcept;
 
   // No other runtime of the process ever has the same number.
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
@@ -134,16 +132,12 @@ class scheduler {
   // A worker's thread: goes to its processor, then waits until all deques are open; and at its end, until
   // nobody can look at its deque any more.
   void arrive(unsigned index) noexcept;
-  void leave() noexcept { left_.arrive_and_wait(); }
+  void depart() noexcept { departed_.arrive_and_wait(); }
 
  private:
   void stop_workers(std::size_t started) noexcept;
-  // As idle_gate::notify_work(), best one on another processor: the calling thread goes on with this one.
-  bool notify_work() noexcept;
-  // The same, where a searcher is to go on searching if none is woken.
-  void notify_work_for_searchers() noexcept;
-  // Every busy worker is to look outside at its next push.
-  void ask_busy_workers() noexcept;
+  // As idle_gate::wake_any(), best one on another processor: the calling thread goes on with this one.
+  bool wake_another() noexcept;
 
   void wait_for_calls() noexcept;
   void end_workers() noexcept;
@@ -168,7 +162,7 @@ class scheduler {
   std::atomic<unsigned> sleep_for_sources_{0};  // so many workers
   std::vector<std::unique_ptr<worker>> workers_;
   std::latch arrived_;
-  std::latch left_;
+  std::latch departed_;
 
   // How many calls of run() are in progress, times `one_call`; and whether no more may begin.
   static constexpr std::uint32_t one_call = 2;

@@ -1,12 +1,18 @@
-// The sources of work that the workers of one runtime look at.
+// The sources of work that the workers of one runtime look at, and how a worker looks (README, "Sources").
 #pragma once
 
+#include <teff/detail/scheduler/processor_clock.hpp>
 #include <teff/detail/scheduler/source.hpp>
+
+#include "platform/bell.hpp"
+#include "platform/futex.hpp"
+#include "scheduler/activities.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -123,6 +129,96 @@ class sources {
   std::size_t blocks_made_ = 0;
   std::vector<std::size_t> free_;  // a heap: the first slot is used first
   alignas(64) std::atomic<std::size_t> end_{0};
+};
+
+// How one worker looks at them. Used by the thread that is the worker.
+class source_view {
+ public:
+  source_view(sources& all, unsigned worker) noexcept
+      : all_(all), worker_(worker), sleeper_(next_sleeper()) {}
+
+  // As sources::any_of(), from the source after the last one on.
+  template <class Visit>
+  bool any_of(Visit visit) {
+    return all_.any_of(worker_, next_, visit);
+  }
+  // `act()`, then any_of() from the source on at which any_of() has just stopped.
+  template <class Act, class Visit>
+  bool again_after(Act act, Visit visit) {
+    const auto at = next_ - 1;
+    act();  // which may look at all sources
+    next_ = at;
+    return any_of(visit);
+  }
+
+  [[nodiscard]] bool sees_work_of(source& each, may_run limit) const noexcept {
+    return limit == may_run::own_work ? each.sees_own_work(worker_) : each.sees_work(worker_);
+  }
+  [[nodiscard]] bool sees_work(may_run limit) noexcept {
+    return any_of([&](source& each) { return sees_work_of(each, limit); });
+  }
+
+  // While all sources are quiet, a worker that searches looks at them at times.
+  void looked(bool all_are_quiet) noexcept {
+    constexpr std::int64_t while_quiet = 1500;  // nanoseconds
+    next_look_ = all_are_quiet ? processor_clock::now() + processor_clock::in(while_quiet) : 0;
+  }
+  void look_at_once() noexcept { next_look_ = 0; }
+  [[nodiscard]] bool all_were_quiet() const noexcept { return next_look_ != 0; }
+  [[nodiscard]] bool is_time_to_look() const noexcept { return processor_clock::now() >= next_look_; }
+
+  // ---- Those that are to be polled ----
+
+  // The earliest time for which a source asks; `never` if none does.
+  [[nodiscard]] polled_source::poll_time next_poll() noexcept {
+    auto earliest = futex::never;
+    any_polled([&](polled_source& each) {
+      if (const auto at = each.next_poll()) earliest = std::min(earliest, *at);
+      return false;
+    });
+    return earliest;
+  }
+  // Calls poll(source) for each whose time has come.
+  template <class Poll>
+  void each_due(polled_source::poll_time now, Poll poll) noexcept {
+    any_polled([&](polled_source& each) {
+      if (const auto at = each.next_poll(); at && *at <= now) poll(each);
+      return false;
+    });
+  }
+  // Registers with the bells of all sources. False: they are too many to sleep on.
+  [[nodiscard]] bool listen(doorbells& bells) noexcept {
+    return !any_polled([&](polled_source& each) {
+      const auto bell = each.listen(sleeper_);
+      return bell && !bells.add(*bell);
+    });
+  }
+  // The worker is awake: a bell would wake its own thread in vain.
+  void rise() noexcept {
+    any_polled([&](polled_source& each) {
+      each.rise(sleeper_);
+      return false;
+    });
+  }
+
+ private:
+  static std::uint32_t next_sleeper() noexcept {
+    static std::atomic<std::uint32_t> next{bell<futex>::first_sleeper};
+    return next.fetch_add(1, std::memory_order_relaxed);
+  }
+  template <class Visit>
+  bool any_polled(Visit visit) noexcept {
+    return any_of([&](source& each) {
+      auto* const polled = each.polled();
+      return polled != nullptr && visit(*polled);
+    });
+  }
+
+  sources& all_;
+  const unsigned worker_;
+  const std::uint32_t sleeper_;  // the worker's number to bells
+  std::size_t next_ = 0;         // where it looks first
+  std::int64_t next_look_ = 0;   // by the processor's clock; 0: at once
 };
 
 }  // namespace teff::detail

@@ -60,18 +60,15 @@ bool spare_threads::run(job& wanted) noexcept {
   return true;
 }
 
-constinit thread_local const spare_threads* spare_threads::here_ = nullptr;
-constinit thread_local const std::byte* spare_threads::stack_middle_ = nullptr;
-
 bool spare_threads::has_room_here() noexcept {
-  return static_cast<const std::byte*>(__builtin_frame_address(0)) > stack_middle_;
+  return static_cast<const std::byte*>(__builtin_frame_address(0)) > this_thread.stack_middle;
 }
 
 void spare_threads::main(threads::iterator me) noexcept {
   const stack_overflow_report reports("a spare thread",
                                       "`ulimit -s` before the program starts gives it more");
-  here_ = this;
-  stack_middle_ = middle_of_stack();
+  this_thread.is_spare_of = this;
+  this_thread.stack_middle = middle_of_stack();
   machine_.free_this_thread();
   std::unique_lock lock(mutex_);
   while (wait_for_job(lock)) {
@@ -80,7 +77,7 @@ void spare_threads::main(threads::iterator me) noexcept {
     --free_;
     lock.unlock();
     mine.run(mine);
-    if (here_ == nullptr) leave_child_process();
+    if (this_thread.is_spare_of == nullptr) end_child_process();
     lock.lock();
     ++free_;
   }

@@ -4,6 +4,7 @@
 #include <teff/detail/scheduler/job.hpp>
 
 #include "platform/own_thread.hpp"
+#include "scheduler/this_thread.hpp"
 
 #include <condition_variable>
 #include <cstddef>
@@ -25,13 +26,13 @@ class spare_threads {
   // Has a thread run the job at once. False: all are busy and there can't be more.
   [[nodiscard]] bool run(job& wanted) noexcept;
   // Whether the calling thread is one of them.
-  [[nodiscard]] bool owns_this_thread() const noexcept { return here_ == this; }
+  [[nodiscard]] bool owns_this_thread() const noexcept { return this_thread.is_spare_of == this; }
   // On a spare thread: whether less than half of its stack is used.
   [[nodiscard]] static bool has_room_here() noexcept;
   // In a child process of fork(): the calling thread is none of them any more.
-  static void begin_child() noexcept { here_ = nullptr; }
+  static void begin_child() noexcept { this_thread.is_spare_of = nullptr; }
   // Whether it is one of any runtime's.
-  [[nodiscard]] static bool is_here() noexcept { return here_ != nullptr; }
+  [[nodiscard]] static bool is_here() noexcept { return this_thread.is_spare_of != nullptr; }
   // Waits until they have ended what they run, and ends them.
   void stop() noexcept;
 
@@ -41,9 +42,6 @@ class spare_threads {
   void main(threads::iterator me) noexcept;
   // With the lock: false if it is time to end.
   bool wait_for_job(std::unique_lock<std::mutex>& lock);
-
-  static constinit thread_local const spare_threads* here_;
-  static constinit thread_local const std::byte* stack_middle_;
 
   const unsigned most_;
   const topology& machine_;

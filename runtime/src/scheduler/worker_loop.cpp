@@ -4,11 +4,10 @@
 
 #include "platform/relax.hpp"
 #include "scheduler/scheduler.hpp"
-#include "scheduler/search_pace.hpp"
-#include "scheduler/waiting.hpp"
-#include "scheduler/within_activity.hpp"
 #include "scheduler/worker.hpp"
 
+#include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,27 +31,15 @@ constexpr unsigned looks_between_exposures = 128;
 
 }  // namespace
 
-void leave_child_process() noexcept {
+void end_child_process() noexcept {
   std::fputs("libteff: a task that has called fork() ends in the child process, where nothing waits for it\n",
              stderr);
   ::_exit(EXIT_FAILURE);
 }
 
-void help_until(bool (*done)(const void*), const void* what, source* awaited) noexcept {
-  worker::help_until(done, what, awaited);
-}
-
 bool run_here(source& each) noexcept {
-  const bool ran = worker::current_or_leave().run_source(each, may_run::sources);
-  return !worker::current_or_leave().request_is_due() && ran;
-}
-
-void block_until(bool (*done)(const void*), const void* what) noexcept {
-  worker::block_until(done, what);
-}
-
-void sleep_by(void (*wait)(void*) noexcept, void* what) noexcept {
-  worker::sleep_by(wait, what);
+  const bool ran = worker::current_or_end().run_source(each, may_run::sources);
+  return !worker::current_or_end().request_is_due() && ran;
 }
 
 void worker::work_until_stopped() noexcept {
@@ -65,8 +52,8 @@ void worker::wait_for_tasks(const std::atomic<std::int64_t>& pending) noexcept {
   work_until([&pending] { return pending.load(std::memory_order_seq_cst) == 0; }, may_run_now(), {});
 }
 
-void worker::help_until(bool (*done)(const void*), const void* what, source* awaited) noexcept {
-  auto& me = current_or_leave();
+void help_until(bool (*done)(const void*), const void* what, source* awaited) noexcept {
+  auto& me = worker::current_or_end();
   const bool deep =
       me.activities_.depth() >= most_activities_to_run_anything || !me.has_room_for_foreign_tasks();
   // It may wait for work that only this worker can do.
@@ -84,7 +71,7 @@ void worker::help_while_there_is_work(bool (*done)(const void*), const void* wha
   pace.begin(patience);
   while (!done(what) && !me.request_is_due_) {
     if (me.run_source(from, may_run::sources)) {
-      static_cast<void>(current_or_leave());
+      static_cast<void>(current_or_end());
       pace.begin(patience);
     } else if (!pace.goes_on()) {
       break;
@@ -93,27 +80,26 @@ void worker::help_while_there_is_work(bool (*done)(const void*), const void* wha
   me.tell_scope_of_ended_tasks();
 }
 
+// Gives up after the time that a worker looks for work before it parks.
+template <class Done>
+void worker::spin_until(Done done) noexcept {
+  constexpr unsigned looks_between_clock_readings = 64;
+  search_pace pace(looks_between_clock_readings, all_.crowded());
+  pace.begin(all_.settings().spin);
+  if (!done()) keep_to_own_processor();
+  while (!done() && pace.goes_on()) continue;
+}
+
 void worker::run_own_jobs_until(bool (*done)(const void*), const void* what) noexcept {
   auto& me = *current();
-  const within_activity here(me, {.of = &me});
-  struct awaited {
-    worker& me;
-    bool (*done)(const void*);
-    const void* what;
-  };
-  const awaited awaited{me, done, what};
+  const within_activity here(me.activities_, {.of = &me});
   bool searching = false;
   do {
     while (me.run_job_of(me.inbox_, searching)) continue;
     me.tell_scope_of_ended_tasks();
     // Where threads share cores, the thread that is to bring a job needs this one.
     if (me.all_.crowded().load(std::memory_order_relaxed)) continue;
-    me.spin_until(
-        [](const void* given) {
-          const auto& each = *static_cast<const struct awaited*>(given);
-          return !each.me.inbox_.empty() || each.done(each.what);
-        },
-        &awaited);
+    me.spin_until([&] { return !me.inbox_.empty() || done(what); });
   } while (!me.inbox_.empty());
 }
 
@@ -130,61 +116,42 @@ void worker::wait_for_thief(task_slot& slot) noexcept {
 
 // It counts as a searcher only for a moment, before it prepares to sleep and after it wakes: a searcher is
 // expected to find the work of others.
-void worker::block_until(bool (*done)(const void*), const void* what) noexcept {
-  auto& me = current_or_leave();
+void block_until(bool (*done)(const void*), const void* what) noexcept {
+  auto& me = worker::current_or_end();
   auto& gate = me.all_.gate();
   me.tell_scope_of_ended_tasks();
   for (;;) {
-    me.spin_until(done, what);
+    me.spin_until([=] { return done(what); });
     if (done(what)) return;
     gate.start_search();
-    if (gate.prepare_sleep(me.word_, wake_for::name)) me.hand_over();
-    // From here on, a thread that makes it true sees that this worker sleeps, or is seen by this look.
-    me.all_.fences().everywhere();
-    if (done(what)) {
-      gate.cancel_sleep(me.word_, wake_for::name);
-    } else {
-      me.all_.requests().begin_sleep();
-      me.sleep(wake_for::name, futex::never, waits::within_task);
-      me.all_.requests().end_sleep();
-    }
+    gate.park(
+        me.word_, wake_for::name, [&] { me.hand_over(); },
+        [&] {
+          // From here on, a thread that makes it true sees that this worker sleeps, or is seen by this look.
+          me.all_.fences().everywhere();
+          return done(what);
+        },
+        [&] {
+          me.all_.requests().begin_sleep();
+          me.sleep(wake_for::name, futex::never, worker::waits::within_task);
+          me.all_.requests().end_sleep();
+        });
     if (gate.stop_search()) me.hand_over();
   }
 }
 
-void worker::sleep_by(void (*wait)(void*) noexcept, void* what) noexcept {
-  auto& me = current_or_leave();
+void sleep_by(void (*wait)(void*) noexcept, void* what) noexcept {
+  auto& me = worker::current_or_end();
   me.tell_scope_of_ended_tasks();
   me.all_.requests().begin_sleep();
-  ++me.parks_;
-  me.parked_.start();
+  me.log_.begin_park();
   wait(what);
-  const auto began = me.parked_.stop();
-  if (me.ring_ != nullptr) record(*me.ring_, event_kind::parked, nullptr, began);
+  me.log_.end_park();
   me.all_.requests().end_sleep();
 }
 
-// Gives up after the time that a worker looks for work before it parks.
-void worker::spin_until(bool (*done)(const void*), const void* what) noexcept {
-  constexpr unsigned looks_between_clock_readings = 64;
-  search_pace pace(looks_between_clock_readings, all_.crowded());
-  pace.begin(all_.settings().spin);
-  if (!done(what)) keep_to_own_processor();
-  while (!done(what) && pace.goes_on()) continue;
-}
-
-worker& worker::current_or_leave() noexcept {
-  if (current_ == nullptr) [[unlikely]]
-    leave_child_process();
-  return *current_;
-}
-
-bool worker::has_room_for_foreign_tasks() const noexcept {
-  return static_cast<const std::byte*>(__builtin_frame_address(0)) > stack_middle_;
-}
-
 may_run worker::may_run_now() const noexcept {
-  if (!has_room_for_foreign_tasks()) return may_run::awaited_thief;
+  if (!has_room_for_foreign_tasks()) return may_run::own_work;
   return activities_.any() ? may_run::sources : may_run::everything;
 }
 
@@ -197,9 +164,9 @@ void worker::work_until(Done done, may_run limit, awaited_work awaited, waits wh
   waiting mine{condition(done), limit, awaited, where, {looks_between_clock_readings, all_.crowded()}};
   while (!done()) {
     if (run_something(mine)) {
-      static_cast<void>(current_or_leave());
+      static_cast<void>(current_or_end());
       mine.fruitless = 0;
-      if (where == waits::at_top) leave_shared_core();
+      if (where == waits::at_top) give_way_on_shared_core();
     } else {
       tell_scope_of_ended_tasks();
       look_further(mine);
@@ -209,14 +176,23 @@ void worker::work_until(Done done, may_run limit, awaited_work awaited, waits wh
   stop_search(mine.searching);
 }
 
+std::int64_t calling_thread::times_taken() noexcept {
+  rusage used{};
+  return ::getrusage(RUSAGE_THREAD, &used) == 0 ? used.ru_nivcsw : 0;
+}
+
+void calling_thread::give_way() noexcept {
+  ::sched_yield();
+}
+
 // Between two tasks, with nothing below on its stack: before the system takes a shared core from the worker
 // in the middle of one, for which others would wait (shared_core.md).
-void worker::leave_shared_core() noexcept {
+void worker::give_way_on_shared_core() noexcept {
   constexpr unsigned tasks_between_looks = 8;
   if (++tasks_at_top_ % tasks_between_looks != 0 && !this_core.is_shared()) return;
-  if (!this_core.is_time_to_leave()) return;
+  if (!this_core.is_time_to_give_way()) return;
   tell_scope_of_ended_tasks();  // or a thread that waits for these would wait for its return
-  this_core.leave();
+  this_core.give_way();
 }
 
 // After a look in vain.
@@ -230,8 +206,8 @@ void worker::look_further(waiting& mine) noexcept {
     if (mine.pace.is_over()) {
       if (!is_counted_on(mine)) park(mine);
     } else if (mine.limit == may_run::everything && mine.pace.looks() % looks_between_exposures == 0 &&
-               sees_private_work() && all_.exposure_is_due()) {
-      expose_anything();
+               sees_tasks(private_tasks::count) && all_.exposure_is_due()) {
+      sees_tasks(private_tasks::expose);
     } else {
       mine.pace.give_way();
     }
@@ -242,7 +218,7 @@ void worker::look_further(waiting& mine) noexcept {
 // counters, which all workers share, are left alone.
 void worker::begin_search(waiting& mine) noexcept {
   constexpr unsigned looks_before_search = 8;
-  if (next_look_at_sources_ == 0 && ++mine.fruitless < looks_before_search) return relax();
+  if (!sources_.all_were_quiet() && ++mine.fruitless < looks_before_search) return relax();
   keep_to_own_processor();
   start_search(mine.searching);
   mine.pace.begin(patience_.least(), patience_.now());
@@ -274,7 +250,7 @@ bool worker::is_counted_on(waiting& mine) noexcept {
 void worker::look_around(waiting& mine) noexcept {
   ask_everyone();
   const auto now = mine.pace.read_clock();
-  if (mine.limit != may_run::awaited_thief) poll_sources(now);
+  poll_sources(now);
   if (mine.limit != may_run::everything) lend_requests(mine, now);
 }
 

@@ -1,35 +1,61 @@
-// How a worker without work parks: its last look, and its sleep (parking.md).
+// How a worker begins and ends its search for work, parks, and wakes others (parking.md).
+#include "scheduler/runtime_registry.hpp"
 #include "scheduler/scheduler.hpp"
-#include "scheduler/waiting.hpp"
 #include "scheduler/worker.hpp"
 
-#include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <cstdint>
-#include <utility>
 
 namespace teff::detail {
 
+void worker::start_search(bool& searching) noexcept {
+  all_.gate().start_search();
+  searching = true;
+  log_.begin_search();
+}
+
+void worker::stop_search(bool& searching) noexcept {
+  if (!searching) return;
+  searching = false;
+  log_.end_search();
+  if (all_.gate().stop_search()) hand_over();
+}
+
+// No worker searches any more, and others sleep. Work that becomes public from now on wakes a sleeper; this
+// looks for work that has become public before. And a sleeper has to wake when a source is to be polled.
+void worker::hand_over() noexcept {
+  ask_everyone();
+  if ((sees_work(may_run::everything, private_tasks::pass_over) ||
+       !all_.gate().somebody_wakes_by(sources_.next_poll())) &&
+      all_.gate().wake_any(index_)) {
+    log_.woke_one();
+  }
+}
+
+void worker::ask_everyone() noexcept {
+  const worker_deque::look here(deque_);
+  for (auto* const other : victims) other->deque().current().ask();
+}
+
+// ---- Parking ----
+
 // It searches again when this returns.
 void worker::park(waiting& mine) noexcept {
-  auto& gate = all_.gate();
-  const auto limit = mine.limit;
-  const auto wakes = limit == may_run::everything ? wake_for::work : wake_for::name;
-  const bool for_sources = limit == may_run::sources || limit == may_run::own_work;
-  if (for_sources) all_.begin_sleep_for_sources(sleeps_for_sources_);
-  if (limit != may_run::everything) all_.requests().begin_sleep();
-  if (gate.prepare_sleep(word_, wakes)) hand_over();
+  const bool is_limited = mine.limit != may_run::everything;
+  const auto wakes = is_limited ? wake_for::name : wake_for::work;
+  if (is_limited) {
+    all_.begin_sleep_for_sources(sleeps_for_sources_);
+    all_.requests().begin_sleep();
+  }
   auto by = woken_by::another;
   doorbells bells;
-  const bool listens = limit == may_run::awaited_thief || listen(bells);
-  if (!listens || finds_reason_to_stay_awake(mine)) {
-    gate.cancel_sleep(word_, wakes);
-  } else {
-    by = sleep(wakes, limit == may_run::awaited_thief ? futex::never : next_poll(), mine.where, bells);
+  all_.gate().park(
+      word_, wakes, [&] { hand_over(); },
+      [&] { return !sources_.listen(bells) || last_look(mine); },
+      [&] { by = sleep(wakes, sources_.next_poll(), mine.where, bells); });
+  if (is_limited) {
+    all_.requests().end_sleep();
+    all_.end_sleep_for_sources(sleeps_for_sources_);
   }
-  if (limit != may_run::everything) all_.requests().end_sleep();
-  if (for_sources) all_.end_sleep_for_sources(sleeps_for_sources_);
   if (by == woken_by::time_or_bell) poll_sources(search_pace::clock::now());
   // A worker that woke to poll looks once and sleeps again.
   constexpr auto none = search_pace::clock::duration::zero();
@@ -39,29 +65,69 @@ void worker::park(waiting& mine) noexcept {
 }
 
 // The last look before it sleeps.
-bool worker::finds_reason_to_stay_awake(const waiting& mine) noexcept {
-  const auto limit = mine.limit;
+bool worker::last_look(const waiting& mine) noexcept {
+  const bool may_run_all = mine.limit == may_run::everything;
   // A worker that pushes from now on shares at once. This look sees the tasks that were shared before.
-  if (limit == may_run::everything) ask_everyone();
+  if (may_run_all) ask_everyone();
   // One fence for both. From here on, a thread that brings a source something sees that this worker sleeps,
   // or is seen by this look. So is a worker that has pushed and did not see that it is asked.
-  if (limit == may_run::everything || (limit != may_run::awaited_thief && !all_.sources().empty()))
-    all_.fences().everywhere();
-  if (mine.done()) return true;
-  if (mine.awaited.from != nullptr && mine.awaited.from->sees_work(index_)) return true;
-  if (limit == may_run::everything) return sees_work() || expose_anything();
-  auto* const thief = thief_of(mine.awaited.slot);
-  const look here(*this);
-  return (thief != nullptr && thief->deque().has_public()) ||
-         (limit != may_run::awaited_thief && sees_source_work(limit));
+  if (may_run_all || !all_.sources().empty()) all_.fences().everywhere();
+  return mine.done() || (mine.awaited.from != nullptr && mine.awaited.from->sees_work(index_)) ||
+         sees_work(mine.limit, private_tasks::expose, mine.awaited.slot);
+}
+
+// The last look of a guest: whether the worker's own thread has to get up. Work that any worker may do is
+// announced as by a thread that has just published it.
+bool worker::guests_last_look(bool others_idle) noexcept {
+  auto& gate = all_.gate();
+  ask_everyone();
+  if (!all_.sources().empty()) {
+    doorbells bells;  // those that the worker's own thread sleeps on, if it is relied on
+    if (!sources_.listen(bells)) return true;
+    gate.promise_again();
+    if (!others_idle) all_.fences().everywhere();
+    if (!gate.anyone_searches() && !gate.somebody_wakes_by(sources_.next_poll())) return true;
+  }
+  if (sees_work(may_run::own_work, private_tasks::pass_over)) return true;
+  if (gate.needs_a_wake() && sees_work(may_run::everything, private_tasks::count) && gate.wake_any(index_))
+    log_.woke_one();
+  return false;
+}
+
+// Looks once at all work that the worker may run within the limit.
+bool worker::sees_work(may_run limit, private_tasks treatment, const task_slot* awaited) noexcept {
+  if (limit == may_run::everything && all_.has_work_from_outside()) return true;
+  if (!inbox_.empty() || sources_.sees_work(limit)) return true;
+  if (limit == may_run::everything) return sees_tasks(treatment);
+  auto* const thief = thief_of(awaited);
+  const worker_deque::look here(deque_);
+  return thief != nullptr && thief->deque().current().has_public();
+}
+
+// Looks at the deques of all others. If the worker exposes, it has asked them before, and had a fence
+// executed on every core: then it misses no task.
+bool worker::sees_tasks(private_tasks treatment) noexcept {
+  const worker_deque::look here(deque_);
+  for (auto* const other : victims) {
+    auto& deque = other->deque().current();
+    if (deque.has_public()) return true;
+    if (treatment == private_tasks::pass_over || !deque.has_private()) continue;
+    if (treatment == private_tasks::count) return true;
+    if (!all_.fences().available()) continue;
+    ++log_.exposures;
+    if (deque.expose([this] { all_.fences().everywhere(); })) {
+      log_.instant(event_kind::exposure);
+      return true;
+    }
+  }
+  return false;
 }
 
 worker::woken_by worker::sleep(wake_for what, polled_source::poll_time deadline, waits where,
                                const doorbells& also) noexcept {
   auto& gate = all_.gate();
-  ++parks_;
   const auto sleeps_from = search_pace::clock::now();
-  parked_.start();
+  log_.begin_park();
   bool by_itself = false;
   if (where == waits::at_top && index_ == 0) {
     by_itself = gate.sleep_off_seat(deadline, also);
@@ -71,8 +137,7 @@ worker::woken_by worker::sleep(wake_for what, polled_source::poll_time deadline,
   } else {
     by_itself = gate.sleep_until(word_, what, deadline, also);
   }
-  const auto began = parked_.stop();
-  if (ring_ != nullptr) record(*ring_, event_kind::parked, nullptr, began);
+  log_.end_park();
   if (by_itself) {
     patience_.woke();
     return woken_by::time_or_bell;
@@ -81,61 +146,38 @@ worker::woken_by worker::sleep(wake_for what, polled_source::poll_time deadline,
   return woken_by::another;
 }
 
-bool worker::sees_source_work(may_run limit) noexcept {
-  if (!inbox_.empty()) return true;
-  return all_.sources().any_of(index_, next_source_, [&](source& each) { return sees_work_of(each, limit); });
-}
+// ---- Waking others ----
 
-bool worker::sees_work_of(source& each, may_run limit) noexcept {
-  return limit == may_run::own_work ? each.sees_own_work(index_) : each.sees_work(index_);
-}
-
-bool worker::sees_work() noexcept {
-  if (all_.has_work_from_outside() || sees_source_work(may_run::everything)) return true;
-  const look here(*this);
-  return std::any_of(victims.begin(), victims.end(),
-                     [](const worker* other) { return other->deque().has_public(); });
-}
-
-// A hint, which costs less than exposing it.
-bool worker::sees_private_work() noexcept {
-  const look here(*this);
-  return std::any_of(victims.begin(), victims.end(),
-                     [](const worker* other) { return other->deque().has_private(); });
-}
-
-// The last look of a guest, as finds_reason_to_stay_awake(): whether the worker's own thread has to get up.
-// Work that any worker may do is announced as by a thread that has just published it.
-bool worker::finds_reason_to_call_home(bool others_idle) noexcept {
-  auto& gate = all_.gate();
-  ask_everyone();
-  if (!all_.sources().empty()) {
-    doorbells bells;  // those that the worker's own thread sleeps on, if it is relied on
-    if (!listen(bells)) return true;
-    gate.promise_again();
-    if (!others_idle) all_.fences().everywhere();
-    if (!gate.anyone_searches() && !gate.somebody_wakes_by(next_poll())) return true;
+// If more are to be woken, the next push shares at once: those that sleep don't ask.
+void worker::published() noexcept {
+  ++log_.shares;
+  if (all_.gate().notify_work(index_)) {
+    log_.woke_one();
+    if (all_.gate().needs_a_wake()) self.ask();
+  } else {
+    all_.count_on_searcher();
   }
-  if (sees_source_work(may_run::own_work)) return true;
-  if (gate.needs_a_wake() && (sees_work() || sees_private_work()) && gate.wake_any(index_)) woke_one();
-  return false;
 }
 
-// Whether another worker has public work, or private work of which half is now public. After a fence on every
-// core since it asked, none is missed.
-bool worker::expose_anything() noexcept {
-  const look here(*this);
-  for (auto* const other : victims) {
-    auto& deque = other->deque();
-    if (deque.has_public()) return true;
-    if (!all_.fences().available() || !deque.has_private()) continue;
-    ++exposures_;
-    if (deque.expose([this] { all_.fences().everywhere(); })) {
-      record_instant(event_kind::exposure);
-      return true;
+// Called between two blocks of a loop.
+bool worker::shares_without_wake() noexcept {
+  constexpr unsigned blocks_that_pay_a_wake = 128;
+  if (!all_.gate().anyone_searches() && ++kept_blocks_ < blocks_that_pay_a_wake) return false;
+  kept_blocks_ = 0;
+  return true;
+}
+
+void worker::wake_owner(const task_slot* slot) noexcept {
+  const auto* owner = last_victim_;
+  if (owner == nullptr || !owner->deque_.owns(slot)) {
+    if (deque_.owns(slot)) return;
+    owner = nullptr;
+    for (const auto* const other : victims) {
+      if (other->deque_.owns(slot)) owner = other;
     }
   }
-  return false;
+  if (owner == nullptr) return runtime_registry::wake_owner(slot);
+  if (all_.gate().wake(owner->index_)) log_.woke_one();
 }
 
 }  // namespace teff::detail

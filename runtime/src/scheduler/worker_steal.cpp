@@ -1,10 +1,7 @@
 // Where a worker finds something to do, and how it runs that.
-#include <teff/detail/scheduler/processor_clock.hpp>
 #include <teff/detail/scheduler/release_observer.hpp>
 
 #include "scheduler/scheduler.hpp"
-#include "scheduler/waiting.hpp"
-#include "scheduler/within_activity.hpp"
 #include "scheduler/worker.hpp"
 
 #include <algorithm>
@@ -45,51 +42,17 @@ worker* worker::thief_of(const task_slot* awaited) const noexcept {
   return state < slot_state::first_thief ? nullptr : all_.workers()[state - slot_state::first_thief].get();
 }
 
-bool worker::any_polled(auto visit) noexcept {
-  return all_.sources().any_of(index_, next_source_, [&](source& each) {
-    auto* const polled = each.polled();
-    return polled != nullptr && visit(*polled);
-  });
-}
-
-// The earliest time for which a source asks; `never` if none does.
-polled_source::poll_time worker::next_poll() noexcept {
-  auto earliest = futex::never;
-  any_polled([&](polled_source& each) {
-    if (const auto at = each.next_poll()) earliest = std::min(earliest, *at);
-    return false;
-  });
-  return earliest;
-}
-
-bool worker::listen(doorbells& bells) noexcept {
-  return !any_polled([&](polled_source& each) {
-    const auto bell = each.listen(sleeper_);
-    return bell && !bells.add(*bell);
-  });
-}
-
-void worker::rise() noexcept {
-  any_polled([&](polled_source& each) {
-    each.rise(sleeper_);
-    return false;
-  });
-}
-
 void worker::poll_sources(polled_source::poll_time now) noexcept {
-  any_polled([&](polled_source& each) {
-    if (const auto at = each.next_poll(); at && *at <= now) {
-      const on_its_own here;
-      each.poll(index_);
-    }
-    return false;
+  sources_.each_due(now, [this](polled_source& each) {
+    const on_its_own here;
+    each.poll(index_);
   });
 }
 
 bool worker::run_source(source& each, may_run limit) noexcept {
   tell_scope_of_ended_tasks();
   const on_its_own here;
-  const within_activity enclosing(*this, {.of = &each, .of_source = true});
+  const within_activity enclosing(activities_, {.of = &each, .of_source = true});
   return limit == may_run::own_work ? each.run_own(index_) : each.run(index_);
 }
 
@@ -107,10 +70,10 @@ worker::found worker::run_sources(may_run limit, bool& searching) noexcept {
   auto result = found::nothing;
   bool found_while_searching = false;
   bool all_quiet = true;
-  if (searching && processor_clock::now() < next_look_at_sources_) return result;
+  if (searching && !sources_.is_time_to_look()) return result;
   const auto visit = [&](source& each) {
     if (searching) {
-      if (!sees_work_of(each, limit)) {
+      if (!sources_.sees_work_of(each, limit)) {
         all_quiet = all_quiet && each.is_quiet();
         return false;
       }
@@ -130,16 +93,12 @@ worker::found worker::run_sources(may_run limit, bool& searching) noexcept {
     result = found::work;
     return true;
   };
-  all_.sources().any_of(index_, next_source_, visit);
-  constexpr std::int64_t while_quiet = 1500;  // nanoseconds
-  next_look_at_sources_ = all_quiet ? processor_clock::now() + processor_clock::in(while_quiet) : 0;
+  sources_.any_of(visit);
+  sources_.looked(all_quiet);
   if (!found_while_searching) return result;
-  // Not within a look: a worker that leaves the search may look at all sources, and this one may be removed
+  // Not within a look: a worker that ends its search may look at all sources, and this one may be removed
   // meanwhile.
-  const std::size_t place = next_source_ - 1;
-  stop_search(searching);
-  next_source_ = place;
-  all_.sources().any_of(index_, next_source_, visit);
+  sources_.again_after([&] { stop_search(searching); }, visit);
   return result;
 }
 
@@ -154,14 +113,12 @@ bool worker::run_something(waiting& mine) noexcept {
   // The worker takes a request only if it was queued before the worker looked at all sources. The thread that
   // submitted it may have brought a source work before, for which the request may wait.
   const bool from_outside = limit == may_run::everything && all_.has_work_from_outside();
-  if (from_outside) next_look_at_sources_ = 0;
-  if (limit != may_run::awaited_thief) {
-    const auto of_sources = run_sources(limit, searching);
-    if (of_sources != found::nothing) return of_sources == found::work;
-  }
+  if (from_outside) sources_.look_at_once();
+  const auto of_sources = run_sources(limit, searching);
+  if (of_sources != found::nothing) return of_sources == found::work;
   worker* victim = thief_of(awaited.slot);
   task_slot* slot = victim == nullptr ? nullptr : steal_from(*victim);
-  if (slot == nullptr && limit != may_run::awaited_thief && run_job_of(inbox_, searching)) return true;
+  if (slot == nullptr && run_job_of(inbox_, searching)) return true;
   if (slot == nullptr && from_outside &&
       (run_job_of(all_.requests().calls(), searching) || run_job_of(all_.requests().queue(), searching)))
     return true;
@@ -171,7 +128,7 @@ bool worker::run_something(waiting& mine) noexcept {
   }
   if (slot == nullptr) return false;
   stop_search(searching);
-  record_instant(event_kind::steal, victim);
+  log_.instant(event_kind::steal, victim->index_);
   run_stolen(*victim, *slot);
   return true;
 }
@@ -186,9 +143,7 @@ bool worker::run_job_of(job_queue& queue, bool& searching) noexcept {
 
 // A worker that has just run something looks at all others. While it searches, it looks at a few at a time:
 // each look takes a copy of the line that the victim writes when it shares or takes back, and fifteen
-// searchers that looked at everybody kept the one that spawned from it. (16 cores, time by that of full
-// looks: a million empty tasks of one spawner 0.13, a tree of tasks of 0.2 us 0.84, batches of 16 requests
-// 0.52. Without the first look at all, large tasks of one spawner took 1.3.)
+// searchers that looked at everybody would keep a worker that spawns from that line.
 task_slot* worker::steal_from_anyone(const waiting& mine, worker*& victim) noexcept {
   task_slot* slot = nullptr;
   if (victims.empty()) return slot;
@@ -221,14 +176,14 @@ task_slot* worker::take_oldest_of_own() noexcept {
 // the thief of the awaited slot, too: the oldest task in its deque may have been there before.
 task_slot* worker::steal_from(worker& victim) noexcept {
   const bool within = activities_.any();
-  const look here(*this);
-  auto* const slot = victim.deque().steal([&](const task_slot* oldest) {
+  const worker_deque::look here(deque_);
+  auto* const slot = victim.deque().current().steal([&](const task_slot* oldest) {
     return !within || activities_.admit(victim.activities().of_slot(oldest).of);
   });
   if (slot == nullptr) {
-    ++failed_steals_;
+    ++log_.failed_steals;
   } else {
-    ++steals_;
+    ++log_.steals;
   }
   return slot;
 }
@@ -240,7 +195,7 @@ void worker::run_stolen(worker& victim, task_slot& slot) noexcept {
   last_victim_ = &victim;
   const unobserved here;
   if (const auto of = victim.activities().of_slot(&slot); of.of != nullptr) {
-    const within_activity enclosing(*this, of);
+    const within_activity enclosing(activities_, of);
     run_stolen_slot(stolen_, slot);
   } else {
     run_stolen_slot(stolen_, slot);
@@ -250,28 +205,28 @@ void worker::run_stolen(worker& victim, task_slot& slot) noexcept {
 void worker::run_as_activity(const void* of, void (*body)(void*) noexcept, void* what) noexcept {
   tell_scope_of_ended_tasks();
   const on_its_own here;
-  const within_activity enclosing(*this, {.of = of, .exclusive = true});
+  const within_activity enclosing(activities_, {.of = of, .exclusive = true});
   body(what);
 }
 
 void worker::look_outside() noexcept {
   // Not at other jobs: two calls of run() may wait for each other by means of their own.
-  auto& asked = all_.requests();
-  if (asked.empty()) [[likely]]
+  auto& requests = all_.requests();
+  if (requests.empty()) [[likely]]
     return;
-  if (may_run_now() != may_run::everything) return asked.lend();
-  auto* const next = asked.queue().pop();
+  if (may_run_now() != may_run::everything) return requests.lend();
+  auto* const next = requests.queue().pop();
   if (next == nullptr) return;
   run_job(*next);
-  if (!asked.empty()) self.ask();  // it looks again at its next push
+  if (!requests.empty()) self.ask();  // it looks again at its next push
 }
 
 // The source itself is an activity.
 bool worker::makes_way_for_request() noexcept {
-  auto& asked = all_.requests();
-  if (asked.empty() || all_.gate().anyone_searches()) return false;
+  auto& requests = all_.requests();
+  if (requests.empty() || all_.gate().anyone_searches()) return false;
   if (activities_.depth() > 1) {
-    asked.lend();
+    requests.lend();
     return false;
   }
   return request_is_due_ = true;
@@ -283,7 +238,7 @@ bool makes_way_for_request() noexcept {
 }
 
 void worker::run_job(job& job) noexcept {
-  ++jobs_;
+  ++log_.jobs;
   tell_scope_of_ended_tasks();
   const on_its_own here;
   job.run(job);

@@ -1,11 +1,11 @@
-#include <teff/detail/scheduler/call_in_progress.hpp>
+#include <teff/detail/scheduler/source.hpp>
 #include <teff/detail/task_source/task_source_base.hpp>
 #include <teff/error.hpp>
 
 #include "scheduler/blocked_activities.hpp"
 #include "scheduler/guest.hpp"
 #include "scheduler/scheduler.hpp"
-#include "scheduler/short_wait.hpp"
+#include "scheduler/search_pace.hpp"
 
 #include <cstdio>
 #include <optional>

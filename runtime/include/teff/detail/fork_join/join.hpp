@@ -3,7 +3,7 @@
 
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/fork_join/task_row.hpp>
-#include <teff/detail/scheduler/outside.hpp>
+#include <teff/detail/scheduler/on_workers.hpp>
 
 #include <cstddef>
 #include <optional>

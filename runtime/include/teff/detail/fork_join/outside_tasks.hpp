@@ -1,7 +1,7 @@
 // Tasks of threads that are no workers: requests to the default runtime (src/fork_join/README.md).
 #pragma once
 
-#include <teff/detail/scheduler/awaited_job.hpp>
+#include <teff/detail/scheduler/job.hpp>
 #include <teff/detail/scheduler/local_deque.hpp>
 
 #include <cstddef>

@@ -73,7 +73,7 @@ class awaited_outcome : continuation, job {
         activity_, [](void* frame) noexcept { std::coroutine_handle<>::from_address(frame).resume(); },
         coroutine_.address());
     if (from != this_process()) [[unlikely]]
-      leave_child_process();
+      end_child_process();
     end_call(*runtime);
   }
 

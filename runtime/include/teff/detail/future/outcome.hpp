@@ -49,7 +49,7 @@ class shared_outcome : public made_of_others {
   // forked, where nobody waits for it, that process ends.
   void end() noexcept {
     if (brought_in_ != this_process()) [[unlikely]]
-      leave_child_process();
+      end_child_process();
     then_.end();
   }
   // An owner lets go of it.

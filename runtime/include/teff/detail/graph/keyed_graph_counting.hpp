@@ -4,8 +4,8 @@
 
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/keyed_graph.hpp>
-#include <teff/detail/scheduler/call_in_progress.hpp>
 #include <teff/detail/scheduler/job.hpp>
+#include <teff/detail/scheduler/source.hpp>
 #include <teff/error.hpp>
 
 #include <algorithm>

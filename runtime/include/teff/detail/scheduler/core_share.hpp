@@ -1,5 +1,5 @@
-// Whether another program has a share of the core that a thread runs on, and when the thread had better leave
-// it (src/scheduler/shared_core.md).
+// Whether another program has a share of the core that a thread runs on, and when the thread had better give
+// way there (src/scheduler/shared_core.md).
 #pragma once
 
 #include <teff/detail/scheduler/processor_clock.hpp>
@@ -24,10 +24,10 @@ template <class Thread = calling_thread>
 class core_share {
  public:
   // Asked between two tasks, now and then; after each task while is_shared(). True: the thread is to share
-  // what only it has, then to call leave().
-  [[nodiscard]] bool is_time_to_leave() noexcept {
+  // what only it has, then to call give_way().
+  [[nodiscard]] bool is_time_to_give_way() noexcept {
     const auto now = Thread::now();
-    const auto since = now - std::exchange(asked_, now);
+    const auto since = now - std::exchange(read_at_, now);
     if (!is_shared_ && since < Thread::in(shortest_absence)) [[likely]]
       return false;
     return look_closer(now, since);
@@ -35,7 +35,7 @@ class core_share {
   [[nodiscard]] bool is_shared() const noexcept { return is_shared_; }
 
   // Gives the core to a thread that waits for it, and returns when it has it back.
-  [[gnu::cold]] void leave() noexcept {
+  [[gnu::cold]] void give_way() noexcept {
     Thread::give_way();
     begin_turn(Thread::now(), was_taken());
   }
@@ -67,13 +67,13 @@ class core_share {
   }
 
   void begin_turn(std::int64_t now, bool taken) noexcept {
-    asked_ = turn_began_ = now;
+    read_at_ = turn_began_ = now;
     if (taken) taken_at_ = now;
     is_shared_ = now - taken_at_ < Thread::in(memory);
   }
 
   bool is_shared_ = false;
-  std::int64_t asked_ = 0;
+  std::int64_t read_at_ = 0;
   std::int64_t turn_began_ = 0;
   std::int64_t taken_at_ = 0;
   std::int64_t times_taken_ = unknown;

@@ -1,13 +1,31 @@
-// How what a thread that is no worker begins gets to the workers.
+// How a thread that is no worker has the workers do what it begins.
 #pragma once
 
+#include <teff/detail/scheduler/job.hpp>
 #include <teff/detail/scheduler/local_deque.hpp>
-#include <teff/detail/scheduler/outside.hpp>
 #include <teff/detail/scheduler/run_call.hpp>
 
 #include <type_traits>
 
 namespace teff::detail {
+
+// Has a worker of the default runtime run the job of the calling thread, which is no worker. False, and
+// nothing was run, where that thread is to run it itself, in order: it is one that a runtime has beside its
+// workers; or the process exits, and has shut down the default runtime. Throws what default_runtime() throws,
+// runtime_was_shut_down.
+[[nodiscard]] bool run_on_default_runtime(awaited_job& job);
+
+// The default runtime, in which the calling thread, no worker, may submit a request; the runtime lives until
+// end_outside() of that. Null: the thread is to run it itself, as above. Throws as above.
+[[nodiscard]] scheduler* begin_outside();
+// The calling thread waits until the request has ended; it runs the request as a guest if no worker has begun
+// it. `request.is_awaited` since before the submission. Throws forked_process.
+void end_outside(scheduler&, awaited_job& request);
+// Whether it has ended: then end_outside() returns at once.
+[[nodiscard]] bool has_ended_outside(const awaited_job& request) noexcept;
+
+// Calls body(what) so, or itself. Throws what body throws, too.
+void call_on_default_runtime(void (*body)(void* what), void* what);
 
 // Returns f(), which is called on a worker: the calling thread if it is one, else one of the default runtime.
 // A runtime's spare thread, lent since the workers may not run what it does, calls f() itself, as does any

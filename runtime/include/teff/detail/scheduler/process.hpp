@@ -11,6 +11,6 @@ namespace teff::detail {
 
 // Says on stderr that a task that has called fork() has returned in the child, and ends the process: the
 // thread that waits for the task is not there.
-[[noreturn, gnu::cold]] void leave_child_process() noexcept;
+[[noreturn, gnu::cold]] void end_child_process() noexcept;
 
 }  // namespace teff::detail

@@ -3,7 +3,6 @@
 // An internal interface beside job.hpp (src/scheduler/requests.md).
 #pragma once
 
-#include <teff/detail/scheduler/awaited_job.hpp>
 #include <teff/detail/scheduler/job.hpp>
 
 namespace teff::detail {

@@ -3,7 +3,7 @@
 
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/results.hpp>
-#include <teff/detail/scheduler/awaited_job.hpp>
+#include <teff/detail/scheduler/job.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 
 #include <exception>

@@ -124,11 +124,35 @@ void expect_own_process(const scheduler&);
 
 // If this is a child process of the one that made the runtime, says so on stderr and ends the process: a task
 // that has called fork() has returned here, and the thread that waits for it is not there.
-[[gnu::cold]] void leave_if_child(const scheduler&) noexcept;
+[[gnu::cold]] void end_if_child(const scheduler&) noexcept;
 
 // Between begin_call() and end_call(), which any thread may call, the runtime does not shut down. Throws
 // runtime_was_shut_down, forked_process.
 void begin_call(scheduler&);
 void end_call(scheduler&) noexcept;
+
+// While it lives, the runtime does not shut down. Throws runtime_was_shut_down.
+class call_in_progress {
+ public:
+  explicit call_in_progress(scheduler& runtime) : runtime_(runtime) { begin_call(runtime); }
+  ~call_in_progress() { end_call(runtime_); }
+  call_in_progress(const call_in_progress&) = delete;
+  call_in_progress& operator=(const call_in_progress&) = delete;
+
+ private:
+  scheduler& runtime_;
+};
+
+// Whether a runtime has been destroyed, for what may outlive it against its contract.
+struct runtime_life {
+  // The number of the runtime that has this place now. The place lives as long as the process does; other
+  // runtimes, of other numbers, have it later.
+  const std::atomic<std::uint64_t>* place;
+  std::uint64_t number;
+
+  // Relaxed: a runtime that another thread is destroying just now can't be used safely anyway.
+  [[nodiscard]] bool lasts() const noexcept { return place->load(std::memory_order_relaxed) == number; }
+};
+[[nodiscard]] runtime_life life_of(const scheduler&) noexcept;
 
 }  // namespace teff::detail

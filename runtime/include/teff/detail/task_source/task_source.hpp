@@ -101,7 +101,7 @@ class task_source : public task_source_base {
   // parent hold the locks: asked before a lock is taken. The child has found the source cancelled.
   void leave_if_forked() const noexcept {
     if (cancelled()) [[unlikely]]
-      leave_if_child(runtime());
+      end_if_child(runtime());
   }
 
  private:
@@ -237,7 +237,7 @@ template <class Derived, class Worker>
 void task_source<Derived, Worker>::leave_core(Worker& here) noexcept {
   if (here.ready.has_own()) return;  // no other worker may run these
   share_kept(here);
-  this_core.leave();
+  this_core.give_way();
 }
 
 // With priorities: the kept task goes where others find it, if another task is to run before. There may be
@@ -300,7 +300,7 @@ bool task_source<Derived, Worker>::run(unsigned worker) noexcept {
         share_kept(here);
         break;
       }
-      if ((tasks % tasks_between_looks == 0 || this_core.is_shared()) && this_core.is_time_to_leave())
+      if ((tasks % tasks_between_looks == 0 || this_core.is_shared()) && this_core.is_time_to_give_way())
         leave_core(here);
       continue;
     }

@@ -2,7 +2,6 @@
 // rest, wakes the threads that wait for that, and keeps the first error.
 #pragma once
 
-#include <teff/detail/scheduler/runtime_life.hpp>
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/detail/scheduler/waiters.hpp>
 #include <teff/detail/task_source/held_end.hpp>
