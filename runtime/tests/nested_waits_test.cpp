@@ -138,7 +138,7 @@ TEST(nested_waits, a_task_can_wait_for_another_graph_on_any_number_of_workers) {
 // Calls f() when so many bytes of the stack are in use since `begin`.
 template <class F>
 [[gnu::noinline]] void at_depth(std::size_t bytes, const std::byte* begin, F& f) {
-  volatile std::byte room[256];
+  [[maybe_unused]] volatile std::byte room[256];
   room[0] = std::byte{};
   if (static_cast<std::size_t>(begin - static_cast<const std::byte*>(__builtin_frame_address(0))) < bytes) {
     at_depth(bytes, begin, f);
