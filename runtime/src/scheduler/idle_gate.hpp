@@ -246,8 +246,9 @@ class idle_gate {
     const auto busy = workers_ - searchers(idle) - asleep(idle);
     return searchers(idle) == on_their_way(idle) && on_their_way(idle) < 2 * busy;
   }
-  // The same after a release store. Before it relies on a searcher, the caller executes `fence()`, a full
-  // fence of its own: a searcher that finds other work looks at this work without a fence on every core.
+  // The same after a release store. `fence()` is a full fence of the calling thread. The caller executes it
+  // before it relies on a searcher, because a searcher that finds other work hands over without a fence on
+  // every core.
   template <class Fence>
   [[nodiscard]] bool needs_a_wake(Fence fence) const noexcept {
     const auto idle = idle_.load(std::memory_order_seq_cst);
@@ -300,8 +301,8 @@ class idle_gate {
     return what == wake_for::name ? 0 : one_sleeper;
   }
 
-  // seq_cst, as the counters: after prepare_sleep() and before the sleep, so that a worker that ends its
-  // search later sees it, and this one sees what those that ended theirs before have withdrawn.
+  // seq_cst, as the counters: after prepare_sleep() and before the sleep. So a worker that ends its search
+  // later sees the promise, and this worker sees the promises that earlier ones have withdrawn.
   bool promise(time deadline) noexcept {
     auto promised = promised_.load(std::memory_order_seq_cst);
     while (deadline < promised) {

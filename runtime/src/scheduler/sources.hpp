@@ -167,7 +167,7 @@ class source_view {
   [[nodiscard]] bool all_were_quiet() const noexcept { return next_look_ != 0; }
   [[nodiscard]] bool is_time_to_look() const noexcept { return processor_clock::now() >= next_look_; }
 
-  // ---- Those that are to be polled ----
+  // ---- Sources that are to be polled ----
 
   // The earliest time for which a source asks; `never` if none does.
   [[nodiscard]] polled_source::poll_time next_poll() noexcept {

@@ -1,4 +1,4 @@
-// What the scheduler knows of each thread, in one place. Joins reach what they need faster in `self`
+// The scheduler's record of each thread. Joins reach what they need faster in `self`
 // (local_deque.hpp).
 #pragma once
 

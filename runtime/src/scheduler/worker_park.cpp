@@ -49,8 +49,7 @@ void worker::park(waiting& mine) noexcept {
   auto by = woken_by::another;
   doorbells bells;
   all_.gate().park(
-      word_, wakes, [&] { hand_over(); },
-      [&] { return !sources_.listen(bells) || last_look(mine); },
+      word_, wakes, [&] { hand_over(); }, [&] { return !sources_.listen(bells) || last_look(mine); },
       [&] { by = sleep(wakes, sources_.next_poll(), mine.where, bells); });
   if (is_limited) {
     all_.requests().end_sleep();
