@@ -29,7 +29,8 @@ struct worker::waiting {
   const waits where;
   search_pace pace;
   bool searching = false;
-  unsigned fruitless = 0;  // looks in vain since it ran something
+  bool ran_source = false;  // it has run work of a source
+  unsigned fruitless = 0;   // looks in vain since it ran something
   // When requests are lent that it sees and may not run.
   search_pace::clock::time_point lends_at = search_pace::clock::time_point::max();
 };

@@ -172,6 +172,7 @@ class worker {
   template <class Done>
   void work_until(Done done, may_run limit, awaited_work awaited, waits where = waits::within_task) noexcept;
   void look_further(waiting& mine) noexcept;
+  void announce_what_sources_left() noexcept;
   void begin_search(waiting& mine) noexcept;
   void leave_shared_core() noexcept;
   [[nodiscard]] bool is_counted_on(waiting& mine) noexcept;
