@@ -270,7 +270,8 @@ TEST(distributed_graph, a_rank_that_leaves_without_wait_ends_it_for_those_that_w
         } catch (const rank_failed& e) {
           EXPECT_EQ(e.rank, leaver);
           EXPECT_EQ(std::string(e.what()), "teff: rank " + std::to_string(leaver) +
-                                               ": teff::distributed_graph: destroyed without wait()");
+                                               ": teff::distributed_graph: destroyed on this rank, while "
+                                               "others use it");
         }
       }
     }
