@@ -70,6 +70,15 @@ class keyed_graph final : public task_source<keyed_graph<Key, Hash>, graph_worke
       fulfill_from_elsewhere(key);
     }
   }
+  // The key of a task that depends on nothing. `call`: the function that names it, in words. Throws misuse if
+  // the task depends on others.
+  void start(const Key& key, const char* call) {
+    functions.expect_complete(call);
+    if (const int needed = functions.indegree(key); needed != 0) [[unlikely]]
+      refuse_to_start(key, needed, call);
+    fulfill(key);
+  }
+
 
   // As hold_end(). `call`: the function that calls it, in words. Throws misuse outside a body,
   // not_replayable.
@@ -124,6 +133,7 @@ class keyed_graph final : public task_source<keyed_graph<Key, Hash>, graph_worke
     }
   }
   void fulfill_from_elsewhere(const Key& key);
+  [[noreturn, gnu::cold]] static void refuse_to_start(const Key& key, int needed, const char* call);
 
   void fail_over_fulfilled(const Key& key, int needed) noexcept;
 
