@@ -3,8 +3,8 @@
 
 #include <teff/detail/distributed/graph_part.hpp>
 #include <teff/detail/exceptions.hpp>
+#include <teff/detail/graph/graph_functions.hpp>
 #include <teff/detail/graph/keyed_graph.hpp>
-#include <teff/detail/graph/traced_body.hpp>
 #include <teff/detail/message/arguments.hpp>
 #include <teff/detail/message/handler.hpp>
 #include <teff/message.hpp>

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
-#include <teff/detail/replay/compared_body.hpp>
 #include <teff/detail/replay/graph_recorder.hpp>
 #include <teff/detail/replay/observed_here.hpp>
 #include <teff/detail/replay/recorded_run.hpp>

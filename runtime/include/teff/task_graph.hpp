@@ -1,9 +1,9 @@
 // task_graph: tasks that have a key as their name, and start when what they depend on is done.
 #pragma once
 
+#include <teff/detail/graph/graph_functions.hpp>
 #include <teff/detail/graph/key_hashing.hpp>
 #include <teff/detail/graph/keyed_graph.hpp>
-#include <teff/detail/graph/traced_body.hpp>
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/error.hpp>
 #include <teff/runtime.hpp>
