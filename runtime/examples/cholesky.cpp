@@ -95,7 +95,7 @@ void factorise(matrix& a, teff::runtime& rt) {
           graph.fulfill({step + 1, row, column});
         }
       });
-  graph.fulfill({0, 0, 0});
+  graph.start({0, 0, 0});
   graph.wait();
 }
 

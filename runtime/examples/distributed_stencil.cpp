@@ -35,7 +35,7 @@ void heat(teff::communicator& comm, std::array<double, width>& cells) {
         for (const int side : {0, 1, 2}) g.fulfill({k[0] + 1, (k[1] + 1 - side + width) % width}, side, mine);
       });
   for (int column = 0; column < width; ++column) {
-    if (column * comm.ranks() / width == comm.rank()) g.fulfill({0, column}, 1, 0.0);
+    if (column * comm.ranks() / width == comm.rank()) g.start({0, column});
   }
   g.wait();  // all tasks of all ranks have run
 }

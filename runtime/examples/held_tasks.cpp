@@ -64,7 +64,7 @@ int main() {
       delete held;  // the end of task k, after what it has fulfilled
     });
   });
-  graph.fulfill(0);
+  graph.start(0);
   graph.wait();  // until all tasks have ended
 
   std::printf("%d tasks, sum of their keys: %ld\n", tasks, sum);

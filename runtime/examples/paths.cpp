@@ -15,7 +15,7 @@ int main() {  // how many paths lead right and down through a grid
     if (i + 1 < n) cells.fulfill({i + 1, j});
     if (j + 1 < n) cells.fulfill({i, j + 1});
   });
-  cells.fulfill({0, 0});
+  cells.start({0, 0});
   cells.wait();
   std::printf("%ld paths\n", paths[n - 1][n - 1]);
 }

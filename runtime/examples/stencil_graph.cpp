@@ -39,7 +39,7 @@ int main() {
       for (int b = first(block); b <= last(block); ++b) graph.fulfill({step + 1, b});
     }
   });
-  for (int block = 0; block < blocks; ++block) graph.fulfill({0, block});
+  for (int block = 0; block < blocks; ++block) graph.start({0, block});
   graph.wait();
 
   double error = 0;

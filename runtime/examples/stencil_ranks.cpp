@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
     }
   });
   for (int block = 0; block < blocks; ++block) {
-    if (rank_of(block) == comm.rank()) graph.fulfill({0, block}, 0, 0.0);
+    if (rank_of(block) == comm.rank()) graph.start({0, block});
   }
   graph.wait();  // all tasks of all ranks have run
 

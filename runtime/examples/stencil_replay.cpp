@@ -40,7 +40,7 @@ int main() {
     for (int b = first(block); b <= last(block); ++b) graph.fulfill({step + 1, b});
   });
   const auto start = [&] {
-    for (int block = 0; block < blocks; ++block) graph.fulfill({0, block});
+    for (int block = 0; block < blocks; ++block) graph.start({0, block});
   };
   // Step 2 is step 0 of the next iteration.
   const auto next_iteration = [](key k) { return k[0] < 2 ? std::nullopt : std::optional<key>({0, k[1]}); };

@@ -327,6 +327,25 @@ TEST(communicator_core, ranks_that_differ_fail_the_epoch_on_all_ranks_which_ends
   });
 }
 
+// completion.md, "The seal".
+TEST(communicator_core, a_hold_that_begins_between_two_waves_keeps_the_epoch_open_until_its_release) {
+  simulated network(1, fresh_seed());
+  quiet_host host;
+  detail::communicator_core core(network.rank(0), host, 1 << 20);
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    core.begin();
+    core.body_ended(nullptr);
+    core.progress();  // the first wave, after which the rank is asked again
+    EXPECT_FALSE(core.ended());
+    core.hold();
+    for (int i = 0; i < 10; ++i) core.progress();
+    EXPECT_FALSE(core.ended());
+    core.release();
+    for (int i = 0; i < 10; ++i) core.progress();
+    EXPECT_TRUE(core.ended());
+  }
+}
+
 // The course of a schedule, in one number.
 std::uint64_t trace_of(std::uint64_t seed) {
   simulated network(3, seed);

@@ -270,7 +270,8 @@ TEST(distributed_graph, a_rank_that_leaves_without_wait_ends_it_for_those_that_w
         } catch (const rank_failed& e) {
           EXPECT_EQ(e.rank, leaver);
           EXPECT_EQ(std::string(e.what()), "teff: rank " + std::to_string(leaver) +
-                                               ": teff::distributed_graph: destroyed without wait()");
+                                               ": teff::distributed_graph: destroyed on this rank, while "
+                                               "others use it");
         }
       }
     }
@@ -312,6 +313,33 @@ TEST(distributed_graph, a_rank_that_is_not_there_is_named_with_its_key) {
     EXPECT_EQ(std::string(e.what()),
               "teff::distributed_graph: rank() of the key 3 is 3, and the ranks are 0 to 0");
   }
+}
+
+TEST(distributed_graph, start_runs_a_task_of_its_rank_that_depends_on_nothing_and_refuses_any_other) {
+  on_jobs([](transport& through, runtime& rt) {
+    communicator comm(rt, through);
+    std::atomic<int> arrived{0}, ran{0};
+    distributed_graph<int, int> g(comm);
+    g.rank([&](int k) { return k % comm.ranks(); })
+        .indegree([&](int k) { return k / comm.ranks(); })
+        .arrived([&](int, int) { ++arrived; })
+        .body([&](int) { ++ran; });
+    g.start(comm.rank());
+    EXPECT_EQ(text_of<misuse>([&] { g.start(comm.rank() + comm.ranks()); }),
+              "teff::distributed_graph::start: the indegree of the key " +
+                  std::to_string(comm.rank() + comm.ranks()) +
+                  " is 1, and start() is for tasks of indegree 0: the tasks that it depends on fulfil it");
+    const int next = (comm.rank() + 1) % comm.ranks();
+    if (next != comm.rank()) {
+      EXPECT_EQ(text_of<misuse>([&] { g.start(next); }),
+                "teff::distributed_graph::start: the task " + std::to_string(next) + " runs on rank " +
+                    std::to_string(next) + ", and this is rank " + std::to_string(comm.rank()) +
+                    ": start it there");
+    }
+    g.wait();
+    EXPECT_EQ(ran, 1);
+    EXPECT_EQ(arrived, 0);
+  });
 }
 
 TEST(distributed_graph, ranks_that_do_not_agree_whose_a_key_is_are_told_so) {

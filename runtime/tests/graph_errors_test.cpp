@@ -38,6 +38,21 @@ bool ends_or_throws(F f) {
   return true;
 }
 
+TEST(task_graph, start_runs_a_task_that_depends_on_nothing_and_refuses_any_other) {
+  on_runtimes([](runtime& rt) {
+    task_graph<int> g{rt};
+    std::atomic<int> ran{0};
+    g.indegree([](int k) { return k % 3; }).body([&](int) { ++ran; });
+    for (const int k : {0, 3, 6}) g.start(k);
+    EXPECT_EQ(
+        text_of<misuse>([&] { g.start(5); }),
+        "teff::task_graph::start: the indegree of the key 5 is 2, and start() is for tasks of indegree 0: "
+        "the tasks that it depends on fulfil it");
+    g.wait();
+    EXPECT_EQ(ran, 3);
+  });
+}
+
 TEST(task_graph, keys_that_are_never_satisfied_are_named_and_counted) {
   on_runtimes([](runtime& rt) {
     for (const bool placed : {false, true}) {

@@ -200,6 +200,32 @@ TEST(nested_waits, replays_of_several_recordings_take_turns_though_their_tasks_j
   }
 }
 
+TEST(nested_waits, replays_that_wait_for_each_other_through_a_graph_get_an_error) {
+  runtime rt{{.workers = 2}};
+  task_graph<int> one{rt}, other{rt}, between{rt};
+  fill(one, [] {});
+  fill(other, [] {});
+  one.place([](int) { return 0U; });
+  auto first = record(one, [&] { one.fulfill(0); });
+  auto second = record(other, [&] { other.fulfill(0); });
+  between.place([](int) { return 1U; });
+  fill(between, [&] { second.replay(); });
+  for (int round = 0; round < 50; ++round) {
+    bool refused = false;
+    try {
+      first.replay(1, [&](int, std::uint64_t) {
+        between.fulfill(0);
+        between.wait();
+      });
+    } catch (const misuse& wait) {
+      refused = std::string(wait.what()).find("wait for ever") != std::string::npos;
+    }
+    EXPECT_TRUE(refused);
+    between.wait();
+    second.replay();
+  }
+}
+
 TEST(nested_waits, a_scope_hears_of_the_end_of_tasks_that_ran_in_another_runtime) {
   runtime one{{.workers = 1}}, other{{.workers = 2}};
   std::atomic<bool> stolen{false};

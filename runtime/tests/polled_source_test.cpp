@@ -164,6 +164,41 @@ TEST(polled_source, is_polled_by_a_worker_that_waits_within_an_activity) {
 }
 
 // Short calls of run() leave the worker asleep until the time of the clock.
+// Work in two pieces. The worker that has run the first piece is to look for the second one.
+class two_pieces final : public detail::polled_source {
+ public:
+  std::atomic<int> left{0};
+  std::promise<void> last_ran;
+
+  bool run(unsigned) noexcept override {
+    if (left == 0) return false;
+    if (--left == 0) last_ran.set_value();
+    return true;
+  }
+  bool sees_work(unsigned) noexcept override { return left != 0; }
+  std::optional<poll_time> next_poll() noexcept override { return std::nullopt; }
+  void poll(unsigned) noexcept override {}
+};
+
+TEST(polled_source, is_looked_at_by_another_worker_when_the_wait_ends_in_which_a_worker_ran_it) {
+  runtime rt{parking(2)};
+  wait_until_all_are_parked(rt);
+  auto& of = detail::private_access::internals(rt);
+  const auto source = std::make_shared<two_pieces>();
+  detail::attach(of, source);
+  const auto ran = source->last_ran.get_future();
+  auto waits = rt.submit([&] {
+    source->left = 2;
+    detail::help_until([](const void* left) { return *static_cast<const std::atomic<int>*>(left) == 1; },
+                       &source->left);
+    // The worker goes on with its task, which waits for the second piece.
+    expect_soon(ran);
+  });
+  expect_soon(ran);
+  waits.get();
+  detail::detach(of, *source);
+}
+
 TEST(polled_source, that_a_worker_sleeps_for_does_not_keep_callers_from_running_on_their_own_threads) {
   if (!detail::call_stack::available) GTEST_SKIP() << "no guests on this processor";
   runtime rt{parking(1)};

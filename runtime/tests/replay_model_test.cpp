@@ -1,6 +1,6 @@
 // The flags and wakes between the workers of a replay, on their interleavings.
 #include <gtest/gtest.h>
-#include <teff/detail/replay/replay_flag.hpp>
+#include <teff/detail/replay/replay_plan.hpp>
 
 #include "interleavings.hpp"
 #include "scheduler/idle_gate.hpp"

@@ -1,7 +1,6 @@
 // When a source of tasks is at rest, on its interleavings: a task whose end is held by another thread, which
 // also brings a further task before it lets go.
 #include <gtest/gtest.h>
-#include <teff/detail/task_source/held_end.hpp>
 #include <teff/detail/task_source/rest.hpp>
 
 #include "interleavings.hpp"

@@ -3,8 +3,8 @@
 
 #include <teff/detail/distributed/graph_part.hpp>
 #include <teff/detail/exceptions.hpp>
+#include <teff/detail/graph/graph_functions.hpp>
 #include <teff/detail/graph/keyed_graph.hpp>
-#include <teff/detail/graph/traced_body.hpp>
 #include <teff/detail/message/arguments.hpp>
 #include <teff/detail/message/handler.hpp>
 #include <teff/message.hpp>
@@ -38,7 +38,7 @@ namespace teff {
 //      if (k[0] + 1 < steps)
 //        for (int column : neighbours(k[1])) g.fulfill({k[0] + 1, column}, x);
 //    });
-//   for (int column : columns_of(comm.rank())) g.fulfill({0, column}, {});
+//   for (int column : columns_of(comm.rank())) g.start({0, column});
 //   g.wait();  // all tasks of all ranks have run
 //
 // - Each rank makes the graph, with the same functions, and calls wait() equally often. Graphs are made in
@@ -46,7 +46,10 @@ namespace teff {
 // - If it is destroyed on one rank while others still wait(), say by an exception, wait() throws rank_failed
 //   on these. The destructor waits until the graph is destroyed on all ranks.
 // - `Key` can be the argument of a message; `Data` are what a message's handler may take (message_parts).
-// - For the rest as task_graph: a graph that runs on one rank runs on many.
+// - For the rest as task_graph: a graph that runs on one rank runs on many. But record() (replay.hpp) takes
+//   no distributed_graph: a replay over ranks has fixed memory for each output, and the data of a graph have
+//   any size and go to any rank in each run. For steps that repeat, use a distributed_replay
+//   (distributed_replay.hpp): the program says how large each output is, and which outputs a task reads.
 template <std::copyable Key, class... Data>
 class distributed_graph {
  public:
@@ -137,6 +140,16 @@ class distributed_graph {
       }
     });
     return *this;
+  }
+
+  // Names a task of this rank that depends on nothing: it is ready, and gets no data: arrived() is not called
+  // for it. Throws misuse if the key's indegree is not 0, or if the task runs on another rank. Throws what
+  // fulfill() throws, too.
+  void start(const Key& key) {
+    part_.expect_begun();
+    if (const int on = rank_of(key); on != part_.core().rank()) [[unlikely]]
+      refuse_to_start(key, on);
+    if (!part_.core().cancelled()) tasks_->start(key, "teff::distributed_graph::start");
   }
 
   // Says that one of the dependences of a key's task is done, from any rank. Any thread may call it. If it
@@ -350,6 +363,11 @@ class distributed_graph {
                                      detail::key_text(key) + " is " + std::to_string(part_.core().rank()) +
                                      ", and this rank's is " + std::to_string(rank) +
                                      "; it must be the same on all ranks"));
+  }
+  [[noreturn, gnu::cold, gnu::noinline]] void refuse_to_start(const Key& key, int on) {
+    detail::throw_error(misuse("teff::distributed_graph::start: the task " + detail::key_text(key) +
+                               " runs on rank " + std::to_string(on) + ", and this is rank " +
+                               std::to_string(part_.core().rank()) + ": start it there"));
   }
   [[noreturn, gnu::cold, gnu::noinline]] void refuse_rank(const Key& key, int rank) {
     detail::throw_error(misuse("teff::distributed_graph: rank() of the key " + detail::key_text(key) +

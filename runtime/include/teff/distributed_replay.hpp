@@ -3,9 +3,8 @@
 
 #include <teff/detail/distributed/replay_ranks.hpp>
 #include <teff/detail/exceptions.hpp>
-#include <teff/detail/graph/function_of.hpp>
+#include <teff/detail/graph/graph_functions.hpp>
 #include <teff/detail/graph/key_text.hpp>
-#include <teff/detail/graph/traced_body.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
 #include <teff/message.hpp>

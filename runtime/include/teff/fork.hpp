@@ -58,7 +58,8 @@ class [[nodiscard]] forked {
   using passed_task = std::conditional_t<std::is_empty_v<task>, task, task&>;
 
   forked(detail::task_slot* slot, F& closure) : slot_(slot), task_(*slot, closure) {}
-  forked(detail::fork_outside made, F& closure) : forked(made.get(), closure) {
+  // A reference, as in take_outside().
+  forked(detail::fork_outside made, F& closure) : forked(&static_cast<detail::task_slot&>(*made), closure) {
     if (made->has_runtime()) made->submit();
     made.release();
   }

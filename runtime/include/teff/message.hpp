@@ -214,7 +214,9 @@ class communicator {
   }
 
   // While it lives, run() does not end. It is for work that f() or a handler has begun, that goes on after
-  // their return, and that is to send more.
+  // their return, and that is to send more. So f() or a handler calls hold(). Any other thread may
+  // call it, too. But the messages of that thread may belong to the next run(), so the thread must not wait
+  // for an answer while it holds.
   class held {
    public:
     held(held&& other) noexcept : source_(std::move(other.source_)) {}

@@ -59,9 +59,8 @@ class graph_release {
 //   priorities and fulfilments from outside.
 // - All that a task's predecessors did before they released it happens before the task.
 // - Successors start when the body has ended: work after release() delays them.
-// - indegree() is called once for each task, before any of them runs. The graph knows all tasks by `count`.
-// So
-//   a task whose indegree is 0 runs without a call. (A task_graph learns of it by one call of fulfill().)
+// - indegree() is called once for each task, before any of them runs. A task whose indegree is 0 runs as soon
+//   as the graph knows it: at once, since the graph knows all tasks by `count`.
 // - A task must not wait for another one to run: a worker may keep several ready tasks to itself, as long as
 //   tasks were short before.
 // - A body may call anything, also loops, joins and other graphs. The workers share it.

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
-#include <teff/detail/replay/compared_body.hpp>
 #include <teff/detail/replay/graph_recorder.hpp>
 #include <teff/detail/replay/observed_here.hpp>
 #include <teff/detail/replay/recorded_run.hpp>
@@ -102,7 +101,8 @@ class recording {
   // The bodies call fulfill() as they did when recorded: each call is compared with the recorded ones, and
   // does nothing else. Throws replay_differs if they fulfil other keys. Throws the first exception of a body:
   // no further body is called then, and the recording can be replayed again. Throws misuse if the graph is
-  // being recorded or replayed already, or the recording was moved from; runtime_was_shut_down.
+  // being recorded or replayed already, or the recording was moved from; runtime_was_shut_down. Also throws
+  // misuse where the call would wait for ever, as in a task for which the replay at work waits.
   void replay(std::uint64_t times = 1) {
     const auto step = [this](const list& own, std::size_t task, std::uint64_t) {
       const Key& key = own.tasks[task];

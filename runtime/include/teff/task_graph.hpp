@@ -1,9 +1,9 @@
 // task_graph: tasks that have a key as their name, and start when what they depend on is done.
 #pragma once
 
+#include <teff/detail/graph/graph_functions.hpp>
 #include <teff/detail/graph/key_hashing.hpp>
 #include <teff/detail/graph/keyed_graph.hpp>
-#include <teff/detail/graph/traced_body.hpp>
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/error.hpp>
 #include <teff/runtime.hpp>
@@ -139,15 +139,16 @@ class held_task {
 //      if (k[0] + 1 < steps)
 //        for (int column : neighbours(k[1])) g.fulfill({k[0] + 1, column});
 //    });
-//   for (int column = 0; column < width; ++column) g.fulfill({0, column});
+//   for (int column = 0; column < width; ++column) g.start({0, column});
 //   g.wait();
 //
-// - A task runs once fulfill() has been called for its key as often as indegree() says. The graph learns of a
-//   key by the first call. So a task whose indegree is 0 runs after one call, which only names it: without
-//   that call it does not run, and wait() does not miss it. All that callers did before these calls happens
-//   before the task.
+// - A task runs once fulfill() has been called for its key as often as indegree() says. All that callers did
+//   before these calls happens before the task.
+// - A task whose indegree is 0 runs as soon as the graph knows its key. The program names it by start(). A
+//   task_graph knows no other keys than those that were started or fulfilled, so wait() does not miss a task
+//   that the program has forgotten to start. (A parallel_graph knows all of its tasks by their number.)
 // - The functions may be called on any worker, on several at once, and repeatedly. They return the same for
-//   the same key. Set them before the first fulfill().
+//   the same key. Set them before the first start() or fulfill().
 // - Successors that run on the same worker start when the body has ended: work after fulfill() delays them.
 // - The runtime outlives the graph, and the graph outlives every call of fulfill(). Wait also for the thread
 //   that makes the last call, since its task may run before the call returns. A graph can be used again after
@@ -173,8 +174,8 @@ class task_graph {
   task_graph(const task_graph&) = delete;
   task_graph& operator=(const task_graph&) = delete;
 
-  // Sets how many calls of fulfill() the task of a key needs. Where it is negative, fulfill() throws
-  // negative_indegree, or wait() does: as if the function had thrown it.
+  // Sets how many calls of fulfill() the task of a key needs; 0 if it depends on nothing. Where it is
+  // negative, fulfill() throws negative_indegree, or wait() does: as if the function had thrown it.
   template <class F>
     requires std::is_invocable_r_v<int, F&, const Key&>
   task_graph& indegree(F&& f) {
@@ -270,6 +271,10 @@ class task_graph {
     }
     return *this;
   }
+
+  // Names a task that depends on nothing: it is ready. Any thread may call it. Throws misuse if the key's
+  // indegree is not 0, and what fulfill() throws. (fulfill() of such a key does the same.)
+  void start(const Key& key) { graph_->start(key, "teff::task_graph::start"); }
 
   // Says that one of the dependences of a key's task is done; the last one makes the task ready. Any thread
   // may call it, and it waits for no task. Throws what place() throws, std::bad_alloc,

@@ -15,7 +15,7 @@ graph_part::graph_part(communicator& like)
                                                  static_cast<epoch_part*>(this))) {}
 
 graph_part::~graph_part() {
-  leave();
+  messages_->leave("teff::distributed_graph", {}, begun_.load(std::memory_order_relaxed));
   messages_->tell_trace();
   detach(private_access::internals(runtime_), *messages_);
   tasks_->abandon_if_unfinished();
@@ -43,23 +43,6 @@ std::uint32_t graph_part::add(registered_message added) {
   return core().add(std::move(added));
 }
 
-// Other ranks may wait for an epoch's end that this one is not going to wait for: it takes part, and fails
-// it. It leaves when all others do.
-void graph_part::leave() noexcept {
-  try {
-    expect_own_process(private_access::internals(runtime_));
-    leaves_ = true;
-    do {
-      expect_begun();
-      core().fail(std::make_exception_ptr(misuse("teff::distributed_graph: destroyed without wait()")));
-      end_epoch();
-      begun_.store(false, std::memory_order_relaxed);
-    } while (core().totals().left / leaver != static_cast<std::uint64_t>(core().ranks()));
-  } catch (...) {
-    // There is no runtime any more.
-  }
-}
-
 bool graph_part::at_rest() noexcept {
   // seq_cst: before the look at the accounts. Of this and the worker that ends last, one sees the other.
   awaits_rest_.store(true, std::memory_order_seq_cst);
@@ -76,14 +59,12 @@ void graph_part::follow_handlers() noexcept {
 }
 
 std::uint64_t graph_part::left() noexcept {
-  return tasks_->tasks_left() + (leaves_ ? leaver : 0);
+  return tasks_->tasks_left();
 }
 
 std::string graph_part::state() const {
-  const auto goes_on = tasks_->rests()
-                           ? "no task runs, " + std::to_string(tasks_->tasks_left()) + " keys wait"
-                           : std::string("tasks run");
-  return goes_on + (leaves_ ? is_destroyed : "");
+  return tasks_->rests() ? "no task runs, " + std::to_string(tasks_->tasks_left()) + " keys wait"
+                         : "tasks run";
 }
 
 void graph_part::begin() {
@@ -93,19 +74,16 @@ void graph_part::begin() {
   begun_.store(true, std::memory_order_release);
 }
 
-void graph_part::end_epoch() {
-  const watchdog observes([this] { return messages_->state(); },
-                          leaves_ ? watchdog::where_nothing_runs : std::chrono::seconds{});
-  // On a worker: a calling thread takes part.
-  runtime_.run([this] {
-    core().body_ended(nullptr);
-    messages_->wait_for_end();
-  });
-}
-
 void graph_part::wait() {
   expect_begun();
-  end_epoch();
+  {
+    const watchdog observes([this] { return messages_->state(); });
+    // On a worker: a calling thread takes part.
+    runtime_.run([this] {
+      core().body_ended(nullptr);
+      messages_->wait_for_end();
+    });
+  }
   auto failure = core().take_failure();
   const bool failed = failure != nullptr;
   auto left = what_is_left();

@@ -6,8 +6,10 @@
 #include "distributed/replay_planning.hpp"
 #include "message/watchdog.hpp"
 #include "platform/process_fence.hpp"
+#include "replay/needs.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <new>
 #include <set>
@@ -345,6 +347,28 @@ void replay_ranks::list_inputs(const planned& all, rank_part& part) const {
       }
     }
   }
+}
+
+// ---- rank_plan.hpp ----
+
+std::uint32_t outputs_kept(std::size_t bytes, std::uint32_t most_before) noexcept {
+  // Twice as many small outputs: a worker that overwrites one then waits for a reader that is long done.
+  constexpr std::size_t small = 1024;
+  const auto least = std::bit_ceil(most_before + 1);
+  return bytes <= small ? 2 * least : least;
+}
+
+std::vector<rank_need> reduced(std::vector<rank_need> needs,
+                               const std::map<rank_worker, std::uint32_t>& tasks) {
+  const auto tasks_of = [&](const rank_worker& on) { return std::int64_t{tasks.at(on)}; };
+  drop_known(
+      needs,
+      [&](const rank_need& each) {
+        return replay_need<rank_worker>{each.worker, each.index, each.on.on,
+                                        each.on.index - each.before * tasks_of(each.on.on)};
+      },
+      tasks_of);
+  return needs;
 }
 
 }  // namespace teff::detail

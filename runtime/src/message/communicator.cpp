@@ -17,6 +17,10 @@ std::string type_words(const std::type_info& type) {
   return words ? words.get() : type.name();
 }
 
+void byte_reader::refuse(const char* what) {
+  throw malformed_message(std::string("teff: the arguments of a message ") + what);
+}
+
 void refuse_landing(std::size_t expected, std::size_t landed) {
   throw wrong_landing("teff: large data of " + std::to_string(expected) +
                       " elements were to land in memory for " + std::to_string(landed));

@@ -3,7 +3,6 @@
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
 
-#include "message/in_handler.hpp"
 #include "platform/ticks.hpp"
 #include "trace/trace.hpp"
 
@@ -18,7 +17,14 @@ namespace {
 // After so many handlers a worker looks for other work.
 constexpr int handlers_a_run = 64;
 
+// The communicator whose handler the calling thread runs; null outside of handlers.
+constinit thread_local const communicator_core* handling = nullptr;
+
 }  // namespace
+
+bool communicator_core::in_handler() const noexcept {
+  return handling == this;
+}
 
 // Counts handled messages for a worker that runs handlers one after the other. To count each alone would cost
 // more than many a handler, so the worker counts several messages of one rank at once. But a handler may take

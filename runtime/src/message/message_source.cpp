@@ -132,7 +132,7 @@ void message_source::wait_for_end() {
   wait_until([](const void* core) { return static_cast<const communicator_core*>(core)->ended(); }, &core_);
 }
 
-void message_source::leave(const std::string& who, const std::function<void()>& failed) noexcept {
+void message_source::leave(const std::string& who, const std::function<void()>& failed, bool begun) noexcept {
   if (core_.ranks() == 1 || std::exchange(leaves_, true)) return;
   try {
     expect_own_process(private_access::internals(runtime_));
@@ -140,7 +140,7 @@ void message_source::leave(const std::string& who, const std::function<void()>& 
     core_.leave();
     do {
       runtime_.run([&] {
-        core_.begin();
+        if (!std::exchange(begun, false)) core_.begin();
         core_.fail(std::make_exception_ptr(misuse(who + ": destroyed on this rank, while others use it")));
         if (failed) failed();
         core_.body_ended(nullptr);
@@ -170,7 +170,7 @@ void message_source::tell_trace() noexcept {
 
 std::string message_source::state() {
   return name() + ", " + core_.state() + (part_ == nullptr ? "" : ", " + part_->state()) +
-         (more_ ? more_() : "") + (leaves_ ? is_destroyed : "");
+         (more_ ? more_() : "") + (leaves_ ? ", it is being destroyed" : "");
 }
 
 bool message_source::run(unsigned /*worker*/) noexcept {

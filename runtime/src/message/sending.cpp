@@ -1,9 +1,9 @@
 // Sends the messages of a communicator, gathered or alone, and its own packets.
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/message/communicator_core.hpp>
+#include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
 
-#include "message/in_handler.hpp"
 #include "platform/ticks.hpp"
 #include "trace/trace.hpp"
 
@@ -24,10 +24,6 @@ constexpr std::size_t bytes_a_look = 256;
 
 }  // namespace
 
-bool communicator_core::in_handler() const noexcept {
-  return handling == this;
-}
-
 bool communicator_core::has_room(int to) const noexcept {
   const auto& there = peers_[static_cast<std::size_t>(to)];
   // seq_cst: the last look before the caller sleeps; pairs with receive().
@@ -46,7 +42,7 @@ bool communicator_core::try_send(int to, std::uint32_t number, std::size_t size,
     throw misuse("teff::communicator: a message of more than a TiB");
   auto& there = at(to);
   const std::lock_guard lock(there.mutex);
-  if (!in_handler() && !has_room(to)) return false;
+  if (!has_room(to) && !in_handler()) return false;
   put_record(to, there, {size, number, messages_[number].ordered, false}, fill, what);
   return true;
 }
@@ -67,7 +63,7 @@ bool communicator_core::try_send(int to, std::uint32_t number, std::size_t size,
   {
     auto& there = at(to);
     const std::lock_guard lock(there.mutex);
-    if (!in_handler() && !has_room(to)) return false;
+    if (!has_room(to) && !in_handler()) return false;
     put_record(
         to, there, {size + sizeof all.number, number, messages_[number].ordered, true},
         [](const void* given, std::byte* at) {

@@ -36,7 +36,4 @@ class watchdog {
   own_thread thread_;
 };
 
-// Ends the text of state() while a destructor waits.
-inline constexpr const char* is_destroyed = ", it is being destroyed";
-
 }  // namespace teff::detail

@@ -29,13 +29,11 @@ replay_core::replay_core(scheduler& runtime, replay_plan plan)
 
 void replay_core::replay(part_runner runner) {
   const auto at = here();
-  if (at.runtime == &runtime_ && worker::current()->activities().any_of_gang())
-    throw misuse(
-        "teff::recording::replay: called by a worker in the middle of a replay, which would wait for it");
-  const blocked_activities blocked(this);
+  const blocked_activities blocked(gang_, runtime_.gangs());
   if (blocked.for_ever())
     throw misuse(
-        "teff::recording::replay: called where it would wait for ever: its tasks wait for this very call");
+        "teff::recording::replay: called where it would wait for ever: its own tasks, or those of the replay "
+        "that the runtime runs now, wait for this very call");
   if (jobs_.empty()) return;
   runner_ = runner;
   ended_.store(0, std::memory_order_relaxed);
@@ -78,7 +76,7 @@ void replay_core::start() noexcept {
 
 void replay_core::run_part(std::size_t part) noexcept {
   {
-    const within_activity here(worker::current()->activities(), {.of = this, .of_gang = true});
+    const within_activity here(worker::current()->activities(), {.of = static_cast<const gang*>(&gang_)});
     runner_.run(runner_.what, part);
   }
   if (worker::current() == nullptr) end_child_process();

@@ -33,7 +33,6 @@ struct outer_activities {
 // elsewhere, could wait for this very activity, which could not go on below it.
 struct enclosing_activity {
   const void* of = nullptr;  // what can't end before the activity does; null: nothing
-  bool of_gang = false;      // a part of a gang: no other gang can start before it has ended
   bool of_source = false;    // `of` is a source
   // A request, or a task of one: on top of it runs only what belongs to the innermost activity, and work that
   // this worker alone may be able to do. Anything else might wait for the request.
@@ -67,9 +66,6 @@ class activities {
   [[nodiscard]] bool any() const noexcept { return depth() != 0; }
   // How many there are. Asked by the worker itself.
   [[nodiscard]] std::size_t depth() const noexcept { return depth_.load(std::memory_order_relaxed); }
-  [[nodiscard]] bool any_of_gang() const noexcept {
-    return any_of([](const entry& each) { return each.of_gang.load(std::memory_order_relaxed); });
-  }
   // Whether a task of the activity `of` (null: of none) may run on top of these.
   [[nodiscard]] bool admit(const void* of) const noexcept {
     if (!any()) return true;
@@ -87,11 +83,10 @@ class activities {
   // Calls visit(source&) for each that is a source's.
   template <class Visit>
   void each_source(Visit visit) const {
-    static_cast<void>(any_of([&](const entry& each) {
-      if (each.of_source.load(std::memory_order_relaxed))
-        visit(*static_cast<source*>(const_cast<void*>(each.of.load(std::memory_order_relaxed))));
-      return false;
-    }));
+    for (std::size_t i = 0; i < kept_depth(); ++i) {
+      if (entries_[i].of_source.load(std::memory_order_relaxed))
+        visit(*static_cast<source*>(const_cast<void*>(entries_[i].of.load(std::memory_order_relaxed))));
+    }
   }
 
   // For a thief that has just stolen this slot of the worker's: the activity to which it belongs. That one
@@ -112,7 +107,6 @@ class activities {
   struct entry {
     std::atomic<const void*> of{nullptr};
     std::atomic<const task_slot*> head{nullptr};
-    std::atomic<bool> of_gang{false};
     std::atomic<bool> of_source{false};
     std::atomic<bool> exclusive{false};
     std::atomic<const activities*> victims_of{nullptr};
@@ -120,7 +114,6 @@ class activities {
 
     void write(const enclosing_activity& what) noexcept {
       of.store(what.of, std::memory_order_relaxed);
-      of_gang.store(what.of_gang, std::memory_order_relaxed);
       of_source.store(what.of_source, std::memory_order_relaxed);
       exclusive.store(what.exclusive, std::memory_order_relaxed);
       victims_of.store(what.victims.of, std::memory_order_relaxed);
@@ -128,7 +121,6 @@ class activities {
     }
     [[nodiscard]] enclosing_activity read() const noexcept {
       return {of.load(std::memory_order_relaxed),
-              of_gang.load(std::memory_order_relaxed),
               of_source.load(std::memory_order_relaxed),
               exclusive.load(std::memory_order_relaxed),
               {victims_of.load(std::memory_order_relaxed), victims_count.load(std::memory_order_relaxed)}};
@@ -139,10 +131,6 @@ class activities {
 
   // Read by the worker itself.
   [[nodiscard]] std::size_t kept_depth() const noexcept { return std::min(depth(), most); }
-  template <class Holds>
-  [[nodiscard]] bool any_of(Holds holds) const {
-    return std::any_of(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(kept_depth()), holds);
-  }
 
   std::array<entry, most> entries_;
   std::atomic<std::size_t> depth_{0};

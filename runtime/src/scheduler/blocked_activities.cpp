@@ -16,8 +16,7 @@ namespace {
 struct blocked_activity {
   const blocked_activities* noted_by;
   const void* activity;
-  const void* awaited;
-  made_of_others* outcome;  // the awaited one, if it is an outcome: the waiting thread owns it
+  awaited_thing awaited;
 };
 
 // Of all runtimes of the process.
@@ -69,7 +68,8 @@ class activities_here {
 
 // Looks whether something can end before some activities do: a walk from it to what that needs, and so on. A
 // request that runs or waits for a worker needs nothing. An activity that is noted to wait needs the awaited
-// thing. An outcome that is made of others needs all of them, or one.
+// thing. An outcome that is made of others needs all of them, or one. A gang needs the gang at work, if that
+// is another one: a gang that is not in the queue yet comes behind that, too.
 class search {
  public:
   explicit search(const std::vector<const void*>& mine) : mine_(mine) {}
@@ -81,10 +81,9 @@ class search {
   search& operator=(const search&) = delete;
 
   // With the list's lock. Where it would have to look at very many things, it takes them to end.
-  [[nodiscard]] bool can_end(const void* what, made_of_others* outcome,
-                             const std::vector<blocked_activity>& noted) {
+  [[nodiscard]] bool can_end(const awaited_thing& what, const std::vector<blocked_activity>& noted) {
     constexpr std::size_t most = 10'000;
-    static_cast<void>(place_of(what, outcome));
+    static_cast<void>(place_of(what));
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       if (nodes_.size() > most) return true;
       look_at(i, noted);
@@ -102,36 +101,39 @@ class search {
 
  private:
   struct node {
-    const void* name;
-    made_of_others* outcome;  // null if it is none
+    awaited_thing what;
     std::vector<std::size_t> needs{};
     bool one_suffices = false;
     bool is_mine = false;
     bool ends = false;
   };
 
-  std::size_t place_of(const void* name, made_of_others* outcome) {
-    const auto [at, is_new] = places_.emplace(name, nodes_.size());
-    if (is_new) nodes_.push_back({name, outcome});
+  std::size_t place_of(const awaited_thing& what) {
+    const auto [at, is_new] = places_.emplace(what.name, nodes_.size());
+    if (is_new) nodes_.push_back({what});
     return at->second;
   }
 
   void look_at(std::size_t at, const std::vector<blocked_activity>& noted) {
-    const auto [name, outcome] = std::pair(nodes_[at].name, nodes_[at].outcome);
+    const auto [name, outcome, turns] = nodes_[at].what;
     nodes_[at].is_mine = std::ranges::find(mine_, name) != mine_.end();
     if (nodes_[at].is_mine || (outcome != nullptr && outcome->is_there())) return;
-    const auto need = [&](const void* what, made_of_others* made) {
-      const auto place = place_of(what, made);  // which may move the nodes
+    const auto need = [&](const awaited_thing& what) {
+      const auto place = place_of(what);  // which may move the nodes
       nodes_[at].needs.push_back(place);
     };
     for (const auto& each : noted) {
-      if (each.activity == name) need(each.awaited, each.outcome);
+      if (each.activity == name) need(each.awaited);
+    }
+    if (turns != nullptr) {
+      if (const gang* const at_work = turns->at_work(); at_work != nullptr && at_work != name)
+        need({at_work});
     }
     if (outcome == nullptr) return;
     const auto causes = outcome->made_of();
     held_.insert(held_.end(), causes.each.begin(), causes.each.end());
     nodes_[at].one_suffices = causes.one_suffices;
-    for (auto* const each : causes.each) need(each, each);
+    for (auto* const each : causes.each) need({each, each});
   }
 
   [[nodiscard]] bool would_end(const node& each) const {
@@ -148,16 +150,16 @@ class search {
 
 }  // namespace
 
-blocked_activities::blocked_activities(const void* awaited, made_of_others* outcome) {
+blocked_activities::blocked_activities(const awaited_thing& awaited) {
   const activities_here here;
   const auto& mine = here.names();
   any_ = !mine.empty();
   if (!any_) return;
   search walk(mine);
   noted_list::with([&](blocked_list& all) {
-    for_ever_ = !walk.can_end(awaited, outcome, all.each);
+    for_ever_ = !walk.can_end(awaited, all.each);
     if (for_ever_) return;
-    for (const auto* const each : mine) all.each.push_back({this, each, awaited, outcome});
+    for (const auto* const each : mine) all.each.push_back({this, each, awaited});
   });
 }
 

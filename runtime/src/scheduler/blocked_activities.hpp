@@ -5,6 +5,7 @@
 #include <teff/detail/scheduler/made_of_others.hpp>
 #include <teff/detail/scheduler/requests.hpp>
 
+#include "scheduler/job_queue.hpp"
 #include "scheduler/this_thread.hpp"
 
 namespace teff::detail {
@@ -31,13 +32,22 @@ class named_activity {
   const named_activity* const outer_;
 };
 
+// What a thread waits for. The thread keeps it alive.
+struct awaited_thing {
+  const void* name;                   // as enclosing_activity::of
+  made_of_others* outcome = nullptr;  // itself, if it is an outcome
+  gang_queue* turns = nullptr;        // of a gang: where it waits for its turn
+};
+
 // While it lives, the calling thread waits for something that it did not spawn, so that none of the
 // activities that it is in the middle of can end before that does. Throws std::bad_alloc.
 class blocked_activities {
  public:
   // `awaited`: as enclosing_activity::of.
-  explicit blocked_activities(const void* awaited) : blocked_activities(awaited, nullptr) {}
-  explicit blocked_activities(made_of_others& awaited) : blocked_activities(&awaited, &awaited) {}
+  explicit blocked_activities(const void* awaited) : blocked_activities(awaited_thing{awaited}) {}
+  explicit blocked_activities(made_of_others& awaited) : blocked_activities({&awaited, &awaited}) {}
+  // A gang that is about to be submitted to this queue. The activities of its parts have its address as name.
+  blocked_activities(const gang& awaited, gang_queue& to) : blocked_activities({&awaited, nullptr, &to}) {}
   ~blocked_activities();
   blocked_activities(const blocked_activities&) = delete;
   blocked_activities& operator=(const blocked_activities&) = delete;
@@ -49,7 +59,7 @@ class blocked_activities {
   [[nodiscard]] bool for_ever() const noexcept { return for_ever_; }
 
  private:
-  blocked_activities(const void* awaited, made_of_others* outcome);
+  explicit blocked_activities(const awaited_thing& awaited);
 
   bool any_ = false;
   bool for_ever_ = false;

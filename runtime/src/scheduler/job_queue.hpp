@@ -89,6 +89,11 @@ class gang_queue {
     }
     if (following != nullptr) following->start(*following);
   }
+  // Null: none.
+  [[nodiscard]] const gang* at_work() noexcept {
+    const std::lock_guard lock(mutex_);
+    return first_;
+  }
 
  private:
   std::mutex mutex_;

@@ -186,6 +186,10 @@ class source_view {
       return false;
     });
   }
+  // Whether a source that is to be polled has work for the worker.
+  [[nodiscard]] bool sees_polled_work() noexcept {
+    return any_polled([this](polled_source& each) { return each.sees_work(worker_); });
+  }
   // Registers with the bells of all sources. False: they are too many to sleep on.
   [[nodiscard]] bool listen(doorbells& bells) noexcept {
     return !any_polled([&](polled_source& each) {

@@ -143,6 +143,7 @@ class worker {
   void work_until(Done done, may_run limit, awaited_work awaited, waits where = waits::within_task) noexcept;
   [[nodiscard]] may_run may_run_now() const noexcept;
   void look_further(waiting& mine) noexcept;
+  void announce_what_sources_left() noexcept;
   void begin_search(waiting& mine) noexcept;
   void look_around(waiting& mine) noexcept;
   void lend_requests(waiting& mine, polled_source::poll_time now) noexcept;
@@ -227,7 +228,8 @@ struct worker::waiting {
   const waits where;
   search_pace pace;
   bool searching = false;
-  unsigned fruitless = 0;  // looks in vain since it ran something
+  bool ran_source = false;  // it has run work of a source
+  unsigned fruitless = 0;   // looks in vain since it ran something
   // When requests are lent that it sees and may not run.
   search_pace::clock::time_point lends_at = search_pace::clock::time_point::max();
 };

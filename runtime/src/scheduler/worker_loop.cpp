@@ -174,6 +174,7 @@ void worker::work_until(Done done, may_run limit, awaited_work awaited, waits wh
   }
   tell_scope_of_ended_tasks();
   stop_search(mine.searching);
+  if (mine.ran_source) announce_what_sources_left();
 }
 
 std::int64_t calling_thread::times_taken() noexcept {

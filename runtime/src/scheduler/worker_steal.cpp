@@ -49,6 +49,12 @@ void worker::poll_sources(polled_source::poll_time now) noexcept {
   });
 }
 
+// A source may rely on the worker that ran it to look at it next, and wake no other worker. A worker whose
+// wait has ended goes on with its task instead. So it wakes another worker for what it would have seen.
+void worker::announce_what_sources_left() noexcept {
+  if (sources_.sees_polled_work()) all_.source_published();
+}
+
 bool worker::run_source(source& each, may_run limit) noexcept {
   tell_scope_of_ended_tasks();
   const on_its_own here;
@@ -109,13 +115,14 @@ bool worker::run_something(waiting& mine) noexcept {
   if (std::exchange(request_is_due_, false) && limit == may_run::everything &&
       run_job_of(all_.requests().queue(), searching))
     return true;
-  if (awaited.from != nullptr && run_awaited(*awaited.from, searching)) return true;
+  if (awaited.from != nullptr && run_awaited(*awaited.from, searching)) return mine.ran_source = true;
   // The worker takes a request only if it was queued before the worker looked at all sources. The thread that
   // submitted it may have brought a source work before, for which the request may wait.
   const bool from_outside = limit == may_run::everything && all_.has_work_from_outside();
   if (from_outside) sources_.look_at_once();
   const auto of_sources = run_sources(limit, searching);
-  if (of_sources != found::nothing) return of_sources == found::work;
+  if (of_sources == found::work) return mine.ran_source = true;
+  if (of_sources == found::left_alone) return false;
   worker* victim = thief_of(awaited.slot);
   task_slot* slot = victim == nullptr ? nullptr : steal_from(*victim);
   if (slot == nullptr && run_job_of(inbox_, searching)) return true;

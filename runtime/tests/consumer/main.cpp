@@ -21,13 +21,16 @@ int main() {
     teff::parallel_for(0, 10, [&](int) { ++done; });
   });
 
+  auto forked = teff::fork([] { return 1; });  // outside the workers
+  done += forked.get();
+
   teff::task_graph<int> chain{rt};
   chain.indegree([](int i) { return i == 0 ? 0 : 1; }).place([](int) { return 0U; }).body([&](int i) {
     ++done;
     chain.fulfill(i + 1);
   });
   auto two = teff::record(
-      chain, [&] { chain.fulfill(0); }, [](int i) { return i < 2 ? std::nullopt : std::optional(0); });
+      chain, [&] { chain.start(0); }, [](int i) { return i < 2 ? std::nullopt : std::optional(0); });
   two.replay(4);
-  return done == 22 + 2 * 5 ? 0 : 1;
+  return done == 23 + 2 * 5 ? 0 : 1;
 }

@@ -42,8 +42,6 @@ class graph_part final : private epoch_part {
 
  private:
   void begin();
-  void end_epoch();
-  void leave() noexcept;
   [[nodiscard]] bool at_rest() noexcept override;
   void follow_handlers() noexcept override;
   [[nodiscard]] std::uint64_t left() noexcept override;
@@ -55,7 +53,6 @@ class graph_part final : private epoch_part {
   std::mutex beginning_;
   std::atomic<bool> begun_{false};
   std::atomic<bool> awaits_rest_{false};
-  std::atomic<bool> leaves_{false};
   std::shared_ptr<message_source> messages_;
 };
 

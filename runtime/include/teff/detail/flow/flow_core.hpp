@@ -6,8 +6,8 @@
 #include <teff/detail/flow/flow_memory.hpp>
 #include <teff/detail/flow/flow_task.hpp>
 #include <teff/detail/scheduler/source.hpp>
+#include <teff/detail/task_source/recycled_memory.hpp>
 #include <teff/detail/task_source/task_source.hpp>
-#include <teff/detail/task_source/unmoved_array.hpp>
 
 #include <atomic>
 #include <cstddef>

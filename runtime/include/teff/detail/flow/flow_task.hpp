@@ -3,7 +3,7 @@
 
 #include <teff/detail/flow/access.hpp>
 #include <teff/detail/flow/access_group.hpp>
-#include <teff/detail/ready/ready_node.hpp>
+#include <teff/detail/ready/ready_queues.hpp>
 
 #include <atomic>
 #include <cstddef>

@@ -32,10 +32,11 @@ using fork_outside = std::unique_ptr<outside_task>;
 // throws misuse.
 [[gnu::cold]] void expect_outside(const task_slot* slot);
 
-// The task of a fork that was made outside: runs it here, or waits until it has ended.
+// The task of a fork that was made outside: runs it here, or waits until it has ended. (The slot is cast by
+// way of a reference, so that no compiler takes it for null.)
 template <class Task>
 typename Task::result take_outside(Task& task, task_slot* slot) {
-  const fork_outside owned(static_cast<outside_task*>(slot));
+  const fork_outside owned(&static_cast<outside_task&>(*slot));
   if (!owned->has_runtime()) return task.run(*slot);
   owned->wait();
   return task.stolen_result(*slot);
@@ -44,7 +45,7 @@ typename Task::result take_outside(Task& task, task_slot* slot) {
 // The same where its result is not wanted: drops a task that has not begun.
 template <class Task>
 void abandon_outside(Task& task, task_slot* slot) noexcept {
-  const fork_outside owned(static_cast<outside_task*>(slot));
+  const fork_outside owned(&static_cast<outside_task&>(*slot));
   if (!owned->has_runtime() || owned->withdraw()) return task.drop(*slot);
   catch_all([&] { owned->wait(), task.stolen_result(*slot); }, [] {});  // another exception came first
 }

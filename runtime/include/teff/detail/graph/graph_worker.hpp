@@ -2,10 +2,8 @@
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
-#include <teff/detail/graph/graph_node.hpp>
 #include <teff/detail/graph/key_inbox.hpp>
 #include <teff/detail/graph/key_table.hpp>
-#include <teff/detail/graph/message_ring.hpp>
 #include <teff/detail/graph/node_pool.hpp>
 #include <teff/detail/task_source/source_worker.hpp>
 

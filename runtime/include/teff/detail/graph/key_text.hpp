@@ -7,6 +7,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <exception>
 #include <ostream>
 #include <ranges>
 #include <sstream>
@@ -14,6 +15,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace teff::detail {
 
@@ -68,5 +70,17 @@ std::string key_text(const Key& key) {
   print_key(out, key);
   return out.str();
 }
+
+// Keys that wait for fulfilments that nobody will make, for an error that names some of them.
+struct leftovers {
+  // How many keys an error names.
+  static constexpr std::size_t most_names = 8;
+
+  std::size_t count = 0;
+  std::vector<std::string> names;  // of some, in words
+
+  // Null if there are none.
+  [[nodiscard]] std::exception_ptr error() const;
+};
 
 }  // namespace teff::detail

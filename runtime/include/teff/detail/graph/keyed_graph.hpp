@@ -7,10 +7,9 @@
 #include <teff/detail/graph/graph_worker.hpp>
 #include <teff/detail/graph/key_chains.hpp>
 #include <teff/detail/graph/key_text.hpp>
-#include <teff/detail/graph/leftovers.hpp>
 #include <teff/detail/scheduler/release_observer.hpp>
+#include <teff/detail/task_source/recycled_memory.hpp>
 #include <teff/detail/task_source/task_source.hpp>
-#include <teff/detail/task_source/unmoved_array.hpp>
 #include <teff/error.hpp>
 
 #include <atomic>
@@ -71,6 +70,15 @@ class keyed_graph final : public task_source<keyed_graph<Key, Hash>, graph_worke
     }
   }
 
+  // The key of a task that depends on nothing. `call`: the function that names it, in words. Throws misuse if
+  // the task depends on others.
+  void start(const Key& key, const char* call) {
+    functions.expect_complete(call);
+    if (const int needed = functions.indegree(key); needed != 0) [[unlikely]]
+      refuse_to_start(key, needed, call);
+    fulfill(key);
+  }
+
   // As hold_end(). `call`: the function that calls it, in words. Throws misuse outside a body,
   // not_replayable.
   [[nodiscard]] held_end<>& hold_end_of_body(const char* call) {
@@ -125,6 +133,7 @@ class keyed_graph final : public task_source<keyed_graph<Key, Hash>, graph_worke
   }
   void fulfill_from_elsewhere(const Key& key);
 
+  [[noreturn, gnu::cold]] static void refuse_to_start(const Key& key, int needed, const char* call);
   void fail_over_fulfilled(const Key& key, int needed) noexcept;
 
   // Of a key that has one.

@@ -207,6 +207,13 @@ typename keyed_graph<Key, Hash>::chains& keyed_graph<Key, Hash>::unplaced() {
 }
 
 template <class Key, class Hash>
+void keyed_graph<Key, Hash>::refuse_to_start(const Key& key, int needed, const char* call) {
+  throw_error(misuse(std::string(call) + ": the indegree of the key " + key_text(key) + " is " +
+                     std::to_string(needed) +
+                     ", and start() is for tasks of indegree 0: the tasks that it depends on fulfil it"));
+}
+
+template <class Key, class Hash>
 void keyed_graph<Key, Hash>::fail_over_fulfilled(const Key& key, int needed) noexcept {
   // An indegree of 0 is kept as 1: either needs one fulfilment.
   this->fail(std::make_exception_ptr(over_fulfilled(

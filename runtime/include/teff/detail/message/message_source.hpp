@@ -71,8 +71,9 @@ class message_source final : public polled_source, private message_host {
   void wait_for_end();
   // Called before the destruction of the object that `who` names. Other ranks may wait in epochs that this
   // rank is not going to begin. This rank takes part in these epochs and fails them, until all ranks leave.
-  // `failed` is called within each. Afterwards it does nothing.
-  void leave(const std::string& who, const std::function<void()>& failed = {}) noexcept;
+  // `failed` is called within each. Afterwards it does nothing. `begun`: this rank has begun its part of the
+  // first of them.
+  void leave(const std::string& who, const std::function<void()>& failed = {}, bool begun = false) noexcept;
   void look_again() noexcept { core_.look_again(); }
   [[nodiscard]] message_counters counters();
   // Puts them into the runtime's trace, if it has one; before the communicator, or whose messages these are,

@@ -1,14 +1,14 @@
-// Ready tasks of a source on one worker: those that it alone may run, and those that thieves may take
-// (src/ready/README.md).
+// Ready tasks of a source: on one worker, those that it alone may run and those that thieves may take; and on
+// all workers (src/ready/README.md).
 #pragma once
 
-#include <teff/detail/ready/own_queue.hpp>
 #include <teff/detail/ready/ready_deque.hpp>
-#include <teff/detail/ready/ready_node.hpp>
-#include <teff/detail/ready/shared_heap.hpp>
+#include <teff/detail/ready/ready_queues.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 namespace teff::detail {
 
@@ -96,6 +96,25 @@ class ready_tasks {
   std::uint64_t random_;
   ready_deque<ready_node> shared_;  // for tasks without priorities
   shared_heap shared_heap_;         // for tasks with priorities
+};
+
+// The ready tasks of a source on all workers, from which a worker that has none steals.
+class ready_group {
+ public:
+  explicit ready_group(std::size_t workers) { members_.reserve(workers); }
+
+  // Adds the tasks of the next worker; before any of the queues is used. Throws std::bad_alloc.
+  void add(ready_tasks& of_a_worker) { members_.push_back(&of_a_worker); }
+
+  // Steals a shared task for the worker of `thief`, trying all workers from a random one on. Null if there is
+  // none, or other thieves were quicker.
+  [[nodiscard]] ready_node* steal(ready_tasks& thief) noexcept;
+
+  // Whether steal() would find a task.
+  [[nodiscard]] bool sees_shared() const noexcept;
+
+ private:
+  std::vector<ready_tasks*> members_;
 };
 
 }  // namespace teff::detail

@@ -5,7 +5,7 @@
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/keyed_graph.hpp>
 #include <teff/detail/replay/observed_here.hpp>
-#include <teff/detail/replay/recorded_list.hpp>
+#include <teff/detail/replay/recorded_run.hpp>
 #include <teff/detail/replay/replay_plan.hpp>
 #include <teff/detail/scheduler/release_observer.hpp>
 #include <teff/error.hpp>

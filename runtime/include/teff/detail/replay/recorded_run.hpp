@@ -4,9 +4,7 @@
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/keyed_graph.hpp>
 #include <teff/detail/replay/observed_here.hpp>
-#include <teff/detail/replay/recorded_list.hpp>
 #include <teff/detail/replay/replay_core.hpp>
-#include <teff/detail/replay/sole_observer.hpp>
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 
@@ -17,6 +15,14 @@
 #include <vector>
 
 namespace teff::detail {
+
+// The tasks of one worker in the order in which they began, and the keys that each of them fulfilled.
+template <class Key>
+struct recorded_list {
+  std::vector<Key> tasks;
+  std::vector<Key> fulfilled;
+  std::vector<std::uint32_t> fulfilled_end;  // of each task; they begin where those before it end
+};
 
 template <class Key, class Hash>
 struct recorded_run {

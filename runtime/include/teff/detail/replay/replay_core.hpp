@@ -28,8 +28,8 @@ class replay_core {
     void* what;
     void (*run)(void* what, std::size_t part) noexcept;
   };
-  // Runs the parts; then throws what they failed with. One call at a time. Throws misuse on a worker
-  // that is in the middle of a replay, runtime_was_shut_down.
+  // Runs the parts; then throws what they failed with. One call at a time. Throws misuse where
+  // it would wait for ever, as in the middle of a replay; runtime_was_shut_down.
   void replay(part_runner runner);
 
   [[nodiscard]] const std::vector<replay_part>& parts() const noexcept { return plan_.parts(); }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
-#include <teff/detail/ready/ready_group.hpp>
+#include <teff/detail/ready/ready_tasks.hpp>
 #include <teff/detail/scheduler/core_share.hpp>
 #include <teff/detail/scheduler/local_deque.hpp>
 #include <teff/detail/scheduler/processor_clock.hpp>

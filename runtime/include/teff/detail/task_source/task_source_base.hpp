@@ -4,7 +4,6 @@
 
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/detail/scheduler/waiters.hpp>
-#include <teff/detail/task_source/held_end.hpp>
 #include <teff/detail/task_source/recycled_memory.hpp>
 #include <teff/detail/task_source/rest.hpp>
 

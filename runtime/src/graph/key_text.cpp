@@ -1,4 +1,4 @@
-#include <teff/detail/graph/leftovers.hpp>
+#include <teff/detail/graph/key_text.hpp>
 #include <teff/error.hpp>
 
 #include <algorithm>

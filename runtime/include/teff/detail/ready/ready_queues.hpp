@@ -1,0 +1,102 @@
+// Queues of ready tasks in the order of their priorities (src/ready/README.md).
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+namespace teff::detail {
+
+struct ready_node {
+  ready_node() noexcept {}  // so that fields of a derived task may lie in the padding
+
+  ready_node* next_in_line;  // used by the queue that holds the task; else free for its source
+  int priority;              // the highest runs first
+};
+
+struct ready_entry {
+  int priority;
+  std::uint64_t order;
+  ready_node* task;
+};
+
+// Ready tasks that one worker alone may run. The one with the highest priority first; of equal ones, the one
+// that has been ready for longest. Touched by its worker only.
+class own_queue {
+ public:
+  // Throws std::bad_alloc.
+  void push(ready_node* task) {
+    if (task->priority == 0 && heap_.empty()) {
+      task->next_in_line = nullptr;
+      (last_ == nullptr ? first_ : last_->next_in_line) = task;
+      last_ = task;
+    } else {
+      push_by_priority(task);
+    }
+  }
+  // The first task, or null.
+  [[nodiscard]] ready_node* pop() noexcept {
+    if (first_ != nullptr) {
+      ready_node* const task = first_;
+      first_ = task->next_in_line;
+      if (first_ == nullptr) last_ = nullptr;
+      return task;
+    }
+    return heap_.empty() ? nullptr : pop_by_priority();
+  }
+  // What pop() would give.
+  [[nodiscard]] const ready_node* front() const noexcept {
+    if (first_ != nullptr) return first_;
+    return heap_.empty() ? nullptr : heap_.front().task;
+  }
+  [[nodiscard]] bool empty() const noexcept { return first_ == nullptr && heap_.empty(); }
+
+ private:
+  static bool later(const ready_entry& a, const ready_entry& b) noexcept {
+    return a.priority != b.priority ? a.priority < b.priority : a.order > b.order;
+  }
+  void push_by_priority(ready_node* task);
+  [[nodiscard]] ready_node* pop_by_priority() noexcept;
+  void add_to_heap(ready_node* task);
+
+  // While all priorities are 0: a list, first in, first out. Else a heap.
+  ready_node* first_ = nullptr;
+  ready_node* last_ = nullptr;
+  std::vector<ready_entry> heap_;
+  std::uint64_t order_ = 0;
+};
+
+// Ready tasks of one worker that thieves may take, by priority: the counterpart of ready_deque for tasks
+// without priorities. It takes a lock: tasks whose order matters are large enough for that.
+class shared_heap {
+ public:
+  // Makes room for one more task of this thread. Each thread that pushes makes room first. Throws
+  // std::bad_alloc.
+  void make_room();
+  // Throws std::bad_alloc.
+  void push(ready_node* task);
+
+  // The task with the highest priority; of equal ones the newest, whose inputs are still near. Null if there
+  // is none, or none above `rival`, where that is not null.
+  [[nodiscard]] ready_node* take(const ready_node* rival = nullptr) noexcept;
+
+  // Whether take() would give one above this priority.
+  [[nodiscard]] bool has_above(int priority) noexcept;
+
+  // Acquire: orders nothing by itself; the lock does. The sleeper's last look is ordered by fences.
+  [[nodiscard]] bool empty() const noexcept { return size_.load(std::memory_order_acquire) == 0; }
+
+ private:
+  static bool later(const ready_entry& a, const ready_entry& b) noexcept {
+    return a.priority != b.priority ? a.priority < b.priority : a.order < b.order;
+  }
+
+  std::mutex mutex_;
+  std::vector<ready_entry> heap_;
+  std::uint64_t order_ = 0;
+  std::atomic<std::size_t> size_{0};
+};
+
+}  // namespace teff::detail
