@@ -84,9 +84,9 @@ class loop_pace {
     return given_ ? block : block - (done + block) % std::min(std::bit_floor(block), aligned);
   }
 
-  // How many of `rest` iterations a worker claims at once where a claim costs it a cache line, after `done`:
-  // an eighth, but not less than 2 us of them, nor more than 100 us. At most twice as many as have run: they
-  // may be dearer.
+  // How many of `rest` iterations a worker claims at once, after `done`, if a claim costs it a cache line. An
+  // eighth of them: at least 2 us, and at most 100 us. It claims at most twice as many as it has run, since
+  // they may be dearer.
   [[nodiscard]] std::uint64_t chunk(std::uint64_t rest, std::uint64_t done) const noexcept {
     auto chunk = static_cast<double>(block_);
     if (is_measured())

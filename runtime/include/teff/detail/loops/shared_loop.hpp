@@ -79,7 +79,7 @@ class alignas(64) loop_part {
 
 // The parts of all workers, how many iterations have not ended, and one offer at a time to join.
 //
-// While iterations are left to claim, a worker takes part, or the offer is queued: a worker leaves when it
+// While iterations are left to claim, a worker takes part, or the offer is queued. A worker leaves when it
 // has found all parts empty, or has made the offer. A worker that takes the offer clears it before it looks
 // at the parts.
 template <template <class> class Atomic = std::atomic>
@@ -130,7 +130,7 @@ class shared_loop {
 
   // So many iterations have ended. True: they were the last, and the caller sees all that the others did.
   [[nodiscard]] bool end(std::uint64_t count) noexcept {
-    // Release: the caller's iterations, to the caller that ends the last. Acquire: those of the others.
+    // Release: the caller's iterations, to the caller that ends the last. Acquire: iterations of other callers.
     return left_.fetch_sub(count, std::memory_order_acq_rel) == count;
   }
 
