@@ -100,13 +100,11 @@ std::uint64_t flow_core::run_chunks(flow_worker& here, flow_loop& loop) noexcept
   return done;
 }
 
-// Offers other workers to join, if this worker's own part is worth it.
+// Offers other workers to join, if the iterations that are left are worth it.
 void flow_core::offer_share(flow_worker& here, flow_loop& loop, const loop_pace<>& pace) noexcept {
   if (loop.is_offered() || !pace.is_measured()) return;
-  const auto members = loop.members.load(std::memory_order_relaxed);
-  if (members >= loop.workers()) return;
-  // Of those that do not take part, each has a part of this length, about.
-  const std::uint64_t rest = std::uint64_t{loop.rest_of(here.index)} * (loop.workers() - members + 1);
+  if (loop.members.load(std::memory_order_relaxed) >= loop.workers()) return;
+  const auto rest = loop.rest();
   if (!pace.pays(rest)) return;
   if (!loop.pays.load(std::memory_order_relaxed)) loop.pays.store(true, std::memory_order_relaxed);
   if (!pace.pays_a_wake(rest) && !shares_without_wake()) return;

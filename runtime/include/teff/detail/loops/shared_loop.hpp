@@ -124,7 +124,12 @@ class shared_loop {
       if (const auto half = longest->take_half(); half.count() != 0) parts_[worker].set(half);
     }
   }
-  [[nodiscard]] std::uint32_t rest_of(unsigned worker) const noexcept { return parts_[worker].rest(); }
+  // How many no worker has claimed, about.
+  [[nodiscard]] std::uint64_t rest() const noexcept {
+    std::uint64_t all = 0;
+    for (unsigned i = 0; i < workers_; ++i) all += parts_[i].rest();
+    return all;
+  }
   // This worker's part, which is empty, or no worker claims any.
   void set(unsigned worker, loop_piece all) noexcept { parts_[worker].set(all); }
 
