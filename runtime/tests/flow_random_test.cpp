@@ -31,6 +31,7 @@ struct step {
   std::vector<step> inner;
   std::uint64_t number = 0;
   bool weak = false;
+  bool loop = false;  // an iteration updates a word of the first access; it reads the second, if there is one
 };
 
 class random_program {
@@ -57,7 +58,21 @@ class random_program {
       made.accesses.back().mode = below(2) == 0 ? touched::adds : touched::updates;
       return made;
     }
+    if (below(5) == 0) return make_loop(std::move(made), 0, size_);
     for (std::size_t i = 1 + below(3); i > 0; --i) made.accesses.push_back(make_access(0, size_));
+    return made;
+  }
+  step make_loop(step made, std::size_t begin, std::size_t size) {
+    made.loop = true;
+    for (const auto how : {touched::writes, touched::reads}) {
+      made.accesses.push_back(make_access(begin, size));
+      made.accesses.back().rows = 1;
+      made.accesses.back().mode = how;
+    }
+    const auto& written = made.accesses.front();
+    const auto& read = made.accesses.back();
+    if (read.first < written.first + written.count && written.first < read.first + read.count)
+      made.accesses.pop_back();
     return made;
   }
   // Inner tasks touch parts of the only access.
@@ -69,6 +84,10 @@ class random_program {
     for (std::size_t i = below(6); i > 0; --i) {
       step inner;
       inner.number = random_();
+      if (below(4) == 0) {
+        made.inner.push_back(make_loop(std::move(inner), outer.first, outer.count));
+        continue;
+      }
       for (std::size_t j = 1 + below(2); j > 0; --j) {
         inner.accesses.push_back(make_access(outer.first, outer.count));
       }
@@ -124,10 +143,22 @@ bool commutes(const step& what) {
   return what.accesses.front().mode >= touched::updates;
 }
 
+// Some loops are long enough for several workers.
+void run_iteration(const step& what, words& memory, std::size_t i) {
+  static volatile int at = 0;
+  for (std::uint64_t n = what.number % 2 * 1000; n > 0; --n) static_cast<void>(at);
+  auto& word = memory[what.accesses.front().first + i];
+  word = word * 31 + what.number * (i + 1);
+  if (const auto& read = what.accesses.back(); read.mode == touched::reads)
+    word += memory[read.first + i % read.count];
+}
+
 void run_in_order(const std::vector<step>& all, words& memory) {
   for (const auto& each : all) {
     if (!each.inner.empty()) {
       run_in_order(each.inner, memory);
+    } else if (each.loop) {
+      for (std::size_t i = 0; i < each.accesses.front().count; ++i) run_iteration(each, memory, i);
     } else if (commutes(each)) {
       add_to(std::span(memory).subspan(each.accesses.front().first, each.accesses.front().count),
              each.number);
@@ -153,6 +184,16 @@ void make_tasks(flow& f, const std::vector<step>& all, words& memory) {
     if (each.number % 3 != 0) how.place = static_cast<unsigned>(each.number % 16);
     if (!each.inner.empty()) {
       f.task(how, accesses, [&] { make_tasks(f, each.inner, memory); });
+    } else if (each.loop && each.number % 3 == 0) {
+      accesses.erase(accesses.begin());
+      f.task_loop(
+          0, first.count, {.tasks = 1 + each.number % 4}, accesses,
+          [range](teff::range r) { return inout(section(range, r)); },
+          [&](std::size_t i) { run_iteration(each, memory, i); });
+    } else if (each.loop) {
+      f.task_for(0, first.count, {.chunk = each.number % 4}, accesses, [&](teff::range r) {
+        for (const auto i : r) run_iteration(each, memory, static_cast<std::size_t>(i));
+      });
     } else if (first.mode == touched::adds) {
       f.task(how, reduction(range), [&](std::span<std::uint64_t> mine) { add_to(mine, each.number); });
     } else if (first.mode == touched::updates) {

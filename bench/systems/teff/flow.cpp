@@ -1,5 +1,6 @@
 // teff::flow: one thread makes all tasks. Each task names the outputs that it reads and writes. With
-// --replay, the flow records one period of timesteps while it runs, and replays it as often as it fits.
+// --replay, the flow records one period of timesteps while it runs, and replays it as often as it fits. With
+// --for, all columns of a timestep are one worksharing task.
 #include <teff/flow.hpp>
 #include <teff/runtime.hpp>
 
@@ -8,6 +9,7 @@
 #include <cstring>
 #include <deque>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "teff/graphs/adapter.hpp"
@@ -25,15 +27,18 @@ using namespace teff::graphs;
 constexpr std::int64_t kept = 8;
 constexpr std::int64_t kept_replayed = 2;
 
+enum class way { tasks, replayed, shared };
+
 class execution {
  public:
-  execution(teff::runtime& rt, workload& work, bool replayed)
+  execution(teff::runtime& rt, workload& work, way how)
       : work_(work),
         workers_(rt.workers()),
-        period_(replayed ? with_inputs(find_period(work)) : period{}),
-        outputs_(keep_outputs(work, replayed ? kept_replayed : kept)),
+        how_(how),
+        period_(how == way::replayed ? with_inputs(find_period(work)) : period{}),
+        outputs_(keep_outputs(work, how == way::replayed ? kept_replayed : kept)),
         flow_(rt) {
-    if (!replayed) return;
+    if (how != way::replayed) return;
     for (std::size_t i = 0; i < work.graphs(); ++i)
       columns_.push_back(std::make_unique<owned_columns>(work, i, work.workers(), false));
   }
@@ -77,9 +82,26 @@ class execution {
     for (std::int64_t timestep = first; timestep < end; ++timestep)
       for (std::size_t index = 0; index < work_.graphs(); ++index) {
         const interval points = work_.table(index).points(timestep);
-        for (std::int64_t point = points.first; point <= points.last; ++point)
-          make_task(index, timestep, point, later);
+        if (how_ == way::shared)
+          make_loop(index, timestep, points);
+        else
+          for (std::int64_t point = points.first; point <= points.last; ++point)
+            make_task(index, timestep, point, later);
       }
+  }
+  void make_loop(std::size_t index, std::int64_t timestep, interval points) {
+    const auto row = [&](std::int64_t of) {
+      const std::int64_t last = work_.table(index).graph().width - 1;
+      const auto first = outputs_[index].at(of, 0);
+      return std::span(first.data(), outputs_[index].at(of, last).data() + first.size());
+    };
+    const auto before = timestep == 0 ? std::span<std::byte>() : row(timestep - 1);
+    flow_.task_for(points.first, points.last + 1, teff::in(before), teff::out(row(timestep)),
+                   [this, index, timestep](teff::range some) {
+                     const auto worker = static_cast<int>(*teff::worker_index());
+                     for (const auto point : some)
+                       execute(work_, outputs_[index], index, timestep, point, worker);
+                   });
   }
   void make_task(std::size_t index, std::int64_t timestep, std::int64_t point, std::int64_t later) {
     auto& outputs = outputs_[index];
@@ -96,6 +118,7 @@ class execution {
 
   workload& work_;
   const unsigned workers_;
+  const way how_;
   const period period_;
   std::deque<kept_outputs> outputs_;
   std::vector<std::unique_ptr<owned_columns>> columns_;
@@ -106,35 +129,38 @@ class execution {
 
 class flow_adapter final : public adapter {
  public:
-  flow_adapter(int workers, bool replayed)
-      : runtime_({.workers = static_cast<unsigned>(workers)}), replayed_(replayed) {}
+  flow_adapter(int workers, way how) : runtime_({.workers = static_cast<unsigned>(workers)}), how_(how) {}
 
   [[nodiscard]] identity describe() const override {
     return {.system = "teff",
-            .variant = replayed_ ? "flow_replay" : "flow",
+            .variant = how_ == way::replayed ? "flow_replay"
+                       : how_ == way::shared ? "flow_for"
+                                             : "flow",
             .version = teff::version(),
             .workers = static_cast<int>(runtime_.workers())};
   }
 
   void run(workload& work) override {
-    execution all(runtime_, work, replayed_);
+    execution all(runtime_, work, how_);
     runtime_.run([&] { all.run(); });
   }
 
  private:
   teff::runtime runtime_;
-  bool replayed_;
+  way how_;
 };
 
 }  // namespace
 
-// With --replay first, one period is replayed.
+// With --replay first, one period is replayed. With --for first, a timestep is a worksharing task.
 int main(int argc, char** argv) {
-  const bool replayed = argc > 1 && std::strcmp(argv[1], "--replay") == 0;
-  if (replayed) {
+  auto how = way::tasks;
+  if (argc > 1 && std::strcmp(argv[1], "--replay") == 0) how = way::replayed;
+  if (argc > 1 && std::strcmp(argv[1], "--for") == 0) how = way::shared;
+  if (how != way::tasks) {
     argv[1] = argv[0];
     ++argv;
     --argc;
   }
-  return drive(argc, argv, [&](int workers) { return std::make_unique<flow_adapter>(workers, replayed); });
+  return drive(argc, argv, [&](int workers) { return std::make_unique<flow_adapter>(workers, how); });
 }

@@ -51,12 +51,14 @@ std::optional<std::string> flow_checker::run(flow_task& task, std::span<const ac
     before.emplace_back(first, first + (each.end - each.begin));
   }
   running_.push_back(&named);
+  in_loop_ = task.body->loop != nullptr;
   struct leave {
     flow_checker& of;
     std::size_t known;
     bool inner;
     ~leave() {
       of.running_.pop_back();
+      of.in_loop_ = false;  // it has no inner task
       // The memory that inner tasks have named may be gone with the task.
       if (!inner) of.known_.resize(std::min(of.known_.size(), known));
     }

@@ -1,4 +1,5 @@
 #include <teff/detail/flow/flow_core.hpp>
+#include <teff/detail/flow/flow_loop.hpp>
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/error.hpp>
 
@@ -164,6 +165,8 @@ bool flow_core::receive_outside(flow_worker& here) noexcept {
 
 void flow_core::run_body(flow_worker& here, ready_node& node) {
   auto& task = static_cast<flow_task&>(node);
+  if (task.body->loop != nullptr) [[unlikely]]
+    return run_loop(here, task);
   if (here.log != nullptr) [[unlikely]]
     here.log->push_back(&task);
   task.body->run(task);
@@ -190,11 +193,17 @@ void flow_core::count_ran(flow_worker& here, flow_task& task) noexcept {
 
 void flow_core::end(flow_worker& here, ready_node& node) noexcept {
   auto& task = static_cast<flow_task&>(node);
+  if (task.body->loop == nullptr || end_loop(here, task)) [[likely]]
+    end_now(here, task);
+}
+
+// The body has returned, and all chunks of a worksharing task have ended.
+void flow_core::end_now(flow_worker& here, flow_task& task) noexcept {
   if (!task.counted) count_ran(here, task);  // its body was not called, or threw
   const maker by{&here, nullptr, here.pool, here.counts, true};
   // The end runs functions of the program, of reductions. The worker may wait in them, and its item has not
   // ended then.
-  running_task ending{&node};
+  running_task ending{&task};
   auto* const outer_task = std::exchange(here.running, &ending);
   // Of the tasks that may begin now, one runs next here.
   const bool outer = std::exchange(here.runs_what_it_receives, true);
@@ -268,9 +277,17 @@ void flow_core::make_room(const maker& by) {
     }
   if (has_room()) return;
   want_room_.fetch_add(1, std::memory_order_relaxed);
-  this->runtime().fences().everywhere();  // pairs with count_ran()
-  const auto has_room_now = [](const void* core) { return static_cast<const flow_core*>(core)->has_room(); };
-  undo_if_thrown([&] { help_until(has_room_now, this); },
+  struct first_look {
+    flow_core& core;
+    bool fenced;
+  } look{*this, false};
+  const auto has_room_now = [](const void* what) {
+    auto& me = *static_cast<first_look*>(const_cast<void*>(what));
+    // By now this thread is one that wake_helpers() finds. Pairs with count_ran().
+    if (!std::exchange(me.fenced, true)) me.core.runtime().fences().everywhere();
+    return me.core.has_room();
+  };
+  undo_if_thrown([&] { help_until(has_room_now, &look); },
                  [this] { want_room_.fetch_sub(1, std::memory_order_relaxed); });
   want_room_.fetch_sub(1, std::memory_order_relaxed);
 }

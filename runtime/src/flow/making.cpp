@@ -287,13 +287,23 @@ namespace {
 constexpr flow_body nothing{[](flow_task&) {}, [](flow_task&) noexcept {}, nullptr,
                             []() noexcept { return ""; }};
 
+[[noreturn]] void refuse_in_chunk() {
+  throw misuse(
+      "teff::flow::task: called in a chunk of a worksharing task of the same flow, whose other chunks may "
+      "run "
+      "meanwhile: "
+      "let a task by flow::task make the inner tasks");
+}
+
 }  // namespace
 
 void flow_core::submit(const maker& by, flow_task& task, std::span<const access> accesses) {
   if (task.priority != 0) has_priorities_.store(true, std::memory_order_relaxed);
-  if (replayed == this) [[unlikely]] {
+  const bool in_chunk = by.parent != nullptr && by.parent->body->loop != nullptr;
+  if (replayed == this || in_chunk) [[unlikely]] {
     task.body->destroy(task);
     drop(by, task);
+    if (in_chunk) refuse_in_chunk();
     throw not_replayable(
         "teff::flow::task: called in the body of a replayed task, which made no task when it was recorded: "
         "make "
@@ -319,7 +329,10 @@ void flow_core::submit(const maker& by, flow_task& task, std::span<const access>
   }
   const auto made = flow_counts::raise(by.counts.made);
   if (to.pushed == 0 || task.missing.close(to.pushed)) {
-    if (by.on != nullptr && !task.has_locks && (by.on->alone || (by.on->crowded && by.parent != nullptr))) {
+    const bool elsewhere =
+        by.on != nullptr && task.place != any_worker && task.place % this->workers() != by.on->index;
+    if (by.on != nullptr && !task.has_locks && !elsewhere &&
+        (by.on->alone || (by.on->crowded && by.parent != nullptr))) {
       this->run_at_once(*by.on, &task);
     } else {
       can_begin(by, task);
@@ -333,6 +346,11 @@ void flow_core::submit(const maker& by, flow_task& task, std::span<const access>
 }
 
 void flow_core::run_checked(const maker& by, flow_task& task, std::span<const access> accesses) {
+  if (checker->is_within_loop()) {
+    task.body->destroy(task);
+    drop(by, task);
+    refuse_in_chunk();
+  }
   if (!this->cancelled())
     catch_all(
         [&] {

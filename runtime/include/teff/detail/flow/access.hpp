@@ -2,6 +2,7 @@
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
+#include <teff/detail/flow/range.hpp>
 #include <teff/error.hpp>
 
 #include <concepts>
@@ -155,6 +156,11 @@ template <detail::elements R>
   if (first > of.size() || count > of.size() - first) [[unlikely]]
     detail::refuse_section(first + count, of.size());
   return of.subspan(first, count);
+}
+// The elements whose numbers are in `some`.
+template <detail::elements R>
+[[nodiscard]] auto section(R&& whole, range some) {
+  return section(std::forward<R>(whole), static_cast<std::size_t>(some.first), some.size());
 }
 // Rows of `count` elements. The first row begins at element `first`, and each further row `stride` elements
 // after the row before. Throws misuse if they are not all in the range.

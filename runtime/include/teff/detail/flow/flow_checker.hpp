@@ -20,6 +20,7 @@ class flow_checker {
   [[nodiscard]] std::optional<std::string> run(flow_task& task, std::span<const access> accesses);
   // A task is running.
   [[nodiscard]] bool is_within() const noexcept { return !running_.empty(); }
+  [[nodiscard]] bool is_within_loop() const noexcept { return in_loop_; }
   // Memory that was named so far may be gone.
   void forget() noexcept { known_.clear(); }
 
@@ -34,6 +35,7 @@ class flow_checker {
 
   ranges known_;                        // of tasks so far
   std::vector<const ranges*> running_;  // the accesses of each running task, the innermost last
+  bool in_loop_ = false;                // it is a worksharing task
 };
 
 }  // namespace teff::detail

@@ -5,6 +5,7 @@
 #include <teff/detail/flow/flow_domain.hpp>
 #include <teff/detail/flow/flow_memory.hpp>
 #include <teff/detail/flow/flow_task.hpp>
+#include <teff/detail/loops/pace.hpp>
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/detail/task_source/recycled_memory.hpp>
 #include <teff/detail/task_source/task_source.hpp>
@@ -118,6 +119,9 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   // Runs the task now, in order. The flow fails if the task breaks its accesses.
   void run_checked(const maker& by, flow_task& task, std::span<const access> accesses);
   std::unique_ptr<flow_checker> checker;  // null: the flow is not checked
+  // On one of the workers that replay a worksharing task: runs chunks of it, until none is left or
+  // failed(of). Throws what the chunk throws.
+  static void replay_loop(unsigned worker, flow_task& task, bool (*failed)(const void*), const void* of);
   // The list of the recording in progress, of the flow's own tasks in the order of their making; or null.
   std::vector<flow_record>* recorded = nullptr;
   // The flow of which the calling thread replays a part, or null.
@@ -145,9 +149,18 @@ class flow_core final : public task_source<flow_core, flow_worker> {
     return any_worker;
   }
   void end(flow_worker& here, ready_node& task) noexcept;
+  void end_now(flow_worker& here, flow_task& task) noexcept;
   void end_parts(flow_task& task, releasing& all) noexcept;
   std::exception_ptr forget_waiting(bool /*named*/) override { return nullptr; }  // at rest none is left
   [[nodiscard]] std::string running_task_on(unsigned worker) const override;
+
+  // ---- Worksharing tasks ----
+
+  void run_loop(flow_worker& here, flow_task& task);
+  [[nodiscard]] bool end_loop(flow_worker& here, flow_task& task) noexcept;
+  [[nodiscard]] std::uint64_t run_chunks(flow_worker& here, flow_loop& loop) noexcept;
+  void offer_share(flow_worker& here, flow_loop& loop, const loop_pace<>& pace) noexcept;
+  [[nodiscard]] bool offer(flow_worker& here, flow_loop& loop) noexcept;
 
   // ---- Making ----
 

@@ -28,13 +28,14 @@ struct flow_exchange {
   node_exchange<flow_block<192>> small;
   node_exchange<flow_block<320>> middle;
   node_exchange<flow_block<576>> large;
+  node_exchange<flow_block<832>> loop;  // a worksharing task on a few workers
 };
 
 // One thread at a time uses it. A thread may give a block to another pool of the same exchange.
 class flow_pool {
  public:
   explicit flow_pool(flow_exchange& others)
-      : small_(others.small), middle_(others.middle), large_(others.large) {}
+      : small_(others.small), middle_(others.middle), large_(others.large), loop_(others.loop) {}
 
   // Returns a block of at least `bytes`, and sets `bytes` to its size. Throws std::bad_alloc.
   [[nodiscard]] void* take(std::uint32_t& bytes) {
@@ -51,6 +52,10 @@ class flow_pool {
       bytes = 576;
       return large_.take();
     }
+    if (bytes <= 832) {
+      bytes = 832;
+      return loop_.take();
+    }
     return ::operator new(bytes, alignment);
   }
   void give(void* block, std::uint32_t bytes) noexcept {
@@ -58,6 +63,7 @@ class flow_pool {
     if (bytes == 192) return small_.give(static_cast<flow_block<192>*>(block));
     if (bytes == 320) return middle_.give(static_cast<flow_block<320>*>(block));
     if (bytes == 576) return large_.give(static_cast<flow_block<576>*>(block));
+    if (bytes == 832) return loop_.give(static_cast<flow_block<832>*>(block));
     ::operator delete(block, alignment);
   }
 
@@ -66,6 +72,7 @@ class flow_pool {
   node_pool<flow_block<192>> small_;
   node_pool<flow_block<320>> middle_;
   node_pool<flow_block<576>> large_;
+  node_pool<flow_block<832>> loop_;
 };
 
 }  // namespace teff::detail

@@ -13,6 +13,7 @@
 namespace teff::detail {
 
 class flow_domain;
+struct flow_loop;
 struct flow_member;
 struct flow_task;
 
@@ -70,6 +71,8 @@ struct flow_body {
   // The parts of its reductions, which lie in its closure; as many as it has.
   reduction_part* (*reduction)(flow_task&, std::size_t index) noexcept;
   const char* (*name)() noexcept;
+  // The loop of a worksharing task; null: the task is none.
+  flow_loop* (*loop)(flow_task&) noexcept = nullptr;
 };
 
 struct flow_task : ready_node {

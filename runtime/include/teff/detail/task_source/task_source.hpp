@@ -85,6 +85,9 @@ class task_source : public task_source_base {
     execute(here, task);
     running_on = outer;
   }
+  // After a body whose end is `held`: whether its handles were released before it returned. If not, end() is
+  // called when they are.
+  [[nodiscard]] bool ends_with_body(Worker& here, held_end<>& held) noexcept;
   // Calls count(). A task's last dependence is done, so if that throws, the task would be missing: the source
   // fails.
   template <class MakeReady>
@@ -111,7 +114,6 @@ class task_source : public task_source_base {
   }
 
   void execute(Worker& here, ready_node* task) noexcept;
-  [[nodiscard]] bool ends_with_body(Worker& here, held_end<>& held) noexcept;
   bool take_released(Worker& here, handed_over<>& released) noexcept;
   bool receive(Worker& here) noexcept;
   bool receive_outside(Worker& here) noexcept;
@@ -164,7 +166,6 @@ void task_source<Derived, Worker>::execute(Worker& here, ready_node* task) noexc
   derived().end(here, *task);
 }
 
-// Whether the handles of the task's end were released before its body returned.
 template <class Derived, class Worker>
 [[gnu::noinline]] bool task_source<Derived, Worker>::ends_with_body(Worker& here, held_end<>& held) noexcept {
   if (!held.release()) return false;

@@ -1,0 +1,107 @@
+// The loop of a worksharing task (src/flow/README.md, "Worksharing tasks").
+#pragma once
+
+#include <teff/detail/flow/flow_body.hpp>
+#include <teff/detail/flow/flow_task.hpp>
+#include <teff/detail/loops/blocks.hpp>
+#include <teff/detail/loops/pace.hpp>
+#include <teff/detail/loops/shared_loop.hpp>
+#include <teff/detail/scheduler/tracing.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace teff::detail {
+
+[[noreturn, gnu::cold]] void refuse_weak_loop();
+
+template <class Access>
+inline constexpr bool is_no_reduction = std::same_as<decltype(copies_of<std::remove_cvref_t<Access>>::of(
+                                                         std::declval<const std::remove_cvref_t<Access>&>())),
+                                                     std::tuple<>>;
+
+// The accesses of the task that runs `some`: as given, or as a function of it returns them.
+template <class Given>
+decltype(auto) accesses_of(const Given& given, teff::range some) {
+  if constexpr (std::invocable<const Given&, teff::range>) {
+    return std::invoke(given, some);
+  } else {
+    return (given);
+  }
+}
+
+template <class Body>
+concept body_of_chunks = std::invocable<Body&, teff::range> || body_of_iterations<Body, std::ptrdiff_t> ||
+                         body_of_bounds<Body, std::ptrdiff_t>;
+
+// Unit k is the iterations from first + k * unit on.
+struct flow_loop : shared_loop<> {
+  flow_loop(part* of_workers, unsigned workers, teff::range all, std::size_t least_chunk) noexcept;
+
+  [[nodiscard]] teff::range iterations(loop_piece some) const noexcept {
+    const auto at = [&](std::uint32_t index) {
+      return whole.first +
+             static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(std::uint64_t{index} * unit, whole.size()));
+    };
+    return {at(some.first), at(some.last)};
+  }
+
+  const teff::range whole;
+  std::uint64_t unit;  // iterations; two to the 31st units at most
+  std::uint32_t units;
+  void (*chunk)(void* closure, teff::range);
+  remembered_pace* pace;
+  flow_task* task;
+  flow_task offer;                   // in the ready queues: a worker may join
+  std::atomic<unsigned> members{0};  // workers that take part
+  bool begun = false;                // the body was called
+  // It was long enough to be shared. A recording asks.
+  std::atomic<bool> pays{false};
+};
+
+// The closure of a worksharing task. The parts of the loop lie behind it.
+template <class Body>
+struct alignas(64) loop_closure {
+  using parts = loop_part<>;
+
+  template <class Given>
+  loop_closure(Given&& given, flow_task& task, unsigned workers, teff::range all, std::size_t least_chunk)
+      : function(std::forward<Given>(given)),
+        loop(reinterpret_cast<parts*>(this + 1), workers, all, least_chunk) {
+    std::uninitialized_default_construct_n(reinterpret_cast<parts*>(this + 1), workers);
+    loop.chunk = &run_chunk;
+    loop.pace = &pace_of<Body>(loop.units);
+    loop.task = &task;
+  }
+  static loop_closure& of(flow_task& task) noexcept { return *static_cast<loop_closure*>(task.closure); }
+  static void run_chunk(void* closure, teff::range some) {
+    auto& function = static_cast<loop_closure*>(closure)->function;
+    if constexpr (std::invocable<Body&, teff::range>) {
+      std::invoke(function, some);
+    } else {
+      blocks_of<std::ptrdiff_t, Body>{function}(some.first, some.last);
+    }
+  }
+  // All of it, in order.
+  static void run(flow_task& task) {
+    const traced_span span(event_kind::task, name_of<Body>());
+    if (const auto all = of(task).loop.whole; all.size() != 0) run_chunk(task.closure, all);
+  }
+  // The loop stays: workers may still look for iterations.
+  static void destroy(flow_task& task) noexcept { std::destroy_at(&of(task).function); }
+  static flow_loop* loop_of(flow_task& task) noexcept { return &of(task).loop; }
+  static constexpr flow_body body{&run, &destroy, nullptr, &name_of<Body>, &loop_of};
+
+  Body function;
+  flow_loop loop;
+};
+
+}  // namespace teff::detail
