@@ -38,11 +38,10 @@ class task_source : public task_source_base {
   // is no task, and after a while else.
   bool looks_elsewhere = false;
 
-  // A handle for the end of the task whose body the calling thread runs; null if it runs none of this source.
-  // Throws std::bad_alloc.
-  [[nodiscard]] held_end<>* hold_end() {
+  [[nodiscard]] held_end<>* hold_end() override {
     if (running_on.of != this || running_on.state->running == nullptr) return nullptr;
     running_task& running = *running_on.state->running;
+    if (running.ends) return nullptr;
     return &hold(running, running_on.state->index,
                  derived().ends_on(static_cast<Worker&>(*running_on.state), *running.task));
   }

@@ -26,7 +26,11 @@ inline constexpr unsigned any_worker = ~0U;
 struct running_task {
   ready_node* task;
   held_end<>* held = nullptr;
+  bool ends = false;  // its body has returned
 };
+
+// The name of a closure (name_of()) as a person reads it.
+[[nodiscard]] std::string name_in_words(std::string name);
 
 class task_source_base : public source {
  public:
@@ -47,10 +51,16 @@ class task_source_base : public source {
   }
   [[nodiscard]] unsigned workers() const noexcept { return static_cast<unsigned>(accounts_.size()); }
 
+  // A handle for the end of the task whose body the calling thread runs; null if it runs none of this source.
+  // Throws std::bad_alloc, not_replayable.
+  [[nodiscard]] virtual held_end<>* hold_end() = 0;
   // A handle lets go of the end of a task. Any thread. Afterwards the source may be gone.
   static void release(held_end<>& held) noexcept;
   // wait() throws the first error. From then on no body is called until wait() has thrown it.
   void fail(std::exception_ptr error) noexcept;
+
+  // A task of this source that runs on the calling worker and has not ended, in words; empty: there is none.
+  [[nodiscard]] virtual std::string running_task_on(unsigned worker) const = 0;
 
   // For a source that is a part of something larger, which others may bring back to work.
 
@@ -109,9 +119,6 @@ class task_source_base : public source {
   // Forgets the tasks that wait for something, when the source is at rest. If `named`, returns an error that
   // names some of them, and throws std::bad_alloc; else, and if there were none, returns null.
   virtual std::exception_ptr forget_waiting(bool named) = 0;
-  // A task of this source that runs on the calling worker and has not ended, in words; empty: there is none.
-  [[nodiscard]] virtual std::string running_task_on(unsigned worker) const = 0;
-
  private:
   [[nodiscard]] static bool is_at_rest(const void* source) noexcept;
   // Of a source at rest.
