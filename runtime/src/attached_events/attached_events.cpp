@@ -166,7 +166,7 @@ std::optional<polled_source::poll_time> attached_events::next_poll() noexcept {
   // seq_cst: after the worker has said that it sleeps, against attach().
   if (count_.load(std::memory_order_seq_cst) == 0) return std::nullopt;
   constexpr poll_time::duration shortest = std::chrono::microseconds(1);
-  constexpr poll_time::duration longest = std::chrono::milliseconds(2);
+  constexpr poll_time::duration longest = std::chrono::milliseconds(4);
   // Relaxed: guesses.
   const poll_time::duration looked{looked_.load(std::memory_order_relaxed)};
   const poll_time::duration found{found_.load(std::memory_order_relaxed)};
@@ -176,32 +176,33 @@ std::optional<polled_source::poll_time> attached_events::next_poll() noexcept {
 }
 
 void attached_events::poll(unsigned /*worker*/) noexcept {
-  static_cast<void>(look(poll_time::clock::now()));
+  constexpr int most_batches = 256;
+  static_cast<void>(look(poll_time::clock::now(), most_batches));
 }
 
 // Between tasks: tests take a sixteenth of the worker's time at most.
 bool attached_events::run(unsigned /*worker*/) noexcept {
   if (count_.load(std::memory_order_relaxed) == 0) return false;
+  constexpr int most_batches = 16;
   const auto now = poll_time::clock::now();
   const auto next = looked_.load(std::memory_order_relaxed) + 16 * took_.load(std::memory_order_relaxed);
-  return now.time_since_epoch().count() >= next && look(now);
+  return now.time_since_epoch().count() >= next && look(now, most_batches);
 }
 
-bool attached_events::look(poll_time now) noexcept {
+bool attached_events::look(poll_time now, int most_batches) noexcept {
   // Acquire: the work of the thread that looked before; pairs with the release below.
   if (looking_.load(std::memory_order_relaxed) || looking_.exchange(true, std::memory_order_acquire))
     return false;
-  constexpr int most_looks = 16;
   const auto sets = sets_made_.load(std::memory_order_acquire);  // pairs with events_made_by()
   std::size_t completed = 0;
   bool all = true;
   for (std::size_t i = 0; i < sets; ++i) {
     event_set::tested last;
-    int looks = 0;
+    int batches = 0;
     do {
       last = sets_[i].events->test_some();
       completed += last.completed;
-    } while (!last.all && ++looks < most_looks);
+    } while (!last.all && ++batches < most_batches);
     all = all && last.all;
   }
   if (is_watched() && now >= reports_at_) report(now);

@@ -90,7 +90,7 @@ class attached_events final : public polled_source {
   void poll(unsigned worker) noexcept override;
 
  private:
-  [[nodiscard]] bool look(poll_time now) noexcept;
+  [[nodiscard]] bool look(poll_time now, int most_batches) noexcept;
   void report(poll_time now) noexcept;
 
   struct known_set {
