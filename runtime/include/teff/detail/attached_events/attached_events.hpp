@@ -104,9 +104,11 @@ class attached_events final : public polled_source {
   std::atomic<std::size_t> sets_made_{0};
   std::atomic<std::size_t> count_{0};  // of events
   std::atomic<bool> looking_{false};   // a worker tests events, and writes what follows
-  // The times of the last look, and of the last event that was attached or has completed. Guesses.
+  // The times of the last look, of the last event that was attached or has completed, and of the last call of
+  // run(). Guesses.
   std::atomic<poll_time::rep> looked_{0};
   std::atomic<poll_time::rep> found_{0};
+  std::atomic<poll_time::rep> called_{0};
   std::atomic<poll_time::rep> took_{0};       // the last look
   std::atomic<poll_time::rep> pass_took_{0};  // the last looks that tested every event
   std::atomic<bool> in_pass_{false};          // some events are untested since then

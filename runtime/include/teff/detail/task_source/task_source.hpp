@@ -34,10 +34,6 @@ namespace teff::detail {
 template <class Derived, class Worker>
 class task_source : public task_source_base {
  public:
-  // Its workers have to look elsewhere soon, say for messages of other ranks: run() returns as soon as there
-  // is no task, and after a while else.
-  bool looks_elsewhere = false;
-
   [[nodiscard]] held_end<>* hold_end() override {
     if (running_on.of != this || running_on.state->running == nullptr) return nullptr;
     running_task& running = *running_on.state->running;
@@ -281,6 +277,7 @@ bool task_source<Derived, Worker>::run(unsigned worker) noexcept {
   if (!nested && !this->enter(worker)) return false;
   const auto outer = std::exchange(running_on, {this, &here});
   // Others wait meanwhile: messages of a communicator, or tasks of another source.
+  const bool looks_elsewhere = this->looks_elsewhere();
   const bool is_timed = looks_elsewhere || is_one_of_several();
   const unsigned most = nested ? 1 : is_timed ? here.tasks_a_run : tasks_a_run;
   const auto began = is_timed ? processor_clock::now() : 0;
