@@ -133,7 +133,7 @@ class event_of_type final : public attached_event {
 //
 // - A worker tests the event between tasks or before it sleeps, again and again, until it returns true. One
 //   thread at a time tests events, so a test must be short, must not wait, and must not call the library.
-//   The longer no event completes, the more rarely they are tested: the wait grows by a sixteenth, 4 ms at
+//   The longer no event completes, the more rarely they are tested: the wait grows by a sixteenth, 16 ms at
 //   most. If there are many thousands, it may be more.
 // - If a test throws, the event has completed, and the task's graph or flow fails, as if the body had thrown.
 // - A body may attach several events. They are destroyed before the task ends. A failure, of the body too,

@@ -167,7 +167,7 @@ std::optional<polled_source::poll_time> attached_events::next_poll() noexcept {
   // seq_cst: after the worker has said that it sleeps, against attach().
   if (count_.load(std::memory_order_seq_cst) == 0) return std::nullopt;
   constexpr poll_time::duration shortest = std::chrono::microseconds(1);
-  constexpr poll_time::duration longest = std::chrono::milliseconds(4);
+  constexpr poll_time::duration longest = std::chrono::milliseconds(16);
   // Relaxed: guesses.
   const poll_time::duration looked{looked_.load(std::memory_order_relaxed)};
   const poll_time::duration found{found_.load(std::memory_order_relaxed)};
