@@ -9,12 +9,12 @@
 #include <vector>
 
 int main(int argc, char** argv) {
-  constexpr int points = 32;
-  constexpr int blocks = 4;  // of a rank
-  constexpr int steps = 10'000;
+  constexpr int points = 16;
+  constexpr int blocks = 2;  // of a rank
+  constexpr int steps = 2000;
 
   teff::mpi job(argc, argv);
-  teff::runtime rt;
+  teff::runtime rt{{.workers = 1}};
   const int rank = job.rank();
   const int ranks = job.ranks();
   const int first = rank * points / ranks;
