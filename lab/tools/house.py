@@ -50,6 +50,7 @@ PARTS = (
     "loops",
     "ready",
     "task_source",
+    "attached_events",
     "graph",
     "replay",
     "flow",

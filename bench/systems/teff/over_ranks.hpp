@@ -37,8 +37,17 @@ class over_ranks : public mpi_adapter {
       throw bench::usage_error(std::to_string(work.graphs()) + " graphs: this program runs at most " +
                                std::to_string(most_graphs) + " at once");
   }
-  /// Runs all tasks between start and stop of the workload, by workers().
-  virtual void run_on(teff::communicator& comm, workload& work) = 0;
+  /// Runs all tasks between start and stop of the workload, by workers(). A way without a communicator
+  /// overrides execute() instead.
+  virtual void run_on(teff::communicator& /*comm*/, workload& /*work*/) {}
+  /// Between runs the main thread uses MPI, so the objects that use it on workers live no longer than a run.
+  void execute(workload& work) override {
+    int argc = 0;
+    char** argv = nullptr;
+    teff::mpi job(argc, argv);
+    teff::communicator comm(runtime_, job);
+    run_on(comm, work);
+  }
   [[nodiscard]] teff::runtime& workers() { return runtime_; }
 
  private:
@@ -53,15 +62,6 @@ class over_ranks : public mpi_adapter {
         all_(rank(), ranks, std::max(workers, ranks)),
         runtime_({.workers = static_cast<unsigned>(local_workers())}) {
     saw_workers(static_cast<int>(runtime_.workers()));
-  }
-
-  /// Between runs the main thread uses MPI, so the objects that use it on workers live no longer than a run.
-  void execute(workload& work) final {
-    int argc = 0;
-    char** argv = nullptr;
-    teff::mpi job(argc, argv);
-    teff::communicator comm(runtime_, job);
-    run_on(comm, work);
   }
 
   std::string variant_;

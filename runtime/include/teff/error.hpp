@@ -102,6 +102,11 @@ struct rank_failed : std::runtime_error {
   int rank;  // where
 };
 
+// An operation of MPI that a task waits for has failed. The message names the operation and MPI's reason.
+struct communication_failed : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 // An option can't be honoured: a TEFF_* variable that is not a number, more workers than there is room for.
 // The message names the option or variable, its value, and what it may be.
 struct invalid_option : std::invalid_argument {

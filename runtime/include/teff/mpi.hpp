@@ -3,11 +3,59 @@
 
 #include <teff/transport.hpp>
 
+#include <array>
 #include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <ranges>
+#include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 namespace teff {
+
+namespace detail {
+
+// A number that MPI can reduce.
+struct mpi_number {
+  enum class kinds : std::uint8_t { with_sign, without_sign, floating };
+  kinds kind;
+  std::size_t bytes;
+};
+template <class T>
+constexpr mpi_number mpi_number_of() {
+  static_assert(std::is_arithmetic_v<T> && !std::same_as<T, bool>, "MPI reduces numbers");
+  return {std::is_floating_point_v<T> ? mpi_number::kinds::floating
+          : std::is_signed_v<T>       ? mpi_number::kinds::with_sign
+                                      : mpi_number::kinds::without_sign,
+          sizeof(T)};
+}
+
+// The elements of a contiguous range, or an object.
+template <class What>
+auto elements_to_send(What& what) {
+  if constexpr (std::ranges::contiguous_range<What> && std::ranges::sized_range<What>) {
+    return std::span(what);
+  } else {
+    return std::span(&what, 1);
+  }
+}
+template <class Span>
+constexpr void expect_plain(const Span& /*elements*/) {
+  static_assert(std::is_trivially_copyable_v<typename Span::element_type>,
+                "MPI sends the bytes of an object, so its type must be trivially copyable");
+}
+
+// MPI_Request is a pointer or an int. This header does not include mpi.h, which the program does if it calls
+// MPI itself.
+template <class T>
+concept mpi_request =
+    std::same_as<T, int> || (std::is_pointer_v<T> && !std::is_pointer_v<std::remove_pointer_t<T>>);
+
+}  // namespace detail
 
 // How the ranks of a job communicate.
 struct mpi_options {
@@ -58,7 +106,93 @@ class mpi final : public transport {
   [[nodiscard]] std::shared_ptr<std::byte> share_memory(std::size_t size, memory_name& name) override;
   [[nodiscard]] std::shared_ptr<std::byte> map_memory(int of, const memory_name& name) override;
 
+  // ---- In the body of a task of a flow or task graph ----
+  //
+  //   f.task(teff::out(halo), [&] { teff::mpi::irecv(halo, left, 1); });
+  //   f.task(teff::in(edge), [&] { teff::mpi::isend(edge, right, 1); });
+  //   f.task(teff::in(halo), teff::inout(block), [&] { relax(block, halo); });
+  //
+  // Each of these functions begins an operation of MPI and returns. The task ends when the operation has
+  // completed, and not before: until then, the task's worker runs other tasks. So the memory must be the
+  // task's own until its end: the task names it as an access.
+  //
+  // - Workers test the requests of all tasks as teff::attach() says, by MPI_Testsome, some at a time. No
+  //   thread is needed for that, and the level MPI_THREAD_SERIALIZED is enough.
+  // - Their messages do not meet those of a communicator, nor those that the program sends by MPI itself.
+  // - All of them throw misuse if the thread runs no body of a task, if no object of class mpi lives, or if
+  // an
+  //   argument is out of range. They throw communication_failed if MPI refuses the operation, and what
+  //   teff::attach() throws. If the operation fails later, the graph or flow fails by communication_failed.
+  // - The object outlives the tasks.
+
+  // Sends an object or the elements of a contiguous range, to the irecv() of that rank with this tag.
+  // Messages of one tag arrive in the order of the calls. So the accesses of the tasks that
+  // call it with one tag must order these tasks. The same holds for the tasks that receive with the tag. Give
+  // other tasks other tags.
+  template <class What>
+  static void isend(const What& data, int to, int tag = 0) {
+    const auto elements = detail::elements_to_send(data);
+    detail::expect_plain(elements);
+    send_bytes(std::as_bytes(elements), to, tag);
+  }
+  // Receives into an object or the elements of a contiguous range. The message may be shorter. If it is
+  // longer, the operation fails.
+  template <class What>
+  static void irecv(What&& data, int from, int tag = 0) {
+    const auto elements = detail::elements_to_send(data);
+    detail::expect_plain(elements);
+    receive_bytes(std::as_writable_bytes(elements), from, tag);
+  }
+
+  // Collective operations: all ranks call the same ones in the same order. So the tasks that call them must
+  // have an order, by inout() of the same object.
+
+  // Copies an object or a range from that rank to the others.
+  template <class What>
+  static void ibcast(What&& data, int from) {
+    const auto elements = detail::elements_to_send(data);
+    detail::expect_plain(elements);
+    broadcast_bytes(std::as_writable_bytes(elements), from);
+  }
+  enum class operation : std::uint8_t { sum, product, smallest, largest };
+  // Replaces a number, or each number of a range, by the result over all ranks.
+  template <class What>
+  static void iallreduce(What&& data, operation by = operation::sum) {
+    const auto elements = detail::elements_to_send(data);
+    using number = typename decltype(elements)::element_type;
+    reduce_numbers(elements.data(), elements.size(), detail::mpi_number_of<number>(), by);
+  }
+  // The task ends when all ranks have called it.
+  static void ibarrier();
+
+  // The task ends when these requests have completed, which the program has begun by calls of MPI. Requests
+  // that are MPI_REQUEST_NULL, and no requests at all, have completed. The library takes the requests: the
+  // program must not use them afterwards. Throws misuse unless MPI was initialised at MPI_THREAD_MULTIPLE:
+  // at a lower level, tasks may not call MPI.
+  //
+  //   f.task(teff::out(halo), [&] {
+  //     MPI_Request request;
+  //     MPI_Irecv(halo.data(), n, MPI_DOUBLE, left, 1, MPI_COMM_WORLD, &request);
+  //     teff::mpi::attach(request);
+  //   });
+  template <detail::mpi_request Request, std::same_as<Request>... More>
+  static void attach(const Request& request, const More&... more) {
+    attach(std::array{request, more...});
+  }
+  template <std::ranges::contiguous_range Requests>
+    requires detail::mpi_request<std::ranges::range_value_t<Requests>>
+  static void attach(const Requests& requests) {
+    const std::span all(requests);
+    attach_requests(all.data(), all.size(), sizeof(std::ranges::range_value_t<Requests>));
+  }
+
  private:
+  static void send_bytes(std::span<const std::byte> data, int to, int tag);
+  static void receive_bytes(std::span<std::byte> data, int from, int tag);
+  static void broadcast_bytes(std::span<std::byte> data, int from);
+  static void reduce_numbers(void* data, std::size_t count, detail::mpi_number of, operation by);
+  static void attach_requests(const void* requests, std::size_t count, std::size_t bytes_of_one);
+
   class job;
   class line;
   std::shared_ptr<job> job_;

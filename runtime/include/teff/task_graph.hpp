@@ -1,6 +1,7 @@
 // task_graph: tasks that have a key as their name, and start when what they depend on is done.
 #pragma once
 
+#include <teff/attach.hpp>
 #include <teff/detail/graph/graph_functions.hpp>
 #include <teff/detail/graph/key_hashing.hpp>
 #include <teff/detail/graph/keyed_graph.hpp>
@@ -61,72 +62,6 @@ struct key_hash {
 
 // place() returns this for a task that any worker may run.
 inline constexpr unsigned anywhere = detail::any_worker;
-
-// Holds the end of a task whose body may return before: until it is released, the task has not ended, and the
-// graph is not at rest. So another event than the return of the body can end a task: the answer of a server,
-// a timer, the last of some parts. `task_graph::hold_end()` makes it, in the body; any thread may release it.
-//
-//   g.body([&](int k) {
-//     server.ask(k, [&, k, held = g.hold_end()](answer a) mutable {  // called later, by the server's thread
-//       keep(k, a);
-//       g.fulfill(k + 1);                                            // while the end of k is held
-//       held.release();
-//     });
-//   });
-//
-// - The task ends when its body has returned and all of its handles are released. All that their threads did
-//   before is then done: wait() does not return earlier.
-// - A thread that releases a handle may fulfil keys before, as the body may. After the last release the graph
-//   may be gone.
-// - Until the task has ended, another fulfilment of its key is one too many.
-// - A failure of the graph releases no handle: wait() and the graph's destructor wait for all of them. If the
-//   program keeps a handle and never releases it, they sleep for ever, and report nothing.
-// - The graph outlives its handles.
-class held_task {
- public:
-  held_task() = default;
-  held_task(held_task&& other) noexcept : held_(std::exchange(other.held_, nullptr)) {}
-  held_task& operator=(held_task&& other) noexcept {
-    if (this != &other) {
-      let_go();
-      held_ = std::exchange(other.held_, nullptr);
-    }
-    return *this;
-  }
-  // Releases it, if it holds a task.
-  ~held_task() { let_go(); }
-
-  // Throws misuse if it holds no task.
-  void release() {
-    expect_held("teff::held_task::release");
-    let_go();
-  }
-  // The graph fails, as if the task's body had thrown `why`; then releases it. Throws misuse if it holds no
-  // task.
-  void fail(std::exception_ptr why) {
-    expect_held("teff::held_task::fail");
-    held_->of->fail(std::move(why));
-    let_go();
-  }
-  // Whether it holds a task.
-  [[nodiscard]] explicit operator bool() const noexcept { return held_ != nullptr; }
-
-  // For parts of libteff.
-  explicit held_task(detail::held_end<>& held) noexcept : held_(&held) {}
-
- private:
-  void let_go() noexcept {
-    if (held_ != nullptr) detail::task_source_base::release(*std::exchange(held_, nullptr));
-  }
-  void expect_held(const char* call) const {
-    if (held_ == nullptr) [[unlikely]]
-      detail::throw_error(misuse(std::string(call) +
-                                 ": this handle holds no task: it was released or moved from before; release "
-                                 "each handle once"));
-  }
-
-  detail::held_end<>* held_ = nullptr;
-};
 
 // A graph of tasks that is never stored. Functions of a task's key say how many dependences the task has, how
 // it does its work, and where it runs. A task takes memory from its first fulfilled dependence until it has

@@ -1,6 +1,7 @@
 // All of libteff, but for jobs that MPI has started (mpi.hpp).
 #pragma once
 
+#include <teff/attach.hpp>
 #include <teff/blocking.hpp>
 #include <teff/collectives.hpp>
 #include <teff/distributed_graph.hpp>

@@ -87,6 +87,14 @@ void flow_core::let_go(const maker& by, flow_task& task) noexcept {
   release(task, by.pool);
 }
 
+held_end<>* flow_core::hold_end() {
+  if (recorded != nullptr) [[unlikely]]
+    throw not_replayable(
+        "teff::flow: a task that holds its end was recorded, and a replayed task ends with its body: run this "
+        "part without a recording");
+  return base::hold_end();
+}
+
 // ---- Running ----
 
 // The task takes the locks of its commutative accesses in the order of their addresses. Then it is ready.
@@ -203,7 +211,7 @@ void flow_core::end_now(flow_worker& here, flow_task& task) noexcept {
   const maker by{&here, nullptr, here.pool, here.counts, true};
   // The end runs functions of the program, of reductions. The worker may wait in them, and its item has not
   // ended then.
-  running_task ending{&task};
+  running_task ending{.task = &task, .ends = true};
   auto* const outer_task = std::exchange(here.running, &ending);
   // Of the tasks that may begin now, one runs next here.
   const bool outer = std::exchange(here.runs_what_it_receives, true);
@@ -239,14 +247,6 @@ void flow_core::end_parts(flow_task& task, releasing& all) noexcept {
   }
 }
 
-// A name that named() gave, or where the closure stands.
-std::string flow_core::task_text(std::string name) {
-  const auto from = name.find("with T = ");
-  if (from == std::string::npos) return "'" + name + "'";
-  const auto end = name.find_first_of(";]", from);
-  return name.substr(from + 9, end - from - 9);
-}
-
 std::string flow_core::running_task_on(unsigned worker) const {
   const auto* const running = states_[worker]->running;
   return running == nullptr ? std::string() : text_of(*static_cast<flow_task*>(running->task));
@@ -254,7 +254,7 @@ std::string flow_core::running_task_on(unsigned worker) const {
 
 std::string flow_core::text_of(flow_task& task) {
   static constexpr const char* names[] = {"in", "inout", "concurrent", "commutative", "reduction"};
-  std::string text = task_text(task.body->name());
+  std::string text = name_in_words(task.body->name());
   task.each_member([&, first = true](flow_member& each) mutable {
     text += first ? " of " : ", ";
     first = false;

@@ -355,7 +355,7 @@ void flow_core::run_checked(const maker& by, flow_task& task, std::span<const ac
     catch_all(
         [&] {
           if (const auto wrong = checker->run(task, accesses))
-            throw_error(misuse("teff::flow: the task " + task_text(task.body->name()) + " " + *wrong));
+            throw_error(misuse("teff::flow: the task " + name_in_words(task.body->name()) + " " + *wrong));
         },
         [this] { this->fail(std::current_exception()); });
   task.body->destroy(task);

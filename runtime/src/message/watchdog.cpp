@@ -1,33 +1,16 @@
 #include "message/watchdog.hpp"
 
-#include <teff/error.hpp>
+#include "platform/watchdog_interval.hpp"
 
-#include <charconv>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
-#include <cstdlib>
 #include <mutex>
-#include <string_view>
 #include <utility>
 
 namespace teff::detail {
 
 namespace {
-
-// TEFF_WATCHDOG as "30" or "30s".
-std::chrono::seconds period(std::chrono::seconds if_unset = {}) {
-  const char* const text = std::getenv("TEFF_WATCHDOG");
-  if (text == nullptr || *text == '\0') return if_unset;
-  std::string_view digits = text;
-  if (digits.ends_with('s')) digits.remove_suffix(1);
-  unsigned value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc{} || end != digits.data() + digits.size())
-    throw invalid_option("TEFF_WATCHDOG=" + std::string(text) +
-                         ": whole seconds are expected, as 30; 0 turns it off");
-  return std::chrono::seconds(value);
-}
 
 std::string on_rank(const std::string& whose, int rank) {
   return whose + ", rank " + std::to_string(rank);
@@ -36,7 +19,7 @@ std::string on_rank(const std::string& whose, int rank) {
 }  // namespace
 
 watchdog::watchdog(std::function<std::string()> state, std::chrono::seconds if_unset) {
-  const auto wait = period(if_unset);
+  const auto wait = watchdog_interval(if_unset);
   if (wait.count() == 0) return;
   thread_.start([wait, state = std::move(state), over = over_.get_token()] {
     std::mutex mutex;
@@ -55,7 +38,7 @@ watchdog::~watchdog() {
 }
 
 bool watchdog::is_on() {
-  return period().count() != 0;
+  return watchdog_interval().count() != 0;
 }
 
 std::unique_ptr<channel> watchdog::open(transport& through, const std::string& whose) {

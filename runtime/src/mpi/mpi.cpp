@@ -5,6 +5,7 @@
 
 #include "mpi/node.hpp"
 #include "mpi/shared_pages.hpp"
+#include "mpi/task_requests.hpp"
 #include "platform/futex.hpp"
 
 #include <mpi.h>
@@ -89,6 +90,7 @@ class mpi::job {
     look_around();
     MPI_Type_contiguous(static_cast<int>(block), MPI_BYTE, &blocks);
     MPI_Type_commit(&blocks);
+    tasks.emplace(mutex);
     on_node.resize(static_cast<std::size_t>(ranks));
     // All ranks use rings, and all ranks read memory, or none does.
     std::array<int, 2> with{how.rings ? 1 : 0, how.reads_memory ? 1 : 0};
@@ -100,6 +102,7 @@ class mpi::job {
   }
   ~job() {
     near.reset();
+    tasks.reset();
     MPI_Type_free(&blocks);
     if (ours_) MPI_Finalize();
   }
@@ -120,6 +123,7 @@ class mpi::job {
   unsigned ranks_here = 1;  // ranks of this node
   unsigned cores_here = 1;  // cores that these ranks may use
   MPI_Datatype blocks = MPI_DATATYPE_NULL;
+  std::optional<detail::task_messages> tasks;
   std::optional<detail::node> near;                 // none: the job uses no rings
   std::vector<std::optional<std::size_t>> on_node;  // by rank: its number on this node
   std::atomic<std::uint32_t> opened{0};             // channels so far

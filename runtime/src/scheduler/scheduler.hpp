@@ -99,6 +99,8 @@ class scheduler {
   }
   [[nodiscard]] gang_queue& gangs() noexcept { return gangs_; }
   [[nodiscard]] detail::sources& sources() noexcept { return sources_; }
+  // A source that stays attached as long as the runtime lives; null until it is made.
+  [[nodiscard]] std::atomic<polled_source*>& lasting_source() noexcept { return lasting_source_; }
   [[nodiscard]] const asymmetric_fence& fences() const noexcept { return fences_; }
   [[nodiscard]] bool stopping() const noexcept { return stop_.load(std::memory_order_seq_cst); }
   // More workers than cores: a spinning worker keeps another from running.
@@ -158,6 +160,7 @@ class scheduler {
   detail::requests requests_;
   gang_queue gangs_;
   detail::sources sources_;
+  std::atomic<polled_source*> lasting_source_{nullptr};
   std::atomic<bool> stop_{false};
   std::atomic<unsigned> sleep_for_sources_{0};  // so many workers
   std::vector<std::unique_ptr<worker>> workers_;

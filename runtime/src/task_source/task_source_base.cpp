@@ -15,6 +15,13 @@
 
 namespace teff::detail {
 
+std::string name_in_words(std::string name) {
+  const auto from = name.find("with T = ");
+  if (from == std::string::npos) return "'" + name + "'";
+  const auto end = name.find_first_of(";]", from);
+  return name.substr(from + 9, end - from - 9);
+}
+
 task_source_base::task_source_base(scheduler& runtime, unsigned workers, const char* name)
     : runtime_(runtime), life_(life_of(runtime)), name_(name), accounts_(workers), waiters_(runtime) {}
 

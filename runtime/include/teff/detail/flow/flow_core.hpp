@@ -94,6 +94,7 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   // misuse if an access overlaps a reduction of the task, not_replayable in a replayed body, std::bad_alloc.
   void submit(const maker& by, flow_task& task, std::span<const access> accesses);
 
+  [[nodiscard]] held_end<>* hold_end() override;
   // A task of the flow is running on the calling thread.
   [[nodiscard]] bool is_within() const noexcept {
     return (running_on.of == this && running_on.state->running != nullptr) || replayed == this ||
@@ -111,7 +112,6 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   }
   // The name of a task and the modes of its accesses.
   [[nodiscard]] static std::string text_of(flow_task& task);
-  [[nodiscard]] static std::string task_text(std::string name);
   [[nodiscard]] flow_worker& worker(unsigned index) noexcept { return *states_[index]; }
   // A recording lets go of a task.
   void let_go(const maker& by, flow_task& task) noexcept;

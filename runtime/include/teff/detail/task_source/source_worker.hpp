@@ -33,7 +33,7 @@ struct source_worker {
 
 // Of the task that the calling thread runs: its source, and its worker's state of that source.
 struct running_source {
-  const task_source_base* of = nullptr;
+  task_source_base* of = nullptr;
   source_worker* state = nullptr;
 };
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local running_source running_on;

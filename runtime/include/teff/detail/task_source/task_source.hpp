@@ -34,15 +34,10 @@ namespace teff::detail {
 template <class Derived, class Worker>
 class task_source : public task_source_base {
  public:
-  // Its workers have to look elsewhere soon, say for messages of other ranks: run() returns as soon as there
-  // is no task, and after a while else.
-  bool looks_elsewhere = false;
-
-  // A handle for the end of the task whose body the calling thread runs; null if it runs none of this source.
-  // Throws std::bad_alloc.
-  [[nodiscard]] held_end<>* hold_end() {
+  [[nodiscard]] held_end<>* hold_end() override {
     if (running_on.of != this || running_on.state->running == nullptr) return nullptr;
     running_task& running = *running_on.state->running;
+    if (running.ends) return nullptr;
     return &hold(running, running_on.state->index,
                  derived().ends_on(static_cast<Worker&>(*running_on.state), *running.task));
   }
@@ -283,6 +278,7 @@ bool task_source<Derived, Worker>::run(unsigned worker) noexcept {
   if (!nested && !this->enter(worker)) return false;
   const auto outer = std::exchange(running_on, {this, &here});
   // Others wait meanwhile: messages of a communicator, or tasks of another source.
+  const bool looks_elsewhere = this->looks_elsewhere();
   const bool is_timed = looks_elsewhere || is_one_of_several();
   const unsigned most = nested ? 1 : is_timed ? here.tasks_a_run : tasks_a_run;
   const auto began = is_timed ? processor_clock::now() : 0;

@@ -24,7 +24,11 @@ inline constexpr unsigned any_worker = ~0U;
 struct running_task {
   ready_node* task;
   held_end<>* held = nullptr;
+  bool ends = false;  // its body has returned
 };
+
+// The name of a closure (name_of()) as a person reads it.
+[[nodiscard]] std::string name_in_words(std::string name);
 
 class task_source_base : public source {
  public:
@@ -45,10 +49,22 @@ class task_source_base : public source {
   }
   [[nodiscard]] unsigned workers() const noexcept { return static_cast<unsigned>(accounts_.size()); }
 
+  // A handle for the end of the task whose body the calling thread runs; null if it runs none of this source.
+  // Throws std::bad_alloc, not_replayable.
+  [[nodiscard]] virtual held_end<>* hold_end() = 0;
   // A handle lets go of the end of a task. Any thread. Afterwards the source may be gone.
   static void release(held_end<>& held) noexcept;
   // wait() throws the first error. From then on no body is called until wait() has thrown it.
   void fail(std::exception_ptr error) noexcept;
+
+  // A task of this source that runs on the calling worker and has not ended, in words; empty: there is none.
+  [[nodiscard]] virtual std::string running_task_on(unsigned worker) const = 0;
+
+  // Its workers have to look elsewhere soon, say for messages of other ranks: run() returns as soon as there
+  // is no task, and after a while else.
+  void look_elsewhere() noexcept {
+    if (!looks_elsewhere()) looks_elsewhere_.store(true, std::memory_order_relaxed);
+  }
 
   // For a source that is a part of something larger, which others may bring back to work.
 
@@ -86,6 +102,9 @@ class task_source_base : public source {
   // The same in the middle of run(), if a thread waits. Returns whether the source is at rest.
   [[nodiscard]] bool finds_rest(unsigned worker) noexcept;
 
+  [[nodiscard]] bool looks_elsewhere() const noexcept {
+    return looks_elsewhere_.load(std::memory_order_relaxed);  // a hint
+  }
   // Whether the runtime's workers may have other sources to look at. A hint.
   [[nodiscard]] bool is_one_of_several() const noexcept;
 
@@ -107,8 +126,6 @@ class task_source_base : public source {
   // Forgets the tasks that wait for something, when the source is at rest. If `named`, returns an error that
   // names some of them, and throws std::bad_alloc; else, and if there were none, returns null.
   virtual std::exception_ptr forget_waiting(bool named) = 0;
-  // A task of this source that runs on the calling worker and has not ended, in words; empty: there is none.
-  [[nodiscard]] virtual std::string running_task_on(unsigned worker) const = 0;
 
  private:
   [[nodiscard]] static bool is_at_rest(const void* source) noexcept;
@@ -133,6 +150,7 @@ class task_source_base : public source {
   void (*told_of_rest_)(void* whom) noexcept = nullptr;
   void* whom_ = nullptr;
   std::atomic<bool> cancelled_{false};
+  std::atomic<bool> looks_elsewhere_{false};
   alignas(64) std::atomic<std::uint64_t> begun_outside_{0};
   handed_over<> released_anywhere_;
   waiters waiters_;
