@@ -13,11 +13,11 @@ from conftest import write_system
 from tefflab import project_root
 from tefflab.benchmarks.task_graph.core import core_program
 from tefflab.benchmarks.task_graph.described import describe_graphs
+from tefflab.benchmarks.task_graph.drawing import DrawingError
 from tefflab.cli import single_runs
 from tefflab.cli.single_runs import command_of, run_each
 from tefflab.errors import TeffError
 from tefflab.host import waiting
-from tefflab.output.drawing import DrawingError
 from tefflab.systems import programs
 from tefflab.systems.programs import call_program, find_program
 from tefflab.systems.setup import SetupReport

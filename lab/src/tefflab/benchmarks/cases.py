@@ -41,8 +41,7 @@ from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.output.last_words import LastWords, remarks
 from tefflab.output.names import slug
 from tefflab.output.plots import signature, workers_chart
-from tefflab.output.quantities import counted_minutes, digits, duration, percent
-from tefflab.output.readings import interval_text
+from tefflab.output.quantities import counted_minutes, digits, duration, interval_text, percent
 from tefflab.output.report import write_report
 from tefflab.output.report.sections import TableSection
 from tefflab.output.table import Column, Table, meanings
@@ -277,7 +276,7 @@ class CaseEstimates(Estimates):
             TableSection(title, columns, [*meanings(columns), *notes]) for title, columns, notes in self._explained()
         ]
         sections += [TableSection(str(figure.get_label()), figure=figure) for _, figure in self.pictures()]
-        write_report(path, self.sitting, [], damage, f"Teff: {self.plan.title}", sections)
+        write_report(path, self.sitting, damage, f"Teff: {self.plan.title}", sections)
 
     def sides(self) -> Sequence[Side]:
         """Every system that was measured, at every case. The machine's drift is in the interval of each, for no ceiling
@@ -360,9 +359,12 @@ class CaseBenchmark(Benchmark[AnyRecord]):
     facts: Sequence[Fact[AnyRecord]] = ()
     row_type: type[CaseRow] = CaseRow
     experiment_type: ClassVar[type[Experiment]] = CaseExperiment
-    case_options: Sequence[Option] = (
-        Option("--cases", "Names or groups of cases, by commas; an unknown one lists them. [the usual]"),
-    )
+    estimates_type: ClassVar[type[CaseEstimates]] = CaseEstimates
+
+    @property
+    def case_options(self) -> Sequence[Option]:
+        """The options of its command."""
+        return (Option("--cases", "Names or groups of cases, by commas; an unknown one lists them. [the usual]"),)
 
     @abstractmethod
     def value(self, record: AnyRecord) -> float:
@@ -429,7 +431,7 @@ class CaseBenchmark(Benchmark[AnyRecord]):
         return run.system_id, run.round, run.configuration, run.workers
 
     def estimate(self, head: Sitting, runs: Sequence[Run[AnyRecord]], failures: Sequence[Failure]) -> CaseEstimates:
-        return CaseEstimates(self, head, self.plan_of(head), runs, failures)
+        return self.estimates_type(self, head, self.plan_of(head), runs, failures)
 
     def plan_of_experiment(self, experiment: Experiment, request: Request) -> Plan:
         most = max(request.workers, default=0) or request.cores

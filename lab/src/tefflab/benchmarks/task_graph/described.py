@@ -6,8 +6,8 @@ from pathlib import Path
 
 from tefflab.benchmarks.task_graph.configuration import Flag, read_flags
 from tefflab.benchmarks.task_graph.core import answer_of_core
+from tefflab.benchmarks.task_graph.drawing import Graph, check_size, read_tasks
 from tefflab.errors import BAD_INPUT, TeffError
-from tefflab.output.drawing import Graph, check_size, read_tasks
 
 MOST_LISTED = 1_000_000  # tasks: some 50 MB of text in a few seconds
 _OF_PATTERNS = ("radix", "period", "fraction")  # what a title says besides the pattern's name

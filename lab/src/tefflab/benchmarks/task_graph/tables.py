@@ -10,10 +10,10 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from tefflab.analysis.results import Curve, MeasuredCase, MetgRow
+from tefflab.benchmarks.task_graph.caveats import caveats
+from tefflab.benchmarks.task_graph.readings import metg_interval_text, metg_name, overhead_text, value_text
 from tefflab.benchmarks.task_graph.remarks import remarks
 from tefflab.output import quantities
-from tefflab.output.caveats import caveats
-from tefflab.output.readings import metg_interval_text, metg_name, overhead_text, value_text
 from tefflab.output.table import Column, Table
 
 _DOT = "● "

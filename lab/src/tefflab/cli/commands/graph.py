@@ -23,9 +23,9 @@ def command(
     from tefflab.benchmarks.task_graph.configuration import refuse_unknown_values
     from tefflab.benchmarks.task_graph.core import core_program
     from tefflab.benchmarks.task_graph.described import describe_graphs, expect_listable
+    from tefflab.benchmarks.task_graph.drawing import draw
     from tefflab.errors import BAD_INPUT, TeffError
     from tefflab.host.terminal import output, progress
-    from tefflab.output.drawing import draw
     from tefflab.systems.programs import call_program
     from tefflab.systems.setup import ensure
 

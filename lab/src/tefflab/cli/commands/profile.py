@@ -70,10 +70,10 @@ def command(
 def _profile_program(program: list[str], *, is_chosen: bool, as_json: bool) -> None:
     import json
 
-    from tefflab.benchmarks.job_profile import profile_command
-    from tefflab.benchmarks.job_profile_table import to_table
     from tefflab.errors import BAD_INPUT, FAILED, TeffError
     from tefflab.host.terminal import output
+    from tefflab.profiles.job_profile import profile_command
+    from tefflab.profiles.job_profile_table import to_table
 
     if is_chosen:
         raise TeffError("--systems, --patterns, --trees and --workers are for spawn patterns", exit_code=BAD_INPUT)
@@ -94,12 +94,12 @@ def _profile_patterns(
     from rich.markup import escape
 
     from tefflab import project_root
-    from tefflab.benchmarks.profile import profiled_cases, take_profile
-    from tefflab.benchmarks.profile_table import to_table
     from tefflab.benchmarks.spawn import BENCHMARK
     from tefflab.cli.session import prepare, whoever_is_here
     from tefflab.errors import FAILED, TeffError
     from tefflab.host.terminal import output, progress
+    from tefflab.profiles.spawn_profile import profiled_cases, take_profile
+    from tefflab.profiles.spawn_profile_table import to_table
     from tefflab.systems.systems import load_systems, usable_cores
 
     failed = False

@@ -4,13 +4,10 @@ All time and rate axes are logarithmic, and all intervals hold with 95 % confide
 picture of the same variants, and no text covers data.
 """
 
-from tefflab.output.plots.curves import efficiency_chart, rate_chart
-from tefflab.output.plots.dots import metg_chart, metg_dots_chart
-from tefflab.output.plots.footers import footer, signature
+from tefflab.output.plots.footers import signature
 from tefflab.output.plots.lines import (
     Varied,
     efficiency_lines_chart,
-    metg_lines_chart,
     varied_chart,
     workers_chart,
 )
@@ -20,13 +17,7 @@ from tefflab.output.plots.sheet import save
 __all__ = [
     "RatioRow",
     "Varied",
-    "efficiency_chart",
     "efficiency_lines_chart",
-    "footer",
-    "metg_chart",
-    "metg_dots_chart",
-    "metg_lines_chart",
-    "rate_chart",
     "ratios_chart",
     "save",
     "signature",

@@ -9,24 +9,23 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator
 
 from tefflab.analysis.results import MeasuredCase
+from tefflab.benchmarks.task_graph.readings import (
+    WorkAxis,
+    absences,
+    ceiling_of,
+    metg_name,
+    rate_unit,
+    value_text,
+    variants_of,
+)
+from tefflab.benchmarks.task_graph.traces import Line, efficiency_lines, named, rate_lines
 from tefflab.output import quantities
 from tefflab.output.plots import flags
 from tefflab.output.plots.flags import Flag
 from tefflab.output.plots.looks import Look, looks
 from tefflab.output.plots.sheet import EDGE, PALE, RULE, SMALL, SOFT, Sheet, log_ticks, mark, stroke, text_width
-from tefflab.output.readings import (
-    WorkAxis,
-    absences,
-    ceiling_of,
-    metg_name,
-    rate_tick,
-    rate_unit,
-    time_tick,
-    value_text,
-    variants_of,
-)
+from tefflab.output.quantities import rate_tick, time_tick
 from tefflab.output.scales import LogAxis, log_axis
-from tefflab.output.traces import Line, efficiency_lines, named, rate_lines
 
 _HEIGHT = 3.7  # inches of axes
 _TICKS = 0.4  # inches below the axes

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from tefflab.analysis.results import Curve, CurvePoint, MeasuredCase, TracePoint
-from tefflab.output.readings import WorkAxis, curves_in_order
+from tefflab.benchmarks.task_graph.readings import WorkAxis, curves_in_order
 from tefflab.systems.naming import owner_of
 
 NAMED = 8  # curves that are labelled by name by default; the others are grey

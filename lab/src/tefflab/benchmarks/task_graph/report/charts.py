@@ -7,23 +7,19 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from tefflab.analysis.results import CurvePoint, MeasuredCase
-from tefflab.output import quantities
-from tefflab.output.plots.looks import Look, Shape
-from tefflab.output.readings import (
+from tefflab.benchmarks.task_graph.readings import (
     WorkAxis,
     ceiling_of,
-    interval_text,
     metg_interval_text,
     metg_name,
-    percent_range,
-    rate_range,
-    rate_tick,
     rate_unit,
-    time_tick,
     value_text,
 )
+from tefflab.benchmarks.task_graph.traces import Line, Place, efficiency_lines, named, rate_lines
+from tefflab.output import quantities
+from tefflab.output.plots.looks import Look, Shape
+from tefflab.output.quantities import interval_text, percent_range, rate_range, rate_tick, time_tick
 from tefflab.output.scales import LogAxis, log_axis
-from tefflab.output.traces import Line, Place, efficiency_lines, named, rate_lines
 
 # Outlines that look equally large, around 0, in pixels.
 OUTLINES: dict[Shape, str] = {
