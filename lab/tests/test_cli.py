@@ -96,7 +96,7 @@ def test_a_first_program_that_is_not_the_best_is_offered_by_its_long_name(
 
 
 def test_what_completes_reads_no_more_than_names() -> None:
-    heavy = "pydantic", "numpy", "polars", "duckdb"
+    heavy = "pydantic", "numpy", "polars"
     asks = "import sys; from tefflab.cli import completion, main; assert completion.systems('')"
     said = subprocess.check_output([sys.executable, "-c", f"{asks}; print(*sys.modules)"], text=True)
     assert not {module.split(".")[0] for module in said.split()}.intersection(heavy)
@@ -114,7 +114,7 @@ def test_what_is_known_of_the_commands_completes_them_without_loading_the_kinds(
     )
     said = subprocess.check_output([sys.executable, "-c", asks], text=True).splitlines()
     assert said[0] == "--patterns"
-    assert not {"numpy", "matplotlib", "scipy", "polars", "duckdb"}.intersection(said[-1].split())
+    assert not {"numpy", "matplotlib", "scipy", "polars"}.intersection(said[-1].split())
     (file,) = (tmp_path / ".teff/stamps").iterdir()
     file.write_text('{"of": []}')
     assert completed(capsys, monkeypatch, "spawn", "--pat") == ["--patterns"], "of other kinds: made again"

@@ -114,16 +114,6 @@ def test_what_was_measured_is_not_measured_again_and_new_lines_are_of_today(root
     assert {line["benchmark"] for line in kept} == {"spawn"}
 
 
-def test_sql_sees_the_runs_of_an_earlier_store(root: Path) -> None:
-    store = Store.open(root / "results" / "earlier")
-    assert store.query("select count(*) from records where role = 'system' and benchmark = 'task_graph'").item() > 20
-    assert store.metg()["system_id"].to_list() == ["quick", "slow"]
-    assert store.query("select distinct benchmark from sittings order by 1")["benchmark"].to_list() == [
-        "spawn",
-        "task_graph",
-    ]
-
-
 def test_a_torn_line_of_an_earlier_file_is_reported(root: Path) -> None:
     for name in ("records.jsonl", "spawn.jsonl"):
         file = root / "results" / "earlier" / name
