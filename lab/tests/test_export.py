@@ -18,9 +18,9 @@ from simulated_sitting import variant
 from tefflab.analysis.comparison import ByRound, Side
 from tefflab.analysis.results import CaseRow
 from tefflab.analysis.statistics import Interval
-from tefflab.cli.exporting import export
+from tefflab.cli.exporting import FORMATS, export
 from tefflab.errors import TeffError
-from tefflab.output.exports import FORMATS, values_of
+from tefflab.output.exports import values_of
 
 DATA = Path(__file__).parent / "data" / "earlier"
 PROGRAM = '[[program]]\nbenchmark = "spawn"\nname = "one"\ntitle = "one"\nprogram = "none"\n'
@@ -91,6 +91,13 @@ def test_parquet_has_the_columns_of_the_csv(tmp_path: Path, exported: Callable[[
     assert (there.columns, there.height) == (heads, len(rows))
 
 
+def test_pdf_has_a_page_for_each_picture(tmp_path: Path, exported: Callable[[str], str]) -> None:
+    del exported
+    export(tmp_path, "earlier", "pdf", tmp_path / "a.pdf")
+    pages = (tmp_path / "a.pdf").read_bytes().count(b"/Type /Page ")
+    assert pages == 4, "METG and efficiency of a graph, and two spawn patterns"
+
+
 def test_an_open_end_is_empty_and_a_bound_goes_to_no_dashboard() -> None:
     row = CaseRow(variant("a"), "c", 2, None, None, "first", {}, 3, 0.25, "")
     quantity = ByRound("a task", Interval(2e-6, 0.0, math.inf), ">", None, {1: [2e-6]})
@@ -102,7 +109,7 @@ def test_an_open_end_is_empty_and_a_bound_goes_to_no_dashboard() -> None:
 def test_what_can_not_be_exported_is_said_in_one_line(tmp_path: Path, exported: Callable[[str], str]) -> None:
     with pytest.raises(TeffError, match=f"^--as xml: there are {', '.join(FORMATS)}$"):
         exported("xml")
-    with pytest.raises(TeffError, match=r"name a file, as -o values\.parquet$"):
+    with pytest.raises(TeffError, match=r"name a file, as -o measured\.parquet$"):
         exported("parquet")
     with pytest.raises(TeffError, match=r"name a file that can be written$"):
         export(tmp_path, "earlier", "csv", tmp_path / "nowhere" / "a.csv")

@@ -175,8 +175,6 @@ TEXTS: Mapping[str, Callable[[Sequence[Value]], str]] = {
     "bencher": to_bencher,
 }
 DASHBOARDS = ("gbench", "github", "bencher")
-PARQUET = "parquet"
-FORMATS = (*TEXTS, PARQUET)
 
 
 def _plain(of: Value) -> dict[str, Any]:

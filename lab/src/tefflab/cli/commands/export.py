@@ -14,14 +14,14 @@ def command(
         ),
     ] = "default",
     form: Annotated[
-        str, typer.Option("--as", metavar="FORMAT", help="csv, md, parquet, gbench, github or bencher.")
+        str, typer.Option("--as", metavar="FORMAT", help="csv, md, parquet, gbench, github, bencher or pdf.")
     ] = "csv",
     file: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it here. [print]")] = None,
 ) -> None:
     """Give measured values to other programs: a row for each variant and case, with its interval, rounds and noise.
 
     csv, md and parquet are tables. gbench is the JSON of Google Benchmark, github what github-action-benchmark
-    reads (customSmallerIsBetter), bencher the Bencher Metric Format.
+    reads (customSmallerIsBetter), bencher the Bencher Metric Format. pdf has the pictures.
 
     Example:  teff export default --as github -o benchmarks.json
     """

@@ -1,4 +1,5 @@
-"""The pictures of the lab: every one a matplotlib figure, written as SVG and PNG by `save`.
+"""The pictures of the lab: every one a matplotlib figure, written as SVG and PNG by `save`, as PDF by
+`save_pages`.
 
 All time and rate axes are logarithmic, and all intervals hold with 95 % confidence. A variant looks the same in every
 picture of the same variants, and no text covers data.
@@ -12,7 +13,7 @@ from tefflab.output.plots.lines import (
     workers_chart,
 )
 from tefflab.output.plots.ratios import RatioRow, ratios_chart
-from tefflab.output.plots.sheet import save
+from tefflab.output.plots.sheet import save, save_pages
 
 __all__ = [
     "RatioRow",
@@ -20,6 +21,7 @@ __all__ = [
     "efficiency_lines_chart",
     "ratios_chart",
     "save",
+    "save_pages",
     "signature",
     "varied_chart",
     "workers_chart",

@@ -3,13 +3,14 @@
 Text is measured before anything is placed; labels beside the axes get the room they need, the axes the rest.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
@@ -180,6 +181,13 @@ def save(figure: Figure, path: Path) -> tuple[Path, Path]:
         figure.savefig(svg, metadata={"Date": None, "Creator": None})
         figure.savefig(png, dpi=200, metadata={"Software": None})
     return svg, png
+
+
+def save_pages(figures: Iterable[Figure], file: Path) -> None:
+    """Writes a PDF with a page for each figure."""
+    with PdfPages(file, metadata={"CreationDate": None}) as pages:
+        for figure in figures:
+            pages.savefig(figure)
 
 
 def _font(size: float, bold: bool = False) -> FontProperties:
