@@ -34,7 +34,7 @@ def root(tmp_path: Path) -> Path:
 
 def test_a_report_is_made_of_its_task_graphs(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     session.report(root, f"earlier:{GRAPHS}", as_json=True)
-    (told,) = json.loads(capsys.readouterr().out)
+    told = json.loads(capsys.readouterr().out)
     rows = {row["system_id"]: row for row in told["rows"]}
     kept = {row["system_id"]: row for row in map(json.loads, (DATA / "metg.jsonl").read_text().splitlines())}
     for name in ("quick", "slow"):

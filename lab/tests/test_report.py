@@ -250,7 +250,7 @@ def test_half_of_a_laptops_screen_gets_a_table_and_a_telephone_cards(browser: Br
         (400, "grid", 0),
     ):
         page.set_viewport_size({"width": width, "height": 800})
-        assert page.locator(".metg tbody tr").first.evaluate(shown) == row_is, width
+        assert page.locator(".ranked tbody tr").first.evaluate(shown) == row_is, width
         assert sum(each.is_visible() for each in page.locator(".ranked thead").first.locator("th").all()) == columns
         assert page.evaluate("document.documentElement.scrollWidth") == width
     page.close()

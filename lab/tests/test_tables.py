@@ -33,6 +33,7 @@ from tefflab.benchmarks.task_graph.series_tables import curve_table, series_tabl
 from tefflab.benchmarks.task_graph.tables import MetgTable, to_json
 from tefflab.cli.comparing import answer
 from tefflab.host.machine import Revision
+from tefflab.json_lines import json_lines
 from tefflab.output import quantities
 from tefflab.output.caveats import sitting_caveats
 from tefflab.output.last_words import LastWords
@@ -500,8 +501,7 @@ def test_a_clean_sitting_on_bare_metal_has_nothing_to_be_said_against_it() -> No
 
 def test_json_holds_rows_curves_and_caveats_and_no_infinity() -> None:
     given = troubled()
-    text = to_json([given])
-    (read,) = json.loads(text, parse_constant=pytest.fail)
+    read = json.loads(json_lines([to_json(given)]))
     assert (read["name"], read["threshold"]) == ("spread", 0.5)
     assert [each["metg"]["relation"] if each["metg"] else None for each in read["rows"]] == [
         "<", "=", "=", "=", "=", ">", None,

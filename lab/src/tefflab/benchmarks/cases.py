@@ -5,7 +5,6 @@ ranks the variants: first, level or behind. A kind that derives from this reads 
 record.
 """
 
-import json
 import statistics
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
@@ -249,9 +248,9 @@ class CaseEstimates(Estimates):
             )
         return tables
 
-    def to_json(self) -> str:
-        sitting = {"sitting": self.sitting.sitting}
-        return "\n".join(json.dumps(row.to_json() | sitting, ensure_ascii=False) for row in self.rows)
+    def objects(self) -> Iterator[dict[str, Any]]:
+        for row in self.rows:
+            yield row.to_json() | {"sitting": self.sitting.sitting}
 
     def lines(self) -> Iterator[dict[str, Any]]:
         for case, rows in self.groups.items():

@@ -152,7 +152,7 @@ class ComparedBenchmark(CaseBenchmark[AnyRecord]):
 
     @property
     def case_options(self) -> Sequence[Option]:
-        said = f"The system by whose times the others' are divided. [{self.usual_measure}]"
+        said = f"The system by whose values the others' are divided. [{self.usual_measure}]"
         return (*super().case_options, Option("--against", said, metavar="SYSTEM"))
 
     def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> ComparedPlan:

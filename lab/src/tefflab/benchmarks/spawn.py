@@ -131,9 +131,9 @@ class Spawn(CaseBenchmark[SpawnRecord]):
     def case_options(self) -> Sequence[Option]:
         return (
             Option(
-                "--patterns",
+                "--cases",
                 "Names or groups of patterns, by commas; an unknown one lists them. [all]",
-                aliases=("--cases",),  # as the other kinds call it
+                aliases=("--patterns",),
             ),
             Option("--trees", "Published trees, by commas; an unknown one lists them. [its default]"),
         )
@@ -155,7 +155,7 @@ class Spawn(CaseBenchmark[SpawnRecord]):
 
     def choose(self, listed: Sequence[ListedCase], own: Mapping[str, Any]) -> list[ListedCase]:
         """Patterns are names or groups of cases. Of a group that has a tree asked for, those trees; else the usual."""
-        patterns, trees = words_of(own.get("patterns", ())), words_of(own.get("trees", ()))
+        patterns, trees = words_of(own.get("cases") or own.get("patterns", ())), words_of(own.get("trees", ()))
         _check("pattern", patterns, [word for each in listed for word in (each.name, each.group)])
         varied = {each.group for each in listed if not each.default}
         _check("tree", trees, [_within_group(each) for each in listed if each.group in varied])

@@ -63,8 +63,9 @@ class GraphEstimates(Estimates):
             return [curve_table(each) for each in cases if each.curves]
         return [series_table(self._placed) if len(self.plan.cases) > 1 else MetgTable(self._placed[0])]
 
-    def to_json(self) -> str:
-        return to_json(self._placed, self.plan.others)
+    def objects(self) -> Iterator[dict[str, Any]]:
+        for case in self._placed:
+            yield to_json(case) | {"others": list(self.plan.others)}
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """The rows as they are shown first; those at other distances can be made again from the runs."""

@@ -1,8 +1,6 @@
 """The METG table: for a terminal of any width, for a pipe as plain text, for programs as JSON."""
 
-import json
 import math
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -37,14 +35,6 @@ class MetgTable:
             yield from found
 
 
-def to_json(cases: Sequence[MeasuredCase], others: Sequence[str] = ()) -> str:
-    """The cases with their rows, curves and caveats as a JSON list; open ends of intervals are null. `others`: the ids
-    of the same systems' variants that are here and were not measured."""
-    return json.dumps(
-        [_as_object(each) | {"others": list(others)} for each in cases], indent=2, ensure_ascii=False, allow_nan=False
-    )
-
-
 def _columns(case: MeasuredCase, colored: bool) -> list[Column]:
     rows = case.rows
     ceilings = [quantities.rate(row.ceiling.value, row.ceiling_unit) if row.ceiling else "-" for row in rows]
@@ -68,7 +58,8 @@ def _name(row: MetgRow, colored: bool) -> Text:
     return Text.assemble(*dot, row.variant.id)
 
 
-def _as_object(case: MeasuredCase) -> dict[str, Any]:
+def to_json(case: MeasuredCase) -> dict[str, Any]:
+    """The case with its rows, curves and caveats; open ends of intervals are None."""
     return {
         "name": case.name,
         "configuration": case.configuration,

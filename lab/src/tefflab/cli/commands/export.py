@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from tefflab.cli.commands import options
+
 
 def command(
     store: Annotated[
@@ -12,7 +14,8 @@ def command(
         typer.Argument(
             metavar="[STORE[:SITTING]]", help="A folder below results/; its last sitting of each kind, or another."
         ),
-    ] = "default",
+    ] = "",
+    named: options.StoreOfArgument = "",
     form: Annotated[
         str, typer.Option("--as", metavar="FORMAT", help="csv, md, parquet, gbench, github, bencher or pdf.")
     ] = "csv",
@@ -28,4 +31,4 @@ def command(
     from tefflab import project_root
     from tefflab.cli.exporting import export
 
-    export(project_root(), store, form, file)
+    export(project_root(), options.one_store(store, named), form, file)
