@@ -68,7 +68,7 @@ def test_a_shell_completes_commands_systems_and_experiments(
 ) -> None:
     systems = load_systems(project_root())
     ids = {name for system in systems for program in system.programs for name in (program.id, program.long_name)}
-    assert completed(capsys, monkeypatch, "exp") == ["experiment"]
+    assert completed(capsys, monkeypatch, "exp") == ["experiment", "export"]
     assert "fig7" in completed(capsys, monkeypatch, "experiment", "fig")
     offered = set(completed(capsys, monkeypatch, "run", ""))
     assert offered <= ids | {system.name for system in systems}
@@ -229,13 +229,13 @@ def test_patterns_are_also_called_cases_as_elsewhere() -> None:
         *(
             ([command, option, names], f"Invalid value for '{option}': it names nothing; leave it out for the usual")
             for command, option in [
-                ("spawn", "--patterns"),
+                ("spawn", "--cases"),
                 ("spawn", "--trees"),
                 ("wake", "--cases"),
                 ("programs", "--cases"),
                 ("programs", "--scale"),
                 ("micro", "--against"),
-                ("profile", "--patterns"),
+                ("profile", "--cases"),
                 ("profile", "--trees"),
             ]
             for names in ("", ",")
