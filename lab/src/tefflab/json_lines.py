@@ -1,4 +1,4 @@
-"""What --json prints: an object a line."""
+"""The lines that --json prints: an object each."""
 
 import json
 from collections.abc import Iterable, Mapping

@@ -80,7 +80,7 @@ class ComparedEstimates(CaseEstimates):
         return notes_of(self.rows)
 
     def place(self, group: Group) -> str:
-        """What tells the tables and pictures of two groups apart."""
+        """The words in titles that tell two groups apart."""
         return counted_workers(group.workers)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What a reader has to know before believing a sitting's numbers. A kind of benchmark adds the caveats of its cases."""
+"""The caveats of a sitting, which a reader has to know before believing its numbers. A kind adds those of its cases."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -2,7 +2,7 @@
 
 They had `records.jsonl` (schema `teff-record-1`) and `metg.jsonl` of task graphs, and `spawn.jsonl`
 (`teff-spawn-record-1`) and `spawn_sittings.jsonl` of spawned tasks. Their `sittings.jsonl` and `failures.jsonl` had
-lines of another form.
+lines of another form. A baseline that was measured then can still be reported, compared and gone on with.
 """
 
 import json

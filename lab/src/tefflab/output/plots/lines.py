@@ -1,5 +1,5 @@
-"""Estimates against a parameter: the value of a case against workers, efficiency against the length of a task, and time
-or share of the cores' rate against a varied parameter."""
+"""Estimates against a parameter: a case's value against workers, efficiency against the length of a task, and time or
+share of the cores' rate against a varied parameter."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
