@@ -24,8 +24,7 @@ from tefflab.benchmarks.compared import (
     ratio_text,
     time_text,
 )
-from tefflab.output.names import slug
-from tefflab.output.plots import Varied, signature, varied_chart
+from tefflab.output.plots import Varied, signature, slug, varied_chart
 from tefflab.output.quantities import digits, percent
 from tefflab.output.table import Column
 from tefflab.records.plan import Case, Plan, Variant, counted_workers

@@ -38,11 +38,9 @@ from tefflab.benchmarks.benchmark import (
 from tefflab.carried import TYPED
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.output.last_words import LastWords, remarks
-from tefflab.output.names import slug
-from tefflab.output.plots import signature, workers_chart
+from tefflab.output.plots import signature, slug, workers_chart
 from tefflab.output.quantities import counted_minutes, digits, duration, interval_text, percent
-from tefflab.output.report import write_report
-from tefflab.output.report.sections import TableSection
+from tefflab.output.report import TableSection, write_report
 from tefflab.output.table import Column, Table, meanings
 from tefflab.records.plan import Case, Plan, Variant
 from tefflab.records.record import AnyRecord

@@ -17,8 +17,7 @@ from tefflab.analysis.statistics import Interval, geometric_mean
 from tefflab.benchmarks.benchmark import Option, Request
 from tefflab.benchmarks.cases import CaseBenchmark, CaseEstimates
 from tefflab.errors import BAD_INPUT, TeffError
-from tefflab.output.names import slug
-from tefflab.output.plots import RatioRow, ratios_chart, signature
+from tefflab.output.plots import RatioRow, ratios_chart, signature, slug
 from tefflab.output.quantities import digits, duration, percent
 from tefflab.output.table import Column
 from tefflab.records.plan import Plan, Variant, counted_workers

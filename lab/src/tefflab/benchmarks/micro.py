@@ -14,8 +14,7 @@ from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.benchmark import Command
 from tefflab.benchmarks.cases import Fact
 from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates, Group, ratio_text, time_text
-from tefflab.output.names import slug
-from tefflab.output.plots import RatioRow, efficiency_lines_chart
+from tefflab.output.plots import RatioRow, efficiency_lines_chart, slug
 from tefflab.output.quantities import percent
 from tefflab.output.table import Column
 from tefflab.records.plan import Variant, counted_workers

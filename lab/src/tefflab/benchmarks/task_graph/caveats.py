@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from tefflab.analysis.results import Curve, MeasuredCase, MetgRow
 from tefflab.analysis.statistics import FEWEST_ROUNDS
 from tefflab.benchmarks.task_graph.readings import absent, heading_of, metg_name, why_unknown
+from tefflab.benchmarks.task_graph.shape import STEPS
 from tefflab.carried import TYPED
 from tefflab.output import quantities
 from tefflab.output.caveats import MUCH_NOISE, Caveat
 
-USUAL_TIMESTEPS = 1000  # of a run at least, by default
 WANTED_HALF_WIDTH = 0.05  # of an interval: rounds are repeated until it is reached
 _ALL = 0.98  # share of the runs at one distance of the cores above which the other distances are not named
 _CEILINGS_APART = 0.1  # between the ceilings of one sitting's systems
@@ -74,8 +74,8 @@ def caveats(case: MeasuredCase) -> list[Caveat]:
     )
     found += _on(
         rows,
-        f"under {USUAL_TIMESTEPS} timesteps",
-        lambda row: row.metg is not None and row.timesteps < USUAL_TIMESTEPS,
+        f"under {STEPS} timesteps",
+        lambda row: row.metg is not None and row.timesteps < STEPS,
         "start and end of the graph weigh more than in longer runs",
         lambda row: f"{row.timesteps}",
     )

@@ -60,6 +60,11 @@ def rate_lines(case: MeasuredCase) -> list[Line]:
     return [_rate_line(curve, case.threshold, work) for curve in curves_in_order(case)]
 
 
+def within(lines: Sequence[Line], which: int) -> list[float]:
+    """All that an axis has to hold: 0 the one across, 1 the one along."""
+    return [place[which] for line in lines for place in (*line.through, *(dot for _, dot in line.dots))]
+
+
 def _rate_line(curve: Curve, threshold: float, work: WorkAxis) -> Line:
     known = [each for each in curve.points if each.efficiency.value > 0]
     # of one curve these are constants, but for noise

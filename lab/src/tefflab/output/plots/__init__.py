@@ -5,7 +5,6 @@ All time and rate axes are logarithmic, and all intervals hold with 95 % confide
 picture of the same variants, and no text covers data.
 """
 
-from tefflab.output.plots.footers import signature
 from tefflab.output.plots.lines import (
     Varied,
     efficiency_lines_chart,
@@ -13,7 +12,7 @@ from tefflab.output.plots.lines import (
     workers_chart,
 )
 from tefflab.output.plots.ratios import RatioRow, ratios_chart
-from tefflab.output.plots.sheet import save, save_pages
+from tefflab.output.plots.sheet import save, save_pages, signature, slug
 
 __all__ = [
     "RatioRow",
@@ -23,6 +22,7 @@ __all__ = [
     "save",
     "save_pages",
     "signature",
+    "slug",
     "varied_chart",
     "workers_chart",
 ]

@@ -3,7 +3,9 @@
 Text is measured before anything is placed; labels beside the axes get the room they need, the axes the rest.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,6 +22,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, NullFormatter
 
 from tefflab.output.plots.looks import PAPER, Look, Shape
 from tefflab.output.scales import LogAxis
+from tefflab.records.run import Sitting
 
 WIDTH = 8.0  # inches
 EDGE = 0.16  # inches of white around everything
@@ -167,6 +170,22 @@ def mark(look: Look, size: float = 4.0) -> dict[str, Any]:
         "markeredgecolor": PAPER,
         "markeredgewidth": size * 0.11,
     }
+
+
+def signature(sitting: Sitting, *remarks: str) -> str:
+    """`Sample CPU, 2 cores, Linux 6.1 · 2026-11-20 22:00 UTC · teff 1a2b3c4d5e · REMARK`."""
+    parts = [
+        sitting.machine.summary,
+        f"{sitting.started_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC",
+        f"teff {sitting.revision.short}",
+        *remarks,
+    ]
+    return " · ".join(part.replace(" ", "\N{NO-BREAK SPACE}") for part in parts)  # lines end between two parts
+
+
+def slug(text: str) -> str:
+    """A text in the name of a file: `Very uneven, radix 5` as `very-uneven-radix-5`."""
+    return re.sub(r"[^a-z0-9_]+", "-", text.lower()).strip("-")
 
 
 def save(figure: Figure, path: Path) -> tuple[Path, Path]:

@@ -3,24 +3,53 @@
 `page.html` is the page and `page.css` its style. A kind of benchmark may extend it by its own page.
 """
 
-from collections.abc import Mapping, Sequence
+import base64
+import io
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import matplotlib as mpl
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
+from matplotlib.figure import Figure
 
 from tefflab.host.machine import Machine
 from tefflab.output import quantities
 from tefflab.output.caveats import sitting_caveats
-from tefflab.output.report.sections import TableSection
+from tefflab.output.table import Column
 from tefflab.records.run import Sitting
 from tefflab.records.store import Damage
 
 _GIB = 1024**3
+
+
+@dataclass(frozen=True)
+class TableSection:
+    """A section of a report, for any kind of benchmark: a table, a picture, and text about them."""
+
+    title: str
+    columns: Sequence[Column] = ()
+    notes: Sequence[str] = ()
+    figure: Figure | None = None
+
+    @property
+    def rows(self) -> Iterator[tuple[str, ...]]:
+        """The cells, row by row."""
+        return zip(*([str(cell) for cell in column.cells] for column in self.columns), strict=True)
+
+    @property
+    def picture(self) -> str:
+        """As SVG in base64; empty where there is none."""
+        if self.figure is None:
+            return ""
+        drawn = io.BytesIO()
+        with mpl.rc_context({"svg.hashsalt": "teff", "svg.fonttype": "path", "text.hinting": "none"}):
+            self.figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None})
+        return base64.b64encode(drawn.getvalue()).decode()
 
 
 @dataclass(frozen=True)

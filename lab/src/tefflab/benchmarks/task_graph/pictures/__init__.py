@@ -10,8 +10,7 @@ from tefflab.benchmarks.task_graph.pictures.dots import metg_chart, metg_dots_ch
 from tefflab.benchmarks.task_graph.pictures.lines import metg_lines_chart
 from tefflab.benchmarks.task_graph.plan import GraphCase, GraphPlan
 from tefflab.benchmarks.task_graph.readings import apart, noisy_runs
-from tefflab.output.names import slug
-from tefflab.output.plots import signature
+from tefflab.output.plots import signature, slug
 from tefflab.records.run import Sitting
 
 _USUAL: dict[str, tuple[str, ...]] = {"metg": ("metg", "efficiency"), "curve": ("efficiency", "rate")}
