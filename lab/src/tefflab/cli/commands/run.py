@@ -31,7 +31,7 @@ def command(
     ] = None,
     benchmark: Annotated[
         str,
-        typer.Option("--benchmark", metavar="KIND", help="Whose flags follow: of another kind than task graphs."),
+        typer.Option("--benchmark", metavar="KIND", help="Whose flags follow: apps, as -app cholesky, or another."),
     ] = "task_graph",
     as_json: Annotated[bool, typer.Option("--json", help="Print records, a line of JSON each.")] = False,
 ) -> None:
@@ -42,8 +42,6 @@ def command(
     Example:  teff run all -type stencil_1d -kernel compute_bound -iter 1000
 
     Example:  teff run all --ranks 3 -type fft -width 7
-
-    Example:  teff run all --benchmark apps -app cholesky
     """
     from tefflab import project_root
     from tefflab.benchmarks.benchmark import find_benchmark
