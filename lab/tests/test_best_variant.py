@@ -74,17 +74,17 @@ def test_a_name_stands_for_the_best_way_and_a_longer_one_for_that_way(
     root: Path, capsys: pytest.CaptureFixture[str], said: dict[str, Any], measured: set[str], others: set[str]
 ) -> None:
     metg(root, **said)
-    (case,) = json.loads(capsys.readouterr().out)
+    case = json.loads(capsys.readouterr().out)
     assert {row["system_id"] for row in case["rows"]} == measured
     assert set(case["others"]) == others
 
 
 def test_a_row_can_be_measured_alone_by_what_the_table_calls_it(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     metg(root, all_variants=True)
-    (case,) = json.loads(capsys.readouterr().out)
+    case = json.loads(capsys.readouterr().out)
     for row in case["rows"]:
         metg(root, systems=(row["system_id"],))
-        (alone,) = json.loads(capsys.readouterr().out)
+        alone = json.loads(capsys.readouterr().out)
         assert [(each["system_id"], each["title"]) for each in alone["rows"]] == [(row["system_id"], row["title"])]
 
 
@@ -96,7 +96,7 @@ def test_a_sitting_that_was_begun_with_a_systems_name_for_its_first_way_goes_on_
         file.write_text(file.read_text().replace('"lake/first"', '"lake"'))
     capsys.readouterr()
     metg(root, resume=True, rounds=3, workers=())
-    (case,) = json.loads(capsys.readouterr().out)
+    case = json.loads(capsys.readouterr().out)
     assert [(row["system_id"], row["rounds"]) for row in case["rows"]] == [("lake", 3)]
 
 
@@ -107,7 +107,7 @@ def test_where_the_best_is_not_here_the_first_that_is_takes_its_place(
     *before, last = file.read_text().split("[[program]]")
     file.write_text("[[program]]".join([*before, last.replace('"lake"', '"stranger"')]))
     metg(root, systems=("lake",))
-    (case,) = json.loads(capsys.readouterr().out)
+    case = json.loads(capsys.readouterr().out)
     assert [row["system_id"] for row in case["rows"]] == ["lake/first"]
     assert case["others"] == ["lake/other"]
 
@@ -189,7 +189,7 @@ def test_a_sitting_goes_on_with_the_ways_it_had(root: Path, capsys: pytest.Captu
         metg(root, resume=True, all_variants=True, workers=())
     capsys.readouterr()
     metg(root, resume=True, rounds=3, workers=())
-    (case,) = json.loads(capsys.readouterr().out)
+    case = json.loads(capsys.readouterr().out)
     assert [(row["system_id"], row["rounds"]) for row in case["rows"]] == [("lake/last", 3)]
 
 
@@ -209,7 +209,7 @@ def test_an_experiment_measures_the_best_ways_or_all_as_it_or_the_user_says(
         ("all", replace(usual, systems=("pond",)), {"pond", "pond/other"}),
     ):
         session.experiment(root, name, options)
-        (case,) = json.loads(capsys.readouterr().out)
+        case = json.loads(capsys.readouterr().out)
         assert {row["system_id"] for row in case["rows"]} == measured, (name, options)
 
 
@@ -223,7 +223,7 @@ def test_who_measured_nobody_leaves_with_an_error_in_one_line(
     for command in ("metg", "sweep"):
         assert teff(monkeypatch, command, "--systems", "pond", *words) == 1
         told = capsys.readouterr()
-        assert isinstance(json.loads(told.out), list)
+        assert isinstance(json.loads(told.out), dict)
         last = told.err.splitlines()[-1]
         assert last.startswith("teff: no system could be measured; results/default/")
         assert last.endswith("/report.html says why")
@@ -269,5 +269,5 @@ def test_the_flag_is_one_of_the_command_line(
     monkeypatch.setattr("tefflab.project_root", lambda: root)
     words = ["--workers", "2", "--rounds", "2", "--minutes", "0.1", "--json"]
     assert teff(monkeypatch, "metg", "--systems", "pond", "--all-variants", *words) == 0
-    (case,) = json.loads(capsys.readouterr().out)
+    case = json.loads(capsys.readouterr().out)
     assert {row["system_id"] for row in case["rows"]} == {"pond", "pond/other"}

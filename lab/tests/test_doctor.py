@@ -177,7 +177,7 @@ def test_gaps_are_measured_on_every_core_we_may_use() -> None:
 
 
 def test_the_findings_are_a_json_list() -> None:
-    (listed,) = json.loads(doctor.to_json([findings.smt("1")]))
+    listed = json.loads(doctor.to_json([findings.smt("1")]))
     assert listed.keys() == {"name", "status", "value", "why", "remedy"}
 
 

@@ -34,7 +34,7 @@ def root(tmp_path: Path) -> Path:
 
 def test_a_report_is_made_of_its_task_graphs(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     session.report(root, f"earlier:{GRAPHS}", as_json=True)
-    (told,) = json.loads(capsys.readouterr().out)
+    told = json.loads(capsys.readouterr().out)
     rows = {row["system_id"]: row for row in told["rows"]}
     kept = {row["system_id"]: row for row in map(json.loads, (DATA / "metg.jsonl").read_text().splitlines())}
     for name in ("quick", "slow"):
@@ -112,16 +112,6 @@ def test_what_was_measured_is_not_measured_again_and_new_lines_are_of_today(root
     assert len(estimates.rows) == 14
     kept = [json.loads(line) for line in (store.folder / "estimates.jsonl").read_text().splitlines()]
     assert {line["benchmark"] for line in kept} == {"spawn"}
-
-
-def test_sql_sees_the_runs_of_an_earlier_store(root: Path) -> None:
-    store = Store.open(root / "results" / "earlier")
-    assert store.query("select count(*) from records where role = 'system' and benchmark = 'task_graph'").item() > 20
-    assert store.metg()["system_id"].to_list() == ["quick", "slow"]
-    assert store.query("select distinct benchmark from sittings order by 1")["benchmark"].to_list() == [
-        "spawn",
-        "task_graph",
-    ]
 
 
 def test_a_torn_line_of_an_earlier_file_is_reported(root: Path) -> None:

@@ -205,7 +205,7 @@ def test_an_experiment_is_measured_drawn_and_reported_and_can_be_reported_again(
     assert "teff: the sitting now has 4 rounds, all systems together, none of them new\n" in errors, (
         "of both cases each"
     )
-    told = json.loads(out)
+    told = [json.loads(line) for line in out.splitlines()]
     assert [each["name"] for each in told] == ["radix 1", "radix 5"]
     assert {row["rounds"] for each in told for row in each["rows"]} == {2}
     written(root, ONE, "two")

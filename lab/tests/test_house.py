@@ -29,6 +29,9 @@ SOUND = {
     f"{LAB}/durations.py": "from tefflab.errors import TeffError\n",
     f"{LAB}/records/store.py": "from tefflab import __version__\nfrom tefflab.host import spin\n",
     f"{LAB}/host/spin.py": '"""Spins, as `teff spawn --pattern tree` does not."""\n_OWN = 1\n',
+    f"{LAB}/benchmarks/wake.py": "from tefflab.benchmarks.cases import base\nBENCHMARK = 1\n",
+    f"{LAB}/benchmarks/graph/__init__.py": "from tefflab.benchmarks.graph.plan import plan\nBENCHMARK = 1\n",
+    f"{LAB}/output/table.py": "# a table\n",
     f"{LAB}/cli/commands/test.py": "from tools.running import run_checks\n",
     f"{LAB}/cli/main.py": 'NAME = "sweep"\nHELP = "as a family tree"\n',
     "lab/tools/running.py": "from tefflab.cli import main\n",
@@ -38,7 +41,9 @@ CASES = [
     {"name": "fib_both", "flags": "-pattern fibonacci -n 30 -spawn both", "group": "fibonacci"},
     {"name": "sweep", "flags": "-type sweep", "group": ""},
 ]
-NAMES, LAYERS, TOOLS, PRIVATE, WAYS_IN, PARTS, BENCH_BELOW, LAB_BELOW, CASE, WORKERS = (law.says for law in LAWS)
+NAMES, LAYERS, SHOWN, KINDS, TOOLS, PRIVATE, WAYS_IN, PARTS, BENCH_BELOW, LAB_BELOW, CASE, WORKERS = (
+    law.says for law in LAWS
+)
 
 
 @pytest.fixture
@@ -85,6 +90,9 @@ def test_nothing_is_said_of_what_is_not_there(tmp_path: Path, house: Path) -> No
         (LAYERS, f"{LAB}/output/live.py", "def f():\n  import tefflab.measure.round\n", "live.py:2: tefflab.measure"),
         (LAYERS, f"{LAB}/analysis/a.py", "from ..cli import main\n", "a.py:1: ..cli.main"),
         (LAYERS, f"{LAB}/attic/a.py", "x = 1\n", "attic stands in no layer"),
+        (SHOWN, f"{LAB}/output/live.py", "def metg_text(): ...\n", "live.py:1: metg_text"),
+        (KINDS, f"{LAB}/benchmarks/cases.py", "from tefflab.benchmarks import wake\n", "cases.py:1: tefflab"),
+        (KINDS, f"{LAB}/benchmarks/graph/plan.py", "import tefflab.benchmarks.wake\n", "plan.py:1: tefflab"),
         (TOOLS, f"{LAB}/cli/main.py", "from tools import site\n", "main.py:1: tools.site"),
         (PRIVATE, f"{LAB}/cli/main.py", "from tefflab.host.spin import _OWN\n", "main.py:1: tefflab.host.spin._OWN"),
         (PRIVATE, f"{LAB}/records/store.py", "from tefflab.host import spin\nspin._OWN\n", "store.py:2: spin._OWN"),

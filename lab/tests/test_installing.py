@@ -279,7 +279,7 @@ def test_what_does_not_come_on_request_is_refused_with_the_way_out(
 def test_the_list_says_what_each_costs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     system = fetched(tmp_path, "pass")
     requested.list_offers(tmp_path, as_json=True)
-    (listed,) = json.loads(capsys.readouterr().out)
+    listed = json.loads(capsys.readouterr().out)
     assert (listed["name"], listed["installed"], listed["licence"], listed["megabytes"]) == ("lake", False, "MIT", 3)
     assert not_here([system]) == "lake (3 MB, MIT); ./teff install lake"
     install(tmp_path, [system], console())

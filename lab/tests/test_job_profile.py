@@ -10,10 +10,10 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from tefflab.benchmarks.job_profile import NOTHING, exclusive_times, profile_command, read_traces
-from tefflab.benchmarks.job_profile_table import to_table
 from tefflab.cli import main as cli
 from tefflab.errors import TeffError
+from tefflab.profiles.job_profile import NOTHING, exclusive_times, profile_command, read_traces
+from tefflab.profiles.job_profile_table import to_table
 
 COUNTS = {"sent": 0, "bytes": 0, "packets": 0, "large": 0, "large_bytes": 0}
 

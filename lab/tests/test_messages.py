@@ -15,8 +15,8 @@ from schemas import validator
 from simulated_messages_program import CASES, record
 from simulated_sitting import variant
 from tefflab import project_root
+from tefflab.benchmarks.compared import ComparedPlan
 from tefflab.benchmarks.messages import BENCHMARK, MessagesEstimates, MessagesRecord
-from tefflab.benchmarks.programs import ProgramsPlan
 from tefflab.measure.measurement import estimated
 from tefflab.records.plan import Case
 from tefflab.records.record import RecordError, parse_record
@@ -108,7 +108,7 @@ def test_a_rate_is_that_of_the_time_beside_it() -> None:
     """Two launches, of which one was noisy at first: neither that run nor a median of rates makes the row's rate."""
     case = Case(name="64KiB", flags=CASES[0]["flags"], workers=2)
     head = sitting(benchmark="messages").model_copy(
-        update={"plan": ProgramsPlan(title="two", variants=(variant("plain"),), cases=(case,)).model_dump(mode="json")}
+        update={"plan": ComparedPlan(title="two", variants=(variant("plain"),), cases=(case,)).model_dump(mode="json")}
     )
 
     def run(number: int, seconds: float, *, noisy: bool = False) -> Run[MessagesRecord]:

@@ -22,6 +22,10 @@ from tefflab.analysis.crossing import Relation
 from tefflab.analysis.results import CaseRow, Curve, CurvePoint, MeasuredCase
 from tefflab.analysis.statistics import Interval, MetgEstimate
 from tefflab.benchmarks.cases import median_of_launches
+from tefflab.benchmarks.task_graph.pictures import footer
+from tefflab.benchmarks.task_graph.pictures.curves import efficiency_chart, rate_chart
+from tefflab.benchmarks.task_graph.pictures.dots import metg_chart, metg_dots_chart
+from tefflab.benchmarks.task_graph.pictures.lines import metg_lines_chart
 from tefflab.output import plots
 from tefflab.output.plots.flags import levels
 from tefflab.output.plots.intervals import band
@@ -29,8 +33,8 @@ from tefflab.output.plots.looks import NIGHT, PAPER, contrast, looks, readable
 from tefflab.output.plots.sheet import MARKERS, PALE, SMALL, text_width, wrap
 from tefflab.output.quantities import size
 
-FOOTER = plots.footer(sitting(), [case(3)])
-CHARTS = [plots.metg_chart, plots.efficiency_chart, plots.rate_chart]
+FOOTER = footer(sitting(), [case(3)])
+CHARTS = [metg_chart, efficiency_chart, rate_chart]
 CASES = {
     "one system": case(1),
     "fourteen systems": case(14),
@@ -86,7 +90,7 @@ def test_no_text_is_cut_off_or_lies_on_another(chart: Callable[[MeasuredCase, st
 def test_no_text_of_a_varied_parameter_lies_on_another(xs: Sequence[float], count: int) -> None:
     cases = [case(count, f"radix {x:g}", 1 + number / 3) for number, x in enumerate(xs)]
     texts = "{:g}".format if xs[0] == 0 else lambda x: size(int(x))
-    assert_legible(plots.metg_lines_chart(cases, "dependencies per task", xs, FOOTER, x_text=texts))
+    assert_legible(metg_lines_chart(cases, "dependencies per task", xs, FOOTER, x_text=texts))
 
 
 def test_a_ratio_whose_interval_says_nothing_is_a_mark_and_stretches_no_axis() -> None:
@@ -135,12 +139,12 @@ def test_a_band_takes_as_many_launches_as_an_interval(launches: int) -> None:
 @pytest.mark.parametrize("count", [0, 1, 14])
 def test_no_text_of_a_category_lies_on_another(count: int) -> None:
     cases = [case(count, f"pattern_{number}", 1 + number / 3) for number in range(count)]
-    assert_legible(plots.metg_dots_chart([*cases, troubled()], "METG(50 %) by pattern", FOOTER))
+    assert_legible(metg_dots_chart([*cases, troubled()], "METG(50 %) by pattern", FOOTER))
 
 
 def test_every_system_is_marked_at_its_metg_and_overhead() -> None:
     given = case(9)
-    drawn = marks(plots.metg_chart(given))
+    drawn = marks(metg_chart(given))
     times = [x for _, x, _ in drawn]
     for each in given.rows:
         assert each.metg
@@ -152,7 +156,7 @@ def test_every_system_is_marked_at_its_metg_and_overhead() -> None:
 def test_an_overhead_that_is_hardly_known_has_no_mark() -> None:
     given = case(2)
     vague = replace(given.rows[0], overhead=Interval(61e-9, 1e-9, 1e-3))
-    times = [x for _, x, _ in marks(plots.metg_chart(with_rows(given, [vague, given.rows[1]])))]
+    times = [x for _, x, _ in marks(metg_chart(with_rows(given, [vague, given.rows[1]])))]
     assert 61e-9 not in times
     assert given.rows[1].overhead
     assert given.rows[1].overhead.value in times
@@ -160,7 +164,7 @@ def test_an_overhead_that_is_hardly_known_has_no_mark() -> None:
 
 def test_the_smallest_metg_stands_on_top() -> None:
     given = case(5)
-    heights = {x: y for _, x, y in marks(plots.metg_chart(given))}
+    heights = {x: y for _, x, y in marks(metg_chart(given))}
     order = [heights[each.metg.value] for each in given.rows if each.metg]
     assert order == sorted(order, reverse=True)
 
@@ -169,9 +173,9 @@ def test_the_smallest_metg_stands_on_top() -> None:
 def test_a_bound_has_an_arrow(relation: str, arrows: int) -> None:
     rows = [row(variants(1)[0], estimate(1e-6, relation=relation))]  # type: ignore[arg-type]
     figures = [
-        plots.metg_chart(with_rows(case(1), rows)),
-        plots.metg_lines_chart([with_rows(case(1), rows)], "radix", [1]),
-        plots.metg_dots_chart([with_rows(case(1), rows)], "by pattern"),
+        metg_chart(with_rows(case(1), rows)),
+        metg_lines_chart([with_rows(case(1), rows)], "radix", [1]),
+        metg_dots_chart([with_rows(case(1), rows)], "by pattern"),
     ]
     for figure in figures:
         drawn = [each for each in figure.axes[0].texts if getattr(each, "arrow_patch", None) is not None]
@@ -180,7 +184,7 @@ def test_a_bound_has_an_arrow(relation: str, arrows: int) -> None:
 
 def test_metg_is_marked_on_the_threshold_unless_it_is_a_bound() -> None:
     given = troubled()
-    on_it = [x for _, x, y in marks(plots.efficiency_chart(given)) if y == given.threshold]
+    on_it = [x for _, x, y in marks(efficiency_chart(given)) if y == given.threshold]
     drawn = {each.variant.id for each in given.curves}
     assert sorted(on_it) == [
         row.metg.value for row in given.rows if row.metg and row.metg.relation == "=" and row.variant.id in drawn
@@ -202,7 +206,7 @@ def test_the_thin_lines_are_said_to_be_fits_and_never_fall() -> None:
         if line.get_marker() == "None" and len(line.get_xdata()) > 2:  # type: ignore[arg-type]
             heights = [float(each) for each in line.get_ydata()]  # type: ignore[union-attr]
             assert all(low <= high * 1.001 for low, high in pairwise(heights))
-    for chart in (plots.efficiency_chart, plots.rate_chart):
+    for chart in (efficiency_chart, rate_chart):
         said = " ".join(text for text, _ in texts(chart(given)))
         assert "thin: a smooth fit to the dots" in said.replace("\n", " ")
 
@@ -214,14 +218,14 @@ def test_a_band_is_drawn_whole_or_not_at_all_and_then_a_note_says_so() -> None:
     vague = replace(first.trace[wide], band=(0.5, 0.9))
     curves = (replace(first, trace=(*first.trace[:wide], vague, *first.trace[wide + 1 :])), second)
     for shown, bands, note in ((given, 2, False), (replace(given, curves=curves), 1, True)):
-        figure = plots.efficiency_chart(shown)
+        figure = efficiency_chart(shown)
         assert len(figure.axes[0].patches) == bands
         said = [text for text, _ in texts(figure) if text.startswith("No band")]
         assert said == [f"No band, for it would be too wide to say anything: {first.variant.id}."] * note
 
 
 def given_lines(given: MeasuredCase) -> list[Line2D]:
-    return plots.efficiency_chart(given).axes[0].get_lines()
+    return efficiency_chart(given).axes[0].get_lines()
 
 
 def test_no_line_joins_the_points() -> None:
@@ -232,7 +236,7 @@ def test_no_line_joins_the_points() -> None:
 
 def test_at_most_eight_systems_are_told_by_name_at_their_curves_and_the_others_are_grey() -> None:
     given = case(14)
-    figure = plots.efficiency_chart(given)
+    figure = efficiency_chart(given)
     names = [text for text, _ in texts(figure)]
     ids = [each.variant.id for each in given.rows]
     told = [name for name in ids if name in names]
@@ -254,7 +258,7 @@ def test_no_flag_lies_on_another_or_on_a_pole(seed: int) -> None:
 
 
 def test_empty_tasks_are_in_no_curve_of_efficiency() -> None:
-    assert all(y > 0 for _, _, y in marks(plots.efficiency_chart(case(3))))
+    assert all(y > 0 for _, _, y in marks(efficiency_chart(case(3))))
 
 
 def test_the_problem_size_is_in_iterations_where_a_kernel_counts_no_work() -> None:
@@ -262,16 +266,16 @@ def test_the_problem_size_is_in_iterations_where_a_kernel_counts_no_work() -> No
         CurvePoint(n, Interval(1e-6, 1e-6, 1e-6), Interval(0.5, 0.5, 0.5), Interval(1e6, 1e6, 1e6), 0.0, 5, 0)
         for n in (1, 10, 100)
     )
-    figure = plots.rate_chart(MeasuredCase("busy", "", 0.5, (), (Curve(variants(1)[0], "task/s", points),)))
+    figure = rate_chart(MeasuredCase("busy", "", 0.5, (), (Curve(variants(1)[0], "task/s", points),)))
     assert [x for _, x, _ in marks(figure)] == [1.0, 10.0, 100.0]
     assert any("iterations" in text for text, _ in texts(figure))
 
 
 def test_the_ceiling_is_drawn_where_its_unit_is_that_of_the_rates() -> None:
-    assert any("the ceiling, 92.1 GFLOP/s" in text for text, _ in texts(plots.rate_chart(case(2))))
+    assert any("the ceiling, 92.1 GFLOP/s" in text for text, _ in texts(rate_chart(case(2))))
     other = case(2)
     curves = tuple(Curve(each.variant, "B/s", each.points) for each in other.curves)
-    figure = plots.rate_chart(MeasuredCase("memory", "", 0.5, other.rows, curves))
+    figure = rate_chart(MeasuredCase("memory", "", 0.5, other.rows, curves))
     assert not any("the ceiling," in text for text, _ in texts(figure))
 
 
@@ -279,13 +283,13 @@ def test_a_line_breaks_where_a_system_was_not_measured() -> None:
     who = variants(1)[0]
     rows = [estimate(1e-6), None, estimate(2e-6)]
     cases = [with_rows(case(1), [row(who, each)]) for each in rows]
-    figure = plots.metg_lines_chart(cases, "radix", [1, 2, 3])
+    figure = metg_lines_chart(cases, "radix", [1, 2, 3])
     assert max(len(line.get_xdata()) for line in figure.axes[0].get_lines()) == 1  # type: ignore[arg-type]
 
 
 def test_dots_that_would_touch_stand_on_levels_of_their_own() -> None:
     rows = [row(who, estimate(1e-6)) for who in variants(4)]
-    drawn = marks(plots.metg_dots_chart([with_rows(case(4), rows)], "by pattern"))
+    drawn = marks(metg_dots_chart([with_rows(case(4), rows)], "by pattern"))
     heights = sorted(y for _, _, y in drawn)
     assert len(heights) == 4
     assert all(above - below > 0.1 for below, above in pairwise(heights))
@@ -310,8 +314,8 @@ def test_a_variant_has_the_same_mark_beside_few_others_as_alone() -> None:
 
 def test_a_variant_has_one_mark_in_all_pictures_of_a_case() -> None:
     given = troubled()
-    (crossing,) = [marker for marker, x, y in marks(plots.efficiency_chart(given)) if (x, y) == (1e-3, 0.5)]
-    (dot,) = [marker for marker, x, _ in marks(plots.metg_chart(given)) if x == 1e-3]
+    (crossing,) = [marker for marker, x, y in marks(efficiency_chart(given)) if (x, y) == (1e-3, 0.5)]
+    (dot,) = [marker for marker, x, _ in marks(metg_chart(given)) if x == 1e-3]
     assert crossing == dot
 
 
@@ -335,14 +339,14 @@ def test_text_is_broken_between_words_and_a_word_only_where_it_must_be() -> None
 
 
 def test_the_same_case_gives_the_same_bytes(tmp_path: Path) -> None:
-    first = [file.read_bytes() for file in plots.save(plots.efficiency_chart(troubled(), FOOTER), tmp_path / "a")]
-    again = [file.read_bytes() for file in plots.save(plots.efficiency_chart(troubled(), FOOTER), tmp_path / "b.svg")]
+    first = [file.read_bytes() for file in plots.save(efficiency_chart(troubled(), FOOTER), tmp_path / "a")]
+    again = [file.read_bytes() for file in plots.save(efficiency_chart(troubled(), FOOTER), tmp_path / "b.svg")]
     assert first == again
     assert b"<dc:date>" not in first[0]
 
 
 def test_a_picture_is_written_as_svg_and_png_under_a_name_with_dots(tmp_path: Path) -> None:
-    svg, png = plots.save(plots.metg_chart(case(2), FOOTER), tmp_path / "new" / "radix 2.5")
+    svg, png = plots.save(metg_chart(case(2), FOOTER), tmp_path / "new" / "radix 2.5")
     assert (svg.name, png.name) == ("radix 2.5.svg", "radix 2.5.png")
     assert ET.parse(svg).getroot().tag == "{http://www.w3.org/2000/svg}svg"
     assert png.read_bytes().startswith(b"\x89PNG")
@@ -357,12 +361,12 @@ def test_the_footer_says_machine_time_revision_and_noise() -> None:
 
 def test_as_many_values_as_cases_are_asked_for() -> None:
     with pytest.raises(ValueError, match="1 values of radix for 2 cases"):
-        plots.metg_lines_chart([case(1), case(1)], "radix", [1])
+        metg_lines_chart([case(1), case(1)], "radix", [1])
 
 
 def test_a_curve_alone_needs_no_table() -> None:
     alone = MeasuredCase("sweep", "", 0.5, (), (curve(variants(1)[0], 1e-6),))
-    for chart in (plots.efficiency_chart, plots.rate_chart):
+    for chart in (efficiency_chart, rate_chart):
         assert_legible(chart(alone, FOOTER))
 
 
@@ -380,7 +384,7 @@ def test_an_interval_that_says_nothing_is_drawn_as_nothing() -> None:
 
 def test_an_experiments_picture_has_its_title_and_names_who_is_missing() -> None:
     missing = replace(case(2), missing=((variant(9), "has died"),))
-    drawn = plots.efficiency_chart(missing, FOOTER, "Figure 7")
+    drawn = efficiency_chart(missing, FOOTER, "Figure 7")
     words = " ".join(text for text, _ in texts(drawn))
     assert " Figure 7 " in words
     assert f"{variant(9).id}: has died" in words

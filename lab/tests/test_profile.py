@@ -14,7 +14,10 @@ from typer.testing import CliRunner
 
 from simulated_sitting import variant
 from tefflab import project_root
-from tefflab.benchmarks.profile import (
+from tefflab.cli import main as cli
+from tefflab.errors import TeffError
+from tefflab.measure.measurement import Present
+from tefflab.profiles.spawn_profile import (
     CATEGORIES,
     TAKEN,
     UNKNOWN,
@@ -26,10 +29,7 @@ from tefflab.benchmarks.profile import (
     parse_profile,
     take_profile,
 )
-from tefflab.benchmarks.profile_table import to_table
-from tefflab.cli import main as cli
-from tefflab.errors import TeffError
-from tefflab.measure.measurement import Present
+from tefflab.profiles.spawn_profile_table import to_table
 from tefflab.systems.systems import Attribution, Program, load_systems
 
 ROOT = project_root()

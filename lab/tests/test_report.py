@@ -16,10 +16,10 @@ from cases import case, curve, estimate, row, troubled, variants, with_rows
 from samples import sitting
 from tefflab.analysis.results import MeasuredCase
 from tefflab.analysis.statistics import Interval
-from tefflab.output.caveats import caveats
-from tefflab.output.readings import value_text
-from tefflab.output.report import write_report
-from tefflab.output.report.strips import strips
+from tefflab.benchmarks.task_graph.caveats import caveats
+from tefflab.benchmarks.task_graph.readings import value_text
+from tefflab.benchmarks.task_graph.report import write_metg_report
+from tefflab.benchmarks.task_graph.report.strips import strips
 from tefflab.records.store import Damage
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -37,7 +37,7 @@ FLAGS = [
 
 def written(folder: Path, *cases: MeasuredCase, damage: list[Damage] | None = None) -> Path:
     file = folder / "new" / "report.html"
-    write_report(file, sitting(), cases, damage or [], "A <title> & more")
+    write_metg_report(file, sitting(), cases, damage or [], "A <title> & more")
     return file
 
 
@@ -250,8 +250,8 @@ def test_half_of_a_laptops_screen_gets_a_table_and_a_telephone_cards(browser: Br
         (400, "grid", 0),
     ):
         page.set_viewport_size({"width": width, "height": 800})
-        assert page.locator(".metg tbody tr").first.evaluate(shown) == row_is, width
-        assert sum(each.is_visible() for each in page.locator(".metg thead").first.locator("th").all()) == columns
+        assert page.locator(".ranked tbody tr").first.evaluate(shown) == row_is, width
+        assert sum(each.is_visible() for each in page.locator(".ranked thead").first.locator("th").all()) == columns
         assert page.evaluate("document.documentElement.scrollWidth") == width
     page.close()
 

@@ -10,14 +10,16 @@ import pytest
 import typer
 
 from conftest import write_system
+from simulated_apps_program import record as app_record
 from tefflab import project_root
+from tefflab.benchmarks.benchmark import find_benchmark
 from tefflab.benchmarks.task_graph.core import core_program
 from tefflab.benchmarks.task_graph.described import describe_graphs
+from tefflab.benchmarks.task_graph.drawing import DrawingError
 from tefflab.cli import single_runs
 from tefflab.cli.single_runs import command_of, run_each
 from tefflab.errors import TeffError
 from tefflab.host import waiting
-from tefflab.output.drawing import DrawingError
 from tefflab.systems import programs
 from tefflab.systems.programs import call_program, find_program
 from tefflab.systems.setup import SetupReport
@@ -39,6 +41,16 @@ def test_every_system_that_is_here_runs_once_the_quickest_first(
     assert lines[0].split() == ["system", "elapsed", "granularity", "rate", "validated"]
     assert [line.split()[0] for line in lines[1:]] == ["quick", "slow"]
     assert all(line.split()[-1] == "yes" for line in lines[1:])
+
+
+def test_another_kind_of_benchmark_runs_once_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    flags = ["-app", "gemm", "-size", "512", "-block", "64"]
+    (tmp_path / "said").write_text(json.dumps(app_record("lake", 0.5, 2, " ".join(flags), 0)))
+    row = '[[program]]\nbenchmark = "apps"\nname = "one"\ntitle = "lake"\nprogram = "/bin/sh"\n'
+    write_system(tmp_path, "lake", row + f'command = ["{{program}}", "-c", "cat {tmp_path}/said"]\n')
+    run_each(tmp_path, ["lake"], [*flags, "--workers", "2"], as_json=False, kind=find_benchmark("apps"))
+    heads, line = capsys.readouterr().out.splitlines()
+    assert (heads.split(), line.split()[0], line.split()[-1]) == (["system", "elapsed", "validated"], "lake", "yes")
 
 
 def test_as_json_each_run_is_its_programs_own_line(

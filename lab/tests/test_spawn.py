@@ -198,7 +198,7 @@ def test_tables_and_json_hold_every_row(tmp_path: Path) -> None:
     text = printed(estimates)
     for words in ("serial, 1 worker", "first", "x 3", "mortal: simulated: a worker has died", "High", "Low"):
         assert words in text or words.split(": ")[-1] in text, words
-    lines = [json.loads(line) for line in estimates.to_json().splitlines()]
+    lines = list(estimates.objects())
     assert {line["verdict"] for line in lines} == {"first", "behind", "failed"}
     assert {line["performance"] for line in lines} == {"High", "Low", None}
     assert {line["pattern"] for line in lines} == {"serial"}
@@ -236,7 +236,7 @@ def test_of_a_round_or_two_nobody_is_said_to_be_level_behind_high_or_low(tmp_pat
 
 def test_patterns_are_chosen_by_name_and_unknown_ones_refused() -> None:
     def chosen(patterns: str = "", trees: str = "") -> list[str]:
-        return [each.name for each in BENCHMARK.choose(LISTED, {"patterns": patterns, "trees": trees})]
+        return [each.name for each in BENCHMARK.choose(LISTED, {"cases": patterns, "trees": trees})]
 
     assert chosen() == ["serial", "parallel", "fib-both", "fib-one", "tree-T3"]
     assert chosen(trees="T3,T1") == ["serial", "parallel", "fib-both", "fib-one", "tree-T1", "tree-T3"]
@@ -290,13 +290,13 @@ def _simulated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def spawn(root: Path, **changes: Any) -> None:
-    """`teff spawn --patterns serial --workers 1,2 --json`, or as the changes say."""
-    own = {"patterns": changes.pop("patterns", "serial"), "trees": ""}
+    """`teff spawn --cases serial --workers 1,2 --json`, or as the changes say."""
+    own = {"cases": changes.pop("cases", "serial"), "trees": ""}
     usual = Options(workers=(1, 2), seconds=1e9, rounds=4, store="test", as_json=True, own=own)
     session.run_command(root, BENCHMARK, BENCHMARK.commands[0], replace(usual, **changes))
 
 
-AGAIN: dict[str, Any] = {"resume": True, "patterns": "", "workers": ()}
+AGAIN: dict[str, Any] = {"resume": True, "cases": "", "workers": ()}
 
 
 @pytest.mark.usefixtures("_simulated")

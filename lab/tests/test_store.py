@@ -90,12 +90,10 @@ def test_a_torn_last_line_is_reported_and_the_next_line_is_whole(tmp_path: Path,
     if lost:
         assert "torn" in str(torn.damage()[0])
         assert f"{RUNS}:2" in str(torn.damage()[0])
-    assert torn.query("select count(*) from records").item() == 2 - lost
 
     with Store.create(tmp_path / "s") as store:
         store.append("runs", run(flags="-iter 3"))
         assert [found.flags for found in runs(store)][-1] == "-iter 3"
-        assert store.query("select flags from records order by line")["flags"][-1] == "-iter 3"
         assert len(store.damage()) == int(lost)
 
 
@@ -197,72 +195,6 @@ def test_a_sitting_whose_line_is_torn_is_not_taken_for_one_that_is_not_there(tmp
     file.write_bytes(file.read_bytes()[:-40])
     with pytest.raises(StoreError, match=r"^line 2 of .*sittings\.jsonl can't be read .* else there is one$"):
         Store.open(tmp_path / "s").sitting("two")
-
-
-def test_sql_columns_say_what_the_record_says(tmp_path: Path) -> None:
-    line = run()
-    with Store.create(tmp_path / "s") as store:
-        store.append("runs", line)
-        row = store.query("select * from records").row(0, named=True)
-    record = line.record
-    for name in ("granularity", "flops_per_second", "bytes_per_second", "tasks_per_second", "cpu_share"):
-        assert row[name] == pytest.approx(getattr(record, name)), name
-    for name in ("system", "workers", "tasks", "flops", "elapsed_seconds", "proven"):
-        assert row[name] == getattr(record, name), name
-    assert record.started_at is not None
-    assert row["started_at"] == record.started_at.replace(tzinfo=None)  # UTC throughout
-    graph = record.graphs[0]
-    assert (row["pattern"], row["kernel"]) == (graph.type, graph.kernel)
-    for name in ("iterations", "steps", "width", "radix", "output_bytes"):
-        assert row[name] == getattr(graph, name), name
-
-
-def test_sql_sees_every_graph_of_a_configuration(tmp_path: Path) -> None:
-    two = good_record()
-    two["graphs"] = [two["graphs"][0], two["graphs"][0] | {"type": "fft"}]
-    with Store.create(tmp_path / "s") as store:
-        store.append("runs", run(record=two))
-        assert store.query("select type from graphs order by index")["type"].to_list() == [
-            "stencil_1d",
-            "fft",
-        ]
-        assert store.query("select graph_count from records").item() == 2
-
-
-def test_sql_shows_a_failed_run_as_failed_and_never_as_proven(tmp_path: Path) -> None:
-    with Store.create(tmp_path / "s") as store:
-        store.append("runs", run(record=failed_record()))
-        row = store.query("select * from records").row(0, named=True)
-    assert row["proven"] is False
-    assert "-width 0" in row["error"]
-    assert row["granularity"] is None
-
-
-def test_sql_over_an_empty_store_gives_no_rows(tmp_path: Path) -> None:
-    with Store.create(tmp_path / "s") as store:
-        for view in ("records", "graphs", "sittings", "metg"):
-            assert store.query(f"select * from {view}").height == 0
-
-
-@pytest.mark.parametrize("sql", ["selec 1", "select nothing from records", "", "select 'x'::int"])
-def test_a_wrong_query_is_refused_in_one_line(tmp_path: Path, sql: str) -> None:
-    with Store.create(tmp_path / "s") as store, pytest.raises(StoreError) as failure:
-        store.query(sql)
-    assert "\n" not in str(failure.value)
-
-
-def test_metg_gives_the_latest_estimate_of_each_kind(tmp_path: Path) -> None:
-    with Store.create(tmp_path / "s") as store:
-        store.append("estimates", estimate())
-        store.append("estimates", estimate(metg={"value": 3e-6, "low": 2e-6, "high": None, "relation": ">"}))
-        store.append("estimates", estimate(configuration="fft"))
-        rows = store.metg().rows(named=True)
-    assert [(row["configuration"], row["metg"], row["relation"]) for row in rows] == [
-        ("stencil_1d", 3e-6, ">"),
-        ("fft", 2e-6, "="),
-    ]
-    assert rows[0]["metg_high"] is None
-    assert rows[0]["ceiling_unit"] == "FLOP/s"
 
 
 def test_an_estimate_that_could_not_be_found_again_is_refused(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from samples import sitting
 from simulated_sitting import Silent, plan, sat
 from tefflab.analysis.results import ELSEWHERE, NO_TURN, MeasuredCase, MetgRow
 from tefflab.analysis.statistics import Interval
+from tefflab.benchmarks.task_graph.caveats import caveats, ceiling_spread
 from tefflab.benchmarks.task_graph.closing import (
     Closing,
     Ratio,
@@ -26,16 +27,17 @@ from tefflab.benchmarks.task_graph.closing import (
     suggestions,
 )
 from tefflab.benchmarks.task_graph.heading import Heading
+from tefflab.benchmarks.task_graph.readings import WorkAxis, ceiling_of, noisy_runs
 from tefflab.benchmarks.task_graph.remarks import remarks
 from tefflab.benchmarks.task_graph.series_tables import curve_table, series_table
 from tefflab.benchmarks.task_graph.tables import MetgTable, to_json
 from tefflab.cli.comparing import answer
 from tefflab.host.machine import Revision
+from tefflab.json_lines import json_lines
 from tefflab.output import quantities
-from tefflab.output.caveats import caveats, ceiling_spread, sitting_caveats
+from tefflab.output.caveats import sitting_caveats
 from tefflab.output.last_words import LastWords
 from tefflab.output.live import Progress, summary
-from tefflab.output.readings import WorkAxis, ceiling_of
 from tefflab.output.table import Column, Table
 from tefflab.records.store import Damage
 
@@ -482,11 +484,11 @@ def test_what_holds_of_the_whole_sitting_is_said_once() -> None:
     )  # fmt: skip
     spoilt = base.model_copy(update={"machine": machine, "revision": Revision(commit=None, dirty=False)})
     damage = [Damage(Path("records.jsonl"), 7, "torn line")]
-    found = {each.heading: each.text for each in sitting_caveats(spoilt, [case(2), case(1)], damage)}
+    found = {each.heading: each.text for each in sitting_caveats(spoilt, *noisy_runs(case(2), case(1)), damage)}
     assert list(found) == ["noisy runs", "virtual machine", "quota", "clock", "no revision", "unreadable"]
     assert found["noisy runs"].startswith("15 of 192 runs (7.8 %)")
     (calm,) = sitting_caveats(
-        base, [with_rows(case(0), [replace(each, noisy_share=0.0) for each in case(2).rows])], []
+        base, *noisy_runs(with_rows(case(0), [replace(each, noisy_share=0.0) for each in case(2).rows])), []
     )[:1]
     assert (calm.heading, calm.text) == ("noisy runs", "None of 128 runs.")
     assert found["unreadable"].startswith("records.jsonl:7: torn line")
@@ -494,13 +496,12 @@ def test_what_holds_of_the_whole_sitting_is_said_once() -> None:
 
 def test_a_clean_sitting_on_bare_metal_has_nothing_to_be_said_against_it() -> None:
     clean = sitting().model_copy(update={"revision": Revision(commit="a" * 40, dirty=False)})
-    assert sitting_caveats(clean, [], []) == []
+    assert sitting_caveats(clean, 0, 0, []) == []
 
 
 def test_json_holds_rows_curves_and_caveats_and_no_infinity() -> None:
     given = troubled()
-    text = to_json([given])
-    (read,) = json.loads(text, parse_constant=pytest.fail)
+    read = json.loads(json_lines([to_json(given)]))
     assert (read["name"], read["threshold"]) == ("spread", 0.5)
     assert [each["metg"]["relation"] if each["metg"] else None for each in read["rows"]] == [
         "<", "=", "=", "=", "=", ">", None,

@@ -193,7 +193,7 @@ def test_a_way_of_a_version_is_named_before_it(
 ) -> None:
     words = ("--systems", "lake/two@2.1,lake@3", "--all-variants", "--rounds", "2", "--workers", "2", "--json")
     assert teff(monkeypatch, "metg", *words) == 0
-    (case,) = json.loads(capsys.readouterr().out)
+    case = json.loads(capsys.readouterr().out)
     assert {row["system_id"] for row in case["rows"]} == {"lake/two@2.1", "lake@3", "lake/two@3"}
     assert teff(monkeypatch, "metg", "--resume", "--rounds", "3") == 0
 

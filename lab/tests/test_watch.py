@@ -3,6 +3,7 @@
 import io
 import json
 import math
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from conftest import teff
+from conftest import teff, write_system
 from simulated_sitting import variant
 from tefflab.analysis.comparison import ByRound, Side
 from tefflab.analysis.pairs import FEWEST_PAIRS, Pair, Verdict, paired_ratio, pairs_of, verdict
@@ -312,3 +313,55 @@ def test_what_can_not_be_watched_is_an_error(
     lab(laboratory, commanded, mine=(1e-6, "fine"), usual=(1e-6, "fine"), dead=(1e-6, "dies"))
     assert teff(monkeypatch, "watch", *words) == code
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("kind", "program", "case", "values"),
+    [
+        ("spawn", "spawn", "serial", ("30", "10")),
+        ("programs", "real", "", ("3.0", "1.0")),
+        ("messages", "messages", "64KiB", ("3.0", "1.0")),
+        ("micro", "micro", "loose", ("3000", "1000")),
+        ("apps", "apps", "gemm-64", ("0.2", "0.6")),
+    ],
+)
+def test_every_kind_of_benchmark_is_watched(
+    commanded: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    kind: str,
+    program: str,
+    case: str,
+    values: tuple[str, str],
+) -> None:
+    file = Path(__file__).parent / f"simulated_{program}_program.py"
+    for name, value in zip(("mine", "usual"), values, strict=True):
+        write_system(
+            commanded,
+            name,
+            f'[[program]]\nbenchmark = "{kind}"\nname = "one"\ntitle = "{name}"\nprogram = "{file}"\n'
+            f'command = ["{sys.executable}", "{{program}}", "{name}", "{value}", "fine"]\n',
+        )
+    words = ("watch", "--benchmark", kind, "--system", "mine", "--against", "usual", "--rounds", "10", "--json")
+    assert teff(monkeypatch, *words, "--workers", "2", *(["--cases", case] if case else [])) == SLOWER
+    found = json.loads(capsys.readouterr().out)
+    assert (found["verdict"], {pair["rounds"] >= FEWEST_PAIRS for pair in found["pairs"]}) == ("slower", {True})
+
+
+def test_a_kind_without_cases_says_so(
+    commanded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    del commanded
+    assert teff(monkeypatch, "watch", "--system", "a", "--against", "b", "--cases", "c") == BAD_INPUT
+    assert "--cases: --benchmark task_graph has none" in capsys.readouterr().err
+
+
+def test_a_report_takes_its_store_as_argument_or_option(
+    commanded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    del commanded
+    assert teff(monkeypatch, "report", "a", "--store", "b") == BAD_INPUT
+    assert "a and --store b: name one store" in capsys.readouterr().err
+    for words in (("report", "a"), ("report", "--store", "a"), ("export", "--store", "a")):
+        assert teff(monkeypatch, *words) == BAD_INPUT
+        assert "results/a: a store holds sittings.jsonl" in capsys.readouterr().err

@@ -49,7 +49,9 @@ def test_an_installed_teff_knows_its_systems_and_its_revision_outside_a_clone(si
     listed = teff(site, tmp_path, "systems", "--as-is", "--json")
     assert listed.returncode == 0, listed.stderr
     folders = (project_root() / "bench" / "systems").glob("*/system.toml")
-    assert {each["name"] for each in json.loads(listed.stdout)} == {file.parent.name for file in folders}
+    assert {each["name"] for each in map(json.loads, listed.stdout.splitlines())} == {
+        file.parent.name for file in folders
+    }
     commit = read_revision(project_root()).short.rstrip("+")
     assert teff(site, tmp_path, "--version").stdout.rstrip("+)\n") == f"teff {__version__} ({commit}"
     assert "stencil_1d" in teff(site, tmp_path, "graph", "--help").stdout

@@ -14,13 +14,14 @@ from pathlib import Path
 
 # A package of the lab imports itself and those before it.
 LAYERS = (
-    {"carried", "errors", "durations"},
+    {"carried", "errors", "durations", "json_lines"},
     {"host"},
     {"systems"},
     {"records"},
     {"analysis"},
     {"output"},
     {"benchmarks"},
+    {"profiles"},
     {"measure"},
     {"cli"},
 )
@@ -185,6 +186,33 @@ def _upwards(root: Path, package: Path, files: Iterable[Path]) -> Iterator[str]:
             theirs = _layer(words[1]) if words[0] == "tefflab" and len(words) > 1 else None
             if one.path.startswith(".") or (theirs is not None and theirs > own):  # a relative one hides where it leads
                 yield f"{place}:{one.line}: {one.path}"
+
+
+def _kinds_shown(root: Path) -> Iterator[str] | None:
+    files = [file for file in _modules(root) if file.is_relative_to(root / "lab/src/tefflab/output")]
+    return _hits(root, files, re.compile(r"(?i)(\w*metg\w*|task_graph|MeasuredCase)")) if files else None
+
+
+def _kinds_in_kinds(root: Path) -> Iterator[str] | None:
+    """A kind is a module, or a package, with a `BENCHMARK`."""
+    folder = root / "lab/src/tefflab/benchmarks"
+    kinds = {
+        (file.parent if file.name == "__init__.py" else file.with_suffix("")).name
+        for file in (*folder.glob("*.py"), *folder.glob("*/__init__.py"))
+        if re.search(r"^BENCHMARK = ", _text(file), re.MULTILINE)
+    }
+    return _other_kinds(root, folder, kinds) if kinds else None
+
+
+def _other_kinds(root: Path, folder: Path, kinds: set[str]) -> Iterator[str]:
+    for file in _files(root, str(folder.relative_to(root))):
+        if file.suffix != ".py":
+            continue
+        own = file.relative_to(folder).parts[0].removesuffix(".py")
+        for one in _imports(ast.parse(_text(file))):
+            words = one.path.split(".")
+            if words[:2] == ["tefflab", "benchmarks"] and len(words) > 2 and words[2] in kinds - {own}:
+                yield f"{file.relative_to(root)}:{one.line}: {one.path}"
 
 
 def _tools_imported(root: Path) -> Iterator[str] | None:
@@ -367,6 +395,8 @@ def _workers_not_counted(root: Path) -> Iterator[str] | None:
 LAWS = (
     Law("only its own folder names a system", _systems_named_elsewhere),
     Law("a package of the lab imports those below it", _imported_upwards),
+    Law("what shows results knows no kind of benchmark", _kinds_shown),
+    Law("a kind of benchmark imports no other kind", _kinds_in_kinds),
     Law("only `teff test` and `teff docs` import lab/tools", _tools_imported),
     Law("a name with an underscore is its module's own", _private_names_used),
     Law("the scheduler knows sources, and no way in", _ways_into_the_scheduler),

@@ -40,6 +40,9 @@ class Row(Protocol):
     @property
     def variant(self) -> Variant: ...
 
+    @property
+    def noisy_share(self) -> float: ...
+
     def to_json(self) -> dict[str, Any]: ...
 
 

@@ -88,6 +88,21 @@ class Interval:
         """For a ratio: the interval excludes 1, so the two sides differ."""
         return not self.low <= 1.0 <= self.high
 
+    @property
+    def extent(self) -> tuple[float, float]:
+        """From where to where a line is drawn; 0 or infinite where it is open."""
+        return self.low, self.high
+
+    @property
+    def relation(self) -> Relation:
+        """The value is no bound."""
+        return "="
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether it is open on both sides."""
+        return self.low <= 0 and self.high == math.inf
+
     def after(self, rounds: int) -> "Interval":
         """As it is, or open where it is of fewer than FEWEST_ROUNDS: they say nothing of the next."""
         return self if rounds >= FEWEST_ROUNDS else Interval(self.value, 0.0, math.inf)
@@ -129,12 +144,28 @@ class MetgEstimate:
         narrow."""
         return self.rounds >= FEWEST_ROUNDS and is_told(self.low, self.high)
 
+    @property
+    def extent(self) -> tuple[float, float]:
+        """From where to where a line is drawn: of a bound only its uncertain side; 0 or infinite where it is open."""
+        low = self.value if self.relation == "<" else self.low
+        high = self.value if self.relation == ">" else self.high
+        return low, high
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether its interval says nothing: of too few rounds, or open on both sides."""
+        low, high = self.extent
+        return self.rounds < FEWEST_ROUNDS or (low <= 0 and high == math.inf)
+
     def may_be_as_small_as(self, best: "MetgEstimate") -> bool:
         """Whether the estimates leave that open. A lower end that is unknown says nothing, except of '<'."""
         return self.low <= best.high and (self.low > 0 or self.relation == "<")
 
 
-def is_known(estimate: MetgEstimate | Interval, tolerance: float = 0.05) -> bool:
+Estimate = MetgEstimate | Interval
+
+
+def is_known(estimate: Estimate, tolerance: float = 0.05) -> bool:
     """Whether it needs no more rounds: the interval's half-width is within `tolerance` of the value."""
     if isinstance(estimate, MetgEstimate) and estimate.rounds < FEWEST_ROUNDS:
         return False

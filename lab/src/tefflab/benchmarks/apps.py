@@ -12,14 +12,20 @@ from pydantic import ConfigDict, Field
 
 from tefflab.analysis.results import CaseRow
 from tefflab.analysis.statistics import Interval
-from tefflab.benchmarks.against import against_of, noise_of, notes_of, others_of, ratio_text
 from tefflab.benchmarks.apps_experiment import AppsExperiment
-from tefflab.benchmarks.benchmark import Command, Experiment, Option, Request
-from tefflab.benchmarks.cases import CaseBenchmark, Fact, by_round, median_of_launches
-from tefflab.benchmarks.programs import Group, ProgramEstimates, ProgramsPlan
-from tefflab.output.names import slug
-from tefflab.output.plots import RatioRow, Varied, ratios_chart, signature, varied_chart
-from tefflab.output.quantities import digits, duration, percent
+from tefflab.benchmarks.benchmark import Command, Experiment, Request
+from tefflab.benchmarks.cases import Fact, by_round, median_of_launches
+from tefflab.benchmarks.compared import (
+    ComparedBenchmark,
+    ComparedEstimates,
+    ComparedPlan,
+    Group,
+    noise_of,
+    ratio_text,
+    time_text,
+)
+from tefflab.output.plots import Varied, signature, slug, varied_chart
+from tefflab.output.quantities import digits, percent
 from tefflab.output.table import Column
 from tefflab.records.plan import Case, Plan, Variant, counted_workers
 from tefflab.records.record import Count, Record, RecordError, Strict, Validation
@@ -84,7 +90,7 @@ class AppsRecord(Record):
         return self.flops_per_second / (self.workers * self.core_flops_per_second)
 
 
-class AppsEstimates(ProgramEstimates):
+class AppsEstimates(ComparedEstimates):
     """A table for each case. One picture of ratios for each number of workers; or, where something is varied, one of
     lines for each problem."""
 
@@ -105,18 +111,12 @@ class AppsEstimates(ProgramEstimates):
             at: median_of_launches(by_round(own, lambda record: record.efficiency)) for at, own in measured.items()
         }
 
-    def printed(self) -> Iterator[tuple[str, list[Column], list[str]]]:
-        to = self.measure
-        if not self.measured or to is None:
-            yield self.plan.title, [], notes_of(self.rows)
-            return
-        places = [(group, case) for group in self.measured for case in group.rows]
-        for number, (group, case) in enumerate(places, 1):
-            title = f"{case}, {counted_workers(group.workers)}"
-            yield title, self._table(group, case, to), notes_of(self.rows) if number == len(places) else []
+    def tables_of(self, group: Group, to: Variant) -> Iterator[tuple[str, list[Column]]]:
+        for case in group.rows:
+            yield f"{case}, {counted_workers(group.workers)}", self._table(group, case, to)
 
     def pictures(self) -> Iterator[tuple[str, Figure]]:
-        yield from self._lines() if self.plan.x_label else self._ratios()
+        yield from self._lines() if self.plan.x_label else super().pictures()
 
     def _lines(self) -> Iterator[tuple[str, Figure]]:
         """A picture for each problem, against the varied parameter."""
@@ -132,7 +132,7 @@ class AppsEstimates(ProgramEstimates):
             if any(value for each in found for value in each.values()):
                 foot = signature(self.sitting, noise_of([row for own in rows for row in own]))
                 yield (
-                    slug(f"{self.plan.experiment or self.kind.name} {problem}"),
+                    slug(f"{self.stem} {problem}"),
                     varied_chart(
                         Varied(self.plan.x_label, [(case.x or 0.0, case.x_text) for case in cases], rows, found),
                         f"{self.plan.title} – {problem}",
@@ -145,24 +145,13 @@ class AppsEstimates(ProgramEstimates):
     def _share(self, row: CaseRow, case: Case) -> Interval | None:
         return self._shares.get((row.variant.id, case.flags, case.workers)) if row.value else None
 
-    def _ratios(self) -> Iterator[tuple[str, Figure]]:
-        to = self.measure
-        stem = self.plan.experiment or self.kind.name
-        for group in self.measured if to else ():
-            if to and (others := others_of(self.plan, group, to)):
-                rows = [RatioRow(case, group.ratios(case, to.id)) for case in group.rows]
-                foot = signature(self.sitting, noise_of(self.rows))
-                title = f"{self.plan.title}, {counted_workers(group.workers)}"
-                name = slug(f"{stem} {counted_workers(group.workers)}")
-                yield name, ratios_chart(rows, to, others, title, self.kind.meaning, foot)
-
     def _table(self, group: Group, case: str, to: Variant) -> list[Column]:
         """The quickest first."""
         rows = sorted(group.rows[case].values(), key=lambda row: row.value.value if row.value else 0.0)
         ratios = group.ratios(case, to.id)
         return [
             Column("system", [row.variant.id for row in rows], "left"),
-            Column("a run", [_time_text(row) for row in rows]),
+            Column("a run", [time_text(row) for row in rows]),
             Column(
                 f"/ {to.id}", ["1" if row.variant == to else ratio_text(ratios.get(row.variant.id)) for row in rows]
             ),
@@ -171,11 +160,11 @@ class AppsEstimates(ProgramEstimates):
         ]
 
 
-class Apps(CaseBenchmark[AppsRecord]):
+class Apps(ComparedBenchmark[AppsRecord]):
     name = "apps"
     measured = "mini-apps"
     record = AppsRecord
-    plan_type = ProgramsPlan
+    estimates_type = AppsEstimates
     experiment_type = AppsExperiment
     quantity = "a run"
     meaning = "Time of a run, divided by that of one system, with 95 % intervals; smaller is better."
@@ -186,14 +175,6 @@ class Apps(CaseBenchmark[AppsRecord]):
         Fact("tasks", lambda record: record.tasks, whole=True),
         Fact("bytes_sent", lambda record: record.bytes_sent, whole=True),
         Fact("residual", lambda record: record.validation.residual if record.validation else None),
-    )
-    case_options = (
-        *CaseBenchmark.case_options,
-        Option(
-            "--against",
-            "The system by whose times the others' are divided. [the quickest that has most cases]",
-            metavar="SYSTEM",
-        ),
     )
 
     def __init__(self) -> None:
@@ -210,26 +191,15 @@ class Apps(CaseBenchmark[AppsRecord]):
     def value(self, record: AppsRecord) -> float:
         return record.wall_seconds
 
-    def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> Plan:
-        asked = super().plan(request, title, workers or (request.cores,))
-        return ProgramsPlan(title=title, variants=asked.variants, cases=asked.cases, against=against_of(request))
+    def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> ComparedPlan:
+        return super().plan(request, title, workers or (request.cores,))
 
     def plan_of_experiment(self, experiment: Experiment, request: Request) -> Plan:
         if not isinstance(experiment, AppsExperiment) or experiment.vary is None:
             return super().plan_of_experiment(experiment, request)
         own = experiment.model_dump(exclude_unset=True)
         asked = Request(request.root, request.variants, request.programs, request.workers, request.cores, own)
-        return experiment.plan_of_varied(asked, experiment.vary, against_of(asked))
-
-    def estimate(self, head: Sitting, runs: Sequence[Run[AppsRecord]], failures: Sequence[Failure]) -> AppsEstimates:
-        return AppsEstimates(self, head, self.plan_of(head), runs, failures)
-
-    def notes(self, rows: Sequence[CaseRow]) -> list[str]:
-        return notes_of(rows)
-
-
-def _time_text(row: CaseRow) -> str:
-    return duration(row.value.value) if row.value else "-"
+        return experiment.plan_of_varied(asked, experiment.vary, self.against(asked))
 
 
 def _share_text(row: CaseRow) -> str:

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from tefflab.benchmarks.benchmark import Request
 from tefflab.benchmarks.cases import CaseExperiment
-from tefflab.benchmarks.programs import ProgramsPlan
+from tefflab.benchmarks.compared import ComparedPlan
 from tefflab.records.plan import Case, Frozen
 from tefflab.systems.systems import System
 
@@ -58,9 +58,9 @@ class AppsExperiment(CaseExperiment):
     def takes(self, system: System) -> bool:
         return system.distributed or not self.distributed
 
-    def plan_of_varied(self, request: Request, vary: Varied, against: str) -> ProgramsPlan:
+    def plan_of_varied(self, request: Request, vary: Varied, against: str) -> ComparedPlan:
         most = max(request.workers, default=0) or request.cores
-        return ProgramsPlan(
+        return ComparedPlan(
             title=self.title,
             variants=request.variants,
             cases=tuple(

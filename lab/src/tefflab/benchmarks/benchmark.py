@@ -34,7 +34,7 @@ Scales = Mapping[tuple[str, Case], float]  # of cases, by a variant's ceiling
 class Option:
     """An option that a command has besides those that all measuring commands share."""
 
-    flag: str  # "--patterns"
+    flag: str  # "--cases"
     help: str
     default: str | int | float = ""
     least: float | None = None
@@ -196,8 +196,8 @@ class Estimates(ABC):
         """As they are printed."""
 
     @abstractmethod
-    def to_json(self) -> str:
-        """As `--json` prints them."""
+    def objects(self) -> Iterator[dict[str, Any]]:
+        """As `--json` prints them, a line each."""
 
     @abstractmethod
     def lines(self) -> Iterator[dict[str, Any]]:

@@ -5,7 +5,6 @@ ranks the variants: first, level or behind. A kind that derives from this reads 
 record.
 """
 
-import json
 import statistics
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
@@ -39,12 +38,9 @@ from tefflab.benchmarks.benchmark import (
 from tefflab.carried import TYPED
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.output.last_words import LastWords, remarks
-from tefflab.output.names import slug
-from tefflab.output.plots import signature, workers_chart
-from tefflab.output.quantities import counted_minutes, digits, duration, percent
-from tefflab.output.readings import interval_text
-from tefflab.output.report import write_report
-from tefflab.output.report.sections import TableSection
+from tefflab.output.plots import signature, slug, workers_chart
+from tefflab.output.quantities import counted_minutes, digits, duration, interval_text, percent
+from tefflab.output.report import TableSection, write_report
 from tefflab.output.table import Column, Table, meanings
 from tefflab.records.plan import Case, Plan, Variant
 from tefflab.records.record import AnyRecord
@@ -250,9 +246,9 @@ class CaseEstimates(Estimates):
             )
         return tables
 
-    def to_json(self) -> str:
-        sitting = {"sitting": self.sitting.sitting}
-        return "\n".join(json.dumps(row.to_json() | sitting, ensure_ascii=False) for row in self.rows)
+    def objects(self) -> Iterator[dict[str, Any]]:
+        for row in self.rows:
+            yield row.to_json() | {"sitting": self.sitting.sitting}
 
     def lines(self) -> Iterator[dict[str, Any]]:
         for case, rows in self.groups.items():
@@ -277,7 +273,7 @@ class CaseEstimates(Estimates):
             TableSection(title, columns, [*meanings(columns), *notes]) for title, columns, notes in self._explained()
         ]
         sections += [TableSection(str(figure.get_label()), figure=figure) for _, figure in self.pictures()]
-        write_report(path, self.sitting, [], damage, f"Teff: {self.plan.title}", sections)
+        write_report(path, self.sitting, damage, f"Teff: {self.plan.title}", sections)
 
     def sides(self) -> Sequence[Side]:
         """Every system that was measured, at every case. The machine's drift is in the interval of each, for no ceiling
@@ -360,9 +356,12 @@ class CaseBenchmark(Benchmark[AnyRecord]):
     facts: Sequence[Fact[AnyRecord]] = ()
     row_type: type[CaseRow] = CaseRow
     experiment_type: ClassVar[type[Experiment]] = CaseExperiment
-    case_options: Sequence[Option] = (
-        Option("--cases", "Names or groups of cases, by commas; an unknown one lists them. [the usual]"),
-    )
+    estimates_type: ClassVar[type[CaseEstimates]] = CaseEstimates
+
+    @property
+    def case_options(self) -> Sequence[Option]:
+        """The options of its command."""
+        return (Option("--cases", "Names or groups of cases, by commas; an unknown one lists them. [the usual]"),)
 
     @abstractmethod
     def value(self, record: AnyRecord) -> float:
@@ -429,7 +428,7 @@ class CaseBenchmark(Benchmark[AnyRecord]):
         return run.system_id, run.round, run.configuration, run.workers
 
     def estimate(self, head: Sitting, runs: Sequence[Run[AnyRecord]], failures: Sequence[Failure]) -> CaseEstimates:
-        return CaseEstimates(self, head, self.plan_of(head), runs, failures)
+        return self.estimates_type(self, head, self.plan_of(head), runs, failures)
 
     def plan_of_experiment(self, experiment: Experiment, request: Request) -> Plan:
         most = max(request.workers, default=0) or request.cores

@@ -8,17 +8,14 @@ by round.
 from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar, Literal
 
-from matplotlib.figure import Figure
 from pydantic import ConfigDict, Field
 
 from tefflab.analysis.results import CaseRow
-from tefflab.benchmarks.against import against_of, noise_of, notes_of, others_of, ratio_text
-from tefflab.benchmarks.benchmark import Command, Option, Request
-from tefflab.benchmarks.cases import CaseBenchmark, CaseExperiment, Fact
-from tefflab.benchmarks.programs import Group, ProgramEstimates, ProgramsPlan
+from tefflab.benchmarks.benchmark import Command, Request
+from tefflab.benchmarks.cases import Fact
+from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates, ComparedPlan, Group, ratio_text
 from tefflab.errors import BAD_INPUT, TeffError
-from tefflab.output.names import slug
-from tefflab.output.plots import RatioRow, ratios_chart, signature
+from tefflab.output.plots import RatioRow
 from tefflab.output.quantities import duration, percent, rate
 from tefflab.output.table import Column
 from tefflab.records.plan import Plan, Variant
@@ -81,7 +78,7 @@ class MessagesRecord(Record):
         return 1 if self.parameters and self.parameters.window else None
 
 
-class MessagesEstimates(ProgramEstimates):
+class MessagesEstimates(ComparedEstimates):
     """One table and one picture."""
 
     def __init__(
@@ -96,24 +93,20 @@ class MessagesEstimates(ProgramEstimates):
         idle = {run.configuration for run in runs if run.record.parameters and run.record.parameters.idle_seconds}
         self._of_cpu = {case.name for case in plan.cases if case.flags in idle}  # their times are no message's
 
-    def printed(self) -> Iterator[tuple[str, list[Column], list[str]]]:
-        to = self.measure
-        for group in self.measured if to else ():
-            title = f"{self.plan.title}: times, and those of the others divided by {to.id}'s" if to else ""
-            yield title, self._columns_of(group, to) if to else [], [*self._remarks(group), *notes_of(self.rows)]
-        if not self.measured or to is None:
-            yield self.plan.title, [], notes_of(self.rows)
+    def tables_of(self, group: Group, to: Variant) -> Iterator[tuple[str, list[Column]]]:
+        yield f"{self.plan.title}: times, and those of the others divided by {to.id}'s", self._columns_of(group, to)
 
-    def pictures(self) -> Iterator[tuple[str, Figure]]:
-        to = self.measure
-        for group in self.measured if to else ():
-            if to and (others := others_of(self.plan, group, to)):
-                of_messages = [case for case in group.rows if case not in self._of_cpu]
-                rows = [RatioRow(case, group.ratios(case, to.id)) for case in of_messages]
-                foot = signature(self.sitting, noise_of(self.rows))
-                name = slug(self.plan.experiment or self.kind.name)
-                if rows:
-                    yield name, ratios_chart(rows, to, others, self.plan.title, self.kind.meaning, foot)
+    def drawn(self, group: Group, to: Variant) -> Sequence[RatioRow]:
+        return [row for row in super().drawn(group, to) if row.name not in self._of_cpu]
+
+    def place(self, group: Group) -> str:
+        """All have two ranks."""
+        del group
+        return ""
+
+    def remarks(self) -> list[str]:
+        explained = [line for group in self.measured if self.measure for line in self._remarks(group)]
+        return [*explained, *super().remarks()]
 
     def _remarks(self, group: Group) -> list[str]:
         """The titles of cases whose names are no lengths of messages, for one case of each group; and the meaning of a
@@ -132,7 +125,7 @@ class MessagesEstimates(ProgramEstimates):
 
     def _columns_of(self, group: Group, to: Variant) -> list[Column]:
         columns = [Column(self.kind.row_word, list(group.rows), "left")]
-        for each in (to, *others_of(self.plan, group, to)):
+        for each in (to, *self.others(group, to)):
             rows = [own.get(each.id) for own in group.rows.values()]
             columns.append(Column(each.id.replace("/", "/\n"), [_time_text(row) for row in rows]))
             columns.append(Column("rate", [_rate_text(row) for row in rows], priority=2 if each is to else 1))
@@ -142,12 +135,13 @@ class MessagesEstimates(ProgramEstimates):
         return columns
 
 
-class Messages(CaseBenchmark[MessagesRecord]):
+class Messages(ComparedBenchmark[MessagesRecord]):
     name = "messages"
     measured = "messages"
     record = MessagesRecord
-    plan_type = ProgramsPlan
-    experiment_type = CaseExperiment
+    estimates_type = MessagesEstimates
+    paradigm = _MEASURE
+    usual_measure = "plain message passing"
     quantity = "a message"
     meaning = "Time of a message or dependence, divided by that of one system, with 95 % intervals; smaller is better."
     lesson = "a message's time is what a dependence between two ranks costs: shorter tasks are better kept on one"
@@ -155,12 +149,6 @@ class Messages(CaseBenchmark[MessagesRecord]):
     facts = (
         Fact(_BYTES, lambda record: record.bytes_of_time, over_time=True),
         Fact(_MESSAGES, lambda record: record.messages_of_time, over_time=True),
-    )
-    case_options = (
-        *CaseBenchmark.case_options,
-        Option(
-            "--against", "The system by whose times the others' are divided. [plain message passing]", metavar="SYSTEM"
-        ),
     )
 
     def __init__(self) -> None:
@@ -180,20 +168,11 @@ class Messages(CaseBenchmark[MessagesRecord]):
             raise RecordError(f"a failed record has no numbers: {record.error}")
         return record.seconds
 
-    def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> Plan:
+    def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> ComparedPlan:
         asked = super().plan(request, title, workers)
         if not asked.cases:
             raise TeffError("messages go between two ranks: leave out --workers, or say 2", exit_code=BAD_INPUT)
-        against = against_of(request, _MEASURE)
-        return ProgramsPlan(title=title, variants=asked.variants, cases=asked.cases, against=against)
-
-    def estimate(
-        self, head: Sitting, runs: Sequence[Run[MessagesRecord]], failures: Sequence[Failure]
-    ) -> MessagesEstimates:
-        return MessagesEstimates(self, head, self.plan_of(head), runs, failures)
-
-    def notes(self, rows: Sequence[CaseRow]) -> list[str]:
-        return notes_of(rows)
+        return asked
 
 
 def _time_text(row: CaseRow | None) -> str:

@@ -19,7 +19,6 @@ from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.output.quantities import duration
 from tefflab.output.table import Column, Table
 from tefflab.records.record import Count, Record, RecordError, Validation
-from tefflab.records.run import Failure, Run, Sitting
 
 HIGH = 2.0  # times the first system's time
 _MIB = 1 << 20
@@ -110,6 +109,7 @@ class Spawn(CaseBenchmark[SpawnRecord]):
     row_word = "pattern"
     record = SpawnRecord
     experiment_type = SpawnExperiment
+    estimates_type = SpawnEstimates
     quantity = "a task"
     meaning = "Wall time / tasks against the workers, with 95 % intervals; smaller is better."
     lesson = "a task's time is what spawning it costs: work that takes no longer is better done without a task"
@@ -126,14 +126,17 @@ class Spawn(CaseBenchmark[SpawnRecord]):
         ),
         Fact("generator_seconds", lambda record: record.generator_seconds),  # of one node, where a tree was searched
     )
-    case_options = (
-        Option(
-            "--patterns",
-            "Names or groups of patterns, by commas; an unknown one lists them. [all]",
-            aliases=("--cases",),  # as the other kinds call it
-        ),
-        Option("--trees", "Published trees, by commas; an unknown one lists them. [its default]"),
-    )
+
+    @property
+    def case_options(self) -> Sequence[Option]:
+        return (
+            Option(
+                "--cases",
+                "Names or groups of patterns, by commas; an unknown one lists them. [all]",
+                aliases=("--patterns",),
+            ),
+            Option("--trees", "Published trees, by commas; an unknown one lists them. [its default]"),
+        )
 
     def __init__(self) -> None:
         self.commands = (
@@ -152,7 +155,7 @@ class Spawn(CaseBenchmark[SpawnRecord]):
 
     def choose(self, listed: Sequence[ListedCase], own: Mapping[str, Any]) -> list[ListedCase]:
         """Patterns are names or groups of cases. Of a group that has a tree asked for, those trees; else the usual."""
-        patterns, trees = words_of(own.get("patterns", ())), words_of(own.get("trees", ()))
+        patterns, trees = words_of(own.get("cases") or own.get("patterns", ())), words_of(own.get("trees", ()))
         _check("pattern", patterns, [word for each in listed for word in (each.name, each.group)])
         varied = {each.group for each in listed if not each.default}
         _check("tree", trees, [_within_group(each) for each in listed if each.group in varied])
@@ -166,9 +169,6 @@ class Spawn(CaseBenchmark[SpawnRecord]):
             for each in listed
             if each.name in patterns or ((not patterns or each.group in patterns) and is_usual(each))
         ]
-
-    def estimate(self, head: Sitting, runs: Sequence[Run[SpawnRecord]], failures: Sequence[Failure]) -> SpawnEstimates:
-        return SpawnEstimates(self, head, self.plan_of(head), runs, failures)
 
     def notes(self, rows: Sequence[CaseRow]) -> list[str]:
         nodes = [seconds for row in rows if (seconds := row.facts["generator_seconds"]) is not None]

@@ -21,6 +21,7 @@ from tefflab.cli.commands import (
     docs,
     doctor,
     experiment,
+    export,
     graph,
     install,
     profile,
@@ -54,7 +55,7 @@ All commands: {commands}
 """
 GROUPS = {  # of the commands that are not a kind of benchmark's
     "Measure, too": ("experiment", "watch", "profile"),
-    "Read what was measured": ("report", "compare"),
+    "Read what was measured": ("report", "compare", "export"),
     "Look at one graph, or at one run": ("graph", "run"),
     "Systems, this machine, this project": ("systems", "install", "doctor", "docs", "test"),
 }
@@ -144,6 +145,7 @@ app.command("profile", cls=BriefCommand)(profile.command)
 app.command("compare", cls=BriefCommand)(compare.command)
 app.command("watch", cls=BriefCommand, context_settings=watch.SETTINGS)(watch.command)
 app.command("report", cls=BriefCommand)(report.command)
+app.command("export", cls=BriefCommand)(export.command)
 app.command("systems", cls=BriefCommand)(systems.command)
 app.command("install", cls=BriefCommand)(install.command)
 app.command("docs", cls=BriefCommand)(docs.command)

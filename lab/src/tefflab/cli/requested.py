@@ -1,6 +1,5 @@
 """A user's request to `teff install`: finds the systems, brings or removes them, reports the result."""
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import typer
 from tefflab.carried import TYPED
 from tefflab.errors import BAD_INPUT, FAILED, TeffError
 from tefflab.host.terminal import output, progress
+from tefflab.json_lines import json_lines
 from tefflab.output.table import Column, Table
 from tefflab.systems.installing import absent, install, offered, remove, report
 from tefflab.systems.systems import INSTALLED_FOLDER, System, load_systems, no_such_system
@@ -19,7 +19,7 @@ def list_offers(root: Path, *, as_json: bool) -> None:
     """A line for each system that comes on request."""
     offers = offered(load_systems(root))
     if as_json:
-        typer.echo(json.dumps([to_object(root, each) for each in offers], indent=2, ensure_ascii=False))
+        typer.echo(json_lines(to_object(root, each) for each in offers))
         return
     if not offers:
         output().print("Nothing comes on request: every system of a registry is set up by itself.")

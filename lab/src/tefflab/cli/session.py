@@ -15,6 +15,7 @@ from tefflab.benchmarks.experiments import EXPERIMENTS_FOLDER, find_experiment, 
 from tefflab.carried import TYPED
 from tefflab.errors import BAD_INPUT, INTERRUPTED, TeffError
 from tefflab.host.terminal import output, path_text, progress, say
+from tefflab.json_lines import json_lines
 from tefflab.measure.measurement import Present, begin, best_of_each, estimated, measure, present, refuse_unknown
 from tefflab.measure.time_budget import TimeBudget
 from tefflab.output.live import LiveTable
@@ -297,7 +298,7 @@ def publish(root: Path, store: Store, estimates: Estimates, console: Console, as
     """Prints tables or JSON on `console` and writes pictures and report; returns the report's path. `again` is the
     command that measures it."""
     if as_json:
-        console.out(estimates.to_json(), highlight=False)
+        console.out(json_lines(estimates.objects()), highlight=False)
     else:
         for table in estimates.tables():
             console.print(table)

@@ -12,6 +12,7 @@ from rich.console import Group
 from rich.markup import escape
 from rich.text import Text
 
+from tefflab.benchmarks.benchmark import AnyBenchmark
 from tefflab.benchmarks.task_graph import BENCHMARK
 from tefflab.benchmarks.task_graph.configuration import read_flags
 from tefflab.benchmarks.task_graph.record import GraphRecord
@@ -21,7 +22,7 @@ from tefflab.host.terminal import output, progress
 from tefflab.host.waiting import LOOK, Waiting
 from tefflab.output.quantities import duration, rate
 from tefflab.output.table import Column, Table
-from tefflab.records.record import RecordError, parse_record
+from tefflab.records.record import Record, RecordError, parse_record
 from tefflab.systems.bringing import bring_program
 from tefflab.systems.probing import absence, probe_all
 from tefflab.systems.programs import EXIT_CODES, find_program
@@ -37,7 +38,7 @@ class SingleRun:
 
     program: Program
     line: str
-    record: GraphRecord | None
+    record: Record | None
     error: str
     was_refused: bool  # by the program, for its flags
 
@@ -47,26 +48,32 @@ class SingleRun:
 
 
 def run_each(
-    root: Path, names: Sequence[str], flags: Sequence[str], ranks: int | None = None, *, as_json: bool
+    root: Path,
+    names: Sequence[str],
+    flags: Sequence[str],
+    ranks: int | None = None,
+    *,
+    as_json: bool,
+    kind: AnyBenchmark = BENCHMARK,
 ) -> None:
-    """Runs the flags on each system named and prints the results. Without names, it runs on all systems that are here,
-    with `ranks` only on systems that can be started as so many processes.
+    """Runs the flags, of a kind of benchmark, on each system named and prints the results. Without names, it runs on
+    all systems that are here, with `ranks` only on systems that can be started as so many processes.
 
     Leaves with 1 if a run failed, and with 130 after Ctrl-C, once it has printed the results before. TeffError with the
     program's words if every program refuses the flags.
     """
     workers_of(flags, ranks)
-    chosen = [find_program(root, BENCHMARK.name, name) for name in dict.fromkeys(names)]
+    chosen = [find_program(root, kind.name, name, kind.adapters) for name in dict.fromkeys(names)]
     for program in chosen:
-        refuse_ranks(root, program, ranks)
+        refuse_ranks(root, program, ranks, kind)
     owners = {program.identity for program in chosen}
     systems = [system for system in load_systems(root) if not names or system.name in owners]
     ensure(root, systems, console=progress())
     for program in chosen:
         bring_program(root, program, progress())
     if not names:
-        probes = probe_all(systems, root, BENCHMARK.programs)
-        here = [program for system in systems for program in BENCHMARK.programs(system) if probes[program.id].found]
+        probes = probe_all(systems, root, kind.programs)
+        here = [program for system in systems for program in kind.programs(system) if probes[program.id].found]
         chosen = [program for program in here if ranks is None or program.command_for_ranks]
     if not chosen:
         raise TeffError("none of the systems is here; see `teff systems`")
@@ -75,7 +82,7 @@ def run_each(
     interrupted = False
     try:
         for program in chosen:
-            runs.append(run_once(root, program, owner[program.identity], flags, ranks))
+            runs.append(run_once(root, program, owner[program.identity], flags, ranks, kind))
     except KeyboardInterrupt:
         interrupted = True
     if not interrupted and all(run.was_refused for run in runs):
@@ -95,7 +102,7 @@ def run_each(
 
 
 def command_of(
-    root: Path, program: Program, flags: Sequence[str], ranks: int | None = None
+    root: Path, program: Program, flags: Sequence[str], ranks: int | None = None, kind: AnyBenchmark = BENCHMARK
 ) -> tuple[list[str], dict[str, str]]:
     """The command line and the environment of one run. The flags give the number of workers. By default it is all cores
     that are here, or one a rank if there are more ranks.
@@ -103,17 +110,17 @@ def command_of(
     A program is always told: its own default may be wrong once its threads are bound to cores. TeffError where it does
     not spread over ranks.
     """
-    refuse_ranks(root, program, ranks)
+    refuse_ranks(root, program, ranks, kind)
     workers, is_said = workers_of(flags, ranks)
     told = [] if is_said else ["--workers", str(workers)]
     return [*program.command_line(root, workers, ranks), *told, *flags], program.environment_for(root, workers)
 
 
-def refuse_ranks(root: Path, program: Program, ranks: int | None) -> None:
+def refuse_ranks(root: Path, program: Program, ranks: int | None, kind: AnyBenchmark = BENCHMARK) -> None:
     """TeffError where `ranks` are asked for, and the program does not spread over them."""
     if ranks is None or program.command_for_ranks:
         return
-    spread = [each.id for system in load_systems(root) for each in BENCHMARK.programs(system) if each.command_for_ranks]
+    spread = [each.id for system in load_systems(root) for each in kind.programs(system) if each.command_for_ranks]
     raise TeffError(
         f"{program.id} takes no --ranks: it runs in one process, or starts as many as it wants; "
         f"these take them: {' '.join(spread)}",
@@ -133,11 +140,18 @@ def workers_of(flags: Sequence[str], ranks: int | None) -> tuple[int, bool]:
     return workers, bool(said)
 
 
-def run_once(root: Path, program: Program, system: System, flags: Sequence[str], ranks: int | None = None) -> SingleRun:
+def run_once(
+    root: Path,
+    program: Program,
+    system: System,
+    flags: Sequence[str],
+    ranks: int | None = None,
+    kind: AnyBenchmark = BENCHMARK,
+) -> SingleRun:
     """Starts the program of a system for one run."""
     if reason := absence(program, system, root):
         return SingleRun(program, "", None, reason, False)
-    words, environment = command_of(root, program, flags, ranks)
+    words, environment = command_of(root, program, flags, ranks, kind)
     try:
         process = subprocess.Popen(
             words, env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -156,7 +170,7 @@ def run_once(root: Path, program: Program, system: System, flags: Sequence[str],
             program, "", None, _why_without_record(process.returncode, said), process.returncode == BAD_INPUT
         )
     try:
-        record = parse_record(line, GraphRecord)
+        record = parse_record(line, kind.record)
     except RecordError as error:
         return SingleRun(program, line, None, str(error), False)
     if refusal := record.refusal(workers_of(flags, ranks)[0]):
@@ -194,13 +208,18 @@ def to_table(runs: Sequence[SingleRun]) -> Group:
     records = [record for _, record in good]
     failed = [run for run in runs if not run.ok]
     none = ["-"] * len(failed)
-    proven = [Text("yes" if record.proven else "switched off") for record in records]
+    graphs = [record for record in records if isinstance(record, GraphRecord)]
+    unproven = [record for record in graphs if not record.proven]
+    proven = [Text("switched off" if record in unproven else "yes") for record in records]
+    of_graphs = [
+        Column("granularity", [duration(record.granularity) for record in graphs] + none),
+        Column("rate", [rate(record.rate, record.rate_unit) for record in graphs] + none),
+    ]
     table = Table(
         [
             Column("system", [run.program.id for run in (*(run for run, _ in good), *failed)], "left"),
             Column("elapsed", [duration(record.wall_seconds) for record in records] + none),
-            Column("granularity", [duration(record.granularity) for record in records] + none),
-            Column("rate", [rate(record.rate, record.rate_unit) for record in records] + none),
+            *(of_graphs if len(graphs) == len(records) else []),
             Column("validated", proven + [Text("failed", "red") for _ in failed], "left"),
         ]
     )

@@ -1,6 +1,5 @@
 """`teff watch`: measures two systems in turns, and says by its exit code whether one is slower."""
 
-import json
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,6 +19,7 @@ from tefflab.cli.session import (
 )
 from tefflab.errors import BAD_INPUT, INTERRUPTED, TeffError
 from tefflab.host.terminal import output, progress
+from tefflab.json_lines import json_lines
 from tefflab.measure.measurement import Present, begin
 from tefflab.output.pairs_table import Effort, sentence, to_table
 from tefflab.records.store import Store, results_folder
@@ -37,7 +37,9 @@ def watch(root: Path, benchmark: str, mine: str, baseline: str, threshold: float
     command = kind.commands[0]
     if options.flags and not command.takes_flags:
         raise TeffError(f"{' '.join(options.flags)}: --benchmark {benchmark} takes no flags", exit_code=BAD_INPUT)
-    own = {each.name: each.default for each in command.options}
+    own = {each.name: each.default for each in command.options} | dict(options.own)
+    if unknown := [name for name in options.own if name not in {each.name for each in command.options}]:
+        raise TeffError(f"--{unknown[0]}: --benchmark {benchmark} has none; its flags say what", exit_code=BAD_INPUT)
     command.check(own, options.flags)
     prepare(root, kind, (mine, baseline))
     found = whoever_is_here(root, kind, (mine, baseline))
@@ -59,7 +61,7 @@ def watch(root: Path, benchmark: str, mine: str, baseline: str, threshold: float
     pairs = pairs_of(estimates.sides(), a, b, threshold)
     if options.as_json:
         said = {"kind": command.name, "a": a, "b": b, "threshold": threshold, "verdict": verdict(pairs)}
-        typer.echo(json.dumps(said | {"pairs": [each.to_json() for each in pairs]}, ensure_ascii=False))
+        typer.echo(json_lines([said | {"pairs": [each.to_json() for each in pairs]}]))
         progress().print(f"teff: {sentence(pairs, a, b, effort)}", soft_wrap=True, markup=False)
     else:
         output().print(to_table(pairs, _quantity(estimates, kind), a, b, effort))

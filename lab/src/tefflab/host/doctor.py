@@ -1,6 +1,5 @@
 """Looks at this machine for what disturbs measurement: reads the kernel's files, and spins on every core."""
 
-import json
 import os
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from rich.table import Table
 from tefflab.host import findings, spin
 from tefflab.host.findings import Finding
 from tefflab.host.kernel_files import governors, text, tightest_quota
+from tefflab.json_lines import json_lines
 
 LOOK = 0.3  # seconds to watch other processes for, and to spin for
 _SIGNS = {"ok": "[green]✓[/]", "warn": "[yellow]![/]", "unknown": "[dim]?[/]"}
@@ -82,8 +82,8 @@ def measure_gaps(cores: Sequence[int], seconds: float) -> dict[int, float]:
 
 
 def to_json(found: Sequence[Finding]) -> str:
-    """A JSON list, an object a finding."""
-    return json.dumps([asdict(finding) for finding in found], indent=2, ensure_ascii=False)
+    """A line a finding."""
+    return json_lines(map(asdict, found))
 
 
 def to_table(found: Sequence[Finding]) -> Table:

@@ -1,7 +1,7 @@
 """Spins on a core and prints the part of the time that was lost in gaps: `python spin.py CORE SECONDS`.
 
-Runs as a separate program, without the lab, so that no other thread of this interpreter makes gaps. It is coarse: a
-reading of the clock takes about 50 ns here, twice as long as in the core's detector.
+The programs of the bench measure the same beside each run. `teff doctor` needs no build, so it starts this one: a
+separate program, without the lab, so that no other thread of this interpreter makes gaps.
 """
 
 import gc
@@ -9,11 +9,11 @@ import os
 import sys
 from time import perf_counter_ns
 
-GAP = 5_000  # ns: longer than the interpreter takes for a round, shorter than a switch to another process
+GAP = 1_000  # ns, as in the bench: longer than a round of the interpreter, shorter than a switch to another process
 
 
 def gap_share(core: int, seconds: float) -> float:
-    """Part of `seconds` on `core` that was lost in gaps over five microseconds."""
+    """Part of `seconds` on `core` that was lost in gaps over one microsecond."""
     os.sched_setaffinity(0, {core})
     gc.disable()
     lost = 0

@@ -2,9 +2,8 @@
 
 from tefflab.analysis.distance import alike
 from tefflab.analysis.results import BEYOND
-from tefflab.records.record import Record
+from tefflab.records.record import GAPS, Record
 
-GAPS = 0.10  # of the spins beside a run that may be lost in gaps
 SLOW = 0.95  # of the sitting's usual ceiling: if both ceilings beside a run are under it, another load had a part
 
 

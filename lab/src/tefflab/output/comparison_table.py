@@ -1,4 +1,4 @@
-"""Tables of comparisons, one each for METG, overheads and times of a task, and their common result."""
+"""Tables of comparisons, one for each quantity, and their common result."""
 
 import math
 from collections.abc import Iterator, Sequence

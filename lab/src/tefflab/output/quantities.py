@@ -4,9 +4,9 @@ Every table, plot and report takes its text from here, so one number never has t
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from tefflab.analysis.statistics import is_told
+from tefflab.analysis.statistics import Estimate, Interval, is_told
 
 TOO_FEW = "too few runs"  # stands for an interval that says nothing
 
@@ -106,3 +106,33 @@ def size(count: int) -> str:
             return f"{value} {prefix}"
         value //= 1024
     return f"{value} {prefixes[-1]}"
+
+
+def interval_text(interval: Estimate) -> str:
+    """`1.18 – 1.27 µs`, or `too few runs`."""
+    return duration_range(interval.low, interval.high) if interval.is_told else TOO_FEW
+
+
+def time_tick(seconds: float) -> str:
+    """`1 µs`, at a time axis."""
+    return brief(duration(seconds))
+
+
+def rate_tick(value: float, unit: str) -> str:
+    """`10 GFLOP/s`, at a rate axis."""
+    return brief(rate(value, unit))
+
+
+def rate_range(interval: Interval, unit: str) -> str:
+    """A rate with its interval: `92.1 GFLOP/s (91.0 GFLOP/s – 93.2 GFLOP/s)`."""
+    return _with_ends(interval, lambda value: rate(value, unit))
+
+
+def percent_range(interval: Interval) -> str:
+    """A share with its interval: `48 % (46 % – 51 %)`."""
+    return _with_ends(interval, percent)
+
+
+def _with_ends(interval: Interval, text: Callable[[float], str]) -> str:
+    high = text(interval.high) if math.isfinite(interval.high) else "∞"
+    return f"{text(interval.value)} ({text(interval.low)} – {high})"

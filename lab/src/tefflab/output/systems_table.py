@@ -1,6 +1,5 @@
 """Table 4 of the paper, for this machine: the systems that are here, and how one gets the others."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Group, RenderableType
@@ -8,6 +7,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from tefflab.carried import TYPED
+from tefflab.json_lines import json_lines
 from tefflab.output.table import Column, Table
 from tefflab.systems.probing import NO_PROBE, Probe
 from tefflab.systems.systems import Program, System, best_of
@@ -19,8 +19,8 @@ _FOUND_ALONE = (
 
 
 def to_json(systems: Sequence[System], probes: Mapping[str, Probe]) -> str:
-    """Table 4 as a JSON list: an object a system, its variants inside."""
-    return json.dumps([_as_object(system, probes) for system in systems], indent=2, ensure_ascii=False)
+    """Table 4: a line a system, its variants inside."""
+    return json_lines(_as_object(system, probes) for system in systems)
 
 
 def _as_object(system: System, probes: Mapping[str, Probe]) -> dict[str, object]:

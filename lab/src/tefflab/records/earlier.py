@@ -2,7 +2,7 @@
 
 They had `records.jsonl` (schema `teff-record-1`) and `metg.jsonl` of task graphs, and `spawn.jsonl`
 (`teff-spawn-record-1`) and `spawn_sittings.jsonl` of spawned tasks. Their `sittings.jsonl` and `failures.jsonl` had
-lines of another form.
+lines of another form. A baseline that was measured then can still be reported, compared and gone on with.
 """
 
 import json
@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from tefflab.records.record import GAPS
+
 RECORDS, METG = "records.jsonl", "metg.jsonl"
 SPAWN, SPAWN_SITTINGS = "spawn.jsonl", "spawn_sittings.jsonl"
-_GAPS = 0.10  # of the spins beside a spawned run that may be lost in gaps: such a run was not told apart by its line
 
 NumberedLine = tuple[Path, int, bytes]
 _Object = dict[str, Any]
@@ -54,10 +55,6 @@ def runs(folder: Path) -> Iterator[NumberedLine]:
 def sittings(folder: Path) -> Iterator[NumberedLine]:
     """The sittings of spawned tasks; the file of the other sittings is still in use."""
     yield from _each(folder / SPAWN_SITTINGS, _spawn_sitting)
-
-
-def estimates(folder: Path) -> Iterator[NumberedLine]:
-    yield from _each(folder / METG, _estimate)
 
 
 def sitting(line: bytes) -> bytes:
@@ -124,7 +121,7 @@ def _spawned_run(line: _Object) -> _Object:
     return known | {
         "role": "system" if known.get("attempt") else "probe",
         "attempt": max((known.get("attempt") or 0) - 1, 0),
-        "noisy": gaps > _GAPS,
+        "noisy": gaps > GAPS,  # which its line did not say
         "flags": _flags(known.get("flags", "")),
         "configuration": _flags(known.get("flags", "")),
         "record": record,
@@ -150,12 +147,6 @@ def _spawn_sitting(line: _Object) -> _Object:
     ]
     plan["variants"] = plan.pop("contenders")
     return line | {"benchmark": "spawn", "plan": plan}
-
-
-def _estimate(line: _Object) -> _Object:
-    known = dict(line)
-    known["noisy_share"] = known.pop("disturbed_share", 0.0)
-    return known | {"benchmark": "task_graph"}
 
 
 def _flags(text: str) -> str:

@@ -15,6 +15,7 @@ from tefflab.errors import TeffError, first_fault, shortened
 
 Count = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
+GAPS = 0.10  # of the spins beside a run that may be lost in gaps: beyond it the run is noisy
 Hex64 = Annotated[str, Field(pattern=r"^0x[0-9a-f]{16}$")]
 
 

@@ -1,4 +1,4 @@
-"""The store: a folder of append-only JSON lines, safe to kill, to share and to query.
+"""The store: a folder of append-only JSON lines, safe to kill and to share.
 
     results/<store>/sittings.jsonl   one line a sitting: time, machine, benchmark, source, plan
     results/<store>/runs.jsonl       one line a run: its system and role, and the program's record
@@ -27,7 +27,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar, cast, get_args
 
-import polars
 from pydantic import BaseModel, ValidationError
 
 from tefflab.carried import TYPED, is_unpacked
@@ -35,7 +34,6 @@ from tefflab.errors import BAD_INPUT, TeffError, first_fault
 from tefflab.records import earlier
 from tefflab.records.record import AnyRecord, Record
 from tefflab.records.run import Failure, Line, Run, RunKey, Sitting
-from tefflab.records.store_sql import query_files
 
 _SYNC_EVERY_SECONDS = 1.0
 
@@ -43,7 +41,7 @@ Kind = Literal["sittings", "runs", "estimates", "failures"]
 
 
 class StoreError(TeffError):
-    """A store or sitting that is not there, or a query that cannot be answered."""
+    """A store or sitting that is not there."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, exit_code=BAD_INPUT)
@@ -256,29 +254,6 @@ class Store:
             found.setdefault(each.file, []).append(each)
         return [_told(lines) for lines in found.values()]
 
-    def query(self, sql: str) -> polars.DataFrame:
-        """The answer of DuckDB to `sql` over the views `records`, `graphs`, `sittings` and `metg`.
-
-        `describe records` lists the columns. Raises StoreError with DuckDB's own words.
-        """
-        with tempfile.TemporaryDirectory() as place:
-            folder = self.folder
-            if earlier.is_earlier(self.folder):
-                folder = Path(place)
-                for kind in ("runs", "sittings", "estimates"):
-                    file_of(folder, kind).write_bytes(b"".join(line for _, _, line in self._raw(kind)))
-            try:
-                return query_files(sql, *(file_of(folder, kind) for kind in ("runs", "sittings", "estimates")))
-            except ValueError as failure:
-                raise StoreError(str(failure)) from None
-
-    def metg(self) -> polars.DataFrame:
-        """The estimates of METG, the latest of each (sitting, configuration, system) only."""
-        return self.query(
-            "select * exclude (line) from metg qualify row_number() over "
-            "(partition by sitting, configuration, system_id order by line desc) = 1 order by line"
-        )
-
     def _raw(self, kind: str) -> Iterator[earlier.NumberedLine]:
         """The lines in today's form, the lines of earlier files first."""
         file = self.folder / f"{kind}.jsonl"
@@ -289,7 +264,8 @@ class Store:
             lines = earlier.numbered(file)
             yield from ((at, number, earlier.failure(self.folder, line)) for at, number, line in lines)
         else:
-            yield from (earlier.runs if kind == "runs" else earlier.estimates)(self.folder)
+            if kind == "runs":
+                yield from earlier.runs(self.folder)
             yield from earlier.numbered(file)
 
 

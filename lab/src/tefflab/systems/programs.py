@@ -23,11 +23,11 @@ EXIT_CODES = (0, FAILED, BAD_INPUT)  # of a program of bench/
 _CHUNK = 1 << 16
 
 
-def find_program(root: Path, benchmark: str, name: str) -> Program:
-    """The program of this kind of benchmark with this id, or this `SYSTEM/NAME`; of a system's name alone its best.
-    TeffError where there is none."""
+def find_program(root: Path, benchmark: str, name: str, adapters: str = "") -> Program:
+    """The program of this kind of benchmark, by its adapters or another kind's, with this id, or this `SYSTEM/NAME`; of
+    a system's name alone its best. TeffError where there is none."""
     known = load_systems(root, [name])
-    systems = {each.name: programs for each in known if (programs := each.programs_for(benchmark))}
+    systems = {each.name: programs for each in known if (programs := each.programs_for(benchmark, adapters))}
     every = [each for programs in systems.values() for each in programs]
     found = next((each for each in every if name in (each.id, each.long_name)), None)
     if found is None and name in systems:

@@ -8,11 +8,12 @@ from rich.console import Console, ConsoleOptions, RenderResult
 
 from tefflab.analysis.results import ELSEWHERE, NO_TURN, MeasuredCase, MetgRow
 from tefflab.analysis.statistics import Interval, MetgEstimate
+from tefflab.benchmarks.task_graph.caveats import is_uncertain
+from tefflab.benchmarks.task_graph.readings import noisy_runs, why_unknown
 from tefflab.carried import TYPED
-from tefflab.output.caveats import MUCH_NOISE, is_uncertain
+from tefflab.output.caveats import MUCH_NOISE
 from tefflab.output.last_words import LastWords
 from tefflab.output.quantities import digits, duration, percent
-from tefflab.output.readings import noisy_runs, why_unknown
 
 Ratio = Callable[[str, str], Interval]  # METG of one system / METG of another, round by round, as `teff compare` has it
 

@@ -1,13 +1,15 @@
 """The task graphs that flags describe, as the program `task_graph` lists them, for drawing. Nothing is run."""
 
+import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from tefflab.benchmarks.task_graph.configuration import Flag, read_flags
 from tefflab.benchmarks.task_graph.core import answer_of_core
+from tefflab.benchmarks.task_graph.drawing import Graph, check_size, read_tasks
 from tefflab.errors import BAD_INPUT, TeffError
-from tefflab.output.drawing import Graph, check_size, read_tasks
 
 MOST_LISTED = 1_000_000  # tasks: some 50 MB of text in a few seconds
 _OF_PATTERNS = ("radix", "period", "fraction")  # what a title says besides the pattern's name
@@ -24,6 +26,13 @@ def describe_graphs(root: Path, words: Sequence[str]) -> list[Graph]:
             check_size(title, int(segment["width"]), int(segment["steps"]))
     tasks = read_tasks(answer_of_core(root, ["--json", *words]))
     return [Graph(title, tuple(task for task in tasks if task.graph == number)) for number, title in enumerate(titles)]
+
+
+def listed_tasks(root: Path, words: Sequence[str]) -> list[dict[str, Any]]:
+    """The tasks of the graphs of a command line, as the core has them. TeffError with the core's words for flags that
+    are wrong."""
+    found: list[dict[str, Any]] = json.loads(answer_of_core(root, ["--json", *words]))
+    return found
 
 
 def expect_listable(words: Sequence[str]) -> None:

@@ -16,16 +16,15 @@ from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.benchmark import Estimates
 from tefflab.benchmarks.task_graph.closing import Closing, curve_sentence, curve_suggestions
 from tefflab.benchmarks.task_graph.estimate import GraphRun, estimate_case
-from tefflab.benchmarks.task_graph.pictures import pictures
+from tefflab.benchmarks.task_graph.pictures import footer, pictures
 from tefflab.benchmarks.task_graph.plan import GraphCase, GraphPlan
+from tefflab.benchmarks.task_graph.readings import placed_name
+from tefflab.benchmarks.task_graph.report import write_metg_report
 from tefflab.benchmarks.task_graph.series_tables import curve_table, series_table
 from tefflab.benchmarks.task_graph.sides import metg_sides
 from tefflab.benchmarks.task_graph.tables import MetgTable, to_json
 from tefflab.carried import TYPED
 from tefflab.output.last_words import LastWords
-from tefflab.output.plots import footer
-from tefflab.output.readings import placed_name
-from tefflab.output.report import write_report
 from tefflab.records.run import Failure, Sitting, in_time
 from tefflab.records.store import Damage
 
@@ -64,8 +63,9 @@ class GraphEstimates(Estimates):
             return [curve_table(each) for each in cases if each.curves]
         return [series_table(self._placed) if len(self.plan.cases) > 1 else MetgTable(self._placed[0])]
 
-    def to_json(self) -> str:
-        return to_json(self._placed, self.plan.others)
+    def objects(self) -> Iterator[dict[str, Any]]:
+        for case in self._placed:
+            yield to_json(case) | {"others": list(self.plan.others)}
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """The rows as they are shown first; those at other distances can be made again from the runs."""
@@ -77,7 +77,7 @@ class GraphEstimates(Estimates):
         yield from pictures(self.plan, self.cases, footer(self.sitting, self._placed))
 
     def write_report(self, path: Path, damage: Sequence[Damage]) -> None:
-        write_report(path, self.sitting, self._placed, damage, f"Teff: {self.plan.title}")
+        write_metg_report(path, self.sitting, self._placed, damage, f"Teff: {self.plan.title}")
 
     def sides(self) -> Sequence[Side]:
         return metg_sides(self.cases, self._runs)

@@ -10,11 +10,12 @@ from rich.text import Text
 
 from tefflab.analysis.results import NO_TURN, MeasuredCase, MetgRow
 from tefflab.analysis.statistics import rounds_to_tell
+from tefflab.benchmarks.task_graph.caveats import ceiling_spread, is_uncertain
+from tefflab.benchmarks.task_graph.readings import absent, heading_of, noisy_runs, why_unknown
 from tefflab.benchmarks.task_graph.shape import STEPS
-from tefflab.output.caveats import MUCH_NOISE, ceiling_spread, is_uncertain
+from tefflab.output.caveats import MUCH_NOISE
 from tefflab.output.last_words import LINES
 from tefflab.output.quantities import counted_minutes, digits, duration, percent
-from tefflab.output.readings import absent, heading_of, noisy_runs, why_unknown
 
 _TELLING = 25  # columns of a reason that say something of it
 

@@ -6,12 +6,19 @@ from rich.console import Group
 from rich.text import Text
 
 from tefflab.analysis.results import CurvePoint, MeasuredCase
+from tefflab.benchmarks.task_graph.caveats import caveats
 from tefflab.benchmarks.task_graph.heading import Heading
+from tefflab.benchmarks.task_graph.readings import (
+    WorkAxis,
+    absences,
+    curves_in_order,
+    metg_interval_text,
+    metg_name,
+    value_text,
+)
 from tefflab.benchmarks.task_graph.remarks import elsewhere, own_steps
 from tefflab.output import quantities
-from tefflab.output.caveats import caveats
 from tefflab.output.last_words import LINES
-from tefflab.output.readings import WorkAxis, absences, curves_in_order, metg_interval_text, metg_name, value_text
 from tefflab.output.table import Column, Table
 
 _NOTHING_KNOWN = 10.0  # an efficiency whose interval reaches this: few launches, which differ ever so much

@@ -8,7 +8,7 @@ from tefflab.analysis.comparison import ByRound, Quantity, Side
 from tefflab.analysis.results import MeasuredCase, MetgRow
 from tefflab.analysis.statistics import Interval, Observation, metg_ratio, metg_ratios
 from tefflab.benchmarks.task_graph.estimate import GraphRun, at_distance, observations
-from tefflab.output.readings import metg_name, placed_name
+from tefflab.benchmarks.task_graph.readings import metg_name, placed_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,6 @@
 """The METG table: for a terminal of any width, for a pipe as plain text, for programs as JSON."""
 
-import json
 import math
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -10,10 +8,10 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from tefflab.analysis.results import Curve, MeasuredCase, MetgRow
+from tefflab.benchmarks.task_graph.caveats import caveats
+from tefflab.benchmarks.task_graph.readings import metg_interval_text, metg_name, overhead_text, value_text
 from tefflab.benchmarks.task_graph.remarks import remarks
 from tefflab.output import quantities
-from tefflab.output.caveats import caveats
-from tefflab.output.readings import metg_interval_text, metg_name, overhead_text, value_text
 from tefflab.output.table import Column, Table
 
 _DOT = "● "
@@ -35,14 +33,6 @@ class MetgTable:
         if found := remarks(case, options.max_width):
             yield Text()
             yield from found
-
-
-def to_json(cases: Sequence[MeasuredCase], others: Sequence[str] = ()) -> str:
-    """The cases with their rows, curves and caveats as a JSON list; open ends of intervals are null. `others`: the ids
-    of the same systems' variants that are here and were not measured."""
-    return json.dumps(
-        [_as_object(each) | {"others": list(others)} for each in cases], indent=2, ensure_ascii=False, allow_nan=False
-    )
 
 
 def _columns(case: MeasuredCase, colored: bool) -> list[Column]:
@@ -68,7 +58,8 @@ def _name(row: MetgRow, colored: bool) -> Text:
     return Text.assemble(*dot, row.variant.id)
 
 
-def _as_object(case: MeasuredCase) -> dict[str, Any]:
+def to_json(case: MeasuredCase) -> dict[str, Any]:
+    """The case with its rows, curves and caveats; open ends of intervals are None."""
     return {
         "name": case.name,
         "configuration": case.configuration,

@@ -1,6 +1,5 @@
 """`teff compare`."""
 
-import json
 from typing import Annotated
 
 import typer
@@ -16,7 +15,9 @@ def command(
     against: Annotated[
         str | None,
         typer.Option(
-            "--against", metavar="SYSTEM", help="Of two stores: each system in relation to this, which did not change."
+            "--against",
+            metavar="SYSTEM",
+            help="Of two stores: the system by whose values the others' are divided in each.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print an object for each kind of benchmark.")] = False,
@@ -32,13 +33,13 @@ def command(
     from tefflab import project_root
     from tefflab.cli.comparing import answer
     from tefflab.host.terminal import output, progress
+    from tefflab.json_lines import json_lines
     from tefflab.output.comparison_table import to_tables
 
     found = answer(project_root(), a, b, store, against)
     for reason in found.left_out:
         progress().print(f"teff: {reason}", soft_wrap=True, markup=False)
     if as_json:
-        for each in found.answers:
-            typer.echo(json.dumps(each.to_json(), ensure_ascii=False, allow_nan=False))
+        typer.echo(json_lines(each.to_json() for each in found.answers))
     else:
         output().print(to_tables(found.answers))

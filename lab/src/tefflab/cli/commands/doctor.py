@@ -6,7 +6,7 @@ import typer
 
 
 def command(
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list on stdout.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print lines of JSON on stdout.")] = False,
 ) -> None:
     """Say what on this machine disturbs measurement, and what can be done about it.
 

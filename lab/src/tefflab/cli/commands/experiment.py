@@ -1,6 +1,5 @@
 """`teff experiment`."""
 
-import json
 from typing import Annotated
 
 import typer
@@ -33,10 +32,11 @@ def command(
     from tefflab import project_root
     from tefflab.cli.session import Options, experiment, experiment_list, experiment_objects
     from tefflab.host.terminal import output
+    from tefflab.json_lines import json_lines
 
     if name is None:
         if as_json:
-            typer.echo(json.dumps(experiment_objects(project_root()), indent=2, ensure_ascii=False))
+            typer.echo(json_lines(experiment_objects(project_root())))
         else:
             output().print(experiment_list(project_root()))
         return

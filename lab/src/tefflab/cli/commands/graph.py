@@ -10,10 +10,10 @@ SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 def command(
     context: typer.Context,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list of tasks.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a line of JSON for each task.")] = False,
     svg: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Draw it into this file.")] = None,
 ) -> None:
-    """Say what a graph's flags describe: as text, with --json as a list of tasks, with --svg as a picture.
+    """Say what a graph's flags describe: as text, with --json as its tasks, with --svg as a picture.
 
     Takes the published Task Bench's flags as they are. Several graphs, with -and between them, stand side by side.
 
@@ -22,10 +22,11 @@ def command(
     from tefflab import project_root
     from tefflab.benchmarks.task_graph.configuration import refuse_unknown_values
     from tefflab.benchmarks.task_graph.core import core_program
-    from tefflab.benchmarks.task_graph.described import describe_graphs, expect_listable
+    from tefflab.benchmarks.task_graph.described import describe_graphs, expect_listable, listed_tasks
+    from tefflab.benchmarks.task_graph.drawing import draw
     from tefflab.errors import BAD_INPUT, TeffError
     from tefflab.host.terminal import output, progress
-    from tefflab.output.drawing import draw
+    from tefflab.json_lines import json_lines
     from tefflab.systems.programs import call_program
     from tefflab.systems.setup import ensure
 
@@ -33,8 +34,11 @@ def command(
     root = project_root()
     if svg is None:
         expect_listable(context.args)
-        words = ["--json" if as_json else "-vv", *context.args]  # first: a flag without its value would take it
-        call_program(root, core_program(root), words, command_path=context.command_path)
+        if not as_json:  # first: a flag without its value would take it
+            call_program(root, core_program(root), ["-vv", *context.args], command_path=context.command_path)
+            return
+        ensure(root, [], console=progress())
+        typer.echo(json_lines(listed_tasks(root, context.args)))
         return
     if as_json:
         raise TeffError("--json and --svg: one of them at a time", exit_code=BAD_INPUT)

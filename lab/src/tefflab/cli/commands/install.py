@@ -15,7 +15,7 @@ def command(
     all_: Annotated[bool, typer.Option("--all", help="Every system of the list.")] = False,
     as_list: Annotated[bool, typer.Option("--list", help="Say what there is, with its licence and size.")] = False,
     removing: Annotated[bool, typer.Option("--remove", help="Remove what this command brought.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the list as lines of JSON.")] = False,
 ) -> None:
     """Bring systems that no command sets up by itself: from apt, PyPI and other registries.
 

@@ -81,12 +81,15 @@ Store = Annotated[
     str,
     typer.Option("--store", metavar="NAME", help="The folder below results/ that keeps the runs, or an absolute path."),
 ]
+StoreOfArgument = Annotated[
+    str, typer.Option("--store", metavar="STORE", help="The same as the argument.", callback=not_empty)
+]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the store's last sitting.")]
 InstallMissing = Annotated[
     bool, typer.Option("--install-missing", help="First install what is not here; `teff install --list` says what.")
 ]
 AllVariants = Annotated[bool, typer.Option("--all-variants", help="Each system in all of its ways.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print what was measured as JSON.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print what was measured as lines of JSON.")]
 
 
 def numbers(text: str, *, takes_one: bool = False) -> tuple[int, ...]:
@@ -101,6 +104,15 @@ def numbers(text: str, *, takes_one: bool = False) -> tuple[int, ...]:
             exit_code=BAD_INPUT,
         )
     return tuple(dict.fromkeys(map(int, names(text))))
+
+
+def one_store(argument: str, option: str) -> str:
+    """The store that the argument or the option names; the usual one without both."""
+    from tefflab.errors import BAD_INPUT, TeffError
+
+    if argument and option and argument != option:
+        raise TeffError(f"{argument} and --store {option}: name one store", exit_code=BAD_INPUT)
+    return argument or option or "default"
 
 
 def share(text: str) -> float:

@@ -26,11 +26,11 @@ def command(
             callback=options.not_empty,
         ),
     ] = "",
-    patterns: Annotated[
+    cases: Annotated[
         str,
         typer.Option(
-            "--patterns",
             "--cases",
+            "--patterns",
             metavar="NAMES",
             help="Names or groups of patterns; an unknown one lists them. [all]",
             callback=options.not_empty,
@@ -62,24 +62,23 @@ def command(
     Example:  teff profile -- mpirun -n 2 .teff/build/bin/example_stencil_ranks
     """
     if program:
-        _profile_program(program, is_chosen=bool(systems or patterns or trees or workers), as_json=as_json)
+        _profile_program(program, is_chosen=bool(systems or cases or trees or workers), as_json=as_json)
     else:
-        _profile_patterns(systems, patterns, trees, workers, seconds, functions=functions, as_json=as_json)
+        _profile_patterns(systems, cases, trees, workers, seconds, functions=functions, as_json=as_json)
 
 
 def _profile_program(program: list[str], *, is_chosen: bool, as_json: bool) -> None:
-    import json
-
-    from tefflab.benchmarks.job_profile import profile_command
-    from tefflab.benchmarks.job_profile_table import to_table
     from tefflab.errors import BAD_INPUT, FAILED, TeffError
     from tefflab.host.terminal import output
+    from tefflab.json_lines import json_lines
+    from tefflab.profiles.job_profile import profile_command
+    from tefflab.profiles.job_profile_table import to_table
 
     if is_chosen:
-        raise TeffError("--systems, --patterns, --trees and --workers are for spawn patterns", exit_code=BAD_INPUT)
+        raise TeffError("--systems, --cases, --trees and --workers are for spawn patterns", exit_code=BAD_INPUT)
     profile = profile_command(program)
     if as_json:
-        typer.echo(json.dumps(profile.to_json(), ensure_ascii=False))
+        typer.echo(json_lines([profile.to_json()]))
     else:
         output().print(to_table(profile))
     if profile.exit_status:
@@ -87,19 +86,18 @@ def _profile_program(program: list[str], *, is_chosen: bool, as_json: bool) -> N
 
 
 def _profile_patterns(
-    systems: str, patterns: str, trees: str, workers: int | None, seconds: float, *, functions: bool, as_json: bool
+    systems: str, cases: str, trees: str, workers: int | None, seconds: float, *, functions: bool, as_json: bool
 ) -> None:
-    import json
-
     from rich.markup import escape
 
     from tefflab import project_root
-    from tefflab.benchmarks.profile import profiled_cases, take_profile
-    from tefflab.benchmarks.profile_table import to_table
     from tefflab.benchmarks.spawn import BENCHMARK
     from tefflab.cli.session import prepare, whoever_is_here
     from tefflab.errors import FAILED, TeffError
     from tefflab.host.terminal import output, progress
+    from tefflab.json_lines import json_lines
+    from tefflab.profiles.spawn_profile import profiled_cases, take_profile
+    from tefflab.profiles.spawn_profile_table import to_table
     from tefflab.systems.systems import load_systems, usable_cores
 
     failed = False
@@ -108,7 +106,7 @@ def _profile_patterns(
     able = [each.name for each in load_systems(root) if any(program.profile for program in BENCHMARK.programs(each))]
     prepare(root, BENCHMARK, wanted or able)
     programs = [each.program for each in whoever_is_here(root, BENCHMARK, wanted or able, all_ways=True)]
-    for program, case in profiled_cases(root, programs, patterns, trees, is_chosen=bool(wanted)):
+    for program, case in profiled_cases(root, programs, cases, trees, is_chosen=bool(wanted)):
         try:
             with progress().status(f"{program.id}: {case.name}"):
                 spent = take_profile(root, program, case.name, case.flags, workers or usable_cores(), seconds)
@@ -117,7 +115,7 @@ def _profile_patterns(
             failed = True
             continue
         if as_json:
-            typer.echo(json.dumps(spent.to_json(), ensure_ascii=False))
+            typer.echo(json_lines([spent.to_json()]))
         else:
             output().print(to_table(spent, functions=functions), "")
     if failed:

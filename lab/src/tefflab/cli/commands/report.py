@@ -4,12 +4,15 @@ from typing import Annotated
 
 import typer
 
+from tefflab.cli.commands import options
+
 
 def command(
     store: Annotated[
         str, typer.Argument(metavar="[STORE[:SITTING]]", help="A folder below results/; its last sitting, or another.")
-    ] = "default",
-    as_json: Annotated[bool, typer.Option("--json", help="Print the tables as JSON.")] = False,
+    ] = "",
+    named: options.StoreOfArgument = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the tables as lines of JSON.")] = False,
 ) -> None:
     """Make table, pictures and report of a sitting again, from its store; nothing is measured.
 
@@ -18,4 +21,4 @@ def command(
     from tefflab import project_root
     from tefflab.cli.session import report
 
-    report(project_root(), store, as_json=as_json)
+    report(project_root(), options.one_store(store, named), as_json=as_json)

@@ -29,6 +29,10 @@ def command(
             options.most_workers,
         ),
     ] = None,
+    benchmark: Annotated[
+        str,
+        typer.Option("--benchmark", metavar="KIND", help="Whose flags follow: apps, as -app cholesky, or another."),
+    ] = "task_graph",
     as_json: Annotated[bool, typer.Option("--json", help="Print records, a line of JSON each.")] = False,
 ) -> None:
     """Run one configuration on one system, or once on each of several; every run validates itself.
@@ -40,19 +44,22 @@ def command(
     Example:  teff run all --ranks 3 -type fft -width 7
     """
     from tefflab import project_root
-    from tefflab.benchmarks.task_graph import BENCHMARK
+    from tefflab.benchmarks.benchmark import find_benchmark
     from tefflab.benchmarks.task_graph.configuration import refuse_unknown_values
     from tefflab.cli.single_runs import command_of, run_each
     from tefflab.systems.naming import canonical
     from tefflab.systems.programs import call_program, find_program
 
-    refuse_unknown_values(context.args)
+    kind = find_benchmark(benchmark)
+    of_graphs = kind.name == "task_graph"
+    if of_graphs:
+        refuse_unknown_values(context.args)
     root = project_root()
     names = [canonical(name) for name in system.split(",") if name]
     if system == "all" or len(names) > 1 or "@" in system:
-        run_each(root, [] if system == "all" else names, context.args, ranks, as_json=as_json)
+        run_each(root, [] if system == "all" else names, context.args, ranks, as_json=as_json, kind=kind)
         return
-    program = find_program(root, BENCHMARK.name, system)
-    flags = context.args if as_json else ["--report", *context.args]
-    (first, *rest), environment = command_of(root, program, flags, ranks)
+    program = find_program(root, kind.name, system, kind.adapters)
+    flags = ["--report", *context.args] if of_graphs and not as_json else context.args
+    (first, *rest), environment = command_of(root, program, flags, ranks, kind)
     call_program(root, first, rest, environment, program, context.command_path)

@@ -6,7 +6,7 @@ import typer
 
 
 def command(
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list on stdout.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print lines of JSON on stdout.")] = False,
     as_is: Annotated[bool, typer.Option("--as-is", help="Set nothing up: say what is here already.")] = False,
 ) -> None:
     """List the systems under test: their facts, and whether they are here once all that can be is set up.

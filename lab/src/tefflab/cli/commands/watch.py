@@ -24,7 +24,10 @@ def command(
     against: Annotated[
         str,
         typer.Option(
-            "--against", metavar="NAME", help="The baseline, named likewise.", autocompletion=completion.systems
+            "--against",
+            metavar="NAME",
+            help="The baseline, named likewise: by whose values the watched ones are divided.",
+            autocompletion=completion.systems,
         ),
     ],
     slower_than: Annotated[
@@ -33,9 +36,20 @@ def command(
     benchmark: Annotated[
         str,
         typer.Option(
-            "--benchmark", metavar="KIND", help="What is measured: task_graph (METG), spawn, wake or programs."
+            "--benchmark",
+            metavar="KIND",
+            help="What is measured: task_graph (METG), spawn, wake, programs, messages, micro or apps.",
         ),
     ] = "task_graph",
+    cases: Annotated[
+        str,
+        typer.Option(
+            "--cases",
+            metavar="NAMES",
+            help="Names or groups of the kind's cases, by commas. [its usual]",
+            callback=options.not_empty,
+        ),
+    ] = "",
     minutes: options.Minutes = 5.0,
     rounds: options.Rounds = 100,
     workers: Annotated[
@@ -68,6 +82,7 @@ def command(
         rounds=rounds,
         store=store,
         as_json=as_json,
+        own={"cases": cases} if cases else {},
         flags=tuple(context.args),
     )
     watch(project_root(), benchmark, canonical(system), canonical(against), options.share(slower_than), asked)

@@ -1,35 +1,28 @@
-"""The pictures of the lab: every one a matplotlib figure, written as SVG and PNG by `save`.
+"""The pictures of the lab: every one a matplotlib figure, written as SVG and PNG by `save`, as PDF by
+`save_pages`.
 
 All time and rate axes are logarithmic, and all intervals hold with 95 % confidence. A variant looks the same in every
 picture of the same variants, and no text covers data.
 """
 
-from tefflab.output.plots.curves import efficiency_chart, rate_chart
-from tefflab.output.plots.dots import metg_chart, metg_dots_chart
-from tefflab.output.plots.footers import footer, signature
 from tefflab.output.plots.lines import (
     Varied,
     efficiency_lines_chart,
-    metg_lines_chart,
     varied_chart,
     workers_chart,
 )
 from tefflab.output.plots.ratios import RatioRow, ratios_chart
-from tefflab.output.plots.sheet import save
+from tefflab.output.plots.sheet import save, save_pages, signature, slug
 
 __all__ = [
     "RatioRow",
     "Varied",
-    "efficiency_chart",
     "efficiency_lines_chart",
-    "footer",
-    "metg_chart",
-    "metg_dots_chart",
-    "metg_lines_chart",
-    "rate_chart",
     "ratios_chart",
     "save",
+    "save_pages",
     "signature",
+    "slug",
     "varied_chart",
     "workers_chart",
 ]

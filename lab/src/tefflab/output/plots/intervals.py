@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from matplotlib.axes import Axes
 
-from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval, MetgEstimate
+from tefflab.analysis.statistics import Estimate
 from tefflab.output.plots.looks import PAPER, Look
 from tefflab.output.plots.sheet import mark
 
@@ -16,38 +16,22 @@ HOLLOW = "Hollow marks have no interval yet: it takes more rounds."
 _STEPS: dict[Direction, tuple[float, float]] = {"left": (-1, 0), "right": (1, 0), "up": (0, 1), "down": (0, -1)}
 
 
-def ends(estimate: MetgEstimate | Interval) -> list[float]:
+def ends(estimate: Estimate) -> list[float]:
     """All that an axis should hold of it."""
     return [each for each in (estimate.low, estimate.value, estimate.high) if 0 < each < math.inf]
 
 
-def extent(estimate: MetgEstimate | Interval) -> tuple[float, float]:
-    """From where to where a line is drawn: of a bound only its uncertain side; 0 or infinite where it is open."""
-    relation = estimate.relation if isinstance(estimate, MetgEstimate) else "="
-    low = estimate.value if relation == "<" else estimate.low
-    high = estimate.value if relation == ">" else estimate.high
-    return low, high
-
-
-def is_unknown(estimate: MetgEstimate | Interval) -> bool:
-    """Whether its interval says nothing: of too few rounds, or open on both sides."""
-    if isinstance(estimate, MetgEstimate) and estimate.rounds < FEWEST_ROUNDS:
-        return True
-    low, high = extent(estimate)
-    return low <= 0 and high == math.inf
-
-
-def band(estimate: MetgEstimate | Interval, bottom: float, top: float) -> tuple[float, float]:
+def band(estimate: Estimate, bottom: float, top: float) -> tuple[float, float]:
     """From where to where its interval is drawn between two edges, which end an open one; NaN if it says nothing."""
-    low, high = extent(estimate)
-    return (math.nan, math.nan) if is_unknown(estimate) else (max(low, bottom), min(high, top))
+    low, high = estimate.extent
+    return (math.nan, math.nan) if estimate.is_unknown else (max(low, bottom), min(high, top))
 
 
-def draw_interval(axes: Axes, estimate: MetgEstimate, row: float, look: Look, size: float, width: float = 1.6) -> None:
+def draw_interval(axes: Axes, estimate: Estimate, row: float, look: Look, size: float, width: float = 1.6) -> None:
     """The estimate at height `row` of `axes`, whose limits are set. A bound has an arrow towards the truth; an interval
     that says nothing has no line."""
     left, right = axes.get_xlim()
-    low, high = extent(estimate) if estimate.is_told else (estimate.value, estimate.value)
+    low, high = estimate.extent if estimate.is_told else (estimate.value, estimate.value)
     axes.plot(
         [max(low, left), min(high, right)],
         [row, row],

@@ -1,5 +1,5 @@
-"""Estimates against a parameter: METG against dependencies per task or bytes, or the value of a case against workers.
-Also efficiency against the length of a task, and time or share of the cores' rate against a varied parameter."""
+"""Estimates against a parameter: a case's value against workers, efficiency against the length of a task, and time or
+share of the cores' rate against a varied parameter."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,45 +10,20 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
-from tefflab.analysis.results import CaseRow, MeasuredCase
-from tefflab.analysis.statistics import Interval, MetgEstimate
-from tefflab.output.plots.dots import legend_entries
-from tefflab.output.plots.intervals import HOLLOW, band, draw_arrow, ends, hollow, is_unknown
+from tefflab.analysis.results import CaseRow
+from tefflab.analysis.statistics import Estimate, Interval
+from tefflab.output.plots.intervals import HOLLOW, band, draw_arrow, ends, hollow
 from tefflab.output.plots.legend import Entry, Legend
 from tefflab.output.plots.looks import Look, looks
 from tefflab.output.plots.sheet import EDGE, RULE, SMALL, SOFT, WIDTH, Sheet, log_ticks, mark, stroke, text_width
-from tefflab.output.quantities import duration, percent
-from tefflab.output.readings import absences, metg_name, time_tick, variants_of
+from tefflab.output.quantities import duration, percent, time_tick
 from tefflab.output.scales import log_axis
 from tefflab.records.plan import Variant, counted_workers
 
 _HEIGHT, _TICKS, _GAP = 3.7, 0.4, 0.3
-Point = tuple[float, MetgEstimate | Interval]
+Point = tuple[float, Estimate]
 _LOG_FROM = 50.0  # a parameter that varies by more than this factor is drawn on a log axis
 _FEWEST_STEPS = 3  # so is a parameter with at least so many values that grow by one factor
-
-
-def metg_lines_chart(
-    cases: Sequence[MeasuredCase],
-    x_label: str,
-    xs: Sequence[float],
-    footer: str = "",
-    title: str = "",
-    x_text: Callable[[float], str] = "{:g}".format,
-) -> Figure:
-    """METG of every system at each of `xs` (rising, one a case), with bands; bounds have arrows.
-
-    A line breaks where a system could not be measured. Raises ValueError where `xs` and `cases` differ in length.
-    """
-    if len(xs) != len(cases):
-        raise ValueError(f"{len(xs)} values of {x_label} for {len(cases)} cases")
-    look_of = looks(variants_of(cases).values())
-    found = [{row.variant.id: row.metg for row in case.rows if row.metg} for case in cases]
-    name = metg_name(cases[0].threshold) if cases else "METG"
-    meaning = f"{name} with 95 % intervals; smaller is better. An arrow leads from a bound to where the value lies."
-    head = Head(title or f"{name} against {x_label}", [meaning], footer, absences(cases))
-    lines = {id_: Line(look, [each.get(id_) for each in found]) for id_, look in look_of.items()}
-    return _lines_chart(head, legend_entries(cases, look_of), lines.values(), xs, x_label, x_text)
 
 
 def workers_chart(rows: Sequence[CaseRow], title: str, meaning: str, footer: str = "") -> Figure:
@@ -63,7 +38,7 @@ def workers_chart(rows: Sequence[CaseRow], title: str, meaning: str, footer: str
     ]
     lines = [Line(look_of[id_], [times.get((id_, count)) for count in workers]) for id_ in last]
     failed = dict.fromkeys(f"{row.variant.title}: {row.note}" for row in rows if row.value is None)
-    return _lines_chart(Head(title, [meaning], footer, list(failed)), entries, lines, workers, "workers")
+    return lines_chart(Head(title, [meaning], footer, list(failed)), entries, lines, workers, "workers")
 
 
 def efficiency_lines_chart(
@@ -80,7 +55,7 @@ def efficiency_lines_chart(
     lines = [Line(look_of[each.id], [efficiencies[each].get(x) for x in lengths]) for each in ranked]
     head = Head(title, [meaning], footer, [])
     height = Height.of_shares(lines)
-    return _lines_chart(head, entries, lines, lengths, "time of a task without the system", time_tick, height)
+    return lines_chart(head, entries, lines, lengths, "time of a task without the system", time_tick, height)
 
 
 def _shortest(by_length: Mapping[float, Interval]) -> str:
@@ -122,7 +97,7 @@ def varied_chart(of: Varied, title: str, meaning: str, footer: str = "", *, is_s
     xs = [x for x, _ in of.values]
     head = Head(title, [meaning], footer, _absent(of))
     height = Height.of_shares(lines) if is_share else None
-    return _lines_chart(head, entries, lines, xs, of.name, text_of.__getitem__, height)
+    return lines_chart(head, entries, lines, xs, of.name, text_of.__getitem__, height)
 
 
 def _absent(of: Varied) -> list[str]:
@@ -165,7 +140,7 @@ class Line:
     """A system's estimates, one at each value of the parameter; None where there is none."""
 
     look: Look
-    estimates: Sequence[MetgEstimate | Interval | None]
+    estimates: Sequence[Estimate | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +171,7 @@ class Height:
         return Height(labels, draw)
 
 
-def _lines_chart(
+def lines_chart(
     head: Head,
     entries: Sequence[Entry],
     lines: Iterable[Line],
@@ -205,10 +180,11 @@ def _lines_chart(
     x_text: Callable[[float], str] = "{:g}".format,
     height: Height | None = None,  # that of times
 ) -> Figure:
+    """The estimates of each line at each of `xs` (rising), with bands; bounds have arrows."""
     lines = list(lines)
     height = height or Height.of_times(lines)
     legend = Legend(entries)
-    is_any = any(each and is_unknown(each) for line in lines for each in line.estimates)
+    is_any = any(each and each.is_unknown for line in lines for each in line.estimates)
     subtitles = [*head.subtitles, *([HOLLOW] if is_any else [])]
     sheet = Sheet(head.title, subtitles, head.footer, max(_HEIGHT, legend.height) + _TICKS, head.notes)
     left = EDGE + max(text_width(each, SMALL) for each in height.labels) + 0.08
@@ -259,15 +235,15 @@ def _line(axes: Axes, look: Look, points: Sequence[Point | None]) -> None:
     bounds."""
     for stretch in _stretches(points):
         xs = [x for x, _ in stretch]
-        low, high = zip(*(band(metg, *axes.get_ylim()) for _, metg in stretch), strict=True)
+        low, high = zip(*(band(estimate, *axes.get_ylim()) for _, estimate in stretch), strict=True)
         axes.fill_between(xs, low, high, color=look.color, alpha=0.16, linewidth=0, zorder=2.5)
         axes.vlines(xs, low, high, color=look.color, linewidth=0.8, zorder=2.6)
-        axes.plot(xs, [metg.value for _, metg in stretch], **stroke(look), zorder=3)
-        for x, metg in stretch:
-            how = mark(look, 5.2) | (hollow(look) if is_unknown(metg) else {})
-            axes.plot([x], [metg.value], **how, linestyle="none", zorder=5)
-            if isinstance(metg, MetgEstimate) and metg.relation != "=":
-                draw_arrow(axes, x, metg.value, "up" if metg.relation == ">" else "down", look)
+        axes.plot(xs, [estimate.value for _, estimate in stretch], **stroke(look), zorder=3)
+        for x, estimate in stretch:
+            how = mark(look, 5.2) | (hollow(look) if estimate.is_unknown else {})
+            axes.plot([x], [estimate.value], **how, linestyle="none", zorder=5)
+            if estimate.relation != "=":
+                draw_arrow(axes, x, estimate.value, "up" if estimate.relation == ">" else "down", look)
 
 
 def _stretches(points: Sequence[Point | None]) -> list[list[Point]]:

@@ -3,13 +3,16 @@
 Text is measured before anything is placed; labels beside the axes get the room they need, the axes the rest.
 """
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC
 from pathlib import Path
 from typing import Any, Literal
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
@@ -19,6 +22,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, NullFormatter
 
 from tefflab.output.plots.looks import PAPER, Look, Shape
 from tefflab.output.scales import LogAxis
+from tefflab.records.run import Sitting
 
 WIDTH = 8.0  # inches
 EDGE = 0.16  # inches of white around everything
@@ -168,6 +172,22 @@ def mark(look: Look, size: float = 4.0) -> dict[str, Any]:
     }
 
 
+def signature(sitting: Sitting, *remarks: str) -> str:
+    """`Sample CPU, 2 cores, Linux 6.1 · 2026-11-20 22:00 UTC · teff 1a2b3c4d5e · REMARK`."""
+    parts = [
+        sitting.machine.summary,
+        f"{sitting.started_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC",
+        f"teff {sitting.revision.short}",
+        *remarks,
+    ]
+    return " · ".join(part.replace(" ", "\N{NO-BREAK SPACE}") for part in parts)  # lines end between two parts
+
+
+def slug(text: str) -> str:
+    """A text in the name of a file: `Very uneven, radix 5` as `very-uneven-radix-5`."""
+    return re.sub(r"[^a-z0-9_]+", "-", text.lower()).strip("-")
+
+
 def save(figure: Figure, path: Path) -> tuple[Path, Path]:
     """Writes `path`.svg and `path`.png (an ending .svg or .png of `path` is left off) and says where.
 
@@ -180,6 +200,13 @@ def save(figure: Figure, path: Path) -> tuple[Path, Path]:
         figure.savefig(svg, metadata={"Date": None, "Creator": None})
         figure.savefig(png, dpi=200, metadata={"Software": None})
     return svg, png
+
+
+def save_pages(figures: Iterable[Figure], file: Path) -> None:
+    """Writes a PDF with a page for each figure."""
+    with PdfPages(file, metadata={"CreationDate": None}) as pages:
+        for figure in figures:
+            pages.savefig(figure)
 
 
 def _font(size: float, bold: bool = False) -> FontProperties:

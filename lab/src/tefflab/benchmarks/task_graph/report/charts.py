@@ -7,23 +7,19 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from tefflab.analysis.results import CurvePoint, MeasuredCase
-from tefflab.output import quantities
-from tefflab.output.plots.looks import Look, Shape
-from tefflab.output.readings import (
+from tefflab.benchmarks.task_graph.readings import (
     WorkAxis,
     ceiling_of,
-    interval_text,
     metg_interval_text,
     metg_name,
-    percent_range,
-    rate_range,
-    rate_tick,
     rate_unit,
-    time_tick,
     value_text,
 )
+from tefflab.benchmarks.task_graph.traces import Line, Place, efficiency_lines, named, rate_lines, within
+from tefflab.output import quantities
+from tefflab.output.plots.looks import Look, Shape
+from tefflab.output.quantities import interval_text, percent_range, rate_range, rate_tick, time_tick
 from tefflab.output.scales import LogAxis, log_axis
-from tefflab.output.traces import Line, Place, efficiency_lines, named, rate_lines
 
 # Outlines that look equally large, around 0, in pixels.
 OUTLINES: dict[Shape, str] = {
@@ -68,8 +64,8 @@ def _efficiency(case: MeasuredCase) -> dict[str, Any]:
     lines = efficiency_lines(case)
     rows = {row.variant.id: row for row in case.rows if row.metg and row.metg.relation == "="}
     drawn = {line.curve.variant.id for line in lines}
-    times = _within(lines, 0) + [row.metg.value for name, row in rows.items() if row.metg and name in drawn]
-    top = 1.04 * max([1.0, *_within(lines, 1)])
+    times = within(lines, 0) + [row.metg.value for name, row in rows.items() if row.metg and name in drawn]
+    top = 1.04 * max([1.0, *within(lines, 1)])
     across = log_axis(times).place
 
     def height(share: float) -> float:
@@ -106,8 +102,8 @@ def _crossing(line: Line, case: MeasuredCase, across: Scale, along: Scale) -> di
 def _rate(case: MeasuredCase) -> dict[str, Any]:
     lines = rate_lines(case)
     unit, work, ceiling = rate_unit(case), WorkAxis(case), ceiling_of(case)
-    sizes = _within(lines, 0)
-    rates = _within(lines, 1) + ([ceiling.value] if ceiling else [])
+    sizes = within(lines, 0)
+    rates = within(lines, 1) + ([ceiling.value] if ceiling else [])
     across, along = log_axis(sizes), log_axis(rates)
     chart: dict[str, Any] = {
         "kind": "rate",
@@ -121,11 +117,6 @@ def _rate(case: MeasuredCase) -> dict[str, Any]:
         text = f"ceiling {quantities.rate(ceiling.value, unit)}"
         chart["rule"] = {"at": _round(along.place(ceiling.value)), "text": text}
     return chart
-
-
-def _within(lines: Sequence[Line], which: int) -> list[float]:
-    """All that an axis has to hold."""
-    return [place[which] for line in lines for place in (*line.through, *(dot for _, dot in line.dots))]
 
 
 def _line(line: Line, across: Scale, along: Scale, crossing: dict[str, Any]) -> dict[str, Any]:

@@ -5,9 +5,13 @@ from collections.abc import Iterator, Sequence
 from matplotlib.figure import Figure
 
 from tefflab.analysis.results import MeasuredCase
+from tefflab.benchmarks.task_graph.pictures.curves import efficiency_chart, rate_chart
+from tefflab.benchmarks.task_graph.pictures.dots import metg_chart, metg_dots_chart
+from tefflab.benchmarks.task_graph.pictures.lines import metg_lines_chart
 from tefflab.benchmarks.task_graph.plan import GraphCase, GraphPlan
-from tefflab.output.names import slug
-from tefflab.output.plots import efficiency_chart, metg_chart, metg_dots_chart, metg_lines_chart, rate_chart
+from tefflab.benchmarks.task_graph.readings import apart, noisy_runs
+from tefflab.output.plots import signature, slug
+from tefflab.records.run import Sitting
 
 _USUAL: dict[str, tuple[str, ...]] = {"metg": ("metg", "efficiency"), "curve": ("efficiency", "rate")}
 _OF_ONE = {"efficiency": efficiency_chart, "rate": rate_chart, "metg": metg_chart}
@@ -57,3 +61,9 @@ def _drawn(
 
 def _has_metg(case: MeasuredCase) -> bool:
     return any(row.metg for row in case.rows)
+
+
+def footer(sitting: Sitting, cases: Sequence[MeasuredCase]) -> str:
+    """The line at the foot of each picture of these cases."""
+    noisy, runs = noisy_runs(*cases)
+    return signature(sitting, *(text for first in cases[:1] for text in apart(first)), f"{noisy} of {runs} runs noisy")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from tefflab.analysis.results import Curve, CurvePoint, MeasuredCase, TracePoint
-from tefflab.output.readings import WorkAxis, curves_in_order
+from tefflab.benchmarks.task_graph.readings import WorkAxis, curves_in_order
 from tefflab.systems.naming import owner_of
 
 NAMED = 8  # curves that are labelled by name by default; the others are grey
@@ -58,6 +58,11 @@ def rate_lines(case: MeasuredCase) -> list[Line]:
     """Rate over the work of a task, in the order of the table."""
     work = WorkAxis(case)
     return [_rate_line(curve, case.threshold, work) for curve in curves_in_order(case)]
+
+
+def within(lines: Sequence[Line], which: int) -> list[float]:
+    """All that an axis has to hold: 0 the one across, 1 the one along."""
+    return [place[which] for line in lines for place in (*line.through, *(dot for _, dot in line.dots))]
 
 
 def _rate_line(curve: Curve, threshold: float, work: WorkAxis) -> Line:

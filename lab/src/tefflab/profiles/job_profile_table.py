@@ -7,8 +7,8 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from tefflab.benchmarks.job_profile import PATHS, SPENT, JobProfile, RankProfile
 from tefflab.output.quantities import digits, duration, percent, rate
+from tefflab.profiles.job_profile import PATHS, SPENT, JobProfile, RankProfile
 from tefflab.records.plan import counted_workers
 
 _MOST_COLUMNS = 8  # of ranks: of more, the table has the sum only

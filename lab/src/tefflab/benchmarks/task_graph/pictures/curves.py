@@ -9,24 +9,23 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator
 
 from tefflab.analysis.results import MeasuredCase
+from tefflab.benchmarks.task_graph.readings import (
+    WorkAxis,
+    absences,
+    ceiling_of,
+    metg_name,
+    rate_unit,
+    value_text,
+    variants_of,
+)
+from tefflab.benchmarks.task_graph.traces import Line, efficiency_lines, named, rate_lines, within
 from tefflab.output import quantities
 from tefflab.output.plots import flags
 from tefflab.output.plots.flags import Flag
 from tefflab.output.plots.looks import Look, looks
 from tefflab.output.plots.sheet import EDGE, PALE, RULE, SMALL, SOFT, Sheet, log_ticks, mark, stroke, text_width
-from tefflab.output.readings import (
-    WorkAxis,
-    absences,
-    ceiling_of,
-    metg_name,
-    rate_tick,
-    rate_unit,
-    time_tick,
-    value_text,
-    variants_of,
-)
+from tefflab.output.quantities import rate_tick, time_tick
 from tefflab.output.scales import LogAxis, log_axis
-from tefflab.output.traces import Line, efficiency_lines, named, rate_lines
 
 _HEIGHT = 3.7  # inches of axes
 _TICKS = 0.4  # inches below the axes
@@ -53,9 +52,9 @@ def efficiency_chart(case: MeasuredCase, footer: str = "", title: str = "") -> F
         footer,
     )
     drawn = [each.curve.variant.id for each in lines]
-    times = _within(lines, 0) + [value for id_, value in crossings.items() if id_ in drawn]
+    times = within(lines, 0) + [value for id_, value in crossings.items() if id_ in drawn]
     axes = picture.axes(log_axis(times), time_tick, ["100 %"], "granularity: time × cores / tasks (log scale)")
-    _efficiency_ticks(axes, _within(lines, 1))
+    _efficiency_ticks(axes, within(lines, 1))
     axes.axhline(case.threshold, **_DASHED)
     picture.draw(axes, {id_: (value, case.threshold) for id_, value in crossings.items()})
     return picture.sheet.figure
@@ -66,7 +65,7 @@ def rate_chart(case: MeasuredCase, footer: str = "", title: str = "") -> Figure:
     lines = rate_lines(case)
     unit, work, ceiling = rate_unit(case), WorkAxis(case), ceiling_of(case)
     dashed = f" Dashed: the ceiling, {quantities.rate(ceiling.value, unit)}." if ceiling else ""
-    rates = log_axis(_within(lines, 1) + ([ceiling.value] if ceiling else []))
+    rates = log_axis(within(lines, 1) + ([ceiling.value] if ceiling else []))
     picture = _Picture(
         case,
         lines,
@@ -79,7 +78,7 @@ def rate_chart(case: MeasuredCase, footer: str = "", title: str = "") -> Figure:
         footer,
     )
     labels = [rate_tick(each, unit) for each in rates.majors]
-    axes = picture.axes(log_axis(_within(lines, 0)), work.tick, labels, f"{work.title} (log scale)")
+    axes = picture.axes(log_axis(within(lines, 0)), work.tick, labels, f"{work.title} (log scale)")
     log_ticks(axes, "y", rates, lambda value: rate_tick(value, unit))
     if ceiling:
         axes.axhline(ceiling.value, **_DASHED)
@@ -155,11 +154,6 @@ class _Picture:
 
 def _xy(places: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
     return [x for x, _ in places], [y for _, y in places]
-
-
-def _within(lines: Sequence[Line], which: int) -> list[float]:
-    """All that an axis has to hold."""
-    return [place[which] for line in lines for place in (*line.through, *(dot for _, dot in line.dots))]
 
 
 def _efficiency_ticks(axes: Axes, values: Sequence[float]) -> None:

@@ -4,9 +4,9 @@ from rich.console import Group
 from rich.markup import escape
 from rich.text import Text
 
-from tefflab.benchmarks.profile import UNKNOWN, TimeSpent
 from tefflab.host.terminal import titled_table
 from tefflab.output.quantities import duration, percent
+from tefflab.profiles.spawn_profile import UNKNOWN, TimeSpent
 from tefflab.records.plan import counted_workers
 
 _WORTH_A_LINE = 0.005  # of the time: functions of a category with less are left out

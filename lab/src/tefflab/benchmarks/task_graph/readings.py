@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from tefflab.analysis.results import BUSY, ELSEWHERE, NO_TURN, Curve, CurvePoint, MeasuredCase, MetgRow
-from tefflab.analysis.statistics import FEWEST_ROUNDS, LEAST_ROUNDS, Interval, MetgEstimate
+from tefflab.analysis.statistics import FEWEST_ROUNDS, LEAST_ROUNDS, Interval
 from tefflab.output import quantities
 from tefflab.records.plan import Variant
 
@@ -35,7 +35,7 @@ def metg_interval_text(row: MetgRow) -> str:
     """As `interval_text`; `unknown` where it is not more runs that are needed, and `-` without a value."""
     if row.metg is None:
         return "-"
-    return "unknown" if why_unknown(row) else interval_text(row.metg)
+    return "unknown" if why_unknown(row) else quantities.interval_text(row.metg)
 
 
 def why_unknown(row: MetgRow) -> str:
@@ -52,36 +52,6 @@ def overhead_text(row: MetgRow, absent: str) -> str:
     if row.overhead is None:
         return absent
     return quantities.doubtful(quantities.duration(row.overhead.value), is_known=row.known_overhead is not None)
-
-
-def interval_text(interval: MetgEstimate | Interval) -> str:
-    """`1.18 – 1.27 µs`, or `too few runs`."""
-    return quantities.duration_range(interval.low, interval.high) if interval.is_told else quantities.TOO_FEW
-
-
-def time_tick(seconds: float) -> str:
-    """`1 µs`, at a time axis."""
-    return quantities.brief(quantities.duration(seconds))
-
-
-def rate_tick(value: float, unit: str) -> str:
-    """`10 GFLOP/s`, at a rate axis."""
-    return quantities.brief(quantities.rate(value, unit))
-
-
-def rate_range(interval: Interval, unit: str) -> str:
-    """A rate with its interval: `92.1 GFLOP/s (91.0 GFLOP/s – 93.2 GFLOP/s)`."""
-    return _with_ends(interval, lambda value: quantities.rate(value, unit))
-
-
-def percent_range(interval: Interval) -> str:
-    """A share with its interval: `48 % (46 % – 51 %)`."""
-    return _with_ends(interval, quantities.percent)
-
-
-def _with_ends(interval: Interval, text: Callable[[float], str]) -> str:
-    high = text(interval.high) if math.isfinite(interval.high) else "∞"
-    return f"{text(interval.value)} ({text(interval.low)} – {high})"
 
 
 def apart(case: MeasuredCase) -> list[str]:
@@ -131,8 +101,13 @@ def variants_of(cases: Sequence[MeasuredCase]) -> dict[str, Variant]:
     return {each.id: each for each in (*ranked, *drawn)}
 
 
-def noisy_runs(case: MeasuredCase) -> tuple[int, int]:
-    """How many runs of the case were noisy, and of how many."""
+def noisy_runs(*cases: MeasuredCase) -> tuple[int, int]:
+    """How many runs of the cases were noisy, and of how many."""
+    counts = [_noisy_runs(case) for case in cases]
+    return sum(noisy for noisy, _ in counts), sum(runs for _, runs in counts)
+
+
+def _noisy_runs(case: MeasuredCase) -> tuple[int, int]:
     if case.rows:
         return sum(round(row.runs * row.noisy_share) for row in case.rows), sum(row.runs for row in case.rows)
     points = [point for curve in case.curves for point in curve.points]

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tefflab.analysis.results import MetgRow
-from tefflab.output.plots.intervals import ends, extent
-from tefflab.output.readings import time_tick
+from tefflab.output.plots.intervals import ends
+from tefflab.output.quantities import time_tick
 from tefflab.output.scales import LogAxis, log_axis
 
 _LABELS = 3
@@ -44,7 +44,7 @@ def _strip(row: MetgRow, axis: LogAxis) -> Strip:
     overhead = _percent(axis, row.known_overhead.value) if row.known_overhead else None
     if row.metg is None:
         return Strip(None, 0, 0, overhead, "")
-    own = extent(row.metg) if row.metg.is_told else (row.metg.value, row.metg.value)
+    own = row.metg.extent if row.metg.is_told else (row.metg.value, row.metg.value)
     low, high = (_percent(axis, each) for each in own)
     arrow = {"=": "", "<": "left", ">": "right"}[row.metg.relation]
     return Strip(_percent(axis, row.metg.value), low, high, overhead, arrow)

@@ -133,7 +133,7 @@ class TimeSpent:
 
 
 def profiled_cases(
-    root: Path, programs: Sequence[Program], patterns: str, trees: str, *, is_chosen: bool
+    root: Path, programs: Sequence[Program], cases: str, trees: str, *, is_chosen: bool
 ) -> list[tuple[Program, ListedCase]]:
     """The profiles to take: each program whose functions are known, at each case. TeffError if a chosen program's
     functions are unknown."""
@@ -141,7 +141,7 @@ def profiled_cases(
         raise TeffError(f"{missing[0]}: its system.toml has no [program.profile]", exit_code=BAD_INPUT)
     able = [each for each in programs if each.profile is not None]
     listed = [ListedCase.model_validate(each) for each in ask_cases(root, able[0])] if able else []
-    chosen = SPAWN.choose(listed, {"patterns": patterns, "trees": trees})
+    chosen = SPAWN.choose(listed, {"cases": cases, "trees": trees})
     return [(program, case) for program in able for case in chosen]
 
 

@@ -7,8 +7,9 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from tefflab.analysis.results import MeasuredCase, MetgRow
+from tefflab.benchmarks.task_graph.readings import absences, metg_interval_text, metg_name, value_text, variants_of
 from tefflab.output import quantities
-from tefflab.output.plots.intervals import ARROW, HOLLOW, draw_interval, ends, extent, hollow, is_unknown
+from tefflab.output.plots.intervals import ARROW, HOLLOW, draw_interval, ends, hollow
 from tefflab.output.plots.legend import Entry, Legend
 from tefflab.output.plots.looks import PAPER, Look, looks
 from tefflab.output.plots.sheet import (
@@ -26,7 +27,7 @@ from tefflab.output.plots.sheet import (
     text_width,
     wrap,
 )
-from tefflab.output.readings import absences, metg_interval_text, metg_name, time_tick, value_text, variants_of
+from tefflab.output.quantities import time_tick
 from tefflab.output.scales import LogAxis, log_axis
 
 _LABEL = 2.35  # inches of a row's name, at most
@@ -199,7 +200,7 @@ def metg_dots_chart(cases: Sequence[MeasuredCase], title: str, footer: str = "")
     left = EDGE + max((text_width(line, BODY) for lines in names for line in lines), default=0.5) + 0.14
     right = WIDTH - EDGE - legend.width - 0.28
     axis = log_axis([end for row in rows if row.metg for end in ends(row.metg)], padding=0.07)
-    is_any = any(row.metg and is_unknown(row.metg) for row in rows)
+    is_any = any(row.metg and row.metg.is_unknown for row in rows)
     unknown = [HOLLOW] if is_any else []
     levels = [_levels([row for row in each.rows if row.metg], axis, right - left) for each in cases]
     heights = [max(0.28, 0.15 + _LEVEL * (max(level.values(), default=0) + 1)) for level in levels]
@@ -226,7 +227,7 @@ def metg_dots_chart(cases: Sequence[MeasuredCase], title: str, footer: str = "")
             if row.metg is None:
                 continue
             look, middle = look_of[row.variant.id], y - height / 2 + _LEVEL * (used / 2 - level[row.variant.id])
-            if is_unknown(row.metg):
+            if row.metg.is_unknown:
                 axes.plot([row.metg.value], [middle], **mark(look, 4.4) | hollow(look), linestyle="none", zorder=5)
             else:
                 draw_interval(axes, row.metg, middle, look, 5.6, 1.2)
@@ -249,7 +250,7 @@ def _levels(rows: Sequence[MetgRow], axis: LogAxis, width: float) -> dict[str, i
     for row in sorted(rows, key=lambda row: row.metg.value if row.metg else 0):
         assert row.metg
         here = axis.place(row.metg.value) * width
-        low, high = (here, here) if is_unknown(row.metg) else (axis.place(end) * width for end in extent(row.metg))
+        low, high = (here, here) if row.metg.is_unknown else (axis.place(end) * width for end in row.metg.extent)
         start = min(low, here - (_ARROW if row.metg.relation == "<" else _ROOM / 2))
         end = max(high, here + (_ARROW if row.metg.relation == ">" else _ROOM / 2))
         level = next((number for number, full in enumerate(taken) if full <= start), len(taken))

@@ -2,7 +2,7 @@
 
 from cases import variants
 from tefflab.analysis.results import CaseRow
-from tefflab.benchmarks.against import notes_of
+from tefflab.benchmarks.compared import notes_of
 from tefflab.records.plan import Variant
 
 

@@ -1,0 +1,55 @@
+"""`teff export`: the values and pictures of a store for other programs."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import typer
+
+from tefflab.benchmarks.benchmark import Estimates, find_benchmark
+from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.host.terminal import say
+from tefflab.measure.measurement import estimated
+from tefflab.output.exports import DASHBOARDS, TEXTS, Value, to_parquet, values_of
+from tefflab.output.plots import save_pages
+from tefflab.records.stored import open_sittings
+
+_PARQUET, _PDF = "parquet", "pdf"
+FORMATS = (*TEXTS, _PARQUET, _PDF)
+
+
+def export(root: Path, name: str, form: str, file: Path | None) -> None:
+    """Writes the values of `name` (of `STORE` the last sitting of each kind), or its pictures, to `file`, else prints
+    them. TeffError for an unknown format, and where there is nothing to export."""
+    if form not in FORMATS:
+        raise TeffError(f"--as {form}: there are {', '.join(FORMATS)}", exit_code=BAD_INPUT)
+    if form not in TEXTS and file is None:
+        raise TeffError(f"--as {form}: it is no text; name a file, as -o measured.{form}", exit_code=BAD_INPUT)
+    known = _estimates(root, name)
+    try:
+        if file is None:
+            typer.echo(TEXTS[form](_values(name, form, known)), nl=False)
+        elif form == _PDF:
+            save_pages([figure for each in known for _, figure in each.pictures()], file)
+        elif form == _PARQUET:
+            to_parquet(_values(name, form, known), file)
+        else:
+            file.write_text(TEXTS[form](_values(name, form, known)), encoding="utf-8")
+    except OSError as error:
+        raise TeffError(f"-o {file}: {error.strerror}; name a file that can be written", exit_code=BAD_INPUT) from None
+
+
+def _estimates(root: Path, name: str) -> list[Estimates]:
+    store, sittings = open_sittings(root, name)
+    for sentence in store.unreadable():
+        say(sentence)
+    return [estimated(store, find_benchmark(head.benchmark), head) for head in sittings.values()]
+
+
+def _values(name: str, form: str, known: Sequence[Estimates]) -> list[Value]:
+    values = [value for each in known for value in values_of(each.sitting, each.sides())]
+    if form in DASHBOARDS and (left_out := [each for each in values if each.relation != "="]):
+        values = [each for each in values if each.relation == "="]
+        say(f"{len(left_out)} bound{'s' * (len(left_out) > 1)} left out, for {form} has no sign for one")
+    if not values:
+        raise TeffError(f"{name} has no value to export; `teff report {name}` says why", exit_code=BAD_INPUT)
+    return values

@@ -1,0 +1,115 @@
+"""`teff export`: the values of a store, in the formats of other programs."""
+
+import csv
+import io
+import json
+import math
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+
+from conftest import write_system
+from samples import sitting
+from simulated_sitting import variant
+from tefflab.analysis.comparison import ByRound, Side
+from tefflab.analysis.results import CaseRow
+from tefflab.analysis.statistics import Interval
+from tefflab.cli.exporting import FORMATS, export
+from tefflab.errors import TeffError
+from tefflab.output.exports import values_of
+
+DATA = Path(__file__).parent / "data" / "earlier"
+PROGRAM = '[[program]]\nbenchmark = "spawn"\nname = "one"\ntitle = "one"\nprogram = "none"\n'
+
+
+@pytest.fixture
+def exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[[str], str]:
+    """The store of earlier days, in a format."""
+    shutil.copytree(DATA, tmp_path / "results" / "earlier")
+    write_system(tmp_path, "plain", PROGRAM)
+
+    def printed(form: str) -> str:
+        export(tmp_path, "earlier", form, None)
+        return capsys.readouterr().out
+
+    return printed
+
+
+def test_a_table_has_a_row_for_each_variant_and_case_of_each_kind(exported: Callable[[str], str]) -> None:
+    rows = list(csv.DictReader(io.StringIO(exported("csv"))))
+    metg = next(row for row in rows if row["variant"] == "quick" and row["quantity"].startswith("METG"))
+    assert (metg["benchmark"], metg["relation"], metg["unit"]) == ("task_graph", "=", "s")
+    assert float(metg["low"]) < float(metg["value"]) < float(metg["high"])
+    assert metg["rounds"].isdigit()
+    assert metg["machine"]
+    assert metg["revision"]
+    assert 0 <= float(metg["noisy_share"]) <= 1
+    assert {row["quantity"] for row in rows if row["variant"] == "quick"} >= {"overhead", "a task"}
+    places = [(row["variant"], row["case"], row["quantity"]) for row in rows]
+    assert len(places) == len(set(places))
+
+
+def test_markdown_has_as_many_lines_and_says_the_machine_once(exported: Callable[[str], str]) -> None:
+    lines = exported("md").splitlines()
+    assert len([line for line in lines if line.startswith("| ")]) == 2 + len(exported("csv").splitlines()) - 1
+    assert len([line for line in lines if "UTC" in line]) == 2, "of the two sittings"
+
+
+def read(form: str, text: str) -> dict[str, tuple[float, str]]:
+    """The names, values and units that the reader of a format finds."""
+    said: Any = json.loads(text)
+    if form == "gbench":  # as its compare.py
+        return {
+            each["name"]: (each["real_time"], each["time_unit"])
+            for each in said["benchmarks"]
+            if each["run_type"] == "iteration" and each["cpu_time"] and each["iterations"]
+        }
+    if form == "github":  # as its extractCustomBenchmarkResult
+        return {each["name"]: (each["value"], each["unit"]) for each in said}
+    return {name: (measures["latency"]["value"], "ns") for name, measures in said.items()}
+
+
+@pytest.mark.parametrize("form", ["gbench", "github", "bencher"])
+def test_a_dashboard_finds_the_same_values_in_nanoseconds(form: str, exported: Callable[[str], str]) -> None:
+    rows = csv.DictReader(io.StringIO(exported("csv")))
+    wanted = {
+        f"{row['variant']}: {row['case']}, {row['quantity']}": (pytest.approx(float(row["value"]) * 1e9), "ns")
+        for row in rows
+        if row["relation"] == "="
+    }
+    assert read(form, exported(form)) == wanted
+
+
+def test_parquet_has_the_columns_of_the_csv(tmp_path: Path, exported: Callable[[str], str]) -> None:
+    export(tmp_path, "earlier", "parquet", tmp_path / "v.parquet")
+    there = polars.read_parquet(tmp_path / "v.parquet")
+    heads, *rows = csv.reader(io.StringIO(exported("csv")))
+    assert (there.columns, there.height) == (heads, len(rows))
+
+
+def test_pdf_has_a_page_for_each_picture(tmp_path: Path, exported: Callable[[str], str]) -> None:
+    del exported
+    export(tmp_path, "earlier", "pdf", tmp_path / "a.pdf")
+    pages = (tmp_path / "a.pdf").read_bytes().count(b"/Type /Page ")
+    assert pages == 4, "METG and efficiency of a graph, and two spawn patterns"
+
+
+def test_an_open_end_is_empty_and_a_bound_goes_to_no_dashboard() -> None:
+    row = CaseRow(variant("a"), "c", 2, None, None, "first", {}, 3, 0.25, "")
+    quantity = ByRound("a task", Interval(2e-6, 0.0, math.inf), ">", None, {1: [2e-6]})
+    (value,) = values_of(sitting(), [Side("c, 2 workers", ("c",), None, row, quantity)])
+    assert (value.low, value.high, value.rounds, value.noisy_share) == (None, None, 1, 0.25)
+    assert value.relation == ">"
+
+
+def test_what_can_not_be_exported_is_said_in_one_line(tmp_path: Path, exported: Callable[[str], str]) -> None:
+    with pytest.raises(TeffError, match=f"^--as xml: there are {', '.join(FORMATS)}$"):
+        exported("xml")
+    with pytest.raises(TeffError, match=r"name a file, as -o measured\.parquet$"):
+        exported("parquet")
+    with pytest.raises(TeffError, match=r"name a file that can be written$"):
+        export(tmp_path, "earlier", "csv", tmp_path / "nowhere" / "a.csv")
