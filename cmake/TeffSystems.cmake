@@ -8,9 +8,15 @@ set(TEFF_VENV "${PROJECT_SOURCE_DIR}/.teff/venv")
 # The one system that a build is of, in a version that CMAKE_PREFIX_PATH or other variables find (.teff/versions).
 set(TEFF_VERSION_OF "" CACHE STRING "Folder of bench/systems; empty: all of them")
 
-# The programs that the lab runs, and builds by these targets: lab_core and lab_SYSTEM for each folder of bench/systems. Tests
-# are no part of it.
-add_custom_target(lab_core)
+# The lab builds a program by its name. The target lab_SYSTEM has all programs of a folder of bench/systems, and lab_kind_KIND
+# has the targets that the commands of a kind need besides them. Tests are no part of these.
+
+# teff_lab_needs(TARGET...): the commands of the kind whose CMakeLists.txt calls it need these targets, whatever the systems.
+function(teff_lab_needs)
+  get_filename_component(kind "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
+  add_custom_target(lab_kind_${kind})
+  add_dependencies(lab_kind_${kind} ${ARGN})
+endfunction()
 
 # Adds the folder of every kind of benchmark.
 function(teff_add_kinds)

@@ -24,6 +24,7 @@ from tefflab.errors import FAILED, TeffError, shortened
 from tefflab.host.processes import end_all
 from tefflab.systems.building import Build
 from tefflab.systems.logged import tail
+from tefflab.systems.provision import Installing
 from tefflab.systems.setup import CORE_APT, alone, ensure
 from tefflab.systems.systems import load_systems, usable_cores
 from tools.counting import BROKEN, Count
@@ -55,13 +56,22 @@ class Outcome:
     remark: str = ""
 
 
-def run_checks(root: Path, names: Sequence[str], *, quick: bool, results: Console, progress: Console) -> int:
+def run_checks(
+    root: Path,
+    names: Sequence[str],
+    *,
+    quick: bool,
+    results: Console,
+    progress: Console,
+    installing: Installing = "ask",
+) -> int:
     """Sets up the requirements of the checks and runs them; returns the exit code, 0 only if nothing failed."""
     started = time.monotonic()
     checks = chosen(names, quick=quick)
     with alone(root, progress, task="test"):
         tools = [*CORE_APT, *TOOLS_APT]
-        ensure(root, load_systems(root), console=progress, need_programs=False, extra_apt=tools)
+        systems = load_systems(root)
+        ensure(root, systems, console=progress, need_programs=False, extra_apt=tools, installing=installing)
         if any(check.builds for check in checks):
             Build(root, progress)  # raises where there are no tools, before every step fails for the lack of them
         outcomes = []

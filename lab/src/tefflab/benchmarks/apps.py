@@ -173,6 +173,7 @@ class AppsEstimates(ProgramEstimates):
 
 class Apps(CaseBenchmark[AppsRecord]):
     name = "apps"
+    apt = ("libopenblas-dev",)
     measured = "mini-apps"
     record = AppsRecord
     plan_type = ProgramsPlan

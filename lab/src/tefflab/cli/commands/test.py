@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from tefflab.cli.commands import options
+
 
 def command(
     names: Annotated[
@@ -12,6 +14,7 @@ def command(
     quick: Annotated[
         bool, typer.Option("--quick", help="Leave out the sanitizers, the second compiler and the browser.")
     ] = False,
+    yes: options.Yes = False,
 ) -> None:
     """Check everything: format, lint, the laws of the layout, the C++ tests, the sanitizers, the lab.
 
@@ -25,5 +28,7 @@ def command(
     expect_clone(root, "test")
     from tools.running import run_checks
 
-    code = run_checks(root, names or [], quick=quick, results=output(), progress=progress())
+    code = run_checks(
+        root, names or [], quick=quick, results=output(), progress=progress(), installing="yes" if yes else "ask"
+    )
     raise typer.Exit(code)
