@@ -9,7 +9,10 @@ from tefflab.cli.commands import options
 
 def command(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Only these steps; without any, all.")
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME]...", help="Only these steps; without any, all. Behind `systems`: names of systems."
+        ),
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Leave out the sanitizers, the second compiler and the browser.")
@@ -19,6 +22,8 @@ def command(
     """Check everything: format, lint, the laws of the layout, the C++ tests, the sanitizers, the lab.
 
     Example:  teff test --quick format lab
+
+    Example:  teff test systems openmp
     """
     from tefflab import project_root
     from tefflab.carried import expect_clone
