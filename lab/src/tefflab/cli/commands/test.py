@@ -23,7 +23,7 @@ def command(
 
     Example:  teff test --quick format lab
 
-    Example:  teff test systems openmp
+    Example:  teff test systems teff
     """
     from tefflab import project_root
     from tefflab.carried import expect_clone
