@@ -10,7 +10,7 @@ class Teff(CMakePackage):  # noqa: F405
 
     license("Apache-2.0")
 
-    version("main", branch="main")
+    version("main", branch="main")  # noqa: F405
 
     variant("shared", default=False, description="Build a shared library")  # noqa: F405
     variant("mpi", default=True, description="Also build the library for many ranks")  # noqa: F405
