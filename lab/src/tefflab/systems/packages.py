@@ -119,8 +119,8 @@ def apt_get(prefix: Sequence[str], *words: str) -> list[str]:
 
 
 def cost_of(packages: Sequence[str]) -> str:
-    """What it takes to install them with all that they need, as apt says it: `34 packages, 123 MB to download, 456 MB
-    on the disk`."""
+    """The cost of these packages and all that they need, as apt says it: `34 packages, 123 MB to download, 456 MB on the
+    disk`."""
     prefix = as_root() or ()
     command = [word for word in apt_get(prefix, "install", "--no-install-recommends", *packages) if word != "-y"]
     answer = subprocess.run(
