@@ -119,7 +119,7 @@ def apt_get(prefix: Sequence[str], *words: str) -> list[str]:
 
 
 def cost_of(packages: Sequence[str]) -> str:
-    """The cost of these packages and all that they need, as apt says it: `34 packages, 123 MB to download, 456 MB on the
+    """The cost of these packages, with all that they need, by apt: `34 packages, 123 MB to download, 456 MB on the
     disk`."""
     prefix = as_root() or ()
     command = [word for word in apt_get(prefix, "install", "--no-install-recommends", *packages) if word != "-y"]
