@@ -1,4 +1,4 @@
-"""libteff for Conan: `conan create packaging/conan`. hwloc comes from the system, so no remote is needed."""
+"""libteff for Conan: `conan create packaging/conan -s compiler.cppstd=20`; hwloc is the system's."""
 
 import re
 from pathlib import Path

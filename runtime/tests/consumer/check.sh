@@ -61,14 +61,15 @@ configure "$folder/find-shared" find_package -DCMAKE_PREFIX_PATH="$folder/instal
 "$folder/find-shared/throws"
 echo "shared library: works"
 
-# Its Debian packages, installed by dpkg below a root of their own; only root may use dpkg, others unpack them.
+# Its Debian packages, unpacked by dpkg below a root of their own. Only root may use dpkg.
 if command -v dpkg-shlibdeps >/dev/null; then
   root=$folder/root
+  "$cmake" -DTEFF_MPI=OFF "$folder/shared"
   (cd "$folder/shared" && "$(dirname "$cmake")/cpack" -G DEB -B "$folder/packages" >/dev/null)
   mkdir -p "$root/var/lib/dpkg/info" "$root/var/lib/dpkg/updates"
   : >"$root/var/lib/dpkg/status"
   if [ "$(id -u)" -eq 0 ]; then
-    dpkg --root="$root" --force-depends --install "$folder"/packages/*.deb # what they depend on is outside of this root
+    dpkg --root="$root" --unpack "$folder"/packages/*.deb
   else
     for package in "$folder"/packages/*.deb; do dpkg-deb --extract "$package" "$root"; done
   fi
