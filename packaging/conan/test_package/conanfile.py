@@ -24,4 +24,4 @@ class TestPackage(ConanFile):
 
     def test(self) -> None:
         if can_run(self):
-            self.run(str(Path(self.cpp.build.bindir) / "program"), env="conanrun")
+            self.run(str(Path(self.build_folder) / self.cpp.build.bindir / "program"), env="conanrun")
