@@ -8,9 +8,15 @@ set(TEFF_VENV "${PROJECT_SOURCE_DIR}/.teff/venv")
 # The one system that a build is of, in a version that CMAKE_PREFIX_PATH or other variables find (.teff/versions).
 set(TEFF_VERSION_OF "" CACHE STRING "Folder of bench/systems; empty: all of them")
 
-# The programs that the lab runs, and builds by these targets: lab_core and lab_SYSTEM for each folder of bench/systems. Tests
-# are no part of it.
-add_custom_target(lab_core)
+# The lab builds a program by its name. The target lab_SYSTEM has all programs of a folder of bench/systems, and lab_kind_KIND
+# has the targets that the commands of a kind need besides them. Tests are no part of these.
+
+# teff_lab_needs(TARGET...): the commands of the kind whose CMakeLists.txt calls it need these targets, whatever the systems.
+function(teff_lab_needs)
+  get_filename_component(kind "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
+  add_custom_target(lab_kind_${kind})
+  add_dependencies(lab_kind_${kind} ${ARGN})
+endfunction()
 
 # Adds the folder of every kind of benchmark.
 function(teff_add_kinds)
@@ -23,6 +29,19 @@ function(teff_add_kinds)
       teff_stand_in_for_kind(${kind} "${file}")
     else()
       add_subdirectory("${folder}")
+      teff_leave_libraries_to_sanitizers("${folder}")
+    endif()
+  endforeach()
+endfunction()
+
+# The libraries of a kind's folder, which its tests link.
+function(teff_leave_libraries_to_sanitizers folder)
+  get_property(targets DIRECTORY "${folder}" PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(target IN LISTS targets)
+    get_target_property(type ${target} TYPE)
+    get_target_property(is_left_out ${target} EXCLUDE_FROM_ALL)
+    if(type MATCHES "^(STATIC|SHARED)_LIBRARY$" AND NOT is_left_out)
+      teff_leave_to_sanitizers(${target})
     endif()
   endforeach()
 endfunction()
@@ -33,7 +52,7 @@ function(teff_stand_in_for_kind kind file)
   add_library(bench_${kind} INTERFACE)
   add_library(teff::${kind} ALIAS bench_${kind})
   file(STRINGS "${file}" lines REGEX "^(function|macro)\\(")
-  foreach(line IN LISTS lines)
+  foreach(line IN LISTS lines ITEMS "(teff_add_${kind}_program")
     if(line MATCHES "\\(([A-Za-z0-9_]+)")
       cmake_language(EVAL CODE
         "function(${CMAKE_MATCH_1} program)\nteff_skip_program(\${program} \"bench/${kind} is left out\")\nendfunction()")
@@ -226,6 +245,7 @@ function(teff_add_programs_benchmark kind adapter main test)
   target_link_libraries(bench_${kind}_main PRIVATE ${benchmark_LIBRARIES})
   add_library(bench_${kind}_system_test OBJECT EXCLUDE_FROM_ALL "${test}")
   target_link_libraries(bench_${kind}_system_test PRIVATE ${benchmark_LIBRARIES} GTest::gtest)
+  teff_leave_to_sanitizers(bench_${kind}_system_test)
   set_property(GLOBAL APPEND PROPERTY TEFF_PROGRAMS_BENCHMARKS ${kind})
   set_property(GLOBAL PROPERTY TEFF_PROGRAMS_ADAPTER_${kind} "${adapter}")
   set_property(GLOBAL PROPERTY TEFF_PROGRAMS_LIBRARIES_${kind} "${benchmark_LIBRARIES}")
@@ -279,6 +299,54 @@ function(teff_skip_programs name reason)
     teff_tasks_program(program ${name} ${kind})
     teff_skip_program(${program} "${reason}")
   endforeach()
+endfunction()
+
+# teff_add_adapters_benchmark(KIND LIBRARY [RANKS number | WORKERS number...] [TESTS flags...])
+#
+# A kind of benchmark for which each system writes a program. It gives the CMakeLists.txt of systems the function
+# teff_add_KIND_program(NAME SOURCES... [LIBRARIES library...]). The program links LIBRARY. Each element of TESTS, the flags of a
+# run, makes a test for each number of workers, or one test on so many ranks. For the CMakeLists.txt of the kind's folder.
+function(teff_add_adapters_benchmark kind library)
+  cmake_parse_arguments(PARSE_ARGV 2 benchmark "" "RANKS" "WORKERS;TESTS")
+  foreach(name IN ITEMS RANKS WORKERS TESTS)
+    set_property(GLOBAL PROPERTY TEFF_ADAPTERS_${name}_${kind} "${benchmark_${name}}")
+  endforeach()
+  cmake_language(EVAL CODE
+    "function(teff_add_${kind}_program name)\nteff_add_adapter_program(${kind} ${library} \${name} \${ARGN})\nendfunction()")
+endfunction()
+
+# As teff_add_KIND_program, of which it is the body.
+function(teff_add_adapter_program kind library name)
+  cmake_parse_arguments(PARSE_ARGV 3 program "" "" "LIBRARIES")
+  teff_add_program(${name} SOURCES ${program_UNPARSED_ARGUMENTS} LIBRARIES ${program_LIBRARIES} ${library})
+  if(TEFF_SANITIZE)
+    return()
+  endif()
+  foreach(each IN ITEMS RANKS WORKERS TESTS)
+    get_property(${each} GLOBAL PROPERTY TEFF_ADAPTERS_${each}_${kind})
+  endforeach()
+  foreach(flags IN LISTS TESTS)
+    separate_arguments(words UNIX_COMMAND "${flags}")
+    if(RANKS)
+      set(test "${name} ${flags}")
+      add_test(NAME "${test}"
+               COMMAND "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/start_ranks" core ${RANKS} $<TARGET_FILE:${name}> ${words})
+      set_tests_properties("${test}" PROPERTIES RUN_SERIAL ON
+        ENVIRONMENT "OMPI_MCA_btl=^tcp;OMPI_MCA_btl_vader_single_copy_mechanism=none") # Open MPI's; others don't look
+      teff_expect_passed("${test}")
+    endif()
+    foreach(workers IN LISTS WORKERS)
+      set(test "${name} --workers ${workers} ${flags}")
+      add_test(NAME "${test}" COMMAND ${name} --workers ${workers} ${words})
+      teff_expect_passed("${test}")
+    endforeach()
+  endforeach()
+endfunction()
+
+# The test's record says that the run validated itself.
+function(teff_expect_passed test)
+  set_tests_properties("${test}" PROPERTIES
+    TIMEOUT 60 PASS_REGULAR_EXPRESSION "\"passed\":true" FAIL_REGULAR_EXPRESSION "error")
 endfunction()
 
 # A program of a system. Builds with a sanitizer make it only when it is asked for by name, since none of their tests runs it.

@@ -27,6 +27,26 @@ PROGRAM = Path(__file__).parent / "simulated_program.py"
 CORE_LIBRARY = Path(BUILD_FOLDER) / "lib" / "libteff_bench.so"  # what scripts call
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--systems", metavar="NAMES", help="only the tests of these systems' adapters; names by commas")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With --systems: a test is of a system's adapter if it has a program of the system as a parameter."""
+    if not (names := config.getoption("--systems")):
+        return
+    wanted = set(names.split(","))
+    kept = []
+    for item in items:
+        values = (
+            item.callspec.params.values() if isinstance(item, pytest.Function) and hasattr(item, "callspec") else ()
+        )
+        if any(isinstance(each, Program) and each.identity in wanted for each in values):
+            kept.append(item)
+    config.hook.pytest_deselected(items=[each for each in items if each not in kept])
+    items[:] = kept
+
+
 @pytest.fixture
 def laboratory(tmp_path: Path) -> Callable[..., Path]:
     """A checkout with a ceiling, a core and simulated systems: name -> overhead and fault.

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,12 @@ from samples import MACHINE
 from tefflab.benchmarks.task_graph import BENCHMARK
 from tefflab.cli import session
 from tefflab.cli.session import Options, whoever_is_here
+from tefflab.cli.ways import ways_of
 from tefflab.errors import TeffError
 from tefflab.measure.measurement import best_of_each
 from tefflab.systems import probing
 from tefflab.systems.setup import SetupReport
+from tefflab.systems.systems import System, load_systems
 
 EXPERIMENT = """
 title = "One"
@@ -77,6 +79,45 @@ def test_a_name_stands_for_the_best_way_and_a_longer_one_for_that_way(
     case = json.loads(capsys.readouterr().out)
     assert {row["system_id"] for row in case["rows"]} == measured
     assert set(case["others"]) == others
+
+
+BEST_FIRST = ["lake/last", "lake/first", "lake/other"]
+
+
+@pytest.mark.parametrize(
+    ("said", "all_variants", "built"),
+    [
+        ((), False, [BEST_FIRST]),
+        (("lake",), False, [BEST_FIRST]),
+        (("lake/other",), False, [["lake/other"]]),
+        (("lake", "lake/first"), False, [["lake/first"], BEST_FIRST]),
+        (("pond",), True, [["lake/first"], ["lake/other"], ["lake/last"]]),
+    ],
+    ids=["nothing", "system", "way", "both", "all"],
+)
+def test_only_what_is_measured_is_built_and_another_way_where_the_best_can_not_be(
+    root: Path, said: tuple[str, ...], all_variants: bool, built: list[list[str]]
+) -> None:
+    lake = next(each for each in load_systems(root) if each.name == "lake")
+    groups = ways_of(BENCHMARK, said, all_variants=all_variants)(lake)
+    assert [[each.id for each in group] for group in groups] == built
+
+
+def test_where_the_best_was_built_and_does_not_answer_the_others_are_built(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken(root, "exit 3")
+    file = root / "bench" / "systems" / "lake" / "system.toml"
+    file.write_text(file.read_text().replace(str(PROGRAM), "not_built", 1))
+    asked: list[list[str]] = []
+
+    def ensured(_: Path, systems: Sequence[System], **__: object) -> SetupReport:
+        asked.append([each.name for each in systems])
+        return SetupReport({})
+
+    monkeypatch.setattr(session, "ensure", ensured)
+    whoever_is_here(root, BENCHMARK, ())
+    assert asked == [["lake"]]
 
 
 def test_a_row_can_be_measured_alone_by_what_the_table_calls_it(root: Path, capsys: pytest.CaptureFixture[str]) -> None:

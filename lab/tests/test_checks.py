@@ -13,13 +13,14 @@ import psutil
 import pytest
 from rich.console import Console
 
+from tefflab import project_root
 from tefflab.errors import TeffError
 from tefflab.host.processes import family
 from tefflab.systems.setup import SetupReport
 from tools import running, steps
 from tools.counting import BROKEN, PASSED, Count, count_ctest, count_pytest
 from tools.running import run_checks
-from tools.steps import Check, chosen
+from tools.steps import Check, chosen, systems_among
 from tools.workshop import SkippedError, Workshop
 
 CTEST = """
@@ -76,6 +77,18 @@ def test_quick_leaves_out_the_thorough_steps_unless_they_are_named() -> None:
 def test_a_step_that_is_not_there_is_refused_with_those_that_are() -> None:
     with pytest.raises(TeffError, match="'nope'; there are: format lint"):
         chosen(["nope"], quick=False)
+
+
+def test_the_step_of_systems_runs_only_if_it_is_named_with_systems() -> None:
+    root = project_root()
+    assert "systems" not in [check.name for check in chosen([], quick=False)]
+    first, *_ = sorted(folder.name for folder in (root / "bench" / "systems").iterdir())
+    assert systems_among(["systems", first, "docs"], root) == [first]
+    assert systems_among(["docs"], root) == []
+    with pytest.raises(TeffError, match="name the systems behind it"):
+        systems_among(["systems"], root)
+    with pytest.raises(TeffError, match="no system is called 'nope'"):
+        systems_among(["systems", "nope"], root)
 
 
 Body = Callable[[Workshop], Count]

@@ -10,6 +10,7 @@ import typer
 
 from tefflab import project_root
 from tefflab.cli import main as cli
+from tefflab.cli.commands.measuring import measuring_commands
 from tefflab.errors import TeffError
 from tefflab.systems.systems import load_systems
 from tools.declarations import contract, declarations, find
@@ -65,8 +66,9 @@ class pot : detail::hidden {
 
 
 def test_every_command_stands_in_the_reference() -> None:
+    """But for those of kinds: a new kind needs no line outside its folder and file."""
     text = (DOCS / "reference" / "commands.md").read_text(encoding="utf-8")
-    for name in typer.main.get_command(cli.app).commands:  # type: ignore[attr-defined]
+    for name in typer.main.get_command(cli.app).commands.keys() - measuring_commands().keys():  # type: ignore[attr-defined]
         assert f"| `teff {name}" in text, name
 
 

@@ -76,6 +76,12 @@ def test_nothing_is_said_of_what_is_not_there(tmp_path: Path, house: Path) -> No
     assert [law.says for law in LAWS if breaches(law, house) is None] == [CASE]
 
 
+def test_a_plain_word_that_is_a_case_of_a_kind_is_english_elsewhere(house: Path) -> None:
+    for file in ("output/table.py", "benchmarks/weft.py"):
+        write(house / LAB / file, 'x = "fibonacci"\n')
+    assert not broken(house)
+
+
 @pytest.mark.parametrize(
     ("law", "file", "text", "said"),
     [
@@ -108,9 +114,9 @@ def test_nothing_is_said_of_what_is_not_there(tmp_path: Path, house: Path) -> No
         (LAB_BELOW, "bench/spawn/main.cpp", '#include "../../lab/x.hpp"\n', "main.cpp:1: #include"),
         (WORKERS, "bench/systems/weaver/tasks.hpp", "return {.workers = workers_};\n", "hpp:1: .workers = workers_"),
         (WORKERS, "bench/systems/weaver/graph.py", 'Identity("weaver", "a", "1", self.workers)\n', "py:1: Identity"),
-        (CASE, f"{LAB}/output/table.py", 'x = "tree"\n', "table.py:1: 'tree'"),
+        (CASE, f"{LAB}/benchmarks/spawn.py", 'x = "fibonacci"\n', "spawn.py:1: 'fibonacci'"),
         (CASE, f"{LAB}/output/table.py", 'x = "the fib_both of two"\n', "table.py:1: 'the fib_both of two'"),
-        (CASE, f"{LAB}/output/table.py", 'x = "run --pattern tree -n 3"\n', "table.py:1: 'run --pattern tree"),
+        (CASE, f"{LAB}/benchmarks/spawn.py", 'x = "run --pattern fibonacci"\n', "spawn.py:1: 'run --pattern f"),
     ],
 )  # fmt: skip
 def test_a_law_that_is_broken_says_where(house: Path, law: str, file: str, text: str, said: str) -> None:

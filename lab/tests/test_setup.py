@@ -19,9 +19,16 @@ from tefflab.errors import TeffError
 from tefflab.systems import packages, provision, setup
 from tefflab.systems.blame import Failure, Owner, culprit, failures, kinds_to_blame, owner_of
 from tefflab.systems.building import Build
-from tefflab.systems.packages import PackageState, candidates, choose, install_command, installed_packages
+from tefflab.systems.packages import (
+    PackageState,
+    candidates,
+    choose,
+    install_command,
+    installed_packages,
+    said_cost,
+)
 from tefflab.systems.probing import why_not_there
-from tefflab.systems.provision import Provision, Unavailable, install_for_owners
+from tefflab.systems.provision import Installing, Provision, Unavailable, install_for_owners
 from tefflab.systems.systems import Program, load_systems, usable_cores
 
 POLICY = """liblake-dev:
@@ -176,6 +183,48 @@ def test_a_package_that_fails_to_install_is_told_with_the_log(tmp_path: Path, mo
     assert apt.installs == [["x", "bad"], ["x"], ["bad"]]
     assert outcome.problems.keys() == {"b"}
     assert "apt.log" in outcome.problems["b"]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("typed", "installs"), [("y\n", [["x"]]), ("\n", [["x"]]), ("n\n", []), ("", [])])
+def test_on_a_terminal_apt_installs_only_once_the_user_agreed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str, installs: list[list[str]]
+) -> None:
+    apt = FakeApt(monkeypatch, has={"x"})
+    monkeypatch.setattr(provision, "cost_of", lambda names: f"{len(names)}, 7 MB to download")
+    monkeypatch.setattr(sys, "stdin", Terminal(typed))
+    console = Console(file=Terminal(), width=500, force_terminal=True, highlight=False)
+    outcome = provision.provide_apt(tmp_path, {"a": ["x"]}, console, "ask")
+    assert apt.installs == installs
+    assert "apt would install x: 1, 7 MB to download" in told(console)
+    assert outcome.problems == ({} if installs else {"a": "needs x"})
+    assert outcome.command == ""
+
+
+@pytest.mark.parametrize("installing", ["ask", "yes", "no"])
+def test_without_a_terminal_apt_asks_nothing_and_it_does_nothing_where_it_may_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, installing: Installing
+) -> None:
+    apt = FakeApt(monkeypatch, has={"x"})
+    outcome = provision.provide_apt(tmp_path, {"a": ["x"]}, quiet(), installing)
+    assert apt.installs == ([] if installing == "no" else [["x"]])
+    assert outcome.problems == ({"a": "needs x"} if installing == "no" else {})
+    assert provision.provide_pip(tmp_path, {"b": ["one==1"]}, quiet(), "no").problems == {"b": "needs one==1 from PyPI"}
+
+
+def test_what_apt_says_of_the_cost_is_read() -> None:
+    said = """The following NEW packages will be installed:
+  libx y
+0 upgraded, 19 newly installed, 0 to remove and 136 not upgraded.
+Need to get 9,812 kB/13.7 MB of archives.
+After this operation, 181 MB of additional disk space will be used.
+"""
+    assert said_cost(said) == "19 packages, 13.7 MB to download, 181 MB on the disk"
+    assert said_cost("E: Unable to locate package y") == "apt does not say how large they are"
 
 
 def test_python_packages_are_installed_once_and_kept_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -361,6 +410,46 @@ def test_only_the_programs_of_the_systems_asked_for_are_built_and_no_tests(tmp_p
     assert [each.is_file() for each in made] == [True, False, False]
     assert Build(root, quiet()).make() == {}
     assert all(each.is_file() for each in made)
+
+
+TWO_WAYS = (
+    TOML
+    + """[[program]]
+benchmark = "task_graph"
+name = "loops"
+title = "loops"
+program = "{0}_loops"
+[[program]]
+benchmark = "spawn"
+name = "tasks"
+title = "tasks"
+program = "{0}_spawn"
+"""
+)
+
+
+def test_of_a_group_of_programs_the_first_that_cmake_has_is_built_and_no_program_of_another_kind(
+    tmp_path: Path,
+) -> None:
+    root = checkout(tmp_path, lake=GOOD, pond=GOOD)
+    core = root / "bench/task_graph/CMakeLists.txt"
+    core.write_text(core.read_text() + "add_executable(ceiling core.cpp)\nteff_lab_needs(ceiling)\n")
+    (root / "bench/task_graph/core.cpp").write_text("int answer() { return 42; }\nint main() {}\n")
+    for name, programs in {"lake": ("tasks", "loops", "spawn"), "pond": ("loops", "spawn")}.items():
+        folder = root / "bench/systems" / name
+        (folder / "system.toml").write_text(TWO_WAYS.format(name))
+        lines = [f"teff_add_program({name}_{each} SOURCES main.cpp)" for each in programs]
+        (folder / "main.cpp").write_text("int main() {}\n")
+        (folder / "CMakeLists.txt").write_text("\n".join(lines))
+    assert Build(root, quiet()).make(load_systems(root), lambda system: [system.programs_for("task_graph")]) == {}
+    made = {file.name for file in (root / ".teff/build/bin").iterdir()}
+    assert made == {"ceiling", "lake_tasks", "pond_loops"}
+
+
+def test_where_nothing_is_to_be_compiled_nothing_is(tmp_path: Path) -> None:
+    root = checkout(tmp_path, lake=GOOD)
+    assert Build(root, quiet()).make(load_systems(root), lambda _: []) == {}
+    assert not list((root / ".teff/build").glob("bin/*"))
 
 
 def test_a_system_that_can_not_be_configured_is_left_out_until_it_is_mended(tmp_path: Path) -> None:

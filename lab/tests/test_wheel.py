@@ -147,4 +147,5 @@ def test_library_lab_and_papers_name_one_version() -> None:
     number = int(said("runtime/include/teff/runtime.hpp", r"int version_number = (\d+);"))
     assert f"{number // 10000}.{number // 100 % 100}.{number % 100}" == __version__
     assert said("CITATION.cff", r"^version: (\S+)") == __version__
+    assert said("packaging/vcpkg/teff/vcpkg.json", r'"version": "(\S+)"') == __version__
     assert said("CHANGELOG.md", r"^## (\d\S+)") == __version__

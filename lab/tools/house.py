@@ -35,9 +35,7 @@ WORDS = {
 # Names of cases that the lab may say: word -> (where, why).
 _OF_GRAPHS = "lab/src/tefflab/benchmarks/task_graph"
 WORDS_OF_CASES = {
-    "sweep": (("",), "a command of teff"),
-    "both": (("",), "English"),
-    "patterns": (("",), "an option of teff spawn"),
+    "sweep": ((_OF_GRAPHS,), "a command of teff"),
     "tree": (("lab/src/tefflab/benchmarks/spawn.py",), "an option of teff spawn"),
     "trivial": ((_OF_GRAPHS,), "no dependences: what the ceiling runs"),
     "stencil_1d": ((_OF_GRAPHS,), "the default graph of METG"),
@@ -309,18 +307,22 @@ def _lab_in_the_bench(root: Path) -> Iterator[str] | None:
 def _cases_named(root: Path) -> Iterator[str] | None:
     names = _names_of_cases(root)
     files = [file for file in _modules(root) if not file.is_relative_to(root / "lab/tools")]
-    return _words_of_cases(root, files, names) if names and files else None
+    return _words_of_cases(root, files, names) if any(names.values()) and files else None
 
 
-def _names_of_cases(root: Path) -> set[str]:
-    """The built programs' names of their cases, and the words of the cases' flags, as patterns and trees."""
-    names: set[str] = set()
+def _names_of_cases(root: Path) -> dict[str, set[str]]:
+    """By kind, the built programs' names of their cases, and the words of the cases' flags, as patterns and trees."""
+    names: dict[str, set[str]] = {}
     for kind in sorted(place.name for place in (root / "bench").glob("*") if place.name != "systems"):
         filled = [row["program"].replace("{benchmark}", kind) for row in _programs(root) if _runs(row, kind)]
         answers = (_cases_of(root / PROGRAMS / program) for program in filled)
-        for case in next(filter(None, answers), []):
-            names |= {case["name"], case.get("group", ""), *case.get("flags", "").split()}
-    return {name for name in names if re.fullmatch(r"[A-Za-z][\w-]+", name)}
+        words = {
+            word
+            for case in next(filter(None, answers), [])
+            for word in (case["name"], case.get("group", ""), *case.get("flags", "").split())
+        }
+        names[kind] = {name for name in words if re.fullmatch(r"[A-Za-z][\w-]+", name)}
+    return names
 
 
 def _runs(row: dict[str, str], kind: str) -> bool:
@@ -336,16 +338,18 @@ def _cases_of(program: Path) -> list[dict[str, str]]:
     return [row for row in rows if isinstance(row, dict) and "name" in row]
 
 
-def _words_of_cases(root: Path, files: Iterable[Path], names: set[str]) -> Iterator[str]:
+def _words_of_cases(root: Path, files: Iterable[Path], names: dict[str, set[str]]) -> Iterator[str]:
     """In strings, but not in a docstring or a command line that a reader is to type.
 
-    A name that is no plain word, as `stencil_1d`, is wrong anywhere. A plain word, as `tree`, is wrong only as a whole
-    string or as a flag's value.
+    A name that is no plain word, as `stencil_1d`, is wrong anywhere. A plain word, as `tree`, is wrong only in the
+    files of its own kind, as a whole string or as a flag's value: elsewhere it is English.
     """
+    odd = {name for those in names.values() for name in those if not name.isalpha()}
     for file in files:
         place = str(file.relative_to(root))
         excused = {word for word, (places, _) in WORDS_OF_CASES.items() if place.startswith(places)}
-        is_wrong = _says_one_of(names - excused)
+        of_kind = next((those for kind, those in names.items() if place.startswith(_files_of_kind(kind))), set())
+        is_wrong = _says_one_of((odd | of_kind) - excused)
         tree = ast.parse(_text(file))
         told = {id(docstring) for node in ast.walk(tree) if (docstring := _docstring(node))}
         for node in ast.walk(tree):
@@ -353,6 +357,10 @@ def _words_of_cases(root: Path, files: Iterable[Path], names: set[str]) -> Itera
                 continue
             if not node.value.startswith("teff ") and is_wrong(node.value):
                 yield f"{place}:{node.lineno}: {node.value!r}"
+
+
+def _files_of_kind(kind: str) -> tuple[str, str]:
+    return f"lab/src/tefflab/benchmarks/{kind}.py", f"lab/src/tefflab/benchmarks/{kind}/"
 
 
 def _says_one_of(names: set[str]) -> Callable[[str], bool]:

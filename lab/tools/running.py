@@ -24,10 +24,11 @@ from tefflab.errors import FAILED, TeffError, shortened
 from tefflab.host.processes import end_all
 from tefflab.systems.building import Build
 from tefflab.systems.logged import tail
+from tefflab.systems.provision import Installing
 from tefflab.systems.setup import CORE_APT, alone, ensure
 from tefflab.systems.systems import load_systems, usable_cores
 from tools.counting import BROKEN, Count
-from tools.steps import Check, chosen
+from tools.steps import Check, chosen, systems_among
 from tools.workshop import SkippedError, Workshop
 
 TOOLS_APT = (
@@ -55,17 +56,28 @@ class Outcome:
     remark: str = ""
 
 
-def run_checks(root: Path, names: Sequence[str], *, quick: bool, results: Console, progress: Console) -> int:
+def run_checks(
+    root: Path,
+    names: Sequence[str],
+    *,
+    quick: bool,
+    results: Console,
+    progress: Console,
+    installing: Installing = "ask",
+) -> int:
     """Sets up the requirements of the checks and runs them; returns the exit code, 0 only if nothing failed."""
     started = time.monotonic()
-    checks = chosen(names, quick=quick)
+    named = systems_among(names, root)
+    checks = chosen([name for name in names if name not in named], quick=quick)
     with alone(root, progress, task="test"):
-        tools = [*CORE_APT, *TOOLS_APT]
-        ensure(root, load_systems(root), console=progress, need_programs=False, extra_apt=tools)
+        only_systems = all(check.of_systems for check in checks)
+        tools = CORE_APT if only_systems else [*CORE_APT, *TOOLS_APT]
+        systems = [each for each in load_systems(root) if not only_systems or each.name in named]
+        ensure(root, systems, console=progress, need_programs=False, extra_apt=tools, installing=installing)
         if any(check.builds for check in checks):
             Build(root, progress)  # raises where there are no tools, before every step fails for the lack of them
         outcomes = []
-        with contextlib.closing(_side_by_side(checks, root, quick, progress)) as ended:
+        with contextlib.closing(_side_by_side(checks, root, quick, named, progress)) as ended:
             for outcome in ended:
                 outcomes.append(outcome)
                 _report(outcome, results)
@@ -111,7 +123,9 @@ class Display:
         return Text.assemble(about, (shop.last_line(), "dim"), no_wrap=True, overflow="ellipsis")
 
 
-def _side_by_side(checks: Sequence[Check], root: Path, quick: bool, console: Console) -> Generator[Outcome, None, None]:
+def _side_by_side(
+    checks: Sequence[Check], root: Path, quick: bool, systems: Sequence[str], console: Console
+) -> Generator[Outcome, None, None]:
     """Runs the steps and gives the outcome of each as it ends. Ctrl-C ends all of them."""
     waiting = list(checks)
     ended: Queue[Outcome] = Queue()
@@ -122,7 +136,7 @@ def _side_by_side(checks: Sequence[Check], root: Path, quick: bool, console: Con
         while waiting or display.running:
             while len(display.running) < at_a_time and (check := _next(waiting, display.running)):
                 waiting.remove(check)
-                shop = Workshop(root, check.name, quick=quick)
+                shop = Workshop(root, check.name, quick=quick, systems=systems)
                 display.begin(check, shop)
                 threads.append(Thread(target=_run, args=(check, shop, ended), name=check.name, daemon=True))
                 threads[-1].start()

@@ -11,8 +11,9 @@ from rich.console import Console
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.systems.building import Build
 from tefflab.systems.logged import run_logged
+from tefflab.systems.probing import why_not_there
 from tefflab.systems.setup import alone
-from tefflab.systems.systems import usable_cores
+from tefflab.systems.systems import load_systems, no_such_system, usable_cores
 from tools.counting import Count, count_ctest, count_pytest
 from tools.house import LAWS, breaches
 from tools.workshop import SkippedError, Workshop
@@ -22,7 +23,8 @@ BESIDE_TESTS = ("nice", "-n", "10")  # a build that other steps' tests run besid
 
 @dataclass(frozen=True)
 class Check:
-    """A step of `teff test`. `thorough` steps are left out by --quick; one that `builds` needs a compiler.
+    """A step of `teff test`. `thorough` steps are left out by --quick; one that `builds` needs a compiler. A step
+    `of_systems` runs only if it is named, with names of systems behind it.
 
     It begins when the steps named in `after` have ended, well or badly.
     """
@@ -33,6 +35,7 @@ class Check:
     thorough: bool = False
     builds: bool = True
     after: tuple[str, ...] = ()
+    of_systems: bool = False
 
 
 def _format(shop: Workshop) -> Count:
@@ -120,11 +123,27 @@ def _ctest(shop: Workshop, preset: str, prefix: Sequence[str] = ()) -> Count:
     return count_ctest(shop.said(), code)
 
 
+def _systems(shop: Workshop) -> Count:
+    """Builds all programs of some systems, and runs the tests of their adapters."""
+    systems = [each for each in load_systems(shop.root) if each.name in shop.systems]
+    with alone(shop.root, _unseen()), shop.compiling(shop.log.with_name("build-release.log")):
+        failed = Build(shop.root, _unseen()).make(systems)
+    programs = [each for system in systems for each in system.programs]
+    absent = {f"{each.id} ({each.benchmark})": why for each in programs if (why := why_not_there(each, shop.root))}
+    for name, reason in (failed | absent).items():
+        shop.note(f"{name}: {reason}")
+    is_none_there = len(absent) == len(programs)
+    built = Count(failed=1) if failed or is_none_there else Count(passed=1, skipped=len(absent))
+    return built if is_none_there else built + _pytest(shop, "tests", "--systems", ",".join(shop.systems))
+
+
 def _lab(shop: Workshop) -> Count:
+    return _pytest(shop, *(["-m", "not browser and not slow"] if shop.quick else []))
+
+
+def _pytest(shop: Workshop, *words: str) -> Count:
     cache = shop.root / ".teff" / "pytest"
-    command = [sys.executable, "-u", "-m", "pytest", "-o", f"cache_dir={cache}"]
-    if shop.quick:
-        command += ["-m", "not browser and not slow"]
+    command = [sys.executable, "-u", "-m", "pytest", "-o", f"cache_dir={cache}", *words]
     code = run_logged(command, shop.log, folder=shop.root / "lab", append=True)
     return count_pytest(shop.said(), code)
 
@@ -137,6 +156,7 @@ CHECKS = (
     Check("house", "the laws of names and imports", _house, builds=False, after=("build",)),
     Check("unit", "ctest of the release build", _unit, after=("build",)),
     Check("lab", "pytest of the lab", _lab, after=("build",)),
+    Check("systems", "the adapters of the systems named behind it", _systems, of_systems=True),
     Check("clang", "by clang++ what asan does not", _clang, thorough=True),
     Check("asan", "ctest under address and undefined-behaviour sanitizers", _asan, thorough=True),
     Check("tsan", "ctest under the thread sanitizer", _tsan, thorough=True),
@@ -147,9 +167,27 @@ def chosen(names: Sequence[str], *, quick: bool) -> list[Check]:
     """The checks of these names, with the builds whose programs they run; or all of them. --quick leaves out the
     thorough ones not named."""
     known = {check.name: check for check in CHECKS}
+    if not names:
+        return [check for check in CHECKS if not check.of_systems and not (quick and check.thorough)]
     for name in names:
         if name not in known:
             steps = " ".join(known)
             raise TeffError(f"no step of the test is named {name!r}; there are: {steps}", exit_code=BAD_INPUT)
     wanted = {*names, *(before for name in names if known[name].builds for before in known[name].after)}
-    return [check for check in CHECKS if (check.name in wanted if names else not (quick and check.thorough))]
+    return [check for check in CHECKS if check.name in wanted]
+
+
+def systems_among(names: Sequence[str], root: Path) -> list[str]:
+    """The words that name systems, if a step of systems is among the words. TeffError if it has no system."""
+    steps = {check.name: check for check in CHECKS}
+    step = next((name for name in names if name in steps and steps[name].of_systems), None)
+    if step is None:
+        return []
+    there = [each.name for each in load_systems(root)]
+    named = [name for name in names if name not in steps]
+    for name in named:
+        if name not in there:
+            raise no_such_system(name, there)
+    if not named:
+        raise TeffError(f"{step}: name the systems behind it, as `teff test {step} {there[0]}`", exit_code=BAD_INPUT)
+    return named

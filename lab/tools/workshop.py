@@ -3,7 +3,7 @@
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
@@ -20,10 +20,12 @@ class SkippedError(Exception):
 
 
 class Workshop:
-    """The tools and the log of the step `name`. `quick` asks it to leave out slow parts."""
+    """The tools and the log of the step `name`. `quick` asks it to leave out slow parts; `systems` are those that the
+    user names."""
 
-    def __init__(self, root: Path, name: str, *, quick: bool) -> None:
+    def __init__(self, root: Path, name: str, *, quick: bool, systems: Sequence[str] = ()) -> None:
         self.root = root
+        self.systems = systems
         self.quick = quick
         self.log = root / ".teff" / "log" / f"test-{name}.log"
         self.log.parent.mkdir(parents=True, exist_ok=True)

@@ -61,6 +61,29 @@ configure "$folder/find-shared" find_package -DCMAKE_PREFIX_PATH="$folder/instal
 "$folder/find-shared/throws"
 echo "shared library: works"
 
+# Its Debian packages, unpacked by dpkg below a root of their own. Only root may use dpkg.
+if command -v dpkg-shlibdeps >/dev/null; then
+  root=$folder/root
+  "$cmake" -DTEFF_MPI=OFF "$folder/shared"
+  (cd "$folder/shared" && "$(dirname "$cmake")/cpack" -G DEB -B "$folder/packages" >/dev/null)
+  mkdir -p "$root/var/lib/dpkg/info" "$root/var/lib/dpkg/updates"
+  : >"$root/var/lib/dpkg/status"
+  if [ "$(id -u)" -eq 0 ]; then
+    dpkg --root="$root" --unpack "$folder"/packages/*.deb
+  else
+    for package in "$folder"/packages/*.deb; do dpkg-deb --extract "$package" "$root"; done
+  fi
+  configure "$folder/find-packages" find_package -DCMAKE_PREFIX_PATH="$root/usr/local"
+  "$cmake" --build "$folder/find-packages" -j2 --target consumer
+  "$folder/find-packages/consumer"
+  PKG_CONFIG_PATH=$(dirname "$(find "$root" -name teff.pc)") sh -c "$compiler -std=c++20 $here/main.cpp \
+    \$(pkg-config --cflags --libs teff) -o $folder/by-pkg-config"
+  LD_LIBRARY_PATH="$root/usr/local/lib" "$folder/by-pkg-config"
+  echo "Debian packages: work"
+else
+  echo "Debian packages: skipped, dpkg-dev is not here"
+fi
+
 # What is fetched is part of the project, and installed with it only if the user asks for it. A library of the project that
 # links it can be exported all the same.
 "$cmake" --install "$folder/FetchContent" --prefix "$folder/fetched"

@@ -162,6 +162,7 @@ class AppsEstimates(ComparedEstimates):
 
 class Apps(ComparedBenchmark[AppsRecord]):
     name = "apps"
+    apt = ("libopenblas-dev",)
     measured = "mini-apps"
     record = AppsRecord
     estimates_type = AppsEstimates

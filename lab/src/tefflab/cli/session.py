@@ -13,6 +13,7 @@ from rich.console import Console
 from tefflab.benchmarks.benchmark import AnyBenchmark, Command, Estimates, Request, find_benchmark
 from tefflab.benchmarks.experiments import EXPERIMENTS_FOLDER, find_experiment, load_experiments
 from tefflab.carried import TYPED
+from tefflab.cli.ways import is_silent, not_built, ways_of
 from tefflab.errors import BAD_INPUT, INTERRUPTED, TeffError
 from tefflab.host.terminal import output, path_text, progress, say
 from tefflab.json_lines import json_lines
@@ -30,6 +31,7 @@ from tefflab.systems.bringing import bring_version
 from tefflab.systems.installing import bring_missing, not_here
 from tefflab.systems.naming import owner_of, parsed
 from tefflab.systems.probing import Probe, is_unexplained, probe_all
+from tefflab.systems.provision import Installing
 from tefflab.systems.setup import ensure, warn
 from tefflab.systems.systems import (
     BENCH_FOLDER,
@@ -59,6 +61,7 @@ class Options:
     store: str = "default"
     resume: bool = False
     install_missing: bool = False
+    installing: Installing = "ask"
     all_variants: bool = False
     as_json: bool = False
     own: Mapping[str, Any] = field(default_factory=dict)  # that the command alone has, by name
@@ -147,13 +150,15 @@ def _measure(
             pass  # said before a set-up that may take minutes
         rounds_before = _rounds_made(store, kind, head)
         progress().print(f"teff: goes on with a sitting of {_rounds(rounds_before)}", soft_wrap=True, highlight=False)
-        prepare(root, kind, [each.id for each in kind.plan_of(head).variants])
+        prepare(root, kind, [each.id for each in kind.plan_of(head).variants], installing=options.installing)
     else:
         store = Store.create(folder)
-        prepare(root, kind, options.systems, all_variants=options.all_variants)
+        every = options.all_variants
+        prepare(root, kind, options.systems, all_variants=every, installing=options.installing)
         found = whoever_is_here(root, kind, options.systems, all_ways=options.all_variants)
         chosen = found if options.all_variants else best_of_each(found, options.systems)
         others = tuple(each.variant.id for each in found if each not in chosen)
+        others += not_built(root, kind, options.systems, found)
         head = begin(root, store, kind, plan(chosen).model_copy(update={"others": others}))
         if not options.systems:  # only now: a mistyped flag comes first
             here = {each.program.system_name for each in found}
@@ -207,12 +212,21 @@ def checked_name(store: str) -> str:
     return store
 
 
-def prepare(root: Path, kind: AnyBenchmark, systems: Sequence[str], *, all_variants: bool = False) -> None:
-    """Sets up the systems asked for. TeffError where this kind of benchmark can't be built, or a version of a system
-    can't be had, or is another than asked for."""
+def prepare(
+    root: Path,
+    kind: AnyBenchmark,
+    systems: Sequence[str],
+    *,
+    all_variants: bool = False,
+    installing: Installing = "ask",
+) -> None:
+    """Sets up the systems asked for, and builds the ways that are measured. TeffError if this kind of benchmark can't
+    be built, or if a version of a system can't be had or is another than asked for."""
     asked = asked_for(root, kind, systems)
     folder = f"{BENCH_FOLDER}/{kind.name}"
-    if reason := ensure(root, asked, console=progress()).problems.get(folder):
+    ways = ways_of(kind, systems, all_variants=all_variants)
+    setup = ensure(root, asked, console=progress(), ways=ways, extra_apt=kind.apt, installing=installing)
+    if reason := setup.problems.get(folder):
         raise TeffError(f"nothing can be measured: {folder}: {reason}")
     usual = {each.name: each for each in load_systems(root)}
     for each in asked:
@@ -240,6 +254,9 @@ def whoever_is_here(root: Path, kind: AnyBenchmark, systems: Sequence[str], *, a
     asked = asked_for(root, kind, systems)
     with progress().status("asking the systems whether they are there"):
         probes = probe_all(asked, root, kind.programs)
+    if silent := [each for each in asked if is_silent(kind.programs(each), root, probes)]:
+        ensure(root, silent, console=progress(), ways=ways_of(kind, (), all_variants=True))
+        probes |= probe_all(silent, root, kind.programs)
     here = [each for each in asked if any(probes[one.id].found for one in kind.programs(each))]
     if systems:
         _offer([each for each in asked if each not in here and not each.is_installed(root)])
@@ -269,7 +286,8 @@ def _missed(
             is_best = each is best_of(programs)
             is_replaced = here and is_best and (system.name in named or not named) and not all_ways
             is_system_named = system.name in named and not here and is_best
-            is_expected = each.long_name in named or is_system_named or is_unexplained(reason)
+            is_asked = all_ways or is_best
+            is_expected = each.long_name in named or is_system_named or (is_asked and is_unexplained(reason))
             is_offered = system.install.on_request and not here and not system.is_installed(root)
             is_said = (root / BROKEN_FOLDER / each.identity).is_file() or is_offered
             if is_replaced:

@@ -68,7 +68,12 @@ def run_each(
         refuse_ranks(root, program, ranks, kind)
     owners = {program.identity for program in chosen}
     systems = [system for system in load_systems(root) if not names or system.name in owners]
-    ensure(root, systems, console=progress())
+
+    def ways(system: System) -> list[list[Program]]:
+        every = chosen if names else BENCHMARK.programs(system)
+        return [[each] for each in every if each.identity == system.name]
+
+    ensure(root, systems, console=progress(), ways=ways)
     for program in chosen:
         bring_program(root, program, progress())
     if not names:

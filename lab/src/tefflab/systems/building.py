@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,13 @@ DPKG_STATUS = Path("/var/lib/dpkg/status")
 _COMPILERS = ("c++", "g++", "clang++", *(f"g++-{release}" for release in range(12, 17)))
 _PROGRESS = re.compile(r"^\[(\d+)/(\d+)\] ")
 _GLOBBING = "Re-checking globbed directories"  # said at every call, even where nothing is to do
+_MANIFEST = "build.ninja"
+_OF_KIND = "lab_kind_"  # begins the names of targets in TeffSystems.cmake
 _IS_CMAKE = re.compile(r"^CMakeLists\.txt$|\.cmake$")
+
+
+# The programs of a system that a command runs, in groups: of each group the first program that can be built is built.
+Ways = Callable[[System], Sequence[Sequence[Program]]]
 
 
 class Build:
@@ -53,25 +59,44 @@ class Build:
         self._ninja = working_tool("ninja")
         _expect_compiler()
 
-    def make(self, systems: Sequence[System] | None = None, *, prefix: Sequence[str] = ()) -> dict[str, str]:
-        """Brings the core and the programs of `systems` up to date; returns, for each system and each kind of benchmark
-        that failed, the reason.
+    def make(
+        self, systems: Sequence[System] | None = None, ways: Ways | None = None, *, prefix: Sequence[str] = ()
+    ) -> dict[str, str]:
+        """Brings the programs of `systems` up to date, or only their `ways`, with the core that these need. Returns the
+        reason for each system and each kind of benchmark that failed.
 
-        Where they are None, all that there is: also tests, examples and benchmarks of libteff. `prefix` goes before the
+        Without systems it builds everything: also tests, examples and benchmarks of libteff. `prefix` goes before the
         commands (`setarch -R`). Raises TeffError where the core does not build.
         """
-        targets = ["all"] if systems is None else _targets(systems)
         shutil.rmtree(self.folder / BROKEN_FOLDER.name, ignore_errors=True)
         left_out = self._left_out_before()
         if left_out is None:
             left_out = self._configure(prefix)
         else:
             self._keep_reasons(left_out)
-        code = self._run_ninja(prefix, targets)
-        if code and "rebuilding 'build.ninja'" in tail(self._build_log, 2):
+        if self._run_ninja(prefix, [_MANIFEST]):
             left_out = self._configure(prefix)
-            code = self._run_ninja(prefix, targets)
+        targets = ["all"] if systems is None else self._targets(systems, ways)
+        code = self._run_ninja(prefix, targets) if targets else 0
         return left_out | self._sort_out_failures() if code else left_out
+
+    def _targets(self, systems: Sequence[System], ways: Ways | None) -> list[str]:
+        """The targets of these programs. Versions of a system have a separate build."""
+        listed = subprocess.run(
+            [self._ninja, "-C", str(self.folder), "-t", "targets", "all"], capture_output=True, text=True, check=False
+        )
+        there = {line.partition(":")[0] for line in listed.stdout.splitlines()}
+        usual = [each for each in systems if not parsed(each.name).version]
+        if ways is None:
+            of_kinds = (each for each in there if each.startswith(_OF_KIND))
+            return sorted({*of_kinds, *(f"lab_{each.name}" for each in usual)} & there)
+        groups = [group for system in systems for group in ways(system)]
+        wanted = {f"{_OF_KIND}{program.measured}" for group in groups for program in group}
+        for group in (group for system in usual for group in ways(system)):
+            made = next((each for each in group if each.is_python or each.executable in there), None)
+            if made:  # a script may need a library that its folder compiles
+                wanted |= {f"lab_{made.identity}" if made.is_python else made.executable, made.ceiling or ""}
+        return sorted(wanted & there)
 
     def _left_out_before(self) -> dict[str, str] | None:
         """The systems that CMake left out in its last run, with the reasons; None if it has to run again."""
@@ -194,13 +219,6 @@ def _folder(name: str) -> str:
 
 def _digest(what: object) -> str:
     return hashlib.sha256(repr(what).encode()).hexdigest()
-
-
-def _targets(systems: Sequence[System]) -> list[str]:
-    """The targets of TeffSystems.cmake for the programs of these systems. Versions of a system have a separate
-    build."""
-    compiled = [one.name for one in systems if (one.folder / "CMakeLists.txt").is_file()]
-    return ["lab_core", *(f"lab_{name}" for name in compiled if not parsed(name).version)]
 
 
 def run_ninja(

@@ -20,7 +20,7 @@ from tefflab.systems.packages import PackageState, as_root, sudo
 from tefflab.systems.probing import probe, why_not_there
 from tefflab.systems.provision import PIP_QUIETLY, PIP_STEP, follow, provide_apt
 from tefflab.systems.setup import alone, ensure, warn
-from tefflab.systems.systems import BUILD_FOLDER, INSTALLED_FOLDER, STAMP, System
+from tefflab.systems.systems import BUILD_FOLDER, INSTALLED_FOLDER, STAMP, Program, System
 
 _TELLING = re.compile(r"error|fatal|no matching|not found|cannot|could not|can't|unable|denied|no space", re.IGNORECASE)
 _TOLD = 4  # lines of a log
@@ -73,7 +73,7 @@ def install(root: Path, systems: Sequence[System], console: Console) -> dict[str
             if reason := _bring(root, each, console):
                 problems[each.name] = reason
     if brought := [each for each in systems if each.name not in problems]:
-        ensure(root, brought, console=console)
+        ensure(root, brought, console=console, ways=_listed)
     return problems | {each.name: reason for each in brought if (reason := _missing(root, each))}
 
 
@@ -81,9 +81,13 @@ def bring_missing(root: Path, systems: Sequence[System], console: Console) -> No
     """Installs the systems that come on request and are not here, and reports the systems that can't be had."""
     offers = offered(systems)
     if offers:
-        ensure(root, offers, console=console)  # some may be here without it
+        ensure(root, offers, console=console, ways=_listed)  # some may be here without it
     if missing := absent(root, offers):
         report(install(root, missing, console), missing, console)
+
+
+def _listed(system: System) -> list[list[Program]]:
+    return [[each] for each in system.listed]
 
 
 def remove(root: Path, system: System, console: Console) -> None:

@@ -68,7 +68,7 @@ def call_program(
     not be built.
     """
     needed = [each for each in load_systems(root) if started and each.name == started.identity]
-    ensure(root, needed, console=progress())
+    ensure(root, needed, console=progress(), ways=(lambda _: [[started]]) if started else None)
     for system in needed:
         if started and (reason := absence(started, system, root)):
             raise TeffError(f"{started.id}: {reason}")

@@ -7,8 +7,10 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from rich.console import Console
+from rich.prompt import Confirm
 
 from tefflab.systems.logged import Step, run_apart, run_logged
 from tefflab.systems.packages import (
@@ -18,6 +20,7 @@ from tefflab.systems.packages import (
     as_root,
     available,
     choose,
+    cost_of,
     install_command,
     missing_by_owner,
 )
@@ -30,6 +33,8 @@ _APT_STEP = re.compile(r"^(?:(Get):\d+(?: \S+){3}|(Unpacking|Setting up)) (\S+)"
 PIP_STEP = re.compile(r"^(Collecting|Building wheel for|Installing collected) (\S+)")
 
 Wanted = Mapping[str, Sequence[str]]  # requirements by owner
+# Whether packages may be installed: "ask" asks on a terminal, and elsewhere means "yes".
+Installing = Literal["ask", "yes", "no"]
 
 
 @dataclass
@@ -45,6 +50,12 @@ class Provision:
     def blame(self, owners: Iterable[str], reason: str) -> None:
         for owner in owners:
             self.problems.setdefault(owner, reason)
+
+    def leave(self, lacking: Wanted, obtainable: frozenset[str]) -> None:
+        """Names, for each owner, the Debian packages that are not installed."""
+        for owner, requirements in lacking.items():
+            packages = [choose(one, obtainable) or alternatives(one)[0] for one in requirements]
+            self.blame([owner], f"needs {', '.join(packages)}")
 
 
 class Unavailable:
@@ -84,7 +95,7 @@ def install_for_owners(wanted: Wanted, install: Callable[[Sequence[str]], bool])
     return [owner for owner, requirements in wanted.items() if not install(requirements)]
 
 
-def provide_apt(root: Path, wanted: Wanted, console: Console) -> Provision:
+def provide_apt(root: Path, wanted: Wanted, console: Console, installing: Installing = "yes") -> Provision:
     """Installs the Debian packages that are missing, where we are root or may become it unasked."""
     provision = Provision()
     memory = Unavailable(root / ".teff" / "stamps" / "unavailable-apt.json")
@@ -93,13 +104,11 @@ def provide_apt(root: Path, wanted: Wanted, console: Console) -> Provision:
     if not lacking:
         return provision
     prefix = as_root()
-    if prefix is None:
-        everything = [one for requirements in lacking.values() for one in requirements]
+    everything = [one for requirements in lacking.values() for one in requirements]
+    if prefix is None or installing == "no":
         obtainable = available(everything)
-        for owner, requirements in lacking.items():
-            packages = [choose(one, obtainable) or alternatives(one)[0] for one in requirements]
-            provision.blame([owner], f"needs {', '.join(packages)}")
-        provision.command = install_command(everything, obtainable)
+        provision.leave(lacking, obtainable)
+        provision.command = "" if installing == "no" else install_command(everything, obtainable)
         return provision
 
     log = root / ".teff" / "log" / "apt.log"
@@ -111,10 +120,13 @@ def provide_apt(root: Path, wanted: Wanted, console: Console) -> Provision:
 
     log.unlink(missing_ok=True)
     apt("asking apt for its newest package lists", "update")
-    everything = [one for requirements in lacking.values() for one in requirements]
     obtainable = available(everything)
     memory.note(one for one in everything if choose(one, obtainable) is None)
     lacking = memory.sift(lacking, provision)
+    chosen = dict.fromkeys(choose(one, obtainable) or one for some in lacking.values() for one in some)
+    if chosen and installing == "ask" and not _agreed(list(chosen), console):
+        provision.leave(lacking, obtainable)
+        return provision
 
     def install(requirements: Sequence[str]) -> bool:
         packages = [choose(one, obtainable) or one for one in requirements]
@@ -135,13 +147,28 @@ def provide_apt(root: Path, wanted: Wanted, console: Console) -> Provision:
     return provision
 
 
-def provide_pip(root: Path, wanted: Wanted, console: Console) -> Provision:
+def _agreed(packages: Sequence[str], console: Console) -> bool:
+    """On a terminal it says which packages apt would install and how large they are, and asks. Elsewhere: yes."""
+    if not (console.is_terminal and sys.stdin.isatty()):
+        return True
+    console.print(f"teff: apt would install {' '.join(packages)}: {cost_of(packages)}", soft_wrap=True)
+    try:
+        return Confirm.ask("teff: install them? (without them, what is here is used)", console=console, default=True)
+    except EOFError:
+        return False
+
+
+def provide_pip(root: Path, wanted: Wanted, console: Console, installing: Installing = "yes") -> Provision:
     """Installs Python packages into the environment that runs this, within the lab's own pins."""
     provision = Provision()
     memory = Unavailable(root / ".teff" / "stamps" / "unavailable-pip.json")
     installed: list[str] = json.loads(PIP_LEDGER.read_text()) if PIP_LEDGER.is_file() else []
     missing = {owner: [one for one in wanted[owner] if one not in installed] for owner in wanted}
     lacking = memory.sift({owner: some for owner, some in missing.items() if some}, provision)
+    if installing == "no":
+        for owner, requirements in lacking.items():
+            provision.blame([owner], f"needs {', '.join(requirements)} from PyPI")
+        return provision
     log = root / ".teff" / "log" / "pip.log"
     pins = root / "lab" / "constraints.txt"
     log.unlink(missing_ok=True) if lacking else None

@@ -15,9 +15,9 @@ from rich.console import Console
 from rich.markup import escape
 
 from tefflab.systems.blame import is_kind
-from tefflab.systems.building import Build
+from tefflab.systems.building import Build, Ways
 from tefflab.systems.packages import sudo
-from tefflab.systems.provision import provide_apt, provide_pip
+from tefflab.systems.provision import Installing, provide_apt, provide_pip
 from tefflab.systems.systems import System
 
 CORE = "core"  # the owner of the requirements of every program
@@ -31,7 +31,6 @@ CORE_APT = (
     "libgmock-dev",
     "libgtest-dev",
     "libhwloc-dev",
-    "libopenblas-dev",
     "ninja-build",
     "nlohmann-json3-dev",
     "pkg-config",
@@ -51,20 +50,23 @@ def ensure(
     systems: Sequence[System],
     *,
     console: Console,
+    ways: Ways | None = None,
     need_programs: bool = True,
     extra_apt: Sequence[str] = (),
+    installing: Installing = "ask",
 ) -> SetupReport:
     """Makes `systems` usable as far as that can be done; progress and warnings go to `console`.
 
-    `extra_apt` are packages that only the calling command needs. Raises TeffError only where nothing at
-    all would work: no compiler, or a core that does not build.
+    It builds the programs that `ways` names, or all of the systems. `extra_apt` are packages that only the calling
+    command needs. Raises TeffError only where nothing at all would work: no compiler, or a core that does not build.
     """
     with alone(root, console):
         ours = [*(CORE_APT if need_programs else ()), *extra_apt]
         unasked = [one for one in systems if not one.install.on_request]
-        by_apt = provide_apt(root, {CORE: ours} | {one.name: one.install.apt for one in unasked}, console)
+        wanted = {CORE: ours} | {one.name: one.install.apt for one in unasked}
+        by_apt = provide_apt(root, wanted, console, installing)
         build = Build(root, console) if need_programs else None  # raises where nothing can be built
-        by_pip = provide_pip(root, {one.name: one.install.pip for one in unasked}, console)
+        by_pip = provide_pip(root, {one.name: one.install.pip for one in unasked}, console, installing)
         problems = by_pip.problems | by_apt.problems
         for owner, reason in problems.items():
             warn(console, owner, reason)
@@ -72,7 +74,7 @@ def ensure(
             words = "type" if sudo() else "type as root"
             console.print(f"teff: only root may install packages; {words}: [bold]{by_apt.command}[/]", soft_wrap=True)
         if build:
-            failed = build.make(systems)
+            failed = build.make(systems, ways)
             asked = {one.name for one in systems}
             for owner, reason in failed.items():
                 if owner in asked or is_kind(owner):

@@ -38,7 +38,7 @@ class TaskGraph(Benchmark[GraphRecord]):
                 "flags are the published Task Bench's; steps and iterations are chosen.",
                 "teff metg -type nearest -radix 5",
                 _metg_plan,
-                (Option("--threshold", "The efficiency asked for, 0.05 to 0.95.", 0.5, 0.05, 0.95),),
+                (Option("--threshold", "Efficiency asked for, 0.05 to 0.95.", 0.5, 0.05, 0.95),),
                 takes_flags=True,
                 check=lambda _, flags: _check_flags(flags),
                 rounds=100,

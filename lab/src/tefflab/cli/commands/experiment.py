@@ -21,6 +21,7 @@ def command(
     store: options.Store = "default",
     resume: options.Resume = False,
     install_missing: options.InstallMissing = False,
+    installs: options.Installs = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Measure and draw a figure of the paper, or another experiment; without a name, list them.
@@ -48,6 +49,7 @@ def command(
         store=store,
         resume=resume,
         install_missing=install_missing,
+        installing=options.installing(installs, install_missing=install_missing),
         all_variants=all_variants,
         as_json=as_json,
     )

@@ -52,6 +52,7 @@ def _typer_command(kind: "AnyBenchmark | None", command: "Command") -> TyperComm
             store=said["store"],
             resume=said["resume"],
             install_missing=said["install_missing"],
+            installing=options.installing(said["installs"], install_missing=said["install_missing"]),
             all_variants=said["all_variants"],
             as_json=said["as_json"],
             own=own,
@@ -70,6 +71,7 @@ def _typer_command(kind: "AnyBenchmark | None", command: "Command") -> TyperComm
         "store": (options.Store, "default"),
         "resume": (options.Resume, False),
         "install_missing": (options.InstallMissing, False),
+        "installs": (options.Installs, None),
         "as_json": (options.AsJson, False),
     }
     measure.__signature__ = inspect.Signature(  # type: ignore[attr-defined]

@@ -4,12 +4,15 @@ import json
 import math
 from collections.abc import Callable
 from functools import cache
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tefflab import project_root
 from tefflab.cli import completion
+
+if TYPE_CHECKING:
+    from tefflab.systems.provision import Installing
 
 
 def not_empty(context: typer.Context, parameter: typer.CallbackParam, value: str) -> str:
@@ -60,7 +63,7 @@ def most_workers() -> int:
 
 
 _MINUTES = number("--minutes", "Time for measuring, at most; from 0.1.", 5.0, 0.1, metavar="M")
-_ROUNDS = number("--rounds", "Launches of each system, at most; from 2.", 25, 2, metavar="R")
+_ROUNDS = number("--rounds", "Launches of each, at most; from 2.", 25, 2, metavar="R")
 
 Systems = Annotated[
     str,
@@ -88,8 +91,19 @@ Resume = Annotated[bool, typer.Option("--resume", help="Go on with the store's l
 InstallMissing = Annotated[
     bool, typer.Option("--install-missing", help="First install what is not here; `teff install --list` says what.")
 ]
+Yes = Annotated[bool, typer.Option("--yes", help="Install Debian packages without asking.")]
+Installs = Annotated[bool | None, typer.Option("--yes/--no-install", help="Install packages unasked, or none.")]
 AllVariants = Annotated[bool, typer.Option("--all-variants", help="Each system in all of its ways.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print what was measured as lines of JSON.")]
+
+
+def installing(installs: bool | None, *, install_missing: bool = False) -> "Installing":
+    """Whether packages may be installed, by these options."""
+    from tefflab.errors import BAD_INPUT, TeffError
+
+    if installs is False and install_missing:
+        raise TeffError("--install-missing and --no-install: one of them", exit_code=BAD_INPUT)
+    return "no" if installs is False else "yes" if installs or install_missing else "ask"
 
 
 def numbers(text: str, *, takes_one: bool = False) -> tuple[int, ...]:

@@ -104,7 +104,7 @@ def _profile_patterns(
     root = project_root()
     wanted = options.systems(systems)
     able = [each.name for each in load_systems(root) if any(program.profile for program in BENCHMARK.programs(each))]
-    prepare(root, BENCHMARK, wanted or able)
+    prepare(root, BENCHMARK, wanted or able, all_variants=True)
     programs = [each.program for each in whoever_is_here(root, BENCHMARK, wanted or able, all_ways=True)]
     for program, case in profiled_cases(root, programs, cases, trees, is_chosen=bool(wanted)):
         try:

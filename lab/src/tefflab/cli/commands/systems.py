@@ -4,9 +4,12 @@ from typing import Annotated
 
 import typer
 
+from tefflab.cli.commands import options
+
 
 def command(
     as_json: Annotated[bool, typer.Option("--json", help="Print lines of JSON on stdout.")] = False,
+    yes: options.Yes = False,
     as_is: Annotated[bool, typer.Option("--as-is", help="Set nothing up: say what is here already.")] = False,
 ) -> None:
     """List the systems under test: their facts, and whether they are here once all that can be is set up.
@@ -23,7 +26,7 @@ def command(
     root = project_root()
     systems = load_systems(root)
     if not as_is:
-        ensure(root, systems, console=progress())
+        ensure(root, systems, console=progress(), installing="yes" if yes else "ask")
     with progress().status(f"asking {len(systems)} systems whether they are there"):
         probes = probe_all(systems, root, lambda system: system.listed)
     if as_json:
