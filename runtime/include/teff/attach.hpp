@@ -21,8 +21,8 @@ namespace teff {
 // server, the last of some parts. hold_end() makes it, in the body; any thread may release it.
 //
 //   g.body([&](int k) {
-//     server.ask(k, [&, k, held = teff::hold_end()](answer a) mutable {  // called later, by the server's
-//     thread
+//     // The server's thread calls the lambda later.
+//     server.ask(k, [&, k, held = teff::hold_end()](answer a) mutable {
 //       keep(k, a);
 //       g.fulfill(k + 1);                                            // while the end of k is held
 //       held.release();
