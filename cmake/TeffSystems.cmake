@@ -346,7 +346,7 @@ endfunction()
 # The test's record says that the run validated itself.
 function(teff_expect_passed test)
   set_tests_properties("${test}" PROPERTIES
-    TIMEOUT 60 PASS_REGULAR_EXPRESSION "\"passed\":true" FAIL_REGULAR_EXPRESSION "error")
+    TIMEOUT 60 PASS_REGULAR_EXPRESSION "\"passed\":true" FAIL_REGULAR_EXPRESSION "\"error\":\"|error: ")
 endfunction()
 
 # A program of a system. Builds with a sanitizer make it only when it is asked for by name, since none of their tests runs it.

@@ -13,6 +13,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "workers.hpp"
@@ -381,6 +382,59 @@ TEST(flow, tasks_within_recorded_tasks_are_refused) {
   again = true;
   EXPECT_NE(text_of<not_replayable>([&] { step.replay(); }).find("body of a replayed task"),
             std::string::npos);
+}
+
+TEST(flow, a_task_that_takes_turns_begins_after_what_its_end_waits_for) {
+  on_runtimes([](runtime& rt) {
+    for (int round = 0; round < 30; ++round) {
+      flow f{rt};
+      long a = 0;
+      long b = 0;
+      long sum = 0;
+      f.task(out(b), [&] { b = 1; });
+      f.task(in(b), commutative(a), out(sum), [&] { a += 10, sum = 5; });
+      f.task(commutative(a), reduction(sum), [&](long& mine) { a += 100, mine += 7; });
+      f.task(commutative(a), weak(inout(sum)), [&] { a += 1000; });
+      f.wait();
+      EXPECT_EQ(a, 1110);
+      EXPECT_EQ(sum, 12);
+    }
+  });
+}
+
+TEST(flow, a_task_with_a_reduction_may_name_other_memory_twice) {
+  on_runtimes([](runtime& rt) {
+    flow f{rt};
+    std::array<double, 10> x{};
+    double sum = 0;
+    f.task(in(section(x, 0, 5)), inout(section(x, 3, 5)), reduction(sum), [&](double& mine) {
+      x[4] = 2;
+      mine += 1;
+    });
+    f.task(in(x), in(x), reduction(sum), [&](double& mine) { mine += x[4]; });
+    f.wait();
+    EXPECT_EQ(sum, 3);
+  });
+}
+
+TEST(flow, a_recording_that_was_moved_from_is_not_replayed) {
+  runtime rt{{.workers = 2}};
+  flow f{rt};
+  int x = 0;
+  auto step = f.record([&] { f.task(inout(x), [&] { ++x; }); });
+  auto moved = std::move(step);
+  EXPECT_NE(text_of<misuse>([&] { step.replay(); }).find("was moved from"), std::string::npos);
+  EXPECT_EQ(step.tasks(), 0);
+  moved.replay();
+  EXPECT_EQ(x, 2);
+}
+
+TEST(flow, rows_of_a_section_may_not_lie_outside_by_any_stride) {
+  std::array<int, 10> x{};
+  EXPECT_THROW(static_cast<void>(section(x, 0, 3, 3, std::size_t{1} << 63)), misuse);
+  EXPECT_THROW(static_cast<void>(section(x, 0, 3, 3, 4)), misuse);
+  EXPECT_NO_THROW(static_cast<void>(section(x, 1, 3, 3, 3)));
+  EXPECT_NO_THROW(static_cast<void>(section(x, 7, 3, 1, std::size_t{1} << 63)));
 }
 
 TEST(flow, a_check_finds_what_a_task_writes_and_does_not_name) {

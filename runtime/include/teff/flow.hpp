@@ -40,7 +40,8 @@ struct task_options {
 
 // How workers share a worksharing task.
 struct task_for_options {
-  // A worker runs so many iterations at a time at least. With 0, the chunks are as long as their cost says.
+  // A worker runs so many iterations at a time at least, but for the last chunk. With 0, the chunks are as
+  // long as their cost says.
   std::size_t chunk = 0;
   // As in task_options.
   int priority = 0;
@@ -67,15 +68,21 @@ class flow_recording {
  public:
   // Returns when all iterations have ended. Throws the first exception of a body, and the workers begin no
   // further body then. Throws not_replayable if a body makes a task of the flow. Throws
-  // runtime_was_shut_down.
-  void replay(std::uint64_t times = 1) { all_->replay(times); }
-  // How many tasks an iteration has.
-  [[nodiscard]] std::size_t tasks() const noexcept { return all_->tasks(); }
+  // runtime_was_shut_down, and misuse if the recording was moved from.
+  void replay(std::uint64_t times = 1) {
+    if (all_ == nullptr) [[unlikely]]
+      detail::throw_error(
+          misuse("teff::flow_recording::replay: this recording was moved from: replay the one that it was "
+                 "moved to"));
+    all_->replay(times);
+  }
+  // How many tasks an iteration has; none, of a recording that was moved from.
+  [[nodiscard]] std::size_t tasks() const noexcept { return all_ == nullptr ? 0 : all_->tasks(); }
 
  private:
   friend class flow;
   explicit flow_recording(std::unique_ptr<detail::flow_recording> all) : all_(std::move(all)) {}
-  std::unique_ptr<detail::flow_recording> all_;
+  std::unique_ptr<detail::flow_recording> all_;  // null: moved from
 };
 
 // Tasks that name the memory which they read and write. Two tasks are dependent if they share memory that

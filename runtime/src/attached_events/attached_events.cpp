@@ -18,7 +18,7 @@ held_end<>& hold_end_here(const char* call) {
       std::string(call) +
       ": called outside the body of a task of a flow or task graph: call it there, on the thread of "
       "that body. The task of a recorded graph, of a replay and of a checked flow ends with its body: "
-      "run it without");
+      "run the task without recording, replay or check");
 }
 
 // ---- An end ----

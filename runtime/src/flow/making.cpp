@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <new>
-#include <tuple>
 #include <utility>
 
 namespace teff::detail {
@@ -143,17 +142,23 @@ void flow_core::add(addition& to, const access& what, std::uintptr_t begin, std:
     return static_cast<std::size_t>(std::count_if(
         to.accesses.data(), &what, [](const access& each) { return each.mode == access_mode::reduction; }));
   };
+  // A task takes the turns of its commutative accesses when it begins, and keeps them to its end. Its end
+  // must not wait for an earlier task then, which may need such a turn. So the task begins after those.
+  const bool begins_late = what.weak || what.mode == access_mode::reduction;
+  const bool begins_in_turn = begins_late && std::ranges::any_of(to.accesses, [](const access& each) {
+                                return each.mode == access_mode::commutative && !each.weak;
+                              });
   const auto place = [&](flow_range& range, bool whole) {
     flow_member& member = to.member();
     member.mode = what.mode;
-    if (what.weak) {
+    if (what.weak && !begins_in_turn) {
       member.mode = what.mode == access_mode::in ? access_mode::in : access_mode::write;
       member.weak = new weak_part(range.begin, range.end);
       to.task.has_more = true;
     }
     if (what.mode == access_mode::reduction) {
       to.task.has_more = true;
-      if (whole && !what.weak) {
+      if (whole && !what.weak && !begins_in_turn) {
         member.turn = to.task.body->reduction(to.task, reduction());
         member.turn->member = &member;
       } else {
@@ -207,8 +212,13 @@ void flow_core::add_overlapping(addition& to) {
   std::ranges::sort(cuts);
   cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
   std::vector<piece> active;
-  std::vector<std::tuple<access, std::uintptr_t, std::uintptr_t>>
-      cut_pieces;  // all are checked before one is added
+  struct cut_piece {
+    const access* named;  // by the program; null: of several accesses
+    access all;
+    std::uintptr_t begin;
+    std::uintptr_t end;
+  };
+  std::vector<cut_piece> cut_pieces;  // all are checked before one is added
   auto next = pieces.begin();
   for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
     for (; next != pieces.end() && next->begin == cuts[i]; ++next) active.push_back(*next);
@@ -226,10 +236,10 @@ void flow_core::add_overlapping(addition& to) {
       if (!same) all.mode = access_mode::write;
       all.weak = all.weak && each.of->weak;
     }
-    const bool as_named = active.size() == 1;
-    cut_pieces.emplace_back(as_named ? *active.front().of : all, cuts[i], cuts[i + 1]);
+    cut_pieces.push_back({active.size() == 1 ? active.front().of : nullptr, all, cuts[i], cuts[i + 1]});
   }
-  for (const auto& [each, begin, end] : cut_pieces) add(to, each, begin, end);
+  for (const auto& each : cut_pieces)
+    add(to, each.named != nullptr ? *each.named : each.all, each.begin, each.end);
 }
 
 // ---- Domains ----

@@ -253,19 +253,19 @@ namespace {
 using detail::request_text;
 using detail::task_messages;
 
-// MPI counts by int. Parts of one message have one tag, so they keep their order.
-constexpr std::size_t part = std::size_t{1} << 30;
+// MPI counts by int. Pieces of one message have one tag, so they keep their order.
+constexpr std::size_t piece = std::size_t{1} << 30;
 
-std::size_t parts_of(std::size_t bytes) {
-  return bytes == 0 ? 1 : (bytes + part - 1) / part;
+std::size_t pieces_of(std::size_t bytes) {
+  return bytes == 0 ? 1 : (bytes + piece - 1) / piece;
 }
 
-// Calls begin(offset, size, request) for each part.
+// Calls begin(offset, size, request) for each piece.
 template <class Begin>
-int each_part(std::size_t bytes, MPI_Request* requests, Begin begin) {
+int each_piece(std::size_t bytes, MPI_Request* requests, Begin begin) {
   int code = MPI_SUCCESS;
-  for (std::size_t i = 0; i < parts_of(bytes) && code == MPI_SUCCESS; ++i)
-    code = begin(i * part, static_cast<int>(std::min(part, bytes - i * part)), requests + i);
+  for (std::size_t i = 0; i < pieces_of(bytes) && code == MPI_SUCCESS; ++i)
+    code = begin(i * piece, static_cast<int>(std::min(piece, bytes - i * piece)), requests + i);
   return code;
 }
 
@@ -315,9 +315,9 @@ MPI_Op operation_of(mpi::operation operation) {
 void mpi::send_bytes(std::span<const std::byte> data, int to, int tag) {
   constexpr auto call = "teff::mpi::isend";
   auto& job = expect(call, to, tag);
-  job.start(call, {"a send to rank", to, tag, data.size()}, parts_of(data.size()),
+  job.start(call, {"a send to rank", to, tag, data.size()}, pieces_of(data.size()),
             [&](MPI_Request* requests) {
-              return each_part(data.size(), requests, [&](std::size_t at, int size, MPI_Request* request) {
+              return each_piece(data.size(), requests, [&](std::size_t at, int size, MPI_Request* request) {
                 return MPI_Isend(data.data() + at, size, MPI_BYTE, to, tag, job.all(), request);
               });
             });
@@ -327,8 +327,8 @@ void mpi::receive_bytes(std::span<std::byte> data, int from, int tag) {
   constexpr auto call = "teff::mpi::irecv";
   auto& job = expect(call, from, tag);
   const request_text text{"a receive from rank", from, tag, data.size()};
-  job.start(call, text, parts_of(data.size()), [&](MPI_Request* requests) {
-    return each_part(data.size(), requests, [&](std::size_t at, int size, MPI_Request* request) {
+  job.start(call, text, pieces_of(data.size()), [&](MPI_Request* requests) {
+    return each_piece(data.size(), requests, [&](std::size_t at, int size, MPI_Request* request) {
       return MPI_Irecv(data.data() + at, size, MPI_BYTE, from, tag, job.all(), request);
     });
   });
@@ -337,9 +337,9 @@ void mpi::receive_bytes(std::span<std::byte> data, int from, int tag) {
 void mpi::broadcast_bytes(std::span<std::byte> data, int from) {
   constexpr auto call = "teff::mpi::ibcast";
   auto& job = expect(call, from, 0);
-  job.start(call, {"a broadcast from rank", from, -1, data.size()}, parts_of(data.size()),
+  job.start(call, {"a broadcast from rank", from, -1, data.size()}, pieces_of(data.size()),
             [&](MPI_Request* requests) {
-              return each_part(data.size(), requests, [&](std::size_t at, int size, MPI_Request* request) {
+              return each_piece(data.size(), requests, [&](std::size_t at, int size, MPI_Request* request) {
                 return MPI_Ibcast(data.data() + at, size, MPI_BYTE, from, job.all(), request);
               });
             });

@@ -170,9 +170,11 @@ template <detail::elements R>
 [[nodiscard]] auto section(R&& whole, std::size_t first, std::size_t count, std::size_t rows,
                            std::size_t stride) {
   const std::span of(whole);
-  const std::size_t last = rows == 0 ? 0 : first + (rows - 1) * stride;
-  if (rows != 0 && (last > of.size() || count > of.size() - last)) [[unlikely]]
-    detail::refuse_section(last + count, of.size());
+  // No product or sum here may be larger than a std::size_t.
+  const bool fits = rows == 0 || (first <= of.size() && count <= of.size() - first &&
+                                  (rows == 1 || stride <= (of.size() - first - count) / (rows - 1)));
+  if (!fits) [[unlikely]]
+    detail::refuse_section(first + (rows - 1) * stride + count, of.size());
   using element = typename decltype(of)::element_type;
   return strided<element>{of.data() + first, rows == 0 ? 0 : count, rows == 0 ? 1 : rows, stride};
 }
