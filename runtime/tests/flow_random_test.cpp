@@ -46,16 +46,25 @@ class random_program {
   }
 
  private:
+  static bool overlap(const touched& a, const touched& b) {
+    return a.first < b.first + b.count && b.first < a.first + a.count;
+  }
   std::size_t below(std::size_t limit) { return random_() % limit; }
   step make_step() {
     step made;
     made.number = random_();
     if (below(6) == 0 && nested_) return make_nested(std::move(made));
     if (below(6) == 0) {
-      // A task that adds has no other access.
+      // A task that updates may add besides, elsewhere. Such tasks have no other access.
       made.accesses.push_back(make_access(0, size_));
       made.accesses.back().rows = 1;
       made.accesses.back().mode = below(2) == 0 ? touched::adds : touched::updates;
+      if (made.accesses.back().mode == touched::updates && below(2) == 0) {
+        auto besides = make_access(0, size_);
+        besides.rows = 1;
+        besides.mode = touched::adds;
+        if (!overlap(made.accesses.back(), besides)) made.accesses.push_back(besides);
+      }
       return made;
     }
     if (below(5) == 0) return make_loop(std::move(made), 0, size_);
@@ -69,10 +78,7 @@ class random_program {
       made.accesses.back().rows = 1;
       made.accesses.back().mode = how;
     }
-    const auto& written = made.accesses.front();
-    const auto& read = made.accesses.back();
-    if (read.first < written.first + written.count && written.first < read.first + read.count)
-      made.accesses.pop_back();
+    if (overlap(made.accesses.front(), made.accesses.back())) made.accesses.pop_back();
     return made;
   }
   // Inner tasks touch parts of the only access.
@@ -160,8 +166,8 @@ void run_in_order(const std::vector<step>& all, words& memory) {
     } else if (each.loop) {
       for (std::size_t i = 0; i < each.accesses.front().count; ++i) run_iteration(each, memory, i);
     } else if (commutes(each)) {
-      add_to(std::span(memory).subspan(each.accesses.front().first, each.accesses.front().count),
-             each.number);
+      for (const auto& part : each.accesses)
+        add_to(std::span(memory).subspan(part.first, part.count), each.number);
     } else if (!each.weak) {
       run_body(each, memory);
     }
@@ -196,6 +202,13 @@ void make_tasks(flow& f, const std::vector<step>& all, words& memory) {
       });
     } else if (first.mode == touched::adds) {
       f.task(how, reduction(range), [&](std::span<std::uint64_t> mine) { add_to(mine, each.number); });
+    } else if (first.mode == touched::updates && each.accesses.size() == 2) {
+      const auto& besides = each.accesses.back();
+      f.task(how, commutative(range), reduction(std::span(memory).subspan(besides.first, besides.count)),
+             [&each, range](std::span<std::uint64_t> mine) {
+               add_to(range, each.number);
+               add_to(mine, each.number);
+             });
     } else if (first.mode == touched::updates) {
       f.task(how, accesses, [&each, range] { add_to(range, each.number); });
     } else if (each.weak) {
