@@ -332,7 +332,7 @@ function(teff_add_adapter_program kind library name)
       add_test(NAME "${test}"
                COMMAND "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/start_ranks" core ${RANKS} $<TARGET_FILE:${name}> ${words})
       set_tests_properties("${test}" PROPERTIES RUN_SERIAL ON
-        ENVIRONMENT "OMPI_MCA_btl=^tcp;OMPI_MCA_btl_vader_single_copy_mechanism=none") # Open MPI's; others don't look
+        ENVIRONMENT "OMPI_MCA_btl=^tcp;OMPI_MCA_btl_vader_single_copy_mechanism=none")
       teff_expect_passed("${test}")
     endif()
     foreach(workers IN LISTS WORKERS)
