@@ -56,8 +56,8 @@ class held_task {
     expect_held("teff::held_task::release");
     let_go();
   }
-  // The graph or flow fails, as if the task's body had thrown `why`; then releases it. Throws misuse if it
-  // holds no task.
+  // The graph or flow fails, as if the task's body had thrown `why`; then releases it. If `why` is null, the
+  // graph or flow drops what has not begun, and wait() throws nothing. Throws misuse if it holds no task.
   void fail(std::exception_ptr why) {
     expect_held("teff::held_task::fail");
     held_->of->fail(std::move(why));

@@ -90,7 +90,8 @@ void flow_core::let_go(const maker& by, flow_task& task) noexcept {
 held_end<>* flow_core::hold_end() {
   if (recorded != nullptr) [[unlikely]]
     throw not_replayable(
-        "teff::flow: a task that holds its end was recorded, and a replayed task ends with its body: run this "
+        "teff::flow: a task that holds its end was recorded, and a replayed task ends with its body: run "
+        "this "
         "part without a recording");
   return base::hold_end();
 }

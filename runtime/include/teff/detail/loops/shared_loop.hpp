@@ -135,7 +135,8 @@ class shared_loop {
 
   // So many iterations have ended. True: they were the last, and the caller sees all that the others did.
   [[nodiscard]] bool end(std::uint64_t count) noexcept {
-    // Release: the caller's iterations, to the caller that ends the last. Acquire: iterations of other callers.
+    // Release: the caller's iterations, to the caller that ends the last. Acquire: iterations of other
+    // callers.
     return left_.fetch_sub(count, std::memory_order_acq_rel) == count;
   }
 
