@@ -1,4 +1,5 @@
 #include <teff/detail/attached_events/attached_events.hpp>
+#include <teff/detail/ready/inbox.hpp>
 #include <teff/detail/task_source/source_worker.hpp>
 #include <teff/error.hpp>
 
@@ -43,14 +44,7 @@ class tested_events final : public event_set {
     while (first_ != nullptr) delete std::exchange(first_, first_->next_);
   }
 
-  void add(attached_event& event) noexcept {
-    auto* newest = newest_.load(std::memory_order_relaxed);
-    do {
-      event.next_ = newest;
-      // Release: the event, to take_new().
-    } while (
-        !newest_.compare_exchange_weak(newest, &event, std::memory_order_release, std::memory_order_relaxed));
-  }
+  void add(attached_event& event) noexcept { new_.push(event); }
   static void set_end(attached_event& event, held_end<>& held, bool watched) {
     event.end_.emplace(held, watched);
   }
@@ -90,8 +84,7 @@ class tested_events final : public event_set {
 
  private:
   void take_new() noexcept {
-    // Acquire: pairs with add().
-    for (auto* each = newest_.exchange(nullptr, std::memory_order_acquire); each != nullptr;) {
+    for (auto* each = new_.take_all(); each != nullptr;) {
       append(*std::exchange(each, each->next_));
       ++size_;
       ++untested_;
@@ -103,7 +96,7 @@ class tested_events final : public event_set {
     last_ = &event;
   }
 
-  std::atomic<attached_event*> newest_{nullptr};
+  inbox<attached_event, &attached_event::next_> new_;
   // A queue: the event that was tested longest ago comes first.
   attached_event* first_ = nullptr;
   attached_event* last_ = nullptr;

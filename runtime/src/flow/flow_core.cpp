@@ -16,14 +16,6 @@ namespace teff::detail {
 
 constinit thread_local const flow_core* flow_core::replayed = nullptr;
 
-ready_node* flow_inbox::take_all() noexcept {
-  // Acquire: pairs with push().
-  ready_node* each = newest_.exchange(nullptr, std::memory_order_acquire);
-  ready_node* oldest = nullptr;
-  while (each != nullptr) oldest = std::exchange(each, std::exchange(each->next_in_line, oldest));
-  return oldest;
-}
-
 flow_core::flow_core(scheduler& runtime, unsigned workers)
     : base(runtime, workers, "teff::flow"),
       states_(workers,

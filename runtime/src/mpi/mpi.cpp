@@ -4,6 +4,7 @@
 #include <teff/mpi.hpp>
 
 #include "mpi/node.hpp"
+#include "mpi/parts.hpp"
 #include "mpi/shared_pages.hpp"
 #include "mpi/task_requests.hpp"
 #include "platform/futex.hpp"
@@ -44,22 +45,9 @@ int blocks_of(std::size_t size) {
   return static_cast<int>(blocks);
 }
 
-// MPI sends the data of large messages as bytes, in parts, since it counts by int. Their tags are above those
-// for packets. The receiver has posted all parts before the sender sends the first, so that none is taken for
-// a packet. Parts with one tag keep their order.
-constexpr std::size_t part = std::size_t{1} << 30;
+// MPI sends the data of large messages as bytes. Their tags are above those for packets. The receiver has
+// posted all parts before the sender sends the first, so that none is taken for a packet.
 constexpr int first_data_tag = static_cast<int>(block);
-
-// Calls use(offset, size) for each part; there is one part at least.
-template <class Use>
-void each_part(std::size_t size, Use use) {
-  std::size_t at = 0;
-  do {
-    const auto some = std::min(size - at, part);
-    use(at, static_cast<int>(some));
-    at += some;
-  } while (at != size);
-}
 
 }  // namespace
 
@@ -307,9 +295,9 @@ class mpi::line final : public channel {
   };
   template <class Part>
   void begin_move(moving_data begun, std::size_t size, Part begin_part) {
-    begun.parts.reserve(size / part + 1);
+    begun.parts.reserve(detail::parts_of(size));
     const std::lock_guard lock(job_->mutex);
-    each_part(size, [&](std::size_t at, int some) {
+    detail::each_part(size, [&](std::size_t at, int some) {
       begin_part(at, some, begun.parts.emplace_back(MPI_REQUEST_NULL));
     });
     moving_.push_back(std::move(begun));

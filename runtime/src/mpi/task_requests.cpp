@@ -2,8 +2,11 @@
 #include "mpi/task_requests.hpp"
 
 #include <teff/detail/attached_events/attached_events.hpp>
+#include <teff/detail/ready/inbox.hpp>
 #include <teff/error.hpp>
 #include <teff/mpi.hpp>
+
+#include "mpi/parts.hpp"
 
 #include <algorithm>
 #include <array>
@@ -54,14 +57,7 @@ struct attached_call {
 class attached_requests final : public event_set {
  public:
   [[nodiscard]] static std::unique_ptr<event_set> make() { return std::make_unique<attached_requests>(); }
-  void add(attached_call& call) noexcept {
-    auto* newest = newest_.load(std::memory_order_relaxed);
-    do {
-      call.next = newest;
-      // Release: the call, to take_new().
-    } while (
-        !newest_.compare_exchange_weak(newest, &call, std::memory_order_release, std::memory_order_relaxed));
-  }
+  void add(attached_call& call) noexcept { new_.push(call); }
 
   tested test_some() noexcept override;
   void describe(polled_source::poll_time since, std::vector<std::string>& to) const override {
@@ -80,7 +76,7 @@ class attached_requests final : public event_set {
   std::size_t test(std::size_t begin, std::size_t some, tested& result) noexcept;
   void end_one(std::size_t place, int code, tested& result) noexcept;
 
-  std::atomic<attached_call*> newest_{nullptr};
+  inbox<attached_call, &attached_call::next> new_;
   attached_call* untaken_ = nullptr;  // for lack of memory
   std::vector<MPI_Request> requests_;
   std::vector<attached_call*> calls_;  // by request
@@ -93,8 +89,7 @@ class attached_requests final : public event_set {
 // Throws std::bad_alloc; then the calls stay.
 void attached_requests::take_new() {
   for (;;) {
-    // Acquire: pairs with add().
-    if (untaken_ == nullptr) untaken_ = newest_.exchange(nullptr, std::memory_order_acquire);
+    if (untaken_ == nullptr) untaken_ = new_.take_all();
     if (untaken_ == nullptr) return;
     attached_call& each = *untaken_;
     const auto size = requests_.size() + each.requests.size();
@@ -253,19 +248,13 @@ namespace {
 using detail::request_text;
 using detail::task_messages;
 
-// MPI counts by int. Pieces of one message have one tag, so they keep their order.
-constexpr std::size_t piece = std::size_t{1} << 30;
-
-std::size_t pieces_of(std::size_t bytes) {
-  return bytes == 0 ? 1 : (bytes + piece - 1) / piece;
-}
-
-// Calls begin(offset, size, request) for each piece.
+// Calls begin(offset, size, request) for each part of a message, and returns the first code that is an error.
 template <class Begin>
-int each_piece(std::size_t bytes, MPI_Request* requests, Begin begin) {
+int begin_parts(std::size_t bytes, MPI_Request* requests, Begin begin) {
   int code = MPI_SUCCESS;
-  for (std::size_t i = 0; i < pieces_of(bytes) && code == MPI_SUCCESS; ++i)
-    code = begin(i * piece, static_cast<int>(std::min(piece, bytes - i * piece)), requests + i);
+  detail::each_part(bytes, [&](std::size_t at, int size) {
+    if (code == MPI_SUCCESS) code = begin(at, size, requests++);
+  });
   return code;
 }
 
@@ -315,9 +304,9 @@ MPI_Op operation_of(mpi::operation operation) {
 void mpi::send_bytes(std::span<const std::byte> data, int to, int tag) {
   constexpr auto call = "teff::mpi::isend";
   auto& job = expect(call, to, tag);
-  job.start(call, {"a send to rank", to, tag, data.size()}, pieces_of(data.size()),
+  job.start(call, {"a send to rank", to, tag, data.size()}, detail::parts_of(data.size()),
             [&](MPI_Request* requests) {
-              return each_piece(data.size(), requests, [&](std::size_t at, int size, MPI_Request* request) {
+              return begin_parts(data.size(), requests, [&](std::size_t at, int size, MPI_Request* request) {
                 return MPI_Isend(data.data() + at, size, MPI_BYTE, to, tag, job.all(), request);
               });
             });
@@ -327,8 +316,8 @@ void mpi::receive_bytes(std::span<std::byte> data, int from, int tag) {
   constexpr auto call = "teff::mpi::irecv";
   auto& job = expect(call, from, tag);
   const request_text text{"a receive from rank", from, tag, data.size()};
-  job.start(call, text, pieces_of(data.size()), [&](MPI_Request* requests) {
-    return each_piece(data.size(), requests, [&](std::size_t at, int size, MPI_Request* request) {
+  job.start(call, text, detail::parts_of(data.size()), [&](MPI_Request* requests) {
+    return begin_parts(data.size(), requests, [&](std::size_t at, int size, MPI_Request* request) {
       return MPI_Irecv(data.data() + at, size, MPI_BYTE, from, tag, job.all(), request);
     });
   });
@@ -337,9 +326,9 @@ void mpi::receive_bytes(std::span<std::byte> data, int from, int tag) {
 void mpi::broadcast_bytes(std::span<std::byte> data, int from) {
   constexpr auto call = "teff::mpi::ibcast";
   auto& job = expect(call, from, 0);
-  job.start(call, {"a broadcast from rank", from, -1, data.size()}, pieces_of(data.size()),
+  job.start(call, {"a broadcast from rank", from, -1, data.size()}, detail::parts_of(data.size()),
             [&](MPI_Request* requests) {
-              return each_piece(data.size(), requests, [&](std::size_t at, int size, MPI_Request* request) {
+              return begin_parts(data.size(), requests, [&](std::size_t at, int size, MPI_Request* request) {
                 return MPI_Ibcast(data.data() + at, size, MPI_BYTE, from, job.all(), request);
               });
             });

@@ -6,6 +6,8 @@
 #include <teff/detail/flow/flow_memory.hpp>
 #include <teff/detail/flow/flow_task.hpp>
 #include <teff/detail/loops/pace.hpp>
+#include <teff/detail/ready/inbox.hpp>
+#include <teff/detail/ready/ready_queues.hpp>
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/detail/task_source/recycled_memory.hpp>
 #include <teff/detail/task_source/task_source.hpp>
@@ -24,26 +26,8 @@ namespace teff::detail {
 
 struct flow_record;
 
-// Tasks on their way to a worker: a stack.
-class flow_inbox {
- public:
-  void push(flow_task& task) noexcept {
-    auto* newest = newest_.load(std::memory_order_relaxed);
-    do {
-      task.next_in_line = newest;
-      // seq_cst: before the look whether a worker sleeps, against the worker's last look. Release: the task,
-      // to take_all().
-    } while (
-        !newest_.compare_exchange_weak(newest, &task, std::memory_order_seq_cst, std::memory_order_relaxed));
-  }
-  // The tasks that are there, the oldest first, linked by `next_in_line`; or null.
-  [[nodiscard]] ready_node* take_all() noexcept;
-  // seq_cst: the last look of a worker that is about to sleep.
-  [[nodiscard]] bool empty() const noexcept { return newest_.load(std::memory_order_seq_cst) == nullptr; }
-
- private:
-  std::atomic<ready_node*> newest_{nullptr};
-};
+// Tasks on their way to a worker.
+using flow_inbox = inbox<ready_node, &ready_node::next_in_line>;
 
 // How many tasks a thread has made, and how many bodies it has run. Only that thread writes the counts.
 struct flow_counts {
