@@ -1,6 +1,5 @@
-// teff::flow on each rank of an MPI job. The tasks of a rank name the outputs that they read and write, and
-// so do the tasks that send and receive by teff::mpi: such a task ends when MPI has sent or received its
-// output.
+// teff::flow on each rank of an MPI job. All tasks name the outputs that they read and write. Some tasks send
+// or receive by teff::mpi. Such a task ends when MPI has sent or received its output.
 #include <teff/flow.hpp>
 
 #include <cstdint>
@@ -17,8 +16,8 @@ using namespace teff::bench;
 using namespace teff::graphs;
 
 /// MPI copies a message up to this size at once (Open MPI's limit in shared memory). The task that computes
-/// such an output sends it. A task of its own sends a larger output, so the rank's next tasks do not wait for
-/// that.
+/// such an output sends it. Another task sends a larger output, so the rank's next tasks do not wait for the
+/// send.
 constexpr std::size_t short_message = 4096;
 
 class execution {

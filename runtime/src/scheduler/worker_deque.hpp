@@ -126,8 +126,8 @@ class worker_deque {
     current().ask();
   }
 
-  // For a guest that has given the deque back, after a fence on every core: returns when this worker, as a
-  // thief, has done with the deques that it found before.
+  // A guest that has given the deque back calls it after a fence on every core. When it returns, this worker
+  // steals no longer from a deque that it found before.
   void wait_until_it_looked() const noexcept {
     const auto seen = looks_.load(std::memory_order_acquire);
     if (seen % 2 == 0) return;

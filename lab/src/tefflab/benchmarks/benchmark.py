@@ -252,9 +252,8 @@ class Benchmark(ABC, Generic[AnyRecord]):
     alike: ClassVar[str] = "with one number of workers"  # when sittings can be compared
     record: type[AnyRecord]
     timeout: float = 300.0  # seconds for one answer
-    apt: ClassVar[
-        tuple[str, ...]
-    ] = ()  # the Debian packages that all its programs need, besides those of every program
+    # Debian packages that all programs of the kind need, besides CORE_APT.
+    apt: ClassVar[tuple[str, ...]] = ()
     plan_type: ClassVar[type[Plan]] = Plan
     experiment_type: ClassVar[type[Experiment]]
     commands: Sequence[Command]

@@ -38,7 +38,7 @@ def command(
         typer.Option(
             "--benchmark",
             metavar="KIND",
-            help="What is measured: task_graph (METG), spawn, wake, programs, messages, micro or apps.",
+            help="The kind of benchmark, as task_graph (METG); an unknown one lists them.",
         ),
     ] = "task_graph",
     cases: Annotated[

@@ -1,7 +1,6 @@
 // Events for which the ends of tasks wait (src/attached_events/README.md).
 #pragma once
 
-#include <teff/detail/exceptions.hpp>
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/detail/task_source/task_source_base.hpp>
 
@@ -103,14 +102,14 @@ class attached_events final : public polled_source {
   std::array<known_set, 4> sets_;
   std::atomic<std::size_t> sets_made_{0};
   std::atomic<std::size_t> count_{0};  // of events
-  std::atomic<bool> looking_{false};   // a worker tests events, and writes what follows
-  // The times of the last look, of the last event that was attached or has completed, and of the last call of
-  // run(). Guesses.
-  std::atomic<poll_time::rep> looked_{0};
-  std::atomic<poll_time::rep> found_{0};
-  std::atomic<poll_time::rep> called_{0};
-  std::atomic<poll_time::rep> took_{0};       // the last look
-  std::atomic<poll_time::rep> pass_took_{0};  // the last looks that tested every event
+  // True while a worker tests events. Only that worker uses pass_so_far_ and reports_at_. Workers read the
+  // times as guesses.
+  std::atomic<bool> looking_{false};
+  std::atomic<poll_time::rep> looked_{0};     // when the last look ended
+  std::atomic<poll_time::rep> found_{0};      // when an event last completed, or was attached
+  std::atomic<poll_time::rep> called_{0};     // when a worker last called run()
+  std::atomic<poll_time::rep> took_{0};       // how long the last look took
+  std::atomic<poll_time::rep> pass_took_{0};  // how long the looks took that last tested every event
   std::atomic<bool> in_pass_{false};          // some events are untested since then
   poll_time::rep pass_so_far_ = 0;
   const std::chrono::seconds watch_;  // the interval of reports; 0: there are none

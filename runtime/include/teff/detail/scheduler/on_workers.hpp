@@ -9,14 +9,14 @@
 
 namespace teff::detail {
 
-// Has a worker of the default runtime run the job of the calling thread, which is no worker. False, and
-// nothing was run, where that thread is to run it itself, in order: it is one that a runtime has beside its
-// workers; or the process exits, and has shut down the default runtime. Throws what default_runtime() throws,
-// runtime_was_shut_down.
+// Has a worker of the default runtime run the job of the calling thread, which is no worker. Returns false
+// without running it on a thread that a runtime has beside its workers, and after the exiting process has
+// shut down the default runtime. The calling thread then runs the job itself, in order. Throws what
+// default_runtime() throws, runtime_was_shut_down.
 [[nodiscard]] bool run_on_default_runtime(awaited_job& job);
 
-// The default runtime, in which the calling thread, no worker, may submit a request; the runtime lives until
-// end_outside() of that. Null: the thread is to run it itself, as above. Throws as above.
+// The default runtime. The calling thread, which is no worker, may submit a request to it. The runtime lives
+// until end_outside() of that request. Null: the thread runs the request itself, as above. Throws as above.
 [[nodiscard]] scheduler* begin_outside();
 // The calling thread waits until the request has ended; it runs the request as a guest if no worker has begun
 // it. `request.is_awaited` since before the submission. Throws forked_process.
