@@ -116,6 +116,7 @@ void make_task(flow& f, const step& what, memory& all, other_thread& other) {
   std::vector<access> accesses;
   for (const auto each : what.sums) accesses.push_back(commutative(all.sums[each]));
   task_options how;
+  how.priority = static_cast<int>(what.number / 16 % 3);
   if (what.number % 3 != 0) how.place = static_cast<unsigned>(what.number % 16);
   if (what.how == step::adds) {
     f.task(how, accesses, reduction(value),
