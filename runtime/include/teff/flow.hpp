@@ -134,7 +134,7 @@ class flow {
     requires(sizeof...(What) != 0 &&
              !std::same_as<std::remove_cvref_t<detail::first_of<What...>>, task_options>)
   void task(What&&... what) {
-    task(task_options{}, std::forward<What>(what)...);
+    task(plain, std::forward<What>(what)...);
   }
   template <class... What>
     requires(sizeof...(What) != 0)
@@ -293,6 +293,8 @@ class flow {
   void cancel() noexcept { core_->fail(nullptr); }
 
  private:
+  static constexpr task_options plain{};
+
   void expect_outside(const char* call) const {
     if (core_->is_within()) [[unlikely]]
       detail::refuse_within_task(call);
