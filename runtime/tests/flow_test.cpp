@@ -489,6 +489,13 @@ TEST(flow, a_check_finds_what_a_task_reads_and_does_not_name) {
               });
             }).find(expected),
             std::string::npos);
+  EXPECT_NE(text_of_reading([&] {
+              f.task(inout(half), [&] {
+                f.task(inout(half[0]), [&] { half[0] = 8; });
+                half[1] = all[3000];
+              });
+            }).find(expected),
+            std::string::npos);
   EXPECT_EQ(text_of_reading([&] {
               f.task(inout(all), out(b), [&] {
                 f.task(in(half), inout(b), [&] { b = half[1000]; });
