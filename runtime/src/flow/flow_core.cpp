@@ -95,24 +95,30 @@ held_end<>* flow_core::hold_end() {
 
 // ---- Waiting ----
 
-std::unique_ptr<watchdog> flow_core::observed() const {
-  if (watch_ == nullptr) return nullptr;
-  return std::make_unique<watchdog>([this] { return watch_->state(); });
+namespace {
+
+// Null, if the flow is not watched. Throws std::system_error.
+std::unique_ptr<watchdog> observer_of(const flow_watch* tasks) {
+  if (tasks == nullptr) return nullptr;
+  return std::make_unique<watchdog>([tasks] { return tasks->state(); });
 }
 
+}  // namespace
+
 void flow_core::wait() {
-  const auto observes = observed();
+  const auto observes = observer_of(watch_.get());
   base::wait();
 }
 
 void flow_core::abandon_if_unfinished() noexcept {
   std::unique_ptr<watchdog> observes;
-  catch_all([&] { observes = observed(); }, [] {});  // no thread could be made: it waits unwatched
+  catch_all([&] { observes = observer_of(watch_.get()); },
+            [] {});  // no thread could be made: it waits unwatched
   base::abandon_if_unfinished();
 }
 
 void flow_core::help_until(bool (*what)(const void*), const void* of) {
-  const auto observes = observed();
+  const auto observes = observer_of(watch_.get());
   std::optional<call_in_progress> call;
   if (detail::here().runtime != &this->runtime()) call.emplace(this->runtime());
   wait_for_tasks_.wait_until(what, of, *this);

@@ -25,7 +25,6 @@
 namespace teff::detail {
 
 class flow_watch;
-class watchdog;
 struct flow_record;
 
 // Tasks on their way to a worker.
@@ -163,8 +162,6 @@ class flow_core final : public task_source<flow_core, flow_worker> {
 
   // ---- Running ----
 
-  // Null, if the flow is not watched. Throws std::system_error.
-  [[nodiscard]] std::unique_ptr<watchdog> observed() const;
   void can_begin(const maker& by, flow_task& task) noexcept;
   void make_task_ready(const maker& by, flow_task& task);
   void count_ran(flow_worker& here, flow_task& task) noexcept;
