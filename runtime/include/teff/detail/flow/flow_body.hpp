@@ -94,7 +94,14 @@ struct flow_closure {
     if (trace_ring* const ring = ring_here(); ring != nullptr) [[unlikely]]
       record_spawn(*ring);
     const traced_span span(event_kind::task, name_of<Body>());
-    std::apply([&](auto&... copy) { std::invoke(me.function, copy.given()...); }, me.copies);
+    if constexpr (std::invocable<Body&, decltype(std::declval<Copies&>().given())...>) {
+      std::apply([&](auto&... copy) { std::invoke(me.function, copy.given()...); }, me.copies);
+    } else {
+      static_assert(sizeof(Body) == 0,
+                    "the body of a task has one parameter for each reduction, in their order: a T& for an "
+                    "object, a std::span<T> for a range. A std::string is a range of char: reduce an object "
+                    "that holds it");
+    }
   }
   static void destroy(flow_task& task) noexcept { std::destroy_at(&of(task)); }
   static reduction_part* reduction(flow_task& task, std::size_t index) noexcept {
