@@ -231,8 +231,20 @@ void flow_core::count_ran(flow_worker& here, flow_task& task) noexcept {
 
 void flow_core::end(flow_worker& here, ready_node& node) noexcept {
   auto& task = static_cast<flow_task&>(node);
-  if (task.body->loop == nullptr || end_loop(here, task)) [[likely]]
+  if (task.body->goes_on != nullptr && task.body->goes_on(task) && !this->cancelled()) [[unlikely]]
+    go_on(here, task);
+  else if (task.body->loop == nullptr || end_loop(here, task)) [[likely]]
     end_now(here, task);
+}
+
+// The events that the task's coroutine awaits have completed: the task is ready again.
+void flow_core::go_on(flow_worker& here, flow_task& task) noexcept {
+  flow_counts::raise(here.counts.made);
+  task.counted = false;
+  const maker by{&here, nullptr, here.pool, here.counts, true};
+  const bool outer = std::exchange(here.runs_what_it_receives, true);
+  catch_all([&] { make_task_ready(by, task); }, [this] { this->fail(std::current_exception()); });
+  here.runs_what_it_receives = outer;
 }
 
 // The body has returned, and all chunks of a worksharing task have ended.

@@ -134,6 +134,7 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   }
   void end(flow_worker& here, ready_node& task) noexcept;
   void end_now(flow_worker& here, flow_task& task) noexcept;
+  void go_on(flow_worker& here, flow_task& task) noexcept;
   void end_parts(flow_task& task, releasing& all) noexcept;
   std::exception_ptr forget_waiting(bool /*named*/) override { return nullptr; }  // at rest none is left
   [[nodiscard]] std::string running_task_on(unsigned worker) const override;
