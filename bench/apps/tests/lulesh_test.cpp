@@ -203,7 +203,7 @@ TEST(lulesh, knows_how_a_volume_changes_as_a_corner_moves) {
   hexahedron<double> at{
       {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}, {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}}};
   for (auto& each : at) each = each + vec<double>{some(random), some(random), some(random)};
-  const hexahedron<double> gradient = volume_gradient(at);
+  const hexahedron<double> gradient = volume_gradient(at, areas_at_corners(at));
   for (std::size_t corner = 0; corner < 8; ++corner)
     for (double vec<double>::* const component : {&vec<double>::x, &vec<double>::y, &vec<double>::z}) {
       hexahedron<double> moved = at;

@@ -4,17 +4,6 @@
 namespace teff::apps::lulesh {
 namespace {
 
-/// The sum of a quarter of the area vectors of the three faces at each corner.
-template <class real>
-hexahedron<real> areas_at_corners(const hexahedron<real>& position) {
-  hexahedron<real> areas{};
-  for (const auto& face : faces) {
-    const vec<real> area = constant<real>(0.125) * twice_area(position, face);
-    for (const int corner : face) areas[corner] = areas[corner] + area;
-  }
-  return areas;
-}
-
 /// A matrix by its rows.
 template <class real>
 using matrix = std::array<vec<real>, 3>;
@@ -28,8 +17,8 @@ vec<real> operator*(const matrix<real>& a, const vec<real>& b) {
 template <class real, std::size_t count>
 matrix<real> sum_of_products(const std::array<vec<real>, count>& a, const std::array<vec<real>, count>& b) {
   matrix<real> sum{};
-  for (std::size_t i = 0; i < count; ++i)
-    sum = {sum[0] + a[i].x * b[i], sum[1] + a[i].y * b[i], sum[2] + a[i].z * b[i]};
+  unrolled<count>(
+      [&](auto i) { sum = {sum[0] + a[i].x * b[i], sum[1] + a[i].y * b[i], sum[2] + a[i].z * b[i]}; });
   return sum;
 }
 
@@ -39,17 +28,17 @@ matrix<real> sum_of_products(const std::array<vec<real>, count>& a, const std::a
 /// over the corners first, so it never forms a base vector.
 template <class real>
 hexahedron<real> resist_hourglasses(const hexahedron<real>& position, const hexahedron<real>& velocity,
-                                    real damping, real one_by_volume) {
-  const hexahedron<real> gradient = volume_gradient(position);
+                                    const hexahedron<real>& gradient, real damping, real one_by_volume) {
   const std::array<vec<real>, 4> modes = along_hourglasses(position);
   std::array<vec<real>, 4> amplitudes = along_hourglasses(velocity);
   const matrix<real> linear = sum_of_products(velocity, gradient);
-  for (std::size_t mode = 0; mode < 4; ++mode)
+  unrolled<4>([&](auto mode) {
     amplitudes[mode] = damping * (amplitudes[mode] - one_by_volume * (linear * modes[mode]));
+  });
   const matrix<real> explained = sum_of_products(amplitudes, modes);
   hexahedron<real> forces = at_corners(amplitudes);
-  for (std::size_t corner = 0; corner < 8; ++corner)
-    forces[corner] = forces[corner] - one_by_volume * (explained * gradient[corner]);
+  unrolled<8>(
+      [&](auto corner) { forces[corner] = forces[corner] - one_by_volume * (explained * gradient[corner]); });
   return forces;
 }
 
@@ -68,11 +57,13 @@ void push_corners(domain& at, index begin, index end) {
     const real volume_now = mass * load<real>(at.volume, element);
     const real damping =
         -hourglass_coefficient * load<real>(at.sound_speed, element) * mass / cube_root(volume_now);
-    const hexahedron<real> resistance = resist_hourglasses(position, velocity, damping, 1.0 / volume_now);
+    const hexahedron<real> resistance =
+        resist_hourglasses(position, velocity, volume_gradient(position, areas), damping, 1.0 / volume_now);
 
-    for (index corner = 0; corner < 8; ++corner)
-      store(at.corner_force, corner * at.corner_stride + element,
-            push * areas[static_cast<std::size_t>(corner)] + resistance[static_cast<std::size_t>(corner)]);
+    unrolled<8>([&](auto corner) {
+      store(at.corner_force, static_cast<index>(corner) * at.corner_stride + element,
+            push * areas[corner] + resistance[corner]);
+    });
   });
 }
 

@@ -27,8 +27,7 @@ inline vec<real> gather(const vectors& from, const indices& at, index first) {
 template <class real>
 inline hexahedron<real> gather_corners(const domain& at, const vectors& of_nodes, index element) {
   hexahedron<real> all;
-  for (std::size_t corner = 0; corner < 8; ++corner)
-    all[corner] = gather<real>(of_nodes, at.corners[corner], element);
+  unrolled<8>([&](auto corner) { all[corner] = gather<real>(of_nodes, at.corners[corner], element); });
   return all;
 }
 

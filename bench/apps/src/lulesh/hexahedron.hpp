@@ -55,28 +55,33 @@ inline real volume(const hexahedron<real>& at) {
          (1.0 / 12.0);
 }
 
-/// How the volume changes as each corner moves.
+/// For each corner, the sum of a quarter of the area vectors of its three faces.
 template <class real>
-inline hexahedron<real> volume_gradient(const hexahedron<real>& at) {
-  // A corner's neighbours: next, opposite and previous in its face, then the corners of the other face beside
-  // itself, beside the next and beside the previous.
-  static constexpr std::array<std::array<int, 6>, 8> neighbours{{{1, 2, 3, 4, 5, 7},
-                                                                 {2, 3, 0, 5, 6, 4},
-                                                                 {3, 0, 1, 6, 7, 5},
-                                                                 {0, 1, 2, 7, 4, 6},
-                                                                 {7, 6, 5, 0, 3, 1},
-                                                                 {4, 7, 6, 1, 0, 2},
-                                                                 {5, 4, 7, 2, 1, 3},
-                                                                 {6, 5, 4, 3, 2, 0}}};
+inline hexahedron<real> areas_at_corners(const hexahedron<real>& at) {
+  hexahedron<real> areas{};
+  unrolled<6>([&](auto number) {
+    constexpr auto face = faces[number];
+    const vec<real> area = constant<real>(0.125) * twice_area(at, face);
+    unrolled<4>([&](auto place) { areas[face[place]] = areas[face[place]] + area; });
+  });
+  return areas;
+}
+
+/// How the volume changes as each corner moves. The area vector of a bilinear face is an affine function on
+/// it. Its mean, weighted as a corner moves the face, is two thirds of the mean area vector and a third of
+/// the corner's own.
+template <class real>
+inline hexahedron<real> volume_gradient(const hexahedron<real>& at, const hexahedron<real>& areas) {
+  // The corners at the other ends of each corner's edges. Their triangle has the area of the corner's three
+  // faces.
+  constexpr std::array<std::array<int, 3>, 8> ends{
+      {{1, 4, 3}, {2, 5, 0}, {3, 6, 1}, {0, 7, 2}, {7, 0, 5}, {4, 1, 6}, {5, 2, 7}, {6, 3, 4}}};
   hexahedron<real> gradient;
-  for (std::size_t corner = 0; corner < 8; ++corner) {
-    const auto& [next, opposite, previous, beside, beside_next, beside_previous] = neighbours[corner];
-    const auto sum = [&at](int a, int b) { return at[a] + at[b]; };
-    gradient[corner] =
-        constant<real>(1.0 / 12.0) * (cross(sum(opposite, previous), sum(next, opposite)) +
-                                      cross(sum(next, beside_next), sum(beside, beside_next)) +
-                                      cross(sum(beside, beside_previous), sum(previous, beside_previous)));
-  }
+  unrolled<8>([&](auto corner) {
+    constexpr auto end = ends[corner];
+    gradient[corner] = constant<real>(2.0 / 3.0) * areas[corner] +
+                       constant<real>(1.0 / 12.0) * cross(at[end[1]] - at[end[0]], at[end[2]] - at[end[0]]);
+  });
   return gradient;
 }
 

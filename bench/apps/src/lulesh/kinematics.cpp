@@ -20,10 +20,10 @@ real divergence(const std::array<vec<real>, 3>& axes, const std::array<vec<real>
 template <class real>
 real shortest_way(const hexahedron<real>& position, real volume_now) {
   real greatest{};
-  for (const auto& face : faces) {
-    const vec<real> area = twice_area(position, face);
+  unrolled<6>([&](auto face) {
+    const vec<real> area = twice_area(position, faces[face]);
     greatest = larger(greatest, dot(area, area));
-  }
+  });
   return 2.0 * volume_now / square_root(greatest);
 }
 
@@ -47,11 +47,11 @@ void deform_elements(domain& at, index begin, index end) {
 
     // Both along the normal of the two other axes. An axis is a quarter of the sum over its four edges.
     const real one_by_volume = 1.0 / (rest_volume * relative + tiny);
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    unrolled<3>([&](auto axis) {
       const vec<real> normal = constant<real>(0.0625) * cross(axes[(axis + 1) % 3], axes[(axis + 2) % 3]);
       store(at.extent[axis], element, rest_volume * relative / square_root(dot(normal, normal) + tiny));
       store(at.spread[axis], element, 0.25 * one_by_volume * dot(normal, velocity[axis]));
-    }
+    });
   });
 }
 

@@ -7,7 +7,8 @@ void sum_forces(domain& at, index begin, index end) {
   for_packs(begin, end, [&](auto lane, index node) {
     using real = decltype(lane);
     vec<real> sum{};
-    for (const indices& each : at.node_corners) sum = sum + gather<real>(at.corner_force, each, node);
+    unrolled<8>(
+        [&](auto corner) { sum = sum + gather<real>(at.corner_force, at.node_corners[corner], node); });
     store(at.force, node, sum);
   });
 }

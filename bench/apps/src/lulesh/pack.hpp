@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <span>
+#include <type_traits>
+#include <utility>
 
 #include "lulesh/arrays.hpp"
 
@@ -22,6 +25,15 @@ inline void for_packs(index begin, index end, Body&& body) {
   index first = begin;
   for (; first + lanes<pack> <= end; first += lanes<pack>) body(pack{}, first);
   for (; first < end; ++first) body(double{}, first);
+}
+
+/// Calls body(constant) for each of 0 to count - 1: loops over corners leave their values in registers only
+/// if unrolled.
+template <std::size_t count, class Body>
+[[gnu::always_inline]] inline void unrolled(Body&& body) {
+  [&]<std::size_t... i>(std::index_sequence<i...>) {
+    (body(std::integral_constant<std::size_t, i>{}), ...);
+  }(std::make_index_sequence<count>{});
 }
 
 template <class real>

@@ -26,14 +26,14 @@ void limit_viscosity(domain& at, index begin, index end) {
   for_packs(begin, end, [&](auto lane, index element) {
     using real = decltype(lane);
     real linear{}, quadratic{};
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    unrolled<3>([&](auto axis) {
       const real own = load<real>(at.spread[axis], element);
       const real smooth = smoothness(own, gather<real>(at.spread[axis], at.before[axis], element),
                                      gather<real>(at.spread[axis], at.after[axis], element));
       const real closing = smaller(own * load<real>(at.extent[axis], element), real{});
       linear += closing * (1.0 - smooth);
       quadratic += closing * closing * (1.0 - smooth * smooth);
-    }
+    });
     const real density = 1.0 / load<real>(at.new_volume, element);
     const auto expands = load<real>(at.expansion, element) > real{};
     store(at.linear_viscosity, element, expands ? real{} : -linear_coefficient * density * linear);
