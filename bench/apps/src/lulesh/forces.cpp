@@ -55,8 +55,8 @@ void push_corners(domain& at, index begin, index end) {
     const auto velocity = gather_corners<real>(at, at.velocity, element);
     const real mass = load<real>(at.rest_volume, element);
     const real volume_now = mass * load<real>(at.volume, element);
-    const real damping =
-        -hourglass_coefficient * load<real>(at.sound_speed, element) * mass / cube_root(volume_now);
+    const real damping = -hourglass_coefficient * load<real>(at.sound_speed, element) * mass *
+                         reciprocal_cube_root(volume_now);
     const hexahedron<real> resistance =
         resist_hourglasses(position, velocity, volume_gradient(position, areas), damping, 1.0 / volume_now);
 
