@@ -24,7 +24,7 @@ void limit_step(domain& at, index begin, index end) {
   constexpr double greatest_viscosity = 1e12;
   double least_square = step_limits::none * step_limits::none;
   double fastest = 0;
-  bool valid = true;
+  double valid = 1;
   for_packs(begin, end, [&](auto lane, index element) {
     using real = decltype(lane);
     const real expansion = load<real>(at.expansion, element);
@@ -36,12 +36,12 @@ void limit_step(domain& at, index begin, index end) {
     least_square =
         std::min(least_square, least_lane(magnitude(expansion) > 0.0 ? smaller(square, never) : never));
     fastest = std::max(fastest, -least_lane(-magnitude(expansion)));
-    const real volume = load<real>(at.volume, element), viscosity = load<real>(at.viscosity, element);
-    valid = valid && least_lane(volume) > 0 && -least_lane(-viscosity) <= greatest_viscosity;
+    const real bound = load<real>(at.viscosity, element) <= greatest_viscosity ? constant<real>(1.0) : real{};
+    valid = std::min(valid, least_lane(load<real>(at.volume, element) > 0.0 ? bound : real{}));
   });
   lower(at.limits.courant, std::sqrt(least_square));
   if (fastest > 0) lower(at.limits.hydro, volume_change_of_a_step / (fastest + 1e-20));
-  if (!valid) lower(at.limits.valid, 0);
+  lower(at.limits.valid, valid);
 }
 
 }  // namespace teff::apps::lulesh
