@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <memory>
 #include <random>
 #include <ranges>
+#include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "lulesh/domain.hpp"
@@ -33,6 +36,18 @@ auto chunks(domain& at, std::mt19937& random, index greatest) {
     std::ranges::copy(std::views::iota(std::size_t{0}, order.size()), order.begin());
     std::ranges::shuffle(order, random);
     for (const std::size_t each : order) kernel(at, ends[each], ends[each + 1]);
+  };
+}
+
+/// Chunks that threads take and run at the same time.
+auto threads(domain& at, index size) {
+  return [&at, size](index count, auto* kernel) {
+    std::atomic<index> next = 0;
+    const auto take = [&] {
+      for (index begin = next.fetch_add(size); begin < count; begin = next.fetch_add(size))
+        kernel(at, begin, std::min(count, begin + size));
+    };
+    const std::array<std::jthread, 3> all{std::jthread(take), std::jthread(take), std::jthread(take)};
   };
 }
 
@@ -118,9 +133,9 @@ TEST(lulesh, is_where_the_published_program_is_after_ten_steps) {
 }
 
 TEST(lulesh, has_the_same_bits_however_its_loops_are_cut) {
-  const domain& expected = ended(10);
-  for (const index greatest : {3, 17, 400}) {
-    domain at({.edge = 10});
+  const domain& expected = ended(6);
+  for (const index greatest : {3, 17, 100}) {
+    domain at({.edge = 6});
     std::mt19937 random(static_cast<unsigned>(greatest));
     run(at, chunks(at, random, greatest));
     EXPECT_EQ(at.clock.steps, expected.clock.steps);
@@ -130,11 +145,19 @@ TEST(lulesh, has_the_same_bits_however_its_loops_are_cut) {
   }
 }
 
+TEST(lulesh, has_the_same_bits_if_threads_run_its_chunks_at_the_same_time) {
+  const domain& expected = ended(6);
+  domain at({.edge = 6});
+  run(at, threads(at, 20));
+  EXPECT_EQ(at.clock.steps, expected.clock.steps);
+  EXPECT_TRUE(std::ranges::equal(at.energy, expected.energy));
+}
+
 TEST(lulesh, has_the_same_bits_whatever_its_regions_cost) {
-  const domain& expected = ended(10);
+  const domain& expected = ended(6);
   for (const region_setting& regions :
        {region_setting{.count = 1}, region_setting{.count = 21, .balance = 2, .cost = 3}}) {
-    domain at({.edge = 10, .regions = regions});
+    domain at({.edge = 6, .regions = regions});
     run(at, whole(at));
     EXPECT_TRUE(std::ranges::equal(at.energy, expected.energy)) << regions.count;
   }

@@ -4,9 +4,11 @@
 
 namespace teff::apps::lulesh {
 
-// The kernels of a step, in order. A program may cut each range into any chunks and run them at the same
-// time: a chunk writes values of its own elements or nodes only. No result depends on the cuts. A chunk reads
-// values of neighbours that the kernel before has written, so it begins after the chunks of these neighbours.
+// The kernels of a step, in order. A program may cut each range into any chunks and run the chunks at the
+// same time, because a chunk writes values of its own elements or nodes only. No result depends on the cuts.
+// A chunk begins after the chunks of the kernel before that hold its elements or nodes and their neighbours
+// (see neighbours.hpp). These dependences suffice: a step may begin before the step before has ended
+// everywhere.
 
 /// Elements: the force of pressure, viscosity and hourglass resistance on each corner.
 /// Reads the position and velocity of the elements' nodes; does not need the duration of the step.

@@ -29,8 +29,8 @@ inline void for_packs(index begin, index end, Body&& body) {
   for (; first < end; ++first) body(double{}, first);
 }
 
-/// Calls body(constant) for each of 0 to count - 1: loops over corners leave their values in registers only
-/// if unrolled.
+/// Calls body(constant) for each of 0 to count - 1. The compiler keeps an array of packs in registers only if
+/// all its places are constants.
 template <std::size_t count, class Body>
 [[gnu::always_inline]] inline void unrolled(Body&& body) {
   [&]<std::size_t... i>(std::index_sequence<i...>) {
@@ -93,15 +93,15 @@ inline double square_root(double a) {
 inline pack square_root(pack a) {
   return pack{std::sqrt(a[0]), std::sqrt(a[1]), std::sqrt(a[2]), std::sqrt(a[3])};
 }
-/// 1 / cube root of a positive number: a guess by its exponent, off by a tenth at most. Each round raises the
-/// error to its third power.
+
+/// 1 / cube root of a positive number. The first guess takes a third of the exponent and is off by 4 % at
+/// most. Each round raises the error to its third power.
 template <class real>
 inline real reciprocal_cube_root(real a) {
   using words = std::conditional_t<lanes<real> == 1, std::uint64_t, words_of_pack>;
   words bits;
   std::memcpy(&bits, &a, sizeof a);
-  bits =
-      0x553ef0ff289dd794U - (((bits >> 32) * 0x55555556U) & 0xffffffff00000000U);  // a third of the exponent
+  bits = 0x553ef0ff289dd794U - (((bits >> 32) * 0x55555556U) & 0xffffffff00000000U);
   real root;
   std::memcpy(&root, &bits, sizeof a);
   for (int round = 0; round < 3; ++round) {

@@ -7,9 +7,9 @@ namespace teff::apps::lulesh {
 
 inline constexpr double stop_time = 1e-2;
 
-/// Chooses the step's duration by the limits, which are then as at first, and advances the clock by it.
-/// Needed by move_nodes() and all kernels after it. Throws std::runtime_error if the limits say that the step
-/// before went wrong.
+/// Chooses the step's duration by the limits, advances the clock by it, and resets the limits. It begins
+/// after all chunks of the last step's limit_step(), and ends before the first of move_nodes(). Throws
+/// std::runtime_error if the limits say that the last step left an invalid element.
 void begin_step(domain& at);
 
 /// One step. loop(count, kernel) calls kernel(at, begin, end) for chunks of [0, count), and returns when all
