@@ -41,7 +41,9 @@ def root(commanded: Path) -> Path:
 
 def solved(workers: int) -> dict[str, Any]:
     """The record of an app over ways."""
-    one = {key: value for key, value in record("quick", 0.9, workers, CASES[0]["flags"], 0).items() if "flops" not in key}
+    one = {
+        key: value for key, value in record("quick", 0.9, workers, CASES[0]["flags"], 0).items() if "flops" not in key
+    }
     steps = {"way": "loops", "work": 4e9, "unit": "FLOP", "residuals": {"0": 813.855}}
     return one | steps | {"elapsed_seconds": 0.5, "parameters": {"app": "hpccg", "tasks": 1, "grid": [32, 32, 32]}}
 

@@ -5,7 +5,7 @@ The ceiling is the rate of one core in one large multiplication by the library w
 program measures it just before each of its runs, so that the machine's drift cancels.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, ClassVar, Literal
 
 from matplotlib.figure import Figure
@@ -35,7 +35,11 @@ from tefflab.records.run import Failure, Run, Sitting
 _RATE = "flops_per_second"
 _WORK_RATE = "work_per_second"
 _SHARE = "efficiency"
-_GIGA = 1e9
+_COLUMNS: Mapping[str, tuple[str, Callable[[float], str]]] = {
+    _RATE: ("GFLOP/s", lambda value: digits(value / 1e9)),
+    _WORK_RATE: ("work/s", lambda value: rate(value, "")),
+    _SHARE: ("of the cores'", percent),
+}
 _TIME_MEANING = "Time of a run, with 95 % intervals; smaller is better."
 _SHARE_MEANING = (
     "Share of the rate of as many cores in one large multiplication, with 95 % intervals; larger is better."
@@ -183,12 +187,8 @@ class AppsEstimates(ComparedEstimates):
                 f"/ {to.id}", ["1" if row.variant == to else ratio_text(ratios.get(row.variant.id)) for row in rows]
             ),
             *(
-                column
-                for key, column in (
-                    (_RATE, Column("GFLOP/s", [digits((row.facts[_RATE] or 0.0) / _GIGA) for row in rows], priority=1)),
-                    (_WORK_RATE, Column("work/s", [rate(row.facts[_WORK_RATE] or 0.0, "") for row in rows], priority=1)),
-                    (_SHARE, Column("of the cores'", [_share_text(row) for row in rows])),
-                )
+                _column(key, rows)
+                for key in (_RATE, _WORK_RATE, _SHARE)
                 if any(row.facts[key] is not None for row in rows)
             ),
         ]
@@ -238,9 +238,10 @@ class Apps(ComparedBenchmark[AppsRecord]):
         return experiment.plan_of_varied(asked, experiment.vary, self.against(asked))
 
 
-def _share_text(row: CaseRow) -> str:
-    share = row.facts[_SHARE]
-    return "-" if share is None else percent(share)
+def _column(key: str, rows: Sequence[CaseRow]) -> Column:
+    title, text = _COLUMNS[key]
+    said = [row.facts[key] for row in rows]
+    return Column(title, ["-" if value is None else text(value) for value in said], priority=int(key != _SHARE))
 
 
 BENCHMARK = Apps()
