@@ -37,7 +37,7 @@ class in_any_order final : public way {
   }
 
  private:
-  static constexpr std::size_t most_waiting = 64;
+  static constexpr std::size_t most_waiting = 32;
   struct task {
     std::function<void(range)> body;
     range some;
