@@ -47,6 +47,13 @@ std::vector<bench::benchmark_case> apps_benchmark::cases() const {
                    .flags = fmt::format("-app gemm_3d -size 2048 -block {}", rows),
                    .by_default = false,
                    .group = "gemm_3d"});
+  for (const description& app : apps_over_ways())
+    for (const description::sample& each : app.cases)
+      all.push_back({.name = std::string(each.name),
+                     .title = std::string(each.title),
+                     .flags = fmt::format("-app {} {}", app.name, each.flags),
+                     .by_default = each.by_default,
+                     .group = std::string(app.name)});
   return all;
 }
 

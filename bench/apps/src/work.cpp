@@ -1,9 +1,13 @@
 #include "teff/apps/work.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
 #include <map>
+#include <vector>
 
 #include "teff/bench/failure.hpp"
 #include "teff/bench/flags.hpp"
@@ -45,16 +49,55 @@ struct flag_reader {
   }
 };
 
-template <class Value>
-std::string name_in(const std::map<std::string, Value>& names, Value value) {
-  for (const auto& [said, meant] : names)
-    if (meant == value) return said;
-  return {};
+/// Of an app over ways.
+struct reader_of_steps {
+  CLI::App cli;
+  std::string app;  // known already
+  std::string tasks = "auto";
+  description::maker make;
+
+  explicit reader_of_steps(const description& what) : cli(std::string(what.title)) {
+    cli.name("");
+    cli.set_help_flag();
+    cli.add_option("--app", app, std::string(what.name))->option_text("WORD");
+    cli.add_option("--tasks", tasks, "how many tasks a loop is cut into; auto: as suits the workers")
+        ->check([](const std::string& text) {
+          return count_of(text) < 0 ? "'" + text + "' is neither auto nor a positive number" : "";
+        })
+        ->option_text("COUNT");
+    make = what.flags(cli);
+  }
+
+  /// 0 for auto, and -1 for text that is neither that nor a number of tasks.
+  static std::int64_t count_of(const std::string& text) {
+    if (text == "auto") return 0;
+    std::int64_t count = 0;
+    const char* const end = text.data() + text.size();
+    const auto [behind, error] = std::from_chars(text.data(), end, count);
+    return error == std::errc() && behind == end && count > 0 ? count : -1;
+  }
+};
+
+/// The value of -app in small letters; empty if there is none.
+std::string app_named(std::span<const std::string> flags) {
+  std::string name;
+  for (std::size_t i = 0; i < flags.size(); ++i) {
+    const std::string word = flags[i].substr(std::min(flags[i].find_first_not_of('-'), flags[i].size()));
+    if (word == "app" && i + 1 < flags.size()) name = flags[i + 1];
+    if (word.starts_with("app=")) name = word.substr(4);
+  }
+  return CLI::detail::to_lower(name);
 }
 
-}  // namespace
+[[noreturn]] void refuse_app(const std::string& name) {
+  std::vector<std::string_view> known;
+  for (const auto& [said, meant] : apps) known.push_back(said);
+  for (const description& each : apps_over_ways()) known.push_back(each.name);
+  throw bench::usage_error(
+      fmt::format("-app: no app is called '{}'; there are: {}", name, fmt::join(known, " ")));
+}
 
-work parse_work(std::span<const std::string> flags) {
+work parse_tiles(std::span<const std::string> flags) {
   flag_reader reader;
   bench::read_flags(reader.cli, bench::rewritten(reader.cli, flags));
   const work& asked = reader.asked;
@@ -64,8 +107,31 @@ work parse_work(std::span<const std::string> flags) {
   return asked;
 }
 
+template <class Value>
+std::string name_in(const std::map<std::string, Value>& names, Value value) {
+  for (const auto& [said, meant] : names)
+    if (meant == value) return said;
+  return {};
+}
+
+}  // namespace
+
+any_work parse_work(std::span<const std::string> flags) {
+  const std::string name = app_named(flags);
+  for (const description& what : apps_over_ways()) {
+    if (what.name != name) continue;
+    reader_of_steps reader(what);
+    bench::read_flags(reader.cli, bench::rewritten(reader.cli, flags));
+    return work_in_steps{&what, std::move(reader.make), reader_of_steps::count_of(reader.tasks)};
+  }
+  if (!name.empty() && !apps.contains(name)) refuse_app(name);
+  return parse_tiles(flags);
+}
+
 std::string work_help() {
-  return flag_reader().cli.help();
+  std::string all = flag_reader().cli.help();
+  for (const description& what : apps_over_ways()) all += reader_of_steps(what).cli.help();
+  return all;
 }
 
 std::string name_of(app what) {

@@ -9,7 +9,10 @@ namespace teff::apps {
 namespace {
 
 work parsed(const std::string& line) {
-  return parse_work(bench::words_of(line));
+  return std::get<work>(parse_work(bench::words_of(line)));
+}
+work_in_steps parsed_steps(const std::string& line) {
+  return std::get<work_in_steps>(parse_work(bench::words_of(line)));
 }
 
 TEST(work, is_what_the_flags_say) {
@@ -23,8 +26,19 @@ TEST(work, is_what_the_flags_say) {
 
 TEST(work, refuses_flags_that_are_wrong) {
   for (const auto* line :
-       {"-app lu", "-size 0", "-block 0", "-size 4096 -block 1", "-size many", "-rows 8", "-blocks odd"})
-    EXPECT_THROW(static_cast<void>(parsed(line)), bench::usage_error) << line;
+       {"-app lu", "-app hpccg -block 3", "-app hpccg -grid 3x3", "-app hpccg -tasks 0", "-app gemm -tasks 3",
+        "-size 0", "-block 0", "-size 4096 -block 1", "-size many", "-rows 8", "-blocks odd"})
+    EXPECT_THROW(static_cast<void>(parse_work(bench::words_of(line))), bench::usage_error) << line;
+}
+
+TEST(work, of_an_app_over_ways_is_what_the_flags_say) {
+  for (const auto* line : {"-app hpccg -grid 2x3x4 -tasks 12", "--tasks=12 --grid=2x3x4 --app=HPCCG"}) {
+    const work_in_steps asked = parsed_steps(line);
+    EXPECT_EQ(asked.what->name, "hpccg");
+    EXPECT_EQ(asked.tasks, 12);
+    EXPECT_EQ(asked.make()->parameters()["grid"], bench::json::array({2, 3, 4}));
+  }
+  EXPECT_EQ(parsed_steps("-app hpccg -tasks auto").tasks, 0);
 }
 
 TEST(work, names_every_app_as_it_reads_it) {

@@ -1,4 +1,8 @@
-// The mini-apps on OpenMP: tasks with depend clauses, on the tiles that they read and write, and priorities.
+// The mini-apps on OpenMP: parallel loops, and tasks with depend clauses on the memory that they read and
+// write.
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "runtime.hpp"
@@ -8,14 +12,76 @@ namespace {
 
 using namespace teff::apps;
 
-class depend_system final : public system {
+/// Steps as tasks. A part of a field is its first byte.
+class depend_tasks final : public way {
  public:
-  explicit depend_system(int workers) : team_(start_team(workers)) {
+  explicit depend_tasks(std::int64_t parts) : parts_(parts) {}
+
+  void run(const step& each) override {
+    const cut tasks(each.count, parts_);
+    for (std::int64_t i = 0; i < tasks.parts(); ++i) make(each, tasks.part(i));
+    made_ += tasks.parts();
+  }
+  void wait() override {
+#pragma omp taskwait
+  }
+  [[nodiscard]] std::int64_t made() const { return made_; }
+
+ private:
+  void make(const step& each, range some) {
+    each.accesses(some, accesses_);
+    read_.clear();
+    written_.clear();
+    for (const field_access& one : accesses_)
+      one.visit_parts(
+          parts_, [&](std::byte* part) { (one.mode == access_mode::in ? read_ : written_).push_back(part); });
+    std::byte* const* const read = read_.data();
+    std::byte* const* const written = written_.data();
+    const std::size_t reads = read_.size();
+    const std::size_t writes = written_.size();
+    const auto body = each.body;
+#pragma omp task depend(iterator(std::size_t i = 0 : reads), in : *read[i]) \
+    depend(iterator(std::size_t i = 0 : writes), inout : *written[i]) firstprivate(body, some)
+    body(some);
+  }
+
+  std::int64_t parts_;
+  std::int64_t made_ = 0;
+  access_list accesses_;
+  std::vector<std::byte*> read_;
+  std::vector<std::byte*> written_;
+};
+
+class apps_system final : public tile_system {
+ public:
+  explicit apps_system(int workers) : team_(start_team(workers)) {
 #pragma omp parallel
     bind_thread();
   }
 
   [[nodiscard]] teff::bench::identity describe() const override { return identify("tasks", team_); }
+
+  [[nodiscard]] std::optional<way_kind> tile_way() const override { return way_kind::tasks; }
+  [[nodiscard]] bool has(way_kind how) const override { return how != way_kind::worksharing; }
+  counts run_steps(way_kind how, std::int64_t parts, const program& steps,
+                   teff::bench::region_meter& region) override {
+    if (how == way_kind::tasks) {
+      depend_tasks tasks(parts);
+      in_parallel(region, [&] { steps(tasks); });
+      return {.tasks = tasks.made()};
+    }
+    loops each([](std::int64_t count, const auto& body) {
+#pragma omp parallel
+      {
+        const cut all(count, omp_get_num_threads());
+        if (const int thread = omp_get_thread_num(); thread < all.parts()) body(all.part(thread));
+      }
+    });
+    region.start();
+    steps(each);
+    region.stop();
+    return {};
+  }
 
   counts run(gemm& product, teff::bench::region_meter& region) override {
     const int tiles = product.tiles();
@@ -94,5 +160,5 @@ class depend_system final : public system {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return drive<depend_system>(argc, argv, cores());
+  return drive<apps_system>(argc, argv, cores());
 }

@@ -1,4 +1,6 @@
-// The mini-apps on oneTBB: a task_group whose tasks count their successors' predecessors.
+// The mini-apps on oneTBB: parallel_for, and a task_group whose tasks count their successors' predecessors.
+#include <oneapi/tbb/parallel_for.h>
+
 #include <atomic>
 #include <cstdint>
 #include <vector>
@@ -76,12 +78,23 @@ class chained_tasks {
   tbb::task_group group_;
 };
 
-class task_group_system final : public system {
+class apps_system final : public tile_system {
  public:
-  explicit task_group_system(int workers) : arena_(workers) {}
+  explicit apps_system(int workers) : arena_(workers) {}
 
   [[nodiscard]] teff::bench::identity describe() const override {
     return {.system = "tbb", .variant = "task_group", .version = tbb_version(), .workers = arena_.workers()};
+  }
+
+  [[nodiscard]] bool has(way_kind how) const override { return how == way_kind::loops; }
+  counts run_steps(way_kind /*how*/, std::int64_t /*parts*/, const program& steps,
+                   teff::bench::region_meter& region) override {
+    loops each([](std::int64_t count, const auto& body) {
+      using indices = tbb::blocked_range<std::int64_t>;
+      tbb::parallel_for(indices(0, count), [&](const indices& some) { body({some.begin(), some.end()}); });
+    });
+    timed(region, [&] { steps(each); });
+    return {};
   }
 
   counts run(gemm& product, teff::bench::region_meter& region) override {
@@ -111,5 +124,5 @@ class task_group_system final : public system {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return drive<task_group_system>(argc, argv);
+  return drive<apps_system>(argc, argv);
 }

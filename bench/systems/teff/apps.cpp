@@ -1,6 +1,12 @@
-// The mini-apps on teff::task_graph. Functions of a task's key say all that there is to say.
+// The mini-apps on libteff: parallel_for, tasks and worksharing tasks of a flow. Tiles are tasks of a graph,
+// whose edges are functions of a task's key.
+#include <teff/flow.hpp>
+#include <teff/loops.hpp>
 #include <teff/runtime.hpp>
 #include <teff/task_graph.hpp>
+
+#include <cstdint>
+#include <vector>
 
 #include "teff/apps/drive.hpp"
 
@@ -8,15 +14,68 @@ namespace {
 
 using namespace teff::apps;
 
-class task_graph_system final : public system {
+/// Steps as tasks of a flow, which several workers may share.
+class flow_tasks final : public way {
  public:
-  explicit task_graph_system(int workers) : runtime_({.workers = static_cast<unsigned>(workers)}) {}
+  flow_tasks(teff::runtime& rt, std::int64_t parts, bool shared)
+      : flow_(rt), parts_(parts), shared_(shared) {}
+
+  void run(const step& each) override {
+    const cut tasks(each.count, parts_);
+    for (std::int64_t i = 0; i < tasks.parts(); ++i) make(each, tasks.part(i));
+    made_ += tasks.parts();
+  }
+  void wait() override { flow_.wait(); }
+  [[nodiscard]] std::int64_t made() const { return made_; }
+
+ private:
+  void make(const step& each, range some) {
+    each.accesses(some, accesses_);
+    named_.clear();
+    for (const field_access& one : accesses_)
+      named_.push_back(one.mode == access_mode::in    ? teff::in(one.bytes())
+                       : one.mode == access_mode::out ? teff::out(one.bytes())
+                                                      : teff::inout(one.bytes()));
+    if (shared_ && some.size() > 1)
+      flow_.task_for(some.begin, some.end, named_,
+                     [body = each.body](teff::range chunk) { body({chunk.first, chunk.last}); });
+    else
+      flow_.task(named_, [body = each.body, some] { body(some); });
+  }
+
+  teff::flow flow_;
+  std::int64_t parts_;
+  bool shared_;
+  std::int64_t made_ = 0;
+  access_list accesses_;
+  std::vector<teff::access> named_;
+};
+
+class apps_system final : public tile_system {
+ public:
+  explicit apps_system(int workers) : runtime_({.workers = static_cast<unsigned>(workers)}) {}
 
   [[nodiscard]] teff::bench::identity describe() const override {
     return {.system = "teff",
             .variant = "task_graph",
             .version = teff::version(),
             .workers = static_cast<int>(runtime_.workers())};
+  }
+
+  [[nodiscard]] bool has(way_kind /*how*/) const override { return true; }
+  counts run_steps(way_kind how, std::int64_t parts, const program& steps,
+                   teff::bench::region_meter& region) override {
+    if (how == way_kind::loops) {
+      loops each([](std::int64_t count, const auto& body) {
+        teff::parallel_for(std::int64_t{0}, count,
+                           [&](std::int64_t first, std::int64_t last) { body({first, last}); });
+      });
+      timed(0, region, [&] { steps(each); });
+      return {};
+    }
+    flow_tasks tasks(runtime_, parts, how == way_kind::worksharing);
+    timed(0, region, [&] { steps(tasks); });
+    return {.tasks = tasks.made()};
   }
 
   /// The products of one sum follow each other; any worker takes the next sum.
@@ -69,5 +128,5 @@ class task_graph_system final : public system {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return drive<task_graph_system>(argc, argv);
+  return drive<apps_system>(argc, argv);
 }

@@ -21,7 +21,7 @@ namespace {
 
 using namespace teff::apps;
 
-class ranks_system final : public system {
+class ranks_system final : public tile_system {
  public:
   explicit ranks_system(way how) : how_(how) {}
 

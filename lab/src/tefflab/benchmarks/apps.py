@@ -1,10 +1,11 @@
-"""Mini-apps on tiles of matrices, GEMM and Cholesky: time of a run, FLOP/s, and the share of what all cores could do.
+"""Mini-apps: time of a run, and its work a second. Of those on tiles of matrices, GEMM and Cholesky, also the share of
+what all cores could do.
 
 The ceiling is the rate of one core in one large multiplication by the library whose kernels all systems call. Each
 program measures it just before each of its runs, so that the machine's drift cancels.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, ClassVar, Literal
 
 from matplotlib.figure import Figure
@@ -25,15 +26,20 @@ from tefflab.benchmarks.compared import (
     time_text,
 )
 from tefflab.output.plots import Varied, signature, slug, varied_chart
-from tefflab.output.quantities import digits, percent
+from tefflab.output.quantities import digits, percent, rate
 from tefflab.output.table import Column
 from tefflab.records.plan import Case, Plan, Variant, counted_workers
 from tefflab.records.record import Count, Record, RecordError, Strict, Validation
 from tefflab.records.run import Failure, Run, Sitting
 
 _RATE = "flops_per_second"
+_WORK_RATE = "work_per_second"
 _SHARE = "efficiency"
-_GIGA = 1e9
+_COLUMNS: Mapping[str, tuple[str, Callable[[float], str]]] = {
+    _RATE: ("GFLOP/s", lambda value: digits(value / 1e9)),
+    _WORK_RATE: ("work/s", lambda value: rate(value, "")),
+    _SHARE: ("of the cores'", percent),
+}
 _TIME_MEANING = "Time of a run, with 95 % intervals; smaller is better."
 _SHARE_MEANING = (
     "Share of the rate of as many cores in one large multiplication, with 95 % intervals; larger is better."
@@ -49,11 +55,20 @@ class Parameters(Strict):
     layers: Annotated[int, Field(ge=1)] = 1
 
 
+class ParametersOfSteps(Strict):
+    """Of an app over ways, which adds its own flags."""
+
+    model_config = ConfigDict(extra="allow")
+
+    app: Annotated[str, Field(min_length=1)]
+    tasks: Annotated[int, Field(ge=1)]  # into which a step is cut
+
+
 class AppsValidation(Validation):
     model_config = ConfigDict(extra="forbid")
 
     residual: Annotated[float, Field(ge=0)] | None = None  # None: not a number
-    bound: Annotated[float, Field(gt=0)]
+    bound: Annotated[float, Field(ge=0)]
 
 
 class AppsRecord(Record):
@@ -61,26 +76,42 @@ class AppsRecord(Record):
 
     model_config = ConfigDict(extra="forbid")
 
-    needed: ClassVar[tuple[str, ...]] = ("parameters", "flops", "core_flops_per_second")
+    needed: ClassVar[tuple[str, ...]] = ("parameters",)
 
     benchmark: Literal["apps"]
-    parameters: Parameters | None = None
-    flops: Annotated[float, Field(gt=0)] | None = None
+    parameters: Parameters | ParametersOfSteps | None = None
+    flops: Annotated[float, Field(gt=0)] | None = None  # of an app on tiles, with the next
     core_flops_per_second: Annotated[float, Field(gt=0)] | None = None
+    way: str | None = None  # of an app over ways, with the next two
+    work: Annotated[float, Field(gt=0)] | None = None
+    unit: Annotated[str, Field(min_length=1)] | None = None  # of `work`
     tasks: Annotated[int, Field(ge=1)] | None = None  # None: libraries have no tasks or do not tell
     bytes_sent: Count | None = None
+    residuals: dict[str, float] | None = None  # of hpccg, by iteration
     validation: AppsValidation | None = None
 
     def fault(self) -> str:
+        on_tiles = isinstance(self.parameters, Parameters)
+        if not (self.flops and self.core_flops_per_second if on_tiles else self.way and self.work and self.unit):
+            return "it does not say how much work it did"
         seen = self.validation
         fine = seen and seen.passed and seen.residual is not None and seen.residual <= seen.bound
         return "" if fine else "the residual is above its bound"
 
     @property
+    def counted_flops(self) -> float | None:
+        """None if the app counts other work."""
+        return self.work if self.unit == "FLOP" else self.flops
+
+    @property
     def flops_per_second(self) -> float:
-        if not self.flops:
-            raise RecordError(f"a failed record has no numbers: {self.error}")
-        return self.flops / self.wall_seconds
+        if not self.counted_flops:
+            raise RecordError(f"it counts no FLOPs: {self.error or self.unit}")
+        return self.counted_flops / self.wall_seconds
+
+    @property
+    def has_ceiling(self) -> bool:
+        return self.ok and self.core_flops_per_second is not None
 
     @property
     def efficiency(self) -> float:
@@ -105,7 +136,7 @@ class AppsEstimates(ComparedEstimates):
         super().__init__(kind, sitting, plan, runs, failures)
         measured: dict[tuple[str, str, int], list[Run[AppsRecord]]] = {}
         for run in runs:
-            if run.record.ok:
+            if run.record.has_ceiling:
                 measured.setdefault((run.system_id, run.configuration, run.workers), []).append(run)
         self._shares = {
             at: median_of_launches(by_round(own, lambda record: record.efficiency)) for at, own in measured.items()
@@ -155,8 +186,11 @@ class AppsEstimates(ComparedEstimates):
             Column(
                 f"/ {to.id}", ["1" if row.variant == to else ratio_text(ratios.get(row.variant.id)) for row in rows]
             ),
-            Column("GFLOP/s", [digits((row.facts[_RATE] or 0.0) / _GIGA) for row in rows], priority=1),
-            Column("of the cores'", [_share_text(row) for row in rows]),
+            *(
+                _column(key, rows)
+                for key in (_RATE, _WORK_RATE, _SHARE)
+                if any(row.facts[key] is not None for row in rows)
+            ),
         ]
 
 
@@ -169,10 +203,11 @@ class Apps(ComparedBenchmark[AppsRecord]):
     experiment_type = AppsExperiment
     quantity = "a run"
     meaning = "Time of a run, divided by that of one system, with 95 % intervals; smaller is better."
-    lesson = "what is missing to 100 % of the cores' rate is what tiles of this size lose to tasks and to waiting"
+    lesson = "all systems call the same kernels: what differs is what a system loses to tasks and to waiting"
     facts = (
-        Fact(_RATE, lambda record: record.flops, over_time=True),
-        Fact(_SHARE, lambda record: record.efficiency if record.ok else None),
+        Fact(_RATE, lambda record: record.counted_flops, over_time=True),
+        Fact(_WORK_RATE, lambda record: None if record.counted_flops else record.work, over_time=True),
+        Fact(_SHARE, lambda record: record.efficiency if record.has_ceiling else None),
         Fact("tasks", lambda record: record.tasks, whole=True),
         Fact("bytes_sent", lambda record: record.bytes_sent, whole=True),
         Fact("residual", lambda record: record.validation.residual if record.validation else None),
@@ -182,7 +217,7 @@ class Apps(ComparedBenchmark[AppsRecord]):
         self.commands = (
             Command(
                 "apps",
-                "Measure mini-apps on tiles of matrices, GEMM and Cholesky, held against the cores' rate.",
+                "Measure mini-apps: conjugate gradients, and GEMM and Cholesky on tiles, held against the cores' rate.",
                 "teff apps --cases cholesky --all-variants",
                 lambda request: self.plan(request, "Mini-apps"),
                 self.case_options,
@@ -203,9 +238,10 @@ class Apps(ComparedBenchmark[AppsRecord]):
         return experiment.plan_of_varied(asked, experiment.vary, self.against(asked))
 
 
-def _share_text(row: CaseRow) -> str:
-    share = row.facts[_SHARE]
-    return "-" if share is None else percent(share)
+def _column(key: str, rows: Sequence[CaseRow]) -> Column:
+    title, text = _COLUMNS[key]
+    said = [row.facts[key] for row in rows]
+    return Column(title, ["-" if value is None else text(value) for value in said], priority=int(key != _SHARE))
 
 
 BENCHMARK = Apps()

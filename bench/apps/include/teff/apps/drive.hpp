@@ -8,7 +8,9 @@
 
 namespace teff::apps {
 
-/// The main program of a system of one process; see bench::drive.
+/// The main program of a system of one process; see bench::drive. With `--way WAY` as the first two words of
+/// the command line, it runs apps in that way only. Otherwise it runs each app in the way that suits the app
+/// best, of the ways that the system has.
 int drive(int argc, char** argv, const std::function<std::unique_ptr<system>(int workers)>& make,
           int workers = bench::usable_cores());
 

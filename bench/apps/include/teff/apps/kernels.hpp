@@ -21,6 +21,9 @@ void solve(const tile& l, const tile& a);
 /// definite.
 void factorise(const tile& a);
 
+/// Why there is no library to call; empty if it is here. Without it, no other function may be called but
+/// use_threads().
+[[nodiscard]] std::string missing();
 /// How many threads a call may use: one, unless a system is the library's own threads. Returns how many it
 /// has.
 int use_threads(int count);

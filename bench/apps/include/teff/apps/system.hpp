@@ -6,6 +6,7 @@
 
 #include "teff/apps/cholesky.hpp"
 #include "teff/apps/gemm.hpp"
+#include "teff/apps/ways.hpp"
 #include "teff/bench/identity.hpp"
 #include "teff/bench/noise.hpp"
 
@@ -17,7 +18,10 @@ struct counts {
   std::optional<std::int64_t> bytes_sent;  ///< of tiles, to other ranks
 };
 
-/// A system that runs the apps, with its workers, or one rank of it.
+class tile_system;
+
+/// A system that runs the apps, with its workers, or one rank of it. Each function that runs an app computes
+/// between region.start() and region.stop(): from the call of one thread until all is there.
 class system {
  public:
   system() = default;
@@ -27,13 +31,29 @@ class system {
 
   /// Over ranks, it need not know how many there are, nor the release of their MPI.
   [[nodiscard]] virtual bench::identity describe() const = 0;
+  [[nodiscard]] virtual bool has(way_kind /*how*/) const { return false; }
+  /// Calls steps(way) in a way that the system has, at the place from which its users start loops, or make
+  /// tasks. A step is cut into `parts` tasks.
+  virtual counts run_steps(way_kind /*how*/, std::int64_t /*parts*/, const program& /*steps*/,
+                           bench::region_meter& /*region*/) {
+    return {};
+  }
+  /// The system itself, if it computes GEMM and Cholesky.
+  [[nodiscard]] virtual tile_system* tiles() { return nullptr; }
+};
+
+/// A system that computes GEMM and Cholesky, on tiles or by calls of a library.
+class tile_system : public system {
+ public:
+  /// The way in which it does so, if that is a way of the steps, too.
+  [[nodiscard]] virtual std::optional<way_kind> tile_way() const { return {}; }
   /// How it takes its matrices.
   [[nodiscard]] virtual layout storage() const { return layout::tiles; }
   /// The part that the system would need to compute this and does not have; empty if it lacks none.
   [[nodiscard]] virtual std::string lacks(const setting& /*at*/) const { return {}; }
-  /// Computes it, between region.start() and region.stop(): from the call of one thread until all is there.
   virtual counts run(gemm& product, bench::region_meter& region) = 0;
   virtual counts run(cholesky& factors, bench::region_meter& region) = 0;
+  [[nodiscard]] tile_system* tiles() final { return this; }
 };
 
 }  // namespace teff::apps

@@ -1,0 +1,169 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+/// The ways to be parallel in which apps are written. An app is a sequence of steps: loops that name the
+/// memory which they read and write. A system says once how it runs a step in each of its ways.
+namespace teff::apps {
+
+enum class way_kind : std::uint8_t {
+  loops,        ///< a step is a parallel loop, and the next step begins when it has ended
+  tasks,        ///< a step is cut into tasks, which wait for each other by the memory that they name
+  worksharing,  ///< the same, and several workers share a task
+};
+/// As on the command line.
+[[nodiscard]] std::string_view name_of(way_kind what);
+/// Throws bench::usage_error.
+[[nodiscard]] way_kind way_named(std::string_view name);
+
+/// The indices from begin to end - 1.
+struct range {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+
+  [[nodiscard]] std::int64_t size() const { return end - begin; }
+  friend bool operator==(const range&, const range&) = default;
+};
+
+/// An index range in parts as equal as can be, none of them empty: `parts` of them, or as many as there are
+/// indices.
+class cut {
+ public:
+  cut(std::int64_t count, std::int64_t parts)
+      : count_(count), parts_(std::clamp<std::int64_t>(parts, 1, std::max<std::int64_t>(count, 1))) {}
+
+  [[nodiscard]] std::int64_t parts() const { return parts_; }
+  [[nodiscard]] range part(std::int64_t which) const {
+    return {which * count_ / parts_, (which + 1) * count_ / parts_};
+  }
+  /// The part that has an index.
+  [[nodiscard]] std::int64_t part_of(std::int64_t index) const { return ((index + 1) * parts_ - 1) / count_; }
+
+ private:
+  std::int64_t count_;
+  std::int64_t parts_;
+};
+
+/// An array that steps read and write. It outlives the run. An iteration covers `grain` of its elements: the
+/// steps of one array are cut at the same elements if their counts are the same.
+struct field {
+  template <class T>
+  explicit field(std::span<T> elements, std::int64_t per_iteration = 1)
+      : data(reinterpret_cast<std::byte*>(elements.data())),
+        element_bytes(sizeof(T)),
+        count(static_cast<std::int64_t>(elements.size())),
+        grain(per_iteration) {}
+
+  std::byte* data;
+  std::size_t element_bytes;
+  std::int64_t count;
+  std::int64_t grain;
+};
+
+enum class access_mode : std::uint8_t { in, out, inout };
+
+/// The elements of a field that a part of a step touches.
+struct field_access {
+  access_mode mode;
+  const field* what;
+  range elements;
+
+  [[nodiscard]] std::span<std::byte> bytes() const {
+    return {what->data + static_cast<std::size_t>(elements.begin) * what->element_bytes,
+            static_cast<std::size_t>(elements.size()) * what->element_bytes};
+  }
+  /// For systems whose tasks name single addresses. Cuts the field into `parts`, as a step is cut, and calls
+  /// visit(address) for the first byte of each part that the access touches. Accesses that share an element
+  /// share an address.
+  template <class Visit>
+  void visit_parts(std::int64_t parts, const Visit& visit) const {
+    const cut all((what->count + what->grain - 1) / what->grain, parts);
+    const std::int64_t last = all.part_of((elements.end - 1) / what->grain);
+    for (std::int64_t i = all.part_of(elements.begin / what->grain); i <= last; ++i)
+      visit(what->data + static_cast<std::size_t>(all.part(i).begin * what->grain) * what->element_bytes);
+  }
+};
+
+/// The elements that iterations of a step cover, and `more` elements before and behind them.
+[[nodiscard]] inline range covered(const field& of, range iterations, std::int64_t more = 0) {
+  return {std::max<std::int64_t>(iterations.begin * of.grain - more, 0),
+          std::min(iterations.end * of.grain + more, of.count)};
+}
+[[nodiscard]] inline field_access in(const field& what, range iterations, std::int64_t more = 0) {
+  return {access_mode::in, &what, covered(what, iterations, more)};
+}
+[[nodiscard]] inline field_access out(const field& what, range iterations) {
+  return {access_mode::out, &what, covered(what, iterations)};
+}
+[[nodiscard]] inline field_access inout(const field& what, range iterations) {
+  return {access_mode::inout, &what, covered(what, iterations)};
+}
+/// Of the whole field.
+[[nodiscard]] inline field_access in(const field& what) {
+  return {access_mode::in, &what, {0, what.count}};
+}
+[[nodiscard]] inline field_access out(const field& what) {
+  return {access_mode::out, &what, {0, what.count}};
+}
+[[nodiscard]] inline field_access inout(const field& what) {
+  return {access_mode::inout, &what, {0, what.count}};
+}
+
+using access_list = std::vector<field_access>;
+
+/// A loop over the iterations 0 to count - 1, or with a count of 1 a task that is not divided.
+///
+/// A step may depend on an earlier one through memory that both name. Memory that no step writes need not be
+/// named. A system that divides a step calls `accesses` on the thread that makes the steps, and a copy of
+/// `body` on its workers. A sum is a step that writes a partial result for each iteration, and a step with a
+/// count of 1 that adds these in order: the result has the same bits however the step is divided.
+struct step {
+  std::string_view name;  ///< of its type
+  std::int64_t count = 1;
+  /// Sets the list to the accesses of these iterations.
+  std::function<void(range, access_list&)> accesses;
+  std::function<void(range)> body;
+};
+
+/// How a system runs the steps of an app in one way.
+class way {
+ public:
+  way() = default;
+  way(const way&) = delete;
+  way& operator=(const way&) = delete;
+  virtual ~way() = default;
+
+  /// Runs all iterations, as if the steps ran one after the other. May return before they have run.
+  virtual void run(const step& each) = 0;
+  /// Returns when all steps have run.
+  virtual void wait() = 0;
+};
+
+/// An app's steps. Called once a run.
+using program = std::function<void(way&)>;
+
+/// Loops whose next step begins when the step has ended: `loop(count, body)` runs a loop.
+template <class Loop>
+class loops final : public way {
+ public:
+  explicit loops(Loop loop) : loop_(std::move(loop)) {}
+  void run(const step& each) override {
+    if (each.count == 1)
+      each.body({0, 1});
+    else
+      loop_(each.count, each.body);
+  }
+  void wait() override {}
+
+ private:
+  Loop loop_;
+};
+
+}  // namespace teff::apps

@@ -1,0 +1,89 @@
+#include "kernels.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+namespace teff::apps::hpccg {
+namespace {
+
+constexpr double diagonal = 27;
+constexpr double off_diagonal = -1;
+
+/// The neighbours of an index in one direction, itself included: of `size` indices.
+struct neighbours {
+  int first;
+  int last;
+};
+neighbours neighbours_of(int index, int size) {
+  return {std::max(index - 1, 0), std::min(index + 1, size - 1)};
+}
+
+std::int64_t count_elements(const box& grid) {
+  std::int64_t all = 1;
+  for (const int size : grid) all *= 3 * std::int64_t{size} - 2;
+  return all;
+}
+
+}  // namespace
+
+matrix::matrix(const box& grid)
+    : rows(volume(grid)),
+      reach(std::int64_t{grid[0]} * grid[1] + grid[0] + 1),
+      first(rows + 1),
+      columns(count_elements(grid)),
+      values(count_elements(grid)) {
+  std::int64_t row = 0;
+  std::int64_t next = 0;
+  for (int z = 0; z < grid[2]; ++z)
+    for (int y = 0; y < grid[1]; ++y)
+      for (int x = 0; x < grid[0]; ++x, ++row) {
+        const neighbours in_x = neighbours_of(x, grid[0]);
+        const neighbours in_y = neighbours_of(y, grid[1]);
+        const neighbours in_z = neighbours_of(z, grid[2]);
+        for (int k = in_z.first; k <= in_z.last; ++k)
+          for (int j = in_y.first; j <= in_y.last; ++j)
+            for (int i = in_x.first; i <= in_x.last; ++i, ++next) {
+              const std::int64_t column = (std::int64_t{k} * grid[1] + j) * grid[0] + i;
+              columns[next] = static_cast<std::int32_t>(column);
+              values[next] = column == row ? diagonal : off_diagonal;
+            }
+        first[row + 1] = next;
+      }
+}
+
+void fill_right_side(const matrix& a, double* b, std::int64_t begin, std::int64_t end) {
+  for (std::int64_t row = begin; row < end; ++row)
+    b[row] = diagonal + off_diagonal * static_cast<double>(a.first[row + 1] - a.first[row] - 1);
+}
+
+void multiply(const matrix& a, const double* from, double* to, std::int64_t begin, std::int64_t end) {
+  const std::int64_t* const first = a.first.data();
+  const std::int32_t* const columns = a.columns.data();
+  const double* const values = a.values.data();
+  for (std::int64_t row = begin; row < end; ++row) {
+    double sum = 0;
+    for (std::int64_t i = first[row]; i < first[row + 1]; ++i) sum += values[i] * from[columns[i]];
+    to[row] = sum;
+  }
+}
+
+void add_multiple(const double* x, double beta, const double* y, double* w, std::int64_t begin,
+                  std::int64_t end) {
+  for (std::int64_t i = begin; i < end; ++i) w[i] = x[i] + beta * y[i];
+}
+
+double dot(const double* x, const double* y, std::int64_t begin, std::int64_t end) {
+  constexpr std::int64_t lanes = 8;  // sums side by side, in vector registers
+  std::array<double, lanes> sums{};
+  std::int64_t i = begin;
+  for (; i + lanes <= end; i += lanes)
+    for (std::int64_t lane = 0; lane < lanes; ++lane)
+      sums[static_cast<std::size_t>(lane)] += x[i + lane] * y[i + lane];
+  double all = 0;
+  for (; i < end; ++i) all += x[i] * y[i];
+  for (const double each : sums) all += each;
+  return all;
+}
+
+}  // namespace teff::apps::hpccg

@@ -1,0 +1,87 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "loaded.hpp"
+#include "teff/bench/measure.hpp"
+
+namespace teff::apps {
+namespace {
+
+class loaded_steps final : public loaded {
+ public:
+  loaded_steps(const work_in_steps& asked, way_kind how, std::int64_t parts, system& on)
+      : what_(*asked.what), how_(how), parts_(parts), system_(on), app_(asked.make()) {
+    app_->reset();
+  }
+
+  void reset() override { app_->reset(); }
+
+  void run(bench::record& said) override {
+    counts counted;
+    bench::measurement measured = bench::measure([&](bench::region_meter& region) {
+      counted = system_.run_steps(how_, parts_, [&](way& by) { app_->run(by); }, region);
+    });
+    finding found = app_->check();
+    const bool is_near = found.residual <= found.bound;  // not, if it is not a number
+    if (!is_near)
+      said.error = fmt::format("the residual is {:.1e}: rounding explains at most {:.1e}", found.residual,
+                               found.bound);
+    if (!found.wrong.empty()) said.error = found.wrong;
+    measured.validation = {
+        {"passed", said.error.empty()}, {"residual", found.residual}, {"bound", found.bound}};
+    said.measured = std::move(measured);
+    said.who.variant = name_of(how_);
+    said.own["parameters"] = {{"app", what_.name}, {"tasks", parts_}};
+    said.own["parameters"].update(app_->parameters());
+    said.own["way"] = name_of(how_);
+    said.own["work"] = app_->work();
+    said.own["unit"] = what_.unit;
+    if (counted.tasks) said.own["tasks"] = *counted.tasks;
+    said.own.update(found.own);
+  }
+
+ private:
+  const description& what_;
+  way_kind how_;
+  std::int64_t parts_;
+  system& system_;
+  std::unique_ptr<app_over_ways> app_;
+};
+
+/// Into how many tasks a step is cut. A worksharing task is shared, so it is as long as several tasks.
+std::int64_t usual_parts(way_kind how, int workers) {
+  switch (how) {
+    case way_kind::loops:
+      return 1;
+    case way_kind::tasks:
+      return std::int64_t{4} * workers;
+    case way_kind::worksharing:
+      return 2;
+  }
+  return 1;
+}
+
+}  // namespace
+
+std::unique_ptr<loaded> load(const work_in_steps& asked, system& on, company& with,
+                             std::optional<way_kind> only) {
+  const std::vector<way_kind>& ways = asked.what->ways;
+  const auto is_possible = [&](way_kind each) { return on.has(each) && (!only || *only == each); };
+  const auto found = std::ranges::find_if(ways, is_possible);
+  if (with.size() > 1 || found == ways.end()) {
+    std::vector<std::string_view> names;
+    for (const way_kind each : ways) names.push_back(name_of(each));
+    throw lack(fmt::format("it runs no steps of {} as {}{}", asked.what->name, fmt::join(names, ", "),
+                           with.size() > 1 ? " over ranks" : ""));
+  }
+  const std::int64_t parts = *found == way_kind::loops ? 1
+                             : asked.tasks > 0         ? asked.tasks
+                                                       : usual_parts(*found, on.describe().workers);
+  return std::make_unique<loaded_steps>(asked, *found, parts, on);
+}
+
+}  // namespace teff::apps

@@ -1,0 +1,28 @@
+#include "teff/apps/ways.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "teff/bench/failure.hpp"
+
+namespace teff::apps {
+namespace {
+
+constexpr std::array<std::string_view, 3> way_names{"loops", "tasks", "worksharing"};
+
+}  // namespace
+
+std::string_view name_of(way_kind what) {
+  return way_names.at(static_cast<std::size_t>(what));
+}
+
+way_kind way_named(std::string_view name) {
+  const auto* const found = std::ranges::find(way_names, name);
+  if (found == way_names.end())
+    throw bench::usage_error(
+        fmt::format("--way {}: there are {}, {} and {}", name, way_names[0], way_names[1], way_names[2]));
+  return static_cast<way_kind>(found - way_names.begin());
+}
+
+}  // namespace teff::apps

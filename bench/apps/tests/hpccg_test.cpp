@@ -1,0 +1,119 @@
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../src/hpccg/kernels.hpp"
+#include "teff/apps/app.hpp"
+#include "ways_in_tests.hpp"
+
+namespace teff::apps {
+namespace {
+
+std::unique_ptr<app_over_ways> solver_of(const std::string& grid) {
+  const auto apps = apps_over_ways();
+  const auto what = std::ranges::find(apps, "hpccg", &description::name);
+  CLI::App parser;
+  const description::maker make = what->flags(parser);
+  parser.parse("--grid " + grid);
+  return make();
+}
+
+finding result_of(app_over_ways& app, way& by) {
+  app.reset();
+  app.run(by);
+  return app.check();
+}
+
+TEST(hpccg, has_the_residuals_of_the_reference) {
+  for (const auto* grid : {"10x10x10", "32x32x32"}) {
+    in_order calls;
+    const finding found = result_of(*solver_of(grid), calls);
+    EXPECT_EQ(found.wrong, "");
+    EXPECT_LE(found.residual, found.bound) << grid;
+    EXPECT_GT(found.own["residuals"]["0"].get<double>(), 200);
+  }
+}
+
+TEST(hpccg, has_the_same_bits_in_every_order_of_its_tasks) {
+  for (const auto* grid : {"7x9x31", "1x1x1000", "3x3x3"}) {
+    const auto app = solver_of(grid);
+    in_order calls;
+    const finding expected = result_of(*app, calls);
+    EXPECT_LE(expected.residual, expected.bound) << grid;
+    for (const std::int64_t parts : {1, 2, 5, 16})
+      for (unsigned seed = 0; seed < 3; ++seed) {
+        in_any_order tasks(parts, seed);
+        const finding found = result_of(*app, tasks);
+        EXPECT_EQ(found.residual, expected.residual) << grid << ", " << parts << " parts, seed " << seed;
+        EXPECT_EQ(found.own, expected.own) << grid << ", " << parts << " parts, seed " << seed;
+      }
+  }
+}
+
+TEST(hpccg, that_was_right_in_the_run_before_is_refused_without_a_run) {
+  const auto app = solver_of("8x8x8");
+  in_order calls;
+  EXPECT_LE(result_of(*app, calls).residual, app->check().bound);
+  app->reset();
+  EXPECT_GT(app->check().residual, app->check().bound);
+}
+
+/// Leaves out one part of one step.
+class forgetful final : public way {
+ public:
+  explicit forgetful(int which) : which_(which) {}
+  void run(const step& each) override {
+    const bool forgets = number_++ == which_;
+    for (std::int64_t i = 0; i < each.count; ++i)
+      if (!forgets || i != each.count / 2) each.body({i, i + 1});
+  }
+  void wait() override {}
+
+ private:
+  int which_;
+  int number_ = 0;
+};
+
+TEST(hpccg, without_a_part_of_any_step_of_an_iteration_is_refused) {
+  const auto app = solver_of("10x10x10");
+  constexpr int steps_of_start = 5;
+  constexpr int steps_of_iteration = 6;  // the first one has no sum of its own
+  constexpr int first = 2;               // before it, steps multiply zeros
+  for (int which = first; which < steps_of_start + steps_of_iteration; ++which) {
+    forgetful way(which);
+    const finding found = result_of(*app, way);
+    EXPECT_FALSE(found.residual <= found.bound && found.wrong.empty()) << which;
+  }
+}
+
+TEST(hpccg, has_the_matrix_of_the_stencil) {
+  const hpccg::matrix a({4, 3, 5});
+  EXPECT_EQ(a.rows, 60);
+  EXPECT_EQ(a.elements(), (3 * 4 - 2) * (3 * 3 - 2) * (3 * 5 - 2));
+  std::vector<double> b(60);
+  hpccg::fill_right_side(a, b.data(), 0, a.rows);
+  for (std::int64_t row = 0; row < a.rows; ++row) {
+    double sum = 0;
+    for (std::int64_t i = a.first[row]; i < a.first[row + 1]; ++i) {
+      EXPECT_EQ(a.values[i], a.columns[i] == row ? 27 : -1);
+      EXPECT_LE(std::abs(a.columns[i] - row), a.reach);
+      sum += a.values[i];
+    }
+    EXPECT_EQ(b[static_cast<std::size_t>(row)], sum) << "the solution is 1 everywhere";
+  }
+}
+
+TEST(hpccg, adds_up_a_product_of_any_length) {
+  std::vector<double> x(100, 1.0);
+  for (std::int64_t length = 0; length <= 40; ++length)
+    EXPECT_EQ(hpccg::dot(x.data(), x.data(), 3, 3 + length), static_cast<double>(length));
+}
+
+}  // namespace
+}  // namespace teff::apps

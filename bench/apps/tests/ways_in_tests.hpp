@@ -1,0 +1,74 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "teff/apps/ways.hpp"
+
+namespace teff::apps {
+
+/// Steps by calls, in order.
+class in_order final : public way {
+ public:
+  void run(const step& each) override { each.body({0, each.count}); }
+  void wait() override {}
+};
+
+/// Steps in `parts` tasks, in an order that `seed` chooses among the orders that the accesses allow. An
+/// access that a step does not name gives a wrong result in some order.
+class in_any_order final : public way {
+ public:
+  in_any_order(std::int64_t parts, unsigned seed) : parts_(parts), random_(seed) {}
+
+  void run(const step& each) override {
+    const cut all(each.count, parts_);
+    for (std::int64_t i = 0; i < all.parts(); ++i) {
+      task made{.body = each.body, .some = all.part(i)};
+      each.accesses(made.some, made.accesses);
+      waiting_.push_back(std::move(made));
+    }
+    while (waiting_.size() > most_waiting) run_one();
+  }
+  void wait() override {
+    while (!waiting_.empty()) run_one();
+  }
+
+ private:
+  static constexpr std::size_t most_waiting = 32;
+  struct task {
+    std::function<void(range)> body;
+    range some;
+    access_list accesses;
+  };
+
+  static bool depend(const field_access& one, const field_access& other) {
+    if (one.mode == access_mode::in && other.mode == access_mode::in) return false;
+    const auto a = one.bytes();
+    const auto b = other.bytes();
+    return a.data() < b.data() + b.size() && b.data() < a.data() + a.size();
+  }
+  [[nodiscard]] bool is_ready(std::size_t which) const {
+    for (std::size_t before = 0; before < which; ++before)
+      for (const field_access& one : waiting_[before].accesses)
+        for (const field_access& other : waiting_[which].accesses)
+          if (depend(one, other)) return false;
+    return true;
+  }
+  void run_one() {
+    std::vector<std::size_t> ready;
+    for (std::size_t i = 0; i < waiting_.size(); ++i)
+      if (is_ready(i)) ready.push_back(i);
+    const std::size_t which = ready[random_() % ready.size()];
+    waiting_[which].body(waiting_[which].some);
+    waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(which));
+  }
+
+  std::int64_t parts_;
+  std::mt19937 random_;
+  std::vector<task> waiting_;
+};
+
+}  // namespace teff::apps
