@@ -16,6 +16,7 @@ from rich.console import Console
 from tefflab import project_root
 from tefflab.errors import TeffError
 from tefflab.host.processes import family
+from tefflab.systems.registry import Registry
 from tefflab.systems.setup import SetupReport
 from tools import running, steps
 from tools.counting import BROKEN, PASSED, Count, count_ctest, count_pytest
@@ -80,15 +81,15 @@ def test_a_step_that_is_not_there_is_refused_with_those_that_are() -> None:
 
 
 def test_the_step_of_systems_runs_only_if_it_is_named_with_systems() -> None:
-    root = project_root()
+    registry = Registry(project_root())
     assert "systems" not in [check.name for check in chosen([], quick=False)]
-    first, *_ = sorted(folder.name for folder in (root / "bench" / "systems").iterdir())
-    assert systems_among(["systems", first, "docs"], root) == [first]
-    assert systems_among(["docs"], root) == []
+    first, *_ = sorted(folder.name for folder in (registry.root / "bench" / "systems").iterdir())
+    assert systems_among(["systems", first, "docs"], registry) == [first]
+    assert systems_among(["docs"], registry) == []
     with pytest.raises(TeffError, match="name the systems behind it"):
-        systems_among(["systems"], root)
+        systems_among(["systems"], registry)
     with pytest.raises(TeffError, match="no system is called 'nope'"):
-        systems_among(["systems", "nope"], root)
+        systems_among(["systems", "nope"], registry)
 
 
 Body = Callable[[Workshop], Count]
@@ -124,7 +125,7 @@ def checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Sequenc
         monkeypatch.setattr(running, "usable_cores", lambda: 2)
         said = io.StringIO()
         out, unseen = Console(file=said, width=100), Console(file=io.StringIO())
-        code = run_checks(tmp_path, [], quick=False, results=out, progress=unseen)
+        code = run_checks(Registry(tmp_path), [], quick=False, results=out, progress=unseen)
         return code, said.getvalue().splitlines()
 
     return run
@@ -217,6 +218,7 @@ INTERRUPTED = """
 import io, sys
 from pathlib import Path
 from rich.console import Console
+from tefflab.systems.registry import Registry
 from tefflab.systems.setup import SetupReport
 from tools import running, steps
 from tools.steps import Check
@@ -229,7 +231,7 @@ steps.CHECKS = tuple(Check(name, "", twice, builds=False) for name in ("one", "t
 running.ensure = lambda *_, **__: SetupReport({})
 running.usable_cores = lambda: 2
 unseen = Console(file=io.StringIO())
-running.run_checks(Path(sys.argv[1]), [], quick=False, results=unseen, progress=unseen)
+running.run_checks(Registry(Path(sys.argv[1])), [], quick=False, results=unseen, progress=unseen)
 """
 
 

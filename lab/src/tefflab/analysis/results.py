@@ -4,6 +4,7 @@ Tables, plots and reports read these.
 One object of each kind is one line of a table or one curve of a picture; nothing here measures or draws.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -114,7 +115,23 @@ class MeasuredCase:
     minutes: int | None = None  # that variants without a turn need, about; None if there are none, or it is unknown
 
 
-Verdict = Literal["floor", "first", "level", "behind", "unknown", "failed"]  # unknown: of too few launches
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The progress of a variant at one case, from so many rounds: what a sitting decides by, and shows."""
+
+    case: str
+    text: str  # the value
+    value: Interval
+    foreseen: float  # the half-width that foretells how many more rounds it needs: that of an open interval, too
+    rounds: int
+
+    @property
+    def half_width(self) -> float:
+        """Relative; infinite if the rounds are too few for an interval."""
+        return self.value.relative_half_width if self.rounds >= FEWEST_ROUNDS else math.inf
+
+
+Verdict = Literal["floor", "first", "level", "behind", "unknown", "failed"]  # unknown: of too few rounds
 
 
 @dataclass(frozen=True)

@@ -2,18 +2,19 @@
 iterations.
 
 The flags are the published Task Bench's. The defaults are the usual subject of METG: a stencil with one column for each
-worker, compute_bound. The program `task_graph` decides whether flags are right (`check`).
+worker, compute_bound. The program `task_graph` says what flags describe, and whether they are right (`check`).
 """
 
 import re
+import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
 from tefflab.benchmarks import graph_flags
-from tefflab.benchmarks.task_graph.core import answer_of_core
 from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.systems.systems import BUILD_FOLDER
 
 _NUMBER = re.compile(r"-?\.?\d")
 _OURS = {  # flags that the measurement sets itself, and what to say instead
@@ -28,6 +29,19 @@ _OURS = {  # flags that the measurement sets itself, and what to say instead
 _OF_DEPENDENCES = {"type", "radix", "period", "fraction", "width", "output", "imbalance", "persistent-imbalance"}
 
 Flag = tuple[str, ...]  # a name without dashes, and its value where it has one
+
+
+def core_program(root: Path) -> Path:
+    """The program that says what flags describe."""
+    return root / BUILD_FOLDER / "bin" / "task_graph"
+
+
+def answer_of_core(root: Path, words: Sequence[str]) -> str:
+    """The core's answer about flags. TeffError with the core's words if they are wrong."""
+    asked = subprocess.run([str(core_program(root)), *words], capture_output=True, text=True, check=False)
+    if asked.returncode != 0:
+        raise TeffError(asked.stderr.strip().removeprefix("error: "), exit_code=BAD_INPUT)
+    return asked.stdout
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,8 +121,8 @@ class GraphExperiment(Experiment):
         workers = one_number_of_workers(request)
         cases = self.cases(workers)
         for case in cases:
-            check(request.root, case.configuration)
-        expect_rates(request.root, [case.configuration for case in cases])
+            check(request.registry.root, case.configuration)
+        expect_rates(request.registry.root, [case.configuration for case in cases])
         return GraphPlan(
             asks=self.kind,
             title=self.title,

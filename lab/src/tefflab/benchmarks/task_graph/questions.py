@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 from tefflab.analysis.crossing import Relation
 from tefflab.analysis.distance import alike, round_trip_of
-from tefflab.analysis.results import MetgRow
+from tefflab.analysis.results import MetgRow, Progress
 from tefflab.analysis.search import MetgSearch, measurement_grid
-from tefflab.analysis.statistics import MetgEstimate, metg_error
-from tefflab.benchmarks.benchmark import Ask, Estimated, Question
-from tefflab.benchmarks.task_graph.estimate import GraphRun, at_distance, estimate_row, observations
-from tefflab.benchmarks.task_graph.plan import GraphCase
+from tefflab.analysis.statistics import metg_error
+from tefflab.benchmarks.benchmark import Ask, Question
+from tefflab.benchmarks.task_graph.estimates import GraphRun, at_distance, estimate_row, observations
+from tefflab.benchmarks.task_graph.plan import PROBE_STEPS, GraphCase, steps_for
 from tefflab.benchmarks.task_graph.record import GraphRecord
-from tefflab.benchmarks.task_graph.shape import PROBE_STEPS, steps_for
 from tefflab.output.quantities import bound, duration
 from tefflab.records.plan import Variant
 
@@ -34,7 +33,7 @@ _Runs = Generator[Ask, Sequence[GraphRun], Sequence[GraphRun]]
 
 
 class GraphQuestion(Question[GraphRecord]):
-    """One system under one configuration. A round is one launch of the system.
+    """One system under one configuration. A round is one start of its program.
 
     `seconds_per_iteration`: ideal time of one iteration of one task on one core.
     """
@@ -60,7 +59,7 @@ class GraphQuestion(Question[GraphRecord]):
 
     @abstractmethod
     def _measured(self) -> _Round:
-        """The runs of a round, once the launch is warm."""
+        """The runs of a round, once the program is warm."""
 
     def _probed(self, steps: int) -> Generator[Ask, Sequence[GraphRun], GraphRecord]:
         (run,) = yield Ask(self.configuration.line(steps, 0), role="probe")
@@ -143,21 +142,15 @@ class MetgQuestion(GraphQuestion):
             self._rows[which] = estimate_row(self.variant, self.threshold, runs)
         return self._rows[which]
 
-    def estimate(self, round_trip: float | None) -> MetgEstimate | None:
-        return self.row(round_trip).metg
-
-    def foreseen_half_width(self, estimate: Estimated, round_trip: float | None) -> float:
-        half_width = estimate.relative_half_width
-        if math.isfinite(half_width):
-            return half_width
-        return metg_error(observations(at_distance(self.runs, round_trip)), self.threshold)
-
-    def rounds_behind(self, estimate: Estimated) -> int:
-        return estimate.rounds if isinstance(estimate, MetgEstimate) else self.rounds
-
-    def text(self, estimate: Estimated) -> str:
-        relation = estimate.relation if isinstance(estimate, MetgEstimate) else "="
-        return bound(relation, duration(estimate.value))
+    def progress(self, round_trip: float | None) -> Progress | None:
+        seen = self.row(round_trip).metg
+        if seen is None:
+            return None
+        foreseen = seen.relative_half_width
+        if not math.isfinite(foreseen):
+            foreseen = metg_error(observations(at_distance(self.runs, round_trip)), self.threshold)
+        text = bound(seen.relation, duration(seen.value))
+        return Progress(self.case.place, text, seen, foreseen, seen.rounds)
 
     def _scout(self, round_trip: float | None) -> Generator[Ask, Sequence[GraphRun], _Place]:
         search = MetgSearch(self.threshold, self._seconds, longest_task=LONGEST_TASK)

@@ -49,17 +49,18 @@ def command(
     from tefflab.cli.single_runs import command_of, run_each
     from tefflab.systems.naming import canonical
     from tefflab.systems.programs import call_program, find_program
+    from tefflab.systems.registry import Registry
 
     kind = find_benchmark(benchmark)
     of_graphs = kind.name == "task_graph"
     if of_graphs:
         refuse_unknown_values(context.args)
-    root = project_root()
+    registry = Registry(project_root())
     names = [canonical(name) for name in system.split(",") if name]
     if system == "all" or len(names) > 1 or "@" in system:
-        run_each(root, [] if system == "all" else names, context.args, ranks, as_json=as_json, kind=kind)
+        run_each(registry, [] if system == "all" else names, context.args, ranks, as_json=as_json, kind=kind)
         return
-    program = find_program(root, kind.name, system, kind.adapters)
+    program = find_program(registry, kind.name, system, kind.adapters)
     flags = ["--report", *context.args] if of_graphs and not as_json else context.args
-    (first, *rest), environment = command_of(root, program, flags, ranks, kind)
-    call_program(root, first, rest, environment, program, context.command_path)
+    (first, *rest), environment = command_of(registry, program, flags, ranks, kind)
+    call_program(registry, first, rest, environment, program, context.command_path)
