@@ -19,8 +19,8 @@ from tefflab import project_root
 from tefflab.benchmarks.benchmark import Request
 from tefflab.benchmarks.experiments import find_experiment, load_experiment, load_experiments
 from tefflab.benchmarks.task_graph import BENCHMARK
-from tefflab.benchmarks.task_graph.configuration import check, core_program
 from tefflab.benchmarks.task_graph.experiment import GraphExperiment
+from tefflab.benchmarks.task_graph.graphs import check, core_program
 from tefflab.cli import session
 from tefflab.cli.session import Options
 from tefflab.errors import BAD_INPUT, TeffError
@@ -76,11 +76,11 @@ def test_an_experiment_asks_what_the_core_takes(experiment: GraphExperiment) -> 
         pytest.skip("the core is not built here")
     for workers in (1, 2, 5, 32):
         for case in experiment.cases(workers):
-            check(ROOT, case.configuration)
+            check(ROOT, case.graphs)
 
 
 @pytest.mark.parametrize("experiment", OF_GRAPHS, ids=[each.name for each in OF_GRAPHS])
-def test_the_configurations_of_an_experiment_differ(experiment: GraphExperiment) -> None:
+def test_the_cases_of_an_experiment_differ(experiment: GraphExperiment) -> None:
     cases = experiment.cases(2)
     assert len({case.flags for case in cases}) == len(cases)
     assert len({case.name for case in cases}) == len(cases)
@@ -150,8 +150,8 @@ def test_copies_are_graphs_that_run_at_once(tmp_path: Path) -> None:
     experiment = load_experiment(written(tmp_path, copies))
     assert isinstance(experiment, GraphExperiment)
     one, three = experiment.cases(2)
-    assert len(one.configuration.graphs) == 1
-    assert len(three.configuration.graphs) == 3
+    assert len(one.graphs.graphs) == 1
+    assert len(three.graphs.graphs) == 3
     assert (three.name, three.x) == ("radix 3", 3)
 
 

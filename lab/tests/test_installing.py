@@ -218,13 +218,13 @@ def test_it_is_removed_with_what_was_built_with_it_and_debian_packages_stay(
 
 def test_what_there_is_not_to_remove_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lake(tmp_path, f"apt = ['liblake-dev']\n{ON_REQUEST}")
-    requested.take_away(tmp_path, [])
+    requested.take_away(Registry(tmp_path), [])
     assert capsys.readouterr().err == "teff: `teff install` has brought nothing that could be removed\n"
-    requested.take_away(tmp_path, ["lake"])
+    requested.take_away(Registry(tmp_path), ["lake"])
     assert capsys.readouterr().err == "teff: lake is not installed by `teff install`\n"
     lake(tmp_path, "")
     with pytest.raises(TeffError, match=r"^lake: not brought by `teff install`, so it does not remove it; "):
-        requested.take_away(tmp_path, ["lake"])
+        requested.take_away(Registry(tmp_path), ["lake"])
 
 
 def _with(file: Path, was: str, becomes: str) -> Path:
@@ -272,7 +272,7 @@ def test_what_does_not_come_on_request_is_refused_with_the_way_out(
 ) -> None:
     lake(tmp_path, asked)
     with pytest.raises(TeffError) as caught:
-        requested.bring(tmp_path, [name])
+        requested.bring(Registry(tmp_path), [name])
     assert said in str(caught.value)
     assert caught.value.exit_code == BAD_INPUT
 

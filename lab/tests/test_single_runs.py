@@ -1,4 +1,4 @@
-"""One configuration once on several systems, and what flags describe."""
+"""One case once on several systems, and what flags describe."""
 
 import json
 import shutil
@@ -13,8 +13,8 @@ from conftest import write_system
 from simulated_apps_program import record as app_record
 from tefflab import project_root
 from tefflab.benchmarks.benchmark import find_benchmark
-from tefflab.benchmarks.task_graph.configuration import core_program
 from tefflab.benchmarks.task_graph.drawing import DrawingError, describe_graphs
+from tefflab.benchmarks.task_graph.graphs import core_program
 from tefflab.cli import single_runs
 from tefflab.cli.single_runs import command_of, run_each
 from tefflab.errors import TeffError

@@ -134,7 +134,7 @@ def test_a_sitting_of_systems_that_all_failed_fails(laboratory: Callable[..., Pa
     assert not results.has_values
 
 
-def test_a_system_that_failed_under_one_configuration_keeps_what_it_has_under_another(
+def test_a_system_that_failed_at_one_case_keeps_what_it_has_under_another(
     laboratory: Callable[..., Path],
 ) -> None:
     root = laboratory(good=(1e-6, "fine"), wrong=(1e-6, "fine"))

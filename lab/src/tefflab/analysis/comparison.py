@@ -95,7 +95,7 @@ class Relative(Quantity):
 class Side:
     """One system at one place in one sitting."""
 
-    place: str  # a configuration, or a pattern with its workers, as people read it
+    place: str  # a case, with its workers where there are several numbers, as people read it
     question: tuple[Hashable, ...]  # the place as a key: sides may be compared if their keys are equal
     round_trip: float | None  # the distance of the cores [s]: it must be alike, too
     row: Row

@@ -100,17 +100,17 @@ class MetgRow:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredCase:
-    """Everything a sitting says about one configuration while the cores were so far apart (`distance.py`)."""
+    """Everything a sitting says about one case while the cores were so far apart (`distance.py`)."""
 
     name: str  # "stencil_1d", or what the varied parameter is: "radix 5"
-    configuration: str  # its flags, without steps and iterations
+    flags: str  # of the case, without steps and iterations
     threshold: float
     rows: tuple[MetgRow, ...]  # the smallest METG first; empty where only curves were measured
     curves: tuple[Curve, ...]
     round_trip: float | None = None  # seconds: the distance of the cores, if it is known
     missing: tuple[tuple[Variant, str], ...] = ()  # if only curves were measured: variants without a curve, and why
     share: float = 1.0  # of the sitting's runs that were made at this distance
-    others: tuple["MeasuredCase", ...] = ()  # the same configuration at other distances
+    others: tuple["MeasuredCase", ...] = ()  # the same case at other distances
     steps: int | None = None  # of every run, if the user gave a number
     minutes: int | None = None  # that variants without a turn need, about; None if there are none, or it is unknown
 

@@ -162,7 +162,7 @@ class MetgEstimate(Interval):
 def metg(
     observations: Iterable[Observation], threshold: float = 0.5, confidence: float = 0.95, seed: int = 0
 ) -> MetgEstimate:
-    """METG(threshold) with its interval, from all runs of one system and configuration in one sitting.
+    """METG(threshold) with its interval, from all runs of one system and case in one sitting.
 
     If a curve crosses the threshold more than once, METG is at the crossing above which efficiency stays at or above
     it. A point under it counts as a crossing only if noise can't explain so many runs under it. Raises ValueError

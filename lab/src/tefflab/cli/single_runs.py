@@ -1,4 +1,4 @@
-"""Runs one configuration once on each of several systems: a look, not a measurement."""
+"""Runs one case once on each of several systems: a look, not a measurement."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ from rich.text import Text
 
 from tefflab.benchmarks.benchmark import AnyBenchmark
 from tefflab.benchmarks.task_graph import BENCHMARK
-from tefflab.benchmarks.task_graph.configuration import read_flags
+from tefflab.benchmarks.task_graph.graphs import read_flags
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.errors import BAD_INPUT, FAILED, INTERRUPTED, TeffError
 from tefflab.host.processes import end, how_it_ended

@@ -5,9 +5,9 @@ from typing import Any
 
 from tefflab.benchmarks.benchmark import Benchmark, Command, Option, Request, Round, Scales
 from tefflab.benchmarks.task_graph.ceiling import Ceiling, expect_rates
-from tefflab.benchmarks.task_graph.configuration import check, parse, refuse_unknown_values
 from tefflab.benchmarks.task_graph.estimates import GraphEstimates, GraphRun
 from tefflab.benchmarks.task_graph.experiment import GraphExperiment, one_number_of_workers
+from tefflab.benchmarks.task_graph.graphs import check, parse, refuse_unknown_values
 from tefflab.benchmarks.task_graph.plan import Asks, GraphCase, GraphPlan
 from tefflab.benchmarks.task_graph.questions import CurveQuestion, GraphQuestion, MetgQuestion, curve_iterations
 from tefflab.benchmarks.task_graph.record import GraphRecord
@@ -103,13 +103,13 @@ def _sweep_plan(request: Request) -> GraphPlan:
 
 
 def _plan_of_one(request: Request, asks: Asks) -> GraphPlan:
-    """Of the one configuration that flags describe."""
+    """Of the one case that flags describe."""
     workers = one_number_of_workers(request)
-    configuration = parse(request.flags, workers)
-    check(request.registry.root, configuration, request.flags)
-    expect_rates(request.registry.root, [configuration])
-    case = GraphCase.of(configuration, workers)
-    return GraphPlan(asks=asks, title=configuration.title, cases=(case,), variants=request.variants)
+    graphs = parse(request.flags, workers)
+    check(request.registry.root, graphs, request.flags)
+    expect_rates(request.registry.root, [graphs])
+    case = GraphCase.of(graphs, workers)
+    return GraphPlan(asks=asks, title=graphs.title, cases=(case,), variants=request.variants)
 
 
 BENCHMARK = TaskGraph()

@@ -46,7 +46,7 @@ _AGREED = 0.98  # of the better of two ceilings, from which the other is as good
 
 
 def observations(runs: Iterable[GraphRun]) -> list[Observation]:
-    """The runs of one system and configuration; noisy ones only of tasks without a calm run.
+    """The runs of one system and case; noisy ones only of tasks without a calm run.
 
     Runs of empty tasks have iterations 0 and no efficiency.
     """
@@ -59,7 +59,7 @@ def at_distance(runs: Iterable[GraphRun], round_trip: float | None) -> list[Grap
 
 
 def estimate_row(variant: Variant, threshold: float, runs: Sequence[GraphRun], note: str = "") -> MetgRow:
-    """The row of one system, from all its runs of one configuration."""
+    """The row of one system, from all its runs of one case."""
     systems = [run for run in runs if run.role == "system"]
     seen = observations(systems)
     crossing = [each for each in seen if each.iterations]
@@ -102,7 +102,7 @@ def estimate_curve(variant: Variant, threshold: float, runs: Sequence[GraphRun])
 
 def estimate_case(
     name: str,
-    configuration: str,
+    flags: str,
     threshold: float,
     variants: Sequence[Variant],
     runs: Iterable[GraphRun],
@@ -112,20 +112,20 @@ def estimate_case(
     where: Distance | None = None,
     steps: int | None = None,
 ) -> MeasuredCase:
-    """Everything that the runs say about one configuration, of those at the distance `where` if it is given.
+    """Everything that the runs say about one case, of those at the distance `where` if it is given.
 
-    `failures` are by system's id. A system that failed at this configuration can't be trusted with it: it has neither
-    value nor curve. If it failed at another configuration, its row says so.
+    `failures` are by system's id. A system that failed at this case can't be trusted with it: it has neither
+    value nor curve. If it failed at another case, its row says so.
     """
     by_system: dict[str, list[GraphRun]] = defaultdict(list)
     for run in runs:
-        if run.configuration == configuration and run.role == "system":
+        if run.configuration == flags and run.role == "system":
             by_system[run.system_id].append(run)
     round_trip = where.round_trip if where else None
     kept = {name: at_distance(own, round_trip) for name, own in by_system.items()}
     elsewhere = {name: ELSEWHERE for name, own in by_system.items() if own and not kept[name]}
     notes = elsewhere | {name: each.reason for name, each in (failures or {}).items()}
-    kept |= {name: [] for name, each in (failures or {}).items() if each.at in ("", configuration)}
+    kept |= {name: [] for name, each in (failures or {}).items() if each.at in ("", flags)}
     rows = [estimate_row(each, threshold, kept.get(each.id, []), notes.get(each.id, "")) for each in variants]
     rows = [row if row.metg or row.note else replace(row, note=NO_TURN) for row in rows]
     rows.sort(key=lambda row: (row.metg is None, row.metg.value if row.metg else 0.0))
@@ -133,7 +133,7 @@ def estimate_case(
     curves = {each.id: estimate_curve(each, threshold, kept.get(each.id, [])) for each in variants}
     return MeasuredCase(
         name=name,
-        configuration=configuration,
+        flags=flags,
         threshold=threshold,
         rows=tuple(rows) if with_metg else (),
         curves=tuple(each for each in curves.values() if each),
@@ -210,7 +210,7 @@ class Metg(Quantity):
 
 
 def metg_sides(cases: Iterable[MeasuredCase], runs: Iterable[GraphRun]) -> list[Side]:
-    """Every system with METG, in every configuration and at every distance of the cores."""
+    """Every system with METG, at every case and at every distance of the cores."""
     seen: dict[tuple[str, str], list[GraphRun]] = {}
     for run in runs:
         if run.role == "system":
@@ -220,7 +220,7 @@ def metg_sides(cases: Iterable[MeasuredCase], runs: Iterable[GraphRun]) -> list[
         for case in cases
         for placed in (case, *case.others)
         for row in placed.rows
-        if row.metg and (own := seen.get((row.variant.id, placed.configuration)))
+        if row.metg and (own := seen.get((row.variant.id, placed.flags)))
     ]
 
 
@@ -231,7 +231,7 @@ def metg_side(case: MeasuredCase, row: MetgRow, seen: Sequence[Observation]) -> 
     ends = Interval(metg.value, metg.low, metg.high)
     return Side(
         place=placed_name(case),
-        question=(case.configuration, case.threshold, case.steps),
+        question=(case.flags, case.threshold, case.steps),
         round_trip=case.round_trip,
         row=row,
         quantity=Metg(metg_name(row.threshold), ends, metg.relation, metg.drift, row.threshold, seen),
@@ -262,7 +262,7 @@ class GraphEstimates(Estimates):
 
     @cached_property
     def cases(self) -> tuple[MeasuredCase, ...]:
-        """The estimates, configuration by configuration, at the sitting's distance of the cores; each holds the
+        """The estimates, case by case, at the sitting's distance of the cores; each holds the
         estimates at other distances."""
         where = places(run.round_trips for run in in_time(self._runs))
         return tuple(
@@ -275,8 +275,8 @@ class GraphEstimates(Estimates):
         return any(case.curves or any(row.metg for row in case.rows) for case in self.cases)
 
     def tables(self) -> Sequence[RenderableType]:
-        """METG of one configuration or the points of its curves, at the first distance of the cores; METG of several
-        configurations in one table."""
+        """METG of one case or the points of its curves, at the first distance of the cores; METG of several
+        cases in one table."""
         if self.plan.asks == "curve":
             cases = self._placed if len(self.plan.cases) > 1 else self._placed[:1]
             return [curve_table(each) for each in cases if each.curves]
@@ -290,7 +290,7 @@ class GraphEstimates(Estimates):
         """The rows as they are shown first; those at other distances can be made again from the runs."""
         for case in self.cases:
             for row in case.rows:
-                yield row.to_json() | {"configuration": case.configuration}
+                yield row.to_json() | {"configuration": case.flags}
 
     def pictures(self) -> Iterator[tuple[str, Figure]]:
         yield from pictures(self.plan, self.cases, footer(self.sitting, self._placed))
@@ -302,7 +302,7 @@ class GraphEstimates(Estimates):
         return metg_sides(self.cases, self._runs)
 
     def closing(self, again: str, store: str) -> RenderableType | None:
-        """The meaning of the smallest METG, or of the curves; nothing after several configurations."""
+        """The meaning of the smallest METG, or of the curves; nothing after several cases."""
         if len(self.cases) > 1:
             return None
         if self.plan.asks == "curve":
@@ -317,7 +317,7 @@ class GraphEstimates(Estimates):
 
     @cached_property
     def _placed(self) -> list[MeasuredCase]:
-        """The cases to show: of one configuration all distances of the cores, named; of several configurations their
+        """The cases to show: of one case all distances of the cores, named; of several cases their
         first distance."""
         if len(self.cases) > 1:
             return list(self.cases)

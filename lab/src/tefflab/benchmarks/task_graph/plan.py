@@ -6,7 +6,7 @@ import math
 import shlex
 from typing import Literal
 
-from tefflab.benchmarks.task_graph.configuration import Configuration, parse
+from tefflab.benchmarks.task_graph.graphs import Graphs, parse
 from tefflab.records.plan import Case, Plan
 
 LEAST_SECONDS = 0.05  # of a run
@@ -34,18 +34,18 @@ def _rounded(steps: int) -> int:
 
 
 class GraphCase(Case):
-    """One configuration: one or several graphs that run at once."""
+    """One or several graphs that run at once."""
 
     steps: int | None = None  # where the user wants so many
 
     @classmethod
-    def of(cls, configuration: Configuration, workers: int, name: str | None = None) -> "GraphCase":
-        title = name or configuration.title
-        return cls(name=title, flags=configuration.flags, steps=configuration.steps, workers=workers)
+    def of(cls, graphs: Graphs, workers: int, name: str | None = None) -> "GraphCase":
+        title = name or graphs.title
+        return cls(name=title, flags=graphs.flags, steps=graphs.steps, workers=workers)
 
     @property
-    def configuration(self) -> Configuration:
-        return Configuration(parse(shlex.split(self.flags), self.workers).graphs, self.steps)
+    def graphs(self) -> Graphs:
+        return Graphs(parse(shlex.split(self.flags), self.workers).graphs, self.steps)
 
 
 class GraphPlan(Plan):

@@ -1,4 +1,4 @@
-"""The state of one system under one configuration, and the next runs of a round."""
+"""The state of one system at one case, and the next runs of a round."""
 
 import math
 from abc import abstractmethod
@@ -33,7 +33,7 @@ _Runs = Generator[Ask, Sequence[GraphRun], Sequence[GraphRun]]
 
 
 class GraphQuestion(Question[GraphRecord]):
-    """One system under one configuration. A round is one start of its program.
+    """One system at one case. A round is one start of its program.
 
     `seconds_per_iteration`: ideal time of one iteration of one task on one core.
     """
@@ -41,7 +41,7 @@ class GraphQuestion(Question[GraphRecord]):
     def __init__(self, variant: Variant, case: GraphCase, seconds_per_iteration: float) -> None:
         super().__init__(case)
         self.variant = variant
-        self.configuration = case.configuration
+        self.graphs = case.graphs
         self._seconds = seconds_per_iteration
         self._overhead = 0.0  # seconds a task, about, in this round: to choose the number of timesteps
 
@@ -51,9 +51,9 @@ class GraphQuestion(Question[GraphRecord]):
         Each round finds it out for itself, because systems cost more a task in longer runs. If all rounds took the
         length from one of them, they would share its mistake, which no interval made of rounds can see.
         """
-        cold = yield from self._probed(self.configuration.steps or PROBE_STEPS)
+        cold = yield from self._probed(self.graphs.steps or PROBE_STEPS)
         self._overhead = cold.granularity
-        if self.configuration.steps is None and cold.wall_seconds < _WARM:
+        if self.graphs.steps is None and cold.wall_seconds < _WARM:
             self._overhead = (yield from self._probed(self._steps(0))).granularity
         yield from self._measured()
 
@@ -62,15 +62,15 @@ class GraphQuestion(Question[GraphRecord]):
         """The runs of a round, once the program is warm."""
 
     def _probed(self, steps: int) -> Generator[Ask, Sequence[GraphRun], GraphRecord]:
-        (run,) = yield Ask(self.configuration.line(steps, 0), role="probe")
+        (run,) = yield Ask(self.graphs.line(steps, 0), role="probe")
         return run.record
 
     def _run(self, iterations: int) -> _Runs:
-        return (yield Ask(self.configuration.line(self._steps(iterations), iterations), attempts=ATTEMPTS))
+        return (yield Ask(self.graphs.line(self._steps(iterations), iterations), attempts=ATTEMPTS))
 
     def _steps(self, iterations: int) -> int:
         granularity = self._overhead + iterations * self._seconds
-        return self.configuration.steps or steps_for(granularity, self.configuration.width, self.case.workers)
+        return self.graphs.steps or steps_for(granularity, self.graphs.width, self.case.workers)
 
 
 @dataclass

@@ -11,7 +11,7 @@ from tefflab.records.record import Count, Hex64, Record, RecordError, Share, Str
 
 
 class Graph(Strict):
-    """One task graph of a configuration, every parameter spelled out."""
+    """One task graph of a case, every parameter spelled out."""
 
     type: str
     steps: Annotated[int, Field(ge=1)]

@@ -1,4 +1,4 @@
-"""The tables of METG, of several configurations and of curves: for a terminal of any width, for a pipe as plain text,
+"""The tables of METG, of several cases and of curves: for a terminal of any width, for a pipe as plain text,
 for programs as JSON.
 """
 
@@ -36,12 +36,12 @@ class Heading:
     """As rich prints it: broken between flags, never between a flag and its value."""
 
     title: str
-    configuration: str
+    flags: str
 
     def __rich_console__(self, _console: Console, options: ConsoleOptions) -> RenderResult:
         line = Text(self.title, "bold")
         gap = "  "
-        for flag in self._flags():
+        for flag in self._parts():
             if line.cell_len + len(gap) + flag.cell_len > options.max_width:
                 yield line
                 line = flag
@@ -50,8 +50,8 @@ class Heading:
             gap = " "
         yield line
 
-    def _flags(self) -> Iterator[Text]:
-        return (Text(each, "dim") for each in _BETWEEN_FLAGS.split(self.configuration) if each)
+    def _parts(self) -> Iterator[Text]:
+        return (Text(each, "dim") for each in _BETWEEN_FLAGS.split(self.flags) if each)
 
 
 class MetgTable:
@@ -63,8 +63,8 @@ class MetgTable:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         case = self._case
         yield Text(f"{metg_name(case.threshold)} – {case.name}", style="bold")
-        if case.configuration:
-            yield Text(case.configuration, style="dim")
+        if case.flags:
+            yield Text(case.flags, style="dim")
         if case.rows:
             yield Table(_columns(case, colored=console.color_system is not None))
         if found := remarks(case, options.max_width):
@@ -99,7 +99,7 @@ def to_json(case: MeasuredCase) -> dict[str, Any]:
     """The case with its rows, curves and caveats; open ends of intervals are None."""
     return {
         "name": case.name,
-        "configuration": case.configuration,
+        "configuration": case.flags,
         "threshold": case.threshold,
         "steps": case.steps,
         "round_trip": case.round_trip,
@@ -128,7 +128,7 @@ def _finite(value: Any) -> Any:
 
 
 def series_table(cases: Sequence[MeasuredCase]) -> Group:
-    """METG of every system under each configuration, a row each, then the systems that could not be measured."""
+    """METG of every system at each case, a row each, then the systems that could not be measured."""
     rows = [row for case in cases for row in case.rows]
     headings: dict[int, str] = {}
     for case in cases:
@@ -163,7 +163,7 @@ def curve_table(case: MeasuredCase) -> Group:
         ],
         headings=headings,
     )
-    head = Heading(f"Efficiency – {case.name}", case.configuration)
+    head = Heading(f"Efficiency – {case.name}", case.flags)
     said = [each for each in (own_steps(case, "efficiency"), elsewhere(case)) if each]
     remarks = [*said, *((each.heading, each.text) for each in caveats(case))]
     if len(remarks) > LINES:

@@ -20,8 +20,8 @@ def command(
     Example:  teff graph --svg fft.svg -type fft -width 8 -steps 9
     """
     from tefflab import project_root
-    from tefflab.benchmarks.task_graph.configuration import core_program, refuse_unknown_values
     from tefflab.benchmarks.task_graph.drawing import describe_graphs, draw, expect_listable, listed_tasks
+    from tefflab.benchmarks.task_graph.graphs import core_program, refuse_unknown_values
     from tefflab.errors import BAD_INPUT, TeffError
     from tefflab.host.terminal import output, progress
     from tefflab.json_lines import json_lines

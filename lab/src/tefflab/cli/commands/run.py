@@ -35,7 +35,7 @@ def command(
     ] = "task_graph",
     as_json: Annotated[bool, typer.Option("--json", help="Print records, a line of JSON each.")] = False,
 ) -> None:
-    """Run one configuration on one system, or once on each of several; every run validates itself.
+    """Run one case on one system, or once on each of several; every run validates itself.
 
     Takes the published Task Bench's flags as they are; -and begins another graph.
 
@@ -45,7 +45,7 @@ def command(
     """
     from tefflab import project_root
     from tefflab.benchmarks.benchmark import find_benchmark
-    from tefflab.benchmarks.task_graph.configuration import refuse_unknown_values
+    from tefflab.benchmarks.task_graph.graphs import refuse_unknown_values
     from tefflab.cli.single_runs import command_of, run_each
     from tefflab.systems.naming import canonical
     from tefflab.systems.programs import call_program, find_program

@@ -1,4 +1,4 @@
-"""The pictures of a sitting, as its plan says: of each configuration one, or one of several configurations."""
+"""The pictures of a sitting, as its plan says: of each case one, or one of several cases."""
 
 from collections.abc import Iterator, Sequence
 

@@ -51,7 +51,7 @@ def metg_chart(case: MeasuredCase, footer: str = "", title: str = "") -> Figure:
     head = 0.34
     sheet = Sheet(
         title or f"{metg_name(case.threshold)} – {case.name}",
-        [_meaning(case.threshold), case.configuration],
+        [_meaning(case.threshold), case.flags],
         footer,
         head + sum(heights) + _TICKS,
         [

@@ -45,7 +45,7 @@ def answer_of_core(root: Path, words: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Configuration:
+class Graphs:
     """One or several graphs that run at once, without steps and iterations. `steps` where the user wants so many."""
 
     graphs: tuple[tuple[Flag, ...], ...]
@@ -87,8 +87,8 @@ class Configuration:
         )
 
 
-def parse(words: Sequence[str], workers: int) -> Configuration:
-    """The configuration that the words of a command line describe. TeffError for a flag that is not the user's."""
+def parse(words: Sequence[str], workers: int) -> Graphs:
+    """The graphs that the words of a command line describe. TeffError for a flag that is not the user's."""
     graphs: list[list[Flag]] = [[]]
     steps = None
     for flag in read_flags(words):
@@ -101,7 +101,7 @@ def parse(words: Sequence[str], workers: int) -> Configuration:
             steps = _steps(flag)
         else:
             graphs[-1].append(flag)
-    return Configuration(tuple(_completed(graph, workers) for graph in graphs), steps)
+    return Graphs(tuple(_completed(graph, workers) for graph in graphs), steps)
 
 
 def refuse_unknown_values(words: Sequence[str]) -> None:
@@ -116,11 +116,11 @@ def refuse_unknown_values(words: Sequence[str]) -> None:
             )
 
 
-def check(root: Path, configuration: Configuration, typed: Sequence[str] = ()) -> None:
+def check(root: Path, graphs: Graphs, typed: Sequence[str] = ()) -> None:
     """Asks the core whether it takes these flags. TeffError with the core's own words where it does not, and flags as
     they were typed."""
     try:
-        answer_of_core(root, ["--json", *configuration.line(configuration.steps or 1, 1).split()])
+        answer_of_core(root, ["--json", *graphs.line(graphs.steps or 1, 1).split()])
     except TeffError as error:
         said = str(error)
         for word in (word.partition("=")[0] for word in typed if word.startswith("--")):
