@@ -23,7 +23,7 @@ class Silent:
     """An observer that only counts, and may interrupt."""
 
     def __init__(self, interrupt_at: int | None = None) -> None:
-        self.rounds: list[tuple[int, str, str]] = []
+        self.launches: list[tuple[int, str, str]] = []
         self.failures: dict[str, str] = {}
         self._interrupt_at = interrupt_at
 
@@ -31,9 +31,9 @@ class Silent:
         del parts
         if part > 1:
             return
-        if len(self.rounds) == self._interrupt_at:
+        if len(self.launches) == self._interrupt_at:
             raise KeyboardInterrupt
-        self.rounds.append((number, variant_id, case))
+        self.launches.append((number, variant_id, case))
 
     def learned(self, variant_id: str, known: Sequence[Progress], is_from_store: bool) -> None: ...
 

@@ -573,7 +573,7 @@ def test_a_checkout_that_was_moved_is_built_anew(tmp_path: Path) -> None:
     root = checkout(tmp_path / "here", lake=GOOD)
     Build(Registry(root), quiet()).make()
     root.rename(tmp_path / "there")
-    assert Build(tmp_path / "there", quiet()).make() == {}
+    assert Build(Registry(tmp_path / "there"), quiet()).make() == {}
 
 
 # ---- all of it
