@@ -15,7 +15,7 @@ from tefflab.systems.probing import why_not_there
 from tefflab.systems.registry import Registry, no_such_system
 from tefflab.systems.setup import alone
 from tefflab.systems.systems import usable_cores
-from tools.counting import Count, count_ctest, count_pytest
+from tools.counting import Count, count_junit
 from tools.house import LAWS, breaches
 from tools.workshop import SkippedError, Workshop
 
@@ -117,11 +117,11 @@ def _tsan(shop: Workshop) -> Count:
 
 def _ctest(shop: Workshop, preset: str, prefix: Sequence[str] = ()) -> Count:
     jobs = str(usable_cores())
-    command = [*prefix, "ctest", "--preset", preset, "--timeout", "300", "-j", jobs]
+    command = [*prefix, "ctest", "--preset", preset, "--timeout", "300", "-j", jobs, "--output-junit", str(shop.junit)]
     code = run_logged(command, shop.log, folder=shop.root, append=True)
     if "No tests were found" in shop.said():
         raise SkippedError("there is no test for it")
-    return count_ctest(shop.said(), code)
+    return count_junit(shop.junit, code)
 
 
 def _systems(shop: Workshop) -> Count:
@@ -144,9 +144,10 @@ def _lab(shop: Workshop) -> Count:
 
 def _pytest(shop: Workshop, *words: str) -> Count:
     cache = shop.root / ".teff" / "pytest"
-    command = [sys.executable, "-u", "-m", "pytest", "-o", f"cache_dir={cache}", *words]
+    junit = f"--junit-xml={shop.junit}"
+    command = [sys.executable, "-u", "-m", "pytest", "-o", f"cache_dir={cache}", junit, *words]
     code = run_logged(command, shop.log, folder=shop.root / "lab", append=True)
-    return count_pytest(shop.said(), code)
+    return count_junit(shop.junit, code)
 
 
 CHECKS = (

@@ -32,6 +32,8 @@ class Workshop:
         self.log = root / ".teff" / "log" / f"test-{name}.log"
         self.log.parent.mkdir(parents=True, exist_ok=True)
         self.log.write_bytes(b"")
+        self.junit = self.log.with_suffix(".xml")  # what ctest or pytest writes of its tests
+        self.junit.unlink(missing_ok=True)
         self._followed = self.log
         self._started = time.monotonic()
 

@@ -5,7 +5,7 @@ comparison. Pure: the same runs give the same estimates.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,6 +18,7 @@ from tefflab.analysis.results import BEYOND, BUSY, ELSEWHERE, NO_TURN, Curve, Cu
 from tefflab.analysis.statistics import (
     FEWEST_ROUNDS,
     Interval,
+    MetgEstimate,
     Observation,
     median_interval,
     metg,
@@ -70,7 +71,7 @@ def estimate_row(variant: Variant, threshold: float, runs: Sequence[GraphRun], n
     return MetgRow(
         variant=variant,
         threshold=threshold,
-        metg=metg(crossing, threshold) if crossing else None,
+        metg=_metg(tuple(crossing), threshold) if crossing else None,
         overhead=overhead(seen) if len(crossing) < len(seen) else None,
         ceiling=median_interval(rates) if rates else None,
         ceiling_unit=units[0] if units else "",
@@ -80,6 +81,12 @@ def estimate_row(variant: Variant, threshold: float, runs: Sequence[GraphRun], n
         timesteps=min((run.record.graphs[0].steps for run in systems), default=0),
         note=note,
     )
+
+
+@lru_cache(maxsize=1024)
+def _metg(seen: tuple[Observation, ...], threshold: float) -> MetgEstimate:
+    """Kept: the sitting's choices, the live display and the table in the end show one estimate of the same runs."""
+    return metg(seen, threshold)
 
 
 def estimate_curve(variant: Variant, threshold: float, runs: Sequence[GraphRun]) -> Curve | None:

@@ -101,7 +101,6 @@ class MetgQuestion(GraphQuestion):
         self.threshold = threshold
         self._is_drawn = is_drawn
         self._longest = max(1, int(LONGEST_TASK / seconds_per_iteration))  # iterations
-        self._rows: dict[tuple[int, ...], MetgRow] = {}  # estimated since the last round, by their runs' ids
         self._places: list[_Place] = []
         self._place: _Place | None = None  # that this round measures
 
@@ -125,7 +124,6 @@ class MetgQuestion(GraphQuestion):
 
     def add(self, runs: Sequence[GraphRun]) -> None:
         super().add(runs)
-        self._rows.clear()
         place, self._place = self._place, None
         if place is None or place.relation != "=" or (seen := self.row(place.round_trip).metg) is None:
             return
@@ -136,11 +134,7 @@ class MetgQuestion(GraphQuestion):
 
     def row(self, round_trip: float | None) -> MetgRow:
         """The row at a distance of the cores; of all runs if it is None."""
-        runs = at_distance(self.runs, round_trip)
-        which = tuple(map(id, runs))
-        if which not in self._rows:
-            self._rows[which] = estimate_row(self.variant, self.threshold, runs)
-        return self._rows[which]
+        return estimate_row(self.variant, self.threshold, at_distance(self.runs, round_trip))
 
     def progress(self, round_trip: float | None) -> Progress | None:
         seen = self.row(round_trip).metg
