@@ -117,7 +117,7 @@ class MeasuredCase:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress of a variant at one case, from so many rounds: what a sitting decides by, and shows."""
+    """The progress of a variant at one case, from so many rounds. A sitting shows it and chooses rounds by it."""
 
     case: str
     text: str  # the value

@@ -110,8 +110,8 @@ class Question(ABC, Generic[AnyRecord]):
         return len({run.round for run in self.runs})
 
     def progress(self, round_trip: float | None) -> Progress | None:
-        """What the runs at this distance of the cores say so far; None if that is nothing yet, or if the question has
-        no single value."""
+        """The value so far, of the runs at this distance of the cores. None if there is none yet, or if the question
+        has no single value."""
         del round_trip
         return None
 
@@ -239,7 +239,7 @@ class Benchmark(ABC, Generic[AnyRecord]):
 
     @abstractmethod
     def rounds(self, plan: Plan, scales: Scales) -> Sequence[Round[AnyRecord]]:
-        """What each variant is asked, round after round."""
+        """The questions to each variant, for all its rounds."""
 
     def round_of(self, run: Run[AnyRecord]) -> Hashable:
         """Equal of the runs that one round made."""

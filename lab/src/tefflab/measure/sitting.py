@@ -67,7 +67,7 @@ class Known:
 
 @dataclass
 class Entry:
-    """What a variant is asked, round after round, and its history."""
+    """The questions to a variant, round after round, and their history."""
 
     round: Round[Any]
     program: Program

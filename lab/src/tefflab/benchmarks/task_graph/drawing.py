@@ -1,5 +1,6 @@
-"""The task graphs that flags describe, as the program `task_graph` lists them, as a picture (SVG) after Figure 1 of the
-paper: a column a point, a row a timestep. Nothing is run.
+"""The task graphs that flags describe, as the program `task_graph` lists them. Nothing is run.
+
+A picture (SVG) is like Figure 1 of the paper: a column a point, a row a timestep.
 
 Each task is a circle, each dependence a line from the task that wrote to the task that reads; time
 runs down the page. Several graphs stand side by side, as they run side by side.

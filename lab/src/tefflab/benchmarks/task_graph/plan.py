@@ -1,5 +1,6 @@
-"""The plan of a sitting of task graphs, and how long a run is: it has enough timesteps that start and end hardly count,
-and fewer only if tasks are very long.
+"""The plan of a sitting of task graphs, and how long a run is.
+
+A run has enough timesteps that start and end hardly count. It has fewer only if tasks are very long.
 """
 
 import math

@@ -1,5 +1,5 @@
-"""The pictures of METG: of every system in a separate row, of every system at every value of a category, or against a
-parameter, as dependencies per task or bytes.
+"""The pictures of METG: dots of every system, a row each or at every value of a category, and lines against a parameter
+(dependencies per task, bytes).
 """
 
 from collections.abc import Callable, Sequence
