@@ -1,5 +1,5 @@
 // The C interface (teff.h): the effect and the status of each call. examples/c_api.c shows that it is C99.
-#include "workers.hpp"
+#include "c_runtimes.hpp"
 
 #include <teff/teff.h>
 
@@ -17,39 +17,6 @@
 
 namespace teff::test {
 namespace {
-
-struct ends {
-  void operator()(teff_runtime* runtime) const { EXPECT_EQ(teff_runtime_end(runtime), teff_ok); }
-  void operator()(teff_graph* graph) const { teff_graph_end(graph); }
-};
-using c_runtime = std::unique_ptr<teff_runtime, ends>;
-using c_graph = std::unique_ptr<teff_graph, ends>;
-
-c_runtime made(unsigned workers) {
-  teff_runtime* runtime = nullptr;
-  EXPECT_EQ(teff_runtime_make(workers, &runtime), teff_ok) << teff_last_error();
-  return c_runtime(runtime);
-}
-
-c_graph made(const c_runtime& runtime, const teff_graph_functions& functions) {
-  teff_graph* graph = nullptr;
-  EXPECT_EQ(teff_graph_make(runtime.get(), &functions, &graph), teff_ok) << teff_last_error();
-  return c_graph(graph);
-}
-
-template <class Check>
-void on_c_runtimes(Check check) {
-  for (const unsigned workers : worker_counts) {
-    SCOPED_TRACE(testing::Message() << workers << " workers");
-    check(made(workers));
-  }
-}
-
-// Calls `f()` on a worker as the body of teff_run(). Returns the status of teff_run().
-template <class F>
-int run(const c_runtime& runtime, F f) {
-  return teff_run(runtime.get(), [](void* context) -> int { return (*static_cast<F*>(context))(); }, &f);
-}
 
 TEST(c_api, says_its_version) {
   EXPECT_STREQ(teff_version(), TEFF_PROJECT_VERSION);

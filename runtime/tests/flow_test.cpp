@@ -3,11 +3,13 @@
 #include <teff/flow.hpp>
 #include <teff/named.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -235,10 +237,16 @@ TEST(flow, an_object_named_twice_in_one_task_counts_once) {
 
 TEST(flow, a_section_outside_its_range_is_refused) {
   std::vector<double> x(10);
-  EXPECT_NE(text_of<misuse>([&] { static_cast<void>(section(x, 5, 6)); }).find("ends at element 11"),
-            std::string::npos);
-  EXPECT_NE(text_of<misuse>([&] { static_cast<void>(section(x, 0, 3, 3, 4)); }).find("ends at element 11"),
-            std::string::npos);
+  EXPECT_EQ(
+      text_of<misuse>([&] { static_cast<void>(section(x, 5, 6)); }),
+      "teff::section: 6 elements from element 5 on are not all in a range of 10: name elements that the "
+      "range has");
+  constexpr auto most = std::numeric_limits<std::size_t>::max();
+  EXPECT_NE(
+      text_of<misuse>([&] {
+        static_cast<void>(section(x, 4, 3, 3, most / 2));
+      }).find("3 rows, " + std::to_string(most / 2) + " elements apart, of 3 elements from element 4 on"),
+      std::string::npos);
 }
 
 // ---- More kinds of access ----
@@ -454,6 +462,64 @@ TEST(flow, a_check_finds_what_a_task_writes_and_does_not_name) {
   EXPECT_NE(text.find("has written memory at"), std::string::npos);
   f.task(in(a), [&] { f.task(inout(b), [&] { ++b; }); });
   EXPECT_NE(text_of<misuse>([&] { f.wait(); }).find("does not name"), std::string::npos);
+}
+
+TEST(flow, a_check_finds_what_a_task_reads_and_does_not_name) {
+  runtime rt{{.workers = 2}};
+  flow f{rt};
+  f.check(true);
+  std::vector<long> all(4096);
+  const auto half = std::span(all).first(2048);
+  long b = 0;
+  const auto text_of_reading = [&](auto make) {
+    f.task(out(all), [&] { std::ranges::fill(all, 7); });
+    make();
+    return text_of<misuse>([&] { f.wait(); });
+  };
+  const std::string expected = "has read memory at ";
+  const auto text =
+      text_of_reading([&] { f.task(inout(half), out(b), named<"careless">([&] { b = all[3000]; })); });
+  EXPECT_EQ(b, 7);
+  EXPECT_NE(text.find("'careless' " + expected), std::string::npos) << text;
+  // An inner task may touch less than its task, which goes on afterwards.
+  EXPECT_NE(text_of_reading([&] {
+              f.task(inout(all), [&] {
+                f.task(inout(half), [&] { half[0] = all[3000]; });
+                all[3000] = 8;
+              });
+            }).find(expected),
+            std::string::npos);
+  EXPECT_NE(text_of_reading([&] {
+              f.task(inout(half), [&] {
+                f.task(inout(half[0]), [&] { half[0] = 8; });
+                half[1] = all[3000];
+              });
+            }).find(expected),
+            std::string::npos);
+  EXPECT_EQ(text_of_reading([&] {
+              f.task(inout(all), out(b), [&] {
+                f.task(in(half), inout(b), [&] { b = half[1000]; });
+                all[3000] = b;
+              });
+              f.task(in(all), inout(b), [&] { b += all[3000]; });
+            }),
+            "nothing was thrown");
+  EXPECT_EQ(b, 14);
+}
+
+TEST(flow, a_check_forgets_memory_that_the_program_has_waited_for) {
+  runtime rt{{.workers = 2}};
+  flow f{rt};
+  f.check(true);
+  long b = 0;
+  for (int i = 0; i < 10; ++i) {
+    std::vector<long> gone(1 << 17);
+    f.task(out(gone), [&] { std::ranges::fill(gone, i); });
+    f.task(in(gone), inout(b), [&] { b += gone.back(); });
+    f.wait(in(gone));
+  }
+  f.wait();
+  EXPECT_EQ(b, 45);
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ TEST(task_graph, start_runs_a_task_that_depends_on_nothing_and_refuses_any_other
         text_of<misuse>([&] { g.start(5); }),
         "teff::task_graph::start: the indegree of the key 5 is 2, and start() is for tasks of indegree 0: "
         "the tasks that it depends on fulfil it");
+    EXPECT_THROW(g.start(-1), negative_indegree);
     g.wait();
     EXPECT_EQ(ran, 3);
   });

@@ -1,4 +1,6 @@
 // Task graphs whose tasks have priorities: which task runs first.
+#include <teff/detail/ready/ready_tasks.hpp>
+
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -121,6 +123,30 @@ TEST(task_graph, a_thief_takes_the_highest_priority_first) {
     g.wait();
   });
   EXPECT_EQ(order, (std::vector<int>{2, 7, 4, 1, 6, 3, 8, 5}));
+}
+
+// While a worker looks for more work, it may keep a task, and a thief may empty its heap.
+TEST(ready_tasks, give_the_task_that_was_kept_while_the_worker_looked_for_more) {
+  detail::ready_tasks ready(0);
+  detail::ready_node low;
+  detail::ready_node kept;
+  low.priority = 1;
+  const auto push = [&] {
+    ready.make_room(true);
+    ready.push_shared(&low, true);
+  };
+  kept.priority = 0;
+  push();
+  EXPECT_EQ(ready.take([&] {
+    EXPECT_EQ(ready.steal(), &low);
+    EXPECT_EQ(ready.keep_next(&kept), nullptr);
+  }),
+            &kept);
+  kept.priority = 2;
+  push();
+  EXPECT_EQ(ready.take([&] { EXPECT_EQ(ready.keep_next(&kept), nullptr); }), &kept);
+  EXPECT_EQ(ready.take([] {}), &low);
+  EXPECT_EQ(ready.take([] {}), nullptr);
 }
 
 }  // namespace

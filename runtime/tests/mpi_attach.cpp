@@ -6,6 +6,7 @@
 #include <teff/message.hpp>
 #include <teff/mpi.hpp>
 #include <teff/named.hpp>
+#include <teff/task_coroutine.hpp>
 
 #include <mpi.h>
 #include <signal.h>
@@ -105,6 +106,42 @@ void collectives(teff::runtime& rt, const teff::mpi& job) {
   expect(product == 1 << job.ranks(), "a product");
   expect(least == std::array<unsigned char, 3>{1, 7, 9}, "the smallest");
   expect(all.front() == 5 && all.back() == 1004, "a broadcast");
+}
+
+// One task a lane: a coroutine that goes round the ring.
+void coroutines(teff::runtime& rt, const teff::mpi& job) {
+  const int rank = job.rank();
+  const int next = (rank + 1) % job.ranks();
+  const int before = (rank + job.ranks() - 1) % job.ranks();
+  constexpr int steps = 200;
+  constexpr int lanes = 20;
+  teff::flow f{rt};
+  std::array<std::vector<int>, lanes> lane_values;
+  for (int lane = 0; lane < lanes; ++lane) {
+    auto& mine = lane_values[lane];
+    mine.assign(1 + 5000 * static_cast<std::size_t>(lane % 2), rank);
+    f.task(teff::inout(mine), [&mine, next, before, lane]() -> teff::task_coroutine {
+      std::vector<int> came(mine.size());
+      for (int step = 0; step < steps; ++step) {
+        teff::mpi::isend(mine, next, lane);
+        co_await teff::mpi::recv(came, before, lane);  // and the send
+        for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = came[i] + 1;
+      }
+    });
+  }
+  int sum = rank;
+  int value = rank;
+  f.task([&]() -> teff::task_coroutine {
+    co_await teff::mpi::allreduce(sum);
+    co_await teff::mpi::bcast(value, 1);
+    co_await teff::mpi::barrier();
+  });
+  f.wait();
+  const int origin = ((rank - steps) % job.ranks() + job.ranks()) % job.ranks();
+  for (const auto& each : lane_values)
+    for (const int one : each) expect(one == origin + steps, "a value that a coroutine has sent round");
+  expect(sum == job.ranks() * (job.ranks() - 1) / 2, "a sum that a coroutine awaits");
+  expect(value == 1, "a broadcast that a coroutine awaits");
 }
 
 // Tasks of a graph, beside a communicator that uses MPI's messages meanwhile.
@@ -302,6 +339,7 @@ int main(int argc, char** argv) {
     teff::runtime rt{{.workers = multiple ? workers : 2}};
     const std::map<std::string, std::function<void()>> tests{{"exchange", [&] { exchange(rt, job); }},
                                                              {"collectives", [&] { collectives(rt, job); }},
+                                                             {"coroutines", [&] { coroutines(rt, job); }},
                                                              {"graph", [&] { graph(rt, job); }},
                                                              {"many", [&] { many(rt, job); }},
                                                              {"own_requests", [&] { own_requests(rt, job); }},

@@ -1,5 +1,5 @@
 // Which signals the threads of libteff leave to the program's own threads.
-#include "message/watchdog.hpp"
+#include "platform/watchdog.hpp"
 #include "workers.hpp"
 
 #include <sys/wait.h>

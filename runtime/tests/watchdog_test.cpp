@@ -1,10 +1,13 @@
-// TEFF_WATCHDOG: the texts of a rank whose wait takes long.
+// TEFF_WATCHDOG: the texts of a wait that takes long, of a rank or a flow.
 #include <gtest/gtest.h>
 #include <unistd.h>
+#include <teff/attach.hpp>
 #include <teff/distributed_graph.hpp>
 #include <teff/distributed_replay.hpp>
 #include <teff/error.hpp>
+#include <teff/flow.hpp>
 #include <teff/message.hpp>
+#include <teff/named.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -12,11 +15,12 @@
 #include <memory>
 #include <semaphore>
 #include <span>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "message/watchdog.hpp"
+#include "platform/watchdog.hpp"
 #include "ranks.hpp"
 
 namespace teff::test {
@@ -258,6 +262,69 @@ TEST_F(watchdog, says_which_task_of_a_replay_waits_for_which) {
       if (key == 11 && task.iteration == 3) seen.acquire();
     });
   });
+  reader.join();
+}
+
+std::string at(const void* object) {
+  std::ostringstream text;
+  text << object;
+  return text.str();
+}
+
+TEST_F(watchdog, says_which_task_of_a_flow_waits_for_what_and_which_task_holds_it) {
+  stderr_here said;
+  held_task held;
+  long a = 0;
+  int b = 0;
+  const std::string first = "of 8 bytes at " + at(&a);
+  const std::string second = "of 4 bytes at " + at(&b);
+  std::thread reader([&] {
+    said.read_until("teff: flow: 2 tasks have not ended: task 'ask' (inout " + first +
+                    ") has run, and a handle or an event holds its end; task 'read' (in " + first +
+                    ", inout " + second + ") has not begun: it waits for in " + first +
+                    ", which task 'ask' holds by inout " + first + " (for ");
+    held.release();
+  });
+  runtime rt{{.workers = 2}};
+  flow f{rt};
+  f.task(out(a), named<"ask">([&] { held = hold_end(); }));
+  f.task(in(a), out(b), named<"read">([&] { b = 1; }));
+  f.wait();
+  EXPECT_EQ(b, 1);
+  reader.join();
+}
+
+// The destructor drops them. Until then it waits for the task that has begun.
+TEST_F(watchdog, says_which_task_keeps_inner_tasks_and_commutative_ones_of_a_flow_from_beginning) {
+  stderr_here said;
+  std::binary_semaphore seen{0};
+  std::binary_semaphore begun{0};
+  long a = 0;
+  const std::string memory = "of 8 bytes at " + at(&a);
+  const std::string holder = ", which task 'first' holds by commutative " + memory;
+  std::thread reader([&] {
+    said.read_until("task 'first' (commutative " + memory + ") runs on worker ");
+    said.read_until("task 'second' (commutative " + memory + ") has not begun: it waits for commutative " +
+                    memory + holder);
+    said.read_until("task 'outer' (weak inout " + memory + ") has run, and a part of it has not ended: ");
+    said.read_until("task 'inner' (in " + memory + ") has not begun: it waits for in " + memory + holder);
+    seen.release();
+  });
+  runtime rt{{.workers = 2}};
+  {
+    flow f{rt};
+    f.task(commutative(a), named<"first">([&] {
+             begun.release();
+             seen.acquire();
+           }));
+    begun.acquire();
+    f.task(commutative(a), named<"second">([&] { ++a; }));
+    f.task(weak(inout(a)), named<"outer">([&] {
+             f.task(in(a), named<"inner">([] {}));
+             begun.release();
+           }));
+    begun.acquire();
+  }
   reader.join();
 }
 

@@ -35,7 +35,8 @@ namespace teff {
 //   release the graph or flow may be gone. Until the task has ended, another fulfilment of its key is one too
 //   many.
 // - A failure releases no handle: wait() and the destructor of the graph or flow wait for all of them. If the
-//   program keeps a handle and never releases it, they sleep for ever, and report nothing.
+//   program keeps a handle and never releases it, they sleep for ever. A graph reports nothing then. A flow
+//   names the task, and the tasks that wait for it, if TEFF_WATCHDOG is set.
 // - The graph or flow outlives its handles.
 class held_task {
  public:

@@ -103,8 +103,11 @@ class flow_recording {
 //   program may make any number of tasks in bounded memory.
 // - A runtime outlives its flows, and the memory that a task names outlives the task.
 // - If a body throws, tasks that have not begun are dropped, and wait() throws the first exception.
+// - If TEFF_WATCHDOG=30 is set when the flow is made, a thread that waits for it reports on stderr every
+//   30 s. The report names the tasks that have not ended, and for each the task that holds its memory.
 class flow {
  public:
+  // Throws invalid_option if TEFF_WATCHDOG is not a number of seconds, and std::bad_alloc.
   explicit flow(runtime& rt)
       : core_(std::make_shared<detail::flow_core>(detail::private_access::internals(rt), rt.workers())) {
     detail::attach(detail::private_access::internals(rt), core_);
@@ -131,7 +134,7 @@ class flow {
     requires(sizeof...(What) != 0 &&
              !std::same_as<std::remove_cvref_t<detail::first_of<What...>>, task_options>)
   void task(What&&... what) {
-    task(task_options{}, std::forward<What>(what)...);
+    task(plain, std::forward<What>(what)...);
   }
   template <class... What>
     requires(sizeof...(What) != 0)
@@ -233,6 +236,9 @@ class flow {
     std::optional<detail::call_in_progress> call;
     if (detail::here().runtime != &core->runtime()) call.emplace(core->runtime());
     task(std::forward<Accesses>(accesses)..., telling(&begun, core));
+    // The program may free the memory now.
+    if (core->checker != nullptr) [[unlikely]]
+      with_list([core](std::span<const access> all) { core->checker->forget(all); }, accesses...);
     core->help_until([](const void* what) { return static_cast<const std::atomic<bool>*>(what)->load(); },
                      &begun);
   }
@@ -267,12 +273,17 @@ class flow {
   }
 
   // Waits as wait(), and throws as wait(). From then on each task runs where it is made, in order, and the
-  // flow checks it. The check covers all memory that tasks have named since the last wait(). It fails if a
-  // body changes a byte of it that the task does not name as written. It fails if an inner task names memory
-  // that its task does not name. wait() then throws misuse with the task, the address and the way out.
+  // flow checks it. The check covers all memory that tasks have named since the last wait(). If a task breaks
+  // its accesses, wait() throws misuse with the task, the address and the way out:
   //
-  // The check is slow: it copies that memory before each body, and compares it afterwards. It finds no
-  // undeclared read, and no write to memory that no task has named.
+  // - The body changes a byte that the task does not name as written.
+  // - The body reads memory that an earlier task names as written, and that its own task does not name. The
+  //   check finds this in whole pages of such memory only, so in an array of two pages or more.
+  // - An inner task names memory that its task does not name.
+  //
+  // The check is slow: it copies the memory before each body, and compares it afterwards. It has the system
+  // take the access to those pages meanwhile, by mprotect() and a handler of SIGSEGV. So a system call that
+  // a body gives such memory fails with EFAULT. The check does not know memory that no task has named.
   void check(bool on) {
     wait();
     core_->checker = on ? std::make_unique<detail::flow_checker>() : nullptr;
@@ -282,6 +293,8 @@ class flow {
   void cancel() noexcept { core_->fail(nullptr); }
 
  private:
+  static constexpr task_options plain{};
+
   void expect_outside(const char* call) const {
     if (core_->is_within()) [[unlikely]]
       detail::refuse_within_task(call);

@@ -1,6 +1,7 @@
 // mpi: a job whose ranks are processes that MPI has started. Target teff::mpi.
 #pragma once
 
+#include <teff/task_coroutine.hpp>
 #include <teff/transport.hpp>
 
 #include <array>
@@ -164,6 +165,35 @@ class mpi final : public transport {
   }
   // The task ends when all ranks have called it.
   static void ibarrier();
+
+  // The same for a body that is a coroutine (teff::task_coroutine). It awaits the result: `co_await` returns
+  // when the operation has completed, and all others that the task has begun.
+  //
+  //   co_await teff::mpi::recv(halo, left, 1);
+  template <class What>
+  [[nodiscard]] static detail::awaited_events send(const What& data, int to, int tag = 0) {
+    isend(data, to, tag);
+    return {};
+  }
+  template <class What>
+  [[nodiscard]] static detail::awaited_events recv(What&& data, int from, int tag = 0) {
+    irecv(data, from, tag);
+    return {};
+  }
+  template <class What>
+  [[nodiscard]] static detail::awaited_events bcast(What&& data, int from) {
+    ibcast(data, from);
+    return {};
+  }
+  template <class What>
+  [[nodiscard]] static detail::awaited_events allreduce(What&& data, operation by = operation::sum) {
+    iallreduce(data, by);
+    return {};
+  }
+  [[nodiscard]] static detail::awaited_events barrier() {
+    ibarrier();
+    return {};
+  }
 
   // The task ends when these requests have completed, which the program has begun by calls of MPI. Requests
   // that are MPI_REQUEST_NULL, and no requests at all, have completed. The library takes the requests: the

@@ -208,7 +208,7 @@ class task_graph {
   }
 
   // Names a task that depends on nothing: it is ready. Any thread may call it. Throws misuse if the key's
-  // indegree is not 0, and what fulfill() throws. (fulfill() of such a key does the same.)
+  // indegree is positive, and what fulfill() throws. (fulfill() of such a key does the same.)
   void start(const Key& key) { graph_->start(key, "teff::task_graph::start"); }
 
   // Says that one of the dependences of a key's task is done; the last one makes the task ready. Any thread

@@ -13,9 +13,9 @@
 //   if (status != teff_ok) fprintf(stderr, "%s\n", teff_last_error());
 //   teff_runtime_end(rt);
 //
-// Statuses. A body returns 0 if all is well, and any other number if not. That number stops the loop, scope
-// or graph, and the call that waits for it returns the number. Numbers above 0 are the program's own. Numbers
-// below 0 are libteff's, which a body may pass on.
+// Statuses. A body returns 0 if all is well, and any other number if not. That number stops the loop,
+// scope, graph or flow, and the call that waits for it returns the number. Numbers above 0 are the program's
+// own. Numbers below 0 are libteff's, which a body may pass on.
 #ifndef TEFF_TEFF_H
 #define TEFF_TEFF_H
 
@@ -34,7 +34,7 @@ enum teff_status {
   teff_forked_process = -3,          // a child process of fork() used what its parent made
   teff_over_fulfilled = -4,          // a key was fulfilled more often than its indegree says
   teff_never_satisfied = -5,         // a key was fulfilled less often than its indegree says
-  teff_graph_waits_for_itself = -6,  // teff_graph_wait() was called where it could never return
+  teff_graph_waits_for_itself = -6,  // the wait for a graph or flow was called where it could never return
   teff_out_of_memory = -7,           // there is no memory
   teff_system_error = -8,            // the operating system refused something, such as a thread
   teff_exception = -9                // a body, written in C++, threw an exception
@@ -58,8 +58,9 @@ typedef struct teff_runtime teff_runtime;
 int teff_runtime_make(unsigned workers, teff_runtime** made);
 
 // Waits for the calls of teff_run() that are in progress, ends the workers and frees the runtime. NULL is
-// allowed. Graphs of the runtime must have ended before. Returns teff_misused if called by one of the
-// workers; then the runtime stays. In a child process of fork() it does nothing with the parent's runtime.
+// allowed. Graphs and flows of the runtime must have ended before. Returns teff_misused if called by one of
+// the workers; then the runtime stays. In a child process of fork() it does nothing with the parent's
+// runtime.
 int teff_runtime_end(teff_runtime* runtime);
 
 // How many workers it has; 0 if it is NULL.
@@ -161,6 +162,74 @@ int teff_graph_wait(teff_graph* graph);
 // Frees the graph. If tasks are left, drops the tasks that have not begun, waits for the running tasks, and
 // says so on stderr. NULL is allowed.
 void teff_graph_end(teff_graph* graph);
+
+// ---- Data flow ----
+
+// Tasks that name the memory which they read and write. Two tasks are dependent if they share memory that
+// either of them writes. A task begins when the tasks that were made before it, and on which it depends, have
+// ended. So the result is that of the program in which each task runs where it is made.
+//
+//   teff_access touched[] = {{.kind = teff_in, .first = x, .bytes = n * sizeof *x},
+//                            {.kind = teff_inout, .first = &sum, .bytes = sizeof sum}};
+//   status = teff_flow_task(flow, touched, 2, add, &call, sizeof call);
+//
+// One thread at a time makes the tasks of a flow, and waits. The memory that a task names outlives the task.
+// A body may make inner tasks of the flow. They wait for each other only, and their task ends when they all
+// have. They may touch the memory that their task names, and memory that belongs to their task alone.
+typedef struct teff_flow teff_flow;
+
+// How a task touches memory.
+enum teff_access_kind {
+  teff_in = 1,           // it reads the memory
+  teff_out = 2,          // it writes all of the memory, and does not read the old values
+  teff_inout = 3,        // it reads and writes the memory
+  teff_commutative = 4,  // it updates the memory: such tasks in a row run one at a time, in any order
+  teff_concurrent = 5    // it updates the memory: such tasks in a row run together, and must synchronise
+};
+
+// A part of memory that a task touches: `bytes` from `first` on, or several rows of so many bytes.
+typedef struct teff_access {
+  int kind;  // of enum teff_access_kind
+  const void* first;
+  size_t bytes;   // of a row; 0: no memory
+  size_t rows;    // 0 or 1: a single row
+  size_t stride;  // bytes from the beginning of a row to that of the next row
+} teff_access;
+
+// Makes a flow. The runtime must live longer than the flow. Returns teff_misused if an argument is NULL.
+// Returns teff_forked_process, teff_out_of_memory. Then `*made` is NULL.
+int teff_flow_make(teff_runtime* runtime, teff_flow** made);
+
+// Makes a task that touches `count` parts of memory, and calls body(context). If `bytes` is not 0, the task
+// keeps a copy of so many bytes at `context`, and the body gets the address of the copy. The call may run
+// this or other tasks before it returns. Returns teff_misused if the flow or the body is NULL, or an access
+// has no kind, or accesses or a context are NULL and their number is not 0. Then it makes no task. Returns
+// teff_out_of_memory. In a child process of fork(), the wait for the task returns teff_forked_process.
+int teff_flow_task(teff_flow* flow, const teff_access* accesses, size_t count, int (*body)(void* context),
+                   void* context, size_t bytes);
+
+// Makes a worksharing task: a single task with these accesses. It calls body(begin, end, context) for chunks
+// that together are all of [first, last). All workers that are free run chunks, with the same context. The
+// task has ended when all chunks have. `chunk`: how many iterations a chunk has at least, but for the last;
+// 0: as many as their cost says. A chunk may not make tasks of the flow. Returns as teff_flow_task().
+int teff_flow_task_for(teff_flow* flow, int64_t first, int64_t last, size_t chunk,
+                       const teff_access* accesses, size_t count,
+                       int (*body)(int64_t begin, int64_t end, void* context), void* context, size_t bytes);
+
+// Returns when all tasks have ended. A worker runs tasks while it waits. The flow can be used again. Returns
+// what the first body returned that did not return 0: tasks that had not begun by then were dropped. Returns
+// teff_misused if there is no flow, or if a task of the flow calls it. Returns teff_graph_waits_for_itself,
+// teff_forked_process.
+int teff_flow_wait(teff_flow* flow);
+
+// Returns when a task with these accesses could begin. Tasks that touch other memory may still run. Returns
+// as teff_flow_task(), teff_forked_process, and teff_misused if a task of the flow calls it. It leaves the
+// results of bodies to teff_flow_wait().
+int teff_flow_wait_for(teff_flow* flow, const teff_access* accesses, size_t count);
+
+// Frees the flow. If tasks are left, drops the tasks that have not begun, waits for the running tasks, and
+// says so on stderr. NULL is allowed. If a task of the flow calls it, the program ends.
+void teff_flow_end(teff_flow* flow);
 
 #ifdef __cplusplus
 }  // extern "C"

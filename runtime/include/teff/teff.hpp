@@ -16,5 +16,6 @@
 #include <teff/replay.hpp>
 #include <teff/runtime.hpp>
 #include <teff/simulated.hpp>
+#include <teff/task_coroutine.hpp>
 #include <teff/task_graph.hpp>
 #include <teff/transport.hpp>

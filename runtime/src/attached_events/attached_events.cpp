@@ -3,7 +3,7 @@
 #include <teff/detail/task_source/source_worker.hpp>
 #include <teff/error.hpp>
 
-#include "platform/watchdog_interval.hpp"
+#include "platform/watchdog.hpp"
 #include "scheduler/scheduler.hpp"
 
 #include <algorithm>
@@ -134,7 +134,7 @@ attached_events& attached_events::of(scheduler& runtime) {
 }
 
 attached_events::attached_events(scheduler& runtime)
-    : runtime_(runtime), watch_(watchdog_interval()), reports_at_(poll_time::clock::now() + watch_) {}
+    : runtime_(runtime), watch_(watchdog::interval()), reports_at_(poll_time::clock::now() + watch_) {}
 
 event_set& attached_events::events_made_by(std::unique_ptr<event_set> (*make)()) {
   const auto find = [&]() -> event_set* {

@@ -2,7 +2,7 @@
 #include <teff/detail/task_source/source_worker.hpp>
 #include <teff/error.hpp>
 
-#include "message/watchdog.hpp"
+#include "platform/watchdog.hpp"
 
 #include <string>
 #include <utility>

@@ -4,7 +4,7 @@
 
 #include "distributed/replay_memory.hpp"
 #include "distributed/replay_planning.hpp"
-#include "message/watchdog.hpp"
+#include "message/watched_channel.hpp"
 #include "platform/process_fence.hpp"
 #include "replay/needs.hpp"
 
@@ -40,7 +40,7 @@ replay_ranks::replay_ranks(communicator& like)
       tell_times_(messages_.on([this](int from, std::uint64_t times) {
         if (!leaves_) expect_same_times(from, times);
       })),
-      channel_(watchdog::open(transport_, private_access::source(messages_).name())),
+      channel_(open_watched(transport_, private_access::source(messages_).name())),
       planning_(std::make_unique<planned>(messages_, transport_.ranks())) {
   private_access::source(messages_).describe([this] { return waits_in_words(); });
   channel_->on_arrival([this] { ring_own(); });
@@ -49,8 +49,8 @@ replay_ranks::replay_ranks(communicator& like)
 replay_ranks::~replay_ranks() {
   leave();
   channel_->on_arrival(nullptr);
-  watchdog::close(std::move(channel_), private_access::source(messages_).name(), transport_.rank(),
-                  transport_.ranks());
+  close_watched(std::move(channel_), private_access::source(messages_).name(), transport_.rank(),
+                transport_.ranks());
 }
 
 void replay_ranks::plan(rank_lists lists) {

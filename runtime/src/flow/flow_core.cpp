@@ -3,7 +3,9 @@
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/error.hpp>
 
+#include "flow/access_text.hpp"
 #include "flow/releasing.hpp"
+#include "platform/watchdog.hpp"
 #include "scheduler/scheduler.hpp"
 
 #include <algorithm>
@@ -23,6 +25,7 @@ flow_core::flow_core(scheduler& runtime, unsigned workers)
                 std::construct_at(at, static_cast<unsigned>(i), workers == 1, blocks_);
               }),
       outside_pool_(blocks_),
+      watch_(watchdog::is_on() ? std::make_unique<flow_watch>() : nullptr),
       wait_for_tasks_(runtime) {
   for (auto& each : states_.all()) this->add_worker(each);
 }
@@ -85,7 +88,40 @@ held_end<>* flow_core::hold_end() {
         "teff::flow: a task that holds its end was recorded, and a replayed task ends with its body: run "
         "this "
         "part without a recording");
-  return base::hold_end();
+  held_end<>* const held = base::hold_end();
+  if (watch_ != nullptr && held != nullptr) watch_->hold(static_cast<const flow_task&>(*held->task));
+  return held;
+}
+
+// ---- Waiting ----
+
+namespace {
+
+// Null, if the flow is not watched. Throws std::system_error.
+std::unique_ptr<watchdog> observer_of(const flow_watch* tasks) {
+  if (tasks == nullptr) return nullptr;
+  return std::make_unique<watchdog>([tasks] { return tasks->state(); });
+}
+
+}  // namespace
+
+void flow_core::wait() {
+  const auto observes = observer_of(watch_.get());
+  base::wait();
+}
+
+void flow_core::abandon_if_unfinished() noexcept {
+  std::unique_ptr<watchdog> observes;
+  catch_all([&] { observes = observer_of(watch_.get()); },
+            [] {});  // no thread could be made: it waits unwatched
+  base::abandon_if_unfinished();
+}
+
+void flow_core::help_until(bool (*what)(const void*), const void* of) {
+  const auto observes = observer_of(watch_.get());
+  std::optional<call_in_progress> call;
+  if (detail::here().runtime != &this->runtime()) call.emplace(this->runtime());
+  wait_for_tasks_.wait_until(what, of, *this);
 }
 
 // ---- Running ----
@@ -166,6 +202,7 @@ bool flow_core::receive_outside(flow_worker& here) noexcept {
 
 void flow_core::run_body(flow_worker& here, ready_node& node) {
   auto& task = static_cast<flow_task&>(node);
+  const flow_watch::body watched(watch_.get(), task, here.index);
   if (task.body->loop != nullptr) [[unlikely]]
     return run_loop(here, task);
   if (here.log != nullptr) [[unlikely]]
@@ -194,8 +231,20 @@ void flow_core::count_ran(flow_worker& here, flow_task& task) noexcept {
 
 void flow_core::end(flow_worker& here, ready_node& node) noexcept {
   auto& task = static_cast<flow_task&>(node);
-  if (task.body->loop == nullptr || end_loop(here, task)) [[likely]]
+  if (task.body->goes_on != nullptr && task.body->goes_on(task) && !this->cancelled()) [[unlikely]]
+    go_on(here, task);
+  else if (task.body->loop == nullptr || end_loop(here, task)) [[likely]]
     end_now(here, task);
+}
+
+// The events that the task's coroutine awaits have completed: the task is ready again.
+void flow_core::go_on(flow_worker& here, flow_task& task) noexcept {
+  flow_counts::raise(here.counts.made);
+  task.counted = false;
+  const maker by{&here, nullptr, here.pool, here.counts, true};
+  const bool outer = std::exchange(here.runs_what_it_receives, true);
+  catch_all([&] { make_task_ready(by, task); }, [this] { this->fail(std::current_exception()); });
+  here.runs_what_it_receives = outer;
 }
 
 // The body has returned, and all chunks of a worksharing task have ended.
@@ -246,12 +295,11 @@ std::string flow_core::running_task_on(unsigned worker) const {
 }
 
 std::string flow_core::text_of(flow_task& task) {
-  static constexpr const char* names[] = {"in", "inout", "concurrent", "commutative", "reduction"};
   std::string text = name_in_words(task.body->name());
   task.each_member([&, first = true](flow_member& each) mutable {
     text += first ? " of " : ", ";
     first = false;
-    text += names[static_cast<int>(each.mode)];
+    text += mode_in_words(each.mode);
   });
   return text;
 }

@@ -12,9 +12,13 @@
 
 namespace teff::detail {
 
-void refuse_section(std::size_t end, std::size_t size) {
-  throw misuse("teff::section: it ends at element " + std::to_string(end) + " of a range of " +
-               std::to_string(size) + ": name elements that the range has");
+void refuse_section(std::size_t first, std::size_t count, std::size_t rows, std::size_t stride,
+                    std::size_t size) {
+  const std::string in_rows =
+      rows == 1 ? "" : std::to_string(rows) + " rows, " + std::to_string(stride) + " elements apart, of ";
+  throw misuse("teff::section: " + in_rows + std::to_string(count) + " elements from element " +
+               std::to_string(first) + " on are not all in a range of " + std::to_string(size) +
+               ": name elements that the range has");
 }
 
 void refuse_within_task(const char* call) {
@@ -322,13 +326,18 @@ void flow_core::submit(const maker& by, flow_task& task, std::span<const access>
   flow_domain& domain = domain_of(by);
   addition to{by, task, domain, accesses};
   std::exception_ptr error;
-  catch_all([&] { place_after(to); },
-            [&] {
-              // The groups that it has joined must still end.
-              error = std::current_exception();
-              task.body->destroy(task);
-              task.body = &nothing;
-            });
+  catch_all(
+      [&] {
+        if (watch_ != nullptr) [[unlikely]]
+          watch_->add(task, accesses);
+        place_after(to);
+      },
+      [&] {
+        // The groups that it has joined must still end.
+        error = std::current_exception();
+        task.body->destroy(task);
+        task.body = &nothing;
+      });
   task.references.store(to.references, std::memory_order_relaxed);
   if (by.parent != nullptr) {
     ++by.parent->awaited;

@@ -3,6 +3,8 @@
 
 #include <teff/detail/flow/flow_core.hpp>
 
+#include "flow/flow_watch.hpp"
+
 #include <utility>
 
 namespace teff::detail {
@@ -20,6 +22,8 @@ struct flow_core::releasing {
       });
       if (!task->is_kept) task->body->destroy(*task);
       flow_task* const parent = task->parent;
+      if (core.watch_ != nullptr) [[unlikely]]
+        core.watch_->remove(*task);
       core.release(*task, by.pool);
       task = parent != nullptr && parent->unended.end_one() ? parent : nullptr;
     }

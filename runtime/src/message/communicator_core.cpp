@@ -2,8 +2,9 @@
 #include <teff/error.hpp>
 #include <teff/runtime.hpp>
 
-#include "message/watchdog.hpp"
+#include "message/watched_channel.hpp"
 #include "platform/digest.hpp"
+#include "platform/watchdog.hpp"
 
 #include <cstring>
 #include <utility>
@@ -40,7 +41,7 @@ communicator_core::communicator_core(transport& through, message_host& host, std
       window_(window),
       patience_(through.ranks() > 1 ? patience : 0),
       peers_(static_cast<std::size_t>(through.ranks())),
-      channel_(watchdog::open(through, host.name())),
+      channel_(open_watched(through, host.name())),
       words_("libteff " + std::string(version()) + ", packets 3\n"),
       digest_(short_digest_of(words_)),
       own_marks_((host.is_traced() ? traced_mark : 0) | (watchdog::is_on() ? watched_mark : 0)),
@@ -52,7 +53,7 @@ communicator_core::communicator_core(transport& through, message_host& host, std
 
 communicator_core::~communicator_core() {
   channel_->on_arrival(nullptr);
-  watchdog::close(std::move(channel_), host_.name(), rank_, ranks());
+  close_watched(std::move(channel_), host_.name(), rank_, ranks());
 }
 
 // ---- Messages that are sent ----

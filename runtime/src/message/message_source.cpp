@@ -2,7 +2,7 @@
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
 
-#include "message/watchdog.hpp"
+#include "platform/watchdog.hpp"
 #include "scheduler/scheduler.hpp"
 
 #include <algorithm>

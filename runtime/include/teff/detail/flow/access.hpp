@@ -72,7 +72,9 @@ template <class What>
   }
 }
 
-[[noreturn, gnu::cold]] void refuse_section(std::size_t end, std::size_t size);
+// Of a range of `size` elements.
+[[noreturn, gnu::cold]] void refuse_section(std::size_t first, std::size_t count, std::size_t rows,
+                                            std::size_t stride, std::size_t size);
 
 // The value with which a reduction's private copy starts, unless the program gives one.
 template <class T, class Op>
@@ -154,7 +156,7 @@ template <detail::elements R>
 [[nodiscard]] auto section(R&& whole, std::size_t first, std::size_t count) {
   const std::span of(whole);
   if (first > of.size() || count > of.size() - first) [[unlikely]]
-    detail::refuse_section(first + count, of.size());
+    detail::refuse_section(first, count, 1, 0, of.size());
   return of.subspan(first, count);
 }
 // The elements whose numbers are in `some`.
@@ -174,7 +176,7 @@ template <detail::elements R>
   const bool fits = rows == 0 || (first <= of.size() && count <= of.size() - first &&
                                   (rows == 1 || stride <= (of.size() - first - count) / (rows - 1)));
   if (!fits) [[unlikely]]
-    detail::refuse_section(first + (rows - 1) * stride + count, of.size());
+    detail::refuse_section(first, count, rows, stride, of.size());
   using element = typename decltype(of)::element_type;
   return strided<element>{of.data() + first, rows == 0 ? 0 : count, rows == 0 ? 1 : rows, stride};
 }

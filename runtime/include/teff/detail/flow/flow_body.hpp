@@ -4,6 +4,7 @@
 #include <teff/detail/flow/access.hpp>
 #include <teff/detail/flow/flow_task.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
+#include <teff/task_coroutine.hpp>
 
 #include <array>
 #include <concepts>
@@ -85,8 +86,16 @@ void append_access(std::vector<access>& to, const reduction_access<T, Op, Array>
 
 template <class Body, class... Copies>
 struct flow_closure {
+  static constexpr bool takes_copies = std::invocable<Body&, decltype(std::declval<Copies&>().given())...>;
+  static constexpr bool is_coroutine = requires(Body& function, Copies&... copies) {
+    { std::invoke(function, copies.given()...) } -> std::same_as<task_coroutine>;
+  };
+  struct no_coroutine {};
+
   Body function;
   [[no_unique_address]] std::tuple<Copies...> copies;
+  // Destroyed before the body, whose captures it uses.
+  [[no_unique_address]] std::conditional_t<is_coroutine, task_coroutine, no_coroutine> coroutine{};
 
   static flow_closure& of(flow_task& task) noexcept { return *static_cast<flow_closure*>(task.closure); }
   static void run(flow_task& task) {
@@ -94,7 +103,27 @@ struct flow_closure {
     if (trace_ring* const ring = ring_here(); ring != nullptr) [[unlikely]]
       record_spawn(*ring);
     const traced_span span(event_kind::task, name_of<Body>());
-    std::apply([&](auto&... copy) { std::invoke(me.function, copy.given()...); }, me.copies);
+    static_assert(takes_copies,
+                  "the body of a task has one parameter for each reduction, in their order: a T& for an "
+                  "object, a std::span<T> for a range. A std::string is a range of char: reduce an object "
+                  "that holds it");
+    if constexpr (takes_copies) call(me, task);
+  }
+  static void call(flow_closure& me, flow_task& task) {
+    const auto call_function = [&] {
+      return std::apply([&](auto&... copy) { return std::invoke(me.function, copy.given()...); }, me.copies);
+    };
+    if constexpr (is_coroutine) {
+      if (!me.coroutine.has_begun() || me.coroutine.has_ended())
+        me.coroutine = call_function();  // a replay begins it anew
+      me.coroutine.run(task);
+    } else {
+      static_cast<void>(call_function());
+    }
+  }
+  static bool goes_on(flow_task& task) noexcept {
+    if constexpr (is_coroutine) return of(task).coroutine.has_begun() && !of(task).coroutine.has_ended();
+    return false;
   }
   static void destroy(flow_task& task) noexcept { std::destroy_at(&of(task)); }
   static reduction_part* reduction(flow_task& task, std::size_t index) noexcept {
@@ -107,8 +136,8 @@ struct flow_closure {
         },
         of(task).copies);
   }
-  static constexpr flow_body body{&run, &destroy, sizeof...(Copies) == 0 ? nullptr : &reduction,
-                                  &name_of<Body>};
+  static constexpr flow_body body{&run,           &destroy, sizeof...(Copies) == 0 ? nullptr : &reduction,
+                                  &name_of<Body>, nullptr,  is_coroutine ? &goes_on : nullptr};
 };
 
 template <class Body, class... Copies>

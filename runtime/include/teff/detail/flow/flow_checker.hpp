@@ -1,4 +1,4 @@
-// Runs the tasks of a flow in order, and compares the writes of each with its accesses (flow::check).
+// Runs the tasks of a flow in order, and compares what each touches with its accesses (flow::check).
 #pragma once
 
 #include <teff/detail/flow/flow_task.hpp>
@@ -12,6 +12,11 @@
 
 namespace teff::detail {
 
+struct byte_range {
+  std::uintptr_t begin;
+  std::uintptr_t end;
+};
+
 // Only the thread that makes the tasks uses it.
 class flow_checker {
  public:
@@ -22,18 +27,23 @@ class flow_checker {
   [[nodiscard]] bool is_within() const noexcept { return !running_.empty(); }
   [[nodiscard]] bool is_within_loop() const noexcept { return in_loop_; }
   // Memory that was named so far may be gone.
-  void forget() noexcept { known_.clear(); }
+  void forget() noexcept { known_ = {}; }
+  // This memory may be gone.
+  void forget(std::span<const access> accesses);
 
  private:
-  struct range {
-    std::uintptr_t begin;
-    std::uintptr_t end;
+  using ranges = std::vector<byte_range>;
+  // Ranges that do not overlap.
+  struct memory {
+    ranges named;
+    ranges written;  // named by another access than in()
   };
-  using ranges = std::vector<range>;
-  [[nodiscard]] static ranges ranges_of(std::span<const access> accesses, bool written_only);
+  [[nodiscard]] static memory memory_of(std::span<const access> accesses);
   [[nodiscard]] static ranges without(ranges all, const ranges& removed);
+  // Adds what is not yet there.
+  static void add(ranges& to, const ranges& from);
 
-  ranges known_;                        // of tasks so far
+  memory known_;                        // of tasks so far
   std::vector<const ranges*> running_;  // the accesses of each running task, the innermost last
   bool in_loop_ = false;                // it is a worksharing task
 };

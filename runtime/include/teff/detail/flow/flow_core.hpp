@@ -24,6 +24,7 @@
 
 namespace teff::detail {
 
+class flow_watch;
 struct flow_record;
 
 // Tasks on their way to a worker.
@@ -84,13 +85,12 @@ class flow_core final : public task_source<flow_core, flow_worker> {
     return (running_on.of == this && running_on.state->running != nullptr) || replayed == this ||
            (checker != nullptr && checker->is_within());
   }
+  // The functions of the base. A watchdog observes them.
+  void wait();
+  void abandon_if_unfinished() noexcept;
   // Returns when what(of) is true. The calling thread may run tasks of the flow meanwhile. Throws
   // runtime_was_shut_down.
-  void help_until(bool (*what)(const void*), const void* of) {
-    std::optional<call_in_progress> call;
-    if (detail::here().runtime != &this->runtime()) call.emplace(this->runtime());
-    wait_for_tasks_.wait_until(what, of, *this);
-  }
+  void help_until(bool (*what)(const void*), const void* of);
   void wake_helpers() noexcept {
     if (wait_for_tasks_.any()) wait_for_tasks_.wake();
   }
@@ -134,6 +134,7 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   }
   void end(flow_worker& here, ready_node& task) noexcept;
   void end_now(flow_worker& here, flow_task& task) noexcept;
+  void go_on(flow_worker& here, flow_task& task) noexcept;
   void end_parts(flow_task& task, releasing& all) noexcept;
   std::exception_ptr forget_waiting(bool /*named*/) override { return nullptr; }  // at rest none is left
   [[nodiscard]] std::string running_task_on(unsigned worker) const override;
@@ -177,6 +178,7 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   flow_domain domain_;
   flow_pool outside_pool_;
   flow_counts outside_counts_;
+  const std::unique_ptr<flow_watch> watch_;  // null: TEFF_WATCHDOG asks for no reports
   std::atomic<bool> has_priorities_{false};
   waiters wait_for_tasks_;
   alignas(128) flow_inbox outside_;

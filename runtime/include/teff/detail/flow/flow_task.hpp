@@ -73,6 +73,8 @@ struct flow_body {
   const char* (*name)() noexcept;
   // The loop of a worksharing task; null: the task is none.
   flow_loop* (*loop)(flow_task&) noexcept = nullptr;
+  // The body is a coroutine, and has not ended; null: the body is none.
+  bool (*goes_on)(flow_task&) noexcept = nullptr;
 };
 
 struct flow_task : ready_node {

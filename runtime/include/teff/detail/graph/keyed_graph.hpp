@@ -71,10 +71,10 @@ class keyed_graph final : public task_source<keyed_graph<Key, Hash>, graph_worke
   }
 
   // The key of a task that depends on nothing. `call`: the function that names it, in words. Throws misuse if
-  // the task depends on others.
+  // the task depends on others, negative_indegree.
   void start(const Key& key, const char* call) {
     functions.expect_complete(call);
-    if (const int needed = functions.indegree(key); needed != 0) [[unlikely]]
+    if (const int needed = indegree_of(key); needed != 0) [[unlikely]]
       refuse_to_start(key, needed, call);
     fulfill(key);
   }

@@ -46,14 +46,16 @@ class ready_tasks {
     return (own != nullptr && own->priority >= priority) || shared_heap_.has_above(priority);
   }
 
-  // The task to run next, or null. `look_for_more()` is called before a choice by priority: there may be a
-  // higher one that is not in any queue yet.
+  // The task to run next, or null: then this worker has none. `look_for_more()` is called before a choice by
+  // priority: there may be a higher one that is not in any queue yet. It may push tasks and keep one.
   template <class LookForMore>
   [[nodiscard]] ready_node* take(LookForMore look_for_more) noexcept {
     if (next_ != nullptr) return std::exchange(next_, nullptr);
     if (!shared_heap_.empty()) [[unlikely]] {
       look_for_more();
-      return take_by_priority();
+      if (next_ == nullptr || has_before(next_->priority))
+        if (ready_node* const task = take_by_priority()) return task;
+      return std::exchange(next_, nullptr);  // a thief may have taken the task that was to run before
     }
     if (ready_node* const task = own_.pop()) return task;
     if (ready_node* const task = shared_.take()) {

@@ -31,6 +31,8 @@ class held_end {
     // Release: all that the caller did before the end. Acquire: all that the other holders did.
     return count_.fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
+  // In the body: whether handles hold the end besides. Acquire: if not, all that their holders did.
+  [[nodiscard]] bool has_handles() const noexcept { return count_.load(std::memory_order_acquire) != 1; }
 
   task_source_base* const of;
   ready_node* const task;

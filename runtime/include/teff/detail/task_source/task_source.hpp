@@ -240,13 +240,12 @@ void task_source<Derived, Worker>::leave_core(Worker& here) noexcept {
 // one that is in no queue yet.
 template <class Derived, class Worker>
 void task_source<Derived, Worker>::compare_kept(Worker& here) noexcept {
-  const ready_node* const kept = here.ready.kept();
   // In this order: a source that has no task yet may be about to be given its functions.
-  if (kept == nullptr || !derived().has_priorities()) [[likely]]
+  if (here.ready.kept() == nullptr || !derived().has_priorities()) [[likely]]
     return;
   leave_if_forked();
-  receive_outside(here);
-  if (here.ready.has_before(kept->priority)) share_kept(here);
+  receive_outside(here);  // it may keep another task, and then thieves run the one that was kept
+  if (here.ready.has_before(here.ready.kept()->priority)) share_kept(here);
 }
 
 // ---- A worker's turn ----

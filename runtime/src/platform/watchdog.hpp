@@ -1,19 +1,17 @@
-// Prints to stderr why a long wait for other ranks goes on.
+// Prints to stderr why a long wait goes on.
 #pragma once
-
-#include <teff/transport.hpp>
 
 #include "platform/own_thread.hpp"
 
 #include <chrono>
 #include <functional>
-#include <memory>
 #include <stop_token>
 #include <string>
 
 namespace teff::detail {
 
-// TEFF_WATCHDOG is the interval in seconds. If it is 0, nothing is printed, and there is no thread.
+// TEFF_WATCHDOG is the interval in seconds, as "30" or "30s". If it is 0, nothing is printed, and there is no
+// thread.
 class watchdog {
  public:
   // The interval, if TEFF_WATCHDOG is unset, where ranks only make or destroy something.
@@ -23,13 +21,10 @@ class watchdog {
   explicit watchdog(std::function<std::string()> state, std::chrono::seconds if_unset = {});
   ~watchdog();
 
+  // 0: the library reports nothing. Throws invalid_option.
+  [[nodiscard]] static std::chrono::seconds interval(std::chrono::seconds if_unset = {});
   // Whether TEFF_WATCHDOG sets an interval. Throws invalid_option.
-  [[nodiscard]] static bool is_on();
-
-  // Opens or closes a channel of the communicator `whose` under a watchdog, since ranks may wait for each
-  // other in both. One rank alone waits for none.
-  [[nodiscard]] static std::unique_ptr<channel> open(transport& through, const std::string& whose);
-  static void close(std::unique_ptr<channel> open, const std::string& whose, int rank, int ranks) noexcept;
+  [[nodiscard]] static bool is_on() { return interval().count() != 0; }
 
  private:
   std::stop_source over_;

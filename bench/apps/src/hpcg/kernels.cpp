@@ -1,0 +1,97 @@
+#include "hpcg/kernels.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace teff::apps::hpcg {
+namespace {
+
+/// Solves the equation of a row for the row's own unknown.
+void smooth_row(level& at, std::int32_t row) {
+  const matrix& a = at.a;
+  const double* const x = at.x.data();
+  const auto here = std::size_t(row);
+  double sum = at.r[here];
+  for (std::int32_t entry = a.first[here]; entry < a.first[here + 1]; ++entry)
+    sum -= a.values[std::size_t(entry)] * x[a.columns[std::size_t(entry)]];
+  const double diagonal = a.values[std::size_t(a.diagonal[here])];
+  sum += x[row] * diagonal;  // the loop is shorter if it takes the diagonal for any other entry
+  at.x[here] = sum / diagonal;
+}
+
+}  // namespace
+
+void clear(level& at, std::int64_t begin, std::int64_t end) {
+  std::fill(at.x.begin() + begin, at.x.begin() + end, 0.0);
+}
+
+void smooth_forwards(level& at, std::int64_t begin, std::int64_t end) {
+  for (std::int64_t i = begin * at.order.unit; i < end * at.order.unit; ++i)
+    smooth_row(at, at.order.rows[std::size_t(i)]);
+}
+
+void smooth_backwards(level& at, std::int64_t begin, std::int64_t end) {
+  for (std::int64_t i = end * at.order.unit; i-- > begin * at.order.unit;)
+    smooth_row(at, at.order.rows[std::size_t(i)]);
+}
+
+void restrict_residual(const level& fine, level& coarse, std::int64_t begin, std::int64_t end) {
+  for (auto i = std::size_t(begin); i < std::size_t(end); ++i) {
+    const std::int32_t row = coarse.finer[i];
+    coarse.r[i] = fine.r[std::size_t(row)] - fine.a.product(row, fine.x.data());
+  }
+}
+
+void correct(const level& coarse, level& fine, std::int64_t begin, std::int64_t end) {
+  for (auto i = std::size_t(begin); i < std::size_t(end); ++i)
+    fine.x[std::size_t(coarse.finer[i])] += coarse.x[i];
+}
+
+double start(problem& of, std::int64_t begin, std::int64_t end) {
+  double sum = 0;
+  for (auto i = std::size_t(begin); i < std::size_t(end); ++i) {
+    of.x[i] = 0;
+    of.finest().r[i] = of.b[i];
+    sum += of.b[i] * of.b[i];
+  }
+  return sum;
+}
+
+void copy_residual(problem& of, std::int64_t begin, std::int64_t end) {
+  level& top = of.finest();
+  std::copy(top.r.begin() + begin, top.r.begin() + end, top.x.begin() + begin);
+}
+
+double residual_product(const problem& of, std::int64_t begin, std::int64_t end) {
+  const level& top = of.finest();
+  double sum = 0;
+  for (auto i = std::size_t(begin); i < std::size_t(end); ++i) sum += top.r[i] * top.x[i];
+  return sum;
+}
+
+void turn(problem& of, std::int64_t begin, std::int64_t end) {
+  const std::vector<double>& z = of.finest().x;
+  for (auto i = std::size_t(begin); i < std::size_t(end); ++i) of.p[i] = z[i] + of.beta * of.p[i];
+}
+
+double apply(problem& of, std::int64_t begin, std::int64_t end) {
+  double sum = 0;
+  for (auto i = std::size_t(begin); i < std::size_t(end); ++i) {
+    of.ap[i] = of.finest().a.product(static_cast<std::int32_t>(i), of.p.data());
+    sum += of.p[i] * of.ap[i];
+  }
+  return sum;
+}
+
+double step(problem& of, std::int64_t begin, std::int64_t end) {
+  std::vector<double>& r = of.finest().r;
+  double sum = 0;
+  for (auto i = std::size_t(begin); i < std::size_t(end); ++i) {
+    of.x[i] += of.alpha * of.p[i];
+    r[i] -= of.alpha * of.ap[i];
+    sum += r[i] * r[i];
+  }
+  return sum;
+}
+
+}  // namespace teff::apps::hpcg

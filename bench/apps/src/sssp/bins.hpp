@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "sssp/graph.hpp"
+
+namespace teff::apps::sssp {
+
+/// The vertices that one thread has put into each bucket of distances.
+class bins {
+ public:
+  void add(std::size_t bucket, vertex each) {
+    if (bucket >= buckets_.size()) buckets_.resize(bucket + 1);
+    buckets_[bucket].push_back(each);
+  }
+  [[nodiscard]] std::size_t count(std::size_t bucket) const {
+    return bucket < buckets_.size() ? buckets_[bucket].size() : 0;
+  }
+  /// The vertices of a bucket into which add() has put some.
+  [[nodiscard]] std::vector<vertex>& operator[](std::size_t bucket) { return buckets_[bucket]; }
+  /// The lowest bucket with vertices from `bucket` on; past the last one if there is none.
+  [[nodiscard]] std::size_t lowest(std::size_t bucket) const {
+    while (bucket < buckets_.size() && buckets_[bucket].empty()) ++bucket;
+    return bucket;
+  }
+  [[nodiscard]] std::size_t buckets() const { return buckets_.size(); }
+
+ private:
+  std::vector<std::vector<vertex>> buckets_;
+};
+
+/// As many bins as kernels run at the same time. Between kernels, a thread may look at them all.
+class pool_of_bins {
+ public:
+  /// Bins that no other thread has until the loan ends.
+  class loan {
+   public:
+    explicit loan(pool_of_bins& from) : pool_(from), lent_(from.lend()) {}
+    loan(const loan&) = delete;
+    loan& operator=(const loan&) = delete;
+    ~loan() { pool_.take_back(lent_); }
+    bins& operator*() const { return *lent_; }
+    bins* operator->() const { return lent_; }
+
+   private:
+    pool_of_bins& pool_;
+    bins* lent_;
+  };
+
+  [[nodiscard]] std::size_t size() const { return all_.size(); }
+  bins& operator[](std::size_t index) { return *all_[index]; }
+
+ private:
+  bins* lend() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) {
+      free_.reserve(all_.size() + 1);  // take_back() does not throw
+      all_.push_back(std::make_unique<bins>());
+      return all_.back().get();
+    }
+    bins* const last = free_.back();
+    free_.pop_back();
+    return last;
+  }
+  void take_back(bins* lent) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(lent);
+  }
+
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<bins>> all_;
+  std::vector<bins*> free_;
+};
+
+}  // namespace teff::apps::sssp

@@ -1,0 +1,100 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <tuple>
+
+#include "hpcg/checks.hpp"
+#include "hpcg/problem.hpp"
+#include "hpcg/solve.hpp"
+#include "loops.hpp"
+#include "teff/bench/failure.hpp"
+
+namespace teff::apps::hpcg {
+namespace {
+
+constexpr sweep all_sweeps[] = {sweep::rows, sweep::wavefronts, sweep::colours};
+
+box cube(int side) {
+  return {side, side, side};
+}
+
+TEST(hpcg, reaches_the_known_residuals_after_fifty_iterations) {
+  in_order loops;
+  for (const auto& [side, nonzeros, residual] :
+       {std::tuple{16, 97336, 3.66234e-41}, {32, 830584, 1.02983e-20}, {64, 6859000, 1.13589e-11}}) {
+    problem of(cube(side), sweep::rows);
+    EXPECT_EQ(of.finest().a.nonzeros(), nonzeros);
+    const outcome found = solve(of, loops);
+    EXPECT_EQ(found.iterations, 50);
+    EXPECT_NEAR(found.scaled_residual / residual, 1, 1e-5) << side;
+  }
+}
+
+TEST(hpcg, of_wavefronts_on_threads_is_that_of_rows_bit_by_bit_but_for_sums) {
+  for (const box& points : {cube(16), box{8, 16, 24}, box{24, 8, 16}}) {
+    in_order one;
+    in_chunks some{.chunk = 3};
+    problem rows(points, sweep::rows);
+    problem waves(points, sweep::wavefronts);
+    for (problem* each : {&rows, &waves}) each->finest().r = each->b;
+    precondition(rows, one);
+    precondition(waves, some);
+    EXPECT_EQ(rows.finest().x, waves.finest().x);
+    EXPECT_EQ(solve(rows, one).scaled_residual, solve(waves, one).scaled_residual);
+  }
+}
+
+TEST(hpcg, solves_the_system_with_any_sweep_on_threads) {
+  in_chunks loops{.chunk = 100};
+  for (const sweep how : all_sweeps)
+    for (const box& points : {cube(16), box{8, 16, 24}}) {
+      problem of(points, how);
+      const outcome found = solve(of, loops, {.iterations = 200, .tolerance = 1e-12});
+      EXPECT_LT(found.iterations, 50);
+      EXPECT_LE(found.scaled_residual, 1e-12);
+      EXPECT_LE(recomputed_residual(of), 1e-11);
+      EXPECT_LE(greatest_error(of), 1e-9);
+    }
+}
+
+TEST(hpcg, is_symmetric_in_its_operator_and_its_preconditioner) {
+  in_chunks loops{.chunk = 100};
+  for (const sweep how : all_sweeps)
+    for (const box& points : {cube(16), box{8, 16, 24}}) {
+      problem of(points, how);
+      EXPECT_LE(asymmetry_of_operator(of, loops), 1);
+      EXPECT_LE(asymmetry_of_preconditioner(of, loops), 1);
+    }
+}
+
+TEST(hpcg, with_one_entry_changed_is_asymmetric) {
+  in_order loops;
+  problem of(cube(16), sweep::rows);
+  of.finest().a.values[1] *= 1 + 1e-6;
+  EXPECT_GT(asymmetry_of_operator(of, loops), 1);
+  EXPECT_GT(asymmetry_of_preconditioner(of, loops), 1);
+}
+
+TEST(hpcg, with_an_exaggerated_diagonal_converges_at_once) {
+  in_order loops;
+  for (const sweep how : all_sweeps)
+    for (const int side : {16, 32}) {
+      problem of(cube(side), how);
+      exaggerate_diagonal(of);
+      EXPECT_EQ(solve(of, loops, {.tolerance = 1e-12, .preconditioned = false}).iterations, 11);
+      EXPECT_LE(solve(of, loops, {.tolerance = 1e-12}).iterations, 2);
+    }
+}
+
+TEST(hpcg, of_a_box_that_four_grids_do_not_divide_is_refused) {
+  for (const box& points : {box{16, 16, 12}, box{4, 16, 16}, box{0, 16, 16}}) try {
+      problem(points, sweep::rows);
+      ADD_FAILURE();
+    } catch (const bench::usage_error& error) {
+      EXPECT_NE(std::string(error.what()).find("multiple of 8"), std::string::npos) << error.what();
+    }
+}
+
+}  // namespace
+}  // namespace teff::apps::hpcg

@@ -1,0 +1,105 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "leanmd/problem.hpp"
+#include "leanmd/simulate.hpp"
+#include "loops.hpp"
+#include "teff/bench/failure.hpp"
+
+namespace teff::apps::leanmd {
+namespace {
+
+struct known {
+  place cells;
+  int steps;
+  energies first;
+  energies last;
+};
+
+/// In millijoules; 0 where it is not known.
+const std::vector<known> all_known{
+    {{3, 3, 3}, 2, {-2.84384647871e-15, 3.84316533214e-15}, {-2.84301283157e-15, 3.84322207852e-15}},
+    {{3, 3, 3}, 21, {-2.84384647871e-15, 3.84316533214e-15}, {-2.46763480988e-15, 3.48652207606e-15}},
+    {{3, 3, 3}, 101, {-2.84384647871e-15, 3.84316533214e-15}, {-2.06000629086e-15, 3.05810740279e-15}},
+    {{4, 4, 4}, 21, {-5.83257639958e-15, 9.27468049751e-15}, {-4.97687221760e-15, 8.46360650193e-15}},
+    {{5, 5, 5}, 11, {-1.14530450949e-14, 0}, {-1.10512129146e-14, 0}},
+};
+
+void expect_near(double found, double expected, const char* what) {
+  if (expected == 0) return;
+  EXPECT_NEAR(found / expected, 1, 1e-10) << what << " " << found;
+}
+
+TEST(leanmd, has_the_known_energies_in_the_first_and_the_last_step) {
+  in_order loops;
+  for (const known& each : all_known) {
+    problem p(each.cells);
+    const outcome found = simulate(p, each.steps, loops);
+    SCOPED_TRACE(testing::Message() << each.cells.x << "^3 cells, " << each.steps << " steps");
+    expect_near(found.first.potential, each.first.potential, "first potential");
+    expect_near(found.first.kinetic, each.first.kinetic, "first kinetic");
+    expect_near(found.last.potential, each.last.potential, "last potential");
+    expect_near(found.last.kinetic, each.last.kinetic, "last kinetic");
+  }
+}
+
+TEST(leanmd, in_chunks_on_threads_has_the_same_energies_bit_by_bit) {
+  in_order one;
+  problem expected({3, 4, 3});
+  const outcome in_one = simulate(expected, 21, one);
+  in_chunks some{.chunk = 10};
+  problem p({3, 4, 3});
+  const outcome in_parts = simulate(p, 21, some);
+  EXPECT_EQ(in_parts.last.potential, in_one.last.potential);
+  EXPECT_EQ(in_parts.last.kinetic, in_one.last.kinetic);
+}
+
+TEST(leanmd, keeps_momentum_energy_and_particles) {
+  in_order loops;
+  problem p({3, 3, 3});
+  const std::int64_t before = particles(p);
+  const triple at_first = total_velocity(p);
+  const outcome found = simulate(p, 41, loops);
+  const triple at_last = total_velocity(p);
+  EXPECT_NEAR(at_last.x, at_first.x, 1e-12);
+  EXPECT_NEAR(at_last.y, at_first.y, 1e-12);
+  EXPECT_NEAR(at_last.z, at_first.z, 1e-12);
+  const double energy = found.first.potential + found.first.kinetic;
+  EXPECT_NEAR(found.last.potential + found.last.kinetic, energy, 0.02 * found.first.kinetic);
+  EXPECT_EQ(particles(p), before);
+}
+
+TEST(leanmd, moves_particles_to_the_cell_that_they_are_in) {
+  in_order loops;
+  problem p({3, 3, 3});
+  const std::int64_t before = particles(p);
+  for (cell& each : p.cells)  // a third of a cell: many leave, over sides of the box too
+    for (double& x : each.position.x) x += 5;
+  const auto for_each = [&](auto&& kernel) {
+    loops.each(p.space.count(), [&](std::int64_t begin, std::int64_t end) { kernel(p, begin, end); });
+  };
+  for_each(leave);
+  EXPECT_LT(particles(p), before);
+  for_each(arrive);
+  EXPECT_EQ(particles(p), before);
+  for (std::int32_t number = 0; number < p.space.count(); ++number)
+    for (const double x : p.cells[std::size_t(number)].position.x) {
+      EXPECT_GE(x, p.space.at(number).x * cell_size.x);
+      EXPECT_LE(x, (p.space.at(number).x + 1) * cell_size.x);
+    }
+}
+
+TEST(leanmd, of_fewer_than_three_cells_a_side_is_refused) {
+  try {
+    problem({3, 2, 3});
+    ADD_FAILURE();
+  } catch (const bench::usage_error& error) {
+    EXPECT_NE(std::string(error.what()).find("3x3x3"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace teff::apps::leanmd

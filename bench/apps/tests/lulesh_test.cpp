@@ -1,0 +1,332 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <memory>
+#include <random>
+#include <ranges>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "lulesh/domain.hpp"
+#include "lulesh/hexahedron.hpp"
+#include "lulesh/kernels.hpp"
+#include "lulesh/neighbours.hpp"
+#include "lulesh/time_step.hpp"
+
+namespace teff::apps::lulesh {
+namespace {
+
+/// One call for the whole range.
+auto whole(domain& at) {
+  return [&at](index count, auto* kernel) { kernel(at, 0, count); };
+}
+
+/// Chunks of random sizes, in random order.
+auto chunks(domain& at, std::mt19937& random, index greatest) {
+  return [&at, &random, greatest](index count, auto* kernel) {
+    std::vector<index> ends{0};
+    while (ends.back() < count)
+      ends.push_back(
+          std::min(count, ends.back() + std::uniform_int_distribution<index>(1, greatest)(random)));
+    std::vector<std::size_t> order(ends.size() - 1);
+    std::ranges::copy(std::views::iota(std::size_t{0}, order.size()), order.begin());
+    std::ranges::shuffle(order, random);
+    for (const std::size_t each : order) kernel(at, ends[each], ends[each + 1]);
+  };
+}
+
+/// Chunks that threads take and run at the same time.
+auto threads(domain& at, index size) {
+  return [&at, size](index count, auto* kernel) {
+    std::atomic<index> next = 0;
+    const auto take = [&] {
+      for (index begin = next.fetch_add(size); begin < count; begin = next.fetch_add(size))
+        kernel(at, begin, std::min(count, begin + size));
+    };
+    const std::array<std::jthread, 3> all{std::jthread(take), std::jthread(take), std::jthread(take)};
+  };
+}
+
+template <class Loop>
+void run(domain& at, Loop&& loop, int steps = 1000) {
+  while (at.clock.time < stop_time && at.clock.steps < steps) step(at, loop);
+}
+
+/// The domain at the end of a run in one piece.
+const domain& ended(index edge) {
+  static std::array<std::unique_ptr<domain>, 64> all;
+  auto& found = all[static_cast<std::size_t>(edge)];
+  if (!found) {
+    found = std::make_unique<domain>(setting{.edge = edge});
+    run(*found, whole(*found));
+  }
+  return *found;
+}
+
+double sum_of_products(values a, values b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < b.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+double internal_energy(const domain& at) {
+  return sum_of_products(at.energy, at.rest_volume);
+}
+
+double kinetic_energy(const domain& at) {
+  double sum = 0;
+  for (const values& each : {at.velocity.x, at.velocity.y, at.velocity.z})
+    for (std::size_t node = 0; node < each.size(); ++node)
+      sum += 0.5 * at.node_mass[node] * each[node] * each[node];
+  return sum;
+}
+
+void expect_equal(double value, double expected, double tolerance = 1e-10) {
+  EXPECT_NEAR(value, expected, tolerance * std::abs(expected));
+}
+
+/// The published program's last values, and sums over its arrays at the end.
+struct known {
+  index edge;
+  int steps;
+  double origin_energy, internal_energy, volume, kinetic_energy, last_step;
+};
+
+void expect_known(const known& that) {
+  const domain& at = ended(that.edge);
+  EXPECT_EQ(at.clock.steps, that.steps);
+  expect_equal(at.energy[0], that.origin_energy);
+  expect_equal(internal_energy(at), that.internal_energy);
+  expect_equal(sum_of_products(at.volume, at.rest_volume), that.volume);
+  expect_equal(kinetic_energy(at), that.kinetic_energy);
+  expect_equal(at.clock.step, that.last_step);
+}
+
+TEST(lulesh, ends_as_the_published_program_does) {
+  expect_known({5, 72, 7.853665102146e3, 330.7651082906, 1.425320238382, 205.2230340088, 1.193337898438e-4});
+  expect_known(
+      {10, 231, 2.720531168470e4, 344.2050536543, 1.423932452954, 167.8860306084, 3.744566287531e-5});
+}
+
+#ifdef NDEBUG  // minutes without optimisation
+TEST(lulesh, of_twenty_elements_an_edge_ends_as_the_published_program_does) {
+  expect_known({20, 575, 9.66885598158e4, 343.6256830148, 1.423828125041, 151.4024764508, 2.468654150937e-5});
+}
+
+// Ten seconds: it runs only if it is asked for, with --gtest_also_run_disabled_tests.
+TEST(lulesh, DISABLED_of_thirty_elements_an_edge_ends_as_the_published_program_does) {
+  expect_known(
+      {30, 932, 2.025074785072e5, 340.8154022032, 1.423828125000, 145.8068351186, 1.344664784598e-5});
+}
+#endif
+
+TEST(lulesh, is_where_the_published_program_is_after_ten_steps) {
+  domain at({.edge = 10});
+  expect_equal(at.clock.step, 6.042222e-5, 1e-6);
+  run(at, whole(at), 10);
+  expect_equal(at.energy[0], 2.596764195552e5);
+  expect_equal(at.clock.time, 2.769362567403e-4);
+}
+
+TEST(lulesh, has_the_same_bits_however_its_loops_are_cut) {
+  const domain& expected = ended(6);
+  for (const index greatest : {3, 17, 100}) {
+    domain at({.edge = 6});
+    std::mt19937 random(static_cast<unsigned>(greatest));
+    run(at, chunks(at, random, greatest));
+    EXPECT_EQ(at.clock.steps, expected.clock.steps);
+    EXPECT_TRUE(std::ranges::equal(at.energy, expected.energy)) << greatest;
+    EXPECT_TRUE(std::ranges::equal(at.position.x, expected.position.x)) << greatest;
+    EXPECT_TRUE(std::ranges::equal(at.velocity.z, expected.velocity.z)) << greatest;
+  }
+}
+
+TEST(lulesh, has_the_same_bits_if_threads_run_its_chunks_at_the_same_time) {
+  const domain& expected = ended(6);
+  domain at({.edge = 6});
+  run(at, threads(at, 20));
+  EXPECT_EQ(at.clock.steps, expected.clock.steps);
+  EXPECT_TRUE(std::ranges::equal(at.energy, expected.energy));
+}
+
+TEST(lulesh, has_the_same_bits_whatever_its_regions_cost) {
+  const domain& expected = ended(6);
+  for (const region_setting& regions :
+       {region_setting{.count = 1}, region_setting{.count = 21, .balance = 2, .cost = 3}}) {
+    domain at({.edge = 6, .regions = regions});
+    run(at, whole(at));
+    EXPECT_TRUE(std::ranges::equal(at.energy, expected.energy)) << regions.count;
+  }
+}
+
+TEST(lulesh, names_the_neighbours_of_a_chunk) {
+  const domain at({.edge = 4});
+  const auto expect = [](range found, range expected) {
+    EXPECT_EQ(found.begin, expected.begin);
+    EXPECT_EQ(found.end, expected.end);
+  };
+  expect(nodes_of(at, {at.element(1, 1, 1), at.element(2, 1, 1)}), {at.node(1, 1, 1), at.node(2, 2, 2) + 1});
+  expect(elements_at(at, {at.node(2, 2, 2), at.node(3, 2, 2)}),
+         {at.element(1, 1, 1), at.element(2, 2, 2) + 1});
+  expect(elements_at(at, {at.node(4, 4, 4), at.nodes}), {at.element(3, 3, 3), at.elements});
+  expect(elements_beside(at, {at.element(1, 1, 1), at.element(2, 1, 1)}),
+         {at.element(1, 1, 0), at.element(1, 1, 2) + 1});
+  expect(elements_beside(at, {0, 1}), {0, at.element(0, 0, 1) + 1});
+}
+
+TEST(lulesh, has_regions_that_cover_all_elements_and_repeat_as_published) {
+  const std::vector<region_run> runs = make_regions({}, 27000, 0);
+  index end = 0;
+  for (const region_run& each : runs) {
+    EXPECT_EQ(each.begin, end);
+    EXPECT_LT(each.begin, each.end);
+    EXPECT_EQ(each.repetitions, each.region < 5 ? 1 : each.region < 10 ? 2 : 20);
+    end = each.end;
+  }
+  EXPECT_EQ(end, 27000);
+}
+
+TEST(lulesh, spreads_the_blast_alike_along_all_axes) {
+  const domain& at = ended(10);
+  const double greatest = *std::ranges::max_element(at.energy);
+  for (index k = 0; k < at.at.edge; ++k)
+    for (index j = 0; j < at.at.edge; ++j)
+      for (index i = 0; i < at.at.edge; ++i) {
+        const auto energy = [&at](index x, index y, index z) {
+          return at.energy[static_cast<std::size_t>(at.element(x, y, z))];
+        };
+        EXPECT_NEAR(energy(i, j, k), energy(j, i, k), 1e-8 * greatest);
+        EXPECT_NEAR(energy(i, j, k), energy(k, j, i), 1e-8 * greatest);
+      }
+}
+
+TEST(lulesh, keeps_volumes_positive_and_gains_no_energy) {
+  domain at({.edge = 8});
+  double before = internal_energy(at);
+  while (at.clock.time < stop_time && at.clock.steps < 300) {
+    step(at, whole(at));
+    const double after = internal_energy(at) + kinetic_energy(at);
+    EXPECT_LE(after, before * 1.001) << at.clock.steps;
+    before = std::min(before, after);
+    EXPECT_GT(*std::ranges::min_element(at.volume), 0);
+  }
+}
+
+TEST(lulesh, refuses_to_go_on_with_an_element_turned_inside_out) {
+  domain at({.edge = 4});
+  run(at, whole(at), 2);
+  at.position.x[static_cast<std::size_t>(at.node(2, 2, 2))] = 9;
+  step(at, whole(at));
+  EXPECT_THROW(step(at, whole(at)), std::runtime_error);
+}
+
+TEST(lulesh, knows_how_a_volume_changes_as_a_corner_moves) {
+  std::mt19937 random(1);
+  std::uniform_real_distribution<double> some(-0.2, 0.2);
+  hexahedron<double> at{
+      {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}, {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}}};
+  for (auto& each : at) each = each + vec<double>{some(random), some(random), some(random)};
+  const hexahedron<double> gradient = volume_gradient(at, areas_at_corners(at));
+  for (std::size_t corner = 0; corner < 8; ++corner)
+    for (double vec<double>::* const component : {&vec<double>::x, &vec<double>::y, &vec<double>::z}) {
+      hexahedron<double> moved = at;
+      moved[corner].*component += 0.5;  // the volume is linear in each coordinate
+      EXPECT_NEAR(volume(moved) - volume(at), 0.5 * gradient[corner].*component, 1e-14);
+    }
+}
+
+/// Eight domains that are one cube. step() copies between them the values that ranks exchange.
+class eight_parts {
+ public:
+  explicit eight_parts(index edge) {
+    for (int rank = 0; rank < 8; ++rank)
+      parts_.push_back(std::make_unique<domain>(
+          setting{.edge = edge, .parts = 2, .place = {rank % 2, rank / 2 % 2, rank / 4}}));
+  }
+
+  domain& first() { return *parts_.front(); }
+
+  void step() {
+    step_limits least;
+    for (const auto& each : parts_) {
+      least.courant = std::min(least.courant, each->limits.courant);
+      least.hydro = std::min(least.hydro, each->limits.hydro);
+    }
+    for (const auto& each : parts_) {
+      each->limits = least;
+      begin_step(*each);
+      push_corners(*each, 0, each->elements);
+      sum_forces(*each, 0, each->nodes);
+    }
+    for (auto component : {&vectors::x, &vectors::y, &vectors::z}) sum_shared(component);
+    for (const auto& each : parts_) {
+      move_nodes(*each, 0, each->nodes);
+      deform_elements(*each, 0, each->elements);
+    }
+    for (const auto& each : parts_) fill_ghosts(*each);
+    for (const auto& each : parts_) {
+      limit_viscosity(*each, 0, each->elements);
+      update_material(*each, 0, each->elements);
+      limit_step(*each, 0, each->elements);
+    }
+  }
+
+ private:
+  /// Calls visit(i, j, k, node of the whole cube) for all nodes of a part.
+  template <class Visit>
+  static void for_nodes(const domain& part, Visit&& visit) {
+    const index edge = part.at.edge;
+    const auto& [x, y, z] = part.at.place;
+    for (index k = 0; k <= edge; ++k)
+      for (index j = 0; j <= edge; ++j)
+        for (index i = 0; i <= edge; ++i)
+          visit(static_cast<std::size_t>(part.node(i, j, k)),
+                static_cast<std::size_t>(x * edge + i +
+                                         (2 * edge + 1) * (y * edge + j + (2 * edge + 1) * (z * edge + k))));
+  }
+
+  void sum_shared(values vectors::* component) {
+    const auto side = static_cast<std::size_t>(2 * first().at.edge + 1);
+    std::vector<double> sums(side * side * side);
+    for (const auto& each : parts_)
+      for_nodes(*each,
+                [&](std::size_t own, std::size_t global) { sums[global] += (each->force.*component)[own]; });
+    for (const auto& each : parts_)
+      for_nodes(*each,
+                [&](std::size_t own, std::size_t global) { (each->force.*component)[own] = sums[global]; });
+  }
+
+  void fill_ghosts(domain& part) {
+    const index edge = part.at.edge;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const int side = part.at.place[axis] == 0 ? 1 : 0;
+      const domain& other = *parts_[static_cast<std::size_t>(part.at.rank() ^ (1 << axis))];
+      for (index b = 0; b < edge; ++b)
+        for (index a = 0; a < edge; ++a) {
+          const index at_face = side == 1 ? 0 : edge - 1;
+          const index from = axis == 0   ? other.element(at_face, a, b)
+                             : axis == 1 ? other.element(a, at_face, b)
+                                         : other.element(a, b, at_face);
+          part.spread[axis][static_cast<std::size_t>(part.first_ghost(side) + a + edge * b)] =
+              other.spread[axis][static_cast<std::size_t>(from)];
+        }
+    }
+  }
+
+  std::vector<std::unique_ptr<domain>> parts_;
+};
+
+TEST(lulesh, of_eight_parts_ends_as_the_cube_that_they_are) {
+  eight_parts parts(5);
+  while (parts.first().clock.time < stop_time && parts.first().clock.steps < 300) parts.step();
+  EXPECT_EQ(parts.first().clock.steps, 231);
+  expect_equal(parts.first().energy[0], 2.720531168470e4);
+  expect_equal(parts.first().clock.step, 3.744566287531e-5);
+}
+
+}  // namespace
+}  // namespace teff::apps::lulesh

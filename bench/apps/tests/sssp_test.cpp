@@ -1,0 +1,116 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "loops.hpp"
+#include "sssp/answer.hpp"
+#include "sssp/delta_stepping.hpp"
+#include "sssp/generate.hpp"
+#include "teff/bench/failure.hpp"
+
+namespace teff::apps::sssp {
+namespace {
+
+/// The results that the suite's own program prints for a graph.
+struct known {
+  std::string name;
+  vertex vertices;
+  std::int64_t edges;
+  vertex source;
+  answer found;
+};
+
+const std::vector<known> all_known{
+    {"kron10", 1024, 10496, 895, {896, 62793, 306}},
+    {"uniform10", 1024, 16125, 895, {1024, 74162, 126}},
+    {"kron16", 65536, 909646, 35711, {46688, 3226706, 494}},
+    {"kron20", 1048576, 15699691, 970958, {645268, 147605407, 727}},
+};
+
+std::int64_t wrong_distances(const problem& p) {
+  return wrong_distances(p, 0, p.of.vertices());
+}
+
+class sssp_of : public testing::TestWithParam<known> {};
+
+TEST_P(sssp_of, a_known_graph_is_the_known_answer) {
+  const known& expected = GetParam();
+  const graph of = named(expected.name);
+  EXPECT_EQ(of.vertices(), expected.vertices);
+  EXPECT_EQ(of.edges(), expected.edges);
+  EXPECT_EQ(source(of), expected.source);
+  problem p(of, source(of), 4);
+  solve(p, in_order());
+  EXPECT_EQ(read_answer(p), expected.found);
+  EXPECT_EQ(wrong_distances(p), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(sssp, sssp_of, testing::ValuesIn(all_known),
+                         [](const auto& of) { return of.param.name; });
+
+TEST(sssp, finds_the_same_distances_with_any_delta_in_chunks_on_threads) {
+  for (const char* const name : {"kron10", "uniform12"}) {
+    const graph of = named(name);
+    problem expected(of, source(of), 4);
+    solve(expected, in_order());
+    for (const distance delta : {1, 4, 50, 10'000})
+      for (const std::int64_t chunk : {1, 7, 64}) {
+        problem p(of, source(of), delta);
+        for (int run = 0; run < 2; ++run) {
+          solve(p, in_chunks{.chunk = chunk});
+          EXPECT_EQ(p.distances, expected.distances) << name << ", delta " << delta << ", chunk " << chunk;
+        }
+      }
+  }
+}
+
+TEST(sssp, with_one_distance_changed_is_wrong) {
+  const graph of = kronecker(10);
+  problem p(of, source(of), 4);
+  solve(p, in_order());
+  for (vertex at = 0; at < of.vertices(); at += 31) {
+    const distance right = p.distances[std::size_t(at)];
+    for (const distance wrong : {right - 1, right + 1, unreached}) {
+      if (wrong == right || right == unreached || of.edges_of(at).empty()) continue;
+      p.distances[std::size_t(at)] = wrong;
+      EXPECT_GT(wrong_distances(p), 0) << "vertex " << at << " at " << wrong << ", not " << right;
+    }
+    p.distances[std::size_t(at)] = right;
+  }
+}
+
+TEST(sssp, of_a_part_that_floats_free_of_the_source_is_wrong) {
+  const graph of(5, std::vector<listed_edge>{{0, 1, 3}, {2, 3, 1}, {3, 4, 1}});
+  problem p(of, 0, 4);
+  solve(p, in_order());
+  EXPECT_EQ(p.distances, (std::vector<distance>{0, 3, unreached, unreached, unreached}));
+  p.distances = {0, 3, 5, 6, 7};
+  EXPECT_GT(wrong_distances(p), 0);
+}
+
+TEST(graph, has_each_edge_from_both_sides_once_and_the_shortest_of_parallel_ones) {
+  const graph of(3, std::vector<listed_edge>{{0, 1, 5}, {1, 0, 2}, {1, 1, 1}, {2, 1, 9}, {0, 1, 7}});
+  using edges = std::vector<graph::edge>;
+  const auto edges_of = [&](vertex from) {
+    const auto found = of.edges_of(from);
+    return edges(found.begin(), found.end());
+  };
+  EXPECT_EQ(of.edges(), 2);
+  EXPECT_EQ(edges_of(0), (edges{{1, 2}}));
+  EXPECT_EQ(edges_of(1), (edges{{0, 2}, {2, 9}}));
+  EXPECT_EQ(edges_of(2), (edges{{1, 9}}));
+}
+
+TEST(graph, that_has_no_such_name_is_refused_with_the_names_that_there_are) {
+  for (const char* const name : {"", "kron", "kron0", "kron27", "kron1x", "uniform-4", "road20"}) try {
+      static_cast<void>(named(name));
+      ADD_FAILURE() << name;
+    } catch (const bench::usage_error& error) {
+      EXPECT_NE(std::string(error.what()).find("kron14"), std::string::npos) << error.what();
+    }
+}
+
+}  // namespace
+}  // namespace teff::apps::sssp
