@@ -109,7 +109,7 @@ def case(count: int, name: str = "stencil_1d", scale: float = 1.0) -> MeasuredCa
 
 
 def with_rows(base: MeasuredCase, rows: Sequence[MetgRow]) -> MeasuredCase:
-    return MeasuredCase(base.name, base.configuration, base.threshold, tuple(rows), base.curves)
+    return MeasuredCase(base.name, base.flags, base.threshold, tuple(rows), base.curves)
 
 
 def troubled() -> MeasuredCase:

@@ -20,8 +20,9 @@ from tefflab import project_root
 from tefflab.cli import main as cli
 from tefflab.cli import session
 from tefflab.systems.probing import probe
+from tefflab.systems.registry import Registry
 from tefflab.systems.setup import SetupReport
-from tefflab.systems.systems import BUILD_FOLDER, Program, System, load_systems, usable_cores
+from tefflab.systems.systems import BUILD_FOLDER, Program, System, usable_cores
 
 PROGRAM = Path(__file__).parent / "simulated_program.py"
 CORE_LIBRARY = Path(BUILD_FOLDER) / "lib" / "libteff_bench.so"  # what scripts call
@@ -129,20 +130,20 @@ def _script(path: Path, command: str) -> None:
 
 @cache
 def _systems(root: Path) -> dict[str, System]:
-    return {system.name: system for system in load_systems(root)}
+    return {system.name: system for system in Registry(root).systems}
 
 
 def skip_unless_there(program: Program) -> None:
     """Skips the test where the program, or the package that a script needs, is not on this machine."""
     root = project_root()
-    if not program.program_path(root).exists():
+    if not program.program_path.exists():
         pytest.skip(f"{program.executable} is not built here")
     if program.is_python and not (root / CORE_LIBRARY).exists():
         pytest.skip("the core's library is not built here")
     system = _systems(root)[program.system_name]
     _skip_without_its_machine(program)
     if system.install.apart:
-        if not system.is_installed(root):
+        if not system.is_installed:
             pytest.skip(f"./teff install {system.name} brings it")
         return
     for requirement in system.install.pip:
@@ -156,20 +157,19 @@ def skip_unless_there(program: Program) -> None:
 def _skip_without_its_machine(program: Program) -> None:
     """Skips the test if the device of the program's kernels is not here."""
     root = project_root()
-    if program.ceiling and (reason := probe(program, _systems(root)[program.system_name], root).reason):
+    if program.ceiling and (reason := probe(program, _systems(root)[program.system_name]).reason):
         pytest.skip(reason)
 
 
 def answers(program: Program, workers: int, *words: str, lines: Iterable[str] = ()) -> list[dict[str, Any]]:
     """The lines of JSON that a built program prints; skips the test where it is not built here."""
-    root = project_root()
-    if not program.program_path(root).exists():
+    if not program.program_path.exists():
         pytest.skip(f"{program.executable} is not built here")
     _skip_without_its_machine(program)
     finished = subprocess.run(
-        [*program.command_line(root, workers), "--workers", str(workers), *words],
+        [*program.command_line(workers), "--workers", str(workers), *words],
         input="\n".join(lines),
-        env={**os.environ, **program.environment_for(root, workers)},
+        env={**os.environ, **program.environment_for(workers)},
         capture_output=True,
         text=True,
         timeout=300,

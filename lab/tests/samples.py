@@ -66,7 +66,7 @@ def good_record(**changes: Any) -> dict[str, Any]:
 
 
 def failed_record(**changes: Any) -> dict[str, Any]:
-    """A record of a configuration that was refused before anything was known of it."""
+    """A record of graphs that was refused before anything was known of it."""
     head = {name: good_record()[name] for name in ("schema", "benchmark", "system", "variant", "version")}
     return head | {"error": "-width 0: a graph is at least one point wide; say -width 1"} | changes
 

@@ -20,7 +20,7 @@ from simulated_sitting import Silent, plan
 from tefflab.analysis.distance import Distance, places
 from tefflab.analysis.results import MetgRow
 from tefflab.benchmarks.task_graph import TaskGraph
-from tefflab.benchmarks.task_graph.estimate import GraphRun, at_distance, estimate_case
+from tefflab.benchmarks.task_graph.estimates import GraphRun, at_distance, estimate_case
 from tefflab.benchmarks.task_graph.plan import GraphPlan
 from tefflab.measure import runner as runner_module
 from tefflab.measure import sitting as sitting_module
@@ -231,7 +231,7 @@ def sit(
     assert where is not None
     (case,) = wanted.cases
     rows = estimate_case(case.name, case.flags, wanted.threshold, wanted.variants, runs, where=where).rows
-    launches = {each.launch.variant.id: each.launches for each in entries}
+    launches = {each.round.variant.id: each.rounds for each in entries}
     return Outcome(rows, _truths(host, named, runs, where), host.now, launches, where)
 
 
@@ -256,7 +256,7 @@ def _measured(
     kind = TaskGraph()
     runner = Runner(Path("/"), shelf, "simulated", kind)  # type: ignore[arg-type]
     scales: dict[tuple[str, Case], float] = {("", case): runner.calibrate(case) for case in wanted.cases}
-    entries = [Entry(launch, _started(launch.variant.id)) for launch in kind.launches(wanted, scales)]
+    entries = [Entry(one, _started(one.variant.id)) for one in kind.rounds(wanted, scales)]
     Sitting(entries, runner, Silent(), budget, rounds=1000).run()
     assert not any(each.failure for each in entries)
     return entries

@@ -5,15 +5,16 @@ from pathlib import Path
 from typing import Any
 
 from samples import MACHINE
+from tefflab.analysis.results import Progress
 from tefflab.benchmarks.benchmark import AnyBenchmark, find_benchmark
 from tefflab.benchmarks.task_graph.estimates import GraphEstimates
 from tefflab.benchmarks.task_graph.plan import GraphCase, GraphPlan
 from tefflab.host.machine import Revision
 from tefflab.measure.measurement import measure
-from tefflab.output.live import Progress
 from tefflab.records.plan import Plan, Variant
 from tefflab.records.run import Sitting
 from tefflab.records.store import Store
+from tefflab.systems.registry import Registry
 
 CONFIGURATION = "-type stencil_1d -width 2 -kernel compute_bound"
 
@@ -81,7 +82,7 @@ def measured(
     root: Path, store: Store, head: Sitting, observer: Silent, *, budget: float = 1e9, rounds: int = 5
 ) -> tuple[Any, bool]:
     """The result of continuing a sitting, and whether it was interrupted."""
-    return measure(root, store, find_benchmark(head.benchmark), head, observer, budget, rounds)
+    return measure(Registry(root), store, find_benchmark(head.benchmark), head, observer, budget, rounds)
 
 
 def sat(root: Path, wanted: GraphPlan, observer: Silent, rounds: int = 5, name: str = "test") -> GraphEstimates:

@@ -15,10 +15,11 @@ from tefflab import project_root
 from tefflab.benchmarks.task_graph.ceiling import Ceiling
 from tefflab.host.processes import family
 from tefflab.measure.batch import BatchProgram, LateError, ProgramError
-from tefflab.systems.systems import Program, load_systems
+from tefflab.systems.registry import Registry
+from tefflab.systems.systems import Program
 
 ROOT = project_root()
-VARIANTS = [variant for system in load_systems(ROOT) for variant in system.programs_for("task_graph")]
+VARIANTS = [variant for system in Registry(ROOT).systems for variant in system.programs_for("task_graph")]
 PATTERNS = [
     "trivial",
     "no_comm",
@@ -73,9 +74,9 @@ def test_a_system_runs_every_pattern_validated_beside_a_second_graph(variant: Pr
     skip_unless_there(variant)
     lines = _lines_for(variant)
     finished = subprocess.run(
-        [*variant.command_line(ROOT, workers), "--batch", "--workers", str(workers)],
+        [*variant.command_line(workers), "--batch", "--workers", str(workers)],
         input="\n".join(lines),
-        env={**os.environ, **variant.environment_for(ROOT, workers)},
+        env={**os.environ, **variant.environment_for(workers)},
         capture_output=True,
         text=True,
         timeout=300,
@@ -98,9 +99,9 @@ def test_a_system_to_which_the_environment_allows_one_thread_says_so_or_has_all_
     skip_unless_there(variant)
     limits = dict.fromkeys(("OMP_THREAD_LIMIT", "GOMAXPROCS", "RAYON_NUM_THREADS", "TOKIO_WORKER_THREADS"), "1")
     finished = subprocess.run(
-        [*variant.command_line(ROOT, 2), "--batch", "--workers", "2"],
+        [*variant.command_line(2), "--batch", "--workers", "2"],
         input="-type stencil_1d -width 2 -steps 3",
-        env={**os.environ, **variant.environment_for(ROOT, 2), **limits},
+        env={**os.environ, **variant.environment_for(2), **limits},
         capture_output=True,
         text=True,
         timeout=300,
@@ -118,8 +119,8 @@ def test_a_system_to_which_the_environment_allows_one_thread_says_so_or_has_all_
 @pytest.mark.parametrize("variant", VARIANTS, ids=[variant.id for variant in VARIANTS])
 def test_a_system_of_several_ranks_ends_where_one_of_them_is_killed_amid_a_run(variant: Program) -> None:
     skip_unless_there(variant)
-    command = [*variant.command_line(ROOT, 2), "--workers", "2"]
-    with BatchProgram(variant.id, command, variant.environment_for(ROOT, 2)) as program:
+    command = [*variant.command_line(2), "--workers", "2"]
+    with BatchProgram(variant.id, command, variant.environment_for(2)) as program:
         if json.loads(program.ask("-type stencil_1d", 60)).get("ranks", 1) == 1:
             pytest.skip("it has one rank here")
         members = family(program.pid)
@@ -145,9 +146,9 @@ def test_kernels_that_do_not_run_on_the_cores_do_the_same_work_in_the_system_and
     expected, *found = (
         [json.loads(line) for line in subprocess.check_output(words, input="\n".join(lines), text=True).splitlines()]
         for words in (
-            [*of_cores.command_line(ROOT, 2), "--batch"],
-            [*own.command_line(ROOT, 2), "--batch"],
-            [*variant.command_line(ROOT, 2), "--batch", "--workers", "2"],
+            [*of_cores.command_line(2), "--batch"],
+            [*own.command_line(2), "--batch"],
+            [*variant.command_line(2), "--batch", "--workers", "2"],
         )
     )
     for records in found:
@@ -159,7 +160,7 @@ def test_kernels_that_do_not_run_on_the_cores_do_the_same_work_in_the_system_and
 
 def _executes_tasks(process: psutil.Process, variant: Program) -> bool:
     """Whether the core is part of it: launchers and helpers of an interpreter are not worth a shot."""
-    cores = {str(path.resolve()) for path in (variant.program_path(ROOT), ROOT / CORE_LIBRARY)}
+    cores = {str(path.resolve()) for path in (variant.program_path, ROOT / CORE_LIBRARY)}
     return any(each.path in cores for each in process.memory_maps())
 
 
@@ -167,7 +168,7 @@ def test_a_wrong_line_in_a_batch_is_answered_and_the_batch_goes_on() -> None:
     variant = VARIANTS[0]
     skip_unless_there(variant)
     finished = subprocess.run(
-        [*variant.command_line(ROOT, 1), "--batch"],
+        [*variant.command_line(1), "--batch"],
         input="-type stensil\n\n-type fft\n",
         capture_output=True,
         text=True,

@@ -19,11 +19,12 @@ from tefflab.errors import TeffError
 from tefflab.measure.measurement import estimated
 from tefflab.records.record import RecordError, parse_record
 from tefflab.records.stored import open_sitting
-from tefflab.systems.systems import Program, load_systems
+from tefflab.systems.registry import Registry
+from tefflab.systems.systems import Program
 
 PROGRAM = Path(__file__).parent / "simulated_apps_program.py"
 SCHEMA = validator("apps")
-PROGRAMS = [program for system in load_systems(project_root()) for program in system.programs_for("apps")]
+PROGRAMS = [program for system in Registry(project_root()).systems for program in system.programs_for("apps")]
 SHARES = {"quick": 0.9, "library": 0.45, "wrong": 0.8}
 
 
@@ -68,7 +69,7 @@ def test_systems_are_held_against_the_quickest_and_against_the_cores(
 ) -> None:
     assert teff(monkeypatch, "apps", "--workers", "2", "--rounds", "4") == 0
     capsys.readouterr()
-    store, head = open_sitting(root, "default")
+    store, head = open_sitting(Registry(root), "default")
     estimates = estimated(store, BENCHMARK, head)
     assert isinstance(estimates, AppsEstimates)
     console = Console(record=True, width=80, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123

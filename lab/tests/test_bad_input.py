@@ -8,11 +8,12 @@ import pytest
 from conftest import skip_unless_there
 from tefflab import project_root
 from tefflab.errors import BAD_INPUT
-from tefflab.systems.systems import Program, load_systems
+from tefflab.systems.registry import Registry
+from tefflab.systems.systems import Program
 
 ROOT = project_root()
-BENCH = [variant for system in load_systems(ROOT) for variant in system.programs_for("task_graph")]
-SPAWN = [program for system in load_systems(ROOT) for program in system.programs_for("spawn")]
+BENCH = [variant for system in Registry(ROOT).systems for variant in system.programs_for("task_graph")]
+SPAWN = [program for system in Registry(ROOT).systems for program in system.programs_for("spawn")]
 OF_ALL = ["--workers 0", "--workers two", "--workers 99999999999", "--workers 5000", "--workers", "--nonsense", "word"]
 OF_BENCH = [
     "-type stensil",
@@ -36,13 +37,13 @@ OF_SPAWN = [
 
 def _check(program: Program, lines: list[str]) -> None:
     skip_unless_there(program)
-    command = program.command_line(ROOT, 2)
-    is_direct = command[0] == str(program.program_path(ROOT))
+    command = program.command_line(2)
+    is_direct = command[0] == str(program.program_path)
     # Launchers and interpreters take long to start, and may add a word of their own.
     for line in lines[:: 1 if is_direct else 5]:
         finished = subprocess.run(
             [*command, *line.split()],
-            env={**os.environ, **program.environment_for(ROOT, 2)},
+            env={**os.environ, **program.environment_for(2)},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -18,8 +18,9 @@ from tefflab.cli.ways import ways_of
 from tefflab.errors import TeffError
 from tefflab.measure.measurement import best_of_each
 from tefflab.systems import probing
+from tefflab.systems.registry import Registry
 from tefflab.systems.setup import SetupReport
-from tefflab.systems.systems import System, load_systems
+from tefflab.systems.systems import System
 
 EXPERIMENT = """
 title = "One"
@@ -56,7 +57,7 @@ def root(laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, unren
 def metg(root: Path, **changes: Any) -> None:
     command = BENCHMARK.commands[0]
     usual = Options(seconds=60, rounds=2, workers=(2,), store="test", as_json=True, own={"threshold": 0.5})
-    session.run_command(root, BENCHMARK, command, replace(usual, **changes))
+    session.run_command(Registry(root), BENCHMARK, command, replace(usual, **changes))
 
 
 @pytest.mark.parametrize(
@@ -98,7 +99,7 @@ BEST_FIRST = ["lake/last", "lake/first", "lake/other"]
 def test_only_what_is_measured_is_built_and_another_way_where_the_best_can_not_be(
     root: Path, said: tuple[str, ...], all_variants: bool, built: list[list[str]]
 ) -> None:
-    lake = next(each for each in load_systems(root) if each.name == "lake")
+    lake = next(each for each in Registry(root).systems if each.name == "lake")
     groups = ways_of(BENCHMARK, said, all_variants=all_variants)(lake)
     assert [[each.id for each in group] for group in groups] == built
 
@@ -111,12 +112,12 @@ def test_where_the_best_was_built_and_does_not_answer_the_others_are_built(
     file.write_text(file.read_text().replace(str(PROGRAM), "not_built", 1))
     asked: list[list[str]] = []
 
-    def ensured(_: Path, systems: Sequence[System], **__: object) -> SetupReport:
+    def ensured(_: object, systems: Sequence[System], **__: object) -> SetupReport:
         asked.append([each.name for each in systems])
         return SetupReport({})
 
     monkeypatch.setattr(session, "ensure", ensured)
-    whoever_is_here(root, BENCHMARK, ())
+    whoever_is_here(Registry(root), BENCHMARK, ())
     assert asked == [["lake"]]
 
 
@@ -182,7 +183,7 @@ def test_who_is_measured_in_the_place_of_a_broken_best_way_is_said_once(
     monkeypatch.setattr(probing, "COMPILED_TIMEOUT", 0.5)
     monkeypatch.setattr(probing, "PYTHON_TIMEOUT", 0.5)
     broken(root, how)
-    found = best_of_each(whoever_is_here(root, BENCHMARK, systems), systems)
+    found = best_of_each(whoever_is_here(Registry(root), BENCHMARK, systems), systems)
     assert "lake/first" in [each.variant.id for each in found]
     told = [line for line in capsys.readouterr().err.splitlines() if "lake" in line]
     assert told == [f"teff: lake/last: {why}; lake/first is measured instead"]
@@ -193,7 +194,7 @@ def test_nobody_is_said_to_stand_in_for_a_best_way_that_was_not_to_be_measured_a
     root: Path, capsys: pytest.CaptureFixture[str], said: dict[str, Any]
 ) -> None:
     broken(root, "exit 3")
-    whoever_is_here(root, BENCHMARK, **said)
+    whoever_is_here(Registry(root), BENCHMARK, **said)
     assert "instead" not in capsys.readouterr().err
 
 
@@ -205,7 +206,7 @@ def test_what_a_way_that_was_named_said_of_itself_is_told_where_nothing_can_be_m
     file.write_text(file.read_text().replace('"lake"', '"stranger"').replace('name = "stranger"', 'name = "lake"', 1))
     broken(root, "exit 3")
     with pytest.raises(TeffError) as refused:
-        whoever_is_here(root, BENCHMARK, systems)
+        whoever_is_here(Registry(root), BENCHMARK, systems)
     said = str(refused.value)
     assert "lake/last: --identity ended with exit code 3" in said
     assert ("lake/first: the program says it is 'stranger'" in said) is ("lake/first" in systems)
@@ -218,7 +219,7 @@ def test_the_table_says_how_many_other_ways_there_are_and_how_to_have_them(
     metg(root, as_json=False)
     said = "The best way of each system; 3 others are here, too: --all-variants"
     assert said in capsys.readouterr().out.splitlines()
-    session.report(root, "test", as_json=False)
+    session.report(Registry(root), "test", as_json=False)
     assert said in capsys.readouterr().out.splitlines()
     metg(root, as_json=False, systems=("lake/other",))
     assert "--all-variants" not in capsys.readouterr().out
@@ -249,7 +250,7 @@ def test_an_experiment_measures_the_best_ways_or_all_as_it_or_the_user_says(
         ("all", usual, every),
         ("all", replace(usual, systems=("pond",)), {"pond", "pond/other"}),
     ):
-        session.experiment(root, name, options)
+        session.experiment(Registry(root), name, options)
         case = json.loads(capsys.readouterr().out)
         assert {row["system_id"] for row in case["rows"]} == measured, (name, options)
 

@@ -14,7 +14,8 @@ from tefflab.measure.measurement import present
 from tefflab.records.run import Role
 from tefflab.records.store import Store
 from tefflab.systems.probing import Probe
-from tefflab.systems.systems import BUILD_FOLDER, INSTALLED_FOLDER, STAMP, load_systems
+from tefflab.systems.registry import Registry
+from tefflab.systems.systems import BUILD_FOLDER, INSTALLED_FOLDER, STAMP
 
 NEAR, FAR = 1e-6, 1e-4  # overheads of a system on the cores and of one elsewhere
 SPEED = "SIMULATED_SECONDS=1.28e-11"  # a hundred times as fast as a core
@@ -86,9 +87,9 @@ def test_without_its_own_ceiling_a_system_is_out_and_the_others_lose_nothing_unt
 
 def test_what_system_toml_says_of_a_ceiling_is_what_a_variant_is_held_against(two: Path) -> None:
     here = Probe(found=True, version="1", reason=None, how_to_install="")
-    found = present(two, graphs(), ["near", "far"], {"near": here, "far": here})
+    found = present(Registry(two), graphs(), ["near", "far"], {"near": here, "far": here})
     assert {each.variant.id: each.variant.ceiling for each in found} == {"near": "", "far": "far_ceiling"}
-    assert str(PROGRAM) in found[0].program.command_line(two, 2)
+    assert str(PROGRAM) in found[0].program.command_line(2)
 
 
 def test_a_system_that_is_installed_where_no_machine_for_it_is_says_so_and_is_not_offered_again(
@@ -102,11 +103,11 @@ def test_a_system_that_is_installed_where_no_machine_for_it_is_says_so_and_is_no
     toml.write_text(f"{start}[install]\n{install}[[program]]{rest}")
     for is_installed in (False, True):
         if is_installed:
-            (far,) = (each for each in load_systems(two) if each.name == "far")
+            (far,) = (each for each in Registry(two).systems if each.name == "far")
             stamp = two / INSTALLED_FOLDER / "far" / STAMP
             stamp.parent.mkdir(parents=True)
             stamp.write_text(far.wanted())
-        here = whoever_is_here(two, graphs(), ["near", "far"])
+        here = whoever_is_here(Registry(two), graphs(), ["near", "far"])
         assert [each.variant.id for each in here] == ["near"]
         said = capsys.readouterr().err
         assert ("./teff install far" in said) is not is_installed

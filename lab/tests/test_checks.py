@@ -16,55 +16,30 @@ from rich.console import Console
 from tefflab import project_root
 from tefflab.errors import TeffError
 from tefflab.host.processes import family
+from tefflab.systems.registry import Registry
 from tefflab.systems.setup import SetupReport
 from tools import running, steps
-from tools.counting import BROKEN, PASSED, Count, count_ctest, count_pytest
+from tools.counting import BROKEN, PASSED, Count, count_junit
 from tools.running import run_checks
 from tools.steps import Check, chosen, systems_among
 from tools.workshop import SkippedError, Workshop
 
-CTEST = """
-      Start 1: a
-1/3 Test #1: a ................   Passed    0.00 sec
-2/3 Test #2: b ................***Skipped   0.00 sec
-3/3 Test #3: c ................***Failed    0.00 sec
-
-67% tests passed, 1 tests failed out of 3
-
-Total Test time (real) =   0.01 sec
-
-The following tests did not run:
-        2 - b (Skipped)
-
-The following tests FAILED:
-        3 - c (Failed)
-"""
-
 
 @pytest.mark.parametrize(
-    ("output", "code", "count"),
+    ("said", "code", "count"),
     [
-        (CTEST, 8, Count(1, 1, 1)),
-        ("100% tests passed, 0 tests failed out of 7\n", 0, Count(7, 0, 0)),
-        ("100% tests passed, 0 tests failed out of 7\n", 8, Count(7, 1, 0)),
-        ("CMake Error\n", 1, Count(0, 1, 0)),
+        ('<testsuite tests="4" failures="1" disabled="1" skipped="1"/>', 8, Count(1, 1, 2)),  # of ctest
+        ('<testsuites><testsuite tests="4" errors="1" failures="1" skipped="1"/></testsuites>', 1, Count(1, 2, 1)),
+        ('<testsuite tests="3" failures="0" disabled="0" skipped="0"/>', 0, Count(3, 0, 0)),
+        ('<testsuite tests="0" failures="0" disabled="0" skipped="0"/>', 5, BROKEN),
+        ("", 0, Count()),
+        ("", -11, BROKEN),
     ],
 )
-def test_ctests_closing_lines_are_counted(output: str, code: int, count: Count) -> None:
-    assert count_ctest(output, code) == count
-
-
-@pytest.mark.parametrize(
-    ("output", "code", "count"),
-    [
-        ("65 passed, 2 skipped in 1.20s\n", 0, Count(65, 0, 2)),
-        ("1 failed, 3 passed, 1 xfailed, 2 errors in 0.1s\n", 1, Count(4, 3, 0)),
-        ("no tests ran in 0.01s\n", 5, Count(0, 1, 0)),
-        ("3 passed in 0.1s\nSegmentation fault\n", -11, Count(3, 1, 0)),
-    ],
-)
-def test_pytests_closing_line_is_counted(output: str, code: int, count: Count) -> None:
-    assert count_pytest(output, code) == count
+def test_the_tests_of_a_junit_file_are_counted(tmp_path: Path, said: str, code: int, count: Count) -> None:
+    if said:
+        (tmp_path / "tests.xml").write_text(said)
+    assert count_junit(tmp_path / "tests.xml", code) == count
 
 
 def test_quick_leaves_out_the_thorough_steps_unless_they_are_named() -> None:
@@ -80,15 +55,15 @@ def test_a_step_that_is_not_there_is_refused_with_those_that_are() -> None:
 
 
 def test_the_step_of_systems_runs_only_if_it_is_named_with_systems() -> None:
-    root = project_root()
+    registry = Registry(project_root())
     assert "systems" not in [check.name for check in chosen([], quick=False)]
-    first, *_ = sorted(folder.name for folder in (root / "bench" / "systems").iterdir())
-    assert systems_among(["systems", first, "docs"], root) == [first]
-    assert systems_among(["docs"], root) == []
+    first, *_ = sorted(folder.name for folder in (registry.root / "bench" / "systems").iterdir())
+    assert systems_among(["systems", first, "docs"], registry) == [first]
+    assert systems_among(["docs"], registry) == []
     with pytest.raises(TeffError, match="name the systems behind it"):
-        systems_among(["systems"], root)
+        systems_among(["systems"], registry)
     with pytest.raises(TeffError, match="no system is called 'nope'"):
-        systems_among(["systems", "nope"], root)
+        systems_among(["systems", "nope"], registry)
 
 
 Body = Callable[[Workshop], Count]
@@ -124,7 +99,7 @@ def checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Sequenc
         monkeypatch.setattr(running, "usable_cores", lambda: 2)
         said = io.StringIO()
         out, unseen = Console(file=said, width=100), Console(file=io.StringIO())
-        code = run_checks(tmp_path, [], quick=False, results=out, progress=unseen)
+        code = run_checks(Registry(tmp_path), [], quick=False, results=out, progress=unseen)
         return code, said.getvalue().splitlines()
 
     return run
@@ -217,6 +192,7 @@ INTERRUPTED = """
 import io, sys
 from pathlib import Path
 from rich.console import Console
+from tefflab.systems.registry import Registry
 from tefflab.systems.setup import SetupReport
 from tools import running, steps
 from tools.steps import Check
@@ -229,7 +205,7 @@ steps.CHECKS = tuple(Check(name, "", twice, builds=False) for name in ("one", "t
 running.ensure = lambda *_, **__: SetupReport({})
 running.usable_cores = lambda: 2
 unseen = Console(file=io.StringIO())
-running.run_checks(Path(sys.argv[1]), [], quick=False, results=unseen, progress=unseen)
+running.run_checks(Registry(Path(sys.argv[1])), [], quick=False, results=unseen, progress=unseen)
 """
 
 

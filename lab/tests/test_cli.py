@@ -16,13 +16,13 @@ import typer
 from conftest import write_system
 from tefflab import __version__, project_root
 from tefflab.benchmarks import graph_flags
-from tefflab.benchmarks.task_graph.core import answer_of_core, core_program
+from tefflab.benchmarks.task_graph.graphs import answer_of_core, core_program
 from tefflab.cli import completion, declared
 from tefflab.cli import main as cli
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.host.machine import read_revision
+from tefflab.systems.registry import Registry
 from tefflab.systems.setup import SetupReport
-from tefflab.systems.systems import load_systems
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
@@ -66,7 +66,7 @@ def completed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatc
 def test_a_shell_completes_commands_systems_and_experiments(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    systems = load_systems(project_root())
+    systems = Registry(project_root()).systems
     ids = {name for system in systems for program in system.programs for name in (program.id, program.long_name)}
     assert completed(capsys, monkeypatch, "exp") == ["experiment", "export"]
     assert "fig7" in completed(capsys, monkeypatch, "experiment", "fig")
@@ -364,13 +364,13 @@ def test_what_is_expected_to_go_wrong_is_told_without_a_traceback(
     def fail(_: object) -> None:
         raise raised
 
-    monkeypatch.setattr("tefflab.systems.systems.load_systems", fail)
+    monkeypatch.setattr("tefflab.systems.registry.load_system", fail)
     assert run(monkeypatch, "systems") == code
     assert capsys.readouterr().err == said
 
 
 def test_a_request_to_end_is_an_interrupt(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("tefflab.systems.systems.load_systems", lambda _: signal.raise_signal(signal.SIGTERM))
+    monkeypatch.setattr("tefflab.systems.registry.load_system", lambda _: signal.raise_signal(signal.SIGTERM))
     before = signal.getsignal(signal.SIGTERM)
     try:
         assert run(monkeypatch, "systems") == 130

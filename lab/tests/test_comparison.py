@@ -18,14 +18,15 @@ from tefflab.analysis.comparison import Answer, Side, beside_others, compare, co
 from tefflab.analysis.results import MeasuredCase, MetgRow
 from tefflab.analysis.statistics import Interval, Observation, metg, overhead
 from tefflab.benchmarks.benchmark import benchmarks
+from tefflab.benchmarks.task_graph.estimates import metg_side
 from tefflab.benchmarks.task_graph.record import GraphRecord
-from tefflab.benchmarks.task_graph.sides import metg_side
 from tefflab.cli.comparing import answer
 from tefflab.errors import TeffError
 from tefflab.host.terminal import output
 from tefflab.output.comparison_table import UNKNOWN, agreement, missing, to_tables
 from tefflab.records.plan import Variant
 from tefflab.records.store import Store
+from tefflab.systems.registry import Registry
 
 NOISE = Noise(run=0.02, run_spikes=0.0, ceiling_spikes=0.0, drift=0.02)
 CASE = MeasuredCase("stencil", "-type stencil_1d", 0.5, (), ())
@@ -185,16 +186,16 @@ def test_stores_and_systems_are_found_by_their_names(
     _rewrite(root, "slow", "4e-06", "8e-06")
     sat(root, plan("quick", "slow"), Silent(), rounds=4, name="after")
 
-    (systems,) = answer(root, "slow", "quick", "before").answers
+    (systems,) = answer(Registry(root), "slow", "quick", "before").answers
     assert systems.comparisons[0].ratio.value == pytest.approx(4, rel=0.05)
     assert systems.comparisons[0].ratio.significant
 
-    (itself,) = answer(root, "before", "before:one-of-before", None).answers
+    (itself,) = answer(Registry(root), "before", "before:one-of-before", None).answers
     assert [each.ratio.value for each in itself.comparisons] == [1, 1]
     assert itself.one_sitting
     assert agreement(itself.comparisons) == "2 of 2 agree: their intervals overlap."
 
-    (stores,) = answer(root, "after", "before", None).answers
+    (stores,) = answer(Registry(root), "after", "before", None).answers
     output().print(to_tables([stores]))
     out = capsys.readouterr().out
     (slow,) = (line.split() for line in out.splitlines() if line.startswith("slow") and line.endswith(" no"))
@@ -209,19 +210,19 @@ def test_stores_and_systems_are_found_by_their_names(
     assert not by_system["quick"]["significant"]
 
     with pytest.raises(TeffError, match=r"'nobody': no system \(there are: quick slow\); looked in before:one-\S*$"):
-        answer(root, "nobody", "quick", "before")
+        answer(Registry(root), "nobody", "quick", "before")
     with pytest.raises(
         TeffError, match=r"^'nobody': no store \(there are: after before\); what is measured with --store nobody is"
     ):
-        answer(root, "nobody", "before", None)
+        answer(Registry(root), "nobody", "before", None)
     sat(root, plan("quick"), Silent(), rounds=2, name="default")
     with pytest.raises(
         TeffError,
         match=r"^'nobody': no system \(there are: quick\) and no store \(.*\); what .*; looked in default:\S*$",
     ):
-        answer(root, "nobody", "before", None)
+        answer(Registry(root), "nobody", "before", None)
     with pytest.raises(TeffError, match=r"^'before': no system \(there are: quick\); looked in default:\S*$"):
-        answer(root, "quick", "before", None)
+        answer(Registry(root), "quick", "before", None)
 
 
 def test_what_can_not_be_read_of_a_compared_store_is_told_once(
@@ -232,7 +233,7 @@ def test_what_can_not_be_read_of_a_compared_store_is_told_once(
     with (root / "results" / "default" / "runs.jsonl").open("a") as runs:
         runs.write("{\n")
     for a, b in (("quick", "slow"), ("default", "default:one-of-default")):
-        answer(root, a, b, None)
+        answer(Registry(root), a, b, None)
         said = capsys.readouterr().err
         assert re.search(r"^teff: line \d+ of .*default/runs\.jsonl can't be read and counts for nothing \(", said)
         assert said.count("\n") == 1
@@ -240,7 +241,7 @@ def test_what_can_not_be_read_of_a_compared_store_is_told_once(
     heads = root / "results" / "default" / "sittings.jsonl"
     heads.write_bytes(heads.read_bytes()[:-40])
     with pytest.raises(TeffError, match=r"^line 1 of .*default/sittings\.jsonl can't be read .* whose runs are kept"):
-        answer(root, "quick", "slow", None)
+        answer(Registry(root), "quick", "slow", None)
 
 
 def test_a_name_that_is_no_store_is_told_so_where_the_usual_store_is_empty(laboratory: Callable[..., Path]) -> None:
@@ -248,7 +249,7 @@ def test_a_name_that_is_no_store_is_told_so_where_the_usual_store_is_empty(labor
     sat(root, plan("quick"), Silent(), rounds=2, name="before")
     Store.create(root / "results" / "default")
     with pytest.raises(TeffError, match=r"^'nobody': no store \("):
-        answer(root, "before", "nobody", None)
+        answer(Registry(root), "before", "nobody", None)
 
 
 def test_a_sitting_of_curves_has_no_metg_to_compare(laboratory: Callable[..., Path]) -> None:
@@ -257,7 +258,7 @@ def test_a_sitting_of_curves_has_no_metg_to_compare(laboratory: Callable[..., Pa
     with pytest.raises(
         TeffError, match=r"^quick and slow are .*: measure .*; no value of both in curves:one-of-curves \(METG\)$"
     ):
-        answer(root, "quick", "slow", "curves")
+        answer(Registry(root), "quick", "slow", "curves")
 
 
 def test_after_a_sitting_that_was_interrupted_an_older_one_is_named(laboratory: Callable[..., Path]) -> None:
@@ -269,11 +270,11 @@ def test_after_a_sitting_that_was_interrupted_an_older_one_is_named(laboratory: 
     later = head.model_copy(update={"sitting": "two-of-after", "started_at": head.started_at + timedelta(hours=1)})
     Store.open(root / "results" / "after").append("sittings", later)
     with pytest.raises(TeffError, match=r"; after:one-of-after and before:one-of-before can be compared$"):
-        answer(root, "before", "after", None)
+        answer(Registry(root), "before", "after", None)
     with pytest.raises(
         TeffError, match=r"has both: add --store after:one-of-after \(METG\); no value of both in after:two-"
     ):
-        answer(root, "quick", "slow", "after")
+        answer(Registry(root), "quick", "slow", "after")
 
 
 @pytest.mark.parametrize("place", ["default", "below/another", "{root}/else/where", "{root}/else/results/where"])
@@ -283,11 +284,11 @@ def test_a_store_is_called_what_finds_it_again(laboratory: Callable[..., Path], 
     sat(root, plan("quick", "slow"), Silent(), rounds=2, name=place)
     _repeat_without(Store.open(root / "results" / place), "slow")
     with pytest.raises(TeffError, match=r"^'slow': no system \(there are: quick\); an earlier sitting has ") as refused:
-        answer(root, "quick", "slow", place)
+        answer(Registry(root), "quick", "slow", place)
     (earlier,) = re.findall(r"add --store (\S+) ", str(refused.value))
-    answer(root, "quick", "slow", earlier)
-    (labelled,) = answer(root, place, earlier, None).answers
-    (again,) = answer(root, labelled.a, labelled.b, None).answers
+    answer(Registry(root), "quick", "slow", earlier)
+    (labelled,) = answer(Registry(root), place, earlier, None).answers
+    (again,) = answer(Registry(root), labelled.a, labelled.b, None).answers
     assert (again.a, again.b) == (labelled.a, earlier)
 
 
@@ -316,7 +317,7 @@ def test_of_many_sittings_that_can_not_be_compared_three_are_named(
             head = {"sitting": kind.name, "benchmark": kind.name, "plan": wanted}
             store.append("sittings", store.sitting().model_copy(update=head))
     with pytest.raises(TeffError) as refused:
-        answer(root, "quick", stranger, None)
+        answer(Registry(root), "quick", stranger, None)
     said = str(refused.value)
     assert said.endswith(" and 2 more")
     assert said.count("default:") == 3
@@ -328,5 +329,5 @@ def test_a_systems_name_stands_for_its_way_that_was_measured(laboratory: Callabl
     sat(root, plan("quick", "slow"), Silent(), rounds=2, name="before")
     for file in (root / "results" / "before").glob("*.jsonl"):
         file.write_text(file.read_text().replace('"slow"', '"slow/way"'))
-    (found,) = answer(root, "slow", "quick", "before").answers
+    (found,) = answer(Registry(root), "slow", "quick", "before").answers
     assert [each.a.system for each in found.comparisons] == ["slow/way"]

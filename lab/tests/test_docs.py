@@ -12,7 +12,7 @@ from tefflab import project_root
 from tefflab.cli import main as cli
 from tefflab.cli.commands.measuring import measuring_commands
 from tefflab.errors import TeffError
-from tefflab.systems.systems import load_systems
+from tefflab.systems.registry import Registry
 from tools.declarations import contract, declarations, find
 from tools.site import DIRECTIVE, on_page_markdown
 from tools.system_pages import Source, comments, pages, sources
@@ -99,7 +99,7 @@ def test_every_public_declaration_of_libteff_stands_in_its_reference() -> None:
 def test_every_built_program_that_a_page_starts_is_the_lab_s_or_the_page_says_how_to_build_it() -> None:
     """Only what measures is built without being asked for."""
     kinds = [folder.name for folder in (project_root() / "bench").iterdir()]
-    patterns = [program.program for system in load_systems(project_root()) for program in system.programs]
+    patterns = [program.program for system in Registry(project_root()).systems for program in system.programs]
     measured = {each.replace("{benchmark}", kind) for each in patterns for kind in kinds}
     for page in [project_root() / "README.md", project_root() / "CONTRIBUTING.md", *DOCS.rglob("*.md")]:
         text = page.read_text(encoding="utf-8")
@@ -151,8 +151,8 @@ def test_a_name_that_is_not_public_in_the_header_is_an_error(name: str) -> None:
 
 def test_every_system_has_a_page_that_says_how_it_is_measured() -> None:
     root = project_root()
-    made = {page.place: page.markdown for page in pages(root)}
-    for system in load_systems(root):
+    made = {page.place: page.markdown for page in pages(Registry(root))}
+    for system in Registry(root).systems:
         page = made[f"systems/{system.name}.md"]
         assert f"[{system.title}]({system.name}.md)" in made["systems/index.md"]
         for program in system.programs:
@@ -160,7 +160,7 @@ def test_every_system_has_a_page_that_says_how_it_is_measured() -> None:
             assert all(f"`{name}`" in page for name in program.environment)
         for version in system.versions:
             assert f"`{system.name}@{version.example}`" in page
-    assert len(made) == 1 + len(load_systems(root))
+    assert len(made) == 1 + len(Registry(root).systems)
 
 
 def test_a_comment_stands_with_what_it_is_about() -> None:
@@ -213,7 +213,7 @@ LAKE = (  # a system.toml
 
 
 def test_every_construct_of_a_concept_occurs_in_the_adapter() -> None:
-    for system in load_systems(project_root()):
+    for system in Registry(project_root()).systems:
         code = sources(system)
         for construct in (each for constructs in system.concepts.values() for each in constructs):
             assert any(each.uses(construct) for each in code), f"{system.name}: {construct}"
@@ -224,7 +224,7 @@ def test_a_page_counts_concepts_and_the_uses_of_their_constructs_in_code(tmp_pat
     folder.mkdir(parents=True)
     (folder / "system.toml").write_text(LAKE + '[concepts]\nwave = ["wave", "!"]\nboat = ["lk::boat"]\n')
     (folder / "a.cpp").write_text("// wave\nlk::boat b; wave(1); waves(2);\nif (!b) wave(3);\n")
-    (page,) = (each.markdown for each in pages(tmp_path) if each.place == "systems/lake.md")
+    (page,) = (each.markdown for each in pages(Registry(tmp_path)) if each.place == "systems/lake.md")
     assert "| wave | `wave`, `!` | 2 | 3 |" in page
     assert "| boat | `lk::boat` | 1 | 1 |" in page
     assert "| all |  | 3 | 4 |" in page
@@ -238,7 +238,7 @@ def page_of_lake(root: Path, estimates: list[dict[str, Any]]) -> str:
     (folder / "system.toml").write_text(LAKE)
     (store / "sittings.jsonl").touch()
     (store / "estimates.jsonl").write_text("".join(json.dumps(each) + "\n" for each in estimates))
-    (page,) = (each.markdown for each in pages(root) if each.place == "systems/lake.md")
+    (page,) = (each.markdown for each in pages(Registry(root)) if each.place == "systems/lake.md")
     return page
 
 
@@ -312,7 +312,7 @@ def test_a_page_of_a_system_that_nothing_measures_says_why_and_no_more(tmp_path:
     (folder / "system.toml").write_text(
         LAKE.partition("[[")[0].partition("[install")[0] + 'no_adapter = "It is frozen."\n'
     )
-    index, page = (each.markdown for each in pages(tmp_path))
+    index, page = (each.markdown for each in pages(Registry(tmp_path)))
     assert "Nothing here measures it: It is frozen." in page
     assert "##" not in page
     assert "| nothing |" in index
@@ -330,5 +330,5 @@ def test_a_page_tells_what_nobody_installs_from_what_is_always_there(tmp_path: P
     folder.mkdir(parents=True)
     (folder / "CMakeLists.txt").write_text(build)
     (folder / "system.toml").write_text(LAKE)
-    (page,) = (each.markdown for each in pages(tmp_path) if each.place == "systems/lake.md")
+    (page,) = (each.markdown for each in pages(Registry(tmp_path)) if each.place == "systems/lake.md")
     assert says in page

@@ -16,6 +16,7 @@ from tefflab.measure.measurement import estimated
 from tefflab.records.plan import Case, Plan
 from tefflab.records.store import Store
 from tefflab.records.stored import open_sitting, open_sittings
+from tefflab.systems.registry import Registry
 
 DATA = Path(__file__).parent / "data" / "earlier"  # of simulated programs; a launch of `quick` was interrupted
 PROGRAM = '[[program]]\nbenchmark = "spawn"\nname = "one"\ntitle = "one"\nprogram = "none"\n'
@@ -33,7 +34,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_a_report_is_made_of_its_task_graphs(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    session.report(root, f"earlier:{GRAPHS}", as_json=True)
+    session.report(Registry(root), f"earlier:{GRAPHS}", as_json=True)
     told = json.loads(capsys.readouterr().out)
     rows = {row["system_id"]: row for row in told["rows"]}
     kept = {row["system_id"]: row for row in map(json.loads, (DATA / "metg.jsonl").read_text().splitlines())}
@@ -51,7 +52,7 @@ def test_a_report_is_made_of_its_task_graphs(root: Path, capsys: pytest.CaptureF
 
 
 def test_a_report_is_made_of_its_spawn_patterns(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    session.report(root, f"earlier:{SPAWN}", as_json=True)
+    session.report(Registry(root), f"earlier:{SPAWN}", as_json=True)
     rows = {
         (row["system_id"], row["pattern"], row["workers"]): row
         for row in map(json.loads, capsys.readouterr().out.splitlines())
@@ -65,7 +66,7 @@ def test_a_report_is_made_of_its_spawn_patterns(root: Path, capsys: pytest.Captu
 
 
 def test_an_interrupted_launch_that_was_made_again_counts_once(root: Path) -> None:
-    store, head = open_sitting(root, f"earlier:{SPAWN}")
+    store, head = open_sitting(Registry(root), f"earlier:{SPAWN}")
     launch = [
         run
         for run in store.runs(SpawnRecord, head.sitting)
@@ -81,18 +82,18 @@ def test_it_is_compared_with_a_store_of_today(root: Path) -> None:
         variants=(variant("quick"),),
         cases=(Case(name="serial", flags="-pattern serial", workers=1),),
     )
-    _, sittings = open_sittings(root, "earlier")
+    _, sittings = open_sittings(Registry(root), "earlier")
     assert set(sittings) == {"task_graph", "spawn"}
     head = sittings["spawn"].model_copy(update={"sitting": "today", "plan": today.model_dump(mode="json")})
     with Store.create(root / "results" / "today") as store:
         store.append("sittings", head)
         for run in Store.open(root / "results" / "earlier").runs(SpawnRecord, SPAWN):
             store.append("runs", run.model_copy(update={"sitting": "today"}))
-    found = answer(root, "earlier", "today", None)
+    found = answer(Registry(root), "earlier", "today", None)
     assert found.left_out == ("earlier has METG, today has none",)
     (each,) = found.answers[0].comparisons
     assert (each.a.system, each.ratio.value, each.agrees) == ("quick", 1, None)
-    within = answer(root, "slow", "quick", "earlier").answers
+    within = answer(Registry(root), "slow", "quick", "earlier").answers
     assert [each.kind for each in within] == ["metg", "spawn"]
     assert within[0].comparisons[0].ratio.value == pytest.approx(4, rel=0.05)
     assert {each.place for each in within[1].comparisons} == {
@@ -101,7 +102,7 @@ def test_it_is_compared_with_a_store_of_today(root: Path) -> None:
 
 
 def test_what_was_measured_is_not_measured_again_and_new_lines_are_of_today(root: Path) -> None:
-    store, head = open_sitting(root, f"earlier:{SPAWN}")
+    store, head = open_sitting(Registry(root), f"earlier:{SPAWN}")
     before = len(list(store.runs(SpawnRecord)))
     for name in ("quick", "slow", "mortal"):
         write_system(root, name, PROGRAM)
@@ -121,5 +122,5 @@ def test_a_torn_line_of_an_earlier_file_is_reported(root: Path) -> None:
     damage = Store.open(root / "results" / "earlier").damage()
     assert [each.file.name for each in damage] == ["records.jsonl", "spawn.jsonl"]
     assert all("torn line" in str(each) for each in damage)
-    store, head = open_sitting(root, f"earlier:{GRAPHS}")
+    store, head = open_sitting(Registry(root), f"earlier:{GRAPHS}")
     assert estimated(store, find_benchmark("task_graph"), head).lines()

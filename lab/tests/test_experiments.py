@@ -19,15 +19,13 @@ from tefflab import project_root
 from tefflab.benchmarks.benchmark import Request
 from tefflab.benchmarks.experiments import find_experiment, load_experiment, load_experiments
 from tefflab.benchmarks.task_graph import BENCHMARK
-from tefflab.benchmarks.task_graph.configuration import check
-from tefflab.benchmarks.task_graph.core import core_program
 from tefflab.benchmarks.task_graph.experiment import GraphExperiment
-from tefflab.benchmarks.task_graph.plan import CHARTS
+from tefflab.benchmarks.task_graph.graphs import check, core_program
 from tefflab.cli import session
 from tefflab.cli.session import Options
 from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.systems.registry import Registry
 from tefflab.systems.setup import SetupReport
-from tefflab.systems.systems import load_systems
 
 ROOT = project_root()
 EXPERIMENTS = load_experiments(ROOT)
@@ -78,18 +76,18 @@ def test_an_experiment_asks_what_the_core_takes(experiment: GraphExperiment) -> 
         pytest.skip("the core is not built here")
     for workers in (1, 2, 5, 32):
         for case in experiment.cases(workers):
-            check(ROOT, case.configuration)
+            check(ROOT, case.graphs)
 
 
 @pytest.mark.parametrize("experiment", OF_GRAPHS, ids=[each.name for each in OF_GRAPHS])
-def test_the_configurations_of_an_experiment_differ(experiment: GraphExperiment) -> None:
+def test_the_cases_of_an_experiment_differ(experiment: GraphExperiment) -> None:
     cases = experiment.cases(2)
     assert len({case.flags for case in cases}) == len(cases)
     assert len({case.name for case in cases}) == len(cases)
 
 
 def test_no_experiment_names_a_system() -> None:
-    names = {name for system in load_systems(ROOT) for name in (system.name, system.title.lower())}
+    names = {name for system in Registry(ROOT).systems for name in (system.name, system.title.lower())}
     for file in (ROOT / "experiments").iterdir():
         words = set(file.read_text().lower().replace('"', " ").replace(",", " ").split())
         assert not words & names, file.name
@@ -152,8 +150,8 @@ def test_copies_are_graphs_that_run_at_once(tmp_path: Path) -> None:
     experiment = load_experiment(written(tmp_path, copies))
     assert isinstance(experiment, GraphExperiment)
     one, three = experiment.cases(2)
-    assert len(one.configuration.graphs) == 1
-    assert len(three.configuration.graphs) == 3
+    assert len(one.graphs.graphs) == 1
+    assert len(three.graphs.graphs) == 3
     assert (three.name, three.x) == ("radix 3", 3)
 
 
@@ -183,7 +181,7 @@ def test_an_experiment_is_measured_drawn_and_reported_and_can_be_reported_again(
 ) -> None:
     root = laboratory(quick=(1e-6, "fine"), slow=(4e-6, "fine"))
     written(root, ONE)
-    session.experiment(root, "one", options())
+    session.experiment(Registry(root), "one", options())
     out = capsys.readouterr().out
     lines = [line.split() for line in out.splitlines()]
     assert [(each, below[0]) for each, below in pairwise(lines) if each[:1] == ["radix"]] == [
@@ -194,13 +192,13 @@ def test_an_experiment_is_measured_drawn_and_reported_and_can_be_reported_again(
     assert sorted(file.name for file in folder.iterdir()) == ["one.png", "one.svg", "report.html"]
     drawn = (folder / "one.svg").read_bytes()
     (folder / "one.svg").unlink()
-    session.report(root, "test", as_json=False)
+    session.report(Registry(root), "test", as_json=False)
     assert (folder / "one.svg").read_bytes() == drawn
     again = capsys.readouterr().out
     assert again.splitlines()[-1] == str((folder / "report.html").relative_to(root))
     assert again.splitlines()[:-1] == out.splitlines()
 
-    session.experiment(root, "one", options(resume=True, as_json=True))
+    session.experiment(Registry(root), "one", options(resume=True, as_json=True))
     out, errors = capsys.readouterr()
     assert "teff: the sitting now has 4 rounds, all systems together, none of them new\n" in errors, (
         "of both cases each"
@@ -210,18 +208,18 @@ def test_an_experiment_is_measured_drawn_and_reported_and_can_be_reported_again(
     assert {row["rounds"] for each in told for row in each["rows"]} == {2}
     written(root, ONE, "two")
     with pytest.raises(TeffError, match=r"go on with it by \./teff experiment one --resume --store test, or leave out"):
-        session.experiment(root, "two", options(resume=True))
+        session.experiment(Registry(root), "two", options(resume=True))
     (metg, *_) = BENCHMARK.commands
     with pytest.raises(TeffError, match=r"was begun by `teff.*`: go on with it by \./teff experiment one --resume"):
-        session.run_command(root, BENCHMARK, metg, options(resume=True, workers=(), own={"threshold": 0.5}))
+        session.run_command(Registry(root), BENCHMARK, metg, options(resume=True, workers=(), own={"threshold": 0.5}))
     with pytest.raises(TeffError, match=r"^no sitting of METG to go on with in .*/none: leave out --resume to begin"):
-        session.experiment(root, "two", options(resume=True, store="none"))
+        session.experiment(Registry(root), "two", options(resume=True, store="none"))
     assert not (root / "results" / "none").exists(), "what failed makes no store"
 
     heads = root / "results" / "test" / "sittings.jsonl"
     heads.write_bytes(heads.read_bytes()[:-40])
     with pytest.raises(TeffError, match=r"^line 1 of .*/test/sittings\.jsonl can't be read .* runs are kept: put the"):
-        session.experiment(root, "one", options(resume=True))
+        session.experiment(Registry(root), "one", options(resume=True))
 
 
 @pytest.mark.usefixtures("_simulated")
@@ -231,11 +229,11 @@ def test_kernels_without_a_rate_are_refused_before_a_sitting_begins(laboratory: 
     own = {"threshold": 0.5}
     for flags in (("-kernel", "empty"), ("-kernel", "empty", "-and", "-kernel", "empty", "-type", "fft")):
         with pytest.raises(TeffError, match="this kernel counts neither FLOPs nor bytes") as refused:
-            session.run_command(root, BENCHMARK, metg, options(seconds=60, own=own, flags=flags))
+            session.run_command(Registry(root), BENCHMARK, metg, options(seconds=60, own=own, flags=flags))
         assert refused.value.exit_code == BAD_INPUT
     written(root, ONE.replace('flags = "', 'flags = "-kernel empty '))
     with pytest.raises(TeffError, match="this kernel counts neither FLOPs nor bytes"):
-        session.experiment(root, "one", options())
+        session.experiment(Registry(root), "one", options())
     assert not (root / "results").exists()
 
 
@@ -247,7 +245,7 @@ def test_a_sweep_measures_the_points_asked_for_and_draws_them(
     (sweep,) = (command for command in BENCHMARK.commands if command.name == "sweep")
     own = {"points": 5, "longest": "100us"}
     asked = options(seconds=60, own=own, flags=("-type", "fft", "-width", "8"))
-    session.run_command(root, BENCHMARK, sweep, asked)
+    session.run_command(Registry(root), BENCHMARK, sweep, asked)
     lines = capsys.readouterr().out.splitlines()
     assert "Efficiency – fft, width 8, compute_bound" in lines[0]
     points = [line for line in lines if line.endswith("OP/s")]
@@ -270,7 +268,7 @@ def test_an_experiment_of_a_paradigm_that_no_system_has_says_so(laboratory: Call
     with pytest.raises(
         TeffError, match="experiment one: no system is of the kind that its file names; name some with --systems"
     ):
-        session.experiment(root, "one", options())
+        session.experiment(Registry(root), "one", options())
 
 
 def test_a_plan_with_several_pictures_of_a_kind_names_each_by_what_it_is_of(
@@ -281,7 +279,7 @@ def test_a_plan_with_several_pictures_of_a_kind_names_each_by_what_it_is_of(
     experiment = load_experiment(written(root, (ONE + more).replace('["metg_lines"]', '["metg_lines", "metg"]')))
     assert isinstance(experiment, GraphExperiment)
     monkeypatch.setattr("tefflab.benchmarks.task_graph.experiment.check", lambda *_: None)
-    request = Request(root, (variant("quick"),), (), (2,), 2)
+    request = Request(Registry(root), (variant("quick"),), (), (2,), 2)
     estimates = sat(root, experiment.plan(request), Silent(), rounds=2)
     assert [name for name, _ in estimates.pictures()] == [
         "one-even",
@@ -291,7 +289,3 @@ def test_a_plan_with_several_pictures_of_a_kind_names_each_by_what_it_is_of(
         "one-metg-radix-5-even",
         "one-metg-radix-5-very-uneven",
     ]
-
-
-def test_every_chart_that_an_experiment_may_ask_for_is_known_to_the_plan() -> None:
-    assert {chart for each in OF_GRAPHS for chart in each.charts} <= set(CHARTS)

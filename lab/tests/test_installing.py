@@ -12,12 +12,13 @@ from rich.console import Console
 
 from tefflab.cli import requested
 from tefflab.errors import BAD_INPUT, TeffError
-from tefflab.systems import installing
-from tefflab.systems.installing import absent, announce, bring_missing, install, not_here, remove, telling
+from tefflab.systems import setup
+from tefflab.systems.building import fingerprint, search_environment
 from tefflab.systems.packages import PackageState
-from tefflab.systems.prefixes import fingerprint, search_environment
 from tefflab.systems.probing import probe
-from tefflab.systems.systems import INSTALLED_FOLDER, STAMP, System, load_system
+from tefflab.systems.registry import Registry, load_system
+from tefflab.systems.setup import absent, announce, bring_missing, install, not_here, remove, telling
+from tefflab.systems.systems import INSTALLED_FOLDER, STAMP, System
 
 HEAD = """
 name = "lake"
@@ -69,7 +70,7 @@ def told(to: Console) -> str:
 
 @pytest.fixture(autouse=True)
 def _nothing_else_is_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(installing, "ensure", lambda *_, **__: None)
+    monkeypatch.setattr(setup, "ensure", lambda *_, **__: None)
 
 
 def folder_of(root: Path) -> Path:
@@ -100,26 +101,26 @@ def test_what_install_says_is_checked(tmp_path: Path, asked: str, said: str) -> 
 def test_it_says_what_comes_then_brings_it_once(tmp_path: Path) -> None:
     system = fetched(tmp_path, "import sys, pathlib; pathlib.Path(sys.argv[1], 'water').write_text(sys.argv[2])")
     to = console()
-    assert install(tmp_path, [system], to) == {}
+    assert install(Registry(tmp_path), [system], to) == {}
     place = f"in {INSTALLED_FOLDER / 'lake'}"
     first = told(to).splitlines()[0]
     assert first.startswith("teff: lake: Lake Tasks, 3 MB, MIT, about 1 s, by ")
     assert first.endswith(place)
     assert (folder_of(tmp_path) / "water").read_text() == str(system.folder)
-    assert system.is_installed(tmp_path)
+    assert system.is_installed
     again = console()
-    assert install(tmp_path, [system], again) == {}
+    assert install(Registry(tmp_path), [system], again) == {}
     assert told(again) == ""
 
 
 def test_what_asks_for_something_else_than_was_brought_is_brought_again(tmp_path: Path) -> None:
-    assert install(tmp_path, [fetched(tmp_path, "'one'")], console()) == {}
-    assert not fetched(tmp_path, "'two'").is_installed(tmp_path)
+    assert install(Registry(tmp_path), [fetched(tmp_path, "'one'")], console()) == {}
+    assert not fetched(tmp_path, "'two'").is_installed
 
 
 def test_a_failure_leaves_the_telling_lines_and_nothing_else(tmp_path: Path) -> None:
     system = fetched(tmp_path, "import sys; print('hello'); print('fatal: no water in ' + 'x' * 300); sys.exit(3)")
-    problems = install(tmp_path, [system], console())
+    problems = install(Registry(tmp_path), [system], console())
     head, line, log = problems["lake"].splitlines()
     assert head.endswith(" failed")
     assert line.startswith("  fatal: no water in")
@@ -142,12 +143,12 @@ def test_after_ctrl_c_the_folder_stays_without_counting(tmp_path: Path, monkeypa
 
     system = fetched(tmp_path, "pass")
     with monkeypatch.context() as patched:
-        patched.setattr(installing, "run_logged", interrupted)
+        patched.setattr(setup, "run_logged", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            install(tmp_path, [system], console())
+            install(Registry(tmp_path), [system], console())
     assert (folder_of(tmp_path) / "half").exists()
-    assert not system.is_installed(tmp_path)
-    assert install(tmp_path, [system], console()) == {}
+    assert not system.is_installed
+    assert install(Registry(tmp_path), [system], console()) == {}
     assert (folder_of(tmp_path) / STAMP).is_file()
 
 
@@ -155,16 +156,16 @@ def test_one_that_fails_keeps_no_other_from_coming(tmp_path: Path) -> None:
     good = fetched(tmp_path, "pass")
     bad = load_system(good.folder / "system.toml").model_copy(update={"name": "pond"}).placed_in(good.folder)
     bad.install.fetch[0] = ["no-such-client"]
-    assert install(tmp_path, [bad, good], console()).keys() == {"pond"}
-    assert good.is_installed(tmp_path)
+    assert install(Registry(tmp_path), [bad, good], console()).keys() == {"pond"}
+    assert good.is_installed
 
 
 def test_a_disk_that_is_too_small_is_told_before_anything_is_fetched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(installing.shutil, "disk_usage", lambda _: _Disk(2e6))
-    monkeypatch.setattr(installing, "run_logged", lambda *_, **__: pytest.fail("fetched"))
-    problems = install(tmp_path, [fetched(tmp_path, "pass")], console())
+    monkeypatch.setattr(setup.shutil, "disk_usage", lambda _: _Disk(2e6))
+    monkeypatch.setattr(setup, "run_logged", lambda *_, **__: pytest.fail("fetched"))
+    problems = install(Registry(tmp_path), [fetched(tmp_path, "pass")], console())
     assert problems == {"lake": "needs about 4 MB on the disk, and 2 MB are free"}
 
 
@@ -177,9 +178,9 @@ def test_who_may_not_install_debian_packages_is_told_what_to_type(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(PackageState, "of", lambda _: PackageState(frozenset(), known=True))
-    monkeypatch.setattr("tefflab.systems.provision.as_root", lambda: None)
-    monkeypatch.setattr("tefflab.systems.provision.available", lambda _: frozenset({"liblake-dev"}))
-    problems = install(tmp_path, [lake(tmp_path, f"apt = ['liblake-dev']\n{ON_REQUEST}")], console())
+    monkeypatch.setattr("tefflab.systems.packages.as_root", lambda: None)
+    monkeypatch.setattr("tefflab.systems.packages.available", lambda _: frozenset({"liblake-dev"}))
+    problems = install(Registry(tmp_path), [lake(tmp_path, f"apt = ['liblake-dev']\n{ON_REQUEST}")], console())
     assert "apt-get install --no-install-recommends liblake-dev, then ./teff install lake" in problems["lake"]
     assert not folder_of(tmp_path).exists()
 
@@ -187,11 +188,11 @@ def test_who_may_not_install_debian_packages_is_told_what_to_type(
 def test_python_packages_have_an_environment_of_their_own_whose_python_runs_the_programs(tmp_path: Path) -> None:
     system = lake(tmp_path, f"pip = ['pip']\napart = true\n{ON_REQUEST}")  # which is there: nothing is fetched
     (program,) = system.programs
-    before = probe(program, system, tmp_path)
+    before = probe(program, system)
     assert (before.found, before.reason) == (False, "is not installed")
     assert (before.source, before.how_to_install) == ("install", "./teff install lake")
-    assert install(tmp_path, [system], console()) == {}
-    found = probe(program, system, tmp_path)
+    assert install(Registry(tmp_path), [system], console()) == {}
+    found = probe(program, system)
     assert (found.found, found.version) == (True, str(folder_of(tmp_path) / "venv"))
 
 
@@ -208,7 +209,7 @@ def test_it_is_removed_with_what_was_built_with_it_and_debian_packages_stay(
     folder_of(tmp_path).mkdir(parents=True)
     monkeypatch.setattr(PackageState, "of", lambda _: PackageState(frozenset({"liblake-dev"}), known=True))
     to = console()
-    remove(tmp_path, system, to)
+    remove(system, to)
     assert [each.name for each in built.iterdir()] == ["pond_spawn"]
     assert not folder_of(tmp_path).exists()
     assert "Debian packages stay; to remove them:" in told(to)
@@ -217,13 +218,13 @@ def test_it_is_removed_with_what_was_built_with_it_and_debian_packages_stay(
 
 def test_what_there_is_not_to_remove_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lake(tmp_path, f"apt = ['liblake-dev']\n{ON_REQUEST}")
-    requested.take_away(tmp_path, [])
+    requested.take_away(Registry(tmp_path), [])
     assert capsys.readouterr().err == "teff: `teff install` has brought nothing that could be removed\n"
-    requested.take_away(tmp_path, ["lake"])
+    requested.take_away(Registry(tmp_path), ["lake"])
     assert capsys.readouterr().err == "teff: lake is not installed by `teff install`\n"
     lake(tmp_path, "")
     with pytest.raises(TeffError, match=r"^lake: not brought by `teff install`, so it does not remove it; "):
-        requested.take_away(tmp_path, ["lake"])
+        requested.take_away(Registry(tmp_path), ["lake"])
 
 
 def _with(file: Path, was: str, becomes: str) -> Path:
@@ -234,11 +235,11 @@ def _with(file: Path, was: str, becomes: str) -> Path:
 def test_only_what_is_missing_is_brought_before_measuring(tmp_path: Path) -> None:
     system = fetched(tmp_path, "pass")
     to = console()
-    bring_missing(tmp_path, [system], to)
-    assert system.is_installed(tmp_path)
+    bring_missing(Registry(tmp_path), [system], to)
+    assert system.is_installed
     assert "lake: " in told(to)
     again = console()
-    bring_missing(tmp_path, [system], again)
+    bring_missing(Registry(tmp_path), [system], again)
     assert told(again) == ""
 
 
@@ -252,9 +253,9 @@ def test_a_client_of_the_system_s_own_environment_is_called_by_its_name(tmp_path
 
 def test_what_a_person_has_brought_is_not_brought_again(tmp_path: Path) -> None:
     system = lake(tmp_path, f"apt = ['liblake-dev']\n{ON_REQUEST}")
-    assert absent(tmp_path, [system]) == []
+    assert absent([system]) == []
     (system.folder / "lake.py").unlink()
-    assert absent(tmp_path, [system]) == [system]
+    assert absent([system]) == [system]
 
 
 @pytest.mark.parametrize(
@@ -271,19 +272,19 @@ def test_what_does_not_come_on_request_is_refused_with_the_way_out(
 ) -> None:
     lake(tmp_path, asked)
     with pytest.raises(TeffError) as caught:
-        requested.bring(tmp_path, [name])
+        requested.bring(Registry(tmp_path), [name])
     assert said in str(caught.value)
     assert caught.value.exit_code == BAD_INPUT
 
 
 def test_the_list_says_what_each_costs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     system = fetched(tmp_path, "pass")
-    requested.list_offers(tmp_path, as_json=True)
+    requested.list_offers(Registry(tmp_path), as_json=True)
     listed = json.loads(capsys.readouterr().out)
     assert (listed["name"], listed["installed"], listed["licence"], listed["megabytes"]) == ("lake", False, "MIT", 3)
     assert not_here([system]) == "lake (3 MB, MIT); ./teff install lake"
-    install(tmp_path, [system], console())
-    requested.list_offers(tmp_path, as_json=False)
+    install(Registry(tmp_path), [system], console())
+    requested.list_offers(Registry(tmp_path), as_json=False)
     heading, row = capsys.readouterr().out.splitlines()
     assert (heading.split()[:2], row.split()[:2]) == (["system", "here"], ["lake", "installed"])
     assert not_here([]) == ""

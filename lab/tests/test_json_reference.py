@@ -20,14 +20,14 @@ from tefflab.benchmarks.messages import BENCHMARK as MESSAGES
 from tefflab.benchmarks.micro import BENCHMARK as MICRO
 from tefflab.benchmarks.programs import BENCHMARK as PROGRAMS
 from tefflab.benchmarks.spawn import BENCHMARK as SPAWN
-from tefflab.benchmarks.task_graph.sides import metg_side
+from tefflab.benchmarks.task_graph.estimates import metg_side
 from tefflab.benchmarks.task_graph.tables import to_json
 from tefflab.benchmarks.wake import BENCHMARK as WAKE
 from tefflab.cli.requested import to_object
 from tefflab.host.findings import governor
 from tefflab.output.systems_table import to_json as systems_to_json
 from tefflab.systems.probing import Probe
-from tefflab.systems.systems import load_systems
+from tefflab.systems.registry import Registry
 
 PAGE = (project_root() / "docs" / "reference" / "json.md").read_text(encoding="utf-8")
 ENDS = {"value", "low", "high"}
@@ -86,12 +86,12 @@ def test_the_keys_of_comparisons() -> None:
 
 def test_the_keys_of_systems() -> None:
 
-    systems = load_systems(project_root())
+    systems = Registry(project_root()).systems
     absent = Probe(found=False, version=None, reason="", how_to_install="")
     probes = {each.id: absent for system in systems for each in system.listed}
     found = set(paths([json.loads(line) for line in systems_to_json(systems, probes).splitlines()]))
     assert {path for path in found if not path.startswith("variants.why.")} == said("systems")
-    assert set(to_object(project_root(), systems[0])) == said("install --list --json`")
+    assert set(to_object(systems[0])) == said("install --list --json`")
 
 
 @pytest.mark.parametrize("key", governor([]).__dataclass_fields__)

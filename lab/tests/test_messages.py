@@ -22,11 +22,12 @@ from tefflab.records.plan import Case
 from tefflab.records.record import RecordError, parse_record
 from tefflab.records.run import Run
 from tefflab.records.stored import open_sitting
-from tefflab.systems.systems import Program, load_systems
+from tefflab.systems.registry import Registry
+from tefflab.systems.systems import Program
 
 PROGRAM = Path(__file__).parent / "simulated_messages_program.py"
 SCHEMA = validator("messages")
-PROGRAMS = [program for system in load_systems(project_root()) for program in system.programs_for("messages")]
+PROGRAMS = [program for system in Registry(project_root()).systems for program in system.programs_for("messages")]
 PARADIGMS = {"plain": "message passing", "quick": "task-based", "lossy": "task-based"}
 FACTORS = {"plain": 1.0, "quick": 0.5, "lossy": 0.1}
 
@@ -47,7 +48,7 @@ def root(commanded: Path) -> Path:
 
 
 def last(root: Path) -> MessagesEstimates:
-    store, head = open_sitting(root, "default")
+    store, head = open_sitting(Registry(root), "default")
     found = estimated(store, BENCHMARK, head)
     assert isinstance(found, MessagesEstimates)
     return found
@@ -83,7 +84,7 @@ def test_messages_are_held_against_plain_message_passing(
 
 def test_a_question_mark_of_the_table_is_explained_below_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert teff(monkeypatch, "messages", "--rounds", "2") == 0
-    store, head = open_sitting(root, "default")
+    store, head = open_sitting(Registry(root), "default")
     runs = list(store.runs(MessagesRecord))
     first = [run for run in runs if run.round == runs[0].round]
     ((_, columns, notes),) = BENCHMARK.estimate(head, first, []).printed()

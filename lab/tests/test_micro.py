@@ -17,11 +17,12 @@ from tefflab.benchmarks.micro import BENCHMARK, MicroEstimates, MicroRecord
 from tefflab.measure.measurement import estimated
 from tefflab.records.record import RecordError, parse_record
 from tefflab.records.stored import open_sitting
-from tefflab.systems.systems import Program, load_systems
+from tefflab.systems.registry import Registry
+from tefflab.systems.systems import Program
 
 PROGRAM = Path(__file__).parent / "simulated_micro_program.py"
 SCHEMA = validator("micro")
-PROGRAMS = [program for system in load_systems(project_root()) for program in system.programs_for("micro")]
+PROGRAMS = [program for system in Registry(project_root()).systems for program in system.programs_for("micro")]
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def test_times_of_empty_tasks_and_efficiencies_of_others_are_shown(
 ) -> None:
     assert teff(monkeypatch, "micro", "--workers", "1,2", "--rounds", "4") == 0
     capsys.readouterr()
-    store, head = open_sitting(root, "default")
+    store, head = open_sitting(Registry(root), "default")
     estimates = estimated(store, BENCHMARK, head)
     assert isinstance(estimates, MicroEstimates)
     console = Console(record=True, width=80, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123

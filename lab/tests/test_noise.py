@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from samples import good_record
+from tefflab.benchmarks.task_graph.plan import FEWEST_STEPS, LEAST_SECONDS, MOST_SECONDS, STEPS, steps_for
 from tefflab.benchmarks.task_graph.record import GraphRecord
-from tefflab.benchmarks.task_graph.shape import FEWEST_STEPS, LEAST_SECONDS, MOST_SECONDS, STEPS, steps_for
 from tefflab.measure.noise import is_noisy
 from tefflab.records.record import parse_record
 

@@ -21,11 +21,10 @@ from samples import sitting
 from tefflab.analysis.crossing import Relation
 from tefflab.analysis.results import CaseRow, Curve, CurvePoint, MeasuredCase
 from tefflab.analysis.statistics import Interval, MetgEstimate
-from tefflab.benchmarks.cases import median_of_launches
+from tefflab.benchmarks.cases import median_of_rounds
 from tefflab.benchmarks.task_graph.pictures import footer
 from tefflab.benchmarks.task_graph.pictures.curves import efficiency_chart, rate_chart
-from tefflab.benchmarks.task_graph.pictures.dots import metg_chart, metg_dots_chart
-from tefflab.benchmarks.task_graph.pictures.lines import metg_lines_chart
+from tefflab.benchmarks.task_graph.pictures.metg import metg_chart, metg_dots_chart, metg_lines_chart
 from tefflab.output import plots
 from tefflab.output.plots.flags import levels
 from tefflab.output.plots.intervals import band
@@ -111,7 +110,7 @@ def test_a_ratio_whose_interval_says_nothing_is_a_mark_and_stretches_no_axis() -
 @pytest.mark.parametrize("launches", [1, 2, 3])
 def test_a_band_takes_as_many_launches_as_an_interval(launches: int) -> None:
     who = variants(1)[0]
-    times = [median_of_launches({number: [x * (1 + 0.01 * number)] for number in range(launches)}) for x in (1.0, 2.0)]
+    times = [median_of_rounds({number: [x * (1 + 0.01 * number)] for number in range(launches)}) for x in (1.0, 2.0)]
     rows = [
         CaseRow(who, "knot", workers, time, None, "floor", {}, launches, 0.0, "")
         for workers, time in zip((1, 2), times, strict=True)

@@ -30,11 +30,15 @@ from tefflab.profiles.spawn_profile import (
     take_profile,
 )
 from tefflab.profiles.spawn_profile_table import to_table
-from tefflab.systems.systems import Attribution, Program, load_systems
+from tefflab.systems.registry import Registry
+from tefflab.systems.systems import Attribution, Program
 
 ROOT = project_root()
 PROFILED = [
-    program for system in load_systems(ROOT) for program in system.programs_for("spawn") if program.profile is not None
+    program
+    for system in Registry(ROOT).systems
+    for program in system.programs_for("spawn")
+    if program.profile is not None
 ]
 SCHEMA = json.loads((ROOT / "bench/spawn/profile.schema.json").read_text(encoding="utf-8"))
 
@@ -170,6 +174,7 @@ def test_the_command_prints_what_it_found_and_which_pattern_could_not_be_profile
         command=[sys.executable, "{program}"],
         profile=Attribution(),
     )
+    program._folder = tmp_path / "bench/systems/one"
     here = Present(variant("one"), program)
     monkeypatch.setattr("tefflab.cli.session.prepare", lambda *_, **__: None)
     monkeypatch.setattr("tefflab.cli.session.whoever_is_here", lambda *_, **__: [here])
@@ -187,12 +192,12 @@ def test_the_command_prints_what_it_found_and_which_pattern_could_not_be_profile
 
 @pytest.mark.parametrize("program", PROFILED, ids=[program.executable for program in PROFILED])
 def test_a_system_is_profiled_and_its_rules_name_what_it_does(program: Program) -> None:
-    if not program.program_path(ROOT).exists():
+    if not program.program_path.exists():
         pytest.skip(f"{program.executable} is not built here")
-    words = [*program.command_line(ROOT, 2), "--workers", "2", "--profile", "0.1", "-pattern", "serial"]
+    words = [*program.command_line(2), "--workers", "2", "--profile", "0.1", "-pattern", "serial"]
     told = subprocess.run(words, capture_output=True, text=True, check=True, timeout=120).stdout
     Draft202012Validator(SCHEMA).validate(json.loads(told))
-    spent = take_profile(ROOT, program, "fib-both", "-pattern fibonacci -n 25 -spawn both", 2, 1.0)
+    spent = take_profile(program, "fib-both", "-pattern fibonacci -n 25 -spawn both", 2, 1.0)
     looks = {share.category: share.looks for share in spent.shares}
     ran = sum(looks.values()) - looks[TAKEN]
     assert ran > 0

@@ -9,10 +9,11 @@ from schemas import validator
 from tefflab import project_root
 from tefflab.benchmarks.programs import ProgramRecord
 from tefflab.records.record import parse_record
-from tefflab.systems.systems import Program, load_systems
+from tefflab.systems.registry import Registry
+from tefflab.systems.systems import Program
 
 ROOT = project_root()
-PROGRAMS = [program for system in load_systems(ROOT) for program in system.programs_for("programs")]
+PROGRAMS = [program for system in Registry(ROOT).systems for program in system.programs_for("programs")]
 SCHEMA = validator("programs")
 
 

@@ -19,6 +19,7 @@ from tefflab.measure.measurement import estimated
 from tefflab.records.record import RecordError, parse_record
 from tefflab.records.store import Store
 from tefflab.records.stored import open_sitting
+from tefflab.systems.registry import Registry
 
 PROGRAM = Path(__file__).parent / "simulated_real_program.py"
 SYSTEMS = {"quick": (1.0, "fine"), "slow": (3.0, "fine"), "partial": (2.0, "lacks"), "sloppy": (0.1, "wrong")}
@@ -38,7 +39,7 @@ def root(commanded: Path) -> Path:
 
 
 def last_estimates(root: Path, name: str = "default") -> ProgramEstimates:
-    store, head = open_sitting(root, name)
+    store, head = open_sitting(Registry(root), name)
     found = estimated(store, BENCHMARK, head)
     assert isinstance(found, ProgramEstimates)
     return found

@@ -9,10 +9,9 @@ from simulated_sitting import CONFIGURATION, variant
 from tefflab.analysis.search import Bracket, MetgSearch
 from tefflab.benchmarks.benchmark import Ask
 from tefflab.benchmarks.task_graph import questions
-from tefflab.benchmarks.task_graph.plan import GraphCase
+from tefflab.benchmarks.task_graph.plan import LEAST_SECONDS, GraphCase
 from tefflab.benchmarks.task_graph.questions import CurveQuestion, GraphQuestion, MetgQuestion
 from tefflab.benchmarks.task_graph.record import GraphRecord
-from tefflab.benchmarks.task_graph.shape import LEAST_SECONDS
 from tefflab.records.record import parse_record
 from tefflab.records.run import Run
 
@@ -81,7 +80,7 @@ def test_where_the_crossing_lies_below_all_that_is_measured_it_is_looked_for_aga
         answered(question, 0)
     for number in range(1, 8):
         answered(question, number)
-    estimate = question.estimate(None)
+    estimate = question.row(None).metg
     assert estimate is not None
     assert estimate.relation == "="
     assert estimate.value == pytest.approx(2 * OVERHEAD, rel=0.1)

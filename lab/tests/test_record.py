@@ -25,13 +25,6 @@ def test_granularity_is_wall_time_times_workers_over_tasks() -> None:
     assert parsed(good_record()).granularity == pytest.approx(0.05 * 2 / 2000)
 
 
-def test_rates_are_counts_over_wall_time() -> None:
-    record = parsed(good_record(bytes=1_000_000))
-    assert record.flops_per_second == pytest.approx(16_512_000 / 0.05)
-    assert record.bytes_per_second == pytest.approx(1_000_000 / 0.05)
-    assert record.tasks_per_second == pytest.approx(2000 / 0.05)
-
-
 @pytest.mark.parametrize(
     ("flops", "moved", "unit", "rate"),
     [(1000, 0, "FLOP/s", 20_000), (0, 500, "B/s", 10_000), (0, 0, "task/s", 40_000)],
@@ -40,10 +33,6 @@ def test_rate_is_the_one_that_suits_the_kernel(flops: int, moved: int, unit: str
     record = parsed(good_record(flops=flops, bytes=moved))
     assert record.rate_unit == unit
     assert record.rate == pytest.approx(rate)
-
-
-def test_cpu_share_says_how_much_of_its_cores_a_run_had() -> None:
-    assert parsed(good_record()).cpu_share == pytest.approx(0.9)
 
 
 def test_record_survives_writing_and_reading() -> None:
@@ -66,7 +55,7 @@ def test_a_failed_record_needs_only_its_head_and_its_error() -> None:
 
 def test_no_number_can_be_had_from_a_failed_record() -> None:
     record = parsed(good_record(error="validation failed at point 3"))
-    for name in ("granularity", "flops_per_second", "bytes_per_second", "rate", "cpu_share"):
+    for name in ("granularity", "rate"):
         with pytest.raises(RecordError, match="validation failed at point 3"):
             getattr(record, name)
 

@@ -17,15 +17,16 @@ from tefflab import project_root
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.cli.commands.options import most_workers
 from tefflab.records.record import RecordError, parse_record
-from tefflab.systems.systems import Program, load_systems
+from tefflab.systems.registry import Registry
+from tefflab.systems.systems import Program
 
 ROOT = project_root()
 SCHEMA = validator("task_graph")
 BUILT = [
     variant
-    for system in load_systems(ROOT)
+    for system in Registry(ROOT).systems
     for variant in system.programs_for("task_graph")
-    if not variant.is_python and variant.program_path(ROOT).exists()
+    if not variant.is_python and variant.program_path.exists()
 ]
 
 GOOD_LINES = (
@@ -45,7 +46,7 @@ Path = tuple[str | int, ...]
 def test_the_lab_and_the_programs_take_the_same_numbers_of_workers() -> None:
     if not BUILT:
         pytest.skip("no program is built here")
-    program = BUILT[0].program_path(ROOT)
+    program = BUILT[0].program_path
     for workers in (0, most_workers() + 1):
         words = [program, "--workers", str(workers), *GOOD_LINES[0].split()]
         refused = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -63,9 +64,9 @@ def is_record_by_model(record: dict[str, Any]) -> bool:
 
 def printed_by(variant: Program, lines: tuple[str, ...]) -> list[dict[str, Any]]:
     finished = subprocess.run(
-        [*variant.command_line(ROOT, 2), "--batch", "--workers", "2"],
+        [*variant.command_line(2), "--batch", "--workers", "2"],
         input="\n".join(lines),
-        env={**os.environ, **variant.environment_for(ROOT, 2)},
+        env={**os.environ, **variant.environment_for(2)},
         capture_output=True,
         text=True,
         timeout=120,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from simulated import QUIET, SECONDS_PER_ITERATION, Noise, SimulatedSystem
 from tefflab.analysis.search import Bracket, MetgSearch, measurement_grid
-from tefflab.analysis.statistics import LEAST_ROUNDS, Observation, is_known, metg
+from tefflab.analysis.statistics import LEAST_ROUNDS, Observation, metg
 
 OVERHEADS = [20e-9, 50e-9, 1e-6, 10e-6, 2e-3, 50e-3]
 SEEDS = 100
@@ -210,7 +210,7 @@ def test_sitting_that_ends_when_the_interval_is_narrow_holds_the_true_metg_where
         bracket, runs = scouted(system.run)
         for launch in range(1, 25):
             runs += [system.run(launch, iterations) for iterations in measurement_grid(bracket.iterations)]
-            if launch + 1 >= LEAST_ROUNDS and is_known(metg(runs)):
+            if launch + 1 >= LEAST_ROUNDS and metg(runs).relative_half_width <= 0.05:
                 break
         estimate = metg(runs)
         if not estimate.low <= system.metg() * system.mean_speed <= estimate.high:

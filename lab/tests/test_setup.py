@@ -16,20 +16,24 @@ from rich.console import Console
 
 from tefflab import project_root
 from tefflab.errors import TeffError
-from tefflab.systems import packages, provision, setup
+from tefflab.systems import packages, setup
 from tefflab.systems.blame import Failure, Owner, culprit, failures, kinds_to_blame, owner_of
 from tefflab.systems.building import Build
 from tefflab.systems.packages import (
+    Installing,
     PackageState,
+    Provision,
+    Unavailable,
     candidates,
     choose,
     install_command,
+    install_for_owners,
     installed_packages,
     said_cost,
 )
 from tefflab.systems.probing import why_not_there
-from tefflab.systems.provision import Installing, Provision, Unavailable, install_for_owners
-from tefflab.systems.systems import Program, load_systems, usable_cores
+from tefflab.systems.registry import Registry
+from tefflab.systems.systems import Program, usable_cores
 
 POLICY = """liblake-dev:
   Installed: (none)
@@ -134,15 +138,15 @@ def test_what_could_not_be_had_is_asked_again_only_after_a_day(tmp_path: Path) -
     outcome = Provision()
     assert Unavailable(file).sift({"a": ["x", "y"], "b": ["x"]}, outcome) == {"a": ["y"]}
     assert outcome.problems.keys() == {"a", "b"}
-    file.write_text(json.dumps({"x": time.time() - provision.RETRY_AFTER}))
+    file.write_text(json.dumps({"x": time.time() - packages.RETRY_AFTER}))
     assert Unavailable(file).sift({"b": ["x"]}, Provision()) == {"b": ["x"]}
 
 
 def test_who_is_not_root_is_told_one_command_for_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packages.PackageState, "of", lambda _: PackageState(frozenset(), known=True))
-    monkeypatch.setattr(provision, "as_root", lambda: None)
-    monkeypatch.setattr(provision, "available", lambda _: frozenset({"x", "y"}))
-    outcome = provision.provide_apt(tmp_path, {"a": ["x"], "b": ["x", "y | z"]}, quiet())
+    monkeypatch.setattr(packages, "as_root", lambda: None)
+    monkeypatch.setattr(packages, "available", lambda _: frozenset({"x", "y"}))
+    outcome = packages.provide_apt(tmp_path, {"a": ["x"], "b": ["x", "y | z"]}, quiet())
     assert outcome.command == "sudo apt-get install --no-install-recommends x y"
     assert outcome.problems == {"a": "needs x", "b": "needs x, y"}
 
@@ -154,10 +158,10 @@ class FakeApt:
         self.installs: list[list[str]] = []
         self._broken = broken or set()
         monkeypatch.setattr(packages.PackageState, "of", lambda _: PackageState(frozenset(), known=True))
-        monkeypatch.setattr(provision, "as_root", lambda: ())
-        monkeypatch.setattr(provision, "available", lambda _: frozenset(has))
-        monkeypatch.setattr(provision, "run_logged", self._run)
-        monkeypatch.setattr(provision, "run_apart", self._run)
+        monkeypatch.setattr(packages, "as_root", lambda: ())
+        monkeypatch.setattr(packages, "available", lambda _: frozenset(has))
+        monkeypatch.setattr(packages, "run_logged", self._run)
+        monkeypatch.setattr(packages, "run_apart", self._run)
 
     def _run(self, command: Sequence[str], *_: object, **__: object) -> int:
         if "install" not in command or "--download-only" in command:
@@ -169,17 +173,17 @@ class FakeApt:
 
 def test_a_package_apt_has_not_got_is_not_asked_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     apt = FakeApt(monkeypatch, has={"x", "z"})
-    outcome = provision.provide_apt(tmp_path, {"a": ["x"], "b": ["gone"], "c": ["y | z"]}, quiet())
+    outcome = packages.provide_apt(tmp_path, {"a": ["x"], "b": ["gone"], "c": ["y | z"]}, quiet())
     assert apt.installs == [["x", "z"]]
     assert outcome.problems.keys() == {"b"}
     again = FakeApt(monkeypatch, has={"x", "z"})
-    assert "gone" in provision.provide_apt(tmp_path, {"b": ["gone"]}, quiet()).problems["b"]
+    assert "gone" in packages.provide_apt(tmp_path, {"b": ["gone"]}, quiet()).problems["b"]
     assert again.installs == []
 
 
 def test_a_package_that_fails_to_install_is_told_with_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     apt = FakeApt(monkeypatch, has={"x", "bad"}, broken={"bad"})
-    outcome = provision.provide_apt(tmp_path, {"a": ["x"], "b": ["bad"]}, quiet())
+    outcome = packages.provide_apt(tmp_path, {"a": ["x"], "b": ["bad"]}, quiet())
     assert apt.installs == [["x", "bad"], ["x"], ["bad"]]
     assert outcome.problems.keys() == {"b"}
     assert "apt.log" in outcome.problems["b"]
@@ -195,10 +199,10 @@ def test_on_a_terminal_apt_installs_only_once_the_user_agreed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str, installs: list[list[str]]
 ) -> None:
     apt = FakeApt(monkeypatch, has={"x"})
-    monkeypatch.setattr(provision, "cost_of", lambda names: f"{len(names)}, 7 MB to download")
+    monkeypatch.setattr(packages, "cost_of", lambda names: f"{len(names)}, 7 MB to download")
     monkeypatch.setattr(sys, "stdin", Terminal(typed))
     console = Console(file=Terminal(), width=500, force_terminal=True, highlight=False)
-    outcome = provision.provide_apt(tmp_path, {"a": ["x"]}, console, "ask")
+    outcome = packages.provide_apt(tmp_path, {"a": ["x"]}, console, "ask")
     assert apt.installs == installs
     assert "apt would install x: 1, 7 MB to download" in told(console)
     assert outcome.problems == ({} if installs else {"a": "needs x"})
@@ -210,10 +214,10 @@ def test_without_a_terminal_apt_asks_nothing_and_it_does_nothing_where_it_may_no
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, installing: Installing
 ) -> None:
     apt = FakeApt(monkeypatch, has={"x"})
-    outcome = provision.provide_apt(tmp_path, {"a": ["x"]}, quiet(), installing)
+    outcome = packages.provide_apt(tmp_path, {"a": ["x"]}, quiet(), installing)
     assert apt.installs == ([] if installing == "no" else [["x"]])
     assert outcome.problems == ({"a": "needs x"} if installing == "no" else {})
-    assert provision.provide_pip(tmp_path, {"b": ["one==1"]}, quiet(), "no").problems == {"b": "needs one==1 from PyPI"}
+    assert packages.provide_pip(tmp_path, {"b": ["one==1"]}, quiet(), "no").problems == {"b": "needs one==1 from PyPI"}
 
 
 def test_what_apt_says_of_the_cost_is_read() -> None:
@@ -229,17 +233,17 @@ After this operation, 181 MB of additional disk space will be used.
 
 def test_python_packages_are_installed_once_and_kept_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     commands: list[list[str]] = []
-    monkeypatch.setattr(provision, "PIP_LEDGER", tmp_path / "systems.json")
+    monkeypatch.setattr(packages, "PIP_LEDGER", tmp_path / "systems.json")
 
     def pip(command: Sequence[str], *_: object, **__: object) -> int:
         commands.append([*command])
         return 0
 
-    monkeypatch.setattr(provision, "run_logged", pip)
-    provision.provide_pip(tmp_path, {"a": ["one==1"]}, quiet())
-    provision.provide_pip(tmp_path, {"a": ["one==1"]}, quiet())
+    monkeypatch.setattr(packages, "run_logged", pip)
+    packages.provide_pip(tmp_path, {"a": ["one==1"]}, quiet())
+    packages.provide_pip(tmp_path, {"a": ["one==1"]}, quiet())
     assert len(commands) == 1
-    provision.provide_pip(tmp_path, {"a": ["one==1"], "b": ["two"]}, quiet())
+    packages.provide_pip(tmp_path, {"a": ["one==1"], "b": ["two"]}, quiet())
     assert commands[1][-2:] == ["one==1", "two"]
     assert str(tmp_path / "lab/constraints.txt") in commands[1]
 
@@ -372,15 +376,15 @@ BAD = "int main() { return no_such_name; }\n"
 def test_a_system_that_does_not_compile_spoils_no_other_and_leaves_no_old_program(tmp_path: Path) -> None:
     root = checkout(tmp_path / "with space", lake=GOOD, pond=GOOD)
     bin_folder = root / ".teff/build/bin"
-    assert Build(root, quiet()).make() == {}
+    assert Build(Registry(root), quiet()).make() == {}
     assert subprocess.run([bin_folder / "lake_tasks"], check=False).returncode == 0
 
     again = quiet()
-    assert Build(root, again).make() == {}
+    assert Build(Registry(root), again).make() == {}
     assert told(again) == "", "nothing was to be done, so nothing is said"
 
     (root / "bench/systems/pond/main.cpp").write_text(BAD)
-    problems = Build(root, quiet()).make()
+    problems = Build(Registry(root), quiet()).make()
     assert problems.keys() == {"pond"}
     assert "no_such_name" in problems["pond"]
     assert (root / ".teff/build/broken/pond").is_file()
@@ -388,7 +392,7 @@ def test_a_system_that_does_not_compile_spoils_no_other_and_leaves_no_old_progra
     assert not (bin_folder / "pond_tasks").exists()
 
     (root / "bench/systems/pond/main.cpp").write_text(GOOD)
-    assert Build(root, quiet()).make() == {}
+    assert Build(Registry(root), quiet()).make() == {}
     assert (bin_folder / "pond_tasks").is_file()
     assert not (root / ".teff/build/broken").exists()
 
@@ -396,7 +400,7 @@ def test_a_system_that_does_not_compile_spoils_no_other_and_leaves_no_old_progra
 def test_every_system_that_does_not_compile_is_named(tmp_path: Path) -> None:
     bad = {f"bad{number}": BAD for number in range(2 * usable_cores() + 4)}
     root = checkout(tmp_path, lake=GOOD, **bad)
-    assert Build(root, quiet()).make().keys() == bad.keys()
+    assert Build(Registry(root), quiet()).make().keys() == bad.keys()
     assert (root / ".teff/build/bin/lake_tasks").is_file()
 
 
@@ -405,10 +409,10 @@ def test_only_the_programs_of_the_systems_asked_for_are_built_and_no_tests(tmp_p
     (root / "runtime/test.cpp").write_text("int main() {}\n")
     (root / "runtime/CMakeLists.txt").write_text("add_executable(some_test test.cpp)\n")
     made = [root / ".teff/build/bin" / name for name in ("lake_tasks", "pond_tasks", "some_test")]
-    lake, _ = load_systems(root)
-    assert Build(root, quiet()).make([lake]) == {}
+    lake, _ = Registry(root).systems
+    assert Build(Registry(root), quiet()).make([lake]) == {}
     assert [each.is_file() for each in made] == [True, False, False]
-    assert Build(root, quiet()).make() == {}
+    assert Build(Registry(root), quiet()).make() == {}
     assert all(each.is_file() for each in made)
 
 
@@ -441,14 +445,17 @@ def test_of_a_group_of_programs_the_first_that_cmake_has_is_built_and_no_program
         lines = [f"teff_add_program({name}_{each} SOURCES main.cpp)" for each in programs]
         (folder / "main.cpp").write_text("int main() {}\n")
         (folder / "CMakeLists.txt").write_text("\n".join(lines))
-    assert Build(root, quiet()).make(load_systems(root), lambda system: [system.programs_for("task_graph")]) == {}
+    assert (
+        Build(Registry(root), quiet()).make(Registry(root).systems, lambda system: [system.programs_for("task_graph")])
+        == {}
+    )
     made = {file.name for file in (root / ".teff/build/bin").iterdir()}
     assert made == {"ceiling", "lake_tasks", "pond_loops"}
 
 
 def test_where_nothing_is_to_be_compiled_nothing_is(tmp_path: Path) -> None:
     root = checkout(tmp_path, lake=GOOD)
-    assert Build(root, quiet()).make(load_systems(root), lambda _: []) == {}
+    assert Build(Registry(root), quiet()).make(Registry(root).systems, lambda _: []) == {}
     assert not list((root / ".teff/build").glob("bin/*"))
 
 
@@ -456,11 +463,11 @@ def test_a_system_that_can_not_be_configured_is_left_out_until_it_is_mended(tmp_
     root = checkout(tmp_path, lake=GOOD)
     add_system(root, "rogue", GOOD, first='message(FATAL_ERROR "boom")')
     add_system(root, "absent", GOOD, first='teff_skip_system("libabsent is not here")')
-    assert Build(root, quiet()).make().keys() == {"rogue"}
+    assert Build(Registry(root), quiet()).make().keys() == {"rogue"}
     assert (root / ".teff/build/bin/lake_tasks").is_file()
     assert (root / ".teff/build/skipped/absent").read_text() == "libabsent is not here\n"
     add_system(root, "rogue", GOOD)
-    assert Build(root, quiet()).make() == {}
+    assert Build(Registry(root), quiet()).make() == {}
     assert (root / ".teff/build/bin/rogue_tasks").is_file()
 
 
@@ -511,36 +518,36 @@ def test_a_kind_that_can_not_be_configured_is_named_by_its_folder_and_leaves_onl
         "swim",
         "add_library(Boat::boat INTERFACE IMPORTED)\nteff_add_tasks_benchmark(swim main.cpp LIBRARIES Boat::boat)",
     )
-    reasons = Build(root, quiet()).make()
+    reasons = Build(Registry(root), quiet()).make()
     assert reasons.keys() == {"bench/swim"}
     assert reasons["bench/swim"].startswith("bench/swim/CMakeLists.txt fails; see ")
     assert (
         "LIBRARIES Boat::boat: what find_package finds here" in (root / ".teff/log/configure-release.log").read_text()
     )
     assert built(root) == {name for name in EVERY if "swim" not in name}
-    (lake,) = [each for each in load_systems(root) if each.name == "lake"]
+    (lake,) = [each for each in Registry(root).systems if each.name == "lake"]
     dive = next(each for each in lake.programs if each.benchmark == "dive")
-    assert why_not_there(dive.measuring("swim"), root) == reasons["bench/swim"]
+    assert why_not_there(dive.measuring("swim")) == reasons["bench/swim"]
 
     again = quiet()
-    assert Build(root, again).make() == reasons
+    assert Build(Registry(root), again).make() == reasons
     assert "configuring" not in told(again), "nothing has changed since, so it fails again"
 
     add_kind(root, "swim", "teff_add_tasks_benchmark(swim main.cpp)")
     add_kind(root, "boat", BOAT + 'message(FATAL_ERROR "boom")')
-    assert Build(root, quiet()).make().keys() == {"bench/boat"}
+    assert Build(Registry(root), quiet()).make().keys() == {"bench/boat"}
     assert built(root) == {name for name in EVERY if "boat" not in name}
 
 
 def test_a_kind_that_does_not_compile_leaves_only_its_own_programs_out(tmp_path: Path) -> None:
     root = with_kinds(tmp_path)
     add_kind(root, "swim", "teff_add_tasks_benchmark(swim main.cpp)", BAD)
-    reasons = Build(root, quiet()).make()
+    reasons = Build(Registry(root), quiet()).make()
     assert reasons.keys() == {"bench/swim"}
     assert "no_such_name" in reasons["bench/swim"]
     assert built(root) == {name for name in EVERY if "swim" not in name}
     add_kind(root, "swim", "teff_add_tasks_benchmark(swim main.cpp)")
-    assert Build(root, quiet()).make() == {}
+    assert Build(Registry(root), quiet()).make() == {}
     assert built(root) == EVERY
 
 
@@ -548,7 +555,7 @@ def test_a_core_that_does_not_build_is_an_error_with_its_end_and_its_log(tmp_pat
     root = checkout(tmp_path, lake=GOOD)
     (root / "bench/task_graph/core.cpp").write_text(BAD)
     with pytest.raises(TeffError, match=r"(?s)build-release\.log.*no_such_name"):
-        Build(root, quiet()).make()
+        Build(Registry(root), quiet()).make()
 
 
 def test_without_a_compiler_one_line_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -557,16 +564,16 @@ def test_without_a_compiler_one_line_says_so(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CXX", raising=False)
     with pytest.raises(TeffError, match=r"^nothing can be built without a C\+\+ compiler.*install one[^\n]*$"):
-        Build(tmp_path, quiet())
+        Build(Registry(tmp_path), quiet())
     monkeypatch.setenv("CXX", "/opt/other/c++")
-    Build(tmp_path, quiet())
+    Build(Registry(tmp_path), quiet())
 
 
 def test_a_checkout_that_was_moved_is_built_anew(tmp_path: Path) -> None:
     root = checkout(tmp_path / "here", lake=GOOD)
-    Build(root, quiet()).make()
+    Build(Registry(root), quiet()).make()
     root.rename(tmp_path / "there")
-    assert Build(tmp_path / "there", quiet()).make() == {}
+    assert Build(Registry(tmp_path / "there"), quiet()).make() == {}
 
 
 # ---- all of it
@@ -597,10 +604,10 @@ def test_the_report_names_every_system_that_is_not_going_to_be_there(
     toml.write_text(TOML.format("swamp").replace("[[program]]", '[install]\napt = ["mud"]\n[[program]]'))
     core = frozenset(packages.alternatives(one)[0] for one in setup.CORE_APT)
     monkeypatch.setattr(packages.PackageState, "of", lambda _: PackageState(core, known=True))
-    monkeypatch.setattr(provision, "as_root", lambda: None)
-    monkeypatch.setattr(provision, "available", lambda _: frozenset({"mud"}))
+    monkeypatch.setattr(packages, "as_root", lambda: None)
+    monkeypatch.setattr(packages, "available", lambda _: frozenset({"mud"}))
     console = quiet()
-    report = setup.ensure(root, load_systems(root), console=console)
+    report = setup.ensure(Registry(root), Registry(root).systems, console=console)
     assert report.problems.keys() == {"pond", "swamp"}
     assert "type: sudo apt-get install --no-install-recommends mud\n" in told(console)
     assert "pond: does not compile" in told(console)

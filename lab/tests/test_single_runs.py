@@ -1,4 +1,4 @@
-"""One configuration once on several systems, and what flags describe."""
+"""One case once on several systems, and what flags describe."""
 
 import json
 import shutil
@@ -13,17 +13,17 @@ from conftest import write_system
 from simulated_apps_program import record as app_record
 from tefflab import project_root
 from tefflab.benchmarks.benchmark import find_benchmark
-from tefflab.benchmarks.task_graph.core import core_program
-from tefflab.benchmarks.task_graph.described import describe_graphs
-from tefflab.benchmarks.task_graph.drawing import DrawingError
+from tefflab.benchmarks.task_graph.drawing import DrawingError, describe_graphs
+from tefflab.benchmarks.task_graph.graphs import core_program
 from tefflab.cli import single_runs
 from tefflab.cli.single_runs import command_of, run_each
 from tefflab.errors import TeffError
 from tefflab.host import waiting
 from tefflab.systems import programs
 from tefflab.systems.programs import call_program, find_program
+from tefflab.systems.registry import Registry
 from tefflab.systems.setup import SetupReport
-from tefflab.systems.systems import BUILD_FOLDER, SKIPPED_FOLDER, Program, System, load_systems
+from tefflab.systems.systems import BUILD_FOLDER, SKIPPED_FOLDER, Program, System
 
 FLAGS = ["-type", "stencil_1d", "-steps", "100", "-width", "2", "-kernel", "compute_bound", "-iter", "1000"]
 
@@ -36,7 +36,7 @@ def _nothing_to_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_system_that_is_here_runs_once_the_quickest_first(
     laboratory: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run_each(laboratory(slow=(1e-3, "fine"), quick=(1e-6, "fine")), [], FLAGS, as_json=False)
+    run_each(Registry(laboratory(slow=(1e-3, "fine"), quick=(1e-6, "fine"))), [], FLAGS, as_json=False)
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["system", "elapsed", "granularity", "rate", "validated"]
     assert [line.split()[0] for line in lines[1:]] == ["quick", "slow"]
@@ -48,7 +48,7 @@ def test_another_kind_of_benchmark_runs_once_too(tmp_path: Path, capsys: pytest.
     (tmp_path / "said").write_text(json.dumps(app_record("lake", 0.5, 2, " ".join(flags), 0)))
     row = '[[program]]\nbenchmark = "apps"\nname = "one"\ntitle = "lake"\nprogram = "/bin/sh"\n'
     write_system(tmp_path, "lake", row + f'command = ["{{program}}", "-c", "cat {tmp_path}/said"]\n')
-    run_each(tmp_path, ["lake"], [*flags, "--workers", "2"], as_json=False, kind=find_benchmark("apps"))
+    run_each(Registry(tmp_path), ["lake"], [*flags, "--workers", "2"], as_json=False, kind=find_benchmark("apps"))
     heads, line = capsys.readouterr().out.splitlines()
     assert (heads.split(), line.split()[0], line.split()[-1]) == (["system", "elapsed", "validated"], "lake", "yes")
 
@@ -57,7 +57,7 @@ def test_as_json_each_run_is_its_programs_own_line(
     laboratory: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     root = laboratory(a=(1e-6, "fine"), b=(1e-6, "fine"), c=(1e-6, "fine"))
-    run_each(root, ["c", "a/one"], FLAGS, as_json=True)
+    run_each(Registry(root), ["c", "a/one"], FLAGS, as_json=True)
     records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [record["system"] for record in records] == ["c", "a"]
     assert {record["schema"] for record in records} == {"teff-record-2"}
@@ -68,7 +68,7 @@ def test_a_run_with_fewer_workers_than_were_asked_for_is_a_failed_one(
 ) -> None:
     root = laboratory(good=(1e-6, "fine"), limited=(1e-6, "is_limited"))
     with pytest.raises(typer.Exit) as ended:
-        run_each(root, [], [*FLAGS, "--workers", "2"], as_json=False)
+        run_each(Registry(root), [], [*FLAGS, "--workers", "2"], as_json=False)
     assert ended.value.exit_code == 1
     assert "limited: had 1 of 2 workers: " in " ".join(capsys.readouterr().out.split())
 
@@ -77,7 +77,7 @@ def test_a_system_that_refuses_is_named_and_the_others_run(
     laboratory: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(typer.Exit) as ended:
-        run_each(laboratory(good=(1e-6, "fine"), bad=(1e-6, "refuses")), [], FLAGS, as_json=False)
+        run_each(Registry(laboratory(good=(1e-6, "fine"), bad=(1e-6, "refuses"))), [], FLAGS, as_json=False)
     assert ended.value.exit_code == 1
     out = capsys.readouterr().out
     assert "bad: -type: there is no 'stensil'" in out
@@ -90,14 +90,14 @@ def test_after_ctrl_c_what_has_run_is_shown_and_who_has_not(
     root = laboratory(a=(1e-6, "fine"), b=(1e-6, "fine"), c=(1e-6, "fine"))
     run_once = single_runs.run_once
 
-    def until_ctrl_c(root: Path, program: Program, *rest: Any) -> single_runs.SingleRun:
+    def until_ctrl_c(registry: Registry, program: Program, *rest: Any) -> single_runs.SingleRun:
         if program.id == "b":
             raise KeyboardInterrupt
-        return run_once(root, program, *rest)
+        return run_once(registry, program, *rest)
 
     monkeypatch.setattr(single_runs, "run_once", until_ctrl_c)
     with pytest.raises(TeffError, match=r"^interrupted; no run of b c$") as ended:
-        run_each(root, [], FLAGS, as_json=False)
+        run_each(Registry(root), [], FLAGS, as_json=False)
     assert ended.value.exit_code == 130
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["system", "a"]
 
@@ -115,9 +115,9 @@ def test_a_program_that_was_left_out_is_not_started_but_says_why(
     (root / SKIPPED_FOLDER).mkdir()
     (root / SKIPPED_FOLDER / "lame").write_text("it wants another launcher\n")
     with pytest.raises(TeffError, match=r"^lame: it wants another launcher$"):
-        call_program(root, "true", FLAGS, started=find_program(root, "task_graph", "lame"))
+        call_program(Registry(root), "true", FLAGS, started=find_program(Registry(root), "task_graph", "lame"))
     with pytest.raises(typer.Exit):
-        run_each(root, ["quick", "lame"], FLAGS, as_json=False)
+        run_each(Registry(root), ["quick", "lame"], FLAGS, as_json=False)
     assert "lame: it wants another launcher" in capsys.readouterr().out
 
 
@@ -143,10 +143,10 @@ def test_a_system_that_is_not_here_is_said_to_be_absent_and_how_to_get_it(
     (root / SKIPPED_FOLDER / "lake").write_text("Lake's compiler is not in PATH\n")
     said = f"lake: not here: Lake's compiler is not in PATH; to get it: {way}"
     with pytest.raises(TeffError) as raised:
-        call_program(root, "true", FLAGS, started=find_program(root, "task_graph", "lake"))
+        call_program(Registry(root), "true", FLAGS, started=find_program(Registry(root), "task_graph", "lake"))
     assert str(raised.value) == said
     with pytest.raises(typer.Exit):
-        run_each(root, ["quick", "lake"], FLAGS, as_json=False)
+        run_each(Registry(root), ["quick", "lake"], FLAGS, as_json=False)
     assert said in " ".join(capsys.readouterr().out.split())
 
 
@@ -155,15 +155,15 @@ def test_one_program_needs_its_own_system_set_up_and_no_other(
 ) -> None:
     asked: list[list[str]] = []
 
-    def ensured(_: Path, systems: Sequence[System], **__: object) -> SetupReport:
+    def ensured(_: object, systems: Sequence[System], **__: object) -> SetupReport:
         asked.append([each.name for each in systems])
         return SetupReport({})
 
     monkeypatch.setattr(programs, "ensure", ensured)
     root = laboratory(a=(1e-6, "fine"), b=(1e-6, "fine"))
-    for started in (find_program(root, "task_graph", "a"), None):
+    for started in (find_program(Registry(root), "task_graph", "a"), None):
         with pytest.raises(typer.Exit):
-            call_program(root, "true", FLAGS, started=started)
+            call_program(Registry(root), "true", FLAGS, started=started)
     assert asked == [["a"], []]
 
 
@@ -173,7 +173,7 @@ def test_what_a_program_says_of_its_help_leads_to_that_of_the_command(
     monkeypatch.setattr(programs, "ensure", lambda *_, **__: SetupReport({}))
     said = "echo \"error: there is no flag '-foo'; see --help\" >&2; echo 'note: it takes long' >&2; exit 2"
     with pytest.raises(typer.Exit) as ended:
-        call_program(laboratory(), "sh", ["-c", said], command_path="teff graph")
+        call_program(Registry(laboratory()), "sh", ["-c", said], command_path="teff graph")
     assert ended.value.exit_code == 2
     told = "teff: there is no flag '-foo'; see teff graph --help\nteff: it takes long\n"
     assert capsys.readouterr().err == told
@@ -185,15 +185,15 @@ def test_a_program_that_is_ended_by_a_signal_is_said_to_be_and_counts_as_failed(
     monkeypatch.setattr(programs, "ensure", lambda *_, **__: SetupReport({}))
     root = laboratory()
     with pytest.raises(TeffError, match=r"^sh: was ended by signal 6 \(SIGABRT\)$") as raised:
-        call_program(root, "sh", ["-c", "kill -ABRT $$"])
+        call_program(Registry(root), "sh", ["-c", "kill -ABRT $$"])
     assert raised.value.exit_code == 1
     with pytest.raises(TeffError, match=r"^sh: ended with exit code 137 \(as where .* by SIGKILL\)$"):
-        call_program(root, "sh", ["-c", "exit 137"])
+        call_program(Registry(root), "sh", ["-c", "exit 137"])
     aborts = '[[program]]\nbenchmark = "task_graph"\nname = "one"\ntitle = "lame"\nprogram = "lame"\n'
     write_system(root, "lame", aborts + 'command = ["sh", "-c", "echo pool.cpp:7 >&2; kill -ABRT $$", "{program}"]\n')
     (root / BUILD_FOLDER / "bin" / "lame").touch()
     with pytest.raises(typer.Exit):
-        run_each(root, ["lame"], FLAGS, as_json=False)
+        run_each(Registry(root), ["lame"], FLAGS, as_json=False)
     assert "lame: was ended by signal 6 (SIGABRT) without a record: pool.cpp:7" in capsys.readouterr().out
 
 
@@ -203,7 +203,7 @@ def test_a_run_that_takes_long_says_for_how_long_and_how_to_end_it(
     monkeypatch.setattr(programs, "ensure", lambda *_, **__: SetupReport({}))
     monkeypatch.setattr(waiting, "PATIENCE", 0.0)
     with pytest.raises(typer.Exit):
-        call_program(laboratory(), "sh", ["-c", "echo its result"])
+        call_program(Registry(laboratory()), "sh", ["-c", "echo its result"])
     told = capfd.readouterr()
     assert told.out == "its result\n"
     assert told.err == "teff: running sh (0 s; Ctrl-C ends it)\n"
@@ -220,7 +220,7 @@ def test_a_run_among_several_that_does_not_end_is_ended(
     write_system(root, "lame", hangs + 'command = ["sh", "-c", "exec sleep 1000", "{program}"]\n')
     (root / BUILD_FOLDER / "bin" / "lame").touch()
     with pytest.raises(typer.Exit):
-        run_each(root, ["lame"], FLAGS, as_json=False)
+        run_each(Registry(root), ["lame"], FLAGS, as_json=False)
     told = capsys.readouterr()
     assert "lame: did not end within 0 s" in told.out
     assert "teff: running lame, for 0 s at most (0 s; Ctrl-C ends it)" in told.err
@@ -228,17 +228,17 @@ def test_a_run_among_several_that_does_not_end_is_ended(
 
 def test_flags_that_all_refuse_are_said_once(laboratory: Callable[..., Path]) -> None:
     with pytest.raises(TeffError, match=r"^-type: there is no 'stensil'$") as raised:
-        run_each(laboratory(a=(0, "refuses"), b=(0, "refuses")), [], ["-type", "stensil"], as_json=False)
+        run_each(Registry(laboratory(a=(0, "refuses"), b=(0, "refuses"))), [], ["-type", "stensil"], as_json=False)
     assert raised.value.exit_code == 2
 
 
 def test_a_program_is_told_how_many_workers_unless_the_user_says(laboratory: Callable[..., Path]) -> None:
     root = laboratory(a=(1e-6, "fine"))
-    program = load_systems(root)[0].programs[0]
-    words, _ = command_of(root, program, ["-steps", "3"])
+    program = Registry(root).systems[0].programs[0]
+    words, _ = command_of(Registry(root), program, ["-steps", "3"])
     assert words[-4] == "--workers"
     assert int(words[-3]) >= 1
-    words, _ = command_of(root, program, ["-steps", "3", "-workers", "5"])
+    words, _ = command_of(Registry(root), program, ["-steps", "3", "-workers", "5"])
     assert words[-4:] == ["-steps", "3", "-workers", "5"]
 
 
@@ -246,16 +246,16 @@ def test_ranks_are_so_many_processes_with_a_worker_each_at_least(tmp_path: Path)
     launched = '[[program]]\nbenchmark = "task_graph"\nname = "{0}"\ntitle = "{0}"\nprogram = "{0}"\n'.format
     ranks = 'command_for_ranks = ["start", "{ranks}", "{workers}", "{program}"]\n'
     write_system(tmp_path, "lake", launched("wide") + ranks + launched("narrow"))
-    wide, narrow = load_systems(tmp_path)[0].programs
-    words, _ = command_of(tmp_path, wide, ["-steps", "3"], 1000)
+    wide, narrow = Registry(tmp_path).systems[0].programs
+    words, _ = command_of(Registry(tmp_path), wide, ["-steps", "3"], 1000)
     assert words[:3] == ["start", "1000", "1000"]
     assert words[-4:] == ["--workers", "1000", "-steps", "3"]
-    words, _ = command_of(tmp_path, wide, ["-workers", "6"], 3)
+    words, _ = command_of(Registry(tmp_path), wide, ["-workers", "6"], 3)
     assert words[:3] == ["start", "3", "6"]
     with pytest.raises(TeffError, match=r"^lake/narrow takes no --ranks: .*; these take them: lake$"):
-        command_of(tmp_path, narrow, [], 2)
+        command_of(Registry(tmp_path), narrow, [], 2)
     with pytest.raises(TeffError, match=r"^--workers 2 --ranks 3: each rank has a worker; say --workers 3, or"):
-        command_of(tmp_path, wide, ["--workers", "2"], 3)
+        command_of(Registry(tmp_path), wide, ["--workers", "2"], 3)
 
 
 def test_ranks_that_can_not_be_are_refused_before_anything_is_set_up(
@@ -264,9 +264,9 @@ def test_ranks_that_can_not_be_are_refused_before_anything_is_set_up(
     write_system(tmp_path, "lake", '[[program]]\nbenchmark = "task_graph"\nname = "lake"\ntitle = "l"\nprogram = "l"\n')
     monkeypatch.setattr("tefflab.cli.single_runs.ensure", lambda *_, **__: pytest.fail("set up"))
     with pytest.raises(TeffError, match=r"^--workers 2 --ranks 3: "):
-        run_each(tmp_path, [], ["--workers", "2"], 3, as_json=False)
+        run_each(Registry(tmp_path), [], ["--workers", "2"], 3, as_json=False)
     with pytest.raises(TeffError, match=r"^lake takes no --ranks: "):
-        run_each(tmp_path, ["lake"], [], 2, as_json=False)
+        run_each(Registry(tmp_path), ["lake"], [], 2, as_json=False)
 
 
 @pytest.fixture

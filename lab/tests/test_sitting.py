@@ -17,9 +17,9 @@ from conftest import PROGRAM
 from simulated_program import FAR, ROUND_TRIP, SECONDS_PER_ITERATION
 from simulated_sitting import CONFIGURATION, Silent, begun, graphs, measured, plan, sat, variant
 from tefflab.benchmarks.task_graph import TaskGraph
+from tefflab.benchmarks.task_graph.caveats import elsewhere
 from tefflab.benchmarks.task_graph.plan import GraphCase
 from tefflab.benchmarks.task_graph.record import GraphRecord
-from tefflab.benchmarks.task_graph.remarks import elsewhere
 from tefflab.benchmarks.task_graph.tables import MetgTable
 from tefflab.errors import TeffError
 from tefflab.measure import sitting as sitting_module
@@ -33,6 +33,7 @@ from tefflab.records.record import parse_record
 from tefflab.records.run import Failure, Run
 from tefflab.records.store import Kind, Store, UnwritableError
 from tefflab.records.stored import open_sitting
+from tefflab.systems.registry import Registry
 from tefflab.systems.systems import BUILD_FOLDER
 
 
@@ -64,7 +65,7 @@ def test_a_system_that_dies_is_named_and_the_others_go_on(laboratory: Callable[.
     assert "rank 1 of 2 has died" in observer.failures["mortal"]
     assert "ran twice" in rows["wrong"].note
     assert rows["wrong"].metg is None
-    store, sitting = open_sitting(root, "test")
+    store, sitting = open_sitting(Registry(root), "test")
     later = {row.variant.id: row.note for row in estimated(store, graphs(), sitting).cases[0].rows}  # type: ignore[attr-defined]
     assert later == {name: row.note for name, row in rows.items()}, "the store keeps why a system failed"
     again = Silent()
@@ -133,7 +134,7 @@ def test_a_sitting_of_systems_that_all_failed_fails(laboratory: Callable[..., Pa
     assert not results.has_values
 
 
-def test_a_system_that_failed_under_one_configuration_keeps_what_it_has_under_another(
+def test_a_system_that_failed_at_one_case_keeps_what_it_has_under_another(
     laboratory: Callable[..., Path],
 ) -> None:
     root = laboratory(good=(1e-6, "fine"), wrong=(1e-6, "fine"))
@@ -180,7 +181,7 @@ def test_one_that_never_answers_takes_no_time_from_others_and_says_so(
     laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(TaskGraph, "timeout", 1.0)
-    monkeypatch.setattr(sitting_module, "_lot", lambda entry: entry.launch.variant.id != "stuck")  # it goes first
+    monkeypatch.setattr(sitting_module, "_lot", lambda entry: entry.round.variant.id != "stuck")  # it goes first
     root = laboratory(good=(1e-6, "fine"), stuck=(1e-6, "is_mute"))
     store, sitting = begun(root, plan("good", "stuck"))
     with store:
@@ -454,7 +455,7 @@ def test_a_ceiling_that_moves_bytes_runs_longer_than_its_cold_start(
     asked = asked.model_copy(update={"cases": (GraphCase(name=kernel, flags=flags, workers=2),)})
     results = sat(root, asked, Silent(), rounds=2)
     assert results.cases[0].rows[0].metg is not None
-    store, _ = open_sitting(root, "test")
+    store, _ = open_sitting(Registry(root), "test")
     ceilings = [run.record.wall_seconds for run in runs_of(store, "ceiling")]
     assert ceilings[-1] == pytest.approx(seconds, rel=0.5)
 
@@ -477,7 +478,7 @@ def test_only_rounds_that_the_store_did_not_have_are_shown(laboratory: Callable[
     def shown(rounds: int) -> list[str]:
         console = Console(file=io.StringIO(), width=200)
         with store, LiveTable(console, [variant("quick")], lambda: "") as live:
-            measure(root, store, graphs(), sitting, live, 1e9, rounds)
+            measure(Registry(root), store, graphs(), sitting, live, 1e9, rounds)
         assert isinstance(console.file, io.StringIO)
         return [" ".join(line.split()[1:4]) for line in console.file.getvalue().splitlines()]
 
@@ -524,6 +525,6 @@ def test_a_system_without_an_adapter_for_this_kind_is_told_from_one_that_is_not_
 ) -> None:
     root = laboratory(quick=(1e-6, "fine"))
     with pytest.raises(TeffError, match=r"^spawner has no adapter for METG; there is one for: quick$"):
-        present(root, TaskGraph(), ["spawner"], {})
+        present(Registry(root), TaskGraph(), ["spawner"], {})
     with pytest.raises(TeffError, match=r"^no system is called 'nobody'; there are: quick$"):
-        present(root, TaskGraph(), ["nobody"], {})
+        present(Registry(root), TaskGraph(), ["nobody"], {})

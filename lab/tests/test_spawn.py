@@ -16,7 +16,7 @@ from conftest import write_system
 from samples import MACHINE, sitting
 from simulated_sitting import Silent, begun, measured, variant
 from simulated_spawn_program import CASES
-from tefflab.analysis.results import NO_TURN
+from tefflab.analysis.results import NO_TURN, Progress
 from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.benchmark import find_benchmark
 from tefflab.benchmarks.cases import ListedCase
@@ -25,11 +25,12 @@ from tefflab.cli import session
 from tefflab.cli.session import Options
 from tefflab.errors import TeffError
 from tefflab.measure.batch import BatchProgram
-from tefflab.output.live import LiveTable, Progress
+from tefflab.output.live import LiveTable
 from tefflab.records.plan import Case, Plan, Variant
 from tefflab.records.record import RecordError, parse_record
 from tefflab.records.run import Run
 from tefflab.records.store import Store
+from tefflab.systems.registry import Registry
 
 PROGRAM = Path(__file__).parent / "simulated_spawn_program.py"
 SERIAL = ("serial", "-pattern serial")
@@ -266,7 +267,7 @@ def test_the_display_of_a_pipe_says_rounds_and_failures() -> None:
     console = Console(record=True, width=100, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
     with LiveTable(console, [variant("a", title="Anna")], lambda: "") as live:
         live.begins("a", 0, "serial", 1, 1)
-        live.learned("a", [Progress("serial", "3 ns", 0.05)], is_from_store=False)
+        live.learned("a", [Progress("serial", "3 ns", Interval(3e-9, 2.85e-9, 3.15e-9), 0.05, 3)], is_from_store=False)
         live.begins("a", 1, "serial, 2 workers", 1, 1)
         live.learned("a", [], is_from_store=False)
         live.begins("a", 2, "serial", 1, 2)
@@ -293,7 +294,7 @@ def spawn(root: Path, **changes: Any) -> None:
     """`teff spawn --cases serial --workers 1,2 --json`, or as the changes say."""
     own = {"cases": changes.pop("cases", "serial"), "trees": ""}
     usual = Options(workers=(1, 2), seconds=1e9, rounds=4, store="test", as_json=True, own=own)
-    session.run_command(root, BENCHMARK, BENCHMARK.commands[0], replace(usual, **changes))
+    session.run_command(Registry(root), BENCHMARK, BENCHMARK.commands[0], replace(usual, **changes))
 
 
 AGAIN: dict[str, Any] = {"resume": True, "cases": "", "workers": ()}
@@ -305,14 +306,14 @@ def test_an_interrupted_measurement_goes_on_where_it_was(
 ) -> None:
     asked: list[str] = []
 
-    def interrupted_in_a_launch(program: BatchProgram, line: str, timeout: float) -> str:
+    def interrupted_in_a_round(program: BatchProgram, line: str, timeout: float) -> str:
         asked.append(line)
         if len(asked) == 25:
             raise KeyboardInterrupt
         return real(program, line, timeout)
 
     real = BatchProgram.ask
-    monkeypatch.setattr(BatchProgram, "ask", interrupted_in_a_launch)
+    monkeypatch.setattr(BatchProgram, "ask", interrupted_in_a_round)
     with pytest.raises(typer.Exit) as left:
         spawn(tmp_path)
     assert left.value.exit_code == 130
@@ -354,7 +355,7 @@ def test_an_experiment_of_spawn_patterns_draws_a_picture_of_each(tmp_path: Path)
     text = 'title = "T"\ndescription = "d"\nbenchmark = "spawn"\nrounds = 2\nminutes = 1\npatterns = ["serial", "{}"]\n'
     (tmp_path / "experiments" / "own.toml").write_text(text.format("parallel"))
     usual = Options(seconds=0, rounds=0, workers=(3,), store="test", as_json=True)
-    session.experiment(tmp_path, "own", usual)
+    session.experiment(Registry(tmp_path), "own", usual)
     head = Store.open(tmp_path / "results" / "test").sitting(benchmark="spawn")
     assert find_benchmark("spawn").plan_of(head).workers == [1, 2, 3]
     names = {file.name for file in (tmp_path / "results" / "test" / head.sitting).iterdir()}
@@ -362,7 +363,7 @@ def test_an_experiment_of_spawn_patterns_draws_a_picture_of_each(tmp_path: Path)
     assert names == drawn | {"report.html"}
     (tmp_path / "experiments" / "own.toml").write_text(text.format("sireal"))
     with pytest.raises(TeffError, match="no pattern is called 'sireal'"):
-        session.experiment(tmp_path, "own", usual)
+        session.experiment(Registry(tmp_path), "own", usual)
 
 
 def test_a_system_alone_is_not_called_high_or_low(tmp_path: Path) -> None:

@@ -7,10 +7,11 @@ import pytest
 from conftest import answers
 from schemas import validator
 from tefflab import project_root
-from tefflab.systems.systems import Program, load_systems
+from tefflab.systems.registry import Registry
+from tefflab.systems.systems import Program
 
 ROOT = project_root()
-PROGRAMS = [program for system in load_systems(ROOT) for program in system.programs_for("spawn")]
+PROGRAMS = [program for system in Registry(ROOT).systems for program in system.programs_for("spawn")]
 SCHEMA = validator("spawn")
 LINES = (
     "-pattern serial -tasks 20000",

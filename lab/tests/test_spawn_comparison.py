@@ -23,6 +23,7 @@ from tefflab.records.plan import Case, Plan
 from tefflab.records.record import parse_record
 from tefflab.records.run import Failure, Run
 from tefflab.records.store import Store, StoreError
+from tefflab.systems.registry import Registry
 
 SERIAL = {"serial": "-pattern serial"}
 BOTH = SERIAL | {"tree T3": "-pattern tree -tree T3"}
@@ -90,7 +91,7 @@ def launch(
 
 def compared(root: Path, a: str, b: str, store: str | None = None) -> Answer:
     """The one answer there is."""
-    (found,) = answer(root, a, b, store).answers
+    (found,) = answer(Registry(root), a, b, store).answers
     assert found.kind == "spawn"
     return found
 
@@ -165,9 +166,9 @@ def test_two_systems_of_one_store_are_compared_round_by_round(tmp_path: Path) ->
     assert "two sittings" not in text
     assert compared(tmp_path, "slow", "quick", "one:spawn-of-one").comparisons == found.comparisons
     with pytest.raises(TeffError, match=r"'nobody': no system \(there are: quick slow\); looked in one:spawn-of-one$"):
-        answer(tmp_path, "nobody", "quick", "one")
+        answer(Registry(tmp_path), "nobody", "quick", "one")
     with pytest.raises(StoreError, match=rf"no sitting other in {store.folder}: there is spawn-of-one$"):
-        answer(tmp_path, "slow", "quick", "one:other")
+        answer(Registry(tmp_path), "slow", "quick", "one:other")
 
 
 def test_a_sitting_against_itself_is_exactly_one(tmp_path: Path) -> None:
@@ -195,7 +196,7 @@ def test_against_a_system_that_did_not_change_the_machines_speed_cancels(laborat
     assert not plain["changed"].ratio.significant
     assert plain["same"].ratio.significant
 
-    found = answer(root, "before", "after", None, "quick").answers[0]
+    found = answer(Registry(root), "before", "after", None, "quick").answers[0]
     against = {each.a.system: each for each in found.comparisons}
     assert set(against) == {"changed", "same"}
     assert against["changed"].ratio.low < 1.5 < against["changed"].ratio.high
@@ -211,7 +212,7 @@ def test_against_a_system_that_did_not_change_the_machines_speed_cancels(laborat
 
     for name in ("before", "after"):
         sat(root, plan("quick", "slow"), Silent(), rounds=4, name=name)
-    (metg, spawn) = answer(root, "before", "after", None, "quick").answers
+    (metg, spawn) = answer(Registry(root), "before", "after", None, "quick").answers
     (slow,) = metg.comparisons
     assert slow.a.quantity.interval.value == pytest.approx(4, rel=0.05)
     assert slow.a.overhead
@@ -220,9 +221,9 @@ def test_against_a_system_that_did_not_change_the_machines_speed_cancels(laborat
     assert spawn == found
 
     with pytest.raises(TeffError, match=r"of no system under one configuration beside nobody; before.* beside nobody"):
-        answer(root, "before", "after", None, "nobody")
+        answer(Registry(root), "before", "after", None, "nobody")
     with pytest.raises(TeffError, match="--against slow: is for two stores, which quick and slow are not"):
-        answer(root, "quick", "slow", "before", "slow")
+        answer(Registry(root), "quick", "slow", "before", "slow")
 
 
 def test_what_does_not_count_in_a_sitting_counts_in_no_comparison(tmp_path: Path) -> None:
@@ -243,14 +244,14 @@ def test_what_does_not_count_in_a_sitting_counts_in_no_comparison(tmp_path: Path
     assert isinstance(each.a.quantity, ByRound)
     assert each.a.quantity.rounds[6] == pytest.approx([10e-9] * 3, rel=0.05), "the cold run counts"
     with pytest.raises(TeffError, match=r"^a and mortal .* no value of both in one:spawn-of-one \(spawn patterns\)$"):
-        answer(tmp_path, "a", "mortal", "one")
+        answer(Registry(tmp_path), "a", "mortal", "one")
 
 
 def test_a_pattern_of_other_parameters_is_another_pattern(tmp_path: Path) -> None:
     spawn_store(tmp_path, "before", {"a": 10})
     spawn_store(tmp_path, "after", {"a": 10}, patterns={"serial": "-pattern serial -tasks 100"})
     with pytest.raises(TeffError, match="have spawn patterns of no system with one number of workers"):
-        answer(tmp_path, "before", "after", None)
+        answer(Registry(tmp_path), "before", "after", None)
 
 
 def test_the_floor_stays_the_floor(tmp_path: Path) -> None:
@@ -267,7 +268,7 @@ def test_stores_of_both_kinds_are_compared_in_both(laboratory: Callable[..., Pat
     for name in ("before", "after"):
         sat(root, plan("quick", "slow"), Silent(), rounds=2, name=name)
         spawn_store(root, name, {"quick": 10, "spawner": 20})
-    found = answer(root, "before", "after", None)
+    found = answer(Registry(root), "before", "after", None)
     assert not found.left_out
     metg, spawn = found.answers
     assert [each.a.system for each in metg.comparisons] == ["quick", "slow"]
@@ -277,13 +278,13 @@ def test_stores_of_both_kinds_are_compared_in_both(laboratory: Callable[..., Pat
     assert text.count("agree: their intervals overlap") == text.count("Whether they agree is not known yet") == 1
     assert text.count("two sittings") == 1
 
-    only = answer(root, "quick", "spawner", "before")
+    only = answer(Registry(root), "quick", "spawner", "before")
     assert [each.kind for each in only.answers] == ["spawn"]
     assert only.left_out == (
         "quick and spawner are compared where one sitting has both: measure them in one, with --systems quick,spawner; "
         "no value of both in before:one-of-before (METG)",
     )
-    named = answer(root, "before:one-of-before", "after", None)
+    named = answer(Registry(root), "before:one-of-before", "after", None)
     assert [each.kind for each in named.answers] == ["metg"]
     assert named.left_out == ("after has spawn patterns, before:one-of-before has none",)
 

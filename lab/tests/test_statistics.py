@@ -14,10 +14,8 @@ from tefflab.analysis.crossing import draw, robust_line
 from tefflab.analysis.search import measurement_grid
 from tefflab.analysis.statistics import (
     NEVER,
-    Interval,
     MetgEstimate,
     Observation,
-    is_known,
     median_interval,
     metg,
     metg_error,
@@ -282,7 +280,7 @@ def test_one_round_is_never_known_however_well_its_runs_agree() -> None:
     estimate = metg(SimulatedSystem(1e-6, (0,), QUIET).sweep(1, [100, 200, 400], repeats=3))
     assert (estimate.low, estimate.high) == (0.0, math.inf)
     assert (estimate.rounds, estimate.observations, estimate.drift) == (1, 9, None)
-    assert not is_known(estimate)
+    assert not estimate.is_told
 
 
 def test_single_run_is_a_bound_with_an_open_interval() -> None:
@@ -427,8 +425,6 @@ def test_median_interval_of_one_sample_is_open_and_of_equal_samples_a_point() ->
     assert (alone.value, alone.low, alone.high) == pytest.approx((3.0, 0.0, math.inf))
     equal = median_interval([2.0] * 6)
     assert (equal.value, equal.low, equal.high) == pytest.approx((2.0, 2.0, 2.0))
-    assert is_known(equal)
-    assert not is_known(median_interval([1.0, 2.0, 3.0]))
 
 
 def test_ratio_paired_by_rounds_cancels_what_a_round_does_to_both() -> None:
@@ -455,19 +451,14 @@ def test_ratio_of_plain_samples_holds_the_truth() -> None:
     assert_held(missed)
 
 
-def test_known_is_a_half_width_within_tolerance_and_for_a_bound_that_of_its_uncertain_side() -> None:
-    def estimate(low: float, high: float, relation: str, rounds: int = 3) -> MetgEstimate:
-        return MetgEstimate(1.0, low, high, relation, 10.0, None, rounds, 20)  # type: ignore[arg-type]
+def test_the_half_width_of_a_bound_is_that_of_its_uncertain_side() -> None:
+    def half_width(low: float, high: float, relation: str) -> float:
+        return MetgEstimate(1.0, low, high, relation, 10.0, None, 3, 20).relative_half_width  # type: ignore[arg-type]
 
-    assert is_known(estimate(0.96, 1.04, "="))
-    assert not is_known(estimate(0.96, 1.04, "=", rounds=2))
-    assert not is_known(estimate(0.9, 1.04, "="))
-    assert is_known(estimate(0.9, 1.04, "="), tolerance=0.1)
-    assert is_known(estimate(0.0, 1.04, "<"))
-    assert not is_known(estimate(0.0, 1.2, "<"))
-    assert is_known(estimate(0.96, math.inf, ">"))
-    assert not is_known(estimate(0.0, math.inf, ">"))
-    assert not is_known(Interval(1.0, 0.0, math.inf))
+    assert half_width(0.9, 1.04, "=") == pytest.approx(0.07)
+    assert half_width(0.0, 1.04, "<") == pytest.approx(0.04)
+    assert half_width(0.96, math.inf, ">") == pytest.approx(0.04)
+    assert half_width(0.0, math.inf, "=") == math.inf
 
 
 def test_simulated_system_is_as_it_says() -> None:

@@ -14,7 +14,8 @@ from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.output.systems_table import to_json, to_table
 from tefflab.systems.packages import PackageState
 from tefflab.systems.probing import Probe, probe, probe_all, unbuilt
-from tefflab.systems.systems import SKIPPED_FOLDER, System, load_system, load_systems
+from tefflab.systems.registry import Registry, load_system
+from tefflab.systems.systems import SKIPPED_FOLDER, System
 
 GOOD = """
 name = "lake"
@@ -78,8 +79,8 @@ def test_the_first_variant_has_the_systems_name_and_further_ones_add_their_own(t
 def test_a_command_line_has_its_placeholders_filled(tmp_path: Path) -> None:
     variant = lake(tmp_path).programs[0]
     program = str(tmp_path / ".teff/build/bin/lake_tasks")
-    assert variant.command_line(tmp_path, 3) == [program, "--threads=3"]
-    assert variant.environment_for(tmp_path, 3) == {
+    assert variant.command_line(3) == [program, "--threads=3"]
+    assert variant.environment_for(3) == {
         "LAKE_HOME": str(tmp_path / ".teff/build/lake"),
         "LAKE_FOLDER": str(tmp_path / "bench/systems/lake"),
     }
@@ -89,15 +90,15 @@ def test_a_program_that_spreads_over_ranks_has_a_command_for_so_many(tmp_path: P
     launched = 'command_for_ranks = ["start", "{ranks}", "{workers}", "{program}"]\nenvironment ='
     variant, alone = load_system(write(tmp_path, GOOD.replace("environment =", launched))).programs
     program = str(tmp_path / ".teff/build/bin/lake_tasks")
-    assert variant.command_line(tmp_path, 6, 3) == ["start", "3", "6", program]
-    assert variant.command_line(tmp_path, 6) == [program, "--threads=6"]
+    assert variant.command_line(6, 3) == ["start", "3", "6", program]
+    assert variant.command_line(6) == [program, "--threads=6"]
     assert not alone.command_for_ranks
 
 
 def test_a_script_is_run_by_the_labs_own_python(tmp_path: Path) -> None:
     variant = lake(tmp_path).programs[1]
     assert variant.is_python
-    assert variant.command_line(tmp_path, 1) == [sys.executable, str(tmp_path / "bench/systems/lake/lake.py")]
+    assert variant.command_line(1) == [sys.executable, str(tmp_path / "bench/systems/lake/lake.py")]
 
 
 @pytest.mark.parametrize(
@@ -129,6 +130,22 @@ def test_what_is_wrong_is_told_with_its_file_and_key(tmp_path: Path, was: str, b
     assert caught.value.exit_code == BAD_INPUT
 
 
+def test_the_environment_of_a_system_is_that_of_its_programs_unless_they_set_another(tmp_path: Path) -> None:
+    head, _, programs = GOOD.partition("[[program]]")
+    both = (
+        '[environment]\nLAKE_HOME = "nowhere"\nLAKE_DEPTH = "{workers}"\n'
+        '[why]\nLAKE_HOME = "none"\nLAKE_DEPTH = "deep"\n'
+    )
+    tasks, script = load_system(write(tmp_path, f"{head}{both}[[program]]{programs}")).programs
+    assert script.environment_for(2) == {"LAKE_HOME": "nowhere", "LAKE_DEPTH": "2"}
+    assert tasks.environment_for(2)["LAKE_DEPTH"] == "2"
+    assert tasks.environment_for(2)["LAKE_HOME"].endswith("/lake")
+    assert tasks.why["LAKE_HOME"] == "it looks there for its table"
+    without = both.replace('LAKE_DEPTH = "deep"', "")
+    with pytest.raises(TeffError, match=r"environment sets LAKE_DEPTH, and \[why\] has no reason"):
+        load_system(write(tmp_path, f"{head}{without}[[program]]{programs}"))
+
+
 def test_a_system_without_programs_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TeffError, match=r"there is no \[\[program\]\]"):
         load_system(write(tmp_path, GOOD.partition("[[program]]")[0]))
@@ -138,8 +155,8 @@ def test_a_system_that_nothing_measures_is_listed_with_the_reason(tmp_path: Path
     reason = "Lakes are frozen since 2020"
     head = GOOD.partition("[install]")[0]
     write(tmp_path, f'{head}no_adapter = "{reason}"\n')
-    systems = load_systems(tmp_path)
-    probes = probe_all(systems, tmp_path, lambda one: one.listed)
+    systems = Registry(tmp_path).systems
+    probes = probe_all(systems, lambda one: one.listed)
     listed = json.loads(to_json(systems, probes))
     assert (listed["no_adapter"], listed["found"], listed["variants"]) == (reason, False, [])
     console = Console(file=io.StringIO(), width=100)
@@ -153,14 +170,14 @@ def test_a_system_that_nothing_measures_is_listed_with_the_reason(tmp_path: Path
 def test_a_folder_without_system_toml_is_no_system(tmp_path: Path) -> None:
     write(tmp_path)
     (tmp_path / "bench/systems/empty").mkdir()
-    assert [system.name for system in load_systems(tmp_path)] == ["lake"]
+    assert [system.name for system in Registry(tmp_path).systems] == ["lake"]
 
 
 def test_a_program_that_answers_is_found_with_its_version(tmp_path: Path) -> None:
     answer = json.dumps({"system": "lake", "variant": "script", "version": "Lake 2.1", "workers": 2})
     script(tmp_path, f"import sys\nassert sys.argv[1:] == ['--identity']\nprint('hello')\nprint('''{answer}''')")
     system = lake(tmp_path)
-    found = probe(system.programs[1], system, tmp_path)
+    found = probe(system.programs[1], system)
     assert (found.found, found.version, found.reason) == (True, "Lake 2.1", None)
 
 
@@ -176,7 +193,7 @@ def test_a_program_that_answers_is_found_with_its_version(tmp_path: Path) -> Non
 def test_a_program_that_does_not_answer_is_not_found_and_says_why(tmp_path: Path, body: str, reason: str) -> None:
     script(tmp_path, body)
     system = lake(tmp_path)
-    found = probe(system.programs[1], system, tmp_path)
+    found = probe(system.programs[1], system)
     assert not found.found
     assert reason in (found.reason or "")
 
@@ -189,7 +206,7 @@ def test_a_program_that_hangs_is_ended_with_all_it_started(tmp_path: Path, monke
         tmp_path, f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {launcher!r}], cwd={str(tmp_path)!r})"
     )
     system = lake(tmp_path)
-    found = probe(system.programs[1], system, tmp_path)
+    found = probe(system.programs[1], system)
     assert found.reason == "gave no identity within 1 s"
     assert not runs(int((tmp_path / "child").read_text()))
 
@@ -200,7 +217,7 @@ def test_a_system_that_was_left_out_says_why(tmp_path: Path) -> None:
     reason.parent.mkdir(parents=True)
     reason.write_text("liblake is older than 2\n")
     packages = PackageState(frozenset({"liblake-dev"}), known=True)
-    found = probe(system.programs[0], system, tmp_path, packages=packages)
+    found = probe(system.programs[0], system, packages=packages)
     assert found.reason == "liblake is older than 2"
     assert found.how_to_install == "./teff systems sets it up"
 
@@ -212,7 +229,7 @@ def test_a_program_that_was_left_out_says_why(tmp_path: Path) -> None:
     reason.write_text("no compiler for lakes\n")
     for installed, advice in ((["liblake-dev"], ""), ([], "./teff systems sets it up")):
         packages = PackageState(frozenset(installed), known=True)
-        found = probe(system.programs[0], system, tmp_path, packages=packages)
+        found = probe(system.programs[0], system, packages=packages)
         assert (found.reason, found.how_to_install) == ("no compiler for lakes", advice)
 
 
@@ -221,19 +238,19 @@ def test_a_broken_adapter_is_not_told_to_be_installed(tmp_path: Path) -> None:
     reason = tmp_path / ".teff/build/broken/lake"
     reason.parent.mkdir(parents=True)
     reason.write_text("does not compile\n")
-    found = probe(system.programs[0], system, tmp_path)
+    found = probe(system.programs[0], system)
     assert (found.reason, found.how_to_install) == ("does not compile", "")
 
 
 def test_a_program_that_has_all_but_the_machine_for_it_is_not_told_to_be_installed(tmp_path: Path) -> None:
     system = lake(tmp_path)
-    built = system.programs[0].program_path(tmp_path)
+    built = system.programs[0].program_path
     built.parent.mkdir(parents=True)
     built.write_text("#!/bin/sh\necho 'error: no lake lies near this machine' >&2\nexit 1\n")
     built.chmod(0o755)
     for installed, advice in ((["liblake-dev"], ""), ([], "./teff systems sets it up")):
         packages = PackageState(frozenset(installed), known=True)
-        found = probe(system.programs[0], system, tmp_path, packages=packages)
+        found = probe(system.programs[0], system, packages=packages)
         assert (found.reason or "").endswith("error: no lake lies near this machine")
         assert found.how_to_install == advice
 
@@ -242,22 +259,22 @@ def test_who_may_not_install_is_told_the_command(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr("tefflab.systems.probing.as_root", lambda: None)
     monkeypatch.setattr("tefflab.systems.probing.available", lambda _: frozenset({"liblake-dev"}))
     system = lake(tmp_path)
-    found = probe(system.programs[0], system, tmp_path, packages=PackageState(frozenset(), known=True))
+    found = probe(system.programs[0], system, packages=PackageState(frozenset(), known=True))
     assert found.how_to_install.endswith("apt-get install --no-install-recommends liblake-dev")
 
 
 def test_a_system_no_registry_has_is_told_its_homepage_once_it_is_missed(tmp_path: Path) -> None:
     system = load_system(write(tmp_path, GOOD.replace('["liblake-2-dev | liblake-dev"]', "[]")))
-    assert probe(system.programs[0], system, tmp_path).how_to_install == "./teff systems sets it up"
+    assert probe(system.programs[0], system).how_to_install == "./teff systems sets it up"
     (tmp_path / SKIPPED_FOLDER).mkdir(parents=True)
     (tmp_path / SKIPPED_FOLDER / "lake").write_text("Lake is not here\n")
-    assert "https://example.org/lake" in probe(system.programs[0], system, tmp_path).how_to_install
+    assert "https://example.org/lake" in probe(system.programs[0], system).how_to_install
 
 
 def test_the_list_is_json_with_an_object_a_system(tmp_path: Path) -> None:
     script(tmp_path, """print('{"system": "lake", "variant": "script", "version": "2.1"}')""")
-    systems = load_systems(write(tmp_path).parents[3])
-    listed = json.loads(to_json(systems, probe_all(systems, tmp_path, lambda one: one.listed)))
+    systems = Registry(write(tmp_path).parents[3]).systems
+    listed = json.loads(to_json(systems, probe_all(systems, lambda one: one.listed)))
     assert listed["found"] is True
     assert listed["version"] == "2.1"
     assert [(variant["id"], variant["found"]) for variant in listed["variants"]] == [
@@ -267,16 +284,16 @@ def test_the_list_is_json_with_an_object_a_system(tmp_path: Path) -> None:
     assert {"name", "title", "paradigm", "parallelism", "distributed", "install"} <= listed.keys()
 
 
-def printed(systems: list[System], root: Path, width: int = 80) -> str:
+def printed(systems: list[System], width: int = 80) -> str:
     console = Console(width=width, file=io.StringIO(), highlight=False)
-    console.print(to_table(systems, probe_all(systems, root, lambda one: one.listed)))
+    console.print(to_table(systems, probe_all(systems, lambda one: one.listed)))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
 
 def test_the_table_has_who_is_here_and_below_it_a_line_for_who_is_not(tmp_path: Path) -> None:
     script(tmp_path, """print('{"system": "lake", "variant": "script", "version": "2.1"}')""")
-    lines = printed([lake(tmp_path)], tmp_path).splitlines()
+    lines = printed([lake(tmp_path)]).splitlines()
     assert lines[0] == "Here, each with its colour in all pictures (●):"
     assert lines[1].split() == ["system", "version", "title", "paradigm", "parallelism", "runs", "on"]
     assert lines[2].split()[:3] == ["●", "lake/script", "2.1"]
@@ -308,7 +325,7 @@ def test_who_is_not_here_is_listed_by_how_one_gets_it(tmp_path: Path, width: int
     )
     (tmp_path / SKIPPED_FOLDER).mkdir(parents=True)
     (tmp_path / SKIPPED_FOLDER / "pond").write_text("Pond is not here\n")
-    text = printed([lake, pond], tmp_path, width)
+    text = printed([lake, pond], width)
     assert max(map(len, text.splitlines())) <= width
     assert "./teff install NAME... gets it:\n  lake  79 MB, MIT\n" in text
     plain = " ".join(text.split())
@@ -320,8 +337,8 @@ def test_a_program_of_another_kind_that_nothing_builds_is_listed_as_not_usable(t
     script(tmp_path, """print('{"system": "lake", "variant": "script", "version": "2.1"}')""")
     system = load_system(write(tmp_path, GOOD + SPAWN))
     console = Console(width=80, file=io.StringIO(), highlight=False)
-    probes = probe_all([system], tmp_path, lambda one: one.listed)
-    console.print(to_table([system], probes, unbuilt([system], tmp_path)))
+    probes = probe_all([system], lambda one: one.listed)
+    console.print(to_table([system], probes, unbuilt([system])))
     assert isinstance(console.file, io.StringIO)
     told = [line.rstrip() for line in console.file.getvalue().splitlines()]
     lines = [line.split(maxsplit=2) for line in told if "(spawn)" in line]
@@ -329,7 +346,7 @@ def test_a_program_of_another_kind_that_nothing_builds_is_listed_as_not_usable(t
 
 
 def test_every_system_here_is_valid_and_has_a_colour_of_its_own() -> None:
-    systems = load_systems(project_root())
+    systems = Registry(project_root()).systems
     colors = [system.color.lower() for system in systems]
     assert len(set(colors)) == len(colors), dict(zip([system.name for system in systems], colors, strict=True))
 
@@ -364,9 +381,9 @@ def test_the_programs_of_each_benchmark_are_named_alike_and_kept_apart(tmp_path:
 def test_a_system_is_listed_by_its_programs_of_the_first_benchmark(tmp_path: Path) -> None:
     head = GOOD.partition("[[program]]")[0]
     system = load_system(write(tmp_path, head + SPAWN))
-    probes = probe_all([system], tmp_path, lambda one: one.listed)
+    probes = probe_all([system], lambda one: one.listed)
     assert json.loads(to_json([system], probes))["variants"][1]["id"] == "lake/slow"
-    assert probe_all([system], tmp_path, lambda one: one.programs_for("task_graph")) == {}
+    assert probe_all([system], lambda one: one.programs_for("task_graph")) == {}
 
 
 def test_another_benchmark_runs_on_the_same_adapters_by_a_program_of_its_own(tmp_path: Path) -> None:
@@ -378,13 +395,13 @@ def test_another_benchmark_runs_on_the_same_adapters_by_a_program_of_its_own(tmp
     fast, slow = system.programs_for("wake", "spawn")
     assert [fast.id, slow.id] == ["lake", "lake/slow"]
     assert slow.executable == "lake_wake_slow"
-    assert fast.command_line(tmp_path, 2) == [str(tmp_path / ".teff/build/bin/lake_wake"), "--of=wake"]
+    assert fast.command_line(2) == [str(tmp_path / ".teff/build/bin/lake_wake"), "--of=wake"]
     with pytest.raises(TeffError, match=r"\{workers\} can't stand in it; \{benchmark\} can"):
         load_system(write(tmp_path, GOOD + SPAWN.replace("lake_spawn", "lake_{workers}")))
 
 
 def test_no_row_says_the_name_of_its_system_twice() -> None:
-    for system in load_systems(project_root()):
+    for system in Registry(project_root()).systems:
         words = system.title.split()
         joined = [each.title for each in system.programs if system.title.lower() not in each.title.lower()]
         for title in joined:

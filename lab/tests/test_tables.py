@@ -15,9 +15,9 @@ from rich.console import Console, RenderableType
 from cases import case, curve, estimate, interval, row, troubled, variants, with_rows
 from samples import sitting
 from simulated_sitting import Silent, plan, sat
-from tefflab.analysis.results import ELSEWHERE, NO_TURN, MeasuredCase, MetgRow
+from tefflab.analysis.results import ELSEWHERE, NO_TURN, MeasuredCase, MetgRow, Progress
 from tefflab.analysis.statistics import Interval
-from tefflab.benchmarks.task_graph.caveats import caveats, ceiling_spread
+from tefflab.benchmarks.task_graph.caveats import caveats, ceiling_spread, remarks
 from tefflab.benchmarks.task_graph.closing import (
     Closing,
     Ratio,
@@ -26,20 +26,18 @@ from tefflab.benchmarks.task_graph.closing import (
     sentence,
     suggestions,
 )
-from tefflab.benchmarks.task_graph.heading import Heading
 from tefflab.benchmarks.task_graph.readings import WorkAxis, ceiling_of, noisy_runs
-from tefflab.benchmarks.task_graph.remarks import remarks
-from tefflab.benchmarks.task_graph.series_tables import curve_table, series_table
-from tefflab.benchmarks.task_graph.tables import MetgTable, to_json
+from tefflab.benchmarks.task_graph.tables import Heading, MetgTable, curve_table, series_table, to_json
 from tefflab.cli.comparing import answer
 from tefflab.host.machine import Revision
 from tefflab.json_lines import json_lines
 from tefflab.output import quantities
 from tefflab.output.caveats import sitting_caveats
 from tefflab.output.last_words import LastWords
-from tefflab.output.live import Progress, summary
+from tefflab.output.live import summary
 from tefflab.output.table import Column, Table
 from tefflab.records.store import Damage
+from tefflab.systems.registry import Registry
 
 
 def advice(given: MeasuredCase, again: str, store: str) -> list[tuple[str, str]]:
@@ -289,8 +287,9 @@ def test_an_overhead_that_is_not_known_to_a_factor_of_two_has_a_question_mark(un
 
 
 def test_while_it_measures_a_missing_interval_is_said_to_be_missing() -> None:
-    assert summary([Progress("stencil", "1.32 µs", math.inf)]) == "1.32 µs (no interval yet)"
-    assert summary([Progress("stencil", "1.32 µs", 0.04)]) == "1.32 µs ± 4.0 %"
+    value = Interval(1.32e-6, 1.32e-6 * 0.96, 1.32e-6 * 1.04)
+    assert summary([Progress("stencil", "1.32 µs", value, 0.04, 2)]) == "1.32 µs (no interval yet)"
+    assert summary([Progress("stencil", "1.32 µs", value, 0.04, 3)]) == "1.32 µs ± 4.0 %"
 
 
 def closed(rows: Sequence[tuple[float, float]]) -> str:
@@ -323,7 +322,7 @@ def test_the_last_sentence_says_what_the_rounds_say_and_not_what_the_two_interva
 def test_the_last_sentence_has_the_ratio_that_compare_prints(laboratory: Callable[..., Path]) -> None:
     root = laboratory(quick=(1e-6, "fine"), slow=(4e-6, "fine"))
     estimates = sat(root, plan("quick", "slow"), Silent(), rounds=4, name="default")
-    ((found,),) = (each.comparisons for each in answer(root, "slow", "quick", None).answers)
+    ((found,),) = (each.comparisons for each in answer(Registry(root), "slow", "quick", None).answers)
     ends = f"{quantities.digits(found.ratio.low)} to {quantities.digits(found.ratio.high)} times as long"
     last_words = estimates.closing("metg", "default")
     assert last_words is not None

@@ -19,7 +19,8 @@ from tefflab.errors import BAD_INPUT, FAILED, TeffError
 from tefflab.systems import bringing
 from tefflab.systems.building import working_tool
 from tefflab.systems.naming import Named, canonical, owner_of, parsed
-from tefflab.systems.systems import System, load_systems, no_such_system
+from tefflab.systems.registry import Registry, no_such_system
+from tefflab.systems.systems import System
 from tefflab.systems.versions import Asked, Version
 
 NUMBERED = Version(name="{number}", example="2.1", title="PyPI's lake", pip=["lake=={number}.*"])
@@ -98,7 +99,7 @@ def test_a_version_has_its_number(rule: Version, version: str, number: str | Non
     ],
 )
 def test_a_program_says_whether_it_is_of_a_version(rule: Version, number: str, said: str | None, is_it: bool) -> None:
-    refusal = Asked(Named("lake", "", number), number, rule).refusal(said)
+    refusal = Asked(Path(), Named("lake", "", number), number, rule).refusal(said)
     assert (not refusal) == is_it
     assert is_it or refusal == f"{number} was asked for, and the program says it has {said or 'none'}"
 
@@ -119,7 +120,7 @@ def test_what_a_version_says_is_checked(tmp_path: Path, version: str, said: str)
 
 
 def test_every_version_of_the_checkout_has_an_example_that_is_taken() -> None:
-    every = [(system, rule) for system in load_systems(project_root()) for rule in system.versions]
+    every = [(system, rule) for system in Registry(project_root()).systems for rule in system.versions]
     assert every
     for system, rule in every:
         one = system.at(rule.example)
@@ -138,7 +139,7 @@ def lake(root: Path, versions: str = "", overhead: float = 1e-6) -> System:
         f'program = "{PROGRAM}"\ncommand = ["{{{{python}}}}", "{{{{program}}}}", "lake", "{overhead}", "fine"]\n'
     )
     write_system(root, "lake", versions + program.format("one", "one") + program.format("two", "two"))
-    return next(each for each in load_systems(root) if each.name == "lake")
+    return next(each for each in Registry(root).systems if each.name == "lake")
 
 
 def installed(folder: Path, version: str, overhead: float = 1e-6, then: str = "") -> Path:
@@ -162,8 +163,8 @@ def sitting(laboratory: Callable[..., Path], commanded: Path, monkeypatch: pytes
         '[[version]]\nname = "{number}"\nexample = "2.1"\ntitle = "PyPI\'s"\npip = ["lake"]\n',
     )
 
-    def bring(root: Path, asked: Asked, *_: object) -> None:
-        installed(asked.home(root) / "venv", asked.number)
+    def bring(asked: Asked, *_: object) -> None:
+        installed(asked.home / "venv", asked.number)
 
     monkeypatch.setattr(bringing, "_install", bring)
     return commanded
@@ -286,9 +287,9 @@ def test_a_version_that_pip_does_not_find_is_told_with_those_that_there_are(
         return "pip" in command
 
     monkeypatch.setattr(bringing, "run_logged", fails)
-    asked = Asked(parsed("lake@1.2"), "1.2", NUMBERED.filled("1.2"))
+    asked = Asked(tmp_path, parsed("lake@1.2"), "1.2", NUMBERED.filled("1.2"))
     with pytest.raises(TeffError) as caught:
-        bringing._install(tmp_path, asked, [], asked.rule.pip if asked.rule else [], tmp_path / "log", Console())
+        bringing._install(asked, [], asked.rule.pip if asked.rule else [], tmp_path / "log", Console())
     assert said in str(caught.value)
     assert caught.value.exit_code == code
 
@@ -300,8 +301,8 @@ def test_another_version_than_was_asked_for_is_no_row(
 ) -> None:
     """Whether it says so in its identity, or only in a record."""
 
-    def bring(root: Path, asked: Asked, *_: object) -> None:
-        installed(asked.home(root) / "venv", "2.1" if then else "1.9", then=then)
+    def bring(asked: Asked, *_: object) -> None:
+        installed(asked.home / "venv", "2.1" if then else "1.9", then=then)
 
     monkeypatch.setattr(bringing, "_install", bring)
     assert teff(monkeypatch, "metg", "--systems", "lake@2.1", "--rounds", "2", "--workers", "2") == FAILED
@@ -381,9 +382,10 @@ def library(folder: Path, version: str) -> Path:
 
 def brought(root: Path, version: str) -> str:
     """The output of this version's program; TeffError if it can't be had."""
-    usual, system = load_systems(root, [f"pond@{version}"])
-    bringing.bring_version(root, usual, system, system.programs, Console(file=io.StringIO()))
-    return subprocess.run([system.programs[0].program_path(root)], capture_output=True, text=True, check=True).stdout
+    registry = Registry(root)
+    _, system = registry.named([f"pond@{version}"])
+    bringing.bring_version(registry, system.programs, Console(file=io.StringIO()))
+    return subprocess.run([system.programs[0].program_path], capture_output=True, text=True, check=True).stdout
 
 
 def test_the_same_adapter_is_built_against_each_folder_once(
@@ -453,5 +455,5 @@ def test_a_library_that_changed_is_measured_as_it_is_now(small: Path, tmp_path: 
 
 
 def test_a_version_of_nobody_is_like_a_system_of_nobody(small: Path) -> None:
-    assert [each.name for each in load_systems(small, ["sea@2"])] == ["pond"]
+    assert [each.name for each in Registry(small).named(["sea@2"])] == ["pond"]
     assert "no system is called 'sea@2'" in str(no_such_system("sea@2", ["pond"]))

@@ -18,7 +18,7 @@ from tefflab.analysis.comparison import ByRound, Side
 from tefflab.analysis.pairs import FEWEST_PAIRS, Pair, Verdict, paired_ratio, pairs_of, verdict
 from tefflab.analysis.results import MeasuredCase, MetgRow
 from tefflab.analysis.statistics import Interval, Observation, metg, metg_ratios
-from tefflab.benchmarks.task_graph.sides import metg_side
+from tefflab.benchmarks.task_graph.estimates import metg_side
 from tefflab.cli.watching import SLOWER, UNKNOWN
 from tefflab.errors import BAD_INPUT, FAILED
 from tefflab.output.pairs_table import Effort, sentence, to_table
@@ -34,10 +34,10 @@ LOOKS = (25, 50, 100)  # rounds after which a test looks; the command looks afte
 OF_TIME = Effort(62.0, 60.0, 100, interrupted=False)  # one that ended with its time,
 OF_ROUNDS = Effort(30.0, 300.0, 20, interrupted=False)  # and one with its rounds
 
-Launch = list[Observation]
+Round = list[Observation]
 
 
-def noises() -> list[list[tuple[Launch, Launch]]]:
+def noises() -> list[list[tuple[Round, Round]]]:
     """Of each system in each sitting, pairs of launches that were made one after the other."""
     found = []
     for rounds in json.loads(LAUNCHES.read_text()).values():
@@ -46,7 +46,7 @@ def noises() -> list[list[tuple[Launch, Launch]]]:
     return found
 
 
-def slowed(launch: Launch, number: int, factor: float) -> Launch:
+def slowed(launch: Round, number: int, factor: float) -> Round:
     """Round `number` of a system whose METG is `factor` times as large, with the same noise."""
     return [
         replace(
@@ -69,8 +69,8 @@ def watched(seed: int, factor: float) -> Verdict:
     random = np.random.default_rng(seed)
     every = noises()
     pairs = every[seed % len(every)]
-    mine: Launch = []
-    baseline: Launch = []
+    mine: Round = []
+    baseline: Round = []
     one = Interval(1.0, 1.0, 1.0)
     found = Pair("here", one, one, one, 0, THRESHOLD)
     for number in range(max(LOOKS)):

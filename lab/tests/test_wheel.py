@@ -15,7 +15,7 @@ import hatch_build
 from tefflab import __version__, carried, project_root
 from tefflab.errors import TeffError
 from tefflab.host.machine import Revision, read_revision
-from tefflab.records.store import results_folder
+from tefflab.systems.registry import Registry
 
 LAB = project_root() / "lab"
 START = "import sys; sys.path.insert(0, {!r}); from tefflab.cli.main import main; main()"
@@ -100,8 +100,8 @@ def test_results_of_unpacked_sources_stand_where_the_user_stands(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
-    assert results_folder(tmp_path / "cache" / "teff" / "0123") == tmp_path / "results"
-    assert results_folder(tmp_path / "clone") == tmp_path / "clone" / "results"
+    assert Registry(tmp_path / "cache" / "teff" / "0123").results == tmp_path / "results"
+    assert Registry(tmp_path / "clone").results == tmp_path / "clone" / "results"
 
 
 def test_a_cache_folder_that_is_not_absolute_does_not_count(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -24,9 +24,10 @@ from tefflab.errors import FAILED, TeffError, shortened
 from tefflab.host.processes import end_all
 from tefflab.systems.building import Build
 from tefflab.systems.logged import tail
-from tefflab.systems.provision import Installing
+from tefflab.systems.packages import Installing
+from tefflab.systems.registry import Registry
 from tefflab.systems.setup import CORE_APT, alone, ensure
-from tefflab.systems.systems import load_systems, usable_cores
+from tefflab.systems.systems import usable_cores
 from tools.counting import BROKEN, Count
 from tools.steps import Check, chosen, systems_among
 from tools.workshop import SkippedError, Workshop
@@ -57,7 +58,7 @@ class Outcome:
 
 
 def run_checks(
-    root: Path,
+    registry: Registry,
     names: Sequence[str],
     *,
     quick: bool,
@@ -67,17 +68,17 @@ def run_checks(
 ) -> int:
     """Sets up the requirements of the checks and runs them; returns the exit code, 0 only if nothing failed."""
     started = time.monotonic()
-    named = systems_among(names, root)
+    named = systems_among(names, registry)
     checks = chosen([name for name in names if name not in named], quick=quick)
-    with alone(root, progress, task="test"):
+    with alone(registry.root, progress, task="test"):
         only_systems = all(check.of_systems for check in checks)
         tools = CORE_APT if only_systems else [*CORE_APT, *TOOLS_APT]
-        systems = [each for each in load_systems(root) if not only_systems or each.name in named]
-        ensure(root, systems, console=progress, need_programs=False, extra_apt=tools, installing=installing)
+        systems = [each for each in registry.systems if not only_systems or each.name in named]
+        ensure(registry, systems, console=progress, need_programs=False, extra_apt=tools, installing=installing)
         if any(check.builds for check in checks):
-            Build(root, progress)  # raises where there are no tools, before every step fails for the lack of them
+            Build(registry, progress)  # raises where there are no tools, before every step fails for the lack of them
         outcomes = []
-        with contextlib.closing(_side_by_side(checks, root, quick, named, progress)) as ended:
+        with contextlib.closing(_side_by_side(checks, registry, quick, named, progress)) as ended:
             for outcome in ended:
                 outcomes.append(outcome)
                 _report(outcome, results)
@@ -124,7 +125,7 @@ class Display:
 
 
 def _side_by_side(
-    checks: Sequence[Check], root: Path, quick: bool, systems: Sequence[str], console: Console
+    checks: Sequence[Check], registry: Registry, quick: bool, systems: Sequence[str], console: Console
 ) -> Generator[Outcome, None, None]:
     """Runs the steps and gives the outcome of each as it ends. Ctrl-C ends all of them."""
     waiting = list(checks)
@@ -136,7 +137,7 @@ def _side_by_side(
         while waiting or display.running:
             while len(display.running) < at_a_time and (check := _next(waiting, display.running)):
                 waiting.remove(check)
-                shop = Workshop(root, check.name, quick=quick, systems=systems)
+                shop = Workshop(registry, check.name, quick=quick, systems=systems)
                 display.begin(check, shop)
                 threads.append(Thread(target=_run, args=(check, shop, ended), name=check.name, daemon=True))
                 threads[-1].start()

@@ -14,6 +14,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 from tefflab import project_root
+from tefflab.systems.registry import Registry
 from tools.declarations import contract, find
 from tools.system_pages import Page, pages
 
@@ -25,7 +26,7 @@ _BEFORE = "Explanation"  # the part of the site before which the systems stand
 
 @cache
 def _systems() -> list[Page]:
-    return pages(project_root())
+    return pages(Registry(project_root()))
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:

@@ -12,9 +12,10 @@ from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.systems.building import Build
 from tefflab.systems.logged import run_logged
 from tefflab.systems.probing import why_not_there
+from tefflab.systems.registry import Registry, no_such_system
 from tefflab.systems.setup import alone
-from tefflab.systems.systems import load_systems, no_such_system, usable_cores
-from tools.counting import Count, count_ctest, count_pytest
+from tefflab.systems.systems import usable_cores
+from tools.counting import Count, count_junit
 from tools.house import LAWS, breaches
 from tools.workshop import SkippedError, Workshop
 
@@ -81,7 +82,7 @@ def _build(shop: Workshop) -> Count:
 
 def _built(shop: Workshop, preset: str, prefix: Sequence[str] = ()) -> Count:
     """One failure for the core, and one for every system whose program should compile and does not."""
-    build = Build(shop.root, _unseen(), preset=preset)
+    build = Build(shop.registry, _unseen(), preset=preset)
     with shop.compiling(shop.log.with_name(f"build-{preset}.log")):
         failed = build.make(prefix=prefix)
     for name, reason in failed.items():
@@ -116,20 +117,20 @@ def _tsan(shop: Workshop) -> Count:
 
 def _ctest(shop: Workshop, preset: str, prefix: Sequence[str] = ()) -> Count:
     jobs = str(usable_cores())
-    command = [*prefix, "ctest", "--preset", preset, "--timeout", "300", "-j", jobs]
+    command = [*prefix, "ctest", "--preset", preset, "--timeout", "300", "-j", jobs, "--output-junit", str(shop.junit)]
     code = run_logged(command, shop.log, folder=shop.root, append=True)
     if "No tests were found" in shop.said():
         raise SkippedError("there is no test for it")
-    return count_ctest(shop.said(), code)
+    return count_junit(shop.junit, code)
 
 
 def _systems(shop: Workshop) -> Count:
     """Builds all programs of some systems, and runs the tests of their adapters."""
-    systems = [each for each in load_systems(shop.root) if each.name in shop.systems]
+    systems = [each for each in shop.registry.systems if each.name in shop.systems]
     with alone(shop.root, _unseen()), shop.compiling(shop.log.with_name("build-release.log")):
-        failed = Build(shop.root, _unseen()).make(systems)
+        failed = Build(shop.registry, _unseen()).make(systems)
     programs = [each for system in systems for each in system.programs]
-    absent = {f"{each.id} ({each.benchmark})": why for each in programs if (why := why_not_there(each, shop.root))}
+    absent = {f"{each.id} ({each.benchmark})": why for each in programs if (why := why_not_there(each))}
     for name, reason in (failed | absent).items():
         shop.note(f"{name}: {reason}")
     is_none_there = len(absent) == len(programs)
@@ -143,9 +144,10 @@ def _lab(shop: Workshop) -> Count:
 
 def _pytest(shop: Workshop, *words: str) -> Count:
     cache = shop.root / ".teff" / "pytest"
-    command = [sys.executable, "-u", "-m", "pytest", "-o", f"cache_dir={cache}", *words]
+    junit = f"--junit-xml={shop.junit}"
+    command = [sys.executable, "-u", "-m", "pytest", "-o", f"cache_dir={cache}", junit, *words]
     code = run_logged(command, shop.log, folder=shop.root / "lab", append=True)
-    return count_pytest(shop.said(), code)
+    return count_junit(shop.junit, code)
 
 
 CHECKS = (
@@ -177,13 +179,13 @@ def chosen(names: Sequence[str], *, quick: bool) -> list[Check]:
     return [check for check in CHECKS if check.name in wanted]
 
 
-def systems_among(names: Sequence[str], root: Path) -> list[str]:
+def systems_among(names: Sequence[str], registry: Registry) -> list[str]:
     """The words that name systems, if a step of systems is among the words. TeffError if it has no system."""
     steps = {check.name: check for check in CHECKS}
     step = next((name for name in names if name in steps and steps[name].of_systems), None)
     if step is None:
         return []
-    there = [each.name for each in load_systems(root)]
+    there = [each.name for each in registry.systems]
     named = [name for name in names if name not in steps]
     for name in named:
         if name not in there:

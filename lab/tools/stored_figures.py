@@ -11,7 +11,7 @@ from tefflab.analysis.statistics import FEWEST_ROUNDS
 from tefflab.benchmarks.benchmark import benchmarks
 from tefflab.benchmarks.cases import CaseBenchmark
 from tefflab.output import quantities
-from tefflab.records.store import file_of, results_folder, stores_in
+from tefflab.records.store import file_of, stores_in
 from tefflab.systems.naming import parsed
 
 METG = "task_graph"  # the kind whose estimates are METG
@@ -35,11 +35,11 @@ class Figure:
         return parsed(self.row).system
 
 
-def stored_figures(root: Path) -> dict[str, list[Figure]]:
+def stored_figures(results: Path) -> dict[str, list[Figure]]:
     """By system, of each store below `results`: of each row and case the last sitting that measured it."""
     found: dict[str, list[Figure]] = {}
-    for store in stores_in(results_folder(root)):
-        for line in _last(_estimates(results_folder(root) / store)):
+    for store in stores_in(results):
+        for line in _last(_estimates(results / store)):
             if figure := _figure(store, line):
                 found.setdefault(figure.system, []).append(figure)
     return found

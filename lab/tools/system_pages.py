@@ -10,7 +10,8 @@ from tefflab.benchmarks.benchmark import AnyBenchmark, benchmarks
 from tefflab.benchmarks.cases import CaseBenchmark
 from tefflab.systems.needs import Install
 from tefflab.systems.packages import alternatives
-from tefflab.systems.systems import Program, System, load_systems
+from tefflab.systems.registry import Registry
+from tefflab.systems.systems import Program, System
 from tools.stored_figures import METG, Figure, stored_figures
 
 FOLDER = "systems"  # of the site
@@ -89,10 +90,10 @@ def _first_block(lines: Sequence[str], marks: tuple[str, ...]) -> list[str]:
     return block
 
 
-def pages(root: Path) -> list[Page]:
+def pages(registry: Registry) -> list[Page]:
     """The list of all systems, then a page each, by name."""
-    systems = sorted(load_systems(root), key=lambda each: each.title.lower())
-    measured = stored_figures(root)
+    systems = sorted(registry.systems, key=lambda each: each.title.lower())
+    measured = stored_figures(registry.results)
     return [
         Page(f"{FOLDER}/index.md", "All systems", _index(systems)),
         *(Page(f"{FOLDER}/{each.name}.md", each.title, _page(each, measured.get(each.name, []))) for each in systems),

@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Lock
 
 from tefflab.systems.logged import run_logged
+from tefflab.systems.registry import Registry
 from tools.counting import BROKEN, PASSED, Count
 
 _COMPILING = Lock()  # a compiler takes all cores: of the steps that run side by side, one builds at a time
@@ -23,13 +24,16 @@ class Workshop:
     """The tools and the log of the step `name`. `quick` asks it to leave out slow parts; `systems` are those that the
     user names."""
 
-    def __init__(self, root: Path, name: str, *, quick: bool, systems: Sequence[str] = ()) -> None:
-        self.root = root
+    def __init__(self, registry: Registry, name: str, *, quick: bool, systems: Sequence[str] = ()) -> None:
+        self.registry = registry
+        self.root = root = registry.root
         self.systems = systems
         self.quick = quick
         self.log = root / ".teff" / "log" / f"test-{name}.log"
         self.log.parent.mkdir(parents=True, exist_ok=True)
         self.log.write_bytes(b"")
+        self.junit = self.log.with_suffix(".xml")  # what ctest or pytest writes of its tests
+        self.junit.unlink(missing_ok=True)
         self._followed = self.log
         self._started = time.monotonic()
 

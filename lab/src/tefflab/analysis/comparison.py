@@ -57,7 +57,7 @@ class Quantity(ABC):
     drift: float | None
 
     @abstractmethod
-    def launches(self) -> int:
+    def number_of_rounds(self) -> int:
         """How many it is known from."""
 
     @abstractmethod
@@ -71,7 +71,7 @@ class ByRound(Quantity):
 
     rounds: Mapping[int, Sequence[float]]
 
-    def launches(self) -> int:
+    def number_of_rounds(self) -> int:
         return len(self.rounds)
 
     def over(self, other: Self) -> Interval:
@@ -82,9 +82,9 @@ class ByRound(Quantity):
 class Relative(Quantity):
     """A quantity divided by another system's quantity in the same sitting."""
 
-    behind: int  # launches, of whichever had fewer
+    behind: int  # rounds, of whichever had fewer
 
-    def launches(self) -> int:
+    def number_of_rounds(self) -> int:
         return self.behind
 
     def over(self, other: Self) -> Interval:
@@ -95,7 +95,7 @@ class Relative(Quantity):
 class Side:
     """One system at one place in one sitting."""
 
-    place: str  # a configuration, or a pattern with its workers, as people read it
+    place: str  # a case, with its workers where there are several numbers, as people read it
     question: tuple[Hashable, ...]  # the place as a key: sides may be compared if their keys are equal
     round_trip: float | None  # the distance of the cores [s]: it must be alike, too
     row: Row
@@ -263,16 +263,16 @@ def _relative(quantity: Quantity | None, stick: Quantity | None) -> Relative | N
     if quantity is None or stick is None:
         return None
     relation = _QUOTIENT[quantity.relation, stick.relation]
-    behind = min(quantity.launches(), stick.launches())
+    behind = min(quantity.number_of_rounds(), stick.number_of_rounds())
     return None if relation == "?" else Relative(quantity.name, quantity.over(stick), relation, None, behind)
 
 
 def _too_few(a: Quantity, b: Quantity) -> bool:
-    return min(a.launches(), b.launches()) < FEWEST_ROUNDS
+    return min(a.number_of_rounds(), b.number_of_rounds()) < FEWEST_ROUNDS
 
 
 def _known(ratio: Interval, a: Quantity, b: Quantity) -> bool | None:
-    """Whether a ratio is significant; None where too few launches are behind it, or its interval says nothing."""
+    """Whether a ratio is significant; None where too few rounds are behind it, or its interval says nothing."""
     return None if _too_few(a, b) or not ratio.is_told else ratio.significant
 
 

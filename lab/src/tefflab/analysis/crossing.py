@@ -27,7 +27,7 @@ _ENOUGH = 4  # the fewest runs with which it is believed
 _MAJORITY = 0.75  # the share of its runs that must lie on that side: at the crossing both sides have many
 _BISQUARE = 4.685  # Tukey's constant: 95 % as efficient as least squares with normal noise
 _FEW_ROUNDS = 4  # they may agree by chance, so the spread of their runs counts as well; the less, the more rounds
-_FREEDOM = 10  # runs share their launch, so more of them tell no more about the scatter than ten
+_FREEDOM = 10  # runs share their round, so more of them tell no more about the scatter than ten
 _LEAST_SCALE = 0.002  # relative noise below which nothing is an outlier
 _STEPS = 12  # of reweighting; the weights are still to three digits after about eight
 
@@ -237,7 +237,7 @@ class Crossing:
         return float(self.unit / (x[i] ** (1 - share) * x[i + 1] ** share) / self.threshold)
 
     def _arm(self, x: Floats, confidence: float, seed: int) -> Floats:
-        """Half the band's height, in log slowdown; infinite after one round, which knows nothing of other launches.
+        """Half the band's height, in log slowdown; infinite after one round, which knows nothing of other rounds.
 
         From drawing rounds, and from drawing single runs as far as few rounds may agree by chance.
         """

@@ -1,8 +1,8 @@
-"""Whether one of two sides is slower than the other, from launches that were made in pairs. Pure.
+"""Whether one of two sides is slower than the other, from rounds that were made in pairs. Pure.
 
-Two launches of a round are made one after the other, so the machine's effect on both cancels in their ratio. The ratios
+The two programs of a pair run one after the other, so the machine's effect on both cancels in their ratio. The ratios
 of all rounds are put together as Hodges and Lehmann do, with the interval of Wilcoxon's signed-rank test. It only
-assumes that noise strikes both sides alike, and a few launches far out hardly move it.
+assumes that noise strikes both sides alike, and a few rounds far out hardly move it.
 """
 
 import math

@@ -4,6 +4,7 @@ Tables, plots and reports read these.
 One object of each kind is one line of a table or one curve of a picture; nothing here measures or draws.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -99,22 +100,38 @@ class MetgRow:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredCase:
-    """Everything a sitting says about one configuration while the cores were so far apart (`distance.py`)."""
+    """Everything a sitting says about one case while the cores were so far apart (`distance.py`)."""
 
     name: str  # "stencil_1d", or what the varied parameter is: "radix 5"
-    configuration: str  # its flags, without steps and iterations
+    flags: str  # of the case, without steps and iterations
     threshold: float
     rows: tuple[MetgRow, ...]  # the smallest METG first; empty where only curves were measured
     curves: tuple[Curve, ...]
     round_trip: float | None = None  # seconds: the distance of the cores, if it is known
     missing: tuple[tuple[Variant, str], ...] = ()  # if only curves were measured: variants without a curve, and why
     share: float = 1.0  # of the sitting's runs that were made at this distance
-    others: tuple["MeasuredCase", ...] = ()  # the same configuration at other distances
+    others: tuple["MeasuredCase", ...] = ()  # the same case at other distances
     steps: int | None = None  # of every run, if the user gave a number
     minutes: int | None = None  # that variants without a turn need, about; None if there are none, or it is unknown
 
 
-Verdict = Literal["floor", "first", "level", "behind", "unknown", "failed"]  # unknown: of too few launches
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The progress of a variant at one case, from so many rounds. A sitting shows it and chooses rounds by it."""
+
+    case: str
+    text: str  # the value
+    value: Interval
+    foreseen: float  # the half-width that foretells how many more rounds it needs: that of an open interval, too
+    rounds: int
+
+    @property
+    def half_width(self) -> float:
+        """Relative; infinite if the rounds are too few for an interval."""
+        return self.value.relative_half_width if self.rounds >= FEWEST_ROUNDS else math.inf
+
+
+Verdict = Literal["floor", "first", "level", "behind", "unknown", "failed"]  # unknown: of too few rounds
 
 
 @dataclass(frozen=True)

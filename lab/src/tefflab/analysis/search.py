@@ -1,6 +1,6 @@
 """Finds where to measure METG with few runs: a scout that brackets the crossing, then a grid around it. Pure.
 
-The scout (one launch, some three runs) measures the fewest iterations first, takes the overhead from that run and
+The scout (one round, some three runs) measures the fewest iterations first, takes the overhead from that run and
 predicts the crossing. A task of overhead o and ideal time w has efficiency w / (o + w), so w = o * e / (1 - e). It then
 measures twice and half the predicted iterations, and is done where those lie on either side of the threshold and agree
 about the overhead. Otherwise it predicts again from the run nearest the threshold, or bisects.

@@ -6,14 +6,14 @@ How METG is made (docs/explanation/metg.md has the formulas and the reasons):
    fitted once over all rounds. The machine's speed at the moment of a run is left in no efficiency and cancels.
 2. Near the crossing 1 / efficiency = level + slope / ideal, a straight line. One robust line is fitted over all runs
    near the crossing, which is where it meets 1 / threshold; METG = ideal / threshold there.
-3. Rounds (whole curves, each from separate launches) are drawn with replacement and the line is fitted again, then
+3. Rounds (whole curves, each of a program started anew) are drawn with replacement and the line is fitted again, then
    single runs. The lines' spread, widened by Student's t for few rounds, is a band. The interval is where the band
    meets 1 / threshold.
 """
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -47,7 +47,7 @@ def rounds_to_tell(rounds: int) -> int:
 class Observation:
     """One run: granularity in seconds (wall * cores / tasks); efficiency = rate / adjacent ceiling's rate.
 
-    A round is one launch of the program; runs of one round share what that launch drew (placement, addresses).
+    A round is one start of the program; runs of one round share what that start drew (placement, addresses).
     """
 
     round: int
@@ -109,7 +109,7 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True)
-class MetgEstimate:
+class MetgEstimate(Interval):
     """METG in seconds, at the machine's mean speed over the sitting; its interval is for this speed, too.
 
     `drift` is how far that mean is uncertain, as the half-width of an interval in relation to it. It moves all systems
@@ -117,13 +117,10 @@ class MetgEstimate:
 
     relation '=': the crossing was measured. '<': efficiency reaches the threshold at every granularity measured,
     down to `value`. '>': it does at none, up to `value`. Nothing is extrapolated: `low` is 0, or `high` infinite, if
-    the interval leaves the measured part. One round says nothing of another launch: its interval is open.
+    the interval leaves the measured part. One round says nothing of another: its interval is open.
     """
 
-    value: float
-    low: float
-    high: float
-    relation: Relation
+    relation: Relation = field()
     iterations: float  # of the crossing, or of the end that bounds it
     drift: float | None
     rounds: int
@@ -162,20 +159,10 @@ class MetgEstimate:
         return self.low <= best.high and (self.low > 0 or self.relation == "<")
 
 
-Estimate = MetgEstimate | Interval
-
-
-def is_known(estimate: Estimate, tolerance: float = 0.05) -> bool:
-    """Whether it needs no more rounds: the interval's half-width is within `tolerance` of the value."""
-    if isinstance(estimate, MetgEstimate) and estimate.rounds < FEWEST_ROUNDS:
-        return False
-    return estimate.relative_half_width <= tolerance
-
-
 def metg(
     observations: Iterable[Observation], threshold: float = 0.5, confidence: float = 0.95, seed: int = 0
 ) -> MetgEstimate:
-    """METG(threshold) with its interval, from all runs of one system and configuration in one sitting.
+    """METG(threshold) with its interval, from all runs of one system and case in one sitting.
 
     If a curve crosses the threshold more than once, METG is at the crossing above which efficiency stays at or above
     it. A point under it counts as a crossing only if noise can't explain so many runs under it. Raises ValueError

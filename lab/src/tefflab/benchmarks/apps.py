@@ -15,7 +15,7 @@ from tefflab.analysis.results import CaseRow
 from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.apps_experiment import AppsExperiment
 from tefflab.benchmarks.benchmark import Command, Experiment, Request
-from tefflab.benchmarks.cases import Fact, by_round, median_of_launches
+from tefflab.benchmarks.cases import Fact, by_round, median_of_rounds
 from tefflab.benchmarks.compared import (
     ComparedBenchmark,
     ComparedEstimates,
@@ -139,7 +139,7 @@ class AppsEstimates(ComparedEstimates):
             if run.record.has_ceiling:
                 measured.setdefault((run.system_id, run.configuration, run.workers), []).append(run)
         self._shares = {
-            at: median_of_launches(by_round(own, lambda record: record.efficiency)) for at, own in measured.items()
+            at: median_of_rounds(by_round(own, lambda record: record.efficiency)) for at, own in measured.items()
         }
 
     def tables_of(self, group: Group, to: Variant) -> Iterator[tuple[str, list[Column]]]:
@@ -234,7 +234,7 @@ class Apps(ComparedBenchmark[AppsRecord]):
         if not isinstance(experiment, AppsExperiment) or experiment.vary is None:
             return super().plan_of_experiment(experiment, request)
         own = experiment.model_dump(exclude_unset=True)
-        asked = Request(request.root, request.variants, request.programs, request.workers, request.cores, own)
+        asked = Request(request.registry, request.variants, request.programs, request.workers, request.cores, own)
         return experiment.plan_of_varied(asked, experiment.vary, self.against(asked))
 
 

@@ -12,18 +12,20 @@ from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Generic, Literal, Protocol
+from typing import Annotated, Any, ClassVar, Generic, Literal
 
 from matplotlib.figure import Figure
 from pydantic import Field
 from rich.console import RenderableType
 
 from tefflab.analysis.comparison import Side
+from tefflab.analysis.results import Progress
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.records.plan import Case, Frozen, Plan, Variant
 from tefflab.records.record import AnyRecord
 from tefflab.records.run import Failure, Role, Run, Sitting
 from tefflab.records.store import Damage
+from tefflab.systems.registry import Registry
 from tefflab.systems.systems import Program, System
 
 NonEmpty = Annotated[str, Field(min_length=1)]
@@ -51,7 +53,7 @@ class Option:
 class Request:
     """A user's request, once the variants that are here are known."""
 
-    root: Path
+    registry: Registry
     variants: tuple[Variant, ...]
     programs: tuple[Program, ...]  # of the variants
     workers: tuple[int, ...]  # as asked for; empty where nothing is said
@@ -72,7 +74,7 @@ class Command:
     takes_flags: bool = False
     check: Callable[[Mapping[str, Any], Sequence[str]], object] = lambda _own, _flags: None
     """TeffError for what can be seen to be wrong with its own options and the flags before anything is set up."""
-    rounds: int = 25  # launches of each system, at most
+    rounds: int = 25  # of each system, at most
     workers: str = "all cores"  # by default
     takes_one_number: bool = False  # of workers: each would need a separate ceiling
 
@@ -87,24 +89,8 @@ class Ask:
     seconds: float = 0.0  # that it takes, as far as is known: it is not begun where no more so many are left
 
 
-class Estimated(Protocol):
-    """A value with its 95 % interval."""
-
-    @property
-    def value(self) -> float: ...
-
-    @property
-    def low(self) -> float: ...
-
-    @property
-    def high(self) -> float: ...
-
-    @property
-    def relative_half_width(self) -> float: ...
-
-
 class Question(ABC, Generic[AnyRecord]):
-    """The questions to one variant about one case, launch after launch."""
+    """The questions to one variant about one case, round after round."""
 
     def __init__(self, case: Case) -> None:
         self.case = case
@@ -112,49 +98,34 @@ class Question(ABC, Generic[AnyRecord]):
 
     @abstractmethod
     def round(self) -> Generator[Ask, Sequence[Run[AnyRecord]], None]:
-        """Asks for the runs of one launch more, and is sent the attempts at each. It may read `runs`, which has the
-        runs of the launches before."""
+        """Asks for the runs of one round more, and is sent the attempts at each. It may read `runs`, which has the
+        runs of the rounds before."""
 
     def add(self, runs: Sequence[Run[AnyRecord]]) -> None:
-        """A launch is over."""
+        """A round is over."""
         self.runs += runs
 
     @property
     def rounds(self) -> int:
         return len({run.round for run in self.runs})
 
-    def estimate(self, round_trip: float | None) -> Estimated | None:
-        """The estimate so far, from runs at this distance of the cores; None if there is none yet, or if the question
-        has none."""
+    def progress(self, round_trip: float | None) -> Progress | None:
+        """The value so far, of the runs at this distance of the cores. None if there is none yet, or if the question
+        has no single value."""
         del round_trip
         return None
 
-    def foreseen_half_width(self, estimate: Estimated, round_trip: float | None) -> float:
-        """The relative half-width that foretells how many more rounds that estimate needs. For an open interval it is
-        about the half-width of a closed one. Infinite if it can't be foretold."""
-        del round_trip
-        return estimate.relative_half_width
-
-    def rounds_behind(self, estimate: Estimated) -> int:
-        """How many rounds that estimate comes from."""
-        del estimate
-        return self.rounds
-
-    def text(self, estimate: Estimated) -> str:
-        """The value as the live display shows it."""
-        return f"{estimate.value:.3g}"
-
 
 @dataclass(frozen=True)
-class Launch(Generic[AnyRecord]):
-    """The questions that one launch of a variant answers. Launches of one `company` are made beside each other, equally
-    often. They go on until all of them are known as well as wanted."""
+class Round(Generic[AnyRecord]):
+    """The questions that a variant answers in each of its rounds. Rounds of one `company` are made beside each other,
+    equally often. They go on until all of them are known as well as wanted."""
 
     variant: Variant
     workers: int
     questions: Sequence[Question[AnyRecord]]
     company: str
-    case: Case | None = None  # the only case of the launch: a failure excludes the variant from that case only
+    case: Case | None = None  # the only case of the round: a failure excludes the variant from that case only
 
 
 class Reference(ABC, Generic[AnyRecord]):
@@ -267,11 +238,11 @@ class Benchmark(ABC, Generic[AnyRecord]):
         return self.plan_type.model_validate(head.plan)
 
     @abstractmethod
-    def launches(self, plan: Plan, scales: Scales) -> Sequence[Launch[AnyRecord]]:
-        """All launches, round after round."""
+    def rounds(self, plan: Plan, scales: Scales) -> Sequence[Round[AnyRecord]]:
+        """The questions to each variant, for all its rounds."""
 
-    def launch_of(self, run: Run[AnyRecord]) -> Hashable:
-        """Equal of the runs that one launch made."""
+    def round_of(self, run: Run[AnyRecord]) -> Hashable:
+        """Equal of the runs that one round made."""
         return run.system_id, run.round
 
     @abstractmethod

@@ -1,6 +1,6 @@
-"""Kinds of benchmark that ask the same question of every case in their programs' lists, in launch after launch.
+"""Kinds of benchmark that ask the same question of every case in their programs' lists, round after round.
 
-A run yields one time, of which the median over launches is estimated. For each case and number of workers, the lab
+A run yields one time, of which the median over rounds is estimated. For each case and number of workers, the lab
 ranks the variants: first, level or behind. A kind that derives from this reads that time, and other facts, from a
 record.
 """
@@ -19,19 +19,18 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from tefflab.analysis.comparison import ByRound, Side
-from tefflab.analysis.results import NO_TURN, CaseRow, Verdict
+from tefflab.analysis.results import NO_TURN, CaseRow, Progress, Verdict
 from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval, median_interval, ratio_interval
 from tefflab.benchmarks import case_closing
 from tefflab.benchmarks.benchmark import (
     Ask,
     Benchmark,
-    Estimated,
     Estimates,
     Experiment,
-    Launch,
     Option,
     Question,
     Request,
+    Round,
     Scales,
     find_benchmark,
 )
@@ -48,7 +47,7 @@ from tefflab.records.run import Failure, Run, Sitting, counted, minutes_for
 from tefflab.records.store import Damage
 from tefflab.systems.programs import ask_cases
 
-REPEATS = 3  # measured runs a launch, after one that warms it up
+REPEATS = 3  # measured runs a round, after one that warms it up
 ATTEMPTS = 2  # at each, where it is noisy
 
 _Value = TypeVar("_Value", float, float | None)
@@ -89,7 +88,7 @@ class Fact(Generic[AnyRecord]):
 
 
 class RepeatedQuestion(Question[AnyRecord]):
-    """One case, again and again. A launch is one process: memory that another case left behind is in no peak."""
+    """One case, again and again. A round is one process: memory that another case left behind is in no peak."""
 
     def __init__(self, case: Case, value: Callable[[AnyRecord], float]) -> None:
         super().__init__(case)
@@ -111,12 +110,11 @@ class RepeatedQuestion(Question[AnyRecord]):
             seconds = run.record.wall_seconds * self.case.small_times
         return seconds
 
-    def estimate(self, round_trip: float | None) -> Interval | None:
+    def progress(self, round_trip: float | None) -> Progress | None:
         del round_trip
-        return median_of_launches(by_round(self.runs, self._value))
-
-    def text(self, estimate: Estimated) -> str:
-        return duration(estimate.value)
+        seen = median_of_rounds(by_round(self.runs, self._value))
+        half = seen.relative_half_width if seen else 0.0
+        return Progress(self.case.place, duration(seen.value), seen, half, self.rounds) if seen else None
 
 
 def by_round(runs: Sequence[Run[AnyRecord]], value: Callable[[AnyRecord], _Value]) -> dict[int, list[_Value]]:
@@ -128,8 +126,8 @@ def by_round(runs: Sequence[Run[AnyRecord]], value: Callable[[AnyRecord], _Value
     return rounds
 
 
-def median_of_launches(rounds: Mapping[int, Sequence[float]]) -> Interval | None:
-    """Each launch counts once. None without any; of fewer than FEWEST_ROUNDS the interval is open."""
+def median_of_rounds(rounds: Mapping[int, Sequence[float]]) -> Interval | None:
+    """Each round counts once. None without any; of fewer than FEWEST_ROUNDS the interval is open."""
     if not rounds:
         return None
     return median_interval([statistics.median(samples) for samples in rounds.values()]).after(len(rounds))
@@ -312,7 +310,7 @@ class CaseEstimates(Estimates):
         ]
 
     def _rows(self, cells: Sequence[_Cell[Any]]) -> list[CaseRow]:
-        known = {cell.variant.id: median_of_launches(cell.rounds) for cell in cells if cell.is_measured}
+        known = {cell.variant.id: median_of_rounds(cell.rounds) for cell in cells if cell.is_measured}
 
         def time(cell: _Cell[Any]) -> float:
             value = known[cell.variant.id]
@@ -388,7 +386,7 @@ class CaseBenchmark(Benchmark[AnyRecord]):
 
     def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> Plan:
         """The cases asked for, with each number of workers: as asked, or one and all cores."""
-        listed = [ListedCase.model_validate(each) for each in ask_cases(request.root, request.programs[0])]
+        listed = [ListedCase.model_validate(each) for each in ask_cases(request.programs[0])]
         counts = request.workers or workers or tuple(sorted({1, request.cores}))
         return Plan(
             title=title,
@@ -409,10 +407,10 @@ class CaseBenchmark(Benchmark[AnyRecord]):
             ),
         )
 
-    def launches(self, plan: Plan, scales: Scales) -> Sequence[Launch[AnyRecord]]:
+    def rounds(self, plan: Plan, scales: Scales) -> Sequence[Round[AnyRecord]]:
         del scales
         return [
-            Launch(
+            Round(
                 variant,
                 case.workers,
                 [RepeatedQuestion(case, self.value)],
@@ -424,7 +422,7 @@ class CaseBenchmark(Benchmark[AnyRecord]):
             if asks(variant, case)
         ]
 
-    def launch_of(self, run: Run[AnyRecord]) -> Hashable:
+    def round_of(self, run: Run[AnyRecord]) -> Hashable:
         return run.system_id, run.round, run.configuration, run.workers
 
     def estimate(self, head: Sitting, runs: Sequence[Run[AnyRecord]], failures: Sequence[Failure]) -> CaseEstimates:
@@ -434,7 +432,7 @@ class CaseBenchmark(Benchmark[AnyRecord]):
         most = max(request.workers, default=0) or request.cores
         rising = (*(1 << power for power in range(most.bit_length()) if 1 << power < most), most)
         own = experiment.model_dump(exclude_unset=True)
-        asked = Request(request.root, request.variants, request.programs, (), request.cores, own)
+        asked = Request(request.registry, request.variants, request.programs, (), request.cores, own)
         return self.plan(asked, experiment.title, rising).model_copy(update={"experiment": experiment.name})
 
 
@@ -463,7 +461,7 @@ def choose(listed: Sequence[ListedCase], words: Sequence[str]) -> list[ListedCas
 
 
 def verdict_text(row: CaseRow) -> str:
-    """`first`, `level`, or how far behind: `x 1.8`; `x 1.8 ?` after too few launches. The floor does not compete: its
+    """`first`, `level`, or how far behind: `x 1.8`; `x 1.8 ?` after too few rounds. The floor does not compete: its
     ratio is in brackets."""
     if row.ratio is None:
         return row.verdict
@@ -485,12 +483,12 @@ def _verdict(cell: _Cell[Any], first: _Cell[Any] | None, ratio: Interval | None)
 
 
 def _known(fact: Fact[AnyRecord], runs: Sequence[Run[AnyRecord]], time: Interval) -> float | None:
-    """Of the runs that the time is of, where each launch counts once, too."""
+    """Of the runs that the time is of, where each round counts once, too."""
     said = [[each for each in samples if each is not None] for samples in by_round(runs, fact.read).values()]
-    launches = [statistics.median(samples) for samples in said if samples]
-    if not launches:
+    middles = [statistics.median(samples) for samples in said if samples]
+    if not middles:
         return None
-    middle = statistics.median(launches)
+    middle = statistics.median(middles)
     if fact.over_time:
         return middle / time.value
     return round(middle) if fact.whole else middle

@@ -23,7 +23,6 @@ from tefflab.output.table import Column
 from tefflab.records.plan import Plan, Variant, counted_workers
 from tefflab.records.record import AnyRecord
 from tefflab.systems.naming import canonical, parsed
-from tefflab.systems.systems import load_systems
 
 _NAMED = 3  # of the cases that a note is about
 
@@ -46,7 +45,10 @@ class Group:
             return {}
         one = self.rounds[case, to]
         others = {id_: self.rounds[case, id_] for id_ in self.rows[case] if id_ != to}
-        return {id_: each.over(one).after(min(each.launches(), one.launches())) for id_, each in others.items()}
+        return {
+            id_: each.over(one).after(min(each.number_of_rounds(), one.number_of_rounds()))
+            for id_, each in others.items()
+        }
 
     def others(self, to: Variant, plan: Plan) -> list[Variant]:
         """The variants that have a ratio, in the order of the plan."""
@@ -169,7 +171,7 @@ class ComparedBenchmark(CaseBenchmark[AnyRecord]):
                 "is the floor, of one worker and without tasks: no measure of others" if is_floor else "is not measured"
             )
             raise TeffError(f"{asked!r} {why}; there are: {' '.join(known)}", exit_code=BAD_INPUT)
-        of_paradigm = {each.name for each in load_systems(request.root) if each.paradigm == self.paradigm}
+        of_paradigm = {each.name for each in request.registry.systems if each.paradigm == self.paradigm}
         return asked or next((id_ for id_ in known if parsed(id_).system in of_paradigm), "")
 
 

@@ -72,7 +72,7 @@ class SpawnRow(CaseRow):
     @property
     def high(self) -> str:
         """High or Low, with a question mark where the interval holds the limit; a question mark alone where too few
-        launches were made, empty where none was."""
+        rounds were made, empty where none was."""
         if self.ratio is None or self.verdict == "floor":
             return ""
         if self.verdict == "unknown" or (self.value and not self.value.is_told):

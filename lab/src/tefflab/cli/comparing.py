@@ -3,7 +3,6 @@
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from tefflab.analysis.comparison import (
     Answer,
@@ -20,9 +19,10 @@ from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.host.terminal import say
 from tefflab.measure.measurement import estimated
 from tefflab.records.run import Sitting
-from tefflab.records.store import Store, is_store, results_folder, stores_in
+from tefflab.records.store import Store, is_store, stores_in
 from tefflab.records.stored import full_name, open_sittings
 from tefflab.systems.naming import canonical, owner_of
+from tefflab.systems.registry import Registry
 
 _DEFAULT = "default"  # the store that measuring commands use unless told otherwise
 _NAMED = 3  # sittings in a sentence
@@ -54,25 +54,25 @@ class _Source:
     sides: tuple[Side, ...]
 
 
-def answer(root: Path, a: str, b: str, store: str | None, against: str | None = None) -> Answers:
+def answer(registry: Registry, a: str, b: str, store: str | None, against: str | None = None) -> Answers:
     """`a` and `b` are two stores (or STORE:SITTING), or two systems of a sitting of `store` (its last, if not said).
 
     Without `store` they are stores where both are, else systems of the store `default`. TeffError for anything else.
     With `against` the systems of two stores are compared in relation to this one.
     """
     a, b = canonical(a), canonical(b)
-    if store is None and all(_is_store(root, each) for each in (a, b)):
-        return _of_stores(root, a, b, against)
+    if store is None and all(_is_store(registry, each) for each in (a, b)):
+        return _of_stores(registry, a, b, against)
     if against:
         raise TeffError(f"--against {against}: is for two stores, which {a} and {b} are not", exit_code=BAD_INPUT)
-    sources = _sources(root, store or _DEFAULT)[0] if store or _has_sittings(root) else {}
+    sources = _sources(registry, store or _DEFAULT)[0] if store or _has_sittings(registry) else {}
     known = dict.fromkeys(system for source in sources.values() for system in source.systems)
     a, b = (_only_way(each, known) for each in (a, b))
     if unknown := [each for each in (a, b) if each not in known]:
-        nowhere = [] if store else [each for each in unknown if not _is_store(root, each)]
-        earlier = _earlier_of_both(root, a, b, sources)
+        nowhere = [] if store else [each for each in unknown if not _is_store(registry, each)]
+        earlier = _earlier_of_both(registry, a, b, sources)
         raise TeffError(
-            _unknown(root, nowhere or unknown, list(sources.values()), earlier, as_stores=bool(nowhere)),
+            _unknown(registry, nowhere or unknown, list(sources.values()), earlier, as_stores=bool(nowhere)),
             exit_code=BAD_INPUT,
         )
     answers, lacking = [], {}
@@ -81,20 +81,20 @@ def answer(root: Path, a: str, b: str, store: str | None, against: str | None = 
             answers.append(_answer(kind, a, b, found, False, one_sitting=True))
         else:
             lacking[kind] = source
-    return Answers.of(answers, [_not_of_both(root, a, b, lacking)] if lacking else [])
+    return Answers.of(answers, [_not_of_both(registry, a, b, lacking)] if lacking else [])
 
 
-def _not_of_both(root: Path, a: str, b: str, lacking: Mapping[AnyBenchmark, _Source]) -> str:
+def _not_of_both(registry: Registry, a: str, b: str, lacking: Mapping[AnyBenchmark, _Source]) -> str:
     """That these sittings do not have both systems, and where they can be had."""
-    way_out = _earlier_of_both(root, a, b, lacking) or f"measure them in one, with --systems {a},{b}"
+    way_out = _earlier_of_both(registry, a, b, lacking) or f"measure them in one, with --systems {a},{b}"
     where = _some([f"{source.name} ({kind.measured})" for kind, source in lacking.items()])
     return f"{a} and {b} are compared where one sitting has both: {way_out}; no value of both in {where}"
 
 
-def _earlier_of_both(root: Path, a: str, b: str, sources: Mapping[AnyBenchmark, _Source]) -> str:
+def _earlier_of_both(registry: Registry, a: str, b: str, sources: Mapping[AnyBenchmark, _Source]) -> str:
     """How an earlier sitting that has both systems is named; empty where there is none."""
     for kind, source in sources.items():
-        for each in _before(root, kind, source, a, b):
+        for each in _before(registry, kind, source, a, b):
             if compare_systems(each.sides, _only_way(a, each.systems), _only_way(b, each.systems)):
                 return f"add --store {each.name} ({kind.measured})"
     return ""
@@ -112,7 +112,9 @@ def _only_way(name: str, known: Iterable[str]) -> str:
     return ways[0] if len(ways) == 1 else name
 
 
-def _unknown(root: Path, names: Sequence[str], sources: Sequence[_Source], earlier: str, *, as_stores: bool) -> str:
+def _unknown(
+    registry: Registry, names: Sequence[str], sources: Sequence[_Source], earlier: str, *, as_stores: bool
+) -> str:
     """That these are no systems of the sources and, where that was looked for, no stores. `earlier` names a sitting
     that has both."""
     what = []
@@ -120,7 +122,7 @@ def _unknown(root: Path, names: Sequence[str], sources: Sequence[_Source], earli
         systems = dict.fromkeys(system for source in sources for system in source.systems)
         what.append(f"no system (there are: {' '.join(systems)})")
     if as_stores:
-        there = " ".join(stores_in(results_folder(root)))
+        there = " ".join(stores_in(registry.results))
         what.append(f"no store ({f'there are: {there}' if there else 'there is none'})")
     if earlier:
         way_out = f"; an earlier sitting has both: {earlier}"
@@ -130,8 +132,8 @@ def _unknown(root: Path, names: Sequence[str], sources: Sequence[_Source], earli
     return f"{' and '.join(map(repr, names))}: {' and '.join(what)}{way_out}{where}"
 
 
-def _of_stores(root: Path, a: str, b: str, against: str | None) -> Answers:
-    left, right = _sources(root, a, b)
+def _of_stores(registry: Registry, a: str, b: str, against: str | None) -> Answers:
+    left, right = _sources(registry, a, b)
     answers, reasons = [], []
     if against:
         both = (source.systems for side in (left, right) for source in side.values())
@@ -151,7 +153,7 @@ def _of_stores(root: Path, a: str, b: str, against: str | None) -> Answers:
                 )
             else:
                 beside = f" beside {against}" if against else ""
-                older = _older(root, kind, one, other, against)
+                older = _older(registry, kind, one, other, against)
                 reasons.append(
                     f"{one.name} and {other.name} have {kind.measured} of no system {kind.alike}{beside}{older}"
                 )
@@ -161,28 +163,28 @@ def _of_stores(root: Path, a: str, b: str, against: str | None) -> Answers:
     return Answers.of(answers, reasons)
 
 
-def _older(root: Path, kind: AnyBenchmark, one: _Source, other: _Source, against: str | None) -> str:
+def _older(registry: Registry, kind: AnyBenchmark, one: _Source, other: _Source, against: str | None) -> str:
     """Which earlier sitting of either store could be compared: the last one may have been interrupted."""
 
     def sides(source: _Source) -> Sequence[Side]:
         return relative(source.sides, against) if against else source.sides
 
     for last, beside in ((other, one), (one, other)):
-        for earlier in _before(root, kind, last):
+        for earlier in _before(registry, kind, last):
             if earlier.sitting != beside.sitting and compare_sittings(sides(earlier), sides(beside), one_sitting=False):
                 return f"; {earlier.name} and {beside.name} can be compared"
     return ""
 
 
-def _before(root: Path, kind: AnyBenchmark, last: _Source, *systems: str) -> Iterator[_Source]:
+def _before(registry: Registry, kind: AnyBenchmark, last: _Source, *systems: str) -> Iterator[_Source]:
     """The sittings of its kind before the last one of a store, the newest first, of those that planned these systems:
     to estimate one takes time."""
-    store, _ = open_sittings(root, last.name)
+    store, _ = open_sittings(registry, last.name)
     known = store.sittings(kind.name)
     for head in reversed(known[: [each.sitting for each in known].index(last.sitting)]):
         planned = _planned(kind, head)
         if all(_only_way(each, planned) in planned for each in systems):
-            yield _source(root, store, kind, head)
+            yield _source(registry, store, kind, head)
 
 
 def _answer(
@@ -199,30 +201,30 @@ def _answer(
     return Answer(kind.commands[0].name, kind.row_word, a, b, tuple(found), is_repeat, one_sitting, against, machine)
 
 
-def _is_store(root: Path, name: str) -> bool:
-    return is_store(results_folder(root) / name.partition(":")[0])
+def _is_store(registry: Registry, name: str) -> bool:
+    return is_store(registry.results / name.partition(":")[0])
 
 
-def _has_sittings(root: Path) -> bool:
+def _has_sittings(registry: Registry) -> bool:
     """Whether the usual store is there, and not empty. A sitting that can't be read counts: that has to be told."""
-    return _is_store(root, _DEFAULT) and any(Store.open(results_folder(root) / _DEFAULT).lines("sittings", Sitting))
+    return _is_store(registry, _DEFAULT) and any(Store.open(registry.results / _DEFAULT).lines("sittings", Sitting))
 
 
-def _sources(root: Path, *names: str) -> list[Mapping[AnyBenchmark, _Source]]:
+def _sources(registry: Registry, *names: str) -> list[Mapping[AnyBenchmark, _Source]]:
     """The source behind each name of a store or sitting, by kind. Says once which lines there can't be read."""
-    opened = [open_sittings(root, name) for name in names]
+    opened = [open_sittings(registry, name) for name in names]
     for store in {store.folder: store for store, _ in opened}.values():
         for sentence in store.unreadable():
             say(sentence)
     return [
-        {kind: _source(root, store, kind, sittings[kind.name]) for kind in benchmarks() if kind.name in sittings}
+        {kind: _source(registry, store, kind, sittings[kind.name]) for kind in benchmarks() if kind.name in sittings}
         for store, sittings in opened
     ]
 
 
-def _source(root: Path, store: Store, kind: AnyBenchmark, head: Sitting) -> _Source:
+def _source(registry: Registry, store: Store, kind: AnyBenchmark, head: Sitting) -> _Source:
     sides = tuple(estimated(store, kind, head).sides())
-    return _Source(full_name(root, store, head), head.sitting, _planned(kind, head), sides)
+    return _Source(full_name(registry, store, head), head.sitting, _planned(kind, head), sides)
 
 
 def _planned(kind: AnyBenchmark, head: Sitting) -> tuple[str, ...]:

@@ -12,19 +12,20 @@ from tefflab.measure.measurement import estimated
 from tefflab.output.exports import DASHBOARDS, TEXTS, Value, to_parquet, values_of
 from tefflab.output.plots import save_pages
 from tefflab.records.stored import open_sittings
+from tefflab.systems.registry import Registry
 
 _PARQUET, _PDF = "parquet", "pdf"
 FORMATS = (*TEXTS, _PARQUET, _PDF)
 
 
-def export(root: Path, name: str, form: str, file: Path | None) -> None:
+def export(registry: Registry, name: str, form: str, file: Path | None) -> None:
     """Writes the values of `name` (of `STORE` the last sitting of each kind), or its pictures, to `file`, else prints
     them. TeffError for an unknown format, and where there is nothing to export."""
     if form not in FORMATS:
         raise TeffError(f"--as {form}: there are {', '.join(FORMATS)}", exit_code=BAD_INPUT)
     if form not in TEXTS and file is None:
         raise TeffError(f"--as {form}: it is no text; name a file, as -o measured.{form}", exit_code=BAD_INPUT)
-    known = _estimates(root, name)
+    known = _estimates(registry, name)
     try:
         if file is None:
             typer.echo(TEXTS[form](_values(name, form, known)), nl=False)
@@ -38,8 +39,8 @@ def export(root: Path, name: str, form: str, file: Path | None) -> None:
         raise TeffError(f"-o {file}: {error.strerror}; name a file that can be written", exit_code=BAD_INPUT) from None
 
 
-def _estimates(root: Path, name: str) -> list[Estimates]:
-    store, sittings = open_sittings(root, name)
+def _estimates(registry: Registry, name: str) -> list[Estimates]:
+    store, sittings = open_sittings(registry, name)
     for sentence in store.unreadable():
         say(sentence)
     return [estimated(store, find_benchmark(head.benchmark), head) for head in sittings.values()]

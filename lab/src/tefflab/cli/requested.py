@@ -1,7 +1,6 @@
 """A user's request to `teff install`: finds the systems, brings or removes them, reports the result."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import typer
 
@@ -10,22 +9,23 @@ from tefflab.errors import BAD_INPUT, FAILED, TeffError
 from tefflab.host.terminal import output, progress
 from tefflab.json_lines import json_lines
 from tefflab.output.table import Column, Table
-from tefflab.systems.installing import absent, install, offered, remove, report
-from tefflab.systems.systems import INSTALLED_FOLDER, System, load_systems, no_such_system
+from tefflab.systems.registry import Registry, no_such_system
+from tefflab.systems.setup import absent, install, offered, remove, report
+from tefflab.systems.systems import System
 from tefflab.systems.versions import VERSIONS_FOLDER
 
 
-def list_offers(root: Path, *, as_json: bool) -> None:
+def list_offers(registry: Registry, *, as_json: bool) -> None:
     """A line for each system that comes on request."""
-    offers = offered(load_systems(root))
+    offers = offered(registry.systems)
     if as_json:
-        typer.echo(json_lines(to_object(root, each) for each in offers))
+        typer.echo(json_lines(to_object(each) for each in offers))
         return
     if not offers:
         output().print("Nothing comes on request: every system of a registry is set up by itself.")
         return
-    missing = absent(root, offers)
-    here = ["installed" if each.is_installed(root) else "no" if each in missing else "found" for each in offers]
+    missing = absent(offers)
+    here = ["installed" if each.is_installed else "no" if each in missing else "found" for each in offers]
     output().print(
         Table(
             [
@@ -41,32 +41,32 @@ def list_offers(root: Path, *, as_json: bool) -> None:
     )
 
 
-def bring(root: Path, names: Sequence[str]) -> None:
+def bring(registry: Registry, names: Sequence[str]) -> None:
     """Installs the systems, all on request where none is named; leaves with 1 where one is not here then."""
-    chosen = _chosen(root, names, why_not=_not_on_request)
+    chosen = _chosen(registry, names, why_not=_not_on_request)
     console = progress()
-    problems = install(root, chosen, console)
+    problems = install(registry, chosen, console)
     report(problems, chosen, console)
     if problems:
         raise typer.Exit(FAILED)
 
 
-def take_away(root: Path, names: Sequence[str]) -> None:
+def take_away(registry: Registry, names: Sequence[str]) -> None:
     """Removes the systems, all that are installed where none is named."""
-    chosen = _chosen(root, names, why_not=_not_to_remove)
-    installed = [each for each in chosen if (root / INSTALLED_FOLDER / each.name).is_dir()]
+    chosen = _chosen(registry, names, why_not=_not_to_remove)
+    installed = [each for each in chosen if each.installed_folder.is_dir()]
     for each in chosen:
         if names and each not in installed:
             progress().print(f"teff: {each.name} is not installed by `teff install`", soft_wrap=True)
     if not (names or installed):
         progress().print("teff: `teff install` has brought nothing that could be removed", soft_wrap=True)
     for each in installed:
-        remove(root, each, progress())
+        remove(each, progress())
 
 
-def _chosen(root: Path, names: Sequence[str], *, why_not: Callable[[System], str]) -> list[System]:
+def _chosen(registry: Registry, names: Sequence[str], *, why_not: Callable[[System], str]) -> list[System]:
     """All on request where none is named. `why_not` says it of a system that is not on request."""
-    known = {each.name: each for each in load_systems(root)}
+    known = {each.name: each for each in registry.systems}
     offers = {each.name: each for each in offered(list(known.values()))}
     if not names:
         return list(offers.values())
@@ -102,12 +102,12 @@ def _not_to_remove(system: System) -> str:
     )
 
 
-def to_object(root: Path, system: System) -> dict[str, object]:
+def to_object(system: System) -> dict[str, object]:
     """A line of the list, as `--json` prints it."""
     return {
         "name": system.name,
         "title": system.title,
-        "installed": system.is_installed(root),
+        "installed": system.is_installed,
         "licence": system.install.licence,
         "megabytes": system.install.megabytes,
         "seconds": system.install.seconds,

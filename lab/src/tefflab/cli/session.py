@@ -25,24 +25,15 @@ from tefflab.output.table import Column, Table
 from tefflab.records.plan import Plan, counted_workers
 from tefflab.records.run import Sitting
 from tefflab.records.sitting_lock import measured_alone
-from tefflab.records.store import Store, results_folder
+from tefflab.records.store import Store
 from tefflab.records.stored import open_sitting, store_name
 from tefflab.systems.bringing import bring_version
-from tefflab.systems.installing import bring_missing, not_here
 from tefflab.systems.naming import owner_of, parsed
+from tefflab.systems.packages import Installing
 from tefflab.systems.probing import Probe, is_unexplained, probe_all
-from tefflab.systems.provision import Installing
-from tefflab.systems.setup import ensure, warn
-from tefflab.systems.systems import (
-    BENCH_FOLDER,
-    BROKEN_FOLDER,
-    Program,
-    System,
-    best_of,
-    load_systems,
-    no_such_system,
-    usable_cores,
-)
+from tefflab.systems.registry import Registry, no_such_system
+from tefflab.systems.setup import bring_missing, ensure, not_here, warn
+from tefflab.systems.systems import BENCH_FOLDER, BROKEN_FOLDER, Program, System, best_of, usable_cores
 
 REPORT = "report.html"
 _ALL_VARIANTS = "--all-variants"
@@ -68,7 +59,7 @@ class Options:
     flags: Sequence[str] = ()
 
 
-def run_command(root: Path, kind: AnyBenchmark, command: Command, options: Options) -> None:
+def run_command(registry: Registry, kind: AnyBenchmark, command: Command, options: Options) -> None:
     """Measures for a command of a kind of benchmark, or goes on with the store's last sitting of that kind."""
     if options.resume and (beside := _said_of_the_plan(command, options)):
         raise TeffError(
@@ -79,11 +70,11 @@ def run_command(root: Path, kind: AnyBenchmark, command: Command, options: Optio
         raise TeffError(f"--workers {said}: one number is measured at a time here", exit_code=BAD_INPUT)
     command.check(options.own, options.flags)
     _measure(
-        root,
+        registry,
         kind,
         options,
         command.name,
-        lambda found: command.plan(request_of(root, options, found)),
+        lambda found: command.plan(request_of(registry, options, found)),
         named=options.systems,
     )
 
@@ -95,9 +86,9 @@ def _said_of_the_plan(command: Command, options: Options) -> list[str]:
     return [*(flag for flag, is_said in (shared | own).items() if is_said), *options.flags]
 
 
-def experiment(root: Path, name: str, options: Options) -> None:
+def experiment(registry: Registry, name: str, options: Options) -> None:
     """Measures and draws the experiment of this name; `options` without seconds or rounds take its own."""
-    asked = find_experiment(root, name)
+    asked = find_experiment(registry.root, name)
     kind = find_benchmark(asked.benchmark)
     again, named = f"experiment {name}", options.systems
     options = replace(
@@ -107,25 +98,25 @@ def experiment(root: Path, name: str, options: Options) -> None:
         all_variants=options.all_variants or asked.variants == "all",
     )
     if not options.systems:
-        taken = tuple(each.name for each in load_systems(root) if kind.programs(each) and asked.takes(each))
+        taken = tuple(each.name for each in registry.systems if kind.programs(each) and asked.takes(each))
         if not taken:
             raise TeffError(
                 f"experiment {name}: no system is of the kind that its file names; name some with --systems"
             )
         options = replace(options, systems=taken)
     _measure(
-        root,
+        registry,
         kind,
         options,
         again,
-        lambda found: asked.plan(request_of(root, options, found)),
+        lambda found: asked.plan(request_of(registry, options, found)),
         named=named,
         experiment=name,
     )
 
 
 def _measure(
-    root: Path,
+    registry: Registry,
     kind: AnyBenchmark,
     options: Options,
     again: str,
@@ -138,34 +129,34 @@ def _measure(
     TeffError if one of them was not measured, after the results are shown."""
     name = checked_name(options.store)
     if options.install_missing:
-        usual = [each for each in asked_for(root, kind, options.systems) if each.asked is None]
-        bring_missing(root, usual, progress())
-    folder = results_folder(root) / name
+        usual = [each for each in asked_for(registry, kind, options.systems) if each.asked is None]
+        bring_missing(registry, usual, progress())
+    folder = registry.results / name
     chosen: list[Present] = []
     rounds_before = None
     if options.resume:
         store = Store(folder)
-        head = _unfinished(root, store, kind, experiment)
+        head = _unfinished(registry, store, kind, experiment)
         with measured_alone(folder, head.sitting):
             pass  # said before a set-up that may take minutes
         rounds_before = _rounds_made(store, kind, head)
         progress().print(f"teff: goes on with a sitting of {_rounds(rounds_before)}", soft_wrap=True, highlight=False)
-        prepare(root, kind, [each.id for each in kind.plan_of(head).variants], installing=options.installing)
+        prepare(registry, kind, [each.id for each in kind.plan_of(head).variants], installing=options.installing)
     else:
         store = Store.create(folder)
         every = options.all_variants
-        prepare(root, kind, options.systems, all_variants=every, installing=options.installing)
-        found = whoever_is_here(root, kind, options.systems, all_ways=options.all_variants)
+        prepare(registry, kind, options.systems, all_variants=every, installing=options.installing)
+        found = whoever_is_here(registry, kind, options.systems, all_ways=options.all_variants)
         chosen = found if options.all_variants else best_of_each(found, options.systems)
         others = tuple(each.variant.id for each in found if each not in chosen)
-        others += not_built(root, kind, options.systems, found)
-        head = begin(root, store, kind, plan(chosen).model_copy(update={"others": others}))
+        others += not_built(registry, kind, options.systems, found)
+        head = begin(registry, store, kind, plan(chosen).model_copy(update={"others": others}))
         if not options.systems:  # only now: a mistyped flag comes first
             here = {each.program.system_name for each in found}
-            _offer([each for each in asked_for(root, kind, ()) if each.name not in here])
-    estimates, interrupted = measured_live(root, store, kind, head, options)
-    file = publish(root, store, estimates, output(), options.as_json, again)
-    progress().print(f"teff: report and pictures: {path_text(file, root)}", soft_wrap=True)
+            _offer([each for each in asked_for(registry, kind, ()) if each.name not in here])
+    estimates, interrupted = measured_live(registry, store, kind, head, options)
+    file = publish(registry, store, estimates, output(), options.as_json, again)
+    progress().print(f"teff: report and pictures: {path_text(file, registry.root)}", soft_wrap=True)
     rounds = _rounds(_rounds_made(store, kind, head), rounds_before)
     if interrupted:
         resume = f"{TYPED} {again} --resume{_of_store(options.store)}"
@@ -174,14 +165,14 @@ def _measure(
     if options.resume:
         progress().print(f"teff: the sitting now has {rounds}", soft_wrap=True, highlight=False)
     if not estimates.has_values:
-        raise TeffError(f"no system could be measured; {path_text(file, root)} says why")
+        raise TeffError(f"no system could be measured; {path_text(file, registry.root)} says why")
     if missing := _unmeasured(store, kind, head, chosen, named):
         raise TeffError(f"asked for by name and not measured, or not to the end: {', '.join(missing)}")
 
 
 def _rounds_made(store: Store, kind: AnyBenchmark, head: Sitting) -> int:
-    """Launches that were cut off count too: a run counts, even if its launch did not end."""
-    return len({kind.launch_of(run) for run in store.runs(kind.record, head.sitting) if run.role == "system"})
+    """Rounds that were cut off count too: a run counts, even if its round did not end."""
+    return len({kind.round_of(run) for run in store.runs(kind.record, head.sitting) if run.role == "system"})
 
 
 def _rounds(made: int, before: int | None = None) -> str:
@@ -213,7 +204,7 @@ def checked_name(store: str) -> str:
 
 
 def prepare(
-    root: Path,
+    registry: Registry,
     kind: AnyBenchmark,
     systems: Sequence[str],
     *,
@@ -222,52 +213,52 @@ def prepare(
 ) -> None:
     """Sets up the systems asked for, and builds the ways that are measured. TeffError if this kind of benchmark can't
     be built, or if a version of a system can't be had or is another than asked for."""
-    asked = asked_for(root, kind, systems)
+    asked = asked_for(registry, kind, systems)
     folder = f"{BENCH_FOLDER}/{kind.name}"
     ways = ways_of(kind, systems, all_variants=all_variants)
-    setup = ensure(root, asked, console=progress(), ways=ways, extra_apt=kind.apt, installing=installing)
+    setup = ensure(registry, asked, console=progress(), ways=ways, extra_apt=kind.apt, installing=installing)
     if reason := setup.problems.get(folder):
         raise TeffError(f"nothing can be measured: {folder}: {reason}")
-    usual = {each.name: each for each in load_systems(root)}
     for each in asked:
         if each.asked and (programs := kind.programs(each)):
             best = programs if all_variants else [best_of(programs)]
             named = [one for one in programs if one.long_name in systems or (one in best and each.name in systems)]
-            bring_version(root, usual[each.asked.named.system], each, named, progress())
+            bring_version(registry, named, progress())
 
 
-def asked_for(root: Path, kind: AnyBenchmark, systems: Sequence[str]) -> list[System]:
+def asked_for(registry: Registry, kind: AnyBenchmark, systems: Sequence[str]) -> list[System]:
     """The systems of these names or ids; where none is named, all that run this kind of benchmark. Raises TeffError
     for a name that no system has."""
     named = {owner_of(name) for name in systems}
-    known = load_systems(root, systems)
+    known = registry.named(systems)
     if unknown := sorted(named - {each.name for each in known}):
         raise no_such_system(unknown[0], [each.name for each in known if kind.programs(each)])
-    refuse_unknown(root, kind, systems)
+    refuse_unknown(registry, kind, systems)
     return [each for each in known if (each.name in named if named else kind.programs(each))]
 
 
-def whoever_is_here(root: Path, kind: AnyBenchmark, systems: Sequence[str], *, all_ways: bool = False) -> list[Present]:
+def whoever_is_here(
+    registry: Registry, kind: AnyBenchmark, systems: Sequence[str], *, all_ways: bool = False
+) -> list[Present]:
     """The requested systems that are here, each in all of its ways. It warns of a named system that is not here, with
     the reason, and of a stand-in for the best of a system unless `all_ways` are measured. No other system is started
     for this."""
-    asked = asked_for(root, kind, systems)
+    asked = asked_for(registry, kind, systems)
     with progress().status("asking the systems whether they are there"):
-        probes = probe_all(asked, root, kind.programs)
-    if silent := [each for each in asked if is_silent(kind.programs(each), root, probes)]:
-        ensure(root, silent, console=progress(), ways=ways_of(kind, (), all_variants=True))
-        probes |= probe_all(silent, root, kind.programs)
+        probes = probe_all(asked, kind.programs)
+    if silent := [each for each in asked if is_silent(kind.programs(each), probes)]:
+        ensure(registry, silent, console=progress(), ways=ways_of(kind, (), all_variants=True))
+        probes |= probe_all(silent, kind.programs)
     here = [each for each in asked if any(probes[one.id].found for one in kind.programs(each))]
     if systems:
-        _offer([each for each in asked if each not in here and not each.is_installed(root)])
-    found = present(root, kind, systems, probes)
-    for program, reason in _missed(root, kind, asked, systems, probes, all_ways=all_ways):
+        _offer([each for each in asked if each not in here and not each.is_installed])
+    found = present(registry, kind, systems, probes)
+    for program, reason in _missed(kind, asked, systems, probes, all_ways=all_ways):
         warn(progress(), program.id, reason)
     return found
 
 
 def _missed(
-    root: Path,
     kind: AnyBenchmark,
     asked: Sequence[System],
     named: Sequence[str],
@@ -288,8 +279,8 @@ def _missed(
             is_system_named = system.name in named and not here and is_best
             is_asked = all_ways or is_best
             is_expected = each.long_name in named or is_system_named or (is_asked and is_unexplained(reason))
-            is_offered = system.install.on_request and not here and not system.is_installed(root)
-            is_said = (root / BROKEN_FOLDER / each.identity).is_file() or is_offered
+            is_offered = system.install.on_request and not here and not system.is_installed
+            is_said = (system.root / BROKEN_FOLDER / each.identity).is_file() or is_offered
             if is_replaced:
                 yield each, f"{reason}; {best_of(here).id} is measured instead"
             elif is_expected and not is_said:
@@ -302,17 +293,19 @@ def _offer(absent: Sequence[System]) -> None:
         say(f"not here: {missing}")
 
 
-def report(root: Path, name: str, *, as_json: bool) -> None:
+def report(registry: Registry, name: str, *, as_json: bool) -> None:
     """Makes everything that can be seen of a sitting again from its store, and says where it is."""
-    store, head = open_sitting(root, name)
+    store, head = open_sitting(registry, name)
     kind = find_benchmark(head.benchmark)
     planned = kind.plan_of(head).experiment
     again = f"experiment {planned}" if planned else kind.commands[0].name
-    file = publish(root, store, estimated(store, kind, head), output(), as_json, again)
-    (progress() if as_json else output()).print(path_text(file, root), soft_wrap=True)
+    file = publish(registry, store, estimated(store, kind, head), output(), as_json, again)
+    (progress() if as_json else output()).print(path_text(file, registry.root), soft_wrap=True)
 
 
-def publish(root: Path, store: Store, estimates: Estimates, console: Console, as_json: bool, again: str) -> Path:
+def publish(
+    registry: Registry, store: Store, estimates: Estimates, console: Console, as_json: bool, again: str
+) -> Path:
     """Prints tables or JSON on `console` and writes pictures and report; returns the report's path. `again` is the
     command that measures it."""
     if as_json:
@@ -330,7 +323,7 @@ def publish(root: Path, store: Store, estimates: Estimates, console: Console, as
             for each in versions:
                 console.print(f"{each.id:{width}} said it is {each.version or '?'}", highlight=False, soft_wrap=True)
             console.print()
-        if closing := estimates.closing(again, store_name(root, store)):
+        if closing := estimates.closing(again, store_name(registry, store)):
             console.print(closing)
             console.print()
     for sentence in store.unreadable():
@@ -344,7 +337,7 @@ def publish(root: Path, store: Store, estimates: Estimates, console: Console, as
         why = failure.strerror or str(failure)
         raise TeffError(
             f"report and pictures can't be written to {folder} ({why}); the measured runs are kept; mend that, then "
-            f"{TYPED} report {store_name(root, store)}"
+            f"{TYPED} report {store_name(registry, store)}"
         ) from None
     return folder / REPORT
 
@@ -374,9 +367,9 @@ def experiment_objects(root: Path) -> list[dict[str, object]]:
     return [each.model_dump(mode="json", exclude_defaults=True) for each in load_experiments(root)]
 
 
-def request_of(root: Path, options: Options, found: Sequence[Present]) -> Request:
+def request_of(registry: Registry, options: Options, found: Sequence[Present]) -> Request:
     return Request(
-        root=root,
+        registry=registry,
         variants=tuple(each.variant for each in found),
         programs=tuple(each.program for each in found),
         workers=options.workers,
@@ -386,7 +379,7 @@ def request_of(root: Path, options: Options, found: Sequence[Present]) -> Reques
     )
 
 
-def _unfinished(root: Path, store: Store, kind: AnyBenchmark, experiment: str | None) -> Sitting:
+def _unfinished(registry: Registry, store: Store, kind: AnyBenchmark, experiment: str | None) -> Sitting:
     """The store's last sitting of this kind, to go on with. TeffError where it is of another experiment."""
     if not store.sittings(kind.name):
         raise store.no_sitting(f"sitting of {kind.measured} to go on with", "leave out --resume to begin one")
@@ -395,14 +388,14 @@ def _unfinished(root: Path, store: Store, kind: AnyBenchmark, experiment: str | 
         again = f"experiment {was}" if was else kind.commands[0].name
         raise TeffError(
             f"the last sitting of {kind.measured} in {store.folder} was begun by `{head.command}`: go on with it by "
-            f"{TYPED} {again} --resume{_of_store(store_name(root, store))}, or leave out --resume to begin another",
+            f"{TYPED} {again} --resume{_of_store(store_name(registry, store))}, or leave out --resume to begin another",
             exit_code=BAD_INPUT,
         )
     return head
 
 
 def measured_live(
-    root: Path,
+    registry: Registry,
     store: Store,
     kind: AnyBenchmark,
     head: Sitting,
@@ -424,7 +417,7 @@ def measured_live(
     budget = TimeBudget(options.seconds)
     alone = measured_alone(store.folder, head.sitting)
     with alone, store, LiveTable(console, plan.variants, lambda: str(budget)) as live:
-        return measure(root, store, kind, head, live, options.seconds, options.rounds, enough)
+        return measure(registry, store, kind, head, live, options.seconds, options.rounds, enough)
 
 
 def warn_of_others(console: Console) -> None:

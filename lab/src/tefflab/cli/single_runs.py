@@ -1,11 +1,10 @@
-"""Runs one configuration once on each of several systems: a look, not a measurement."""
+"""Runs one case once on each of several systems: a look, not a measurement."""
 
 import os
 import subprocess
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import typer
 from rich.console import Group
@@ -14,7 +13,7 @@ from rich.text import Text
 
 from tefflab.benchmarks.benchmark import AnyBenchmark
 from tefflab.benchmarks.task_graph import BENCHMARK
-from tefflab.benchmarks.task_graph.configuration import read_flags
+from tefflab.benchmarks.task_graph.graphs import read_flags
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.errors import BAD_INPUT, FAILED, INTERRUPTED, TeffError
 from tefflab.host.processes import end, how_it_ended
@@ -23,11 +22,12 @@ from tefflab.host.waiting import LOOK, Waiting
 from tefflab.output.quantities import duration, rate
 from tefflab.output.table import Column, Table
 from tefflab.records.record import Record, RecordError, parse_record
-from tefflab.systems.bringing import bring_program
+from tefflab.systems.bringing import bring_version
 from tefflab.systems.probing import absence, probe_all
 from tefflab.systems.programs import EXIT_CODES, find_program
+from tefflab.systems.registry import Registry
 from tefflab.systems.setup import ensure
-from tefflab.systems.systems import Program, System, load_systems, usable_cores
+from tefflab.systems.systems import Program, System, usable_cores
 
 TIMEOUT = 600.0  # seconds
 
@@ -48,7 +48,7 @@ class SingleRun:
 
 
 def run_each(
-    root: Path,
+    registry: Registry,
     names: Sequence[str],
     flags: Sequence[str],
     ranks: int | None = None,
@@ -63,21 +63,21 @@ def run_each(
     program's words if every program refuses the flags.
     """
     workers_of(flags, ranks)
-    chosen = [find_program(root, kind.name, name, kind.adapters) for name in dict.fromkeys(names)]
+    chosen = [find_program(registry, kind.name, name, kind.adapters) for name in dict.fromkeys(names)]
     for program in chosen:
-        refuse_ranks(root, program, ranks, kind)
+        refuse_ranks(registry, program, ranks, kind)
     owners = {program.identity for program in chosen}
-    systems = [system for system in load_systems(root) if not names or system.name in owners]
+    systems = [system for system in registry.systems if not names or system.name in owners]
 
     def ways(system: System) -> list[list[Program]]:
         every = chosen if names else BENCHMARK.programs(system)
         return [[each] for each in every if each.identity == system.name]
 
-    ensure(root, systems, console=progress(), ways=ways)
+    ensure(registry, systems, console=progress(), ways=ways)
     for program in chosen:
-        bring_program(root, program, progress())
+        bring_version(registry, [program], progress())
     if not names:
-        probes = probe_all(systems, root, kind.programs)
+        probes = probe_all(systems, kind.programs)
         here = [program for system in systems for program in kind.programs(system) if probes[program.id].found]
         chosen = [program for program in here if ranks is None or program.command_for_ranks]
     if not chosen:
@@ -87,7 +87,7 @@ def run_each(
     interrupted = False
     try:
         for program in chosen:
-            runs.append(run_once(root, program, owner[program.identity], flags, ranks, kind))
+            runs.append(run_once(registry, program, owner[program.identity], flags, ranks, kind))
     except KeyboardInterrupt:
         interrupted = True
     if not interrupted and all(run.was_refused for run in runs):
@@ -107,7 +107,7 @@ def run_each(
 
 
 def command_of(
-    root: Path, program: Program, flags: Sequence[str], ranks: int | None = None, kind: AnyBenchmark = BENCHMARK
+    registry: Registry, program: Program, flags: Sequence[str], ranks: int | None = None, kind: AnyBenchmark = BENCHMARK
 ) -> tuple[list[str], dict[str, str]]:
     """The command line and the environment of one run. The flags give the number of workers. By default it is all cores
     that are here, or one a rank if there are more ranks.
@@ -115,17 +115,17 @@ def command_of(
     A program is always told: its own default may be wrong once its threads are bound to cores. TeffError where it does
     not spread over ranks.
     """
-    refuse_ranks(root, program, ranks, kind)
+    refuse_ranks(registry, program, ranks, kind)
     workers, is_said = workers_of(flags, ranks)
     told = [] if is_said else ["--workers", str(workers)]
-    return [*program.command_line(root, workers, ranks), *told, *flags], program.environment_for(root, workers)
+    return [*program.command_line(workers, ranks), *told, *flags], program.environment_for(workers)
 
 
-def refuse_ranks(root: Path, program: Program, ranks: int | None, kind: AnyBenchmark = BENCHMARK) -> None:
+def refuse_ranks(registry: Registry, program: Program, ranks: int | None, kind: AnyBenchmark = BENCHMARK) -> None:
     """TeffError where `ranks` are asked for, and the program does not spread over them."""
     if ranks is None or program.command_for_ranks:
         return
-    spread = [each.id for system in load_systems(root) for each in kind.programs(system) if each.command_for_ranks]
+    spread = [each.id for system in registry.systems for each in kind.programs(system) if each.command_for_ranks]
     raise TeffError(
         f"{program.id} takes no --ranks: it runs in one process, or starts as many as it wants; "
         f"these take them: {' '.join(spread)}",
@@ -146,7 +146,7 @@ def workers_of(flags: Sequence[str], ranks: int | None) -> tuple[int, bool]:
 
 
 def run_once(
-    root: Path,
+    registry: Registry,
     program: Program,
     system: System,
     flags: Sequence[str],
@@ -154,9 +154,9 @@ def run_once(
     kind: AnyBenchmark = BENCHMARK,
 ) -> SingleRun:
     """Starts the program of a system for one run."""
-    if reason := absence(program, system, root):
+    if reason := absence(program, system):
         return SingleRun(program, "", None, reason, False)
-    words, environment = command_of(root, program, flags, ranks, kind)
+    words, environment = command_of(registry, program, flags, ranks, kind)
     try:
         process = subprocess.Popen(
             words, env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import typer
 
@@ -22,7 +21,8 @@ from tefflab.host.terminal import output, progress
 from tefflab.json_lines import json_lines
 from tefflab.measure.measurement import Present, begin
 from tefflab.output.pairs_table import Effort, sentence, to_table
-from tefflab.records.store import Store, results_folder
+from tefflab.records.store import Store
+from tefflab.systems.registry import Registry
 from tefflab.systems.systems import best_of
 
 SLOWER = 3
@@ -30,7 +30,7 @@ UNKNOWN = 4
 _EXIT_CODES = {"not slower": 0, "slower": SLOWER, "unknown": UNKNOWN}
 
 
-def watch(root: Path, benchmark: str, mine: str, baseline: str, threshold: float, options: Options) -> None:
+def watch(registry: Registry, benchmark: str, mine: str, baseline: str, threshold: float, options: Options) -> None:
     """Leaves with 0 where `mine` is not slower than `baseline`, else with SLOWER or UNKNOWN; TeffError where one
     of them can't be measured."""
     kind = find_benchmark(benchmark)
@@ -41,21 +41,21 @@ def watch(root: Path, benchmark: str, mine: str, baseline: str, threshold: float
     if unknown := [name for name in options.own if name not in {each.name for each in command.options}]:
         raise TeffError(f"--{unknown[0]}: --benchmark {benchmark} has none; its flags say what", exit_code=BAD_INPUT)
     command.check(own, options.flags)
-    prepare(root, kind, (mine, baseline))
-    found = whoever_is_here(root, kind, (mine, baseline))
+    prepare(registry, kind, (mine, baseline))
+    found = whoever_is_here(registry, kind, (mine, baseline))
     two = [_named(found, name) for name in (mine, baseline)]
     a, b = (each.variant.id for each in two)
     if a == b:
         raise TeffError(f"{mine} and {baseline} are the same: nothing to compare", exit_code=BAD_INPUT)
     asked = replace(options, own=own)
-    store = Store.create(results_folder(root) / checked_name(options.store))
-    head = begin(root, store, kind, command.plan(request_of(root, asked, two)))
+    store = Store.create(registry.results / checked_name(options.store))
+    head = begin(registry, store, kind, command.plan(request_of(registry, asked, two)))
 
     def is_clear(known: Estimates) -> bool:
         return are_clear(pairs_of(known.sides(), a, b, threshold))
 
     began = time.monotonic()
-    estimates, interrupted = measured_live(root, store, kind, head, options, is_clear)
+    estimates, interrupted = measured_live(registry, store, kind, head, options, is_clear)
     effort = Effort(time.monotonic() - began, options.seconds, options.rounds, interrupted)
     _refuse_failed(store, head.sitting)
     pairs = pairs_of(estimates.sides(), a, b, threshold)

@@ -1,13 +1,13 @@
 """Which ways of the systems a command builds: those that it measures, and no others."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from tefflab.benchmarks.benchmark import AnyBenchmark
 from tefflab.measure.measurement import Present
 from tefflab.systems.building import Ways
 from tefflab.systems.probing import Probe, is_unexplained, why_not_there
-from tefflab.systems.systems import Program, System, best_of, load_systems
+from tefflab.systems.registry import Registry
+from tefflab.systems.systems import Program, System, best_of
 
 
 def ways_of(kind: AnyBenchmark, systems: Sequence[str], *, all_variants: bool = False) -> Ways:
@@ -26,16 +26,16 @@ def ways_of(kind: AnyBenchmark, systems: Sequence[str], *, all_variants: bool = 
     return ways
 
 
-def is_silent(programs: Sequence[Program], root: Path, probes: Mapping[str, Probe]) -> bool:
+def is_silent(programs: Sequence[Program], probes: Mapping[str, Probe]) -> bool:
     """Whether the best program was built and does not answer, and others could be built in its place."""
-    absent = {each.id: why_not_there(each, root) for each in programs if not probes[each.id].found}
+    absent = {each.id: why_not_there(each) for each in programs if not probes[each.id].found}
     return bool(absent) and absent.get(best_of(programs).id) == "" and any(map(is_unexplained, absent.values()))
 
 
-def not_built(root: Path, kind: AnyBenchmark, systems: Sequence[str], found: Sequence[Present]) -> tuple[str, ...]:
+def not_built(
+    registry: Registry, kind: AnyBenchmark, systems: Sequence[str], found: Sequence[Present]
+) -> tuple[str, ...]:
     """The ways of the measured systems that no command has built yet."""
     here = {each.program.system_name for each in found}
-    asked = (each for each in load_systems(root) if each.name in here and (not systems or each.name in systems))
-    return tuple(
-        each.id for system in asked for each in kind.programs(system) if is_unexplained(why_not_there(each, root))
-    )
+    asked = (each for each in registry.systems if each.name in here and (not systems or each.name in systems))
+    return tuple(each.id for system in asked for each in kind.programs(system) if is_unexplained(why_not_there(each)))

@@ -8,10 +8,9 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
-from tefflab.benchmarks.benchmark import Benchmark, Estimates, Launch
+from tefflab.benchmarks.benchmark import Benchmark, Estimates, Round
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.host.machine import read_machine, read_revision
 from tefflab.measure.runner import Runner
@@ -22,7 +21,8 @@ from tefflab.records.run import Failure, Sitting
 from tefflab.records.store import Store, new_sitting_name
 from tefflab.systems.naming import owner_of
 from tefflab.systems.probing import Probe
-from tefflab.systems.systems import Program, System, best_of, load_systems, no_adapter, no_such_system
+from tefflab.systems.registry import Registry, no_adapter, no_such_system
+from tefflab.systems.systems import Program, System, best_of
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,13 @@ def best_of_each(found: Sequence[Present], wanted: Sequence[str]) -> list[Presen
     return [each for each in found if each.program.id in best or each.program.long_name in wanted]
 
 
-def present(root: Path, kind: Benchmark[Any], wanted: Sequence[str], probes: Mapping[str, Probe]) -> list[Present]:
+def present(
+    registry: Registry, kind: Benchmark[Any], wanted: Sequence[str], probes: Mapping[str, Probe]
+) -> list[Present]:
     """The programs that `wanted` names (one by `SYSTEM/NAME`, all of a system by its name; all of all where it is
     empty) and that are here."""
-    refuse_unknown(root, kind, wanted)
-    systems = [(system, programs) for system in load_systems(root, wanted) if (programs := kind.programs(system))]
+    refuse_unknown(registry, kind, wanted)
+    systems = [(system, programs) for system in registry.named(wanted) if (programs := kind.programs(system))]
     chosen: list[Present] = []
     for system, programs in systems:
         of_other_versions = sum(each.program.identity == programs[0].identity for each in chosen)
@@ -76,9 +78,9 @@ def _nobody_here(
     return f"none of the systems asked for can be measured: {'; '.join(why)}; see `teff systems`"
 
 
-def refuse_unknown(root: Path, kind: Benchmark[Any], wanted: Sequence[str]) -> None:
+def refuse_unknown(registry: Registry, kind: Benchmark[Any], wanted: Sequence[str]) -> None:
     """TeffError for a name that no system has, nor a program of one that runs this kind of benchmark."""
-    every = load_systems(root, wanted)
+    every = registry.named(wanted)
     programs = [program for system in every for program in kind.programs(system)]
     owners = dict.fromkeys(program.system_name for program in programs)
     known = {*owners, *(program.id for program in programs), *(program.long_name for program in programs)}
@@ -92,14 +94,14 @@ def refuse_unknown(root: Path, kind: Benchmark[Any], wanted: Sequence[str]) -> N
         raise no_such_system(name, list(owners))
 
 
-def begin(root: Path, store: Store, kind: Benchmark[Any], plan: Plan) -> Sitting:
+def begin(registry: Registry, store: Store, kind: Benchmark[Any], plan: Plan) -> Sitting:
     """A new sitting of the command that runs, at this machine and this revision; its head is in the store."""
     head = Sitting(
         sitting=new_sitting_name(),
         benchmark=kind.name,
         started_at=datetime.now(UTC),
         machine=read_machine(),
-        revision=read_revision(root),
+        revision=read_revision(registry.root),
         versions={each.id: each.version for each in plan.variants},
         command=shlex.join(["teff", *sys.argv[1:]]),
         plan=plan.model_dump(mode="json"),
@@ -109,7 +111,7 @@ def begin(root: Path, store: Store, kind: Benchmark[Any], plan: Plan) -> Sitting
 
 
 def measure(
-    root: Path,
+    registry: Registry,
     store: Store,
     kind: Benchmark[Any],
     head: Sitting,
@@ -119,22 +121,21 @@ def measure(
     enough: Callable[[Estimates], bool] | None = None,
 ) -> tuple[Estimates, bool]:
     """Measures what the store does not have yet, and estimates from all of it. Ctrl-C ends the measuring, not the
-    estimating; the second result tells whether it did. With `enough` the variants are launched in turns, round after
-    round, until it returns true for the estimates. Without it, each is launched as often as its place in the table
-    needs it."""
+    estimating; the second result tells whether it did. With `enough` the variants have their rounds in turns,
+    until it returns true for the estimates. Without it, each has as many rounds as its place in the table needs."""
     plan = kind.plan_of(head)
-    runner = Runner(root, store, head.sitting, kind, budget)
+    runner = Runner(registry.root, store, head.sitting, kind, budget)
     interrupted = False
     try:
         scales, without_ceiling = _scales(runner, plan)
-        entries = _entries(root, kind, kind.launches(plan, scales), store.failures(head.sitting))
+        entries = _entries(registry, kind, kind.rounds(plan, scales), store.failures(head.sitting))
         if enough is not None:
-            entries = [replace(each, launch=_in_turns(each.launch)) for each in entries]
+            entries = [replace(each, round=_in_turns(each.round)) for each in entries]
         for each in entries:
-            if reason := without_ceiling.get(each.launch.variant.ceiling, ""):
+            if reason := without_ceiling.get(each.round.variant.ceiling, ""):
                 each.failure = reason
-                runner.give_up(each.launch, 0, reason, at="")
-                observer.failed(each.launch.variant.id, "", reason)
+                runner.give_up(each.round, 0, reason, at="")
+                observer.failed(each.round.variant.id, "", reason)
         Rounds(entries, runner, observer, budget, rounds, _asked(kind, head, entries, enough)).run()
     except KeyboardInterrupt:
         interrupted = True
@@ -152,9 +153,9 @@ def estimated(store: Store, kind: Benchmark[Any], head: Sitting) -> Estimates:
     return kind.estimate(head, runs, store.failures(head.sitting))
 
 
-def _in_turns(launch: Launch[Any]) -> Launch[Any]:
+def _in_turns(one: Round[Any]) -> Round[Any]:
     """In one company with all variants that are asked the same."""
-    return replace(launch, company=" ".join(f"{each.case.flags} {each.case.workers}" for each in launch.questions))
+    return replace(one, company=" ".join(f"{each.case.flags} {each.case.workers}" for each in one.questions))
 
 
 def _asked(
@@ -165,7 +166,7 @@ def _asked(
         return None
 
     def is_enough() -> bool:
-        runs = [run for each in entries for question in each.launch.questions for run in question.runs]
+        runs = [run for each in entries for question in each.round.questions for run in question.runs]
         return bool(runs) and enough(kind.estimate(head, runs, []))
 
     return is_enough
@@ -197,16 +198,16 @@ def _scales(runner: Runner[Any], plan: Plan) -> tuple[dict[tuple[str, Case], flo
 
 
 def _entries(
-    root: Path, kind: Benchmark[Any], launches: Sequence[Launch[Any]], failures: Sequence[Failure]
+    registry: Registry, kind: Benchmark[Any], rounds: Sequence[Round[Any]], failures: Sequence[Failure]
 ) -> list[Entry]:
-    ids = [each.variant.id for each in launches]
-    ways = {system.name: own for system in load_systems(root, ids) if (own := kind.programs(system))}
+    ids = [each.variant.id for each in rounds]
+    ways = {system.name: own for system in registry.named(ids) if (own := kind.programs(system))}
     # In a plan that was written before, a system's name alone stands for its first program, whichever is the best.
     programs = {name: own[0] for name, own in ways.items()} | {each.id: each for own in ways.values() for each in own}
     failed = {(each.system_id, each.configuration, each.workers): each for each in failures}
 
-    def failure(launch: Launch[Any]) -> Failure | None:
-        case = launch.case
-        return failed.get((launch.variant.id, case.flags, case.workers) if case else (launch.variant.id, "", None))
+    def failure(one: Round[Any]) -> Failure | None:
+        case = one.case
+        return failed.get((one.variant.id, case.flags, case.workers) if case else (one.variant.id, "", None))
 
-    return [Entry(each, programs[each.variant.id], failure(each)) for each in launches]
+    return [Entry(each, programs[each.variant.id], failure(each)) for each in rounds]

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Generic
 
-from tefflab.benchmarks.benchmark import Ask, Benchmark, Launch, Question
+from tefflab.benchmarks.benchmark import Ask, Benchmark, Question, Round
 from tefflab.errors import TeffError
 from tefflab.measure.batch import BatchProgram, LackingError, ProgramError
 from tefflab.measure.noise import has_gaps, is_noisy
@@ -24,7 +24,7 @@ from tefflab.records.run import Failure, Role, Run, RunKey
 from tefflab.records.store import Store
 from tefflab.systems.systems import Program
 
-IN_VAIN = 2  # repeats of a launch that were noisy again, after which the runner stops repeating: the noise will last
+IN_VAIN = 2  # repeats in a round that were noisy again, after which the runner stops repeating: the noise will last
 _LEAST_PATIENCE = 20.0  # seconds for an answer, even in a short sitting
 _FRESH = 0.25  # seconds for which the ceiling after one run is the ceiling before the next
 
@@ -43,14 +43,14 @@ class Runner(Generic[AnyRecord]):
         self._known = {key: deque(answers) for key, answers in store.done(kind.record, sitting).items()}
         self._attempts: Counter[RunKey] = Counter()
         self._ceilings: dict[str, _Ceiling[AnyRecord]] = {}  # by the variants' names of their ceilings
-        self._launch: Launch[AnyRecord] | None = None
+        self._round: Round[AnyRecord] | None = None
         self._started: Program | None = None
         self._budget = budget
         self._program: BatchProgram | None = None
-        self._is_measuring = False  # whether the launch has asked a question without an answer in the store
+        self._is_measuring = False  # whether the round has asked a question without an answer in the store
         self.round_trip: float | None = None  # the distance of the cores after the latest run [s]
-        self._in_vain = 0  # repeats of this launch that were noisy again
-        self._warm_up = ""  # the first question of the launch, if the store answered it
+        self._in_vain = 0  # repeats in this round that were noisy again
+        self._warm_up = ""  # the first question of the round, if the store answered it
 
     def close(self, patiently: bool = True) -> None:
         self._leave(patiently)
@@ -58,9 +58,9 @@ class Runner(Generic[AnyRecord]):
             each.program.close(patiently)
 
     @contextmanager
-    def launch(self, launch: Launch[AnyRecord], program: Program) -> Iterator[None]:
+    def begin(self, one: Round[AnyRecord], program: Program) -> Iterator[None]:
         """Within it `ask` asks this variant, whose program is started by the first question new to the store."""
-        self._launch, self._started, self._warm_up, self._in_vain = launch, program, "", 0
+        self._round, self._started, self._warm_up, self._in_vain = one, program, "", 0
         self._is_measuring = False
         try:
             yield
@@ -93,14 +93,14 @@ class Runner(Generic[AnyRecord]):
             self._known.setdefault(run.key, deque()).appendleft(run)
             self._attempts[run.key] -= 1
 
-    def give_up(self, launch: Launch[AnyRecord], number: int, reason: str, at: str, *, lacks: bool = False) -> Failure:
+    def give_up(self, one: Round[AnyRecord], number: int, reason: str, at: str, *, lacks: bool = False) -> Failure:
         """Keeps why this variant is asked no more, or about this case no more; without a reason, that it is again.
         `lacks`: its system does not have the case."""
-        case = launch.case
+        case = one.case
         failure = Failure(
             sitting=self._sitting,
             round=number,
-            system_id=launch.variant.id,
+            system_id=one.variant.id,
             reason=reason,
             configuration=case.flags if case else "",
             workers=case.workers if case else None,
@@ -139,8 +139,8 @@ class Runner(Generic[AnyRecord]):
 
     def _asked(self, case: Case, number: int, wanted: Ask) -> Run[AnyRecord]:
         """The store's next answer to this question, or a new one."""
-        assert self._launch is not None
-        key = self._key(case, number, wanted.role, self._launch.variant.id, wanted.line)
+        assert self._round is not None
+        key = self._key(case, number, wanted.role, self._round.variant.id, wanted.line)
         known = self._known.get(key)
         if known:
             if self._warm_up in ("", case.small):  # which warms nothing up
@@ -148,7 +148,7 @@ class Runner(Generic[AnyRecord]):
             run = known.popleft()
         else:
             self._is_measuring = True
-            ceiling = self._ceilings.get(self._launch.variant.ceiling) if wanted.role == "system" else None
+            ceiling = self._ceilings.get(self._round.variant.ceiling) if wanted.role == "system" else None
             run = self._beside(ceiling, key, case) if ceiling else self._alone(key, case)
             self._store.append("runs", run)
         self._attempts[key] += 1
@@ -190,15 +190,15 @@ class Runner(Generic[AnyRecord]):
 
     def _ask_system(self, line: str, case: Case) -> AnyRecord:
         if self._program is None:
-            assert self._launch is not None
+            assert self._round is not None
             assert self._started is not None
-            workers = self._launch.workers
+            workers = self._round.workers
             self._program = BatchProgram(
-                self._launch.variant.id,
-                [*self._started.command_line(self._root, workers), "--workers", str(workers)],
-                self._started.environment_for(self._root, workers),
+                self._round.variant.id,
+                [*self._started.command_line(workers), "--workers", str(workers)],
+                self._started.environment_for(workers),
             )
-            if self._warm_up:  # the launch goes on where it was interrupted, in a program that is cold
+            if self._warm_up:  # the round goes on where it was interrupted, in a program that is cold
                 self._program.ask(self._warm_up, self._patience)
         record = parse_record(self._program.ask(line, self._patience), self._kind.record)
         self._program.suspend()
@@ -213,7 +213,7 @@ class Runner(Generic[AnyRecord]):
 
     @property
     def is_from_store(self) -> bool:
-        """Whether the latest launch had answers, all from the store."""
+        """Whether the latest round had answers, all from the store."""
         return bool(self._warm_up) and not self._is_measuring
 
     @property

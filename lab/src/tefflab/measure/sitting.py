@@ -1,6 +1,6 @@
 """A sitting: variants one after another, round after round, until all is known or the time is spent.
 
-Each round launches them in another order, so that the machine's drift hits all alike. If the host moves the cores apart
+Each round starts them in another order, so that the machine's drift hits all alike. If the host moves the cores apart
 or together, each variant is measured until it is known at either distance. A first round that takes much longer than
 others is set aside until all have had a turn, and goes on then where it was. A variant that fails is left out from then
 on, with its reason; the others go on, and its runs stay. A sitting that is resumed tries it once more.
@@ -15,22 +15,20 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from tefflab.analysis.distance import OFTEN, alike, is_at, places
-from tefflab.analysis.statistics import FEWEST_ROUNDS
-from tefflab.benchmarks.benchmark import Launch
+from tefflab.analysis.results import Progress
+from tefflab.benchmarks.benchmark import Round
 from tefflab.errors import TeffError
 from tefflab.measure.batch import LackingError, LateError
-from tefflab.measure.next_launch import (
+from tefflab.measure.next_round import (
     WIDE,
-    Estimate,
     Standing,
     least_served,
-    next_launch,
+    next_round,
     rounds_missing,
     wanted_half_widths,
 )
 from tefflab.measure.runner import Runner
 from tefflab.measure.time_budget import TimeBudget
-from tefflab.output.live import Progress
 from tefflab.output.quantities import duration
 from tefflab.records.plan import Case
 from tefflab.records.run import Failure, in_time
@@ -40,18 +38,18 @@ from tefflab.systems.systems import Program
 _End = Literal["over", "cut off", "set aside", "too long"]  # of a round; too long is a run for the time that is left
 
 _LATE = 1  # rounds in which a system may fail to answer in time: the machine may have been busy
-_FROM_STORE = 0.01  # a launch that takes no more seconds was read from the store
+_FROM_STORE = 0.01  # a round that takes no more seconds was read from the store
 
 
 class Observer(Protocol):
     """Is told how a sitting goes. It is called between runs, never during one."""
 
     def begins(self, variant_id: str, number: int, case: str, part: int, parts: int) -> None:
-        """A variant is asked about a case: the question `part` of `parts`, from 1, in its launch `number`, from 0. The
-        first question launches it."""
+        """A variant is asked about a case: the question `part` of `parts`, from 1, in its round `number`, from 0. The
+        first question starts its program."""
 
     def learned(self, variant_id: str, known: Sequence[Progress], is_from_store: bool) -> None:
-        """A launch is over; `known` is the progress of its cases. `is_from_store`: it was made before, and only read
+        """A round is over; `known` is the progress of its cases. `is_from_store`: it was made before, and only read
         again."""
 
     def failed(self, variant_id: str, case: str, reason: str) -> None:
@@ -60,29 +58,28 @@ class Observer(Protocol):
 
 @dataclass(frozen=True)
 class Known:
-    """The state at one distance of the cores: an estimate for each question, after so many rounds."""
+    """The state at one distance of the cores: the progress of each question, after so many rounds."""
 
     round_trip: float | None
-    estimates: Sequence[Estimate | None]
-    progress: Sequence[Progress]
+    progress: Sequence[Progress | None]
     rounds: int
 
 
 @dataclass
 class Entry:
-    """A launch that is repeated, and its history."""
+    """The questions to a variant, round after round, and their history."""
 
-    launch: Launch[Any]
+    round: Round[Any]
     program: Program
     failed_before: Failure | None = None  # its failure in the store, without an answer since
     failure: str = ""
     too_long: float = 0.0  # seconds of its next run, if there is no time left for it
-    launches: int = 0
-    seconds: list[float] = field(default_factory=list)  # of its launches so far
+    rounds: int = 0
+    seconds: list[float] = field(default_factory=list)  # of its rounds so far
     late: int = 0  # rounds that were given up because it did not answer in time
-    parts: int = 0  # questions that its launch has answered
+    parts: int = 0  # questions that its round has answered
     seconds_before: float = 0.0  # of its first round until it was set aside for other first rounds
-    _known: list[Known] = field(default_factory=list)  # since the last of its launches
+    _known: list[Known] = field(default_factory=list)  # since the last of its rounds
 
     @property
     def is_set_aside(self) -> bool:
@@ -91,31 +88,31 @@ class Entry:
 
     @property
     def is_out(self) -> bool:
-        """Whether it is launched no more."""
+        """Whether it has no more rounds."""
         return bool(self.failure or self.too_long)
 
     @property
     def has_no_turn(self) -> bool:
         """Whether it waits for its first round, which was not even begun."""
-        return not (self.launches or self.is_set_aside or self.is_out)
+        return not (self.rounds or self.is_set_aside or self.is_out)
 
     @property
-    def seconds_a_launch(self) -> float:
+    def seconds_a_round(self) -> float:
         """The usual one, of those that were not taken from the store, which takes no time."""
         own = [each for each in self.seconds if each > _FROM_STORE]
         return statistics.median(own) if own else 0.0
 
     def at(self, round_trip: float | None) -> Known:
-        """The state from its runs at this distance of the cores, for any distance at the end of their launch."""
+        """The state from its runs at this distance of the cores, for any distance at the end of their round."""
         found = next((each for each in self._known if alike(each.round_trip, round_trip)), None)
         if found is None:
             found = self._estimated(round_trip)
             self._known.append(found)
         return found
 
-    def is_launched(self, seconds: float) -> None:
-        """Another launch is over: the state before it is out of date."""
-        self.launches += 1
+    def add_round(self, seconds: float) -> None:
+        """Another round is over: the state before it is out of date."""
+        self.rounds += 1
         self.seconds.append(seconds + self.seconds_before)
         self.parts, self.seconds_before = 0, 0.0
         self._known.clear()
@@ -126,35 +123,24 @@ class Entry:
         self._known.clear()
 
     def _estimated(self, round_trip: float | None) -> Known:
-        estimates: list[Estimate | None] = []
-        progress = []
-        rounds = set()
-        for question in self.launch.questions:
-            rounds |= {run.round for run in question.runs if is_at(run.round_trips, round_trip)}
-            seen = question.estimate(round_trip)
-            if seen is None:
-                estimates.append(None)
-                continue
-            foreseen = question.foreseen_half_width(seen, round_trip)
-            behind = question.rounds_behind(seen)
-            estimates.append(Estimate(seen.value, seen.low, seen.high, foreseen, behind))
-            spread = seen.relative_half_width if behind >= FEWEST_ROUNDS else math.inf
-            progress.append(Progress(question.case.place, question.text(seen), spread))
-        return Known(round_trip, estimates, progress, len(rounds))
+        runs = [run for question in self.round.questions for run in question.runs]
+        rounds = {run.round for run in runs if is_at(run.round_trips, round_trip)}
+        progress = [question.progress(round_trip) for question in self.round.questions]
+        return Known(round_trip, progress, len(rounds))
 
 
 @dataclass
 class Sitting:
-    """The launches of a sitting, and their limits: `budget` in seconds, `rounds` of each at most."""
+    """The entries of a sitting, and their limits: `budget` in seconds, `rounds` of each at most."""
 
     entries: Sequence[Entry]
     runner: Runner[Any]
     observer: Observer
     budget: float
     rounds: int
-    is_enough: Callable[[], bool] | None = None  # given: all are launched alike, until it says so or one fails
+    is_enough: Callable[[], bool] | None = None  # given: all have equally many rounds until it says so or one fails
     _time: TimeBudget = field(init=False)
-    _latest: str | None = None  # the company that was launched last
+    _latest: str | None = None  # the company that had the last round
 
     def __post_init__(self) -> None:
         self._time = TimeBudget(self.budget)
@@ -166,24 +152,24 @@ class Sitting:
             company = self._next()
             if company is None:
                 return
-            self._launch(
-                min(company, key=lambda each: (each.launches, each.is_set_aside, each.program.slow_start, _lot(each)))
+            self._measure(
+                min(company, key=lambda each: (each.rounds, each.is_set_aside, each.program.slow_start, _lot(each)))
             )
 
     def _next(self) -> list[Entry] | None:
-        """A company in the middle of a round. If all are launched alike, the company with the fewest launches. Else the
-        company that is furthest from its wanted precision at the present distance of the cores. At a rare distance no
-        precision is wanted: until the host moves the cores back, the company with the least time is launched. (At a
-        distance that is not rare, precision is wanted even if the tables are about another distance. It may be the main
-        one in the end, and the work there takes no time from the other.)"""
+        """A company in the middle of a round. If all are to have equally many rounds, the company with the fewest.
+        Else the company that is furthest from its wanted precision at the present distance of the cores. At a rare
+        distance no precision is wanted: until the host moves the cores back, the company with the least time is next.
+        (At a distance that is not rare, precision is wanted even if the tables are about another distance. It may be
+        the main one in the end, and the work there takes no time from the other.)"""
         left = self._companies()
         for company in left.values():
-            if len({each.launches for each in company}) > 1:
+            if len({each.rounds for each in company}) > 1:
                 return company
         if self.is_enough is not None:
             over = not left or any(each.is_out for each in self.entries) or self.is_enough()
-            return None if over else min(left.values(), key=lambda company: company[0].launches)
-        runs = [run for each in self.entries for question in each.launch.questions for run in question.runs]
+            return None if over else min(left.values(), key=lambda company: company[0].rounds)
+        runs = [run for each in self.entries for question in each.round.questions for run in question.runs]
         here = self.runner.round_trip
         waiting: dict[str, list[Entry]] = {}
         main, *others = places(run.round_trips for run in in_time(runs))
@@ -193,24 +179,24 @@ class Sitting:
             waiting |= {each.id: left[each.id] for each in standings if each.to_wanted}
             if alike(trip, here):
                 seconds_left = (self.budget - self._time.spent) * share
-                chosen = next_launch(standings, seconds_left, self._latest)
+                chosen = next_round(standings, seconds_left, self._latest)
                 if chosen is not None:
                     return left[chosen]
         served = {
-            name: (sum(sum(each.seconds) for each in company), sum(each.seconds_a_launch for each in company))
+            name: (sum(sum(each.seconds) for each in company), sum(each.seconds_a_round for each in company))
             for name, company in waiting.items()
         }
         chosen = least_served(served)
         return left[chosen] if chosen is not None else None
 
     def _companies(self) -> dict[str, list[Entry]]:
-        """The companies that may be launched, by name. While any company has had no turn yet, companies with a round
+        """The companies that may have a round, by name. While any company has had no turn yet, companies with a round
         set aside wait, unless they have had no turn themselves."""
         alive: dict[str, list[Entry]] = {}
         for each in self.entries:
             if not each.is_out:
-                alive.setdefault(each.launch.company, []).append(each)
-        left = {name: those for name, those in alive.items() if min(each.launches for each in those) < self.rounds}
+                alive.setdefault(each.round.company, []).append(each)
+        left = {name: those for name, those in alive.items() if min(each.rounds for each in those) < self.rounds}
         turnless = {name: those for name, those in left.items() if any(each.has_no_turn for each in those)}
         is_behind = {name for name, those in left.items() if any(each.is_set_aside for each in those)}
         return {
@@ -219,44 +205,44 @@ class Sitting:
 
     def _standings(self, round_trip: float | None, left: Mapping[str, Sequence[Entry]]) -> list[Standing]:
         """The rounds that each company lacks at a distance of the cores, by the row that lacks most."""
-        tables: dict[Case, dict[str, Estimate | None]] = {}
+        tables: dict[Case, dict[str, Progress | None]] = {}
         for entry in self.entries:
-            for question, estimate in zip(entry.launch.questions, entry.at(round_trip).estimates, strict=True):
-                tables.setdefault(question.case, {})[entry.launch.variant.id] = estimate
+            for question, seen in zip(entry.round.questions, entry.at(round_trip).progress, strict=True):
+                tables.setdefault(question.case, {})[entry.round.variant.id] = seen
         wanted = {case: wanted_half_widths(table) for case, table in tables.items()}
 
         def standing(name: str, company: Sequence[Entry]) -> Standing:
             rows = [
-                (estimate, wanted[question.case][entry.launch.variant.id], known.rounds)
+                (seen, wanted[question.case][entry.round.variant.id], known.rounds)
                 for entry in company
                 for known in [entry.at(round_trip)]
-                for question, estimate in zip(entry.launch.questions, known.estimates, strict=True)
+                for question, seen in zip(entry.round.questions, known.progress, strict=True)
             ]
             return Standing(
                 name,
                 min(entry.at(round_trip).rounds for entry in company),
-                sum(entry.seconds_a_launch for entry in company),
-                max(rounds_missing(estimate, WIDE, rounds) for estimate, _, rounds in rows),
-                max(rounds_missing(estimate, half, rounds) for estimate, half, rounds in rows),
+                sum(entry.seconds_a_round for entry in company),
+                max(rounds_missing(seen, WIDE, rounds) for seen, _, rounds in rows),
+                max(rounds_missing(seen, half, rounds) for seen, half, rounds in rows),
                 any(entry.program.slow_start for entry in company),
             )
 
         return [standing(name, company) for name, company in left.items()]
 
     def _is_over(self) -> bool:
-        return self._time.is_spent(min((each.launches for each in self.entries if not each.is_out), default=0))
+        return self._time.is_spent(min((each.rounds for each in self.entries if not each.is_out), default=0))
 
-    def _launch(self, entry: Entry) -> None:
+    def _measure(self, entry: Entry) -> None:
         began = time.monotonic()
-        launch, number = entry.launch, entry.launches
+        one, number = entry.round, entry.rounds
         end: _End = "cut off"
         try:
-            with self.runner.launch(launch, entry.program):
+            with self.runner.begin(one, entry.program):
                 end = self._ask(entry, self._time.spent + self._turn(entry))
         except UnwritableError:
             raise
         except TeffError as failure:
-            asked = launch.questions[min(entry.parts, len(launch.questions) - 1)]  # the last, where it failed to end
+            asked = one.questions[min(entry.parts, len(one.questions) - 1)]  # the last, where it failed to end
             self._give_up(entry, failure, asked.case.flags)
             if isinstance(failure, LateError) and any(each.has_no_turn for each in self.entries):
                 self._time.give_back(time.monotonic() - began)
@@ -265,31 +251,31 @@ class Sitting:
             if end == "set aside":
                 entry.set_aside(time.monotonic() - began)
             else:
-                entry.is_launched(time.monotonic() - began)
-            self._latest = launch.company
+                entry.add_round(time.monotonic() - began)
+            self._latest = one.company
         if end == "over" and entry.failed_before and number >= entry.failed_before.round:
-            self.runner.give_up(launch, number, reason="", at="")
+            self.runner.give_up(one, number, reason="", at="")
             entry.failed_before = None
-        known = entry.at(self.runner.round_trip).progress
+        known = [each for each in entry.at(self.runner.round_trip).progress if each]
         if end == "too long" and not known:
-            place = launch.case.place if launch.case else ""
+            place = one.case.place if one.case else ""
             reason = f"left out: a run takes about {duration(entry.too_long)}, and there is no time for that"
-            self.observer.failed(launch.variant.id, place, reason)
+            self.observer.failed(one.variant.id, place, reason)
             return
-        self.observer.learned(launch.variant.id, known, self.runner.is_from_store)
+        self.observer.learned(one.variant.id, known, self.runner.is_from_store)
 
     def _ask(self, entry: Entry, turn_ends: float) -> _End:
-        """The questions of a launch that are not answered yet."""
-        launch, number = entry.launch, entry.launches
+        """The questions of a round that are not answered yet."""
+        one, number = entry.round, entry.rounds
 
         def is_over(seconds: float) -> bool:
             entry.too_long = seconds if self._time.lacks(seconds) else 0.0
             return bool(entry.too_long) or self._time.spent > turn_ends or self._time.is_exhausted
 
-        for question in launch.questions[entry.parts :]:
+        for question in one.questions[entry.parts :]:
             if self._is_over():
                 return "cut off"
-            self.observer.begins(launch.variant.id, number, question.case.place, entry.parts + 1, len(launch.questions))
+            self.observer.begins(one.variant.id, number, question.case.place, entry.parts + 1, len(one.questions))
             runs, is_whole = self.runner.ask(question, number, is_over)
             if not is_whole and not entry.too_long and not self._time.is_exhausted:
                 self.runner.put_back(runs)
@@ -315,18 +301,18 @@ class Sitting:
     def _give_up(self, entry: Entry, failure: TeffError, at: str) -> None:
         """A round is lost; the variant is out unless it was merely late, and that is its first failure. Of one that has
         never answered that is all that is known, until it does."""
-        launch = entry.launch
-        reason = str(failure).removeprefix(f"{launch.variant.id}: ")  # the owner of the time stands beside it
+        one = entry.round
+        reason = str(failure).removeprefix(f"{one.variant.id}: ")  # the owner of the time stands beside it
         entry.late += isinstance(failure, LateError)
         is_out = not isinstance(failure, LateError) or entry.late > _LATE or entry.failed_before is not None
         if is_out:
             entry.failure = reason
-        if is_out or not any(question.runs for question in launch.questions):
+        if is_out or not any(question.runs for question in one.questions):
             lacks = isinstance(failure, LackingError)
-            entry.failed_before = self.runner.give_up(launch, entry.launches, reason, at, lacks=lacks)
-        self.observer.failed(launch.variant.id, launch.case.place if launch.case else "", reason)
+            entry.failed_before = self.runner.give_up(one, entry.rounds, reason, at, lacks=lacks)
+        self.observer.failed(one.variant.id, one.case.place if one.case else "", reason)
 
 
 def _lot(entry: Entry) -> float:
     """Another order in each round, and the same when a sitting is resumed."""
-    return random.Random(f"{entry.launch.variant.id} {entry.launches}").random()
+    return random.Random(f"{entry.round.variant.id} {entry.rounds}").random()

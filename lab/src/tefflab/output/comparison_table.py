@@ -85,7 +85,7 @@ def missing(comparisons: Sequence[Comparison]) -> str:
     for name, sides in (("A", [each.a for each in comparisons]), ("B", [each.b for each in comparisons])):
         rounds: dict[str, int] = {}
         for side in sides:
-            had = side.quantity.launches()
+            had = side.quantity.number_of_rounds()
             if had < FEWEST_ROUNDS or not side.quantity.interval.is_told:
                 rounds[side.system] = max(rounds.get(side.system, 0), rounds_to_tell(had))
         if rounds:

@@ -66,7 +66,7 @@ def _value(sitting: Sitting, side: Side, quantity: Quantity) -> Value:
         low=interval.low if interval.low > 0 else None,
         high=interval.high if math.isfinite(interval.high) else None,
         unit="s",
-        rounds=quantity.launches(),
+        rounds=quantity.number_of_rounds(),
         noisy_share=side.row.noisy_share,
         machine=sitting.machine.summary,
         revision=sitting.revision.short,

@@ -1,7 +1,6 @@
 """How a sitting goes, for people: a table redrawn between runs - never during one, for that would disturb it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
@@ -9,6 +8,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
+from tefflab.analysis.results import Progress
 from tefflab.output.quantities import percent
 from tefflab.output.table import Column, Table
 from tefflab.records.plan import Variant
@@ -18,20 +18,8 @@ _VAGUE = 10.0  # a half-width, from which on an interval says nothing
 _SHOWN = 3  # values of a variant, where there are more
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """The progress of a variant at one case: the value as text, and its relative half-width."""
-
-    case: str
-    text: str
-    half_width: float
-
-    def __str__(self) -> str:
-        return f"{self.text} ± {percent(self.half_width)}" if self.half_width < _VAGUE else self.text
-
-
 class LiveTable:
-    """Observes a sitting. On a terminal a table, which is gone in the end; elsewhere a line a launch, but for those
+    """Observes a sitting. On a terminal a table, which is gone in the end; elsewhere a line a round, but for those
     that the store has."""
 
     def __init__(self, console: Console, variants: Sequence[Variant], time_left: Callable[[], str]) -> None:
@@ -39,7 +27,7 @@ class LiveTable:
         self._time_left = time_left
         self._live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
         self._state = dict.fromkeys((each.id for each in variants), "waits")
-        self._asked = dict.fromkeys(self._state, "")  # the case of a launch about one alone
+        self._asked = dict.fromkeys(self._state, "")  # the case of a round about one alone
         self._rounds = dict.fromkeys(self._state, 0)
         self._known: dict[str, dict[str, Progress]] = {id_: {} for id_ in self._state}
 

@@ -6,7 +6,7 @@ Every table, plot and report takes its text from here, so one number never has t
 import math
 from collections.abc import Callable, Sequence
 
-from tefflab.analysis.statistics import Estimate, Interval, is_told
+from tefflab.analysis.statistics import Interval, is_told
 
 TOO_FEW = "too few runs"  # stands for an interval that says nothing
 
@@ -108,7 +108,7 @@ def size(count: int) -> str:
     return f"{value} {prefixes[-1]}"
 
 
-def interval_text(interval: Estimate) -> str:
+def interval_text(interval: Interval) -> str:
     """`1.18 – 1.27 µs`, or `too few runs`."""
     return duration_range(interval.low, interval.high) if interval.is_told else TOO_FEW
 

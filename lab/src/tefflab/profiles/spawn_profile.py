@@ -133,25 +133,25 @@ class TimeSpent:
 
 
 def profiled_cases(
-    root: Path, programs: Sequence[Program], cases: str, trees: str, *, is_chosen: bool
+    programs: Sequence[Program], cases: str, trees: str, *, is_chosen: bool
 ) -> list[tuple[Program, ListedCase]]:
     """The profiles to take: each program whose functions are known, at each case. TeffError if a chosen program's
     functions are unknown."""
     if missing := [each.id for each in programs if each.profile is None and is_chosen]:
         raise TeffError(f"{missing[0]}: its system.toml has no [program.profile]", exit_code=BAD_INPUT)
     able = [each for each in programs if each.profile is not None]
-    listed = [ListedCase.model_validate(each) for each in ask_cases(root, able[0])] if able else []
+    listed = [ListedCase.model_validate(each) for each in ask_cases(able[0])] if able else []
     chosen = SPAWN.choose(listed, {"cases": cases, "trees": trees})
     return [(program, case) for program in able for case in chosen]
 
 
-def take_profile(root: Path, program: Program, name: str, flags: str, workers: int, seconds: float) -> TimeSpent:
+def take_profile(program: Program, name: str, flags: str, workers: int, seconds: float) -> TimeSpent:
     """Runs a pattern on a system and says where its workers' time went. TeffError where that can't be done."""
-    words = [*program.command_line(root, workers), "--workers", str(workers), "--profile", str(seconds), *flags.split()]
+    words = [*program.command_line(workers), "--workers", str(workers), "--profile", str(seconds), *flags.split()]
     try:
         done = subprocess.run(
             words,
-            env={**os.environ, **program.environment_for(root, workers)},
+            env={**os.environ, **program.environment_for(workers)},
             capture_output=True,
             text=True,
             timeout=TIMEOUT + seconds,

@@ -37,18 +37,18 @@ def numbered(file: Path) -> Iterator[NumberedLine]:
 def runs(folder: Path) -> Iterator[NumberedLine]:
     """Of task graphs, then of spawned tasks."""
     yield from _each(folder / RECORDS, _run)
-    launches: dict[tuple[Any, ...], list[NumberedLine]] = {}
+    rounds: dict[tuple[Any, ...], list[NumberedLine]] = {}
     for file, number, line in numbered(folder / SPAWN):
         known = _read(line)
         if known is None:
             yield file, number, line
             continue
-        launch = tuple(known.get(name) for name in ("sitting", "round", "system_id", "question", "workers"))
+        one_round = tuple(known.get(name) for name in ("sitting", "round", "system_id", "question", "workers"))
         if known.get("attempt") == 0:
-            launches[launch] = []  # one that was interrupted and made again has the runs of its last time
+            rounds[one_round] = []  # one that was interrupted and made again has the runs of its last time
         if "error" not in known.get("record", {}):
-            launches.setdefault(launch, []).append((file, number, _text(_spawned_run(known))))
-    for lines in launches.values():
+            rounds.setdefault(one_round, []).append((file, number, _text(_spawned_run(known))))
+    for lines in rounds.values():
         yield from lines
 
 

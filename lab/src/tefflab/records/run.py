@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, SerializeAsAny
 from tefflab.host.machine import Machine, Revision
 from tefflab.records.record import AnyRecord
 
-Role = Literal["system", "ceiling", "probe"]  # a probe warms a launch up; no result comes from it
+Role = Literal["system", "ceiling", "probe"]  # a probe warms the program up; no result comes from it
 
 
 class Line(BaseModel):
@@ -83,8 +83,8 @@ class Failure(Line):
     lacks: bool = False  # nothing went wrong: the system does not have the case
 
 
-def minutes_for(launches: int, runs: Iterable[Run[AnyRecord]]) -> int | None:
-    """About how many minutes so many launches take, if they are like the launches of `runs`; None if there are none of
+def minutes_for(rounds: int, runs: Iterable[Run[AnyRecord]]) -> int | None:
+    """About how many minutes so many rounds take, if they are like the rounds of `runs`; None if there are none of
     either."""
     begun: dict[Hashable, list[tuple[float, float]]] = {}
     for run in runs:
@@ -93,7 +93,7 @@ def minutes_for(launches: int, runs: Iterable[Run[AnyRecord]]) -> int | None:
             place = (run.system_id, run.round, run.configuration, run.workers)
             begun.setdefault(place, []).append((began, began + (run.record.elapsed_seconds or 0.0)))
     taken = [max(end for _, end in each) - min(begin for begin, _ in each) for each in begun.values()]
-    return math.ceil(launches * statistics.median(taken) / 60) or None if taken else None
+    return math.ceil(rounds * statistics.median(taken) / 60) or None if taken else None
 
 
 def in_time(runs: Iterable[Run[AnyRecord]]) -> list[Run[AnyRecord]]:

@@ -29,7 +29,7 @@ from typing import Any, Literal, Self, TypeVar, cast, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from tefflab.carried import TYPED, is_unpacked
+from tefflab.carried import TYPED
 from tefflab.errors import BAD_INPUT, TeffError, first_fault
 from tefflab.records import earlier
 from tefflab.records.record import AnyRecord, Record
@@ -267,11 +267,6 @@ class Store:
             if kind == "runs":
                 yield from earlier.runs(self.folder)
             yield from earlier.numbered(file)
-
-
-def results_folder(root: Path) -> Path:
-    """Where stores are: in the clone. If a wheel has unpacked the root, the folder that the user stands in has them."""
-    return (Path.cwd() if is_unpacked(root) else root) / "results"
 
 
 def file_of(folder: Path, kind: str) -> Path:

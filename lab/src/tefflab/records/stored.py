@@ -1,47 +1,46 @@
 """Finds measurements: the stores below `results/`, by the names a user gives them."""
 
-from pathlib import Path
 from typing import Any
 
 from tefflab.records.run import Sitting
-from tefflab.records.store import Store, results_folder
-from tefflab.systems.systems import load_systems
+from tefflab.records.store import Store
+from tefflab.systems.registry import Registry
 
 
-def open_sitting(root: Path, name: str) -> tuple[Store, Sitting]:
+def open_sitting(registry: Registry, name: str) -> tuple[Store, Sitting]:
     """`STORE`, which means its last sitting, or `STORE:SITTING`. StoreError, with the existing names, for another."""
     store, _, sitting = name.partition(":")
-    opened = Store.open(results_folder(root) / store)
-    return opened, _with_floors(root, opened.sitting(sitting or None))
+    opened = Store.open(registry.results / store)
+    return opened, _with_floors(registry, opened.sitting(sitting or None))
 
 
-def open_sittings(root: Path, name: str) -> tuple[Store, dict[str, Sitting]]:
+def open_sittings(registry: Registry, name: str) -> tuple[Store, dict[str, Sitting]]:
     """The same by kind of benchmark: of `STORE` the last sitting of each that is there, of `STORE:SITTING` that one."""
     store, _, wanted = name.partition(":")
-    opened = Store.open(results_folder(root) / store)
+    opened = Store.open(registry.results / store)
     known = opened.sittings()
-    chosen = {each.benchmark: _with_floors(root, each) for each in known if wanted in ("", each.sitting)}
+    chosen = {each.benchmark: _with_floors(registry, each) for each in known if wanted in ("", each.sitting)}
     if not chosen:
         there = ", ".join(each.sitting for each in known) or "none"
         raise opened.no_sitting(f"sitting{f' {wanted}' if wanted else ''}", f"there is {there}")
     return opened, chosen
 
 
-def store_name(root: Path, store: Store) -> str:
+def store_name(registry: Registry, store: Store) -> str:
     """The name of a store for `--store`: the folder's name in `results/`, else the path."""
-    return store.folder.name if store.folder.parent == results_folder(root) else str(store.folder)
+    return store.folder.name if store.folder.parent == registry.results else str(store.folder)
 
 
-def full_name(root: Path, store: Store, sitting: Sitting) -> str:
+def full_name(registry: Registry, store: Store, sitting: Sitting) -> str:
     """What `open_sitting` takes."""
-    return f"{store_name(root, store)}:{sitting.sitting}"
+    return f"{store_name(registry, store)}:{sitting.sitting}"
 
 
-def _with_floors(root: Path, head: Sitting) -> Sitting:
+def _with_floors(registry: Registry, head: Sitting) -> Sitting:
     """Plans that were written before do not say which variant is the floor; its system does."""
     variants: Any = head.plan.get("variants", [])
     if all("is_floor" in each for each in variants):
         return head
-    floors = {program.id for system in load_systems(root) if system.is_sequential for program in system.programs}
+    floors = {program.id for system in registry.systems if system.is_sequential for program in system.programs}
     known = [each | {"is_floor": each["id"] in floors} for each in variants]
     return head.model_copy(update={"plan": head.plan | {"variants": known}})

@@ -16,22 +16,13 @@ from pathlib import Path
 from rich.console import Console
 
 from tefflab.errors import BAD_INPUT, TeffError
-from tefflab.systems.building import run_ninja, working_tool
-from tefflab.systems.installing import telling
+from tefflab.systems.building import run_ninja, search_environment, working_tool
 from tefflab.systems.logged import Step, run_logged
-from tefflab.systems.prefixes import search_environment
+from tefflab.systems.packages import PIP_QUIETLY, PIP_STEP, follow, provide_apt
 from tefflab.systems.probing import probe
-from tefflab.systems.provision import PIP_QUIETLY, PIP_STEP, follow, provide_apt
-from tefflab.systems.setup import alone
-from tefflab.systems.systems import (
-    BENCH_FOLDER,
-    BROKEN_FOLDER,
-    BUILD_FOLDER,
-    SKIPPED_FOLDER,
-    Program,
-    System,
-    load_systems,
-)
+from tefflab.systems.registry import Registry
+from tefflab.systems.setup import alone, telling
+from tefflab.systems.systems import BENCH_FOLDER, BROKEN_FOLDER, BUILD_FOLDER, SKIPPED_FOLDER, Program, System
 from tefflab.systems.versions import PLACE, Asked, Place
 
 _LINKED = re.compile(r"^\s*(\S+) => (/\S+)", re.MULTILINE)  # as ldd says it
@@ -43,97 +34,92 @@ _LIBRARIES = ("lib", "lib64", "lib/*-linux-gnu")  # where a folder has them
 _OF_COMPILER = re.compile(r"(?:libstdc\+\+|libgcc_s|libc|libm|libdl|libpthread|librt|ld-linux[\w-]*)\.so")
 
 
-def bring_version(root: Path, usual: System, system: System, programs: Sequence[Program], console: Console) -> None:
-    """Makes the programs of a version ready, of which `usual` is the system without one. TeffError if it can't be had,
-    or if the linked version is another."""
-    asked = system.asked
-    assert asked is not None
-    with alone(root, console):
-        if not _is_usual(root, usual, asked, programs):
-            _bring(root, asked, programs, console)
+def bring_version(registry: Registry, programs: Sequence[Program], console: Console) -> None:
+    """Makes these programs of a version of a system ready. Does nothing for a system without a version. TeffError if it
+    can't be had, or if the linked version is another."""
+    asked = programs[0].asked
+    if asked is None:
+        return
+    usual = next(each for each in registry.systems if each.name == asked.named.system)
+    with alone(registry.root, console):
+        if not _is_usual(usual, asked, programs):
+            _bring(asked, programs, console)
     for program in programs:
-        found = probe(program, system, root)
+        found = probe(program, usual)
         if not found.found:
             raise TeffError(f"{program.id}: {found.reason}")
 
 
-def bring_program(root: Path, program: Program, console: Console) -> None:
-    """The same for one program alone, where it is of a version."""
-    if program.asked:
-        usual = next(each for each in load_systems(root) if each.name == program.identity)
-        bring_version(root, usual, usual.at(program.asked.named.version), [program], console)
-
-
-def _is_usual(root: Path, usual: System, asked: Asked, programs: Sequence[Program]) -> bool:
+def _is_usual(usual: System, asked: Asked, programs: Sequence[Program]) -> bool:
     """Whether the usual programs are of this version, as they say themselves: then they are its programs."""
-    if asked.rule is None or not asked.number or _has_own(root, asked):
+    if asked.rule is None or not asked.number or _has_own(asked):
         return False
     for program in programs:
         twin = next(each for each in usual.programs if (each.benchmark, each.name) == (program.benchmark, program.name))
-        found = probe(twin.measuring(program.measured), usual, root)
+        found = probe(twin.measuring(program.measured), usual)
         if not found.found or asked.refusal(found.version):
             return False
     twin = usual.programs[0]
-    build, python = str(root / BUILD_FOLDER), twin.python(root)
-    _keep(root, asked, Place(wanted=_wanted(root, asked), build=build, python=python, is_usual=True))
+    build = str(asked.root / BUILD_FOLDER)
+    _keep(asked, Place(wanted=_wanted(asked), build=build, python=twin.python, is_usual=True))
     return True
 
 
-def _has_own(root: Path, asked: Asked) -> bool:
-    place = asked.place(root)
-    return place.wanted == _wanted(root, asked) and not place.is_usual
+def _has_own(asked: Asked) -> bool:
+    place = asked.place
+    return place.wanted == _wanted(asked) and not place.is_usual
 
 
-def _wanted(root: Path, asked: Asked) -> str:
+def _wanted(asked: Asked) -> str:
     """The inputs of a place: the lab makes another if they have changed, or if the checkout was moved."""
-    presets = root / "CMakePresets.json"
+    presets = asked.root / "CMakePresets.json"
     flags = sha256(presets.read_bytes()).hexdigest() if presets.is_file() else ""
-    return json.dumps([asked.wanted, str(root), flags])
+    return json.dumps([asked.wanted, str(asked.root), flags])
 
 
-def _keep(root: Path, asked: Asked, place: Place) -> None:
-    home = asked.home(root)
+def _keep(asked: Asked, place: Place) -> None:
+    home = asked.home
     home.mkdir(parents=True, exist_ok=True)
     part = home / f"{PLACE}.new"
     part.write_text(place.model_dump_json(), encoding="utf-8")
     part.replace(home / PLACE)
 
 
-def _bring(root: Path, asked: Asked, programs: Sequence[Program], console: Console) -> None:
-    home = asked.home(root)
-    log = root / ".teff" / "log" / f"version-{asked.named.slug}.log"
+def _bring(asked: Asked, programs: Sequence[Program], console: Console) -> None:
+    home = asked.home
+    log = asked.root / ".teff" / "log" / f"version-{asked.named.slug}.log"
     log.unlink(missing_ok=True)
     prefix = Path(asked.named.folder or (home / "venv" if asked.rule and asked.rule.pip else ""))
-    if not _has_own(root, asked):
+    if not _has_own(asked):
         shutil.rmtree(home, ignore_errors=True)
         if asked.rule:
-            _install(root, asked, asked.rule.apt, asked.rule.pip, log, console)
+            _install(asked, asked.rule.apt, asked.rule.pip, log, console)
     compiled = [program for program in programs if not program.is_python]
     own = prefix / "bin/python"
     if not compiled and not own.exists():
         raise TeffError(f"{asked.named}: there is no {own}, which would run it")
     python = own if prefix != Path() and own.exists() else sys.executable
     # Its scripts call the core, which is the usual build's.
-    build = home / "build" if compiled else root / BUILD_FOLDER
-    _keep(root, asked, Place(wanted=_wanted(root, asked), build=str(build), python=str(python)))
+    build = home / "build" if compiled else asked.root / BUILD_FOLDER
+    _keep(asked, Place(wanted=_wanted(asked), build=str(build), python=str(python)))
     if compiled:
-        _build(root, asked, compiled, prefix, log, console)
+        _build(asked, compiled, prefix, log, console)
     if compiled and prefix != Path():
         for program in compiled:
-            if reason := _foreign(program.program_path(root), prefix, build):
+            if reason := _foreign(program.program_path, prefix, build):
                 raise TeffError(f"{program.id}: {reason}")
 
 
-def _install(root: Path, asked: Asked, apt: Sequence[str], pip: Sequence[str], log: Path, console: Console) -> None:
+def _install(asked: Asked, apt: Sequence[str], pip: Sequence[str], log: Path, console: Console) -> None:
     name = str(asked.named)
-    outcome = provide_apt(root, {name: apt}, console)
+    outcome = provide_apt(asked.root, {name: apt}, console)
     if outcome.command:
         raise TeffError(f"{name}: only root may install packages; type: {outcome.command}")
     if name in outcome.problems:
         raise TeffError(f"{name}: {outcome.problems[name]}")
     if not pip:
         return
-    venv = asked.home(root) / "venv"
+    venv = asked.home / "venv"
     with Step(console, f"installing {name} by pip") as step:
         step.show()
         for command in (
@@ -141,7 +127,7 @@ def _install(root: Path, asked: Asked, apt: Sequence[str], pip: Sequence[str], l
             [str(venv / "bin/python"), "-m", "pip", "install", *PIP_QUIETLY, *pip],
         ):
             if run_logged(command, log, on_line=follow(step, PIP_STEP), append=True):
-                shutil.rmtree(asked.home(root), ignore_errors=True)
+                shutil.rmtree(asked.home, ignore_errors=True)
                 if there := _NO_SUCH.search(log.read_text(encoding="utf-8", errors="replace")):
                     raise TeffError(f"{name}: {_those_of(there['package'], there['all'])}", exit_code=BAD_INPUT)
                 raise TeffError(f"{name}: pip could not install {' '.join(pip)}{telling(log)}")
@@ -154,17 +140,20 @@ def _those_of(package: str, said: str) -> str:
     return f"PyPI has no such version of {package} for this Python; there are: {' '.join(every[-_SHOWN:])}{earlier}"
 
 
-def _build(root: Path, asked: Asked, programs: Sequence[Program], prefix: Path, log: Path, console: Console) -> None:
+def _build(asked: Asked, programs: Sequence[Program], prefix: Path, log: Path, console: Console) -> None:
     """Configures and compiles the programs, and none of the system's others."""
-    folder = asked.home(root) / "build"
+    folder = asked.home / "build"
     ninja = working_tool("ninja")
     with Step(console, f"building {asked.named}") as step:
         if not (folder / "build.ninja").is_file():
             step.show()
             words = [working_tool("cmake"), "--preset", "release", "-B", str(folder)]
-            settings = _settings(asked, prefix) | {"CMAKE_MAKE_PROGRAM": ninja, "TEFF_LEFT_OUT": _broken_kinds(root)}
+            settings = _settings(asked, prefix) | {
+                "CMAKE_MAKE_PROGRAM": ninja,
+                "TEFF_LEFT_OUT": _broken_kinds(asked.root),
+            }
             words += [f"-D{name}={value}" for name, value in settings.items()]
-            if run_logged(words, log, folder=root, environment=search_environment(), append=True):
+            if run_logged(words, log, folder=asked.root, environment=search_environment(), append=True):
                 shutil.rmtree(folder, ignore_errors=True)
                 raise TeffError(f"{asked.named}: CMake failed{telling(log)}")
         skipped = folder / SKIPPED_FOLDER.name

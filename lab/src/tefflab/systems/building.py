@@ -2,6 +2,10 @@
 
 A system that can't be configured or compiled is left out with its reason, and the others are built. So is a kind of
 benchmark that only its command needs. In dictionaries a kind goes by its folder, `bench/KIND`.
+
+CMake and pkg-config also look where a user's own package managers have put libraries. CMake itself looks into
+CMAKE_PREFIX_PATH and, for each `bin` of PATH, into the folder above it. This suffices for environment modules, and for
+a Spack environment that is activated with its view. The lab adds the other variables of an active environment.
 """
 
 import hashlib
@@ -10,7 +14,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +24,9 @@ from tefflab.errors import TeffError
 from tefflab.systems.blame import culprit, failures, first_line, is_kind, kinds_to_blame, owner_of
 from tefflab.systems.logged import TAIL_LINES, Step, run_logged, tail
 from tefflab.systems.naming import parsed
-from tefflab.systems.prefixes import fingerprint, search_environment
-from tefflab.systems.provision import PIP_LEDGER
-from tefflab.systems.systems import (
-    BROKEN_FOLDER,
-    INSTALLED_FOLDER,
-    STAMP,
-    SYSTEMS_FOLDER,
-    Program,
-    System,
-    load_systems,
-)
+from tefflab.systems.packages import PIP_LEDGER
+from tefflab.systems.registry import Registry
+from tefflab.systems.systems import BROKEN_FOLDER, INSTALLED_FOLDER, STAMP, SYSTEMS_FOLDER, Program, System
 
 DPKG_STATUS = Path("/var/lib/dpkg/status")
 _COMPILERS = ("c++", "g++", "clang++", *(f"g++-{release}" for release in range(12, 17)))
@@ -38,6 +34,8 @@ _PROGRESS = re.compile(r"^\[(\d+)/(\d+)\] ")
 _GLOBBING = "Re-checking globbed directories"  # said at every call, even where nothing is to do
 _MANIFEST = "build.ninja"
 _OF_KIND = "lab_kind_"  # begins the names of targets in TeffSystems.cmake
+_TOLD = ("CMAKE_PREFIX_PATH", "PKG_CONFIG_PATH", "CONDA_PREFIX", "SPACK_ENV", "LOADEDMODULES", "PATH", "CXX", "CC")
+_PKG_CONFIG = ("lib/pkgconfig", "lib64/pkgconfig", "share/pkgconfig")
 _IS_CMAKE = re.compile(r"^CMakeLists\.txt$|\.cmake$")
 
 
@@ -46,10 +44,11 @@ Ways = Callable[[System], Sequence[Sequence[Program]]]
 
 
 class Build:
-    """One CMake preset's build of the checkout at `root`, with its logs in `.teff/log`."""
+    """One CMake preset's build of a checkout, with its logs in `.teff/log`."""
 
-    def __init__(self, root: Path, console: Console, *, preset: str = "release") -> None:
-        self.root = root
+    def __init__(self, registry: Registry, console: Console, *, preset: str = "release") -> None:
+        self._registry = registry
+        self.root = root = registry.root
         self.preset = preset
         self.folder = root / ".teff" / ("build" if preset == "release" else preset)
         self._console = console
@@ -187,7 +186,7 @@ class Build:
         return reasons
 
     def _programs(self) -> list[Program]:
-        return [program for system in load_systems(self.root) for program in system.programs]
+        return [program for system in self._registry.systems for program in system.programs]
 
     def _files(self, program: Program, kind: str) -> list[Path]:
         """The built files of a program for a kind of benchmark, or for all kinds (`*`)."""
@@ -257,3 +256,34 @@ def _expect_compiler() -> None:
 
 def _broken(said: str, what: str, log: Path) -> TeffError:
     return TeffError(f"{what}; all of it is in {log}, and this is its end:\n{said}")
+
+
+def search_environment(environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The variables by which CMake and pkg-config find the packages of an active environment; the user's values come
+    first."""
+    environment = os.environ if environment is None else environment
+    prefixes = list(_prefixes(environment))
+    if not prefixes:
+        return {}
+    configs = [str(path) for prefix in prefixes for each in _PKG_CONFIG if (path := prefix / each).is_dir()]
+    return {
+        "CMAKE_PREFIX_PATH": _joined(environment.get("CMAKE_PREFIX_PATH", ""), map(str, prefixes)),
+        "PKG_CONFIG_PATH": _joined(environment.get("PKG_CONFIG_PATH", ""), iter(configs)),
+    }
+
+
+def fingerprint(environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The variables whose change makes CMake look anew."""
+    environment = os.environ if environment is None else environment
+    return {name: environment[name] for name in _TOLD if name in environment}
+
+
+def _prefixes(environment: Mapping[str, str]) -> Iterator[Path]:
+    if conda := environment.get("CONDA_PREFIX"):
+        yield Path(conda)
+    if (spack := environment.get("SPACK_ENV")) and (view := Path(spack) / ".spack-env/view").is_dir():
+        yield view
+
+
+def _joined(said: str, more: Iterator[str]) -> str:
+    return os.pathsep.join(dict.fromkeys(filter(None, [*said.split(os.pathsep), *more])))

@@ -1,13 +1,18 @@
-"""Whether systems are here: the lab asks their programs for their identities."""
+"""Whether systems are here: the lab asks their programs for their identities. `PROGRAM --identity` answers with one
+JSON line."""
 
-from collections.abc import Callable, Sequence
+import os
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from pydantic import BaseModel, ConfigDict, ValidationError
+
 from tefflab.carried import TYPED
-from tefflab.systems.identity import Identity, IdentityError, ask_identity
+from tefflab.host.processes import end, how_it_ended
 from tefflab.systems.packages import PackageState, as_root, available, install_command
 from tefflab.systems.systems import (
     BENCH_FOLDER,
@@ -25,6 +30,20 @@ PYTHON_TIMEOUT = 30.0  # some frameworks take ten seconds to import
 _Source = Literal["", "install", "elsewhere", "setup"]
 _NOT_BUILT = "has not been built"
 _NO_WAY: tuple[_Source, str] = ("", "")
+
+
+class Identity(BaseModel):
+    """A program's identity. The lab ignores all other keys."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    system: str
+    variant: str
+    version: str | None = None
+
+
+class IdentityError(Exception):
+    """The program did not give its identity; the message is the reason in one line."""
 
 
 @dataclass(frozen=True)
@@ -45,28 +64,28 @@ class Probe:
 NO_PROBE = Probe(found=False, version=None, reason=None, how_to_install="")  # of a system without programs
 
 
-def probe(program: Program, system: System, root: Path, *, packages: PackageState | None = None) -> Probe:
+def probe(program: Program, system: System, *, packages: PackageState | None = None) -> Probe:
     """Asks a program for its identity. Nothing is installed or built; a program that hangs is ended."""
     packages = packages or PackageState.of(system.install.apt)
-    folder = root / BROKEN_FOLDER
+    folder = system.root / BROKEN_FOLDER
     broken = (folder / system.name).is_file() or (folder / BENCH_FOLDER / program.measured).is_file()
-    left_out = (root / SKIPPED_FOLDER / program.executable).is_file() and not packages.missing(system.install.apt)
-    in_vain = broken or left_out or _has_all_it_needs(program, system, root, packages)
-    source, how = _NO_WAY if in_vain else _how_to_install(system, root, packages)
-    identity = _identity_of(program, root)
+    left_out = (system.root / SKIPPED_FOLDER / program.executable).is_file() and not packages.missing(
+        system.install.apt
+    )
+    in_vain = broken or left_out or _has_all_it_needs(program, system, packages)
+    source, how = _NO_WAY if in_vain else _how_to_install(system, packages)
+    identity = _identity_of(program)
     if isinstance(identity, str):
         return Probe(found=False, version=None, reason=identity, how_to_install=how, source=source)
     return Probe(found=True, version=identity.version, reason=None, how_to_install=how, source=source)
 
 
-def probe_all(
-    systems: Sequence[System], root: Path, programs: Callable[[System], Sequence[Program]]
-) -> dict[str, Probe]:
+def probe_all(systems: Sequence[System], programs: Callable[[System], Sequence[Program]]) -> dict[str, Probe]:
     """Probes the `programs` of every system, two at a time; the keys are their ids."""
     packages = PackageState.of([name for system in systems for name in system.install.apt])
     with ThreadPoolExecutor(max_workers=2) as pool:
         asked = {
-            program.id: pool.submit(probe, program, system, root, packages=packages)
+            program.id: pool.submit(probe, program, system, packages=packages)
             for system in systems
             for program in programs(system)
         }
@@ -77,22 +96,22 @@ def probe_all(
             raise
 
 
-def _has_all_it_needs(program: Program, system: System, root: Path, packages: PackageState) -> bool:
+def _has_all_it_needs(program: Program, system: System, packages: PackageState) -> bool:
     """Whether nothing could be installed for a compiled program. If it still does not answer, as without the GPU that
     it is for, its message tells the remedy."""
-    is_brought = system.is_installed(root) if system.install.on_request else not packages.missing(system.install.apt)
-    return is_brought and not program.is_python and not why_not_there(program, root)
+    is_brought = system.is_installed if system.install.on_request else not packages.missing(system.install.apt)
+    return is_brought and not program.is_python and not why_not_there(program)
 
 
-def _identity_of(program: Program, root: Path) -> Identity | str:
+def _identity_of(program: Program) -> Identity | str:
     """The program's identity, or the reason why it gives none."""
-    if reason := why_not_there(program, root):
+    if reason := why_not_there(program):
         return reason
     workers = usable_cores()
     try:
         identity = ask_identity(
-            [*program.command_line(root, workers), "--identity"],
-            environment=program.environment_for(root, workers),
+            [*program.command_line(workers), "--identity"],
+            environment=program.environment_for(workers),
             timeout=PYTHON_TIMEOUT if program.is_python else COMPILED_TIMEOUT,
         )
     except IdentityError as error:
@@ -104,11 +123,11 @@ def _identity_of(program: Program, root: Path) -> Identity | str:
     return identity
 
 
-def why_not_there(program: Program, root: Path) -> str:
+def why_not_there(program: Program) -> str:
     """Why it has not been built; empty where it has."""
-    if not Path(program.python(root)).exists():
+    if not Path(program.python).exists():
         return "is not installed"
-    if program.program_path(root).is_file():
+    if program.program_path.is_file():
         return ""
     if program.is_python:
         return f"{program.executable} is not in its folder"
@@ -118,18 +137,18 @@ def why_not_there(program: Program, root: Path) -> str:
         SKIPPED_FOLDER / program.identity,
         SKIPPED_FOLDER / program.executable,
     ):
-        reason = program.build_folder(root) / place.relative_to(BUILD_FOLDER)
+        reason = program.build_folder / place.relative_to(BUILD_FOLDER)
         if reason.is_file():
             return reason.read_text(encoding="utf-8").strip()
     return f"{program.executable} {_NOT_BUILT}"
 
 
-def absence(program: Program, system: System, root: Path) -> str:
+def absence(program: Program, system: System) -> str:
     """Why it is not here and, where something else than the set-up brings it, how to get it; empty where it is."""
-    reason = why_not_there(program, root)
+    reason = why_not_there(program)
     if not reason:
         return ""
-    found = probe(program, system, root)
+    found = probe(program, system)
     if found.source not in ("install", "elsewhere") or found.how_to_install in reason:
         return reason
     return f"not here: {reason}; to get it: {found.how_to_install}"
@@ -140,23 +159,67 @@ def is_unexplained(reason: str | None) -> bool:
     return (reason or "").endswith(_NOT_BUILT)
 
 
-def unbuilt(systems: Sequence[System], root: Path) -> dict[str, str]:
+def unbuilt(systems: Sequence[System]) -> dict[str, str]:
     """The messages about unlisted programs that are not there though nothing has left them out, by their ids and kinds.
     None is started."""
     return {
         f"{each.id} ({each.benchmark})": reason
         for system in systems
         for each in system.programs
-        if each not in system.listed and is_unexplained(reason := why_not_there(each, root))
+        if each not in system.listed and is_unexplained(reason := why_not_there(each))
     }
 
 
-def _how_to_install(system: System, root: Path, packages: PackageState) -> tuple[_Source, str]:
-    if system.install.on_request and not system.is_installed(root):
+def _how_to_install(system: System, packages: PackageState) -> tuple[_Source, str]:
+    if system.install.on_request and not system.is_installed:
         return "install", f"{TYPED} install {system.name}"
-    if (root / SKIPPED_FOLDER / system.name).is_file() and not system.install.registries:
+    if (system.root / SKIPPED_FOLDER / system.name).is_file() and not system.install.registries:
         return "elsewhere", "; ".join(filter(None, [system.install.elsewhere.text, system.homepage]))
     missing = packages.missing(system.install.apt)
     if missing and as_root() is None:
         return "setup", install_command(missing, available(missing))
     return "setup", f"{TYPED} systems sets it up"
+
+
+def ask_identity(command: Sequence[str], *, environment: Mapping[str, str], timeout: float) -> Identity:
+    """Runs `command` with `environment` added to the lab's, for at most `timeout` seconds.
+
+    Raises IdentityError where it can't be started, fails, hangs, or answers something else.
+    """
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            env={**os.environ, **environment},
+        )
+    except OSError as error:
+        raise IdentityError(f"{command[0]} can't be started: {error.strerror}") from None
+    try:
+        out, err = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        raise IdentityError(f"gave no identity within {timeout:g} s") from None
+    finally:
+        end(process)
+    if process.returncode != 0:
+        raise IdentityError(f"--identity {how_it_ended(process.returncode)}{_last_line(err, before=': ')}")
+    return _parsed(out)
+
+
+def _parsed(out: str) -> Identity:
+    """The last line that is a JSON object; launchers like to talk before it."""
+    for line in reversed(out.splitlines()):
+        if line.lstrip().startswith("{"):
+            try:
+                return Identity.model_validate_json(line)
+            except ValidationError:
+                break
+    raise IdentityError(f"answers --identity with something else{_last_line(out, before=': ')}")
+
+
+def _last_line(text: str, *, before: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return f"{before}{lines[-1][:200]}" if lines else ""

@@ -16,17 +16,18 @@ from tefflab.host.processes import end, how_it_ended
 from tefflab.host.terminal import progress
 from tefflab.host.waiting import LOOK, Waiting
 from tefflab.systems.probing import COMPILED_TIMEOUT, absence
+from tefflab.systems.registry import Registry, no_adapter, no_such_system
 from tefflab.systems.setup import ensure
-from tefflab.systems.systems import Program, best_of, load_systems, no_adapter, no_such_system, usable_cores
+from tefflab.systems.systems import Program, best_of, usable_cores
 
 EXIT_CODES = (0, FAILED, BAD_INPUT)  # of a program of bench/
 _CHUNK = 1 << 16
 
 
-def find_program(root: Path, benchmark: str, name: str, adapters: str = "") -> Program:
+def find_program(registry: Registry, benchmark: str, name: str, adapters: str = "") -> Program:
     """The program of this kind of benchmark, by its adapters or another kind's, with this id, or this `SYSTEM/NAME`; of
     a system's name alone its best. TeffError where there is none."""
-    known = load_systems(root, [name])
+    known = registry.named([name])
     systems = {each.name: programs for each in known if (programs := each.programs_for(benchmark, adapters))}
     every = [each for programs in systems.values() for each in programs]
     found = next((each for each in every if name in (each.id, each.long_name)), None)
@@ -39,11 +40,11 @@ def find_program(root: Path, benchmark: str, name: str, adapters: str = "") -> P
     return found
 
 
-def ask_cases(root: Path, program: Program) -> list[dict[str, Any]]:
+def ask_cases(program: Program) -> list[dict[str, Any]]:
     """The cases of the kind of benchmark that a program runs, as it lists them. TeffError where it does not."""
     workers = usable_cores()
-    words = [*program.command_line(root, workers), "--cases"]
-    environment = {**os.environ, **program.environment_for(root, workers)}
+    words = [*program.command_line(workers), "--cases"]
+    environment = {**os.environ, **program.environment_for(workers)}
     try:
         asked = subprocess.run(
             words, env=environment, capture_output=True, text=True, check=True, timeout=COMPILED_TIMEOUT
@@ -54,7 +55,7 @@ def ask_cases(root: Path, program: Program) -> list[dict[str, Any]]:
 
 
 def call_program(
-    root: Path,
+    registry: Registry,
     program: Path | str,
     words: Sequence[str],
     environment: Mapping[str, str] | None = None,
@@ -67,10 +68,10 @@ def call_program(
     Where that is to start a system's program, `started`, its system is set up and no other; TeffError where it could
     not be built.
     """
-    needed = [each for each in load_systems(root) if started and each.name == started.identity]
-    ensure(root, needed, console=progress(), ways=(lambda _: [[started]]) if started else None)
+    needed = [each for each in registry.systems if started and each.name == started.identity]
+    ensure(registry, needed, console=progress(), ways=(lambda _: [[started]]) if started else None)
     for system in needed:
-        if started and (reason := absence(started, system, root)):
+        if started and (reason := absence(started, system)):
             raise TeffError(f"{started.id}: {reason}")
     command = [str(program), *words]
     called = subprocess.Popen(

@@ -2,9 +2,16 @@
 
 It leaves existing packages alone. It reports packages that can't be installed, and does not try again for a day. A
 system that can't be set up never keeps the others from being used.
+
+`teff install` installs systems that no other command sets up, each into a separate folder in `.teff/systems`. A folder
+counts once its stamp is there, which is written last. A failed installation leaves no folder. An interrupted one goes
+on where it was, since the registries' clients keep their downloads.
 """
 
 import fcntl
+import re
+import shutil
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,11 +21,25 @@ from typing import Literal
 from rich.console import Console
 from rich.markup import escape
 
+from tefflab.carried import TYPED
+from tefflab.errors import shortened
 from tefflab.systems.blame import is_kind
 from tefflab.systems.building import Build, Ways
-from tefflab.systems.packages import sudo
-from tefflab.systems.provision import Installing, provide_apt, provide_pip
-from tefflab.systems.systems import System
+from tefflab.systems.logged import Step, run_logged, tail
+from tefflab.systems.packages import (
+    PIP_QUIETLY,
+    PIP_STEP,
+    Installing,
+    PackageState,
+    as_root,
+    follow,
+    provide_apt,
+    provide_pip,
+    sudo,
+)
+from tefflab.systems.probing import probe, why_not_there
+from tefflab.systems.registry import Registry
+from tefflab.systems.systems import BUILD_FOLDER, INSTALLED_FOLDER, STAMP, Program, System
 
 CORE = "core"  # the owner of the requirements of every program
 CORE_APT = (
@@ -35,6 +56,10 @@ CORE_APT = (
     "nlohmann-json3-dev",
     "pkg-config",
 )
+_TELLING = re.compile(r"error|fatal|no matching|not found|cannot|could not|can't|unable|denied|no space", re.IGNORECASE)
+_TOLD = 4  # lines of a log
+_TOLD_AT_LENGTH = 3  # systems that come on request
+_SPARE = 1.5  # times what is said, on the disk: clients unpack beside what they download
 
 
 @dataclass(frozen=True)
@@ -46,7 +71,7 @@ class SetupReport:
 
 
 def ensure(
-    root: Path,
+    registry: Registry,
     systems: Sequence[System],
     *,
     console: Console,
@@ -60,13 +85,13 @@ def ensure(
     It builds the programs that `ways` names, or all of the systems. `extra_apt` are packages that only the calling
     command needs. Raises TeffError only where nothing at all would work: no compiler, or a core that does not build.
     """
-    with alone(root, console):
+    with alone(registry.root, console):
         ours = [*(CORE_APT if need_programs else ()), *extra_apt]
         unasked = [one for one in systems if not one.install.on_request]
         wanted = {CORE: ours} | {one.name: one.install.apt for one in unasked}
-        by_apt = provide_apt(root, wanted, console, installing)
-        build = Build(root, console) if need_programs else None  # raises where nothing can be built
-        by_pip = provide_pip(root, {one.name: one.install.pip for one in unasked}, console, installing)
+        by_apt = provide_apt(registry.root, wanted, console, installing)
+        build = Build(registry, console) if need_programs else None  # raises where nothing can be built
+        by_pip = provide_pip(registry.root, {one.name: one.install.pip for one in unasked}, console, installing)
         problems = by_pip.problems | by_apt.problems
         for owner, reason in problems.items():
             warn(console, owner, reason)
@@ -100,3 +125,174 @@ def alone(root: Path, console: Console, *, task: Literal["setup", "test"] = "set
             console.print(f"teff: waiting for another teff that is {doing}")
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+def offered(systems: Sequence[System]) -> list[System]:
+    """The systems that come on request."""
+    return [each for each in systems if each.install.on_request]
+
+
+def not_here(systems: Sequence[System]) -> str:
+    """`lake (79 MB, MIT); ./teff install lake`, of the systems that come on request; empty without any. Of many
+    systems, only the names."""
+    offers = offered(systems)
+    if len(offers) > _TOLD_AT_LENGTH:
+        return f"{', '.join(each.name for each in offers)}; {TYPED} install --list says more"
+    sizes = ", ".join(f"{each.name} ({each.install.cost})" for each in offers)
+    return f"{sizes}; {TYPED} install {' '.join(each.name for each in offers)}" if offers else ""
+
+
+def absent(systems: Sequence[System]) -> list[System]:
+    """The systems that come on request and are not here. If a system needs only Debian packages, the user may have
+    installed the same in another way: every program that could be built is here."""
+
+    def is_absent(system: System) -> bool:
+        is_apart = system.install.apart or bool(system.install.fetch)
+        return is_apart or all(why_not_there(one) for one in system.listed)
+
+    return [each for each in offered(systems) if not each.is_installed and is_absent(each)]
+
+
+def announce(systems: Sequence[System], console: Console) -> None:
+    """Announces the downloads before they begin."""
+    for each in systems:
+        come = each.install
+        where = f", in {INSTALLED_FOLDER / each.name}" if come.apart or come.fetch else ""
+        text = f"{each.name}: {each.title}, {come.cost}, about {come.seconds:g} s, by {' and '.join(come.registries)}"
+        console.print(f"teff: {escape(text)}{where}", soft_wrap=True)
+
+
+def install(registry: Registry, systems: Sequence[System], console: Console) -> dict[str, str]:
+    """Installs the systems, builds them and asks for their identities. The reason, for each that is not here then."""
+    problems: dict[str, str] = {}
+    todo = [each for each in offered(systems) if not each.is_installed]
+    announce(todo, console)
+    with alone(registry.root, console):
+        for each in todo:
+            if reason := _bring(each, console):
+                problems[each.name] = reason
+    if brought := [each for each in systems if each.name not in problems]:
+        ensure(registry, brought, console=console, ways=_listed)
+    return problems | {each.name: reason for each in brought if (reason := _missing(each))}
+
+
+def bring_missing(registry: Registry, systems: Sequence[System], console: Console) -> None:
+    """Installs the systems that come on request and are not here, and reports the systems that can't be had."""
+    offers = offered(systems)
+    if offers:
+        ensure(registry, offers, console=console, ways=_listed)  # some may be here without it
+    if missing := absent(offers):
+        report(install(registry, missing, console), missing, console)
+
+
+def _listed(system: System) -> list[list[Program]]:
+    return [[each] for each in system.listed]
+
+
+def remove(system: System, console: Console) -> None:
+    """Removes the files of `install` and the programs that were built with them. Debian packages stay: others may use
+    them."""
+    with alone(system.root, console):
+        shutil.rmtree(system.installed_folder, ignore_errors=True)
+        for program in system.programs:
+            for file in (system.root / BUILD_FOLDER / "bin").glob(program.program.replace("{benchmark}", "*")):
+                file.unlink()
+    console.print(f"teff: {system.name} is removed", soft_wrap=True)
+    state = PackageState.of(system.install.apt)
+    if left := sorted(state.installed):
+        console.print(
+            f"teff: Debian packages stay; to remove them: {sudo()}apt-get remove {' '.join(left)}", soft_wrap=True
+        )
+
+
+def _bring(system: System, console: Console) -> str:
+    """Empty where all went well. A reason has the lines of the log that say most."""
+    folder = system.installed_folder
+    if reason := _no_room(system):
+        return reason
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        reason = _by_apt(system, console) or _by_clients(system, console)
+        if not reason:
+            part = folder / f"{STAMP}.new"
+            part.write_text(system.wanted(), encoding="utf-8")
+            part.replace(folder / STAMP)
+    except Exception:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    if reason:
+        shutil.rmtree(folder, ignore_errors=True)
+    return reason
+
+
+def _no_room(system: System) -> str:
+    wanted = (system.install.megabytes or 0) * _SPARE
+    free = shutil.disk_usage(system.root).free / 1e6
+    return f"needs about {wanted:.0f} MB on the disk, and {free:.0f} MB are free" if free < wanted else ""
+
+
+def _by_apt(system: System, console: Console) -> str:
+    if not PackageState.of(system.install.apt).missing(system.install.apt):
+        return ""
+    outcome = provide_apt(system.root, {system.name: system.install.apt}, console)
+    if outcome.command:
+        words = "type" if sudo() else "type as root"
+        return f"only root may install packages; {words}: {outcome.command}, then {TYPED} install {system.name}"
+    if system.name not in outcome.problems:
+        return ""
+    log = system.root / ".teff" / "log" / "apt.log"
+    return f"{outcome.problems[system.name]}{telling(log) if as_root() is not None else ''}"
+
+
+def _by_clients(system: System, console: Console) -> str:
+    """By pip into an environment of the system's own, and by other registries' clients."""
+    log = system.root / ".teff" / "log" / f"install-{system.name}.log"
+    log.unlink(missing_ok=True)
+    for client, command in _commands(system):
+        with Step(console, f"installing {system.name} by {client}") as step:
+            step.show()
+            code = run_logged(command, log, on_line=follow(step, PIP_STEP), append=True)
+        if code:
+            return f"{client} failed{telling(log)}"
+    return ""
+
+
+def _commands(system: System) -> Iterator[tuple[str, list[str]]]:
+    """Each with the name of the client."""
+    folder = system.installed_folder
+    if system.install.apart:
+        python = str(folder / "venv/bin/python")
+        yield "venv", [sys.executable, "-m", "venv", str(folder / "venv")]
+        yield "pip", [python, "-m", "pip", "install", *PIP_QUIETLY, *system.install.pip]
+    for words in system.install.fetch:
+        filled = [word.replace("{folder}", str(system.folder)).replace("{installed}", str(folder)) for word in words]
+        yield Path(words[0]).name, filled
+
+
+def telling(log: Path) -> str:
+    """The lines of a log that tell the fault, each on a separate line, and the path of the log."""
+    if not log.is_file():
+        return ""
+    lines = [line.strip() for line in tail(log, 200).splitlines() if not line.startswith("$ ")]
+    said = [line for line in lines if _TELLING.search(line)] or [line for line in lines if line]
+    return "".join(f"\n  {line}" for line in dict.fromkeys(map(shortened, said[-_TOLD:]))) + f"\n  all of it: {log}"
+
+
+def _missing(system: System) -> str:
+    """Why no program of it is here; empty where one is."""
+    reasons = []
+    for program in system.listed:
+        found = probe(program, system)
+        if found.found:
+            return ""
+        reasons.append(found.reason or "")
+    return reasons[0]
+
+
+def report(problems: dict[str, str], systems: Sequence[System], console: Console) -> None:
+    """A line for each system: here, or why not."""
+    for each in systems:
+        if each.name in problems:
+            warn(console, each.name, problems[each.name])
+        else:
+            console.print(f"teff: {each.name} is here", soft_wrap=True)

@@ -4,11 +4,9 @@ Everything known about a system stands in its own folder below `bench/systems`; 
 else in the lab, names one.
 """
 
-import difflib
 import os
 import sys
-import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -17,15 +15,14 @@ from pydantic import (
     ConfigDict,
     Field,
     PrivateAttr,
-    ValidationError,
     field_validator,
     model_validator,
 )
 
-from tefflab.errors import BAD_INPUT, TeffError, first_fault
+from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.systems.naming import Named, owner_of, parsed
 from tefflab.systems.needs import PLACEHOLDER, Install, NonEmpty
-from tefflab.systems.versions import Asked, Place, Version, no_such_version
+from tefflab.systems.versions import Asked, Version, no_such_version
 
 BENCH_FOLDER = Path("bench")  # the driver, and a folder for each kind of benchmark
 SYSTEMS_FOLDER = BENCH_FOLDER / "systems"  # a folder for each system
@@ -49,6 +46,18 @@ def _check_placeholders(text: str, there_are: Sequence[str] = PLACEHOLDERS) -> s
             known = " ".join(f"{{{known}}}" for known in there_are)
             raise ValueError(f"{{{name}}} is no placeholder; there are {known}")
     return text
+
+
+def _check_reasons(environment: Mapping[str, str], why: Collection[str], table: str) -> None:
+    for name, value in environment.items():
+        _check_placeholders(value)
+        if name not in why:
+            raise ValueError(f"environment sets {name}, and {table} has no reason for it")
+
+
+def root_of(folder: Path) -> Path:
+    """The checkout that a system's folder is in."""
+    return folder.parents[len(SYSTEMS_FOLDER.parts)]
 
 
 class _Strict(BaseModel):
@@ -77,7 +86,7 @@ class Program(_Strict):
     title: NonEmpty
     program: NonEmpty  # `{benchmark}` in it is the measured kind
     best: bool = False  # of its system's programs of this kind; by default the first one is
-    slow_start: bool = False  # it takes seconds to start: other programs are launched before it
+    slow_start: bool = False  # it takes seconds to start: other programs are started before it
     ceiling: NonEmpty | None = None  # the program that measures its ceiling; none: its kernels run on the cores
     command: list[NonEmpty] = ["{program}"]
     command_for_ranks: list[NonEmpty] = []  # with `--ranks`; none: it does not choose how many processes there are
@@ -119,10 +128,7 @@ class Program(_Strict):
 
     @model_validator(mode="after")
     def _environment_has_reasons(self) -> Self:
-        for name, value in self.environment.items():
-            _check_placeholders(value)
-            if name not in self.why:
-                raise ValueError(f"environment sets {name}, and [program.why] has no reason for it")
+        _check_reasons(self.environment, self.why, "[program.why]")
         return self
 
     @property
@@ -174,49 +180,50 @@ class Program(_Strict):
         one._measured = benchmark
         return one
 
-    def program_path(self, root: Path) -> Path:
-        return (self._folder if self.is_python else self.build_folder(root) / "bin") / self.executable
+    @property
+    def program_path(self) -> Path:
+        return (self._folder if self.is_python else self.build_folder / "bin") / self.executable
 
-    def build_folder(self, root: Path) -> Path:
+    @property
+    def build_folder(self) -> Path:
         """What CMake built it in."""
-        return Path(place.build) if (place := self._place(root)) else root / BUILD_FOLDER
+        return Path(self._asked.place.build) if self._asked else root_of(self._folder) / BUILD_FOLDER
 
-    def command_line(self, root: Path, workers: int, ranks: int | None = None) -> list[str]:
+    def command_line(self, workers: int, ranks: int | None = None) -> list[str]:
         """The words that start the program with `workers` workers; flags are to be appended. `ranks` is the number of
         processes that the user wants, which share the workers; only programs with a `command_for_ranks` can do that."""
         if ranks is not None:
             words = [word.replace("{ranks}", str(ranks)) for word in self.command_for_ranks]
-            return [self._fill(word, root, workers) for word in words]
-        filled = [self._fill(word, root, workers) for word in self.command]
+            return [self._fill(word, workers) for word in words]
+        filled = [self._fill(word, workers) for word in self.command]
         script_first = self.is_python and self.command[0] == "{program}"
-        return [self.python(root), *filled] if script_first else filled
+        return [self.python, *filled] if script_first else filled
 
-    def python(self, root: Path) -> str:
+    @property
+    def python(self) -> str:
         """The interpreter of its scripts: the lab's, or that in the separate environment of its system or version."""
-        if place := self._place(root):
-            return place.python
-        return str(self.installed(root) / "venv/bin/python") if self._apart else sys.executable
+        if self._asked:
+            return self._asked.place.python
+        return str(self.installed / "venv/bin/python") if self._apart else sys.executable
 
-    def installed(self, root: Path) -> Path:
+    @property
+    def installed(self) -> Path:
         """Where `teff install` puts what its system needs."""
-        return self._asked.home(root) if self._asked else root / INSTALLED_FOLDER / self.system_name
+        return self._asked.home if self._asked else root_of(self._folder) / INSTALLED_FOLDER / self.system_name
 
-    def _place(self, root: Path) -> Place | None:
-        return self._asked.place(root) if self._asked else None
-
-    def environment_for(self, root: Path, workers: int) -> dict[str, str]:
+    def environment_for(self, workers: int) -> dict[str, str]:
         """The variables to be set besides those that are there."""
-        return {name: self._fill(value, root, workers) for name, value in self.environment.items()}
+        return {name: self._fill(value, workers) for name, value in self.environment.items()}
 
-    def _fill(self, text: str, root: Path, workers: int) -> str:
+    def _fill(self, text: str, workers: int) -> str:
         values = {
-            "program": str(self.program_path(root)),
+            "program": str(self.program_path),
             "benchmark": self.measured,
             "workers": str(workers),
-            "python": self.python(root),
+            "python": self.python,
             "folder": str(self._folder),
-            "build": str(self.build_folder(root)),
-            "installed": str(self.installed(root)),
+            "build": str(self.build_folder),
+            "installed": str(self.installed),
         }
         return PLACEHOLDER.sub(lambda match: values[match[1]], text)
 
@@ -233,6 +240,8 @@ class System(_Strict):
     homepage: Annotated[str, Field(pattern=r"^(https?://|docs/)\S+$")]  # or a page of ours
     color: Annotated[str, Field(pattern=r"^#[0-9A-Fa-f]{6}$")]
     install: Install = Install()
+    environment: dict[NonEmpty, str] = {}  # of all its programs
+    why: dict[NonEmpty, NonEmpty] = {}
     versions: list[Version] = Field(default=[], alias="version")
     programs: list[Program] = Field(default=[], alias="program")
     no_adapter: NonEmpty | None = None  # the reason why no program measures it
@@ -242,6 +251,14 @@ class System(_Strict):
 
     _folder: Path = PrivateAttr(Path())
     _asked: Asked | None = PrivateAttr(None)
+
+    @model_validator(mode="after")
+    def _programs_have_its_environment(self) -> Self:
+        _check_reasons(self.environment, self.why, "[why]")
+        for program in self.programs:
+            program.environment = self.environment | program.environment
+            program.why = self.why | program.why
+        return self
 
     @model_validator(mode="after")
     def _versions_are_of_its_programs(self) -> Self:
@@ -285,9 +302,20 @@ class System(_Strict):
         """The programs that run a kind of benchmark, by that kind's adapters or another kind's."""
         return [each.measuring(benchmark) for each in self.programs if each.benchmark == (adapters or benchmark)]
 
-    def is_installed(self, root: Path) -> bool:
+    @property
+    def root(self) -> Path:
+        """The checkout that its folder is in."""
+        return root_of(self._folder)
+
+    @property
+    def installed_folder(self) -> Path:
+        """What `teff install` puts it in."""
+        return self.root / INSTALLED_FOLDER / self.name
+
+    @property
+    def is_installed(self) -> bool:
         """Whether `teff install` brought what its file asks for now."""
-        stamp = root / INSTALLED_FOLDER / self.name / STAMP
+        stamp = self.installed_folder / STAMP
         return stamp.is_file() and stamp.read_text(encoding="utf-8") == self.wanted()
 
     def wanted(self) -> str:
@@ -311,14 +339,14 @@ class System(_Strict):
     def _version_asked(self, named: Named) -> Asked:
         if named.folder:
             if Path(named.folder).is_dir():
-                return Asked(named)
+                return Asked(self.root, named)
             way = named.version.rpartition("/")[2]
             is_way = any(program.name == way for program in self.programs)
             hint = f"; a way stands before the version: {self.name}/{way}@VERSION" if is_way else ""
             raise TeffError(f"{named}: there is no folder {named.folder}{hint}", exit_code=BAD_INPUT)
         for rule in self.versions:
             if (number := rule.number_of(named.version)) is not None:
-                return Asked(named, number, rule.filled(number))
+                return Asked(self.root, named, number, rule.filled(number))
         raise TeffError(no_such_version(self.name, named.version, self.versions), exit_code=BAD_INPUT)
 
     def placed_in(self, folder: Path) -> Self:
@@ -342,45 +370,6 @@ def best_of(programs: Sequence[Program]) -> Program:
     return next((each for each in programs if each.best), programs[0])
 
 
-def load_system(path: Path) -> System:
-    """Reads one `system.toml`; a fault in it is a TeffError with file, key and rule."""
-    try:
-        system = System.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-    except tomllib.TOMLDecodeError as error:
-        raise TeffError(f"{path}: is no TOML: {error}", exit_code=BAD_INPUT) from None
-    except ValidationError as error:
-        raise TeffError(f"{path}: {first_fault(error)}", exit_code=BAD_INPUT) from None
-    if system.name != path.parent.name:
-        raise TeffError(
-            f"{path}: name: {system.name!r} is not the folder's name, {path.parent.name!r}",
-            exit_code=BAD_INPUT,
-        )
-    return system.placed_in(path.parent)
-
-
-def load_systems(root: Path, wanted: Iterable[str] = ()) -> list[System]:
-    """Every system of the checkout at `root`, by name; behind each the versions of it that `wanted` names. TeffError
-    for a version that there is not."""
-    every = [load_system(path) for path in sorted((root / SYSTEMS_FOLDER).glob("*/system.toml"))]
-    versions: dict[str, list[str]] = {}
-    for named in dict.fromkeys(map(parsed, wanted)):
-        if named.version and named.version not in versions.setdefault(named.system, []):
-            versions[named.system].append(named.version)
-    return [each for one in every for each in (one, *map(one.at, versions.get(one.name, [])))]
-
-
 def usable_cores() -> int:
     """How many cores this process may use: the default of `--workers`."""
     return len(os.sched_getaffinity(0))
-
-
-def no_adapter(name: str, measured: str, there: Iterable[str]) -> TeffError:
-    """The error for a system that this can't be measured on; it lists the systems with an adapter."""
-    return TeffError(f"{name} has no adapter for {measured}; there is one for: {' '.join(there)}", exit_code=BAD_INPUT)
-
-
-def no_such_system(name: str, there: Sequence[str], listed: str = "") -> TeffError:
-    """The error for an unknown name: the nearest name, else where the systems are `listed`, or their names."""
-    near = difflib.get_close_matches(name, there, 1)
-    hint = f"did you mean {near[0]}?" if near else listed or f"there are: {' '.join(there)}"
-    return TeffError(f"no system is called {name!r}; {hint}", exit_code=BAD_INPUT)

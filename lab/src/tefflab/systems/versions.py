@@ -66,21 +66,23 @@ class Version(BaseModel):
 class Asked:
     """A version of a system that the user asked for: by its `rule`, or installed in a folder."""
 
+    root: Path  # the checkout
     named: Named
     number: str = ""
     rule: Version | None = None
 
-    def home(self, root: Path) -> Path:
+    @property
+    def home(self) -> Path:
         """What Teff keeps of it."""
-        return root / VERSIONS_FOLDER / self.named.slug
+        return self.root / VERSIONS_FOLDER / self.named.slug
 
-    def place(self, root: Path) -> "Place":
+    @property
+    def place(self) -> "Place":
         """Where it is; where it will be, if it has not been brought."""
-        home = self.home(root)
-        file = home / PLACE
+        file = self.home / PLACE
         if file.is_file():
             return Place.model_validate_json(file.read_text(encoding="utf-8"))
-        return Place(wanted="", build=str(home / "build"), python=str(home / "venv/bin/python"))
+        return Place(wanted="", build=str(self.home / "build"), python=str(self.home / "venv/bin/python"))
 
     @property
     def wanted(self) -> str:

@@ -3,12 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tefflab.benchmarks.benchmark import Benchmark, Command, Launch, Option, Request, Scales
+from tefflab.benchmarks.benchmark import Benchmark, Command, Option, Request, Round, Scales
 from tefflab.benchmarks.task_graph.ceiling import Ceiling, expect_rates
-from tefflab.benchmarks.task_graph.configuration import check, parse, refuse_unknown_values
-from tefflab.benchmarks.task_graph.estimate import GraphRun
-from tefflab.benchmarks.task_graph.estimates import GraphEstimates
+from tefflab.benchmarks.task_graph.estimates import GraphEstimates, GraphRun
 from tefflab.benchmarks.task_graph.experiment import GraphExperiment, one_number_of_workers
+from tefflab.benchmarks.task_graph.graphs import check, parse, refuse_unknown_values
 from tefflab.benchmarks.task_graph.plan import Asks, GraphCase, GraphPlan
 from tefflab.benchmarks.task_graph.questions import CurveQuestion, GraphQuestion, MetgQuestion, curve_iterations
 from tefflab.benchmarks.task_graph.record import GraphRecord
@@ -18,7 +17,7 @@ from tefflab.records.run import Failure, Sitting
 
 
 class TaskGraph(Benchmark[GraphRecord]):
-    """One launch of a system answers the questions of all configurations; each run is compared with the ceiling."""
+    """A round of a system answers the questions of all cases; each run is compared with the ceiling."""
 
     name = "task_graph"
     measured = "METG"
@@ -61,10 +60,10 @@ class TaskGraph(Benchmark[GraphRecord]):
             ),
         )
 
-    def launches(self, plan: Plan, scales: Scales) -> Sequence[Launch[GraphRecord]]:
+    def rounds(self, plan: Plan, scales: Scales) -> Sequence[Round[GraphRecord]]:
         assert isinstance(plan, GraphPlan)
         return [
-            Launch(
+            Round(
                 variant,
                 max(plan.workers),
                 [_question(plan, variant, case, scales[variant.ceiling, case]) for case in plan.cases],
@@ -104,13 +103,13 @@ def _sweep_plan(request: Request) -> GraphPlan:
 
 
 def _plan_of_one(request: Request, asks: Asks) -> GraphPlan:
-    """Of the one configuration that flags describe."""
+    """Of the one case that flags describe."""
     workers = one_number_of_workers(request)
-    configuration = parse(request.flags, workers)
-    check(request.root, configuration, request.flags)
-    expect_rates(request.root, [configuration])
-    case = GraphCase.of(configuration, workers)
-    return GraphPlan(asks=asks, title=configuration.title, cases=(case,), variants=request.variants)
+    graphs = parse(request.flags, workers)
+    check(request.registry.root, graphs, request.flags)
+    expect_rates(request.registry.root, [graphs])
+    case = GraphCase.of(graphs, workers)
+    return GraphPlan(asks=asks, title=graphs.title, cases=(case,), variants=request.variants)
 
 
 BENCHMARK = TaskGraph()

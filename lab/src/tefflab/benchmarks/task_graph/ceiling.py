@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterable
 from pathlib import Path
 
 from tefflab.benchmarks.benchmark import Reference
-from tefflab.benchmarks.task_graph.configuration import Configuration
+from tefflab.benchmarks.task_graph.graphs import Graphs
 from tefflab.benchmarks.task_graph.plan import GraphCase
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.errors import BAD_INPUT, TeffError
@@ -42,44 +42,44 @@ class Ceiling(Reference[GraphRecord]):
         TeffError where the kernel has no rate, or its tasks do not grow with the iterations.
         """
         assert isinstance(case, GraphCase)
-        configuration = case.configuration
+        graphs = case.graphs
         iterations = 1
         quickest = yield from self._calibrated(case, iterations)
         wanted = math.inf
         while quickest.granularity < wanted:
             if iterations > 1 << 30:
-                raise TeffError(f"{configuration.title}: its tasks do not grow with -iter: nothing to search for")
+                raise TeffError(f"{graphs.title}: its tasks do not grow with -iter: nothing to search for")
             wanted = max(self._least_task, _GROWTH * quickest.granularity)
             iterations *= 2
             quickest = yield from self._calibrated(case, iterations)
         seconds = _MEMORY_SECONDS if quickest.bytes else _CEILING_SECONDS
         steps = max(10, round(seconds / quickest.granularity))
-        return configuration.ceiling_line(case.workers, steps, iterations), quickest.granularity / iterations
+        return graphs.ceiling_line(case.workers, steps, iterations), quickest.granularity / iterations
 
     def _calibrated(self, case: GraphCase, iterations: int) -> _Runs:
         """A short run of the ceiling with so many iterations. A run that seems long enough may only have been noisy, so
         it is made again; the quickest counts."""
         runs: list[GraphRecord] = []
         for _ in range(_CALIBRATIONS):
-            record = yield case.configuration.ceiling_line(case.workers, 10, iterations)
-            _refuse_without_rate(record, case.configuration)
+            record = yield case.graphs.ceiling_line(case.workers, 10, iterations)
+            _refuse_without_rate(record, case.graphs)
             runs.append(record)
             if record.granularity < self._least_task:
                 break
         return min(runs, key=lambda each: each.granularity)
 
 
-def expect_rates(root: Path, configurations: Iterable[Configuration]) -> None:
-    """TeffError for a configuration whose kernels have no rate: one short run of the ceiling for each different one
+def expect_rates(root: Path, every: Iterable[Graphs]) -> None:
+    """TeffError for graphs whose kernels have no rate: one short run of the ceiling for each different one
     finds it. If the ceiling can't run, the sitting will give the reason."""
     ceiling = Ceiling().command_line(root, 1)
-    for line, configuration in {each.ceiling_line(1, 1, 1): each for each in configurations}.items():
+    for line, graphs in {each.ceiling_line(1, 1, 1): each for each in every}.items():
         asked = subprocess.run([*ceiling, *line.split()], capture_output=True, text=True, check=False)
         if asked.returncode == 0:
-            _refuse_without_rate(parse_record(asked.stdout, GraphRecord), configuration)
+            _refuse_without_rate(parse_record(asked.stdout, GraphRecord), graphs)
 
 
-def _refuse_without_rate(record: GraphRecord, of: Configuration) -> None:
+def _refuse_without_rate(record: GraphRecord, of: Graphs) -> None:
     if not record.flops and not record.bytes:
         raise TeffError(
             f"{of.title}: this kernel counts neither FLOPs nor bytes, so it has no efficiency; METG needs one that "

@@ -12,7 +12,7 @@ from pydantic import Field, field_validator, model_validator
 
 from tefflab.benchmarks.benchmark import Experiment, NonEmpty, Request
 from tefflab.benchmarks.task_graph.ceiling import expect_rates
-from tefflab.benchmarks.task_graph.configuration import check, parse, read_flags
+from tefflab.benchmarks.task_graph.graphs import check, parse, read_flags
 from tefflab.benchmarks.task_graph.plan import GraphCase, GraphPlan
 from tefflab.durations import seconds
 from tefflab.errors import BAD_INPUT, TeffError
@@ -121,8 +121,8 @@ class GraphExperiment(Experiment):
         workers = one_number_of_workers(request)
         cases = self.cases(workers)
         for case in cases:
-            check(request.root, case.configuration)
-        expect_rates(request.root, [case.configuration for case in cases])
+            check(request.registry.root, case.graphs)
+        expect_rates(request.registry.root, [case.graphs for case in cases])
         return GraphPlan(
             asks=self.kind,
             title=self.title,
@@ -146,10 +146,10 @@ class GraphExperiment(Experiment):
         for flags in graphs:
             if not any(name == "width" for name, *_ in read_flags(flags)):
                 flags += ["-width", str(columns * workers)]
-        configuration = parse(list(itertools.chain(graphs[0], *(["-and", *flags] for flags in graphs[1:]))), workers)
+        described = parse(list(itertools.chain(graphs[0], *(["-and", *flags] for flags in graphs[1:]))), workers)
         named = list(zip(self.vary, settings, strict=True))
         words = [one.text if vary.cases else f"{vary.name} {one.text}" for vary, one in named]
-        case = GraphCase.of(configuration, workers, ", ".join(words) or None)
+        case = GraphCase.of(described, workers, ", ".join(words) or None)
         number = next((one for vary, one in named if vary.values is not None), None)
         return case.model_copy(
             update={

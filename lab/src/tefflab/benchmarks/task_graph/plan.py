@@ -1,31 +1,52 @@
-"""The plan of a sitting of task graphs."""
+"""The plan of a sitting of task graphs, and how long a run is.
 
+A run has enough timesteps that start and end hardly count. It has fewer only if tasks are very long.
+"""
+
+import math
 import shlex
 from typing import Literal
 
-from tefflab.benchmarks.task_graph.configuration import Configuration, parse
-from tefflab.benchmarks.task_graph.shape import STEPS
+from tefflab.benchmarks.task_graph.graphs import Graphs, parse
 from tefflab.records.plan import Case, Plan
+
+LEAST_SECONDS = 0.05  # of a run
+STEPS = 1000  # at least, unless that takes longer than
+MOST_SECONDS = 0.5
+FEWEST_STEPS = 100  # however long they take
+PROBE_STEPS = 50
 
 Asks = Literal["metg", "curve"]  # where efficiency crosses the threshold; or all of it, at the same sizes of task
 
-METG_CHARTS = ("metg", "metg_dots", "metg_lines")
-CHARTS = ("efficiency", "rate", *METG_CHARTS)
+
+def steps_for(granularity: float, width: int, workers: int) -> int:
+    """Timesteps of a run whose tasks take `granularity` seconds of a core, `width` of them in a timestep."""
+    timestep = granularity * width / workers
+    wanted = max(STEPS, math.ceil(LEAST_SECONDS / timestep))
+    if wanted * timestep > MOST_SECONDS:
+        wanted = max(FEWEST_STEPS, math.floor(MOST_SECONDS / timestep))
+    return _rounded(wanted)
+
+
+def _rounded(steps: int) -> int:
+    """To two digits, upwards: a person reads these."""
+    unit = int(10 ** max(len(str(steps)) - 2, 0))
+    return -(-steps // unit) * unit
 
 
 class GraphCase(Case):
-    """One configuration: one or several graphs that run at once."""
+    """One or several graphs that run at once."""
 
     steps: int | None = None  # where the user wants so many
 
     @classmethod
-    def of(cls, configuration: Configuration, workers: int, name: str | None = None) -> "GraphCase":
-        title = name or configuration.title
-        return cls(name=title, flags=configuration.flags, steps=configuration.steps, workers=workers)
+    def of(cls, graphs: Graphs, workers: int, name: str | None = None) -> "GraphCase":
+        title = name or graphs.title
+        return cls(name=title, flags=graphs.flags, steps=graphs.steps, workers=workers)
 
     @property
-    def configuration(self) -> Configuration:
-        return Configuration(parse(shlex.split(self.flags), self.workers).graphs, self.steps)
+    def graphs(self) -> Graphs:
+        return Graphs(parse(shlex.split(self.flags), self.workers).graphs, self.steps)
 
 
 class GraphPlan(Plan):

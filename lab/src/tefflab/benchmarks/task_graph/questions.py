@@ -1,4 +1,4 @@
-"""The state of one system under one configuration, and the next runs of a round."""
+"""The state of one system at one case, and the next runs of a round."""
 
 import math
 from abc import abstractmethod
@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 from tefflab.analysis.crossing import Relation
 from tefflab.analysis.distance import alike, round_trip_of
-from tefflab.analysis.results import MetgRow
+from tefflab.analysis.results import MetgRow, Progress
 from tefflab.analysis.search import MetgSearch, measurement_grid
-from tefflab.analysis.statistics import MetgEstimate, metg_error
-from tefflab.benchmarks.benchmark import Ask, Estimated, Question
-from tefflab.benchmarks.task_graph.estimate import GraphRun, at_distance, estimate_row, observations
-from tefflab.benchmarks.task_graph.plan import GraphCase
+from tefflab.analysis.statistics import metg_error
+from tefflab.benchmarks.benchmark import Ask, Question
+from tefflab.benchmarks.task_graph.estimates import GraphRun, at_distance, estimate_row, observations
+from tefflab.benchmarks.task_graph.plan import PROBE_STEPS, GraphCase, steps_for
 from tefflab.benchmarks.task_graph.record import GraphRecord
-from tefflab.benchmarks.task_graph.shape import PROBE_STEPS, steps_for
 from tefflab.output.quantities import bound, duration
 from tefflab.records.plan import Variant
 
@@ -34,7 +33,7 @@ _Runs = Generator[Ask, Sequence[GraphRun], Sequence[GraphRun]]
 
 
 class GraphQuestion(Question[GraphRecord]):
-    """One system under one configuration. A round is one launch of the system.
+    """One system at one case. A round is one start of its program.
 
     `seconds_per_iteration`: ideal time of one iteration of one task on one core.
     """
@@ -42,7 +41,7 @@ class GraphQuestion(Question[GraphRecord]):
     def __init__(self, variant: Variant, case: GraphCase, seconds_per_iteration: float) -> None:
         super().__init__(case)
         self.variant = variant
-        self.configuration = case.configuration
+        self.graphs = case.graphs
         self._seconds = seconds_per_iteration
         self._overhead = 0.0  # seconds a task, about, in this round: to choose the number of timesteps
 
@@ -52,26 +51,26 @@ class GraphQuestion(Question[GraphRecord]):
         Each round finds it out for itself, because systems cost more a task in longer runs. If all rounds took the
         length from one of them, they would share its mistake, which no interval made of rounds can see.
         """
-        cold = yield from self._probed(self.configuration.steps or PROBE_STEPS)
+        cold = yield from self._probed(self.graphs.steps or PROBE_STEPS)
         self._overhead = cold.granularity
-        if self.configuration.steps is None and cold.wall_seconds < _WARM:
+        if self.graphs.steps is None and cold.wall_seconds < _WARM:
             self._overhead = (yield from self._probed(self._steps(0))).granularity
         yield from self._measured()
 
     @abstractmethod
     def _measured(self) -> _Round:
-        """The runs of a round, once the launch is warm."""
+        """The runs of a round, once the program is warm."""
 
     def _probed(self, steps: int) -> Generator[Ask, Sequence[GraphRun], GraphRecord]:
-        (run,) = yield Ask(self.configuration.line(steps, 0), role="probe")
+        (run,) = yield Ask(self.graphs.line(steps, 0), role="probe")
         return run.record
 
     def _run(self, iterations: int) -> _Runs:
-        return (yield Ask(self.configuration.line(self._steps(iterations), iterations), attempts=ATTEMPTS))
+        return (yield Ask(self.graphs.line(self._steps(iterations), iterations), attempts=ATTEMPTS))
 
     def _steps(self, iterations: int) -> int:
         granularity = self._overhead + iterations * self._seconds
-        return self.configuration.steps or steps_for(granularity, self.configuration.width, self.case.workers)
+        return self.graphs.steps or steps_for(granularity, self.graphs.width, self.case.workers)
 
 
 @dataclass
@@ -102,7 +101,6 @@ class MetgQuestion(GraphQuestion):
         self.threshold = threshold
         self._is_drawn = is_drawn
         self._longest = max(1, int(LONGEST_TASK / seconds_per_iteration))  # iterations
-        self._rows: dict[tuple[int, ...], MetgRow] = {}  # estimated since the last round, by their runs' ids
         self._places: list[_Place] = []
         self._place: _Place | None = None  # that this round measures
 
@@ -126,7 +124,6 @@ class MetgQuestion(GraphQuestion):
 
     def add(self, runs: Sequence[GraphRun]) -> None:
         super().add(runs)
-        self._rows.clear()
         place, self._place = self._place, None
         if place is None or place.relation != "=" or (seen := self.row(place.round_trip).metg) is None:
             return
@@ -137,27 +134,17 @@ class MetgQuestion(GraphQuestion):
 
     def row(self, round_trip: float | None) -> MetgRow:
         """The row at a distance of the cores; of all runs if it is None."""
-        runs = at_distance(self.runs, round_trip)
-        which = tuple(map(id, runs))
-        if which not in self._rows:
-            self._rows[which] = estimate_row(self.variant, self.threshold, runs)
-        return self._rows[which]
+        return estimate_row(self.variant, self.threshold, at_distance(self.runs, round_trip))
 
-    def estimate(self, round_trip: float | None) -> MetgEstimate | None:
-        return self.row(round_trip).metg
-
-    def foreseen_half_width(self, estimate: Estimated, round_trip: float | None) -> float:
-        half_width = estimate.relative_half_width
-        if math.isfinite(half_width):
-            return half_width
-        return metg_error(observations(at_distance(self.runs, round_trip)), self.threshold)
-
-    def rounds_behind(self, estimate: Estimated) -> int:
-        return estimate.rounds if isinstance(estimate, MetgEstimate) else self.rounds
-
-    def text(self, estimate: Estimated) -> str:
-        relation = estimate.relation if isinstance(estimate, MetgEstimate) else "="
-        return bound(relation, duration(estimate.value))
+    def progress(self, round_trip: float | None) -> Progress | None:
+        seen = self.row(round_trip).metg
+        if seen is None:
+            return None
+        foreseen = seen.relative_half_width
+        if not math.isfinite(foreseen):
+            foreseen = metg_error(observations(at_distance(self.runs, round_trip)), self.threshold)
+        text = bound(seen.relation, duration(seen.value))
+        return Progress(self.case.place, text, seen, foreseen, seen.rounds)
 
     def _scout(self, round_trip: float | None) -> Generator[Ask, Sequence[GraphRun], _Place]:
         search = MetgSearch(self.threshold, self._seconds, longest_task=LONGEST_TASK)

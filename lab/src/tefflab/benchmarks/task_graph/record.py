@@ -11,7 +11,7 @@ from tefflab.records.record import Count, Hex64, Record, RecordError, Share, Str
 
 
 class Graph(Strict):
-    """One task graph of a configuration, every parameter spelled out."""
+    """One task graph of a case, every parameter spelled out."""
 
     type: str
     steps: Annotated[int, Field(ge=1)]
@@ -108,21 +108,6 @@ class GraphRecord(Record):
         return 0 if first.kernel == "empty" else first.iterations
 
     @property
-    def flops_per_second(self) -> float:
-        """Achieved rate of all workers [FLOP/s]."""
-        return (self.flops or 0) / self.wall_seconds
-
-    @property
-    def bytes_per_second(self) -> float:
-        """Achieved memory rate of all workers [B/s]."""
-        return (self.bytes or 0) / self.wall_seconds
-
-    @property
-    def tasks_per_second(self) -> float:
-        """Tasks finished a second by all workers: the rate of empty kernels."""
-        return (self.tasks or 0) / self.wall_seconds
-
-    @property
     def rate_unit(self) -> str:
         """The unit of `rate`: `FLOP/s` where the kernel computes, `B/s` where it copies, else `task/s`."""
         if self.flops:
@@ -132,13 +117,4 @@ class GraphRecord(Record):
     @property
     def rate(self) -> float:
         """The rate that suits the kernel, in `rate_unit`; efficiency is a share of it."""
-        rates = {"FLOP/s": self.flops_per_second, "B/s": self.bytes_per_second}
-        return rates.get(self.rate_unit, self.tasks_per_second)
-
-    @property
-    def cpu_share(self) -> float:
-        """CPU time / (wall time x workers): under 1 where workers slept or the machine took cores away."""
-        wall = self.wall_seconds
-        if self.noise is None or self.workers is None:
-            raise RecordError("the record does not say its CPU time")
-        return self.noise.cpu_seconds / (wall * self.workers)
+        return (self.flops or self.bytes or self.tasks or 0) / self.wall_seconds

@@ -1,20 +1,57 @@
-"""The METG table: for a terminal of any width, for a pipe as plain text, for programs as JSON."""
+"""The tables of METG, of several cases and of curves: for a terminal of any width, for a pipe as plain text,
+for programs as JSON.
+"""
 
 import math
-from dataclasses import asdict
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import Console, ConsoleOptions, Group, RenderResult
 from rich.text import Text
 
-from tefflab.analysis.results import Curve, MeasuredCase, MetgRow
-from tefflab.benchmarks.task_graph.caveats import caveats
-from tefflab.benchmarks.task_graph.readings import metg_interval_text, metg_name, overhead_text, value_text
-from tefflab.benchmarks.task_graph.remarks import remarks
+from tefflab.analysis.results import Curve, CurvePoint, MeasuredCase, MetgRow
+from tefflab.benchmarks.task_graph.caveats import caveats, elsewhere, own_steps, remarks
+from tefflab.benchmarks.task_graph.readings import (
+    WorkAxis,
+    absences,
+    curves_in_order,
+    metg_interval_text,
+    metg_name,
+    overhead_text,
+    value_text,
+)
 from tefflab.output import quantities
+from tefflab.output.last_words import LINES
 from tefflab.output.table import Column, Table
 
+_BETWEEN_FLAGS = re.compile(r" (?=--?[a-z])")
 _DOT = "● "
+_NOTHING_KNOWN = 10.0  # an efficiency whose interval reaches this: few rounds, which differ ever so much
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """As rich prints it: broken between flags, never between a flag and its value."""
+
+    title: str
+    flags: str
+
+    def __rich_console__(self, _console: Console, options: ConsoleOptions) -> RenderResult:
+        line = Text(self.title, "bold")
+        gap = "  "
+        for flag in self._parts():
+            if line.cell_len + len(gap) + flag.cell_len > options.max_width:
+                yield line
+                line = flag
+            else:
+                line = Text.assemble(line, gap, flag)
+            gap = " "
+        yield line
+
+    def _parts(self) -> Iterator[Text]:
+        return (Text(each, "dim") for each in _BETWEEN_FLAGS.split(self.flags) if each)
 
 
 class MetgTable:
@@ -26,8 +63,8 @@ class MetgTable:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         case = self._case
         yield Text(f"{metg_name(case.threshold)} – {case.name}", style="bold")
-        if case.configuration:
-            yield Text(case.configuration, style="dim")
+        if case.flags:
+            yield Text(case.flags, style="dim")
         if case.rows:
             yield Table(_columns(case, colored=console.color_system is not None))
         if found := remarks(case, options.max_width):
@@ -62,7 +99,7 @@ def to_json(case: MeasuredCase) -> dict[str, Any]:
     """The case with its rows, curves and caveats; open ends of intervals are None."""
     return {
         "name": case.name,
-        "configuration": case.configuration,
+        "configuration": case.flags,
         "threshold": case.threshold,
         "steps": case.steps,
         "round_trip": case.round_trip,
@@ -88,3 +125,55 @@ def _finite(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _finite(each) for name, each in value.items()}
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def series_table(cases: Sequence[MeasuredCase]) -> Group:
+    """METG of every system at each case, a row each, then the systems that could not be measured."""
+    rows = [row for case in cases for row in case.rows]
+    headings: dict[int, str] = {}
+    for case in cases:
+        headings[sum(len(each.rows) for each in cases[: len(headings)])] = case.name
+    table = Table(
+        [
+            Column("system", [f"  {row.variant.id}" for row in rows], "left"),
+            Column(metg_name(cases[0].threshold), [value_text(row) for row in rows]),
+            Column("95 % interval", [metg_interval_text(row) for row in rows]),
+            Column("rounds", [str(row.rounds) for row in rows], priority=1),
+        ],
+        headings=headings,
+    )
+    return Group(table, *(Text.assemble(("without a value", "bold"), f" – {text}") for text in absences(cases)))
+
+
+def curve_table(case: MeasuredCase) -> Group:
+    """The points of every curve, a row each, by the rising size of the task, and their remarks."""
+    size = WorkAxis(case)
+    points = [(curve, point) for curve in curves_in_order(case) for point in curve.points]
+    headings: dict[int, str] = {}
+    for number, (curve, _) in enumerate(points):
+        if curve.variant.id not in headings.values():
+            headings[number] = curve.variant.id
+    table = Table(
+        [
+            Column(size.title, [size.tick(size.of(each)) for _, each in points], priority=2),
+            Column("granularity", [quantities.duration(each.granularity.value) for _, each in points]),
+            Column("efficiency", [quantities.percent(each.efficiency.value) for _, each in points]),
+            Column("95 % interval", [_ends(each) for _, each in points]),
+            Column("rate", [quantities.rate(each.rate.value, curve.rate_unit) for curve, each in points], priority=1),
+        ],
+        headings=headings,
+    )
+    head = Heading(f"Efficiency – {case.name}", case.flags)
+    said = [each for each in (own_steps(case, "efficiency"), elsewhere(case)) if each]
+    remarks = [*said, *((each.heading, each.text) for each in caveats(case))]
+    if len(remarks) > LINES:
+        left = remarks[LINES - 1 :]
+        remarks[LINES - 1 :] = [(f"{len(left)} more in the report", ", ".join(heading for heading, _ in left))]
+    return Group(head, table, *(Text.assemble((heading, "bold"), f" – {text}") for heading, text in remarks))
+
+
+def _ends(point: CurvePoint) -> str:
+    if point.efficiency.high >= _NOTHING_KNOWN:
+        return quantities.TOO_FEW
+    low, high = quantities.percent(point.efficiency.low), quantities.percent(point.efficiency.high)
+    return f"{low.removesuffix(' %')} – {high}"

@@ -35,8 +35,9 @@ def command(
     from tefflab.host.terminal import output, progress
     from tefflab.json_lines import json_lines
     from tefflab.output.comparison_table import to_tables
+    from tefflab.systems.registry import Registry
 
-    found = answer(project_root(), a, b, store, against)
+    found = answer(Registry(project_root()), a, b, store, against)
     for reason in found.left_out:
         progress().print(f"teff: {reason}", soft_wrap=True, markup=False)
     if as_json:

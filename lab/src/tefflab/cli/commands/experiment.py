@@ -34,6 +34,7 @@ def command(
     from tefflab.cli.session import Options, experiment, experiment_list, experiment_objects
     from tefflab.host.terminal import output
     from tefflab.json_lines import json_lines
+    from tefflab.systems.registry import Registry
 
     if name is None:
         if as_json:
@@ -53,4 +54,4 @@ def command(
         all_variants=all_variants,
         as_json=as_json,
     )
-    experiment(project_root(), name, asked)
+    experiment(Registry(project_root()), name, asked)

@@ -30,5 +30,6 @@ def command(
     """
     from tefflab import project_root
     from tefflab.cli.exporting import export
+    from tefflab.systems.registry import Registry
 
-    export(project_root(), options.one_store(store, named), form, file)
+    export(Registry(project_root()), options.one_store(store, named), form, file)

@@ -20,32 +20,33 @@ def command(
     Example:  teff graph --svg fft.svg -type fft -width 8 -steps 9
     """
     from tefflab import project_root
-    from tefflab.benchmarks.task_graph.configuration import refuse_unknown_values
-    from tefflab.benchmarks.task_graph.core import core_program
-    from tefflab.benchmarks.task_graph.described import describe_graphs, expect_listable, listed_tasks
-    from tefflab.benchmarks.task_graph.drawing import draw
+    from tefflab.benchmarks.task_graph.drawing import describe_graphs, draw, expect_listable, listed_tasks
+    from tefflab.benchmarks.task_graph.graphs import core_program, refuse_unknown_values
     from tefflab.errors import BAD_INPUT, TeffError
     from tefflab.host.terminal import output, progress
     from tefflab.json_lines import json_lines
     from tefflab.systems.programs import call_program
+    from tefflab.systems.registry import Registry
     from tefflab.systems.setup import ensure
 
     refuse_unknown_values(context.args)
-    root = project_root()
+    registry = Registry(project_root())
     if svg is None:
         expect_listable(context.args)
         if not as_json:  # first: a flag without its value would take it
-            call_program(root, core_program(root), ["-vv", *context.args], command_path=context.command_path)
+            call_program(
+                registry, core_program(registry.root), ["-vv", *context.args], command_path=context.command_path
+            )
             return
-        ensure(root, [], console=progress())
-        typer.echo(json_lines(listed_tasks(root, context.args)))
+        ensure(registry, [], console=progress())
+        typer.echo(json_lines(listed_tasks(registry.root, context.args)))
         return
     if as_json:
         raise TeffError("--json and --svg: one of them at a time", exit_code=BAD_INPUT)
     if svg.suffix != ".svg":
         raise TeffError(f"--svg {svg}: the picture is SVG; give a name that ends in .svg", exit_code=BAD_INPUT)
-    ensure(root, [], console=progress())
-    picture = draw(describe_graphs(root, context.args))
+    ensure(registry, [], console=progress())
+    picture = draw(describe_graphs(registry.root, context.args))
     try:
         svg.write_text(picture, encoding="utf-8")
     except OSError as error:

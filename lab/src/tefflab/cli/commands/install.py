@@ -26,6 +26,7 @@ def command(
     from tefflab import project_root
     from tefflab.cli.requested import bring, list_offers, take_away
     from tefflab.errors import BAD_INPUT, TeffError
+    from tefflab.systems.registry import Registry
 
     said = names or []
     if as_list or not (said or all_):
@@ -35,10 +36,10 @@ def command(
                 f"{' '.join(words)}: name systems to install or remove, or ask for the --list alone",
                 exit_code=BAD_INPUT,
             )
-        list_offers(project_root(), as_json=as_json)
+        list_offers(Registry(project_root()), as_json=as_json)
         return
     if as_json:
         raise TeffError("--json is for the list", exit_code=BAD_INPUT)
     if said and all_:
         raise TeffError(f"{' '.join(said)} and --all: one of them", exit_code=BAD_INPUT)
-    (take_away if removing else bring)(project_root(), said)
+    (take_away if removing else bring)(Registry(project_root()), said)

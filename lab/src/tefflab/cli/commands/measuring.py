@@ -40,6 +40,7 @@ def _typer_command(kind: "AnyBenchmark | None", command: "Command") -> TyperComm
     def measure(context: typer.Context, **said: Any) -> None:
         from tefflab import project_root
         from tefflab.cli.session import Options, run_command
+        from tefflab.systems.registry import Registry
 
         assert kind is not None
         _refuse_misspelled(context)
@@ -58,7 +59,7 @@ def _typer_command(kind: "AnyBenchmark | None", command: "Command") -> TyperComm
             own=own,
             flags=tuple(context.args),
         )
-        run_command(project_root(), kind, command, asked)
+        run_command(Registry(project_root()), kind, command, asked)
 
     parameters = {
         "context": (typer.Context, inspect.Parameter.empty),

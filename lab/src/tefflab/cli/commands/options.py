@@ -12,7 +12,7 @@ from tefflab import project_root
 from tefflab.cli import completion
 
 if TYPE_CHECKING:
-    from tefflab.systems.provision import Installing
+    from tefflab.systems.packages import Installing
 
 
 def not_empty(context: typer.Context, parameter: typer.CallbackParam, value: str) -> str:
@@ -63,7 +63,7 @@ def most_workers() -> int:
 
 
 _MINUTES = number("--minutes", "Time for measuring, at most; from 0.1.", 5.0, 0.1, metavar="M")
-_ROUNDS = number("--rounds", "Launches of each, at most; from 2.", 25, 2, metavar="R")
+_ROUNDS = number("--rounds", "Rounds of each, at most; from 2.", 25, 2, metavar="R")
 
 Systems = Annotated[
     str,

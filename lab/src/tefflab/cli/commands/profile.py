@@ -98,18 +98,19 @@ def _profile_patterns(
     from tefflab.json_lines import json_lines
     from tefflab.profiles.spawn_profile import profiled_cases, take_profile
     from tefflab.profiles.spawn_profile_table import to_table
-    from tefflab.systems.systems import load_systems, usable_cores
+    from tefflab.systems.registry import Registry
+    from tefflab.systems.systems import usable_cores
 
     failed = False
-    root = project_root()
+    registry = Registry(project_root())
     wanted = options.systems(systems)
-    able = [each.name for each in load_systems(root) if any(program.profile for program in BENCHMARK.programs(each))]
-    prepare(root, BENCHMARK, wanted or able, all_variants=True)
-    programs = [each.program for each in whoever_is_here(root, BENCHMARK, wanted or able, all_ways=True)]
-    for program, case in profiled_cases(root, programs, cases, trees, is_chosen=bool(wanted)):
+    able = [each.name for each in registry.systems if any(program.profile for program in BENCHMARK.programs(each))]
+    prepare(registry, BENCHMARK, wanted or able, all_variants=True)
+    programs = [each.program for each in whoever_is_here(registry, BENCHMARK, wanted or able, all_ways=True)]
+    for program, case in profiled_cases(programs, cases, trees, is_chosen=bool(wanted)):
         try:
             with progress().status(f"{program.id}: {case.name}"):
-                spent = take_profile(root, program, case.name, case.flags, workers or usable_cores(), seconds)
+                spent = take_profile(program, case.name, case.flags, workers or usable_cores(), seconds)
         except TeffError as error:  # of one pattern: it may have the others
             progress().print(f"teff: {escape(str(error))}", soft_wrap=True)
             failed = True

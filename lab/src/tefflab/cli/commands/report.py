@@ -20,5 +20,6 @@ def command(
     """
     from tefflab import project_root
     from tefflab.cli.session import report
+    from tefflab.systems.registry import Registry
 
-    report(project_root(), options.one_store(store, named), as_json=as_json)
+    report(Registry(project_root()), options.one_store(store, named), as_json=as_json)

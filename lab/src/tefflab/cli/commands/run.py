@@ -35,7 +35,7 @@ def command(
     ] = "task_graph",
     as_json: Annotated[bool, typer.Option("--json", help="Print records, a line of JSON each.")] = False,
 ) -> None:
-    """Run one configuration on one system, or once on each of several; every run validates itself.
+    """Run one case on one system, or once on each of several; every run validates itself.
 
     Takes the published Task Bench's flags as they are; -and begins another graph.
 
@@ -45,21 +45,22 @@ def command(
     """
     from tefflab import project_root
     from tefflab.benchmarks.benchmark import find_benchmark
-    from tefflab.benchmarks.task_graph.configuration import refuse_unknown_values
+    from tefflab.benchmarks.task_graph.graphs import refuse_unknown_values
     from tefflab.cli.single_runs import command_of, run_each
     from tefflab.systems.naming import canonical
     from tefflab.systems.programs import call_program, find_program
+    from tefflab.systems.registry import Registry
 
     kind = find_benchmark(benchmark)
     of_graphs = kind.name == "task_graph"
     if of_graphs:
         refuse_unknown_values(context.args)
-    root = project_root()
+    registry = Registry(project_root())
     names = [canonical(name) for name in system.split(",") if name]
     if system == "all" or len(names) > 1 or "@" in system:
-        run_each(root, [] if system == "all" else names, context.args, ranks, as_json=as_json, kind=kind)
+        run_each(registry, [] if system == "all" else names, context.args, ranks, as_json=as_json, kind=kind)
         return
-    program = find_program(root, kind.name, system, kind.adapters)
+    program = find_program(registry, kind.name, system, kind.adapters)
     flags = ["--report", *context.args] if of_graphs and not as_json else context.args
-    (first, *rest), environment = command_of(root, program, flags, ranks, kind)
-    call_program(root, first, rest, environment, program, context.command_path)
+    (first, *rest), environment = command_of(registry, program, flags, ranks, kind)
+    call_program(registry, first, rest, environment, program, context.command_path)

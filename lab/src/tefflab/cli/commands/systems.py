@@ -20,17 +20,17 @@ def command(
     from tefflab.host.terminal import output, progress
     from tefflab.output.systems_table import to_json, to_table
     from tefflab.systems.probing import probe_all, unbuilt
+    from tefflab.systems.registry import Registry
     from tefflab.systems.setup import ensure
-    from tefflab.systems.systems import load_systems
 
-    root = project_root()
-    systems = load_systems(root)
+    registry = Registry(project_root())
+    systems = registry.systems
     if not as_is:
-        ensure(root, systems, console=progress(), installing="yes" if yes else "ask")
+        ensure(registry, systems, console=progress(), installing="yes" if yes else "ask")
     with progress().status(f"asking {len(systems)} systems whether they are there"):
-        probes = probe_all(systems, root, lambda system: system.listed)
+        probes = probe_all(systems, lambda system: system.listed)
     if as_json:
         typer.echo(to_json(systems, probes))
     else:
         here = [each for each in systems if any(probes[one.id].found for one in each.listed)]
-        output().print(to_table(systems, probes, unbuilt(here, root)))
+        output().print(to_table(systems, probes, unbuilt(here)))

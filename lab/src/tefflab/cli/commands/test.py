@@ -28,12 +28,18 @@ def command(
     from tefflab import project_root
     from tefflab.carried import expect_clone
     from tefflab.host.terminal import output, progress
+    from tefflab.systems.registry import Registry
 
     root = project_root()
     expect_clone(root, "test")
     from tools.running import run_checks
 
     code = run_checks(
-        root, names or [], quick=quick, results=output(), progress=progress(), installing="yes" if yes else "ask"
+        Registry(root),
+        names or [],
+        quick=quick,
+        results=output(),
+        progress=progress(),
+        installing="yes" if yes else "ask",
     )
     raise typer.Exit(code)

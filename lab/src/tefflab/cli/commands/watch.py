@@ -66,7 +66,7 @@ def command(
 ) -> None:
     """Say by the exit code whether a system is slower than a baseline: for continuous integration.
 
-    Launches both in turns in one sitting, and compares each pair of launches. Ends with 0 if it is not slower, with 3
+    Starts both in turns in one sitting, and compares each pair of rounds. Ends with 0 if it is not slower, with 3
     if it is, with 4 if that can't be told; errors are 1 and 2. Further flags say what graph, as for `teff metg`.
 
     Example:  teff watch --system mine --against baseline --slower-than 10%
@@ -75,6 +75,7 @@ def command(
     from tefflab.cli.session import Options
     from tefflab.cli.watching import watch
     from tefflab.systems.naming import canonical
+    from tefflab.systems.registry import Registry
 
     asked = Options(
         workers=options.numbers(workers),
@@ -85,4 +86,4 @@ def command(
         own={"cases": cases} if cases else {},
         flags=tuple(context.args),
     )
-    watch(project_root(), benchmark, canonical(system), canonical(against), options.share(slower_than), asked)
+    watch(Registry(project_root()), benchmark, canonical(system), canonical(against), options.share(slower_than), asked)

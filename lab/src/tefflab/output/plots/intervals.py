@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from matplotlib.axes import Axes
 
-from tefflab.analysis.statistics import Estimate
+from tefflab.analysis.statistics import Interval
 from tefflab.output.plots.looks import PAPER, Look
 from tefflab.output.plots.sheet import mark
 
@@ -16,18 +16,18 @@ HOLLOW = "Hollow marks have no interval yet: it takes more rounds."
 _STEPS: dict[Direction, tuple[float, float]] = {"left": (-1, 0), "right": (1, 0), "up": (0, 1), "down": (0, -1)}
 
 
-def ends(estimate: Estimate) -> list[float]:
+def ends(estimate: Interval) -> list[float]:
     """All that an axis should hold of it."""
     return [each for each in (estimate.low, estimate.value, estimate.high) if 0 < each < math.inf]
 
 
-def band(estimate: Estimate, bottom: float, top: float) -> tuple[float, float]:
+def band(estimate: Interval, bottom: float, top: float) -> tuple[float, float]:
     """From where to where its interval is drawn between two edges, which end an open one; NaN if it says nothing."""
     low, high = estimate.extent
     return (math.nan, math.nan) if estimate.is_unknown else (max(low, bottom), min(high, top))
 
 
-def draw_interval(axes: Axes, estimate: Estimate, row: float, look: Look, size: float, width: float = 1.6) -> None:
+def draw_interval(axes: Axes, estimate: Interval, row: float, look: Look, size: float, width: float = 1.6) -> None:
     """The estimate at height `row` of `axes`, whose limits are set. A bound has an arrow towards the truth; an interval
     that says nothing has no line."""
     left, right = axes.get_xlim()

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from tefflab.analysis.results import CaseRow
-from tefflab.analysis.statistics import Estimate, Interval
+from tefflab.analysis.statistics import Interval
 from tefflab.output.plots.intervals import HOLLOW, band, draw_arrow, ends, hollow
 from tefflab.output.plots.legend import Entry, Legend
 from tefflab.output.plots.looks import Look, looks
@@ -21,7 +21,7 @@ from tefflab.output.scales import log_axis
 from tefflab.records.plan import Variant, counted_workers
 
 _HEIGHT, _TICKS, _GAP = 3.7, 0.4, 0.3
-Point = tuple[float, Estimate]
+Point = tuple[float, Interval]
 _LOG_FROM = 50.0  # a parameter that varies by more than this factor is drawn on a log axis
 _FEWEST_STEPS = 3  # so is a parameter with at least so many values that grow by one factor
 
@@ -140,7 +140,7 @@ class Line:
     """A system's estimates, one at each value of the parameter; None where there is none."""
 
     look: Look
-    estimates: Sequence[Estimate | None]
+    estimates: Sequence[Interval | None]
 
 
 @dataclass(frozen=True, slots=True)

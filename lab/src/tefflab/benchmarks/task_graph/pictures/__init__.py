@@ -1,4 +1,4 @@
-"""The pictures of a sitting, as its plan says: of each configuration one, or one of several configurations."""
+"""The pictures of a sitting, as its plan says: of each case one, or one of several cases."""
 
 from collections.abc import Iterator, Sequence
 
@@ -6,8 +6,7 @@ from matplotlib.figure import Figure
 
 from tefflab.analysis.results import MeasuredCase
 from tefflab.benchmarks.task_graph.pictures.curves import efficiency_chart, rate_chart
-from tefflab.benchmarks.task_graph.pictures.dots import metg_chart, metg_dots_chart
-from tefflab.benchmarks.task_graph.pictures.lines import metg_lines_chart
+from tefflab.benchmarks.task_graph.pictures.metg import metg_chart, metg_dots_chart, metg_lines_chart
 from tefflab.benchmarks.task_graph.plan import GraphCase, GraphPlan
 from tefflab.benchmarks.task_graph.readings import apart, noisy_runs
 from tefflab.output.plots import signature, slug

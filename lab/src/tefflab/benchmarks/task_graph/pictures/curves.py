@@ -47,7 +47,7 @@ def efficiency_chart(case: MeasuredCase, footer: str = "", title: str = "") -> F
         [
             f"Share of the ceiling that tasks of a given size reach; {metg_name(case.threshold)}, the large mark, "
             f"is where the line crosses {share}. {_HOW}",
-            case.configuration,
+            case.flags,
         ],
         footer,
     )
@@ -73,7 +73,7 @@ def rate_chart(case: MeasuredCase, footer: str = "", title: str = "") -> Figure:
         title or f"Rate – {case.name}",
         [
             f"What all cores reach together with tasks of a given size.{dashed} {_HOW}",
-            case.configuration,
+            case.flags,
         ],
         footer,
     )

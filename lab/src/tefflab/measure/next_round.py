@@ -1,9 +1,10 @@
-"""Which variant a sitting launches next: the time that is left goes where it buys most. Pure: values in, a choice out.
+"""Which variant has the next round of a sitting: the time that is left goes where it buys most. Pure: values in, a
+choice out.
 
 A row of the table is worth ±10 % if its rank is decided. It is worth ±5 % if it is among the first five or if a
 neighbour may change places with it. How many more rounds that takes is predicted from the interval so far. Every
 variant moves forward by the same share of what it needs. So its rounds are spread over the whole sitting, and drift
-hits all alike. Of variants that are equally far, one that takes seconds to start comes last. No variant is launched
+hits all alike. Of variants that are equally far, one that takes seconds to start comes last. No variant is started
 twice in a row while another waits. Where the time does not suffice for all, ±10 % comes before ±5 %, and the cheaper
 before the dearer.
 """
@@ -15,7 +16,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tefflab.analysis.crossing import widening
-from tefflab.analysis.statistics import LEAST_ROUNDS, NEVER, rounds_to_tell
+from tefflab.analysis.results import Progress
+from tefflab.analysis.statistics import LEAST_ROUNDS, NEVER, Interval, rounds_to_tell
 from tefflab.measure.time_budget import ENOUGH
 
 WIDE, NARROW = 0.10, 0.05  # wanted half-widths: of a row whose rank is decided, and of the other rows
@@ -25,35 +27,24 @@ _FORESIGHT = 4  # rounds foretold for each measured one, at most: few rounds may
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
-    """The estimate of one value of a variant. Without any rounds, value and ends mean nothing."""
-
-    value: float
-    low: float
-    high: float
-    half_width: float  # relative; of an open interval as far as it is foreseen, else infinite
-    rounds: int
-
-
-@dataclass(frozen=True, slots=True)
 class Standing:
-    """A variant that may be launched: the rounds and seconds that it has had and lacks."""
+    """A variant that may have a round: the rounds and seconds that it has had and lacks."""
 
     id: str
     rounds: int
-    seconds_a_launch: float
+    seconds_a_round: float
     to_wide: int  # rounds until every row of it is within WIDE,
     to_wanted: int  # and until each is within what is wanted of it; never fewer
     starts_slowly: bool = False
 
 
-def wanted_half_widths(estimates: Mapping[str, Estimate | None]) -> dict[str, float]:
+def wanted_half_widths(estimates: Mapping[str, Progress | None]) -> dict[str, float]:
     """The wanted half-width of each row of one table: NARROW for the first rows and for rows that a neighbour may
     overtake.
 
     A neighbour is taken for as well known as WIDE: if only the neighbour lacks rounds, rounds of this row do not help.
     """
-    known = {name: each for name, each in estimates.items() if each is not None}
+    known = {name: each.value for name, each in estimates.items() if each is not None}
     order = sorted(known, key=lambda name: known[name].value)
     wanted = dict.fromkeys(estimates, WIDE) | dict.fromkeys(order[:FIRST], NARROW)
     for name, after in itertools.pairwise(order):
@@ -62,35 +53,35 @@ def wanted_half_widths(estimates: Mapping[str, Estimate | None]) -> dict[str, fl
     return wanted
 
 
-def _narrowed(estimate: Estimate) -> tuple[float, float]:
+def _narrowed(estimate: Interval) -> tuple[float, float]:
     return max(estimate.low, estimate.value * (1 - WIDE)), min(estimate.high, estimate.value * (1 + WIDE))
 
 
-def rounds_missing(estimate: Estimate | None, wanted: float, rounds: int) -> int:
+def rounds_missing(known: Progress | None, wanted: float, rounds: int) -> int:
     """How many more rounds will narrow the half-width to the wanted one, as Student's t shrinks it with each round. A
     row without an estimate lacks LEAST_ROUNDS less the `rounds` it has had, and then one at a time. A row whose
     half-width is unknown after these lacks as many again as it has had: another round or two will not tell. A row that
     rounds will never make known lacks more than any sitting has; no other lacks more than few rounds can foretell."""
-    if estimate is None or estimate.rounds < 2:
-        return max(LEAST_ROUNDS - (estimate.rounds if estimate else rounds), 1)
-    rounds = estimate.rounds
-    if not math.isfinite(estimate.half_width):
+    if known is None or known.rounds < 2:
+        return max(LEAST_ROUNDS - (known.rounds if known else rounds), 1)
+    rounds = known.rounds
+    if not math.isfinite(known.foreseen):
         return rounds_to_tell(rounds)
-    spread = estimate.half_width / _arm(rounds)
+    spread = known.foreseen / _arm(rounds)
     while rounds < LEAST_ROUNDS or (spread * _arm(rounds) > wanted and rounds < _MOST_ROUNDS):
         rounds += 1
-    missing = rounds - estimate.rounds
-    return missing if estimate.half_width >= NEVER else min(missing, _FORESIGHT * estimate.rounds)
+    missing = rounds - known.rounds
+    return missing if known.foreseen >= NEVER else min(missing, _FORESIGHT * known.rounds)
 
 
 def _arm(rounds: int) -> float:
     return widening(rounds, 0.95) / math.sqrt(rounds)
 
 
-def next_launch(standings: Sequence[Standing], seconds_left: float, latest: str | None = None) -> str | None:
-    """The variant to launch next; None when nothing is missing. `latest` is the variant that was launched before.
-    No variant narrows an interval while another, whose rounds may be a hundred times as long, has too few rounds for
-    one."""
+def next_round(standings: Sequence[Standing], seconds_left: float, latest: str | None = None) -> str | None:
+    """The variant that has the next round; None when nothing is missing. `latest` is the variant that had the round
+    before. No variant narrows an interval while another, whose rounds may be a hundred times as long, has too few
+    rounds for one."""
     targets = _affordable([each for each in standings if each.to_wanted > 0], seconds_left)
     waiting = {name: rounds for name, rounds in targets.items() if name != latest} or targets
     had = {each.id: each.rounds for each in standings}
@@ -106,9 +97,9 @@ def next_launch(standings: Sequence[Standing], seconds_left: float, latest: str 
 def _affordable(missing: Sequence[Standing], seconds_left: float) -> dict[str, int]:
     """The rounds that each variant may have of those it lacks: WIDE for all before more for any, the cheapest first. If
     no variant can reach its end any more, the rounds that still fit."""
-    wide = [(each.seconds_a_launch * each.to_wide, each, each.to_wide) for each in missing if each.to_wide]
+    wide = [(each.seconds_a_round * each.to_wide, each, each.to_wide) for each in missing if each.to_wide]
     more = [
-        (each.seconds_a_launch * (each.to_wanted - each.to_wide), each, each.to_wanted)
+        (each.seconds_a_round * (each.to_wanted - each.to_wide), each, each.to_wanted)
         for each in missing
         if each.to_wanted > each.to_wide
     ]
@@ -119,14 +110,14 @@ def _affordable(missing: Sequence[Standing], seconds_left: float) -> dict[str, i
                 seconds_left -= cost
                 targets[each.id] = rounds
     if not targets:
-        fitting = [each for each in missing if each.seconds_a_launch <= seconds_left] or missing
+        fitting = [each for each in missing if each.seconds_a_round <= seconds_left] or missing
         targets = {each.id: each.to_wanted for each in fitting}
     return targets
 
 
 def least_served(candidates: Mapping[str, tuple[float, float]]) -> str | None:
-    """The variant to launch if nothing is at stake, by (seconds had, seconds a launch): the one with the least time
-    after it."""
+    """The variant that has the next round if nothing is at stake, by (seconds had, seconds a round): the one with the
+    least time after it."""
     return min(candidates, key=lambda name: (sum(candidates[name]), _lot(name, 0)), default=None)
 
 

@@ -1,4 +1,4 @@
-"""The choice of the next launch: values in, a choice out."""
+"""The choice of the next round: values in, a choice out."""
 
 import math
 import random
@@ -6,21 +6,22 @@ from collections import Counter
 
 import pytest
 
-from tefflab.analysis.statistics import LEAST_ROUNDS, NEVER
-from tefflab.measure.next_launch import (
+from tefflab.analysis.results import Progress
+from tefflab.analysis.statistics import LEAST_ROUNDS, NEVER, Interval
+from tefflab.measure.next_round import (
     NARROW,
     WIDE,
-    Estimate,
     Standing,
     least_served,
-    next_launch,
+    next_round,
     rounds_missing,
     wanted_half_widths,
 )
 
 
-def estimate(value: float, half_width: float, rounds: int = 5) -> Estimate:
-    return Estimate(value, value * (1 - half_width), value * (1 + half_width), half_width, rounds)
+def estimate(value: float, half_width: float, rounds: int = 5) -> Progress:
+    ends = Interval(value, value * (1 - half_width), value * (1 + half_width))
+    return Progress("one", "", ends, half_width, rounds)
 
 
 def test_the_first_five_rows_and_neighbours_that_may_change_places_are_wanted_narrow() -> None:
@@ -60,17 +61,17 @@ def test_a_row_that_no_rounds_can_make_known_leaves_the_time_to_those_that_can()
     """As curves that run along the threshold: such a row had a third of five minutes, and was not known after it."""
     lacks = rounds_missing(estimate(1.0, NEVER, 4), WIDE, 4)
     flat, other = Standing("flat", 4, 4.0, lacks, lacks), Standing("other", 20, 1.0, 40, 80)
-    assert next_launch([flat, other], 200.0) == "other"
-    assert next_launch([flat, other], 200.0, latest="other") == "other"
-    assert next_launch([flat], 200.0) == "flat", "what is left is its"
+    assert next_round([flat, other], 200.0) == "other"
+    assert next_round([flat, other], 200.0, latest="other") == "other"
+    assert next_round([flat], 200.0) == "flat", "what is left is its"
 
 
 def test_nobody_narrows_while_another_has_too_few_rounds_for_an_interval() -> None:
     """In a sitting of 23 systems one whose rounds take 11 s had one, and others 40."""
     quick, slow = Standing("quick", 9, 1.0, 20, 20), Standing("slow", 1, 11.0, 3, 3, starts_slowly=True)
-    assert next_launch([quick, slow], 400.0) == "slow"
-    assert next_launch([quick, slow], 400.0, latest="slow") == "quick"
-    assert next_launch([quick, slow], 32.0) == "quick", "it could not be brought to its end"
+    assert next_round([quick, slow], 400.0) == "slow"
+    assert next_round([quick, slow], 400.0, latest="slow") == "quick"
+    assert next_round([quick, slow], 32.0) == "quick", "it could not be brought to its end"
 
 
 def test_who_takes_seconds_to_start_is_launched_last_of_those_that_are_equally_far() -> None:
@@ -81,7 +82,7 @@ def test_who_takes_seconds_to_start_is_launched_last_of_those_that_are_equally_f
             standings = [
                 Standing(name, had[name], 1.0, 4 - had[name], 4 - had[name], name == names[2]) for name in names
             ]
-            chosen = next_launch(standings, 1e9)
+            chosen = next_round(standings, 1e9)
             assert chosen is not None
             had[chosen] += 1
             if chosen == names[2]:
@@ -96,7 +97,7 @@ def test_everybody_moves_forward_by_the_same_share_of_what_it_needs_and_nobody_t
     for _ in range(sum(needs.values())):
         missing = {name: needs[name] - had[name] for name in needs}
         standings = [Standing(name, had[name], 1.0, missing[name], missing[name]) for name in needs]
-        chosen = next_launch(standings, 1e9, latest)
+        chosen = next_round(standings, 1e9, latest)
         assert chosen is not None
         others_wait = any(missing[name] for name in needs if name != latest)
         assert chosen != latest or not others_wait
@@ -114,7 +115,7 @@ def test_the_order_of_a_round_is_drawn_anew() -> None:
     for _ in range(4):
         order = []
         for _ in names:
-            chosen = next_launch([Standing(name, had[name], 1.0, 4, 4) for name in names], 1e9)
+            chosen = next_round([Standing(name, had[name], 1.0, 4, 4) for name in names], 1e9)
             assert chosen is not None
             had[chosen] += 1
             order.append(chosen)
@@ -125,25 +126,25 @@ def test_the_order_of_a_round_is_drawn_anew() -> None:
 
 def test_all_is_wide_before_anything_is_narrow_and_the_cheap_before_the_dear_where_time_is_short() -> None:
     cheap, dear = Standing("cheap", 4, 1.0, 0, 10), Standing("dear", 4, 20.0, 2, 2)
-    assert next_launch([cheap, dear], 45.0) == "dear"
-    assert next_launch([cheap, dear], 39.0) == "cheap"
-    assert {next_launch([cheap, dear], 60.0, latest) for latest in (None, "cheap", "dear")} == {"cheap", "dear"}
+    assert next_round([cheap, dear], 45.0) == "dear"
+    assert next_round([cheap, dear], 39.0) == "cheap"
+    assert {next_round([cheap, dear], 60.0, latest) for latest in (None, "cheap", "dear")} == {"cheap", "dear"}
     out_of_reach, others = Standing("out_of_reach", 3, 30.0, 9, 9), Standing("others", 4, 1.0, 3, 3)
-    assert next_launch([out_of_reach, others], 200.0) == "others"
+    assert next_round([out_of_reach, others], 200.0) == "others"
 
 
 def test_time_in_which_nothing_can_be_finished_goes_to_what_still_fits() -> None:
     dear, dearer = Standing("dear", 3, 5.0, 4, 4), Standing("dearer", 2, 50.0, 4, 4)
-    assert next_launch([dear, dearer], 12.0) == "dear"
-    assert next_launch([dearer], 12.0) == "dearer"
+    assert next_round([dear, dearer], 12.0) == "dear"
+    assert next_round([dearer], 12.0) == "dearer"
 
 
-def test_when_nothing_is_missing_nobody_is_launched() -> None:
-    assert next_launch([Standing("one", 5, 1.0, 0, 0)], 100.0) is None
-    assert next_launch([], 100.0) is None
+def test_when_nothing_is_missing_nobody_add_round() -> None:
+    assert next_round([Standing("one", 5, 1.0, 0, 0)], 100.0) is None
+    assert next_round([], 100.0) is None
 
 
-def test_where_nothing_is_at_stake_who_has_had_least_is_launched() -> None:
+def test_where_nothing_is_at_stake_who_has_had_least_add_round() -> None:
     assert least_served({"cheap": (10.0, 1.0), "dear": (9.0, 13.0)}) == "cheap"
     assert least_served({"cheap": (30.0, 1.0), "dear": (9.0, 13.0)}) == "dear"
     assert least_served({}) is None
@@ -161,7 +162,7 @@ def test_any_standings_whatever_end() -> None:
             for name, cost in costs.items():
                 missing = needs[name] - had[name]
                 standings.append(Standing(name, had[name], cost, min(missing, 5), missing))
-            latest = next_launch(standings, left, latest)
+            latest = next_round(standings, left, latest)
             if latest is None:
                 break
             assert had[latest] < needs[latest], f"seed {seed}"

@@ -2,18 +2,19 @@
 iterations.
 
 The flags are the published Task Bench's. The defaults are the usual subject of METG: a stencil with one column for each
-worker, compute_bound. The program `task_graph` decides whether flags are right (`check`).
+worker, compute_bound. The program `task_graph` says what flags describe, and whether they are right (`check`).
 """
 
 import re
+import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
 from tefflab.benchmarks import graph_flags
-from tefflab.benchmarks.task_graph.core import answer_of_core
 from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.systems.systems import BUILD_FOLDER
 
 _NUMBER = re.compile(r"-?\.?\d")
 _OURS = {  # flags that the measurement sets itself, and what to say instead
@@ -30,8 +31,21 @@ _OF_DEPENDENCES = {"type", "radix", "period", "fraction", "width", "output", "im
 Flag = tuple[str, ...]  # a name without dashes, and its value where it has one
 
 
+def core_program(root: Path) -> Path:
+    """The program that says what flags describe."""
+    return root / BUILD_FOLDER / "bin" / "task_graph"
+
+
+def answer_of_core(root: Path, words: Sequence[str]) -> str:
+    """The core's answer about flags. TeffError with the core's words if they are wrong."""
+    asked = subprocess.run([str(core_program(root)), *words], capture_output=True, text=True, check=False)
+    if asked.returncode != 0:
+        raise TeffError(asked.stderr.strip().removeprefix("error: "), exit_code=BAD_INPUT)
+    return asked.stdout
+
+
 @dataclass(frozen=True, slots=True)
-class Configuration:
+class Graphs:
     """One or several graphs that run at once, without steps and iterations. `steps` where the user wants so many."""
 
     graphs: tuple[tuple[Flag, ...], ...]
@@ -73,8 +87,8 @@ class Configuration:
         )
 
 
-def parse(words: Sequence[str], workers: int) -> Configuration:
-    """The configuration that the words of a command line describe. TeffError for a flag that is not the user's."""
+def parse(words: Sequence[str], workers: int) -> Graphs:
+    """The graphs that the words of a command line describe. TeffError for a flag that is not the user's."""
     graphs: list[list[Flag]] = [[]]
     steps = None
     for flag in read_flags(words):
@@ -87,7 +101,7 @@ def parse(words: Sequence[str], workers: int) -> Configuration:
             steps = _steps(flag)
         else:
             graphs[-1].append(flag)
-    return Configuration(tuple(_completed(graph, workers) for graph in graphs), steps)
+    return Graphs(tuple(_completed(graph, workers) for graph in graphs), steps)
 
 
 def refuse_unknown_values(words: Sequence[str]) -> None:
@@ -102,11 +116,11 @@ def refuse_unknown_values(words: Sequence[str]) -> None:
             )
 
 
-def check(root: Path, configuration: Configuration, typed: Sequence[str] = ()) -> None:
+def check(root: Path, graphs: Graphs, typed: Sequence[str] = ()) -> None:
     """Asks the core whether it takes these flags. TeffError with the core's own words where it does not, and flags as
     they were typed."""
     try:
-        answer_of_core(root, ["--json", *configuration.line(configuration.steps or 1, 1).split()])
+        answer_of_core(root, ["--json", *graphs.line(graphs.steps or 1, 1).split()])
     except TeffError as error:
         said = str(error)
         for word in (word.partition("=")[0] for word in typed if word.startswith("--")):

@@ -1,6 +1,8 @@
-"""Dot charts: METG of every system in a separate row, or of every system at every value of a category."""
+"""The pictures of METG: dots of every system, a row each or at every value of a category, and lines against a parameter
+(dependencies per task, bytes).
+"""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +13,7 @@ from tefflab.benchmarks.task_graph.readings import absences, metg_interval_text,
 from tefflab.output import quantities
 from tefflab.output.plots.intervals import ARROW, HOLLOW, draw_interval, ends, hollow
 from tefflab.output.plots.legend import Entry, Legend
+from tefflab.output.plots.lines import Head, Line, lines_chart
 from tefflab.output.plots.looks import PAPER, Look, looks
 from tefflab.output.plots.sheet import (
     BODY,
@@ -48,7 +51,7 @@ def metg_chart(case: MeasuredCase, footer: str = "", title: str = "") -> Figure:
     head = 0.34
     sheet = Sheet(
         title or f"{metg_name(case.threshold)} – {case.name}",
-        [_meaning(case.threshold), case.configuration],
+        [_meaning(case.threshold), case.flags],
         footer,
         head + sum(heights) + _TICKS,
         [
@@ -257,3 +260,26 @@ def _levels(rows: Sequence[MetgRow], axis: LogAxis, width: float) -> dict[str, i
         taken[level : level + 1] = [end]
         levels[row.variant.id] = level
     return levels
+
+
+def metg_lines_chart(
+    cases: Sequence[MeasuredCase],
+    x_label: str,
+    xs: Sequence[float],
+    footer: str = "",
+    title: str = "",
+    x_text: Callable[[float], str] = "{:g}".format,
+) -> Figure:
+    """METG of every system at each of `xs` (rising, one a case), with bands; bounds have arrows.
+
+    A line breaks where a system could not be measured. Raises ValueError where `xs` and `cases` differ in length.
+    """
+    if len(xs) != len(cases):
+        raise ValueError(f"{len(xs)} values of {x_label} for {len(cases)} cases")
+    look_of = looks(variants_of(cases).values())
+    found = [{row.variant.id: row.metg for row in case.rows if row.metg} for case in cases]
+    name = metg_name(cases[0].threshold) if cases else "METG"
+    meaning = f"{name} with 95 % intervals; smaller is better. An arrow leads from a bound to where the value lies."
+    head = Head(title or f"{name} against {x_label}", [meaning], footer, absences(cases))
+    lines = {id_: Line(look, [each.get(id_) for each in found]) for id_, look in look_of.items()}
+    return lines_chart(head, legend_entries(cases, look_of), lines.values(), xs, x_label, x_text)

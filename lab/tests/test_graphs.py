@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tefflab.benchmarks.task_graph import configuration
-from tefflab.benchmarks.task_graph.configuration import parse
+from tefflab.benchmarks.task_graph import graphs
+from tefflab.benchmarks.task_graph.graphs import parse
 from tefflab.benchmarks.task_graph.plan import GraphCase, GraphPlan
 from tefflab.errors import TeffError
 
@@ -96,9 +96,9 @@ def test_a_flag_that_there_is_not_is_told_as_it_was_typed(monkeypatch: pytest.Mo
     def refuse(_: Path, words: Sequence[str]) -> str:
         raise TeffError(f"there is no flag '{words[1]}'; see --help", exit_code=2)
 
-    monkeypatch.setattr(configuration, "answer_of_core", refuse)
+    monkeypatch.setattr(graphs, "answer_of_core", refuse)
     for typed in (["--bogus", "3"], ["--bogus=3"]):
         with pytest.raises(TeffError, match=r"^there is no flag '--bogus'; see"):
-            configuration.check(Path(), parse(typed, 2), typed)
+            graphs.check(Path(), parse(typed, 2), typed)
     with pytest.raises(TeffError, match=r"^there is no flag '-bogus'; see"):
-        configuration.check(Path(), parse(["-bogus"], 2), ["-bogus"])
+        graphs.check(Path(), parse(["-bogus"], 2), ["-bogus"])
