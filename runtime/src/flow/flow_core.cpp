@@ -112,8 +112,8 @@ void flow_core::wait() {
 
 void flow_core::abandon_if_unfinished() noexcept {
   std::unique_ptr<watchdog> observes;
-  catch_all([&] { observes = observer_of(watch_.get()); },
-            [] {});  // no thread could be made: it waits unwatched
+  // If no thread can be made, this one waits unwatched.
+  catch_all([&] { observes = observer_of(watch_.get()); }, [] {});
   base::abandon_if_unfinished();
 }
 
