@@ -55,7 +55,7 @@ std::vector<teff::access> list_of(const teff_access* accesses, std::size_t count
   return made;
 }
 
-// What a body is called with: the program's context, or a copy of so many bytes of it.
+// The context of a body: that of the program, or a copy of so many bytes of it.
 using kept_context = std::unique_ptr<void, void (*)(void*)>;
 kept_context keep(void* context, std::size_t bytes, const char* function) {
   if (bytes == 0) return {context, [](void*) {}};
