@@ -17,8 +17,9 @@ vec<real> operator*(const matrix<real>& a, const vec<real>& b) {
 template <class real, std::size_t count>
 matrix<real> sum_of_products(const std::array<vec<real>, count>& a, const std::array<vec<real>, count>& b) {
   matrix<real> sum{};
-  unrolled<count>(
-      [&](auto i) { sum = {sum[0] + a[i].x * b[i], sum[1] + a[i].y * b[i], sum[2] + a[i].z * b[i]}; });
+  unrolled<count>([&](auto i) {
+    sum = {fused(a[i].x, b[i], sum[0]), fused(a[i].y, b[i], sum[1]), fused(a[i].z, b[i], sum[2])};
+  });
   return sum;
 }
 
@@ -33,12 +34,13 @@ hexahedron<real> resist_hourglasses(const hexahedron<real>& position, const hexa
   std::array<vec<real>, 4> amplitudes = along_hourglasses(velocity);
   const matrix<real> linear = sum_of_products(velocity, gradient);
   unrolled<4>([&](auto mode) {
-    amplitudes[mode] = damping * (amplitudes[mode] - one_by_volume * (linear * modes[mode]));
+    amplitudes[mode] = damping * fused(-one_by_volume, linear * modes[mode], amplitudes[mode]);
   });
   const matrix<real> explained = sum_of_products(amplitudes, modes);
   hexahedron<real> forces = at_corners(amplitudes);
-  unrolled<8>(
-      [&](auto corner) { forces[corner] = forces[corner] - one_by_volume * (explained * gradient[corner]); });
+  unrolled<8>([&](auto corner) {
+    forces[corner] = fused(-one_by_volume, explained * gradient[corner], forces[corner]);
+  });
   return forces;
 }
 
@@ -62,7 +64,7 @@ void push_corners(domain& at, index begin, index end) {
 
     unrolled<8>([&](auto corner) {
       store(at.corner_force, static_cast<index>(corner) * at.corner_stride + element,
-            push * areas[corner] + resistance[corner]);
+            fused(push, areas[corner], resistance[corner]));
     });
   });
 }

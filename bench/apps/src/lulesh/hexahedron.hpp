@@ -17,14 +17,20 @@ struct vec {
   }
 };
 
+/// factor x a + b.
+template <class real>
+inline vec<real> fused(real factor, const vec<real>& a, const vec<real>& b) {
+  return {fused(factor, a.x, b.x), fused(factor, a.y, b.y), fused(factor, a.z, b.z)};
+}
+
 template <class real>
 inline real dot(const vec<real>& a, const vec<real>& b) {
-  return a.x * b.x + a.y * b.y + a.z * b.z;
+  return fused(a.x, b.x, fused(a.y, b.y, a.z * b.z));
 }
 
 template <class real>
 inline vec<real> cross(const vec<real>& a, const vec<real>& b) {
-  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+  return {fused(-a.z, b.y, a.y * b.z), fused(-a.x, b.z, a.z * b.x), fused(-a.y, b.x, a.x * b.y)};
 }
 
 /// A vector for each corner of an element: its position, its velocity, the force on it. Corners 0 to 3 go
@@ -79,8 +85,8 @@ inline hexahedron<real> volume_gradient(const hexahedron<real>& at, const hexahe
   hexahedron<real> gradient;
   unrolled<8>([&](auto corner) {
     constexpr auto end = ends[corner];
-    gradient[corner] = constant<real>(2.0 / 3.0) * areas[corner] +
-                       constant<real>(1.0 / 12.0) * cross(at[end[1]] - at[end[0]], at[end[2]] - at[end[0]]);
+    const vec<real> triangle = cross(at[end[1]] - at[end[0]], at[end[2]] - at[end[0]]);
+    gradient[corner] = fused(constant<real>(2.0 / 3.0), areas[corner], constant<real>(1.0 / 12.0) * triangle);
   });
   return gradient;
 }

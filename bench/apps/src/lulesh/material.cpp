@@ -23,11 +23,13 @@ struct state {
   real density;
 
   [[nodiscard]] real pressure(real energy) const {
-    return larger(cut(gamma_minus_one * density * energy, cut_pressure), real{});
+    const real ideal = gamma_minus_one * density * energy;
+    return ideal < cut_pressure ? real{} : ideal;
   }
 
   [[nodiscard]] real sound_speed(real energy, real pressure) const {
-    const real square = gamma_minus_one * energy + volume * volume * (gamma_minus_one * density) * pressure;
+    const real elastic = volume * volume * (gamma_minus_one * density);
+    const real square = fused(elastic, pressure, gamma_minus_one * energy);
     return square <= 0.1111111e-36 ? constant<real>(0.3333333e-18) : square_root(square);
   }
 };
@@ -72,22 +74,23 @@ void evaluate(domain& at, index element) {
   const real old_push = old_pressure + old_viscosity;
   const auto expands = change > real{};
 
-  real energy = bound_energy(old_energy - 0.5 * change * old_push);
+  real energy = bound_energy(fused(-0.5 * change, old_push, old_energy));
   const real middle_pressure = middle.pressure(energy);
   const real middle_viscosity =
-      expands ? real{} : middle.sound_speed(energy, middle_pressure) * linear + quadratic;
+      expands ? real{} : fused(middle.sound_speed(energy, middle_pressure), linear, quadratic);
   const real middle_push = middle_pressure + middle_viscosity;
 
-  energy += 0.5 * change * (3.0 * old_push - 4.0 * middle_push);
-  energy = bound_energy(cut(energy, cut_energy));
+  const real second = fused(constant<real>(-4.0), middle_push, 3.0 * old_push);
+  energy = bound_energy(cut(fused(0.5 * change, second, energy), cut_energy));
   real pressure = after.pressure(energy);
-  real viscosity = expands ? real{} : after.sound_speed(energy, pressure) * linear + quadratic;
+  real viscosity = expands ? real{} : fused(after.sound_speed(energy, pressure), linear, quadratic);
 
-  energy -= (7.0 * old_push - 8.0 * middle_push + (pressure + viscosity)) * change * (1.0 / 6.0);
-  energy = bound_energy(cut(energy, cut_energy));
+  const real third =
+      fused(constant<real>(7.0), old_push, fused(constant<real>(-8.0), middle_push, pressure + viscosity));
+  energy = bound_energy(cut(fused(change * (-1.0 / 6.0), third, energy), cut_energy));
   pressure = after.pressure(energy);
   viscosity = expands ? middle_viscosity
-                      : cut(after.sound_speed(energy, pressure) * linear + quadratic, cut_viscosity);
+                      : cut(fused(after.sound_speed(energy, pressure), linear, quadratic), cut_viscosity);
 
   store(at.new_energy, element, energy);
   store(at.new_pressure, element, pressure);

@@ -1,5 +1,9 @@
 #pragma once
 
+#ifdef __FMA__
+#include <immintrin.h>
+#endif
+
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -13,8 +17,8 @@
 namespace teff::apps::lulesh {
 
 /// The values of neighbouring elements or nodes, on which an arithmetic operator acts at once. A kernel is
-/// written for a type `real`: pack for most of a range, double for what is left at its end. Each operation
-/// rounds once, so a value does not depend on how the range was cut.
+/// written for a type `real`: pack for most of a range, double for what is left at its end. Both
+/// round alike, so a value does not depend on how the range was cut.
 using pack = double __attribute__((vector_size(4 * sizeof(double))));
 using words_of_pack = std::uint64_t __attribute__((vector_size(4 * sizeof(double))));
 
@@ -66,6 +70,22 @@ inline real constant(double value) {
   return real{} + value;
 }
 
+/// a x b + c, rounded once where the processor has an instruction for it. The compiler may not choose where
+/// to do so: it could choose otherwise for packs than for the elements at the end of a range.
+#ifdef __FMA__
+inline double fused(double a, double b, double c) {
+  return __builtin_fma(a, b, c);
+}
+inline pack fused(pack a, pack b, pack c) {
+  return _mm256_fmadd_pd(a, b, c);
+}
+#else
+template <class real>
+inline real fused(real a, real b, real c) {
+  return a * b + c;
+}
+#endif
+
 template <class real>
 inline real smaller(real a, real b) {
   return a < b ? a : b;
@@ -105,8 +125,8 @@ inline real reciprocal_cube_root(real a) {
   real root;
   std::memcpy(&root, &bits, sizeof a);
   for (int round = 0; round < 3; ++round) {
-    const real error = 1.0 - a * root * root * root;
-    root += root * error * (1.0 / 3.0 + error * (2.0 / 9.0));
+    const real error = fused(-a * root, root * root, constant<real>(1.0));
+    root = fused(root * error, fused(error, constant<real>(2.0 / 9.0), constant<real>(1.0 / 3.0)), root);
   }
   return root;
 }
