@@ -72,8 +72,8 @@ TEST(sssp, with_one_distance_changed_is_wrong) {
   solve(p, in_order());
   for (vertex at = 0; at < of.vertices(); at += 31) {
     const distance right = p.distances[std::size_t(at)];
+    if (right == unreached) continue;
     for (const distance wrong : {right - 1, right + 1, unreached}) {
-      if (wrong == right || right == unreached || of.edges_of(at).empty()) continue;
       p.distances[std::size_t(at)] = wrong;
       EXPECT_GT(wrong_distances(p), 0) << "vertex " << at << " at " << wrong << ", not " << right;
     }
