@@ -19,7 +19,7 @@ neighbours neighbours_of(int index, int size) {
   return {std::max(index - 1, 0), std::min(index + 1, size - 1)};
 }
 
-/// `planes` lie beside those of the grid.
+/// The grid has so many further planes beside it.
 std::int64_t count_elements(const box& grid, int planes) {
   return (3 * std::int64_t{grid[0]} - 2) * (3 * std::int64_t{grid[1]} - 2) *
          (3 * std::int64_t{grid[2]} - 2 + planes);

@@ -17,7 +17,7 @@ class App;
 
 namespace teff::apps {
 
-/// What an app found when it checked the result of a run.
+/// The findings of an app that checked the result of a run.
 struct finding {
   double residual = 0;  ///< how far the result is from what it must be, as the app defines it
   double bound = 0;     ///< the largest residual of a right result
