@@ -42,7 +42,7 @@ class company_of_ranks final : public company {
     bench::identity all = job_.describe();
     all.system = std::move(who.system);
     all.variant = std::move(who.variant);
-    all.version = std::move(who.version) + ", " + all.version;
+    if (!who.version.empty()) all.version = std::move(who.version) + ", " + all.version;
     return all;
   }
   void meet() const override { MPI_Barrier(MPI_COMM_WORLD); }

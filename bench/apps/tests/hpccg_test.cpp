@@ -15,19 +15,20 @@
 namespace teff::apps {
 namespace {
 
-std::unique_ptr<app_over_ways> solver_of(const std::string& grid) {
+std::unique_ptr<app_over_ways> solver_of(const std::string& grid, const place& at = {}) {
   const auto apps = apps_over_ways();
   const auto what = std::ranges::find(apps, "hpccg", &description::name);
   CLI::App parser;
   const description::maker make = what->flags(parser);
   parser.parse("--grid " + grid);
-  return make();
+  return make(at);
 }
 
 finding result_of(app_over_ways& app, way& by) {
   app.reset();
   app.run(by);
-  return app.check();
+  in_order calls;
+  return app.check(calls);
 }
 
 TEST(hpccg, has_the_residuals_of_the_reference) {
@@ -59,9 +60,10 @@ TEST(hpccg, has_the_same_bits_in_every_order_of_its_tasks) {
 TEST(hpccg, that_was_right_in_the_run_before_is_refused_without_a_run) {
   const auto app = solver_of("8x8x8");
   in_order calls;
-  EXPECT_LE(result_of(*app, calls).residual, app->check().bound);
+  const finding right = result_of(*app, calls);
+  EXPECT_LE(right.residual, right.bound);
   app->reset();
-  EXPECT_GT(app->check().residual, app->check().bound);
+  EXPECT_GT(app->check(calls).residual, right.bound);
 }
 
 /// Leaves out one part of one step.
@@ -82,8 +84,8 @@ class forgetful final : public way {
 
 TEST(hpccg, without_a_part_of_any_step_of_an_iteration_is_refused) {
   const auto app = solver_of("10x10x10");
-  constexpr int steps_of_start = 5;
-  constexpr int steps_of_iteration = 6;  // the first one has no sum of its own
+  constexpr int steps_of_start = 6;
+  constexpr int steps_of_iteration = 7;  // the first one has no sum of its own
   constexpr int first = 2;               // before it, steps multiply zeros
   for (int which = first; which < steps_of_start + steps_of_iteration; ++which) {
     forgetful way(which);
@@ -93,7 +95,7 @@ TEST(hpccg, without_a_part_of_any_step_of_an_iteration_is_refused) {
 }
 
 TEST(hpccg, has_the_matrix_of_the_stencil) {
-  const hpccg::matrix a({4, 3, 5});
+  const hpccg::matrix a({4, 3, 5}, false, false);
   EXPECT_EQ(a.rows, 60);
   EXPECT_EQ(a.elements(), (3 * 4 - 2) * (3 * 3 - 2) * (3 * 5 - 2));
   std::vector<double> b(60);
@@ -106,6 +108,21 @@ TEST(hpccg, has_the_matrix_of_the_stencil) {
       sum += a.values[i];
     }
     EXPECT_EQ(b[static_cast<std::size_t>(row)], sum) << "the solution is 1 everywhere";
+  }
+}
+
+TEST(hpccg, of_a_rank_has_the_rows_that_the_matrix_of_all_ranks_has) {
+  const hpccg::matrix whole({4, 3, 5}, false, false);
+  const hpccg::matrix middle({4, 3, 2}, true, true);
+  constexpr std::int64_t before = 4 * 3;  // rows of a plane: the rank's are the third and the fourth plane
+  for (std::int64_t row = 0; row < middle.rows; ++row) {
+    const std::int64_t same = row + 2 * before;
+    const std::int64_t count = middle.first[row + 1] - middle.first[row];
+    ASSERT_EQ(count, whole.first[same + 1] - whole.first[same]);
+    for (std::int64_t i = 0; i < count; ++i) {
+      EXPECT_EQ(middle.columns[middle.first[row] + i] + before, whole.columns[whole.first[same] + i]);
+      EXPECT_EQ(middle.values[middle.first[row] + i], whole.values[whole.first[same] + i]);
+    }
   }
 }
 

@@ -36,7 +36,7 @@ TEST(work, of_an_app_over_ways_is_what_the_flags_say) {
     const work_in_steps asked = parsed_steps(line);
     EXPECT_EQ(asked.what->name, "hpccg");
     EXPECT_EQ(asked.tasks, 12);
-    EXPECT_EQ(asked.make()->parameters()["grid"], bench::json::array({2, 3, 4}));
+    EXPECT_EQ(asked.make({})->parameters()["grid"], bench::json::array({2, 3, 4}));
   }
   EXPECT_EQ(parsed_steps("-app hpccg -tasks auto").tasks, 0);
 }

@@ -6,11 +6,14 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "../catalogue.hpp"
 #include "kernels.hpp"
 #include "teff/apps/box.hpp"
+#include "teff/bench/failure.hpp"
 
 namespace teff::apps::hpccg {
 namespace {
@@ -19,7 +22,8 @@ constexpr int iterations = 149;
 constexpr std::array told_iterations{0, 15, 30, 45};  // of which a record says the residual
 constexpr std::int64_t block = 256;                   // rows of an iteration of a step
 
-/// The residuals of those iterations, to six digits, as the reference prints them. 0: it is not known.
+/// The residuals of those iterations, to six digits, as the reference prints them. 0: it
+/// is not known.
 struct known_run {
   box grid;
   std::array<double, told_iterations.size()> residuals;
@@ -33,11 +37,19 @@ bool agree(double found, double known) {
   return std::abs(found - known) <= 0.501 * std::pow(10, std::floor(std::log10(known)) - 5);
 }
 
-/// A vector with an element for each row.
+/// A vector with an element for each row. A vector that is multiplied has elements of the neighbours, too.
 struct row_vector {
-  explicit row_vector(std::int64_t rows) : elements(rows), name(elements.all(), block) {}
-  huge_buffer<double> elements;
+  explicit row_vector(std::int64_t rows, std::int64_t below = 0, std::int64_t above = 0)
+      : all(below + rows + above),
+        own(all.data() + below),
+        name(std::span(own, static_cast<std::size_t>(rows)), block),
+        name_below(all.all().first(static_cast<std::size_t>(below)), std::max<std::int64_t>(below, 1)),
+        name_above(all.all().last(static_cast<std::size_t>(above)), std::max<std::int64_t>(above, 1)) {}
+  huge_buffer<double> all;
+  double* own;
   field name;
+  field name_below;
+  field name_above;
 };
 struct scalar {
   explicit scalar(double of = 0) : value(of) {}
@@ -48,20 +60,21 @@ struct scalar {
 /// A x = b by conjugate gradients, from x = 0. An iteration of a step is a block of rows.
 class solver final : public app_over_ways {
  public:
-  explicit solver(const box& grid)
+  solver(const box& grid, const place& at)
       : grid_(grid),
-        a_(grid),
+        at_(at),
+        a_(part_of(grid, at), at.rank > 0, at.rank + 1 < at.ranks),
         b_(a_.rows),
         x_(a_.rows),
         r_(a_.rows),
-        p_(a_.rows),
+        p_(a_.rows, a_.below, a_.above),
         ap_(a_.rows),
         partial_((a_.rows + block - 1) / block),
         partial_name_(partial_.all()) {
-    hpccg::fill_right_side(a_, b_.elements.data(), 0, a_.rows);
+    hpccg::fill_right_side(a_, b_.own, 0, a_.rows);
   }
 
-  void reset() override { std::ranges::fill(x_.elements.all(), 0.0); }
+  void reset() override { std::ranges::fill(x_.all.all(), 0.0); }
 
   void run(way& by) override {
     add_multiple(by, x_, zero_, x_, p_);
@@ -79,20 +92,22 @@ class solver final : public app_over_ways {
     by.wait();
   }
 
-  [[nodiscard]] finding check() const override {
-    row_vector ax(a_.rows);
-    hpccg::multiply(a_, x_.elements.data(), ax.elements.data(), 0, a_.rows);
-    double difference = 0;
-    double right_side = 0;
-    double solution = 0;
+  /// Multiplies A and x again.
+  [[nodiscard]] finding check(way& by) override {
+    add_multiple(by, x_, zero_, x_, p_);
+    multiply(by);
+    by.wait();
+    std::array<double, 3> squares{};
     for (std::int64_t i = 0; i < a_.rows; ++i) {
-      const double b = b_.elements[i];
-      difference += (b - ax.elements[i]) * (b - ax.elements[i]);
-      right_side += b * b;
-      solution += x_.elements[i] * x_.elements[i];
+      squares[0] += (b_.own[i] - ap_.own[i]) * (b_.own[i] - ap_.own[i]);
+      squares[1] += x_.own[i] * x_.own[i];
+      squares[2] += b_.own[i] * b_.own[i];
     }
+    const field name{std::span<double>(squares)};
+    by.add_up(name);
+    by.wait();
     finding found{
-        .residual = std::sqrt(difference) / (norm_of_a * std::sqrt(solution) + std::sqrt(right_side)),
+        .residual = std::sqrt(squares[0]) / (norm_of_a * std::sqrt(squares[1]) + std::sqrt(squares[2])),
         .bound = 16 * std::numeric_limits<double>::epsilon()};
     for (const int k : told_iterations) found.own["residuals"][std::to_string(k)] = residuals_.at(k);
     found.wrong = difference_to_known();
@@ -100,28 +115,47 @@ class solver final : public app_over_ways {
   }
 
   [[nodiscard]] double work() const override {
-    const auto rows = static_cast<double>(a_.rows);
-    return iterations * (2 * static_cast<double>(a_.elements()) + 2 * (2 * rows) + 3 * (2 * rows));
+    const auto rows = static_cast<double>(volume(grid_));
+    const double elements = (3.0 * grid_[0] - 2) * (3.0 * grid_[1] - 2) * (3.0 * grid_[2] - 2);
+    return iterations * (2 * elements + 2 * (2 * rows) + 3 * (2 * rows));
   }
   [[nodiscard]] bench::json parameters() const override { return {{"grid", grid_}}; }
 
  private:
   static constexpr double norm_of_a = 27 + 26;  // the largest sum of a row's magnitudes
 
+  /// Each rank has as many planes as the others, or one more.
+  [[nodiscard]] static box part_of(const box& grid, const place& at) {
+    if (grid[2] < at.ranks)
+      throw bench::usage_error(fmt::format("-grid {}x{}x{}: {} ranks share at least {} planes; start fewer",
+                                           grid[0], grid[1], grid[2], at.ranks, at.ranks));
+    return {grid[0], grid[1], static_cast<int>(cut(grid[2], at.ranks).part(at.rank).size())};
+  }
   [[nodiscard]] std::int64_t blocks() const { return partial_name_.count; }
 
   /// ap := A p
   void multiply(way& by) {
-    by.run(
-        {.name = "sparsemv",
-         .count = blocks(),
-         .accesses = [this](range some,
-                            access_list& all) { all = {in(p_.name, some, a_.reach), out(ap_.name, some)}; },
-         .body =
-             [this](range some) {
-               const range rows = covered(p_.name, some);
-               hpccg::multiply(a_, p_.elements.data(), ap_.elements.data(), rows.begin, rows.end);
-             }});
+    const auto plane = [this](std::int64_t begin) {
+      return field_access{access_mode::in, &p_.name, {begin, begin + a_.plane}};
+    };
+    std::vector<crossing> all;
+    if (a_.below > 0) all.push_back({at_.rank - 1, plane(0), out(p_.name_below)});
+    if (a_.above > 0) all.push_back({at_.rank + 1, plane(a_.rows - a_.plane), out(p_.name_above)});
+    by.exchange(all);
+    by.run({.name = "sparsemv",
+            .count = blocks(),
+            .accesses =
+                [this](range some, access_list& named) {
+                  named = {in(p_.name, some, a_.reach), out(ap_.name, some)};
+                  const range rows = covered(p_.name, some);
+                  if (rows.begin < a_.below) named.push_back(in(p_.name_below));
+                  if (rows.end > a_.rows - a_.above) named.push_back(in(p_.name_above));
+                },
+            .body =
+                [this](range some) {
+                  const range rows = covered(p_.name, some);
+                  hpccg::multiply(a_, p_.all.data(), ap_.own, rows.begin, rows.end);
+                }});
   }
   /// w := x + factor y
   void add_multiple(way& by, const row_vector& x, const scalar& factor, const row_vector& y,
@@ -135,8 +169,7 @@ class solver final : public app_over_ways {
             .body =
                 [&x, &factor, &y, &w](range some) {
                   const range rows = covered(w.name, some);
-                  hpccg::add_multiple(x.elements.data(), factor.value, y.elements.data(), w.elements.data(),
-                                      rows.begin, rows.end);
+                  hpccg::add_multiple(x.own, factor.value, y.own, w.own, rows.begin, rows.end);
                 }});
   }
   /// partial := x . y, a product a block
@@ -151,7 +184,7 @@ class solver final : public app_over_ways {
                 [this, &x, &y](range some) {
                   for (std::int64_t i = some.begin; i < some.end; ++i) {
                     const range rows = covered(x.name, {i, i + 1});
-                    partial_[i] = hpccg::dot(x.elements.data(), y.elements.data(), rows.begin, rows.end);
+                    partial_[i] = hpccg::dot(x.own, y.own, rows.begin, rows.end);
                   }
                 }});
   }
@@ -161,33 +194,40 @@ class solver final : public app_over_ways {
     return all;
   }
 
+  /// sum := the sum of the partial results of all ranks
+  void add_up_blocks(way& by) {
+    by.run({.name = "sum",
+            .accesses = [this](range, access_list& all) { all = {in(partial_name_), out(sum_.name)}; },
+            .body = [this](range) { sum_.value = sum_of_blocks(); }});
+    by.add_up(sum_.name);
+  }
   /// rr := r . r, and beta := rr / the rr before
   void square_residual(way& by, int iteration) {
     multiply_blocks(by, r_, r_);
-    by.run(
-        {.name = "sum",
-         .accesses =
-             [this](range, access_list& all) { all = {in(partial_name_), inout(rr_.name), out(beta_.name)}; },
-         .body =
-             [this, iteration](range) {
-               const double before = iteration == 0 ? 0 : rr_.value;
-               rr_.value = sum_of_blocks();
-               beta_.value = before > 0 ? rr_.value / before : 0;  // 0: r is zero, and stays so
-               residuals_.at(static_cast<std::size_t>(iteration)) = std::sqrt(rr_.value);
-             }});
+    add_up_blocks(by);
+    by.run({.name = "scalars",
+            .accesses = [this](range,
+                               access_list& all) { all = {in(sum_.name), inout(rr_.name), out(beta_.name)}; },
+            .body =
+                [this, iteration](range) {
+                  const double before = iteration == 0 ? 0 : rr_.value;
+                  rr_.value = sum_.value;
+                  beta_.value = before > 0 ? rr_.value / before : 0;  // 0: r is zero, and stays so
+                  residuals_.at(static_cast<std::size_t>(iteration)) = std::sqrt(rr_.value);
+                }});
   }
   /// alpha := rr / (p . A p)
   void find_step_length(way& by) {
     multiply_blocks(by, p_, ap_);
-    by.run({.name = "sum",
+    add_up_blocks(by);
+    by.run({.name = "scalars",
             .accesses =
                 [this](range, access_list& all) {
-                  all = {in(partial_name_), in(rr_.name), out(alpha_.name), out(minus_alpha_.name)};
+                  all = {in(sum_.name), in(rr_.name), out(alpha_.name), out(minus_alpha_.name)};
                 },
             .body =
                 [this](range) {
-                  const double product = sum_of_blocks();
-                  alpha_.value = product > 0 ? rr_.value / product : 0;
+                  alpha_.value = sum_.value > 0 ? rr_.value / sum_.value : 0;
                   minus_alpha_.value = -alpha_.value;
                 }});
   }
@@ -204,6 +244,7 @@ class solver final : public app_over_ways {
   }
 
   box grid_;
+  place at_;
   hpccg::matrix a_;
   row_vector b_;
   row_vector x_;
@@ -214,6 +255,7 @@ class solver final : public app_over_ways {
   field partial_name_;
   scalar zero_;
   scalar minus_one_{-1};
+  scalar sum_;
   scalar rr_;
   scalar beta_;
   scalar alpha_;
@@ -223,10 +265,13 @@ class solver final : public app_over_ways {
 
 description::maker read_flags(CLI::App& parser) {
   const auto grid = std::make_shared<std::string>("32x32x32");
-  parser.add_option("--grid", *grid, "points of the grid in each direction; a point is a row of the matrix")
+  parser
+      .add_option("--grid", *grid,
+                  "points of the grid in each direction, of which ranks share the third; a point is a row of "
+                  "the matrix")
       ->check(fault_of_box)
       ->option_text("NXxNYxNZ");
-  return [grid] { return std::make_unique<solver>(box_of(*grid)); };
+  return [grid](const place& at) { return std::make_unique<solver>(box_of(*grid), at); };
 }
 
 }  // namespace

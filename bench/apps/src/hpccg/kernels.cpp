@@ -19,20 +19,23 @@ neighbours neighbours_of(int index, int size) {
   return {std::max(index - 1, 0), std::min(index + 1, size - 1)};
 }
 
-std::int64_t count_elements(const box& grid) {
-  std::int64_t all = 1;
-  for (const int size : grid) all *= 3 * std::int64_t{size} - 2;
-  return all;
+/// The grid has so many further planes beside it.
+std::int64_t count_elements(const box& grid, int planes) {
+  return (3 * std::int64_t{grid[0]} - 2) * (3 * std::int64_t{grid[1]} - 2) *
+         (3 * std::int64_t{grid[2]} - 2 + planes);
 }
 
 }  // namespace
 
-matrix::matrix(const box& grid)
+matrix::matrix(const box& grid, bool has_below, bool has_above)
     : rows(volume(grid)),
+      plane(std::int64_t{grid[0]} * grid[1]),
+      below(has_below ? plane : 0),
+      above(has_above ? plane : 0),
       reach(std::int64_t{grid[0]} * grid[1] + grid[0] + 1),
       first(rows + 1),
-      columns(count_elements(grid)),
-      values(count_elements(grid)) {
+      columns(count_elements(grid, has_below + has_above)),
+      values(count_elements(grid, has_below + has_above)) {
   std::int64_t row = 0;
   std::int64_t next = 0;
   for (int z = 0; z < grid[2]; ++z)
@@ -40,12 +43,13 @@ matrix::matrix(const box& grid)
       for (int x = 0; x < grid[0]; ++x, ++row) {
         const neighbours in_x = neighbours_of(x, grid[0]);
         const neighbours in_y = neighbours_of(y, grid[1]);
-        const neighbours in_z = neighbours_of(z, grid[2]);
+        const neighbours in_z{has_below ? z - 1 : std::max(z - 1, 0),
+                              has_above ? z + 1 : std::min(z + 1, grid[2] - 1)};
         for (int k = in_z.first; k <= in_z.last; ++k)
           for (int j = in_y.first; j <= in_y.last; ++j)
             for (int i = in_x.first; i <= in_x.last; ++i, ++next) {
               const std::int64_t column = (std::int64_t{k} * grid[1] + j) * grid[0] + i;
-              columns[next] = static_cast<std::int32_t>(column);
+              columns[next] = static_cast<std::int32_t>(below + column);
               values[next] = column == row ? diagonal : off_diagonal;
             }
         first[row + 1] = next;

@@ -11,10 +11,17 @@ namespace teff::apps::hpccg {
 
 /// A sparse matrix by rows. A row is a point of the grid, with an element for itself (27) and for each
 /// neighbour (-1). Rows are numbered along the first direction, then the second, then the third.
+///
+/// With several ranks, each has a grid, and they stand one above the other in the third direction. The rows
+/// of the plane below the grid, and of the plane above, are the neighbours'. A vector to be multiplied has
+/// `below` elements for the plane below, then the rank's, then as many for the plane above as it has.
 struct matrix {
-  explicit matrix(const box& grid);
+  matrix(const box& grid, bool has_below, bool has_above);
 
   std::int64_t rows;
+  std::int64_t plane;  ///< rows of a plane
+  std::int64_t below;  ///< rows of the neighbour below: a plane or none
+  std::int64_t above;
   std::int64_t reach;               ///< a row has elements in columns at most so far from its own
   huge_buffer<std::int64_t> first;  ///< element of each row, and behind the last one
   huge_buffer<std::int32_t> columns;

@@ -17,7 +17,7 @@ class App;
 
 namespace teff::apps {
 
-/// What an app found when it checked the result of a run.
+/// The findings of an app that checked the result of a run.
 struct finding {
   double residual = 0;  ///< how far the result is from what it must be, as the app defines it
   double bound = 0;     ///< the largest residual of a right result
@@ -37,12 +37,18 @@ class app_over_ways {
   virtual void reset() = 0;
   /// Runs all steps, and waits for them.
   virtual void run(way& in) = 0;
-  /// On one thread, after a run.
-  [[nodiscard]] virtual finding check() const = 0;
-  /// How much a run does, in the unit of the app's description.
+  /// After a run, on all ranks.
+  [[nodiscard]] virtual finding check(way& by) = 0;
+  /// How much a run of all ranks does, in the unit of the app's description.
   [[nodiscard]] virtual double work() const = 0;
   /// Its flags with their values, for the record.
   [[nodiscard]] virtual bench::json parameters() const = 0;
+};
+
+/// A rank among those that share an app.
+struct place {
+  int rank = 0;
+  int ranks = 1;
 };
 
 /// The facts about an app that need no data.
@@ -53,7 +59,8 @@ struct description {
     std::string_view flags;
     bool by_default = true;
   };
-  using maker = std::function<std::unique_ptr<app_over_ways>()>;
+  /// Makes the part of a rank.
+  using maker = std::function<std::unique_ptr<app_over_ways>(const place& at)>;
 
   std::string_view name;
   std::string_view title;

@@ -132,7 +132,14 @@ struct step {
   std::function<void(range)> body;
 };
 
-/// How a system runs the steps of an app in one way.
+/// Elements that a rank sends to another, and those that it receives in turn.
+struct crossing {
+  int rank;  ///< the other one
+  field_access sent;
+  field_access received;
+};
+
+/// How a system runs the steps of an app in one way. On one rank, nothing crosses.
 class way {
  public:
   way() = default;
@@ -142,6 +149,10 @@ class way {
 
   /// Runs all iterations, as if the steps ran one after the other. May return before they have run.
   virtual void run(const step& each) = 0;
+  /// A step that sends and receives. The other ranks make the same crossings, in the same order.
+  virtual void exchange(std::span<const crossing> /*all*/) {}
+  /// A step that adds up the numbers at each place of the field over all ranks, on all of them.
+  virtual void add_up(const field& /*of*/) {}
   /// Returns when all steps have run.
   virtual void wait() = 0;
 };

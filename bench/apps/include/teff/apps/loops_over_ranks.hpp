@@ -1,0 +1,40 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <utility>
+#include <vector>
+
+#include "teff/apps/ways.hpp"
+
+namespace teff::apps {
+
+/// Loops on each rank, and messages between them: the thread that makes the steps waits for all messages of
+/// an exchange.
+template <class Loop>
+class loops_over_ranks final : public way {
+ public:
+  explicit loops_over_ranks(Loop loop) : on_this_rank_(std::move(loop)) {}
+
+  void run(const step& each) override { on_this_rank_.run(each); }
+  void exchange(std::span<const crossing> all) override {
+    std::vector<MPI_Request> requests(2 * all.size());
+    MPI_Request* next = requests.data();
+    for (const crossing& each : all)
+      MPI_Irecv(each.received.bytes().data(), static_cast<int>(each.received.bytes().size()), MPI_BYTE,
+                each.rank, 0, MPI_COMM_WORLD, next++);
+    for (const crossing& each : all)
+      MPI_Isend(each.sent.bytes().data(), static_cast<int>(each.sent.bytes().size()), MPI_BYTE, each.rank, 0,
+                MPI_COMM_WORLD, next++);
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  }
+  void add_up(const field& of) override {
+    MPI_Allreduce(MPI_IN_PLACE, of.data, static_cast<int>(of.count), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  }
+  void wait() override {}
+
+ private:
+  loops<Loop> on_this_rank_;
+};
+
+}  // namespace teff::apps
