@@ -80,8 +80,10 @@ TEST(leanmd, moves_particles_to_the_cell_that_they_are_in) {
   in_order loops;
   problem p({3, 3, 3});
   const std::int64_t before = particles(p);
-  for (cell& each : p.cells)  // a third of a cell: many leave, over sides of the box too
+  for (cell& each : p.cells) {  // a third of a cell: many leave, over sides of the box too
     for (double& x : each.position.x) x += 5;
+    for (double& y : each.position.y) y -= 5;
+  }
   const auto for_each = [&](auto&& kernel) {
     loops.each(p.space.count(), [&](std::int64_t begin, std::int64_t end) { kernel(p, begin, end); });
   };
@@ -89,11 +91,14 @@ TEST(leanmd, moves_particles_to_the_cell_that_they_are_in) {
   EXPECT_LT(particles(p), before);
   for_each(arrive);
   EXPECT_EQ(particles(p), before);
-  for (std::int32_t number = 0; number < p.space.count(); ++number)
-    for (const double x : p.cells[std::size_t(number)].position.x) {
-      EXPECT_GE(x, p.space.at(number).x * cell_size.x);
-      EXPECT_LE(x, (p.space.at(number).x + 1) * cell_size.x);
+  for (std::int32_t number = 0; number < p.space.count(); ++number) {
+    const place at = p.space.at(number);
+    const triples& position = p.cells[std::size_t(number)].position;
+    for (std::size_t i = 0; i < position.size(); ++i) {
+      EXPECT_TRUE(position.x[i] >= at.x * cell_size.x && position.x[i] <= (at.x + 1) * cell_size.x);
+      EXPECT_TRUE(position.y[i] >= at.y * cell_size.y && position.y[i] <= (at.y + 1) * cell_size.y);
     }
+  }
 }
 
 TEST(leanmd, of_fewer_than_three_cells_a_side_is_refused) {
