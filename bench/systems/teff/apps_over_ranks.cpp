@@ -23,11 +23,11 @@ using namespace teff::apps;
 
 class ranks_system final : public tile_system {
  public:
-  explicit ranks_system(way how) : how_(how) {}
+  explicit ranks_system(message_size size) : size_(size) {}
 
   [[nodiscard]] teff::bench::identity describe() const override {
     return {.system = "teff",
-            .variant = how_ == way::large ? "ranks" : "ranks_small_messages",
+            .variant = size_ == message_size::large ? "ranks" : "ranks_small_messages",
             .version = teff::version()};
   }
 
@@ -102,7 +102,7 @@ class ranks_system final : public tile_system {
     char** argv = nullptr;
     teff::mpi job(argc, argv);
     teff::communicator comm(runtime_, job);
-    tile_messages messages(comm, how_, std::move(matrices), arrived);
+    tile_messages messages(comm, size_, std::move(matrices), arrived);
     comm.run([] {});  // until all ranks are here
     region.start();
     tasks_left left(comm, own);
@@ -112,7 +112,7 @@ class ranks_system final : public tile_system {
     return {.tasks = own, .bytes_sent = messages.bytes()};
   }
 
-  way how_;
+  message_size size_;
   teff::runtime runtime_{{.workers = 1}};
 };
 
@@ -126,6 +126,7 @@ int main(int argc, char** argv) {
     ++argv;
     --argc;
   }
-  return drive_ranks(argc, argv, MPI_THREAD_SERIALIZED,
-                     [&] { return std::make_unique<ranks_system>(small ? way::small : way::large); });
+  return drive_ranks(argc, argv, MPI_THREAD_SERIALIZED, [&] {
+    return std::make_unique<ranks_system>(small ? message_size::small : message_size::large);
+  });
 }

@@ -15,7 +15,7 @@
 #include "teff/apps/tiled_matrix.hpp"
 
 /// Whether tiles go straight from the sender's memory to the receiver's, or are copied at both ends.
-enum class way : std::uint8_t { large, small };
+enum class message_size : std::uint8_t { large, small };
 
 /// Tiles of some matrices on their way between ranks.
 class tile_messages {
@@ -23,9 +23,9 @@ class tile_messages {
   using arrival = std::function<void(tile_messages&, int matrix, int row, int column)>;
 
   /// `arrived` is called when the copy of another rank's tile is in its place. It may send.
-  tile_messages(teff::communicator& comm, way how, std::vector<const teff::apps::tiled_matrix*> matrices,
-                const arrival& arrived)
-      : how_(how),
+  tile_messages(teff::communicator& comm, message_size size,
+                std::vector<const teff::apps::tiled_matrix*> matrices, const arrival& arrived)
+      : size_(size),
         matrices_(std::move(matrices)),
         large_(comm.on_large(
             [this](int matrix, int row, int column, std::size_t) { return place(matrix, row, column); },
@@ -42,7 +42,7 @@ class tile_messages {
   void send(int to, int matrix, int row, int column) {
     const std::span<const double> values = place(matrix, row, column);
     bytes_.fetch_add(static_cast<std::int64_t>(values.size_bytes()), std::memory_order_relaxed);
-    if (how_ == way::large)
+    if (size_ == message_size::large)
       large_.send(to, matrix, row, column, values);
     else
       small_.send(to, matrix, row, column, values);
@@ -61,7 +61,7 @@ class tile_messages {
     return matrices_[static_cast<std::size_t>(matrix)]->at(row, column).elements();
   }
 
-  way how_;
+  message_size size_;
   std::vector<const teff::apps::tiled_matrix*> matrices_;
   teff::large_message<double, int, int, int> large_;
   teff::message<int, int, int, std::span<const double>> small_;
