@@ -263,7 +263,9 @@ def _measured(
 
 
 def _started(name: str) -> Started:
-    return Started(benchmark="task_graph", name="simulated", title=name, program=name)
+    started = Started(benchmark="task_graph", name="simulated", title=name, program=name)
+    started._folder = Path("/bench/systems/simulated")
+    return started
 
 
 def _truths(host: Host, named: Mapping[str, Program], runs: Sequence[GraphRun], where: Distance) -> dict[str, float]:

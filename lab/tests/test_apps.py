@@ -252,6 +252,7 @@ def test_a_system_runs_every_app_validated(program: Program, workers: int) -> No
 
 
 def test_a_wrong_line_in_a_batch_is_answered_and_the_batch_goes_on() -> None:
-    wrong, right = answers(PROGRAMS[0], 1, "--batch", lines=("-app gemm -size 0", "-app gemm -size 10 -block 3"))
+    openmp = next(program for program in PROGRAMS if program.id == "openmp")
+    wrong, right = answers(openmp, 1, "--batch", lines=("-app gemm -size 0", "-app gemm -size 10 -block 3"))
     assert "-size" in wrong["error"]
     assert "error" not in right
