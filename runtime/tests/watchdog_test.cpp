@@ -274,6 +274,7 @@ std::string at(const void* object) {
 TEST_F(watchdog, says_which_task_of_a_flow_waits_for_what_and_which_task_holds_it) {
   stderr_here said;
   held_task held;
+  std::binary_semaphore is_held{0};
   long a = 0;
   int b = 0;
   const std::string first = "of 8 bytes at " + at(&a);
@@ -283,11 +284,15 @@ TEST_F(watchdog, says_which_task_of_a_flow_waits_for_what_and_which_task_holds_i
                     ") has run, and a handle or an event holds its end; task 'read' (in " + first +
                     ", inout " + second + ") has not begun: it waits for in " + first +
                     ", which task 'ask' holds by inout " + first + " (for ");
+    is_held.acquire();
     held.release();
   });
   runtime rt{{.workers = 2}};
   flow f{rt};
-  f.task(out(a), named<"ask">([&] { held = hold_end(); }));
+  f.task(out(a), named<"ask">([&] {
+           held = hold_end();
+           is_held.release();
+         }));
   f.task(in(a), out(b), named<"read">([&] { b = 1; }));
   f.wait();
   EXPECT_EQ(b, 1);
