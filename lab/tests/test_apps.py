@@ -218,6 +218,26 @@ def test_a_system_that_runs_steps_solves_equations_with_the_same_bits_as_others_
             assert each["residuals"] == bits.setdefault(line, each["residuals"]), "they depend on system or workers"
 
 
+KNOWN: dict[str, dict[str, float]] = {
+    "-app lulesh -size 10": {"iterations": 231, "origin_energy": 27205.3},
+    "-app sssp -graph kron10": {"reached": 896, "sum": 62793, "max": 306},
+    "-app hpcg -size 16": {"scaled_residual": 3.66234e-41},
+    "-app leanmd -cells 3x3x3 -steps 2": {"potential_first": -2.84385e-15, "kinetic_last": 3.84322e-15},
+}
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=[program.id for program in PROGRAMS])
+def test_a_system_that_runs_steps_finds_what_the_published_programs_find(program: Program) -> None:
+    lines = [line for line in KNOWN for _ in range(2)]
+    for line, each in zip(lines, answers(program, 2, "--batch", lines=lines), strict=True):
+        SCHEMA.validate(each)
+        if "lacks" in each:
+            continue
+        assert "error" not in each, f"{line}: {each['error']}"
+        read = parse_record(json.dumps(each), AppsRecord).model_dump()
+        assert KNOWN[line].items() <= {key: float(f"{read[key]:.6g}") for key in KNOWN[line]}.items()
+
+
 @pytest.mark.parametrize("workers", [1, 2, 3])
 @pytest.mark.parametrize("program", PROGRAMS, ids=[program.id for program in PROGRAMS])
 def test_a_system_runs_every_app_validated(program: Program, workers: int) -> None:

@@ -3,7 +3,8 @@
 namespace teff::apps {
 
 std::span<const description> apps_over_ways() {
-  static const description all[] = {hpccg::describe()};
+  static const description all[] = {hpccg::describe(), lulesh::describe(), sssp::describe(), hpcg::describe(),
+                                    leanmd::describe()};
   return all;
 }
 

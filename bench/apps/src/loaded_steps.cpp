@@ -99,6 +99,8 @@ std::unique_ptr<loaded> load(const work_in_steps& asked, system& on, company& wi
     for (const way_kind each : ways) names.push_back(name_of(each));
     throw lack(fmt::format("it runs no steps of {} as {}", asked.what->name, fmt::join(names, ", ")));
   }
+  if (with.size() > 1 && !asked.what->over_ranks)
+    throw lack(fmt::format("{} runs in one process, not over {} ranks", asked.what->name, with.size()));
   const std::int64_t parts = *found == way_kind::loops ? 1
                              : asked.tasks > 0         ? asked.tasks
                                                        : usual_parts(*found, on.describe().workers);

@@ -8,26 +8,11 @@
 #include "sssp/answer.hpp"
 #include "sssp/delta_stepping.hpp"
 #include "sssp/generate.hpp"
+#include "sssp/known.hpp"
 #include "teff/bench/failure.hpp"
 
 namespace teff::apps::sssp {
 namespace {
-
-/// The results that the suite's own program prints for a graph.
-struct known {
-  std::string name;
-  vertex vertices;
-  std::int64_t edges;
-  vertex source;
-  answer found;
-};
-
-const std::vector<known> all_known{
-    {"kron10", 1024, 10496, 895, {896, 62793, 306}},
-    {"uniform10", 1024, 16125, 895, {1024, 74162, 126}},
-    {"kron16", 65536, 909646, 35711, {46688, 3226706, 494}},
-    {"kron20", 1048576, 15699691, 970958, {645268, 147605407, 727}},
-};
 
 std::int64_t wrong_distances(const problem& p) {
   return wrong_distances(p, 0, p.of.vertices());
@@ -48,7 +33,7 @@ TEST_P(sssp_of, a_known_graph_is_the_known_answer) {
 }
 
 INSTANTIATE_TEST_SUITE_P(sssp, sssp_of, testing::ValuesIn(all_known),
-                         [](const auto& of) { return of.param.name; });
+                         [](const auto& of) { return std::string(of.param.name); });
 
 TEST(sssp, finds_the_same_distances_with_any_delta_in_chunks_on_threads) {
   for (const char* const name : {"kron10", "uniform12"}) {

@@ -88,6 +88,16 @@ class AppsRecord(Record):
     tasks: Annotated[int, Field(ge=1)] | None = None  # None: libraries have no tasks or do not tell
     bytes_sent: Count | None = None
     residuals: dict[str, float] | None = None  # of hpccg, by iteration
+    iterations: Annotated[int, Field(ge=1)] | None = None  # of lulesh, with the next
+    origin_energy: float | None = None
+    reached: Annotated[int, Field(ge=1)] | None = None  # of sssp, with the next two
+    sum: Count | None = None
+    max: Count | None = None
+    scaled_residual: Annotated[float, Field(ge=0)] | None = None  # of hpcg
+    potential_first: float | None = None  # of leanmd, with the next three
+    potential_last: float | None = None
+    kinetic_first: float | None = None
+    kinetic_last: float | None = None
     validation: AppsValidation | None = None
 
     def fault(self) -> str:

@@ -67,6 +67,7 @@ struct description {
   std::string_view unit;       ///< of its work: "FLOP", "zone", "edge"
   std::vector<way_kind> ways;  ///< in which it is written, first those that suit it
   std::vector<sample> cases;
+  bool over_ranks = true;  ///< whether ranks may share it
   /// Adds the app's flags to the parser. Its result makes the app from the values that the parser has read.
   maker (*flags)(CLI::App& parser);
 };

@@ -1,0 +1,281 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <initializer_list>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "catalogue.hpp"
+#include "lulesh/domain.hpp"
+#include "lulesh/known.hpp"
+#include "lulesh/neighbours.hpp"
+#include "lulesh/time_step.hpp"
+
+namespace teff::apps::lulesh {
+namespace {
+
+constexpr std::int64_t block = 16;  // elements or nodes of an iteration of a step
+constexpr double tolerance = 1e-10;
+
+index as_index(std::int64_t number) {
+  return static_cast<index>(number);
+}
+
+/// The neighbours of chunks, each found once: a step names the same chunks in each time step.
+class neighbours {
+ public:
+  using finder = lulesh::range (*)(const domain&, lulesh::range);
+  neighbours(const domain& of, finder find) : of_(of), find_(find) {}
+
+  [[nodiscard]] apps::range of(apps::range chunk) {
+    const auto [found, is_new] = known_.try_emplace({chunk.begin, chunk.end});
+    if (is_new) {
+      const lulesh::range hull = find_(of_, {as_index(chunk.begin), as_index(chunk.end)});
+      found->second = {hull.begin, hull.end};
+    }
+    return found->second;
+  }
+
+ private:
+  const domain& of_;
+  finder find_;
+  std::map<std::pair<std::int64_t, std::int64_t>, apps::range> known_;
+};
+
+/// An array as it was before the first run.
+struct kept {
+  explicit kept(values of) : now(of), first(of.begin(), of.end()) {}
+  values now;
+  std::vector<double> first;
+};
+
+/// The blast on one rank. A field below stands for all arrays that the same step writes.
+class blast final : public app_over_ways {
+ public:
+  explicit blast(index edge)
+      : at_({.edge = edge}),
+        nodes_(at_.position.x, block),
+        corners_(at_.corner_force.x.first(static_cast<std::size_t>(at_.elements)), block),
+        shape_(at_.spread[0].first(static_cast<std::size_t>(at_.elements)), block),
+        viscosity_(at_.linear_viscosity, block),
+        material_(at_.energy, block),
+        clock_(std::span(&at_.clock.time, 1)),
+        limits_(std::span(&at_.limits.courant, 1)),
+        corners_of_elements_(at_, nodes_of),
+        elements_of_nodes_(at_, elements_at),
+        elements_beside_elements_(at_, elements_beside),
+        first_clock_(at_.clock) {
+    for (const vectors* each : {&at_.position, &at_.velocity, &at_.force, &at_.corner_force})
+      for (const values& one : {each->x, each->y, each->z}) kept_.emplace_back(one);
+    for (const values& one :
+         {at_.energy,      at_.pressure,   at_.viscosity,     at_.linear_viscosity, at_.quadratic_viscosity,
+          at_.volume,      at_.new_volume, at_.volume_change, at_.expansion,        at_.length,
+          at_.sound_speed, at_.new_energy, at_.new_pressure,  at_.new_viscosity,    at_.extent[0],
+          at_.extent[1],   at_.extent[2],  at_.spread[0],     at_.spread[1],        at_.spread[2]})
+      kept_.emplace_back(one);
+    energy_at_first_ = energy();
+  }
+
+  void reset() override {
+    for (const kept& each : kept_) std::ranges::copy(each.first, each.now.begin());
+    at_.clock = first_clock_;
+    at_.limits = {};
+    fault_.clear();
+    is_over_ = false;
+    is_last_ = false;
+  }
+
+  /// A way may run a step after the thread has made the steps of some time steps more. These do nothing if
+  /// the time is over.
+  void run(way& by) override {
+    constexpr int most_ahead = 4;
+    for (int made = 1; !is_last_.load(std::memory_order_relaxed); ++made) {
+      make_time_step(by);
+      if (made % most_ahead == 0) by.wait();
+    }
+    by.wait();
+  }
+
+  /// The blast spreads alike along all axes. No energy is gained, and no element is turned inside out.
+  [[nodiscard]] finding check(way& /*by*/) override {
+    finding found{.residual = asymmetry(), .bound = 1e-8, .wrong = fault_};
+    found.own = {{"iterations", at_.clock.steps}, {"origin_energy", at_.energy[0]}};
+    const double gained = energy() / energy_at_first_;
+    if (found.wrong.empty() && !(gained <= 1.001))
+      found.wrong = fmt::format("the energy grew to {:.6g} times its first value: it must not grow", gained);
+    if (found.wrong.empty() && !(*std::ranges::min_element(at_.volume) > 0))
+      found.wrong = "an element is turned inside out";
+    if (found.wrong.empty() && !(at_.clock.time >= stop_time))
+      found.wrong = fmt::format("the time is {:.6g} at the end: it must be {:g}", at_.clock.time, stop_time);
+    if (found.wrong.empty()) found.wrong = difference_to_known();
+    return found;
+  }
+
+  [[nodiscard]] double work() const override {
+    return static_cast<double>(at_.elements) * std::max(at_.clock.steps, 1);
+  }
+  [[nodiscard]] bench::json parameters() const override { return {{"size", at_.at.edge}}; }
+
+ private:
+  using kernel = void (*)(domain&, index, index);
+
+  [[nodiscard]] static field_access in_hull(const field& what, apps::range hull) {
+    return {access_mode::in, &what, hull};
+  }
+  [[nodiscard]] static std::int64_t blocks(std::int64_t count) { return (count + block - 1) / block; }
+
+  /// Calls the kernels for blocks of all elements or nodes, unless the time is over.
+  void run_kernels(way& by, std::string_view name, const field& over, std::initializer_list<kernel> all,
+                   std::function<void(apps::range, access_list&)> accesses) {
+    by.run({.name = name,
+            .count = blocks(over.count),
+            .accesses = std::move(accesses),
+            .body = [this, &over, kernels = std::vector<kernel>(all)](apps::range some) {
+              if (is_over_) return;
+              const apps::range chunk = covered(over, some);
+              for (const kernel each : kernels) each(at_, as_index(chunk.begin), as_index(chunk.end));
+            }});
+  }
+
+  void begin() {
+    is_over_ = is_last_.load(std::memory_order_relaxed);
+    if (is_over_) return;
+    try {
+      begin_step(at_);
+      is_last_.store(at_.clock.time >= stop_time, std::memory_order_relaxed);
+    } catch (const std::exception& failure) {
+      fault_ = failure.what();
+      is_over_ = true;
+      is_last_.store(true, std::memory_order_relaxed);
+    }
+  }
+
+  void make_time_step(way& by) {
+    by.run({.name = "begin",
+            .accesses = [this](apps::range, access_list& all) { all = {inout(clock_), inout(limits_)}; },
+            .body = [this](apps::range) { begin(); }});
+    // It reads neither the clock nor is_over_: it may run before the limits of the last step are known.
+    by.run({.name = "push",
+            .count = blocks(at_.elements),
+            .accesses =
+                [this](apps::range some, access_list& all) {
+                  all = {in_hull(nodes_, corners_of_elements_.of(covered(corners_, some))),
+                         in(material_, some), out(corners_, some)};
+                },
+            .body =
+                [this](apps::range some) {
+                  const apps::range chunk = covered(corners_, some);
+                  push_corners(at_, as_index(chunk.begin), as_index(chunk.end));
+                }});
+    run_kernels(by, "move", nodes_, {sum_forces, move_nodes}, [this](apps::range some, access_list& all) {
+      all = {in_hull(corners_, elements_of_nodes_.of(covered(nodes_, some))), in(clock_),
+             inout(nodes_, some)};
+    });
+    run_kernels(by, "deform", shape_, {deform_elements}, [this](apps::range some, access_list& all) {
+      all = {in_hull(nodes_, corners_of_elements_.of(covered(shape_, some))), in(material_, some), in(clock_),
+             out(shape_, some)};
+    });
+    run_kernels(by, "viscosity", shape_, {limit_viscosity}, [this](apps::range some, access_list& all) {
+      all = {in_hull(shape_, elements_beside_elements_.of(covered(shape_, some))), in(clock_),
+             out(viscosity_, some)};
+    });
+    // The chunks lower the limits by atomic operations, so they name them as memory that all may share.
+    run_kernels(
+        by, "material", material_, {update_material, limit_step}, [this](apps::range some, access_list& all) {
+          all = {in(shape_, some), in(viscosity_, some), in(clock_), in(limits_), inout(material_, some)};
+        });
+  }
+
+  /// Of the internal and the kinetic energy, the sum.
+  [[nodiscard]] double energy() const {
+    double sum = 0;
+    for (std::size_t i = 0; i < at_.energy.size(); ++i) sum += at_.energy[i] * at_.rest_volume[i];
+    for (const values& each : {at_.velocity.x, at_.velocity.y, at_.velocity.z})
+      for (std::size_t i = 0; i < each.size(); ++i) sum += 0.5 * at_.node_mass[i] * each[i] * each[i];
+    return sum;
+  }
+
+  /// The greatest difference of elements that mirror each other, by the greatest energy.
+  [[nodiscard]] double asymmetry() const {
+    const auto energy_of = [this](index i, index j, index k) {
+      return at_.energy[static_cast<std::size_t>(at_.element(i, j, k))];
+    };
+    double greatest = 0;
+    const index edge = at_.at.edge;
+    for (index k = 0; k < edge; ++k)
+      for (index j = 0; j < edge; ++j)
+        for (index i = 0; i < edge; ++i) {
+          const double here = energy_of(i, j, k);
+          const double apart =
+              std::max(std::abs(here - energy_of(j, i, k)), std::abs(here - energy_of(k, j, i)));
+          if (!(apart <= greatest)) greatest = apart;
+        }
+    return greatest / *std::ranges::max_element(at_.energy);
+  }
+
+  [[nodiscard]] std::string difference_to_known() const {
+    const auto* const known = std::ranges::find(all_known, at_.at.edge, &known::edge);
+    if (known == std::end(all_known)) return {};
+    if (at_.clock.steps != known->steps)
+      return fmt::format("it took {} iterations: it must take {}", at_.clock.steps, known->steps);
+    if (!(std::abs(at_.energy[0] / known->origin_energy - 1) <= tolerance))
+      return fmt::format("the energy at the origin is {:.12e}: it must be {:.12e}", at_.energy[0],
+                         known->origin_energy);
+    return {};
+  }
+
+  domain at_;
+  field nodes_;      ///< positions, velocities and forces
+  field corners_;    ///< the forces on all corners of an element
+  field shape_;      ///< of an element, and how it changes
+  field viscosity_;  ///< its two parts
+  field material_;   ///< the state of an element
+  field clock_;
+  field limits_;
+  neighbours corners_of_elements_;
+  neighbours elements_of_nodes_;
+  neighbours elements_beside_elements_;
+  std::vector<kept> kept_;
+  clock first_clock_;
+  double energy_at_first_ = 0;
+  std::string fault_;
+  bool is_over_ = false;              ///< steps that name the clock read it
+  std::atomic<bool> is_last_{false};  ///< whether the time is over after this time step
+};
+
+description::maker read_flags(CLI::App& parser) {
+  constexpr int largest = 200;
+  const auto edge = std::make_shared<int>(30);
+  parser.add_option("--size", *edge, "elements along an edge of the cube")
+      ->check(CLI::Range(2, largest))
+      ->option_text("COUNT");
+  return [edge](const apps::place&) { return std::make_unique<blast>(*edge); };
+}
+
+}  // namespace
+
+description describe() {
+  return {.name = "lulesh",
+          .title = "shock hydrodynamics on hexahedra, a blast in a cube (LULESH 2.0)",
+          .unit = "zone",
+          .ways = {way_kind::worksharing, way_kind::loops, way_kind::tasks},
+          .cases = {{"lulesh-10", "blast, 10 x 10 x 10 elements", "-size 10"},
+                    {"lulesh-20", "blast, 20 x 20 x 20 elements", "-size 20", false},
+                    {"lulesh-30", "blast, 30 x 30 x 30 elements", "-size 30", false}},
+          .over_ranks = false,
+          .flags = &read_flags};
+}
+
+}  // namespace teff::apps::lulesh

@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "catalogue.hpp"
+#include "kernel_loops.hpp"
+#include "sssp/answer.hpp"
+#include "sssp/delta_stepping.hpp"
+#include "sssp/generate.hpp"
+#include "sssp/known.hpp"
+
+namespace teff::apps::sssp {
+namespace {
+
+/// The distances in a graph of the suite.
+class shortest_paths final : public app_over_ways {
+ public:
+  shortest_paths(std::string name, distance delta)
+      : name_(std::move(name)), graph_(named(name_)), problem_(graph_, source(graph_), delta) {}
+
+  void reset() override { std::ranges::fill(problem_.distances, unreached); }
+  void run(way& by) override { solve(problem_, kernel_loops(by)); }
+
+  /// Counts the vertices whose distance is wrong.
+  [[nodiscard]] finding check(way& /*by*/) override {
+    const answer read = read_answer(problem_);
+    finding found{.residual = static_cast<double>(wrong_distances(problem_, 0, graph_.vertices())),
+                  .own = {{"reached", read.reached}, {"sum", read.sum}, {"max", read.greatest}}};
+    const auto* const known = std::ranges::find(all_known, name_, &known::name);
+    if (known != std::end(all_known) && read != known->found)
+      found.wrong = fmt::format(
+          "it reached {} vertices, at distances up to {} that add up to {}: known are {}, {} and {}",
+          read.reached, read.greatest, read.sum, known->found.reached, known->found.greatest,
+          known->found.sum);
+    else if (found.residual > 0)
+      found.wrong = fmt::format("the distances of {:.0f} vertices are wrong", found.residual);
+    return found;
+  }
+
+  [[nodiscard]] double work() const override { return static_cast<double>(graph_.edges()); }
+  [[nodiscard]] bench::json parameters() const override {
+    return {{"graph", name_}, {"delta", problem_.delta}};
+  }
+
+ private:
+  std::string name_;
+  graph graph_;
+  problem problem_;
+};
+
+description::maker read_flags(CLI::App& parser) {
+  constexpr int widest = 1 << 20;
+  const auto name = std::make_shared<std::string>("kron16");
+  const auto delta = std::make_shared<distance>(4);
+  parser
+      .add_option("--graph", *name,
+                  "kron or uniform, and the scale, as in kron14: a random graph of 2^14 vertices")
+      ->option_text("WORD");
+  parser.add_option("--delta", *delta, "width of a bucket of distances")
+      ->check(CLI::Range(1, widest))
+      ->option_text("LENGTH");
+  return [name, delta](const place&) { return std::make_unique<shortest_paths>(*name, *delta); };
+}
+
+}  // namespace
+
+description describe() {
+  return {.name = "sssp",
+          .title = "shortest paths from one vertex by delta-stepping",
+          .unit = "edge",
+          .ways = {way_kind::loops},
+          .cases = {{"sssp-kron16", "shortest paths, 2^16 vertices, Kronecker graph", "-graph kron16"},
+                    {"sssp-kron20", "shortest paths, 2^20 vertices, Kronecker graph", "-graph kron20", false},
+                    {"sssp-uniform16", "shortest paths, 2^16 vertices, uniform graph", "-graph uniform16",
+                     false}},
+          .over_ranks = false,
+          .flags = &read_flags};
+}
+
+}  // namespace teff::apps::sssp
