@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <ostream>
 #include <string>
 
 #include "teff/apps/app.hpp"
@@ -15,6 +16,8 @@ namespace {
 struct flags_of_app {
   std::string app;
   std::string flags;
+
+  friend void PrintTo(const flags_of_app& of, std::ostream* to) { *to << of.app << ' ' << of.flags; }
 };
 
 std::unique_ptr<app_over_ways> made(const flags_of_app& of) {
