@@ -17,7 +17,7 @@ SOUND = {
     ),
     "bench/systems/serial/system.toml": '[[program]]\nbenchmark = "spawn"\nprogram = "serial_spawn"\n',
     "bench/systems/weaver/tasks.hpp": "#include <weaver.h>\n",
-    "bench/program/include/teff/bench/driver.hpp": "#pragma once\n",
+    "bench/driver/include/teff/bench/driver.hpp": "#pragma once\n",
     "bench/spawn/main.cpp": '#include "teff/bench/driver.hpp"\n// serial: one task after the other\n',
     "cmake/TeffSystems.cmake": "# every system, by a glob\n",
     "runtime/include/teff/detail/replay/plan.hpp": "#include <teff/detail/scheduler/source.hpp>\n",
@@ -87,7 +87,7 @@ def test_a_plain_word_that_is_a_case_of_a_kind_is_english_elsewhere(house: Path)
     [
         (NAMES, f"{LAB}/output/table.py", "# of weaver alone\n", "table.py:1: weaver"),
         (NAMES, "lab/tools/site.py", 'x = "loom"\n', "site.py:1: loom"),
-        (NAMES, "bench/program/drive.cpp", "\nint weaver_tasks = 3;\n", "drive.cpp:2: weaver"),
+        (NAMES, "bench/driver/drive.cpp", "\nint weaver_tasks = 3;\n", "drive.cpp:2: weaver"),
         (NAMES, "bench/spawn/CMakeLists.txt", "add_executable(spawn_Weaver main.cpp)\n", "CMakeLists.txt:1: Weaver"),
         (NAMES, "bench/CMakeLists.txt", "add_subdirectory(systems/weaver)\n", "CMakeLists.txt:1: weaver"),
         (NAMES, "cmake/TeffSystems.cmake", "find_package(weaver)\n", "TeffSystems.cmake:1: weaver"),

@@ -346,7 +346,7 @@ def checkout(folder: Path, **systems: str) -> Path:
     """A small project with our own CMake files: a core, and these systems with their source text."""
     ours = project_root()
     shutil.copytree(ours / "cmake", folder / "cmake")
-    for room in ("runtime", "bench/program", "bench/task_graph"):
+    for room in ("runtime", "bench/driver", "bench/task_graph"):
         (folder / room).mkdir(parents=True)
         (folder / room / "CMakeLists.txt").touch()
     for name in ("CMakeLists.txt", "CMakePresets.json", "bench/CMakeLists.txt"):
@@ -491,8 +491,8 @@ def with_kinds(folder: Path) -> Path:
                 file.write(
                     f'[[program]]\nbenchmark = "{kind}"\nname = "one"\ntitle = "1"\nprogram = "{name}_{program}"\n'
                 )
-    (root / "bench/program/CMakeLists.txt").write_text(
-        "add_library(teff_program INTERFACE)\nadd_library(teff::program ALIAS teff_program)\n"
+    (root / "bench/driver/CMakeLists.txt").write_text(
+        "add_library(teff_driver INTERFACE)\nadd_library(teff::driver ALIAS teff_driver)\n"
     )
     add_kind(root, "boat", BOAT)
     add_kind(root, "dive", "teff_add_tasks_benchmark(dive main.cpp)")

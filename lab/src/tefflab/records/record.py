@@ -1,4 +1,4 @@
-"""The record: the facts of one run from one program (schema `teff-record-2`, `bench/program/record.schema.json`).
+"""The record: the facts of one run from one program (schema `teff-record-2`, `bench/driver/record.schema.json`).
 
 Its head is the same for all kinds of benchmark and is here; a kind's own keys stand beside it, in a subclass in the
 kind's file. The program counts; the lab reads its counters. A record is either *good* - all numbers are there, and

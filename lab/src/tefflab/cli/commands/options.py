@@ -57,7 +57,7 @@ def number(
 @cache
 def most_workers() -> int:
     """That a program of bench/ takes."""
-    head = json.loads((project_root() / "bench" / "program" / "record.schema.json").read_text(encoding="utf-8"))
+    head = json.loads((project_root() / "bench" / "driver" / "record.schema.json").read_text(encoding="utf-8"))
     most: int = head["properties"]["workers"]["maximum"]
     return most
 
