@@ -347,6 +347,9 @@ class flow {
     if constexpr ((std::same_as<std::remove_cvref_t<Accesses>, access> && ...)) {
       const std::array<access, sizeof...(Accesses)> all{accesses...};
       use(std::span<const access>(all));
+    } else if constexpr (sizeof...(Accesses) == 1 &&
+                         (std::convertible_to<Accesses, std::span<const access>> && ...)) {
+      use(std::span<const access>(accesses...));
     } else {
       std::vector<access> all;
       (detail::append_access(all, accesses), ...);

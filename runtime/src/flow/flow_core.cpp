@@ -70,8 +70,8 @@ void flow_core::release(flow_task& task, flow_pool& pool) noexcept {
     return;
   if (task.has_more) {
     task.each_member([](flow_member& each) {
-      delete each.weak;
-      if (each.leads) delete each.lock;
+      delete each.weak();
+      if (each.leads) delete each.lock();
     });
     while (task.more != nullptr) delete std::exchange(task.more, task.more->more);
   }
@@ -132,13 +132,13 @@ void flow_core::can_begin(const maker& by, flow_task& task) noexcept {
     flow_member* next = nullptr;
     const std::less<const void*> before;
     task.each_member([&](flow_member& each) {
-      if (each.lock != nullptr && (task.last_lock == nullptr || before(task.last_lock, each.lock)) &&
-          (next == nullptr || before(each.lock, next->lock)))
+      if (each.lock() != nullptr && (task.last_lock == nullptr || before(task.last_lock, each.lock())) &&
+          (next == nullptr || before(each.lock(), next->lock())))
         next = &each;
     });
     if (next == nullptr) break;
-    if (!next->lock->take(*next)) return;
-    task.last_lock = next->lock;
+    if (!next->lock()->take(*next)) return;
+    task.last_lock = next->lock();
   }
   catch_all([&] { make_task_ready(by, task); }, [this] { this->fail(std::current_exception()); });
 }
@@ -202,6 +202,7 @@ bool flow_core::receive_outside(flow_worker& here) noexcept {
 
 void flow_core::run_body(flow_worker& here, ready_node& node) {
   auto& task = static_cast<flow_task&>(node);
+  task.fetch();
   const flow_watch::body watched(watch_.get(), task, here.index);
   if (task.body->loop != nullptr) [[unlikely]]
     return run_loop(here, task);
@@ -271,9 +272,9 @@ void flow_core::end_parts(flow_task& task, releasing& all) noexcept {
   if (task.inner != nullptr)
     catch_all([&] { close_domain(task, all.by); }, [this] { this->fail(std::current_exception()); });
   task.each_member([&](flow_member& each) {
-    if (each.weak != nullptr) {
+    if (each.weak() != nullptr) {
       ++task.awaited;
-      if (each.weak->end.close(each.weak->parts)) all.end_weak(each);
+      if (each.weak()->end.close(each.weak()->parts)) all.end_weak(each);
     }
   });
   for (std::size_t i = 0; task.body->reduction != nullptr; ++i) {

@@ -78,7 +78,7 @@ void flow_core::join(addition& to, flow_member& member, flow_range& range, const
   member.kind = waiter_kind::access;
   if (range.open && range.mode == member.mode && range.operation == what.operation) {
     member.leader = range.last;
-    member.lock = range.last->lock;
+    if (auto* const lock = range.last->lock()) member.set_lock(*lock);
     ++range.joined;
   } else {
     // The range was cut in two while readers had it. Its further readers wait for the same group as these.
@@ -87,7 +87,7 @@ void flow_core::join(addition& to, flow_member& member, flow_range& range, const
     if (range.open) close(range, by);
     member.leads = true;
     member.leader = &member;
-    if (member.mode == access_mode::commutative) member.lock = new handed_lock<flow_waiter>;
+    if (member.mode == access_mode::commutative) member.set_lock(*new flow_member::group_lock);
     to.references += member.mode == access_mode::write ? 1 : 2;
     std::uint32_t links = 0;
     if (goes_on) {
@@ -107,30 +107,30 @@ void flow_core::join(addition& to, flow_member& member, flow_range& range, const
     range.open = member.mode != access_mode::write;
     range.joined = 1 + links;
   }
-  if (member.lock != nullptr) to.task.has_locks = to.task.has_more = true;
+  if (member.lock() != nullptr) to.task.has_locks = to.task.has_more = true;
 
   auto* const list = range.before != nullptr ? &range.before->waiting
                      : range.weak != nullptr ? &range.weak->gate
                                              : nullptr;
   bool waits = false;
-  if (member.turn != nullptr) {
+  if (member.turn() != nullptr) {
     if (member.leads) {
       member.kind = waiter_kind::turns;
       waits = list != nullptr && list->add(member);
-      if (!waits) static_cast<void>(member.turn->reach());  // it has not run yet
+      if (!waits) static_cast<void>(member.turn()->reach());  // it has not run yet
     } else {
-      if (range.newest->turn->follow(*member.turn)) static_cast<void>(member.turn->reach());
+      if (range.newest->turn()->follow(*member.turn())) static_cast<void>(member.turn()->reach());
       release(*range.newest->task, by.pool);
     }
     range.newest = &member;
     ++to.references;
-  } else if (member.weak != nullptr) {
+  } else if (member.weak() != nullptr) {
     member.kind = waiter_kind::gate;
-    member.weak->parts = 1;
+    member.weak()->parts = 1;
     waits = list != nullptr && list->add(member);
     if (!waits) {
-      member.weak->parts = 0;
-      static_cast<void>(member.weak->gate.release());  // no task waits for it yet
+      member.weak()->parts = 0;
+      static_cast<void>(member.weak()->gate.release());  // no task waits for it yet
     }
   } else if (list != nullptr && list->add(member)) {
     waits = true;
@@ -157,14 +157,14 @@ void flow_core::add(addition& to, const access& what, std::uintptr_t begin, std:
     member.mode = what.mode;
     if (what.weak && !begins_in_turn) {
       member.mode = what.mode == access_mode::in ? access_mode::in : access_mode::write;
-      member.weak = new weak_part(range.begin, range.end);
+      member.set_weak(*new weak_part(range.begin, range.end));
       to.task.has_more = true;
     }
     if (what.mode == access_mode::reduction) {
       to.task.has_more = true;
       if (whole && !what.weak && !begins_in_turn) {
-        member.turn = to.task.body->reduction(to.task, reduction());
-        member.turn->member = &member;
+        member.set_turn(*to.task.body->reduction(to.task, reduction()));
+        member.turn()->member = &member;
       } else {
         member.mode = access_mode::write;
       }
@@ -253,7 +253,8 @@ flow_domain& flow_core::domain_of(const maker& by) {
   if (by.parent->inner != nullptr) return *by.parent->inner;
   auto made = std::make_unique<flow_domain>();
   by.parent->each_member([&](flow_member& each) {
-    if (each.weak != nullptr) made->insert(each.weak->begin, each.weak->end_of_range).weak = each.weak;
+    if (each.weak() != nullptr)
+      made->insert(each.weak()->begin, each.weak()->end_of_range).weak = each.weak();
   });
   return *(by.parent->inner = made.release());
 }
@@ -268,7 +269,7 @@ void flow_core::close_domain(flow_task& parent, const maker& by) {
       waiter.kind = waiter_kind::inner;
       waiter.is_link = true;
       parent.each_member([&](flow_member& each) {
-        if (each.weak == range.weak) waiter.member = &each;
+        if (each.weak() == range.weak) waiter.member = &each;
       });
       if (range.last->waiting.add(waiter)) ++range.weak->parts;
     }

@@ -18,7 +18,7 @@ struct flow_core::releasing {
   void complete(flow_task& ended) noexcept {
     for (flow_task* task = &ended; task != nullptr;) {
       task->each_member([this](flow_member& each) {
-        if (each.weak == nullptr) end_member(each);
+        if (each.weak() == nullptr) end_member(each);
       });
       if (!task->is_kept) task->body->destroy(*task);
       flow_task* const parent = task->parent;
@@ -63,10 +63,10 @@ struct flow_core::releasing {
   }
   void end_member(flow_member& member) noexcept {
     if (member.mode == access_mode::write) return add(member.waiting.release());
-    if (member.lock != nullptr) {
-      if (flow_waiter* const next = member.lock->hand_on()) {
+    if (auto* const lock = member.lock()) {
+      if (flow_waiter* const next = lock->hand_on()) {
         flow_task& task = *next->member->task;
-        task.last_lock = member.lock;
+        task.last_lock = lock;
         core.can_begin(by, task);
       }
     }
@@ -83,14 +83,14 @@ struct flow_core::releasing {
         if (member.members.end_one()) end_group(member);
         break;
       case waiter_kind::gate:
-        add(member.weak->gate.release());
-        if (member.weak->end.end_one()) end_weak(member);
+        add(member.weak()->gate.release());
+        if (member.weak()->end.end_one()) end_weak(member);
         break;
       case waiter_kind::inner:
-        if (member.weak->end.end_one()) end_weak(member);
+        if (member.weak()->end.end_one()) end_weak(member);
         break;
       case waiter_kind::turns:
-        if (member.turn->reach()) take_turns(*member.turn);
+        if (member.turn()->reach()) take_turns(*member.turn());
         break;
     }
   }

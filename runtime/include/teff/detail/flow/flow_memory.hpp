@@ -26,7 +26,7 @@ struct alignas(64) flow_block {
 
 struct flow_exchange {
   node_exchange<flow_block<192>> small;
-  node_exchange<flow_block<320>> middle;
+  node_exchange<flow_block<384>> middle;
   node_exchange<flow_block<576>> large;
   node_exchange<flow_block<832>> loop;  // a worksharing task on a few workers
 };
@@ -44,8 +44,8 @@ class flow_pool {
       bytes = 192;
       return small_.take();
     }
-    if (bytes <= 320) {
-      bytes = 320;
+    if (bytes <= 384) {
+      bytes = 384;
       return middle_.take();
     }
     if (bytes <= 576) {
@@ -61,7 +61,7 @@ class flow_pool {
   void give(void* block, std::uint32_t bytes) noexcept {
     if (!flow_keeps_blocks) return ::operator delete(block, alignment);
     if (bytes == 192) return small_.give(static_cast<flow_block<192>*>(block));
-    if (bytes == 320) return middle_.give(static_cast<flow_block<320>*>(block));
+    if (bytes == 384) return middle_.give(static_cast<flow_block<384>*>(block));
     if (bytes == 576) return large_.give(static_cast<flow_block<576>*>(block));
     if (bytes == 832) return loop_.give(static_cast<flow_block<832>*>(block));
     ::operator delete(block, alignment);
@@ -70,7 +70,7 @@ class flow_pool {
  private:
   static constexpr std::align_val_t alignment{64};
   node_pool<flow_block<192>> small_;
-  node_pool<flow_block<320>> middle_;
+  node_pool<flow_block<384>> middle_;
   node_pool<flow_block<576>> large_;
   node_pool<flow_block<832>> loop_;
 };

@@ -14,7 +14,7 @@ namespace teff::detail {
 
 class flow_domain;
 struct flow_loop;
-struct flow_member;
+class flow_member;
 struct flow_task;
 
 // The kinds of waiter for the end of a group of accesses.
@@ -26,6 +26,8 @@ enum class waiter_kind : std::uint8_t {
   turns,   // the first turn of a reduction
 };
 struct flow_waiter {
+  flow_waiter() noexcept {}  // so that fields of flow_member lie in the padding
+
   flow_waiter* next;
   flow_member* member;
   waiter_kind kind;
@@ -49,20 +51,46 @@ struct reduction_part : turn_taker<> {
 
 // A task's access to one range, and its place in a group. Only a lock or turns order the
 // accesses of a group. The group lies in the member that began it.
-struct flow_member : flow_waiter {
+//
+// It fills one line: most members go to the core of another worker and back.
+class flow_member : public flow_waiter {
+  enum class part_kind : std::uint8_t { none, turn, weak, lock };  // no access has two
+  part_kind kind_of_part_ = part_kind::none;
+
+ public:
   access_mode mode;
-  bool leads = false;    // a group lies here
-  bool is_link = false;  // no access: it only waits
+  bool leads : 1 = false;    // a group lies here
+  bool is_link : 1 = false;  // no access: it only waits
+  open_count<> members;  // of the group, that have not ended; unused in the group of a writer, which is alone
   flow_task* task;
-  flow_member* leader = nullptr;             // of its group
-  flow_member* more = nullptr;               // of the task, beyond those that lie in it
-  reduction_part* turn = nullptr;            // of a reduction
-  weak_part* weak = nullptr;                 // of a weak access
-  handed_lock<flow_waiter>* lock = nullptr;  // the group's, of a commutative one; the leader owns it
-  // The group.
-  release_list<flow_waiter> waiting;
-  open_count<> members;  // that have not ended; unused in the group of a writer, which is alone
+  flow_member* leader = nullptr;      // of its group
+  flow_member* more = nullptr;        // of the task, beyond those that lie in it
+  release_list<flow_waiter> waiting;  // for the end of the group
+
+  using group_lock = handed_lock<flow_waiter>;
+  // Of a reduction; null: the access is none.
+  [[nodiscard]] reduction_part* turn() const noexcept { return part<reduction_part>(part_kind::turn); }
+  // Of a weak access; null: the access is none.
+  [[nodiscard]] weak_part* weak() const noexcept { return part<weak_part>(part_kind::weak); }
+  // Of the group of a commutative access; the leader owns it. Null: the access is none.
+  [[nodiscard]] group_lock* lock() const noexcept { return part<group_lock>(part_kind::lock); }
+  void set_turn(reduction_part& turn) noexcept { set(part_kind::turn, &turn); }
+  void set_weak(weak_part& weak) noexcept { set(part_kind::weak, &weak); }
+  void set_lock(group_lock& lock) noexcept { set(part_kind::lock, &lock); }
+
+ private:
+  template <class Part>
+  [[nodiscard]] Part* part(part_kind kind) const noexcept {
+    return kind_of_part_ == kind ? static_cast<Part*>(part_) : nullptr;
+  }
+  void set(part_kind kind, void* part) noexcept {
+    kind_of_part_ = kind;
+    part_ = part;
+  }
+
+  void* part_ = nullptr;
 };
+static_assert(sizeof(flow_member) <= 64 || sizeof(void*) != 8);
 
 // How a task of some type runs.
 struct flow_body {
@@ -100,6 +128,14 @@ struct flow_task : ready_node {
   flow_member* more = nullptr;
 
   [[nodiscard]] flow_member* members() noexcept { return reinterpret_cast<flow_member*>(this + 1); }
+  // The creator has written the members on its core. Their lines come here at once, while the body runs; its
+  // end would wait for them one by one.
+  void fetch() noexcept {
+    constexpr std::size_t line = 64;
+    const auto* const first = reinterpret_cast<const std::byte*>(this + 1);
+    const std::size_t bytes = count * sizeof(flow_member);
+    for (std::size_t at = 0; at < bytes; at += line) __builtin_prefetch(first + at, 1);
+  }
   template <class Visit>
   void each_member(Visit visit) {
     auto* const first = members();
