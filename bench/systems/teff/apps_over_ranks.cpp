@@ -126,7 +126,7 @@ int main(int argc, char** argv) {
     ++argv;
     --argc;
   }
-  return drive_ranks(argc, argv, MPI_THREAD_SERIALIZED, [&] {
+  return drive_ranks(argc, argv, MPI_THREAD_SERIALIZED, [&](int) {
     return std::make_unique<ranks_system>(small ? message_size::small : message_size::large);
   });
 }
