@@ -4,7 +4,6 @@
 
 #include <cstdio>
 #include <optional>
-#include <string_view>
 
 #include "apps_benchmark.hpp"
 #include "runner.hpp"
@@ -15,13 +14,7 @@ namespace teff::apps {
 
 int drive(int argc, char** argv, const std::function<std::unique_ptr<system>(int workers)>& make,
           int workers) try {
-  std::optional<way_kind> only;
-  if (argc > 2 && std::string_view(argv[1]) == "--way") {
-    only = way_named(argv[2]);
-    argv[2] = argv[0];
-    argv += 2;
-    argc -= 2;
-  }
+  const std::optional<way_kind> only = take_way(argc, argv);
   kernels::use_threads(1);
   const auto start = [&](int count) {
     return std::make_unique<runner>(std::make_unique<company>(), make(count), only);

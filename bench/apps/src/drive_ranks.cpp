@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "apps_benchmark.hpp"
 #include "runner.hpp"
 #include "teff/apps/kernels.hpp"
+#include "teff/bench/failure.hpp"
 #include "teff/graphs/mpi_adapter.hpp"
 
 namespace teff::apps {
@@ -22,6 +24,9 @@ static_assert(std::is_trivially_copyable_v<outcome>);
 /// batch on all. There is no graph to run.
 class job final : public graphs::mpi_adapter {
  public:
+  using mpi_adapter::mpi_adapter;
+  using mpi_adapter::saw_workers;
+
   [[nodiscard]] bench::identity describe() const override { return identify({}, {}); }
 
  private:
@@ -35,6 +40,16 @@ void add(std::optional<std::int64_t>& to, const std::optional<std::int64_t>& mor
 
 class company_of_ranks final : public company {
  public:
+  explicit company_of_ranks(int workers) : job_(workers) {}
+
+  /// Makes the system of this rank. All ranks call it, once.
+  [[nodiscard]] std::unique_ptr<system> start(
+      const std::function<std::unique_ptr<system>(int workers)>& make) {
+    auto made = make(std::max(job_.local_workers(), 1));
+    job_.saw_workers(made->describe().workers);
+    return made;
+  }
+
   [[nodiscard]] bench::ranks& protocol() override { return job_; }
   [[nodiscard]] int rank() const override { return job_.rank(); }
   [[nodiscard]] int size() const override { return job_.ranks(); }
@@ -42,6 +57,7 @@ class company_of_ranks final : public company {
     bench::identity all = job_.describe();
     all.system = std::move(who.system);
     all.variant = std::move(who.variant);
+    all.limits = std::move(who.limits);
     if (!who.version.empty()) all.version = std::move(who.version) + ", " + all.version;
     return all;
   }
@@ -70,7 +86,7 @@ class company_of_ranks final : public company {
 }  // namespace
 
 int drive_ranks(int argc, char** argv, int thread_level,
-                const std::function<std::unique_ptr<system>()>& make) {
+                const std::function<std::unique_ptr<system>(int workers)>& make) {
   int given = 0;
   int rank = 0;
   int ranks = 1;
@@ -81,13 +97,22 @@ int drive_ranks(int argc, char** argv, int thread_level,
     fmt::print(stderr, "error: this MPI has not the support of threads that is needed\n");
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
-  kernels::use_threads(1);
-  const apps_benchmark kind;
-  const auto start = [&](int /*workers*/) {
-    return std::make_unique<runner>(std::make_unique<company_of_ranks>(), make());
-  };
   int code = 0;
-  if (rank == 0 || bench::needs_system(argc, argv, kind)) code = bench::drive(argc, argv, kind, start, ranks);
+  try {
+    const std::optional<way_kind> only = take_way(argc, argv);
+    kernels::use_threads(1);
+    const apps_benchmark kind;
+    const auto start = [&](int workers) {
+      auto all = std::make_unique<company_of_ranks>(workers);
+      auto here = all->start(make);
+      return std::make_unique<runner>(std::move(all), std::move(here), only);
+    };
+    if (rank == 0 || bench::needs_system(argc, argv, kind))
+      code = bench::drive(argc, argv, kind, start, ranks);
+  } catch (const bench::usage_error& failure) {
+    if (rank == 0) fmt::print(stderr, "error: {}\n", failure.what());
+    code = 2;
+  }
   MPI_Finalize();
   return code;
 }

@@ -1,10 +1,20 @@
 #include "runner.hpp"
 
 #include <exception>
+#include <string_view>
 
 #include "teff/bench/failure.hpp"
 
 namespace teff::apps {
+
+std::optional<way_kind> take_way(int& argc, char**& argv) {
+  if (argc <= 2 || std::string_view(argv[1]) != "--way") return {};
+  const way_kind only = way_named(argv[2]);
+  argv[2] = argv[0];
+  argv += 2;
+  argc -= 2;
+  return only;
+}
 
 void runner::prepare(const bench::flags& of_run) {
   if (loaded_ && of_run == flags_) {

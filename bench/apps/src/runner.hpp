@@ -9,6 +9,10 @@
 
 namespace teff::apps {
 
+/// Removes `--way WAY` from the command line, if these are its first two words, and returns that way. Throws
+/// bench::usage_error.
+[[nodiscard]] std::optional<way_kind> take_way(int& argc, char**& argv);
+
 /// Runs one app after the other on a system. With `only`, it runs apps in that way alone.
 class runner final : public bench::runner {
  public:

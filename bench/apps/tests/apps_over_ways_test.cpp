@@ -8,7 +8,9 @@
 #include <string>
 
 #include "teff/apps/app.hpp"
+#include "teff/bench/failure.hpp"
 #include "ways_in_tests.hpp"
+#include "ways_over_threads.hpp"
 
 namespace teff::apps {
 namespace {
@@ -20,13 +22,16 @@ struct flags_of_app {
   friend void PrintTo(const flags_of_app& of, std::ostream* to) { *to << of.app << ' ' << of.flags; }
 };
 
-std::unique_ptr<app_over_ways> made(const flags_of_app& of) {
+description::maker maker_of(const flags_of_app& of) {
   const auto apps = apps_over_ways();
   const auto what = std::ranges::find(apps, of.app, &description::name);
   CLI::App parser;
-  const description::maker make = what->flags(parser);
+  description::maker make = what->flags(parser);
   parser.parse(of.flags);
-  return make({});
+  return make;
+}
+std::unique_ptr<app_over_ways> made(const flags_of_app& of) {
+  return maker_of(of)({});
 }
 
 finding checked_run(app_over_ways& app, way& by) {
@@ -70,6 +75,35 @@ TEST(lulesh, has_the_same_bits_in_every_order_of_its_tasks) {
       EXPECT_EQ(found.residual, expected.residual) << parts << " parts, seed " << seed;
       EXPECT_EQ(found.own, expected.own) << parts << " parts, seed " << seed;
     }
+}
+
+TEST(lulesh, has_the_same_bits_over_ranks_in_every_order_of_their_tasks_and_messages) {
+  const description::maker make = maker_of({"lulesh", "--size 4"});
+  in_order calls;
+  const finding expected = checked_run(*make({}), calls);
+  for (const std::int64_t parts : {1, 3})
+    for (unsigned seed = 0; seed < 3; ++seed) {
+      const finding found = found_over_threads(8, make, parts, seed);
+      EXPECT_EQ(found.wrong, "");
+      EXPECT_EQ(found.residual, expected.residual) << parts << " parts, seed " << seed;
+      EXPECT_EQ(found.own, expected.own) << parts << " parts, seed " << seed;
+    }
+}
+
+TEST(lulesh, refuses_ranks_that_can_not_share_its_cube_equally) {
+  EXPECT_THROW(static_cast<void>(maker_of({"lulesh", "--size 10"})({0, 2})), bench::usage_error);
+  EXPECT_THROW(static_cast<void>(maker_of({"lulesh", "--size 5"})({0, 8})), bench::usage_error);
+}
+
+TEST(hpccg, has_the_known_residuals_over_ranks_in_every_order_of_their_tasks_and_messages) {
+  const description::maker make = maker_of({"hpccg", "--grid 10x10x10"});
+  for (const int ranks : {2, 4})
+    for (const std::int64_t parts : {1, 3})
+      for (unsigned seed = 0; seed < 3; ++seed) {
+        const finding found = found_over_threads(ranks, make, parts, seed);
+        EXPECT_EQ(found.wrong, "") << ranks << " ranks, " << parts << " parts, seed " << seed;
+        EXPECT_LE(found.residual, found.bound) << ranks << " ranks, " << parts << " parts, seed " << seed;
+      }
 }
 
 }  // namespace

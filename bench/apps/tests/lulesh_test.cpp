@@ -9,6 +9,7 @@
 #include <ranges>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "lulesh/domain.hpp"
@@ -231,35 +232,36 @@ TEST(lulesh, knows_how_a_volume_changes_as_a_corner_moves) {
     }
 }
 
-/// Eight domains that are one cube. step() copies between them the values that ranks exchange.
-class eight_parts {
+/// Domains that are one cube. step() brings the messages between them.
+class parts_of_cube {
  public:
-  explicit eight_parts(index edge) {
-    for (int rank = 0; rank < 8; ++rank)
-      parts_.push_back(std::make_unique<domain>(
-          setting{.edge = edge, .parts = 2, .place = {rank % 2, rank / 2 % 2, rank / 4}}));
+  parts_of_cube(index edge, int along_edge) {
+    for (int rank = 0; rank < along_edge * along_edge * along_edge; ++rank)
+      parts_.push_back(std::make_unique<domain>(setting{
+          .edge = edge,
+          .parts = along_edge,
+          .place = {rank % along_edge, rank / along_edge % along_edge, rank / along_edge / along_edge}}));
   }
 
-  domain& first() { return *parts_.front(); }
+  [[nodiscard]] const auto& all() const { return parts_; }
 
   void step() {
     step_limits least;
-    for (const auto& each : parts_) {
-      least.courant = std::min(least.courant, each->limits.courant);
-      least.hydro = std::min(least.hydro, each->limits.hydro);
-    }
+    for (const auto& each : parts_)
+      std::ranges::transform(each->limits.all(), least.all(), least.all().begin(),
+                             [](double a, double b) { return std::min(a, b); });
     for (const auto& each : parts_) {
       each->limits = least;
       begin_step(*each);
       push_corners(*each, 0, each->elements);
-      sum_forces(*each, 0, each->nodes);
     }
-    for (auto component : {&vectors::x, &vectors::y, &vectors::z}) sum_shared(component);
+    deliver(&domain::of_forces);
     for (const auto& each : parts_) {
+      sum_forces(*each, 0, each->nodes);
       move_nodes(*each, 0, each->nodes);
       deform_elements(*each, 0, each->elements);
     }
-    for (const auto& each : parts_) fill_ghosts(*each);
+    deliver(&domain::of_spreads);
     for (const auto& each : parts_) {
       limit_viscosity(*each, 0, each->elements);
       update_material(*each, 0, each->elements);
@@ -268,56 +270,42 @@ class eight_parts {
   }
 
  private:
-  /// Calls visit(i, j, k, node of the whole cube) for all nodes of a part.
-  template <class Visit>
-  static void for_nodes(const domain& part, Visit&& visit) {
-    const index edge = part.at.edge;
-    const auto& [x, y, z] = part.at.place;
-    for (index k = 0; k <= edge; ++k)
-      for (index j = 0; j <= edge; ++j)
-        for (index i = 0; i <= edge; ++i)
-          visit(static_cast<std::size_t>(part.node(i, j, k)),
-                static_cast<std::size_t>(x * edge + i +
-                                         (2 * edge + 1) * (y * edge + j + (2 * edge + 1) * (z * edge + k))));
-  }
-
-  void sum_shared(values vectors::* component) {
-    const auto side = static_cast<std::size_t>(2 * first().at.edge + 1);
-    std::vector<double> sums(side * side * side);
-    for (const auto& each : parts_)
-      for_nodes(*each,
-                [&](std::size_t own, std::size_t global) { sums[global] += (each->force.*component)[own]; });
-    for (const auto& each : parts_)
-      for_nodes(*each,
-                [&](std::size_t own, std::size_t global) { (each->force.*component)[own] = sums[global]; });
-  }
-
-  void fill_ghosts(domain& part) {
-    const index edge = part.at.edge;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      const int side = part.at.place[axis] == 0 ? 1 : 0;
-      const domain& other = *parts_[static_cast<std::size_t>(part.at.rank() ^ (1 << axis))];
-      for (index b = 0; b < edge; ++b)
-        for (index a = 0; a < edge; ++a) {
-          const index at_face = side == 1 ? 0 : edge - 1;
-          const index from = axis == 0   ? other.element(at_face, a, b)
-                             : axis == 1 ? other.element(a, at_face, b)
-                                         : other.element(a, b, at_face);
-          part.spread[axis][static_cast<std::size_t>(part.first_ghost(side) + a + edge * b)] =
-              other.spread[axis][static_cast<std::size_t>(from)];
-        }
+  void deliver(exchange domain::* which) {
+    for (const auto& each : parts_) ((*each).*which).collect();
+    for (const auto& each : parts_) {
+      exchange& here = (*each).*which;
+      for (const exchange::message& in : here.messages) {
+        const exchange& there = (*parts_[static_cast<std::size_t>(in.rank)]).*which;
+        const auto out = std::ranges::find(there.messages, each->at.rank(), &exchange::message::rank);
+        ASSERT_EQ(out->count, in.count);
+        std::copy_n(there.sent.begin() + out->first, in.count, here.received.begin() + in.first);
+      }
+      here.distribute();
     }
   }
 
   std::vector<std::unique_ptr<domain>> parts_;
 };
 
-TEST(lulesh, of_eight_parts_ends_as_the_cube_that_they_are) {
-  eight_parts parts(5);
-  while (parts.first().clock.time < stop_time && parts.first().clock.steps < 300) parts.step();
-  EXPECT_EQ(parts.first().clock.steps, 231);
-  expect_equal(parts.first().energy[0], 2.720531168470e4);
-  expect_equal(parts.first().clock.step, 3.744566287531e-5);
+TEST(lulesh, of_many_parts_has_the_bits_of_the_cube_that_they_are) {
+  for (const auto& [edge, along_edge] : {std::pair{5, 2}, std::pair{2, 3}}) {
+    parts_of_cube parts(edge, along_edge);
+    const domain& first = *parts.all().front();
+    while (first.clock.time < stop_time && first.clock.steps < 300) parts.step();
+    const domain& cube = ended(edge * along_edge);
+    for (const auto& part : parts.all()) {
+      EXPECT_EQ(part->clock.steps, cube.clock.steps);
+      EXPECT_EQ(part->clock.step, cube.clock.step);
+      const auto& [x, y, z] = part->at.place;
+      for (index k = 0; k < edge; ++k)
+        for (index j = 0; j < edge; ++j)
+          for (index i = 0; i < edge; ++i)
+            ASSERT_EQ(
+                part->energy[static_cast<std::size_t>(part->element(i, j, k))],
+                cube.energy[static_cast<std::size_t>(cube.element(x * edge + i, y * edge + j, z * edge + k))])
+                << along_edge << " domains an edge, rank " << part->at.rank();
+    }
+  }
 }
 
 }  // namespace

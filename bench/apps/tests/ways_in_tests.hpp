@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <random>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "teff/apps/ways.hpp"
@@ -19,30 +22,36 @@ class in_order final : public way {
 
 /// Steps in `parts` tasks, in an order that `seed` chooses among the orders that the accesses allow. An
 /// access that a step does not name gives a wrong result in some order.
-class in_any_order final : public way {
+class in_any_order : public way {
  public:
   in_any_order(std::int64_t parts, unsigned seed) : parts_(parts), random_(seed) {}
 
-  void run(const step& each) override {
+  void run(const step& each) final {
     const cut all(each.count, parts_);
     for (std::int64_t i = 0; i < all.parts(); ++i) {
       task made{.body = each.body, .some = all.part(i)};
       each.accesses(made.some, made.accesses);
-      waiting_.push_back(std::move(made));
+      add(std::move(made));
     }
-    while (waiting_.size() > most_waiting) run_one();
   }
-  void wait() override {
+  void wait() final {
     while (!waiting_.empty()) run_one();
+  }
+
+ protected:
+  struct task {
+    std::function<void(range)> body;
+    range some = {};
+    access_list accesses = {};
+    std::function<bool()> has_come = [] { return true; };  ///< what it waits for beside other tasks
+  };
+  void add(task made) {
+    waiting_.push_back(std::move(made));
+    while (waiting_.size() > most_waiting) run_one();
   }
 
  private:
   static constexpr std::size_t most_waiting = 32;
-  struct task {
-    std::function<void(range)> body;
-    range some;
-    access_list accesses;
-  };
 
   static bool depend(const field_access& one, const field_access& other) {
     if (one.mode == access_mode::in && other.mode == access_mode::in) return false;
@@ -55,12 +64,13 @@ class in_any_order final : public way {
       for (const field_access& one : waiting_[before].accesses)
         for (const field_access& other : waiting_[which].accesses)
           if (depend(one, other)) return false;
-    return true;
+    return waiting_[which].has_come();
   }
   void run_one() {
     std::vector<std::size_t> ready;
-    for (std::size_t i = 0; i < waiting_.size(); ++i)
-      if (is_ready(i)) ready.push_back(i);
+    for (; ready.empty(); std::this_thread::yield())
+      for (std::size_t i = 0; i < waiting_.size(); ++i)
+        if (is_ready(i)) ready.push_back(i);
     const std::size_t which = ready[random_() % ready.size()];
     waiting_[which].body(waiting_[which].some);
     waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(which));

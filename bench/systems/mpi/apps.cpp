@@ -20,11 +20,7 @@ class ranks_system final : public system {
   counts run_steps(way_kind /*how*/, std::int64_t /*parts*/, const program& steps,
                    teff::bench::region_meter& region) override {
     loops_over_ranks each([](std::int64_t count, const auto& body) { body({0, count}); });
-    MPI_Barrier(MPI_COMM_WORLD);
-    region.start();
-    steps(each);
-    MPI_Barrier(MPI_COMM_WORLD);
-    region.stop();
+    run_on_all_ranks(each, steps, region);
     return {};
   }
 };
@@ -32,5 +28,5 @@ class ranks_system final : public system {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return drive_ranks(argc, argv, MPI_THREAD_SINGLE, [] { return std::make_unique<ranks_system>(); });
+  return drive_ranks(argc, argv, MPI_THREAD_SINGLE, [](int) { return std::make_unique<ranks_system>(); });
 }

@@ -105,5 +105,5 @@ class scalapack_system final : public tile_system {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return drive_ranks(argc, argv, MPI_THREAD_SINGLE, [] { return std::make_unique<scalapack_system>(); });
+  return drive_ranks(argc, argv, MPI_THREAD_SINGLE, [](int) { return std::make_unique<scalapack_system>(); });
 }

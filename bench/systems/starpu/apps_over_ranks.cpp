@@ -49,5 +49,5 @@ class mpi_system final : public tile_tasks {
 
 int main(int argc, char** argv) {
   return teff::apps::drive_ranks(argc, argv, MPI_THREAD_MULTIPLE,
-                                 [] { return std::make_unique<mpi_system>(); });
+                                 [](int) { return std::make_unique<mpi_system>(); });
 }

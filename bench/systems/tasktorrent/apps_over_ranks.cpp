@@ -65,5 +65,5 @@ class ranks_system final : public teff::apps::tile_system {
 
 int main(int argc, char** argv) {
   return teff::apps::drive_ranks(argc, argv, MPI_THREAD_FUNNELED,
-                                 [] { return std::make_unique<ranks_system>(); });
+                                 [](int) { return std::make_unique<ranks_system>(); });
 }

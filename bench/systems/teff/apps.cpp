@@ -1,55 +1,17 @@
 // The mini-apps on libteff: parallel_for, tasks and worksharing tasks of a flow. Tiles are tasks of a graph,
 // whose edges are functions of a task's key.
-#include <teff/flow.hpp>
 #include <teff/loops.hpp>
 #include <teff/runtime.hpp>
 #include <teff/task_graph.hpp>
 
 #include <cstdint>
-#include <vector>
 
+#include "flow_tasks.hpp"
 #include "teff/apps/drive.hpp"
 
 namespace {
 
 using namespace teff::apps;
-
-/// Steps as tasks of a flow, which several workers may share.
-class flow_tasks final : public way {
- public:
-  flow_tasks(teff::runtime& rt, std::int64_t parts, bool shared)
-      : flow_(rt), parts_(parts), shared_(shared) {}
-
-  void run(const step& each) override {
-    const cut tasks(each.count, parts_);
-    for (std::int64_t i = 0; i < tasks.parts(); ++i) make(each, tasks.part(i));
-    made_ += tasks.parts();
-  }
-  void wait() override { flow_.wait(); }
-  [[nodiscard]] std::int64_t made() const { return made_; }
-
- private:
-  void make(const step& each, range some) {
-    each.accesses(some, accesses_);
-    named_.clear();
-    for (const field_access& one : accesses_)
-      named_.push_back(one.mode == access_mode::in    ? teff::in(one.bytes())
-                       : one.mode == access_mode::out ? teff::out(one.bytes())
-                                                      : teff::inout(one.bytes()));
-    if (shared_ && some.size() > 1)
-      flow_.task_for(some.begin, some.end, named_,
-                     [body = each.body](teff::range chunk) { body({chunk.first, chunk.last}); });
-    else
-      flow_.task(named_, [body = each.body, some] { body(some); });
-  }
-
-  teff::flow flow_;
-  std::int64_t parts_;
-  bool shared_;
-  std::int64_t made_ = 0;
-  access_list accesses_;
-  std::vector<teff::access> named_;
-};
 
 class apps_system final : public tile_system {
  public:

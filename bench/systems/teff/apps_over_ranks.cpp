@@ -1,5 +1,8 @@
-// The mini-apps over ranks: a teff::task_graph on each, and tiles that go from rank to rank as messages. A
-// tile that has come fulfils the tasks that wait for it, as a local tile does.
+// The mini-apps over ranks. Steps are tasks of a teff::flow on each rank. Tasks send and receive by
+// teff::mpi, and end when MPI has sent or received. Tiles are computed by a teff::task_graph on each rank,
+// and go from rank to rank as messages. A tile that has come fulfils the tasks that wait for it, as a local
+// tile does.
+#include <teff/loops.hpp>
 #include <teff/message.hpp>
 #include <teff/mpi.hpp>
 #include <teff/runtime.hpp>
@@ -7,13 +10,17 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "flow_tasks.hpp"
 #include "teff/apps/drive_ranks.hpp"
+#include "teff/apps/loops_over_ranks.hpp"
 #include "teff/apps/routes_of_tiles.hpp"
 #include "tiles_over_ranks.hpp"
 
@@ -21,14 +28,66 @@ namespace {
 
 using namespace teff::apps;
 
+/// Steps, messages and reductions as tasks: each begins when the memory that it names is ready.
+class flow_over_ranks final : public flow_tasks {
+ public:
+  using flow_tasks::flow_tasks;
+
+  /// It makes all sends first: if a receive fails, the flow drops tasks, and they shall have begun.
+  void exchange(std::span<const crossing> all) override {
+    // Accesses do not order the messages of different exchanges, so each exchange has a tag. It comes again
+    // after all tags that every MPI has.
+    const int tag = exchanges_++ & 0x7fff;
+    for (const crossing& each : all)
+      make_task(named(each.sent), [bytes = std::span<const std::byte>(each.sent.bytes()), to = each.rank,
+                                   tag] { teff::mpi::isend(bytes, to, tag); });
+    for (const crossing& each : all)
+      make_task(named(each.received), [bytes = each.received.bytes(), from = each.rank, tag] {
+        teff::mpi::irecv(bytes, from, tag);
+      });
+  }
+  void reduce(const field& of, reduction by) override {
+    const std::span numbers(reinterpret_cast<double*>(of.data), static_cast<std::size_t>(of.count));
+    const auto operation = by == reduction::sum ? teff::mpi::operation::sum : teff::mpi::operation::smallest;
+    make_task(teff::inout(numbers), teff::inout(order_of_reductions_),
+              [numbers, operation] { teff::mpi::iallreduce(numbers, operation); });
+  }
+
+ private:
+  int exchanges_ = 0;
+  char order_of_reductions_ = 0;  ///< MPI wants them in the same order on all ranks
+};
+
 class ranks_system final : public tile_system {
  public:
-  explicit ranks_system(message_size size) : size_(size) {}
+  ranks_system(message_size size, int workers)
+      : size_(size), runtime_({.workers = static_cast<unsigned>(workers)}) {}
 
   [[nodiscard]] teff::bench::identity describe() const override {
     return {.system = "teff",
             .variant = size_ == message_size::large ? "ranks" : "ranks_small_messages",
-            .version = teff::version()};
+            .version = teff::version(),
+            .workers = static_cast<int>(runtime_.workers())};
+  }
+
+  /// The size of tiles' messages is none of the steps'.
+  [[nodiscard]] bool has(way_kind /*how*/) const override { return size_ == message_size::large; }
+  counts run_steps(way_kind how, std::int64_t parts, const program& steps,
+                   teff::bench::region_meter& region) override {
+    if (how == way_kind::loops) {
+      loops_over_ranks each([](std::int64_t count, const auto& body) {
+        teff::parallel_for(std::int64_t{0}, count,
+                           [&](std::int64_t first, std::int64_t last) { body({first, last}); });
+      });
+      runtime_.run([&] { run_on_all_ranks(each, steps, region); });
+      return {};
+    }
+    int argc = 0;
+    char** argv = nullptr;
+    const teff::mpi job(argc, argv);
+    flow_over_ranks tasks(runtime_, parts, how == way_kind::worksharing);
+    runtime_.run([&] { run_on_all_ranks(tasks, steps, region); });
+    return {.tasks = tasks.made()};
   }
 
   counts run(gemm& product, teff::bench::region_meter& region) override {
@@ -113,7 +172,7 @@ class ranks_system final : public tile_system {
   }
 
   message_size size_;
-  teff::runtime runtime_{{.workers = 1}};
+  teff::runtime runtime_;
 };
 
 }  // namespace
@@ -126,7 +185,7 @@ int main(int argc, char** argv) {
     ++argv;
     --argc;
   }
-  return drive_ranks(argc, argv, MPI_THREAD_SERIALIZED, [&] {
-    return std::make_unique<ranks_system>(small ? message_size::small : message_size::large);
+  return drive_ranks(argc, argv, MPI_THREAD_SERIALIZED, [&](int workers) {
+    return std::make_unique<ranks_system>(small ? message_size::small : message_size::large, workers);
   });
 }

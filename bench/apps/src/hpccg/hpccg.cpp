@@ -104,7 +104,7 @@ class solver final : public app_over_ways {
       squares[2] += b_.own[i] * b_.own[i];
     }
     const field name{std::span<double>(squares)};
-    by.add_up(name);
+    by.reduce(name, reduction::sum);
     by.wait();
     finding found{
         .residual = std::sqrt(squares[0]) / (norm_of_a * std::sqrt(squares[1]) + std::sqrt(squares[2])),
@@ -199,7 +199,7 @@ class solver final : public app_over_ways {
     by.run({.name = "sum",
             .accesses = [this](range, access_list& all) { all = {in(partial_name_), out(sum_.name)}; },
             .body = [this](range) { sum_.value = sum_of_blocks(); }});
-    by.add_up(sum_.name);
+    by.reduce(sum_.name, reduction::sum);
   }
   /// rr := r . r, and beta := rr / the rr before
   void square_residual(way& by, int iteration) {

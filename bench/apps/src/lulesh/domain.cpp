@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <new>
 
 #include "lulesh/hexahedron.hpp"
@@ -93,16 +94,117 @@ void connect_elements(domain& of) {
   });
 }
 
+/// From a domain to a domain that touches it: -1, 0 or 1 along each axis, but not three times 0.
+using direction = std::array<index, 3>;
+
+/// Calls visit(direction, rank) for all domains that touch this one, in the order of their ranks.
+template <class Visit>
+void for_domains_around(const setting& at, Visit&& visit) {
+  for (index z = -1; z <= 1; ++z)
+    for (index y = -1; y <= 1; ++y)
+      for (index x = -1; x <= 1; ++x) {
+        const direction towards{x, y, z};
+        setting other = at;
+        bool is_one = towards != direction{};
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+          other.place[axis] += towards[axis];
+          is_one &= other.place[axis] >= 0 && other.place[axis] < at.parts;
+        }
+        if (is_one) visit(towards, other.rank());
+      }
+}
+
+/// Calls visit(i, j, k) for the elements of a domain that touch a domain in this direction.
+template <class Visit>
+void for_border(const domain& of, const direction& towards, Visit&& visit) {
+  const index edge = of.at.edge;
+  const auto first = [&](std::size_t axis) { return towards[axis] > 0 ? edge - 1 : 0; };
+  const auto end = [&](std::size_t axis) { return towards[axis] < 0 ? 1 : edge; };
+  for (index k = first(2); k < end(2); ++k)
+    for (index j = first(1); j < end(1); ++j)
+      for (index i = first(0); i < end(0); ++i) visit(i, j, k);
+}
+
+/// Calls visit(element, corner) for the corners of these elements at the nodes that both domains have.
+template <class Visit>
+void for_common_corners(const domain& of, const direction& towards, Visit&& visit) {
+  for_border(of, towards, [&](index i, index j, index k) {
+    for (std::size_t corner = 0; corner < 8; ++corner) {
+      bool is_common = true;
+      for (std::size_t axis = 0; axis < 3; ++axis)
+        is_common &= towards[axis] == 0 || corner_offsets[corner][axis] == (towards[axis] > 0 ? 1 : 0);
+      if (is_common) visit(of.element(i, j, k), corner);
+    }
+  });
+}
+
+/// As many as for_common_corners() visits.
+index count_common_corners(const setting& at, const direction& towards) {
+  index count = 1;
+  for (const index each : towards) count *= each == 0 ? 2 * at.edge : 1;
+  return count;
+}
+index count_ghosts(const setting& at) {
+  index count = 0;
+  for_domains_around(at, [&](const direction& towards, int) { count += count_common_corners(at, towards); });
+  return count;
+}
+
+/// Lists the corners at each node, and where the ghosts among them come from. The loops visit the domain's
+/// elements and those around it in the order of the whole cube's. A neighbour sends its corners in that
+/// order.
 void connect_nodes(domain& of) {
-  const index zero = 8 * of.corner_stride;
+  const index edge = of.at.edge, zero = 8 * of.corner_stride;
+  const auto number_of = [](const direction& each) {
+    return static_cast<std::size_t>(each[0] + 1 + 3 * (each[1] + 1 + 3 * (each[2] + 1)));
+  };
+  std::array<index, 27> ghosts{};  // by direction, the next one; 0: there is no domain
+  index ghost = zero + 1;
+  for_domains_around(of.at, [&](const direction& towards, int rank) {
+    of.of_forces.begin(rank);
+    ghosts[number_of(towards)] = ghost;
+    for (const values& component : {of.corner_force.x, of.corner_force.y, of.corner_force.z}) {
+      const double* const own = component.data();
+      double* next = component.data() + ghost;
+      for_common_corners(of, towards, [&](index element, std::size_t corner) {
+        of.of_forces.add(own + static_cast<index>(corner) * of.corner_stride + element, next++);
+      });
+    }
+    ghost += count_common_corners(of.at, towards);
+  });
+
   for (const indices& each : of.node_corners) std::ranges::fill(each, zero);
   std::vector<std::uint8_t> found(static_cast<std::size_t>(of.nodes));
-  for (index element = 0; element < of.elements; ++element)
-    for (index corner = 0; corner < 8; ++corner) {
-      const index node = of.corners[static_cast<std::size_t>(corner)][static_cast<std::size_t>(element)];
-      of.node_corners[found[static_cast<std::size_t>(node)]++][static_cast<std::size_t>(node)] =
-          corner * of.corner_stride + element;
-    }
+  const auto beyond = [edge](index place) { return place < 0 ? -1 : place == edge ? 1 : 0; };
+  for (index k = -1; k <= edge; ++k)
+    for (index j = -1; j <= edge; ++j)
+      for (index i = -1; i <= edge; ++i) {
+        const direction towards{beyond(i), beyond(j), beyond(k)};
+        const bool is_own = towards == direction{};
+        index& next = ghosts[number_of(towards)];
+        if (!is_own && next == 0) continue;
+        for (std::size_t corner = 0; corner < 8; ++corner) {
+          const auto [x, y, z] = corner_offsets[corner];
+          if (std::min({i + x, j + y, k + z}) < 0 || std::max({i + x, j + y, k + z}) > edge) continue;
+          const auto node = static_cast<std::size_t>(of.node(i + x, j + y, k + z));
+          of.node_corners[found[node]++][node] =
+              is_own ? static_cast<index>(corner) * of.corner_stride + of.element(i, j, k) : next++;
+        }
+      }
+}
+
+/// Lists the values of `spread` that domains beside each other along an axis exchange.
+void connect_spreads(domain& of) {
+  for_domains_around(of.at, [&](const direction& towards, int rank) {
+    if (std::ranges::count(towards, 0) != 2) return;
+    const auto axis =
+        static_cast<std::size_t>(std::ranges::find_if(towards, std::identity{}) - towards.begin());
+    double* const spread = of.spread[axis].data();
+    double* next = spread + of.first_ghost(towards[axis] > 0 ? 1 : 0);
+    of.of_spreads.begin(rank);
+    for_border(of, towards,
+               [&](index i, index j, index k) { of.of_spreads.add(spread + of.element(i, j, k), next++); });
+  });
 }
 
 /// Sets positions and masses. Each element of the whole cube gives an eighth of its mass to each of its
@@ -136,7 +238,7 @@ void light_blast(domain& of) {
   const double scale = at.parts * at.edge / 45.0;
   const double energy = energy_at_45 * scale * scale * scale;
   if (at.rank() == 0) of.energy[0] = energy;
-  of.clock.step = 0.5 * std::cbrt(of.rest_volume[0]) / std::sqrt(2 * energy);
+  of.clock.step = 0.5 * std::cbrt(first_volume(at, 0, 0, 0)) / std::sqrt(2 * energy);
 }
 
 }  // namespace
@@ -167,7 +269,7 @@ domain::domain(const setting& where)
                        &new_pressure, &new_viscosity, &extent[0], &extent[1], &extent[2]})
     *each = from.take_values(of_elements);
   for (values& each : spread) each = from.take_values(of_elements + 1 + 2 * of_face);
-  corner_force = from.take_vectors(8 * static_cast<std::size_t>(corner_stride) + 1);
+  corner_force = from.take_vectors(static_cast<std::size_t>(8 * corner_stride + 1 + count_ghosts(at)));
   for (indices& each : corners) each = from.take<index>(of_elements);
   for (indices& each : node_corners) each = from.take<index>(of_nodes);
   for (indices& each : before) each = from.take<index>(of_elements);
@@ -175,6 +277,7 @@ domain::domain(const setting& where)
 
   connect_elements(*this);
   connect_nodes(*this);
+  connect_spreads(*this);
   place_nodes(*this);
   for_block(at.edge, [&](const std::array<index, 3>& own, std::size_t element) {
     rest_volume[element] = first_volume(at, at.place[0] * at.edge + own[0], at.place[1] * at.edge + own[1],

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lulesh/arrays.hpp"
+#include "lulesh/exchange.hpp"
 #include "lulesh/regions.hpp"
 
 namespace teff::apps::lulesh {
@@ -33,7 +34,11 @@ struct step_limits {
   double hydro = none;
   /// 0 after an element turned inside out or its artificial viscosity grew beyond all bounds.
   double valid = 1;
+
+  /// The three, one after the other: the least of all domains' holds for the cube.
+  [[nodiscard]] std::span<double, 3> all() { return std::span<double, 3>(&courant, 3); }
 };
+static_assert(sizeof(step_limits) == 3 * sizeof(double));
 
 struct clock {
   double time = 0;
@@ -83,18 +88,23 @@ struct domain {
   std::array<values, 3> extent;
   std::array<values, 3> spread;  ///< after the elements' values follow a 0 and the ghosts, see first_ghost()
 
-  /// The force of each element on each of its corners: corner c of element e is at c x corner_stride + e. The
-  /// last value is 0.
+  /// The force of each element on each of its corners: corner c of element e is at c x corner_stride + e.
+  /// Then a 0 follows, and the ghosts: forces of other domains' elements on nodes that this domain has, too.
   vectors corner_force;
   index corner_stride;
 
   std::vector<region_run> regions;
-  std::array<indices, 8> corners;       ///< the nodes of each element
-  std::array<indices, 8> node_corners;  ///< the places in corner_force of each node's corners, then of the 0
+  std::array<indices, 8> corners;  ///< the nodes of each element
+  /// The places in corner_force of each node's corners, then of the 0. Corners follow in the order of the
+  /// whole cube's elements. So a node's force has the same bits in each domain that has the node.
+  std::array<indices, 8> node_corners;
   /// The places in `spread` of each element's neighbours, for each axis. Beyond a plane of symmetry, an
   /// element is its own neighbour. Beyond a free surface, its neighbour is the 0.
   std::array<indices, 3> before;
   std::array<indices, 3> after;
+
+  exchange of_forces;   ///< between push_corners() and sum_forces()
+  exchange of_spreads;  ///< between deform_elements() and limit_viscosity()
 
   [[nodiscard]] index node(index i, index j, index k) const {
     return i + (at.edge + 1) * (j + (at.edge + 1) * k);

@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <atomic>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <exception>
@@ -22,6 +22,7 @@
 #include "lulesh/known.hpp"
 #include "lulesh/neighbours.hpp"
 #include "lulesh/time_step.hpp"
+#include "teff/bench/failure.hpp"
 
 namespace teff::apps::lulesh {
 namespace {
@@ -61,18 +62,49 @@ struct kept {
   std::vector<double> first;
 };
 
+/// How many domains share an edge of the cube, if each rank has one. Throws bench::usage_error.
+int domains_along_edge(index edge, int ranks) {
+  const int parts = static_cast<int>(std::lround(std::cbrt(ranks)));
+  if (parts * parts * parts != ranks)
+    throw bench::usage_error(fmt::format(
+        "-size {}: {} ranks do not divide a cube into equal cubes; start 1, 8 or 27", edge, ranks));
+  if (edge % parts != 0)
+    throw bench::usage_error(fmt::format("-size {}: {} of {} ranks share each edge; take a multiple of {}",
+                                         edge, parts, ranks, parts));
+  return parts;
+}
+setting setting_of(index edge, const place& at) {
+  const int parts = domains_along_edge(edge, at.ranks);
+  return {.edge = edge / parts,
+          .parts = parts,
+          .place = {at.rank % parts, at.rank / parts % parts, at.rank / (parts * parts)}};
+}
+
+/// What crosses in an exchange, as fields.
+struct exchange_fields {
+  explicit exchange_fields(exchange& of)
+      : what(of), sent(std::span<double>(of.sent)), received(std::span<double>(of.received)) {}
+  exchange& what;
+  field sent;
+  field received;
+};
+
 /// The blast on one rank. A field below stands for all arrays that the same step writes.
 class blast final : public app_over_ways {
  public:
-  explicit blast(index edge)
-      : at_({.edge = edge}),
+  blast(index edge, const place& at)
+      : at_(setting_of(edge, at)),
         nodes_(at_.position.x, block),
         corners_(at_.corner_force.x.first(static_cast<std::size_t>(at_.elements)), block),
         shape_(at_.spread[0].first(static_cast<std::size_t>(at_.elements)), block),
         viscosity_(at_.linear_viscosity, block),
         material_(at_.energy, block),
         clock_(std::span(&at_.clock.time, 1)),
-        limits_(std::span(&at_.limits.courant, 1)),
+        limits_(std::span<double>(at_.limits.all()), 3),
+        ghost_forces_(at_.corner_force.x.subspan(static_cast<std::size_t>(8 * at_.corner_stride + 1))),
+        ghost_spreads_(at_.spread[0].subspan(static_cast<std::size_t>(at_.first_ghost(0)))),
+        crossing_forces_(at_.of_forces),
+        crossing_spreads_(at_.of_spreads),
         corners_of_elements_(at_, nodes_of),
         elements_of_nodes_(at_, elements_at),
         elements_beside_elements_(at_, elements_beside),
@@ -97,39 +129,51 @@ class blast final : public app_over_ways {
     is_last_ = false;
   }
 
-  /// A way may run a step after the thread has made the steps of some time steps more. These do nothing if
-  /// the time is over.
+  /// Makes some time steps before it looks whether the time is over: on all ranks as many, so that all make
+  /// the same crossings. Steps after the end do nothing.
   void run(way& by) override {
-    constexpr int most_ahead = 4;
-    for (int made = 1; !is_last_.load(std::memory_order_relaxed); ++made) {
-      make_time_step(by);
-      if (made % most_ahead == 0) by.wait();
+    constexpr int time_steps_at_once = 4;
+    while (!is_last_) {
+      for (int made = 0; made < time_steps_at_once; ++made) make_time_step(by);
+      by.wait();
     }
-    by.wait();
   }
 
   /// The blast spreads alike along all axes. No energy is gained, and no element is turned inside out.
-  [[nodiscard]] finding check(way& /*by*/) override {
-    finding found{.residual = asymmetry(), .bound = 1e-8, .wrong = fault_};
-    found.own = {{"iterations", at_.clock.steps}, {"origin_energy", at_.energy[0]}};
-    const double gained = energy() / energy_at_first_;
+  [[nodiscard]] finding check(way& by) override {
+    std::vector<double> energies = energies_of_cube();
+    std::array<double, 2> sums{energy(), energy_at_first_};
+    std::array<double, 1> least{*std::ranges::min_element(at_.volume)};
+    const field all[] = {field{std::span<double>(energies)}, field{std::span<double>(sums)},
+                         field{std::span<double>(least)}};
+    by.reduce(all[0], reduction::sum);
+    by.reduce(all[1], reduction::sum);
+    by.reduce(all[2], reduction::least);
+    by.wait();
+
+    finding found{.residual = asymmetry(energies), .bound = 1e-8, .wrong = fault_};
+    found.own = {{"iterations", at_.clock.steps}, {"origin_energy", energies[0]}};
+    const double gained = sums[0] / sums[1];
     if (found.wrong.empty() && !(gained <= 1.001))
       found.wrong = fmt::format("the energy grew to {:.6g} times its first value: it must not grow", gained);
-    if (found.wrong.empty() && !(*std::ranges::min_element(at_.volume) > 0))
-      found.wrong = "an element is turned inside out";
+    if (found.wrong.empty() && !(least[0] > 0)) found.wrong = "an element is turned inside out";
     if (found.wrong.empty() && !(at_.clock.time >= stop_time))
       found.wrong = fmt::format("the time is {:.6g} at the end: it must be {:g}", at_.clock.time, stop_time);
-    if (found.wrong.empty()) found.wrong = difference_to_known();
+    if (found.wrong.empty()) found.wrong = difference_to_known(energies[0]);
     return found;
   }
 
   [[nodiscard]] double work() const override {
-    return static_cast<double>(at_.elements) * std::max(at_.clock.steps, 1);
+    return std::pow(edge_of_cube(), 3) * std::max(at_.clock.steps, 1);
   }
-  [[nodiscard]] bench::json parameters() const override { return {{"size", at_.at.edge}}; }
+  [[nodiscard]] bench::json parameters() const override { return {{"size", edge_of_cube()}}; }
 
  private:
   using kernel = void (*)(domain&, index, index);
+
+  /// Whether there are other domains.
+  [[nodiscard]] bool is_part() const { return at_.at.parts > 1; }
+  [[nodiscard]] index edge_of_cube() const { return at_.at.parts * at_.at.edge; }
 
   [[nodiscard]] static field_access in_hull(const field& what, apps::range hull) {
     return {access_mode::in, &what, hull};
@@ -150,19 +194,38 @@ class blast final : public app_over_ways {
   }
 
   void begin() {
-    is_over_ = is_last_.load(std::memory_order_relaxed);
+    is_over_ = is_last_;
     if (is_over_) return;
     try {
       begin_step(at_);
-      is_last_.store(at_.clock.time >= stop_time, std::memory_order_relaxed);
+      is_last_ = at_.clock.time >= stop_time;
     } catch (const std::exception& failure) {
       fault_ = failure.what();
       is_over_ = true;
-      is_last_.store(true, std::memory_order_relaxed);
+      is_last_ = true;
     }
   }
 
+  /// Brings values that a step has written to the ghosts of the domains around.
+  void cross(way& by, exchange_fields& all, const field& written, const field& ghosts) {
+    if (!is_part()) return;
+    by.run({.name = "collect",
+            .accesses = [&](apps::range, access_list& named) { named = {in(written), out(all.sent)}; },
+            .body = [&all](apps::range) { all.what.collect(); }});
+    std::vector<crossing> messages;
+    for (const exchange::message& each : all.what.messages) {
+      const apps::range values{each.first, each.first + each.count};
+      messages.push_back(
+          {each.rank, {access_mode::in, &all.sent, values}, {access_mode::out, &all.received, values}});
+    }
+    by.exchange(messages);
+    by.run({.name = "distribute",
+            .accesses = [&](apps::range, access_list& named) { named = {in(all.received), out(ghosts)}; },
+            .body = [&all](apps::range) { all.what.distribute(); }});
+  }
+
   void make_time_step(way& by) {
+    by.reduce(limits_, reduction::least);
     by.run({.name = "begin",
             .accesses = [this](apps::range, access_list& all) { all = {inout(clock_), inout(limits_)}; },
             .body = [this](apps::range) { begin(); }});
@@ -179,17 +242,21 @@ class blast final : public app_over_ways {
                   const apps::range chunk = covered(corners_, some);
                   push_corners(at_, as_index(chunk.begin), as_index(chunk.end));
                 }});
+    cross(by, crossing_forces_, corners_, ghost_forces_);
     run_kernels(by, "move", nodes_, {sum_forces, move_nodes}, [this](apps::range some, access_list& all) {
       all = {in_hull(corners_, elements_of_nodes_.of(covered(nodes_, some))), in(clock_),
              inout(nodes_, some)};
+      if (is_part()) all.push_back(in(ghost_forces_));
     });
     run_kernels(by, "deform", shape_, {deform_elements}, [this](apps::range some, access_list& all) {
       all = {in_hull(nodes_, corners_of_elements_.of(covered(shape_, some))), in(material_, some), in(clock_),
              out(shape_, some)};
     });
+    cross(by, crossing_spreads_, shape_, ghost_spreads_);
     run_kernels(by, "viscosity", shape_, {limit_viscosity}, [this](apps::range some, access_list& all) {
       all = {in_hull(shape_, elements_beside_elements_.of(covered(shape_, some))), in(clock_),
              out(viscosity_, some)};
+      if (is_part()) all.push_back(in(ghost_spreads_));
     });
     // The chunks lower the limits by atomic operations, so they name them as memory that all may share.
     run_kernels(
@@ -198,40 +265,62 @@ class blast final : public app_over_ways {
         });
   }
 
-  /// Of the internal and the kinetic energy, the sum.
+  /// Of the internal and the kinetic energy, the sum. A node of several ranks counts on one of them.
   [[nodiscard]] double energy() const {
     double sum = 0;
     for (std::size_t i = 0; i < at_.energy.size(); ++i) sum += at_.energy[i] * at_.rest_volume[i];
-    for (const values& each : {at_.velocity.x, at_.velocity.y, at_.velocity.z})
-      for (std::size_t i = 0; i < each.size(); ++i) sum += 0.5 * at_.node_mass[i] * each[i] * each[i];
+    const auto first = [this](std::size_t axis) { return at_.at.place[axis] > 0 ? 1 : 0; };
+    const index edge = at_.at.edge;
+    for (index k = first(2); k <= edge; ++k)
+      for (index j = first(1); j <= edge; ++j)
+        for (index i = first(0); i <= edge; ++i) {
+          const auto node = static_cast<std::size_t>(at_.node(i, j, k));
+          for (const values& each : {at_.velocity.x, at_.velocity.y, at_.velocity.z})
+            sum += 0.5 * at_.node_mass[node] * each[node] * each[node];
+        }
     return sum;
   }
 
-  /// The greatest difference of elements that mirror each other, by the greatest energy.
-  [[nodiscard]] double asymmetry() const {
-    const auto energy_of = [this](index i, index j, index k) {
-      return at_.energy[static_cast<std::size_t>(at_.element(i, j, k))];
-    };
-    double greatest = 0;
+  [[nodiscard]] std::size_t place_in_cube(index i, index j, index k) const {
+    const auto edge = static_cast<std::size_t>(edge_of_cube());
+    return static_cast<std::size_t>(i) +
+           edge * (static_cast<std::size_t>(j) + edge * static_cast<std::size_t>(k));
+  }
+  /// The energy of each element of the cube; 0 for those of other ranks.
+  [[nodiscard]] std::vector<double> energies_of_cube() const {
     const index edge = at_.at.edge;
+    const auto& [x, y, z] = at_.at.place;
+    std::vector<double> all(place_in_cube(0, 0, edge_of_cube()));
+    for (index k = 0; k < edge; ++k)
+      for (index j = 0; j < edge; ++j)
+        for (index i = 0; i < edge; ++i)
+          all[place_in_cube(x * edge + i, y * edge + j, z * edge + k)] =
+              at_.energy[static_cast<std::size_t>(at_.element(i, j, k))];
+    return all;
+  }
+
+  /// The greatest difference of elements that mirror each other, by the greatest energy.
+  [[nodiscard]] double asymmetry(const std::vector<double>& energies) const {
+    double greatest = 0;
+    const index edge = edge_of_cube();
     for (index k = 0; k < edge; ++k)
       for (index j = 0; j < edge; ++j)
         for (index i = 0; i < edge; ++i) {
-          const double here = energy_of(i, j, k);
-          const double apart =
-              std::max(std::abs(here - energy_of(j, i, k)), std::abs(here - energy_of(k, j, i)));
+          const double here = energies[place_in_cube(i, j, k)];
+          const double apart = std::max(std::abs(here - energies[place_in_cube(j, i, k)]),
+                                        std::abs(here - energies[place_in_cube(k, j, i)]));
           if (!(apart <= greatest)) greatest = apart;
         }
-    return greatest / *std::ranges::max_element(at_.energy);
+    return greatest / *std::ranges::max_element(energies);
   }
 
-  [[nodiscard]] std::string difference_to_known() const {
-    const auto* const known = std::ranges::find(all_known, at_.at.edge, &known::edge);
+  [[nodiscard]] std::string difference_to_known(double origin_energy) const {
+    const auto* const known = std::ranges::find(all_known, edge_of_cube(), &known::edge);
     if (known == std::end(all_known)) return {};
     if (at_.clock.steps != known->steps)
       return fmt::format("it took {} iterations: it must take {}", at_.clock.steps, known->steps);
-    if (!(std::abs(at_.energy[0] / known->origin_energy - 1) <= tolerance))
-      return fmt::format("the energy at the origin is {:.12e}: it must be {:.12e}", at_.energy[0],
+    if (!(std::abs(origin_energy / known->origin_energy - 1) <= tolerance))
+      return fmt::format("the energy at the origin is {:.12e}: it must be {:.12e}", origin_energy,
                          known->origin_energy);
     return {};
   }
@@ -244,6 +333,10 @@ class blast final : public app_over_ways {
   field material_;   ///< the state of an element
   field clock_;
   field limits_;
+  field ghost_forces_;
+  field ghost_spreads_;
+  exchange_fields crossing_forces_;
+  exchange_fields crossing_spreads_;
   neighbours corners_of_elements_;
   neighbours elements_of_nodes_;
   neighbours elements_beside_elements_;
@@ -251,17 +344,17 @@ class blast final : public app_over_ways {
   clock first_clock_;
   double energy_at_first_ = 0;
   std::string fault_;
-  bool is_over_ = false;              ///< steps that name the clock read it
-  std::atomic<bool> is_last_{false};  ///< whether the time is over after this time step
+  bool is_over_ = false;  ///< steps that name the clock read it
+  bool is_last_ = false;  ///< whether the time is over after this time step
 };
 
 description::maker read_flags(CLI::App& parser) {
   constexpr int largest = 200;
   const auto edge = std::make_shared<int>(30);
-  parser.add_option("--size", *edge, "elements along an edge of the cube")
+  parser.add_option("--size", *edge, "elements along an edge of the cube, which 1, 8 or 27 ranks share")
       ->check(CLI::Range(2, largest))
       ->option_text("COUNT");
-  return [edge](const apps::place&) { return std::make_unique<blast>(*edge); };
+  return [edge](const place& at) { return std::make_unique<blast>(*edge, at); };
 }
 
 }  // namespace
@@ -274,7 +367,6 @@ description describe() {
           .cases = {{"lulesh-10", "blast, 10 x 10 x 10 elements", "-size 10"},
                     {"lulesh-20", "blast, 20 x 20 x 20 elements", "-size 20", false},
                     {"lulesh-30", "blast, 30 x 30 x 30 elements", "-size 30", false}},
-          .over_ranks = false,
           .flags = &read_flags};
 }
 

@@ -139,6 +139,9 @@ struct crossing {
   field_access received;
 };
 
+/// How the numbers of all ranks become one.
+enum class reduction : std::uint8_t { sum, least };
+
 /// How a system runs the steps of an app in one way. On one rank, nothing crosses.
 class way {
  public:
@@ -149,10 +152,12 @@ class way {
 
   /// Runs all iterations, as if the steps ran one after the other. May return before they have run.
   virtual void run(const step& each) = 0;
-  /// A step that sends and receives. The other ranks make the same crossings, in the same order.
+  /// A step that sends and receives, at most one crossing to each other rank. All ranks make the same
+  /// exchanges, in the same order.
   virtual void exchange(std::span<const crossing> /*all*/) {}
-  /// A step that adds up the numbers at each place of the field over all ranks, on all of them.
-  virtual void add_up(const field& /*of*/) {}
+  /// A step that replaces each number of the field, on all ranks, by the reduction of all ranks' numbers at
+  /// its place. The other ranks reduce the same fields, in the same order.
+  virtual void reduce(const field& /*of*/, reduction /*by*/) {}
   /// Returns when all steps have run.
   virtual void wait() = 0;
 };
