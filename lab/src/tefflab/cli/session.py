@@ -71,7 +71,7 @@ def run_command(registry: Registry, kind: AnyBenchmark, command: Command, option
     command.check(options.own, options.flags)
     _measure(
         registry,
-        kind,
+        kind if options.resume else kind.narrowed(options.own),
         options,
         command.name,
         lambda found: command.plan(request_of(registry, options, found)),
@@ -89,7 +89,7 @@ def _said_of_the_plan(command: Command, options: Options) -> list[str]:
 def experiment(registry: Registry, name: str, options: Options) -> None:
     """Measures and draws the experiment of this name; `options` without seconds or rounds take its own."""
     asked = find_experiment(registry.root, name)
-    kind = find_benchmark(asked.benchmark)
+    kind = find_benchmark(asked.benchmark).narrowed(asked.model_dump())
     again, named = f"experiment {name}", options.systems
     options = replace(
         options,

@@ -1,8 +1,8 @@
 """Takes a share of one core, period after period: `python competitor.py KIND CORE SHARE PERIOD PARENT [SOURCE...]`.
 
 KIND is what it does with the core: `spin` reads a clock, `primes` sieves, `compile` lets the compiler read one SOURCE
-after another, each in a process of its own. SHARE is from 0 to 1, PERIOD is in seconds. It ends with the process PARENT,
-whatever ends that one. SIGUSR1 suspends it with all that it started, SIGCONT lets it go on.
+after another, each in a process of its own. SHARE is from 0 to 1, PERIOD is in seconds. It ends with the process
+PARENT, whatever ends that. SIGUSR1 suspends it with all that it started, SIGCONT lets it go on.
 
 Within a period it works until its CPU time is up, and sleeps for the rest. If it does not get its share of a period, it
 does not make up for that later: the lab reads what it really got. It is a separate program without the lab, as spin.py.
@@ -133,7 +133,12 @@ def _endlessly(sources: Sequence[str]) -> Iterator[str]:
 
 def _includes(source: str) -> list[str]:
     """Every folder above a source that has headers for it."""
-    return [f"-I{folder / name}" for folder in Path(source).parents for name in ("include", "src") if (folder / name).is_dir()]
+    return [
+        f"-I{folder / name}"
+        for folder in Path(source).parents
+        for name in ("include", "src")
+        if (folder / name).is_dir()
+    ]
 
 
 def sieve() -> Callable[[], object]:

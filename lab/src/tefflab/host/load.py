@@ -74,12 +74,17 @@ class Load:
             raise TeffError(
                 f"core {unknown[0]} can't be used here; there are: {' '.join(map(str, here))}", exit_code=BAD_INPUT
             )
-        if not _LEAST_PERIOD <= seconds(self.period) <= _MOST_PERIOD:
+        if not _LEAST_PERIOD <= self.seconds <= _MOST_PERIOD:
             raise TeffError(f"a period of {self.period}: give one from 1ms to 100ms", exit_code=BAD_INPUT)
 
     @property
     def share(self) -> float:
         return self.percent / 100
+
+    @property
+    def seconds(self) -> float:
+        """The period."""
+        return seconds(self.period)
 
 
 class Competitors:
@@ -171,7 +176,7 @@ def _of_one(pid: int) -> float:
 
 def _started(load: Load, core: int, sources: Sequence[str]) -> "subprocess.Popen[str]":
     script = Path(__file__).with_name("competitor.py")
-    words = [load.kind, str(core), str(load.share), str(seconds(load.period)), str(os.getpid()), *sources]
+    words = [load.kind, str(core), str(load.share), str(load.seconds), str(os.getpid()), *sources]
     return subprocess.Popen(
         [sys.executable, str(script), *words],
         stdin=subprocess.DEVNULL,

@@ -35,11 +35,11 @@ class Present:
 
 def best_of_each(found: Sequence[Present], wanted: Sequence[str]) -> list[Present]:
     """The best of each system, of those here, besides what `wanted` names by `SYSTEM/NAME`. A system's name alone
-    stands for its best, and so does no name at all."""
-    ways: dict[str, list[Program]] = {}
+    stands for its best, and so does no name at all. Of several kinds of benchmark, each has its best."""
+    ways: dict[tuple[str, str], list[Program]] = {}
     for each in found:
-        ways.setdefault(each.program.system_name, []).append(each.program)
-    best = {best_of(programs).id for name, programs in ways.items() if not wanted or name in wanted}
+        ways.setdefault((each.program.system_name, each.program.measured), []).append(each.program)
+    best = {best_of(programs).id for (name, _), programs in ways.items() if not wanted or name in wanted}
     return [each for each in found if each.program.id in best or each.program.long_name in wanted]
 
 
@@ -155,7 +155,7 @@ def estimated(store: Store, kind: Benchmark[Any], head: Sitting) -> Estimates:
 
 def _in_turns(one: Round[Any]) -> Round[Any]:
     """In one company with all variants that are asked the same."""
-    return replace(one, company=" ".join(f"{each.case.flags} {each.case.workers}" for each in one.questions))
+    return replace(one, company=" ".join(f"{each.case.configuration} {each.case.workers}" for each in one.questions))
 
 
 def _asked(
@@ -208,6 +208,6 @@ def _entries(
 
     def failure(one: Round[Any]) -> Failure | None:
         case = one.case
-        return failed.get((one.variant.id, case.flags, case.workers) if case else (one.variant.id, "", None))
+        return failed.get((one.variant.id, case.configuration, case.workers) if case else (one.variant.id, "", None))
 
     return [Entry(each, programs[each.variant.id], failure(each)) for each in rounds]
