@@ -25,6 +25,7 @@ from tefflab.records.plan import Case, Frozen, Plan, Variant
 from tefflab.records.record import AnyRecord
 from tefflab.records.run import Failure, Role, Run, Sitting
 from tefflab.records.store import Damage
+from tefflab.systems.own_command import OwnCommand
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import Program, System
 
@@ -236,9 +237,16 @@ class Benchmark(ABC, Generic[AnyRecord]):
         """The programs of a system that run it."""
         return system.programs_for(self.name, self.adapters or self.name)
 
+    own_command: OwnCommand | None = None  # of the user, which it measures in the place of systems
+
     def narrowed(self, own: Mapping[str, Any]) -> Self:
         """This kind, with only the programs that a command needs with these options."""
         del own
+        return self
+
+    def resumed(self, plan: Plan) -> Self:
+        """This kind, with the programs of a plan."""
+        del plan
         return self
 
     def plan_of(self, head: Sitting) -> Plan:

@@ -20,9 +20,12 @@ from tefflab.records.plan import Case, Plan, Variant
 from tefflab.records.run import Failure, Sitting
 from tefflab.records.store import Store, new_sitting_name
 from tefflab.systems.naming import owner_of
+from tefflab.systems.own_command import OwnCommand
 from tefflab.systems.probing import Probe
 from tefflab.systems.registry import Registry, no_adapter, no_such_system
 from tefflab.systems.systems import Program, System, best_of
+
+_OWN_COLOR = "#0072B2"
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,11 @@ def present(
     if not chosen:
         raise TeffError(_nobody_here(systems, wanted, probes))
     return chosen
+
+
+def own_present(command: OwnCommand) -> Present:
+    """The user's own command, as if it were a system."""
+    return Present(Variant(command.id, command.title, "", _OWN_COLOR, 0), command)
 
 
 def _nobody_here(

@@ -16,6 +16,7 @@ from tefflab.host.load import KINDS, PERIOD
 from tefflab.records.plan import Case, Plan, Variant
 from tefflab.records.record import Record
 from tefflab.systems.naming import parsed
+from tefflab.systems.own_command import OwnCommand
 from tefflab.systems.systems import Program, System, best_of
 
 _SHARES = "0,10,25,50,75,90"
@@ -33,14 +34,12 @@ class ContentionExperiment(Experiment):
     period: str = PERIOD
 
     def plan(self, request: Request) -> Plan:
-        own = self.model_dump(include={"load", "period"}) | {
+        own = self.model_dump(include={"cases", "load", "period"}) | {
             "shares": ",".join(map(str, self.shares)),
             "cores": ",".join(map(str, self.cores)),
         }
         asked = Request(request.registry, request.variants, request.programs, request.workers, request.cores, own)
-        return plan(asked, self.title, chosen_kinds(self.cases, kinds_there())).model_copy(
-            update={"experiment": self.name}
-        )
+        return plan(asked, self.title).model_copy(update={"experiment": self.name})
 
 
 class Contention(CaseBenchmark[Record]):
@@ -57,29 +56,26 @@ class Contention(CaseBenchmark[Record]):
     meaning = "Time of a run, with 95 % intervals; smaller is better."
     lesson = "a program that shares a core should use all that is left of it"
 
-    def __init__(self, kinds: Sequence[str] = ()) -> None:
-        """With the programs of these kinds only; without any, of all."""
+    def __init__(self, kinds: Sequence[str] = (), command: str = "") -> None:
+        """With the programs of these kinds only; without any, of all. Or with the user's own command."""
         self._kinds = kinds
+        self.own_command = OwnCommand.of(command, self.name) if command else None
         self.commands = (
             Command(
                 "contention",
                 "Measure how systems share a core: their time beside a competitor that takes more and more of it.\n\n"
                 "Beside it stand the ideal time, and the time without that core.",
                 "teff contention --systems openmp,tbb,teff --cases task_graph,apps:CASE --minutes 10",
-                lambda request: plan(request, _TITLE, chosen_kinds(request.own["cases"], kinds_there())),
+                lambda request: plan(request, _TITLE),
                 (
-                    Option("--cases", f"KIND:CASE, or a KIND for its usual cases, by commas. [{_CASES}]", _CASES),
+                    Option("--cases", "KIND:CASE, or a KIND for its usual cases, by commas.", _CASES),
                     Option(
-                        "--shares", f"Percentages that the load takes, by commas. [{_SHARES}]", _SHARES, metavar="P,Q"
+                        "--command", "Your own, not systems; {workers} is filled in.", metavar="COMMAND"
                     ),
-                    Option("--load", f"What it does: {', '.join(KINDS)}. [{KINDS[0]}]", KINDS[0], metavar="KIND"),
+                    Option("--shares", "Percentages that the load takes, by commas.", _SHARES, metavar="P,Q"),
+                    Option("--load", f"What it does: {', '.join(KINDS)}.", KINDS[0], metavar="KIND"),
                     Option("--cores", "The cores that it shares, by commas. [the last]", metavar="N,M"),
-                    Option(
-                        "--period",
-                        f"In which it takes its share once, 1ms to 100ms. [{PERIOD}]",
-                        PERIOD,
-                        metavar="TIME",
-                    ),
+                    Option("--period", "It takes its share once in each, 1ms to 100ms.", PERIOD, metavar="TIME"),
                 ),
                 check=lambda own, _: (chosen_kinds(own["cases"], kinds_there()), loads_of(own)),
                 takes_one_number=True,
@@ -87,10 +83,18 @@ class Contention(CaseBenchmark[Record]):
         )
 
     def narrowed(self, own: Mapping[str, Any]) -> Self:
+        if command := str(own.get("command", "")):
+            return type(self)(command=command)
         return type(self)(list(chosen_kinds(own["cases"], kinds_there())))
+
+    def resumed(self, plan: Plan) -> Self:
+        assert isinstance(plan, ContentionPlan)
+        return type(self)(command=plan.command)
 
     def programs(self, system: System) -> list[Program]:
         """Named by their kinds: `SYSTEM/KIND` is the best one of a kind, `SYSTEM/KIND.NAME` another."""
+        if self.own_command:
+            return [self.own_command]
         return [
             each.renamed(kind.name if each is best_of(own) else f"{kind.name}.{each.name}")
             for kind in kinds_there()
@@ -103,7 +107,7 @@ class Contention(CaseBenchmark[Record]):
         return record.wall_seconds
 
     def asks(self, variant: Variant, case: Case) -> bool:
-        return parsed(variant.id).way.partition(".")[0] == case.group
+        return not case.group or parsed(variant.id).way.partition(".")[0] == case.group
 
     def rounds(self, plan: Plan, scales: Scales) -> Sequence[Round[Record]]:
         del scales

@@ -16,7 +16,7 @@ from tefflab.analysis.sharing import BreakEven, break_even, ideal_slowdown, scal
 from tefflab.analysis.statistics import Interval, ratio_interval
 from tefflab.benchmarks import case_closing
 from tefflab.benchmarks.cases import CaseBenchmark, CaseEstimates
-from tefflab.benchmarks.compared import ratio_text
+from tefflab.benchmarks.compared import notes_of, ratio_text
 from tefflab.benchmarks.contention.plan import ContentionPlan
 from tefflab.carried import TYPED
 from tefflab.output.last_words import LastWords
@@ -63,6 +63,11 @@ class Curve:
     @property
     def system(self) -> str:
         return shown(self.variant.id)
+
+    @property
+    def is_told(self) -> bool:
+        """Whether there is an interval for every value."""
+        return all(each.slowdown.is_told for each in self.points) and (self.left is None or self.left.is_told)
 
     @property
     def break_even(self) -> BreakEven | None:
@@ -180,17 +185,17 @@ class ContentionEstimates(CaseEstimates):
         ]
         for share in shares:
             cells = [ratio_text(own[share].to_ideal) if share in own else "-" for own in at]
-            columns.append(Column(f"ideal x,\n{percent(share)} lost", cells))
+            columns.append(Column(f"x ideal,\n{percent(share)} lost", cells))
         if left:
             cores = f"{left.workers} core{'s' * (left.workers != 1)}"
             columns += [
-                Column(f"alone x,\n{cores}", [ratio_text(curve.left) for curve in curves]),
+                Column(f"x alone,\non {cores}", [ratio_text(curve.left) for curve in curves]),
                 Column("break-even", [break_even_text(curve) for curve in curves]),
             ]
         return columns
 
     def _notes(self, rows: Sequence[CaseRow], curves: Sequence[Curve]) -> list[str]:
-        notes = self.kind.notes(rows)
+        notes = notes_of(rows)
         off = [each for curve in curves for each in curve.points[1:]]
         if off:
             worst = max(off, key=lambda each: abs(each.got - each.asked))
@@ -252,12 +257,15 @@ class ContentionEstimates(CaseEstimates):
     def closing(self, again: str, store: str) -> RenderableType | None:
         groups = list(self.groups.values())
         kept = "" if store == "default" else f" --store {store}"
-        said = [f"{each.system} {break_even_text(each)} ({each.case})" for each in self.curves if each.break_even]
-        sentence = (
-            f"Sharing is better than leaving as long as less is lost of a loaded core than: {'; '.join(said)}."
-            if said
-            else "Too little is known yet to say when leaving a core is better than sharing it."
-        )
+        told = [each for each in self.curves if each.is_told and each.break_even]
+        said = [f"{each.system} {break_even_text(each)} ({each.case})" for each in told]
+        cores = f"core {','.join(map(str, self.of_plan.loaded))}"
+        if not said:
+            sentence = f"Too little is known yet to say when a program should leave {cores} rather than share it."
+        elif self.of_plan.command:
+            sentence = f"It can lose {break_even_text(told[0])} of {cores} before it is quicker without it."
+        else:
+            sentence = f"Shares of {cores} that a system can lose before it is quicker without it: {'; '.join(said)}."
         return LastWords(sentence, case_closing.suggestions(groups, f"{TYPED} {again}", kept))
 
 
@@ -273,6 +281,8 @@ def break_even_text(curve: Curve) -> str:
     if even is None:
         return "-"
     most = f"> {percent(curve.points[-1].got)}"
+    if not curve.is_told:
+        return f"{most if even.value is None else percent(even.value)} ?"
     if even.value is None:
         return most if even.low is None else f"{most} (or from {percent(even.low)})"
     low = "?" if even.low is None else percent(even.low)

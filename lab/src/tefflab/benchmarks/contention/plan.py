@@ -9,6 +9,7 @@ from tefflab.benchmarks.cases import ListedCase, choose, words_of
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.host.load import Load
 from tefflab.records.plan import Case, Plan, counted_workers
+from tefflab.systems.own_command import ID
 from tefflab.systems.programs import ask_cases
 
 COLUMNS = 8  # of a graph, for each worker
@@ -20,6 +21,7 @@ class ContentionPlan(Plan):
 
     loaded: tuple[int, ...]  # cores
     period: float  # of the load [s]
+    command: str = ""  # the user's own, if that is measured
 
 
 def chosen_kinds(said: str | Sequence[str], there: Sequence[AnyBenchmark]) -> dict[str, list[str]]:
@@ -66,7 +68,7 @@ def loads_of(own: Mapping[str, Any]) -> list[Load]:
     return loads
 
 
-def plan(request: Request, title: str, kinds: Mapping[str, Sequence[str]]) -> ContentionPlan:
+def plan(request: Request, title: str) -> ContentionPlan:
     """TeffError where no program lists the cases, or there are more workers than cores."""
     here = sorted(os.sched_getaffinity(0))
     workers = request.workers[0] if request.workers else len(here)
@@ -82,18 +84,9 @@ def plan(request: Request, title: str, kinds: Mapping[str, Sequence[str]]) -> Co
     bound = tuple(used) if workers < len(here) else ()
     left = tuple(core for core in used if core not in loaded)
     cases: list[Case] = []
-    for kind, each in _listed(request, kinds):
-        alone = Case(
-            name=each.name,
-            title=each.title,
-            group=kind.name,
-            flags=f"{each.flags} {kind.of_fixed_size.replace('{width}', str(COLUMNS * workers))}".strip(),
-            small=each.small,
-            small_times=each.small_times,
-            workers=workers,
-            cores=bound,
-            x=0.0,
-        )
+    command = str(request.own.get("command", ""))
+    for each in [Case(name=ID, flags="run", workers=workers)] if command else _listed(request, workers):
+        alone = each.model_copy(update={"cores": bound, "x": 0.0})
         beside = [alone.model_copy(update={"load": str(load), "x": load.percent}) for load in loads]
         cases += [alone, *beside]
         if left:
@@ -104,12 +97,14 @@ def plan(request: Request, title: str, kinds: Mapping[str, Sequence[str]]) -> Co
         cases=tuple(cases),
         loaded=loaded,
         period=largest.seconds,
+        command=command,
     )
 
 
-def _listed(request: Request, kinds: Mapping[str, Sequence[str]]) -> list[tuple[AnyBenchmark, ListedCase]]:
+def _listed(request: Request, workers: int) -> list[Case]:
     """The cases that are asked for, of each kind, as its first program here lists them."""
-    found: list[tuple[AnyBenchmark, ListedCase]] = []
+    kinds = chosen_kinds(request.own["cases"], kinds_there())
+    found: list[Case] = []
     for kind in kinds_there():
         if kind.name not in kinds:
             continue
@@ -117,5 +112,17 @@ def _listed(request: Request, kinds: Mapping[str, Sequence[str]]) -> list[tuple[
         if program is None:
             raise TeffError(f"no system that is asked for runs {kind.name}; see `teff systems`")
         listed = [ListedCase.model_validate(each) for each in ask_cases(program)]
-        found += [(kind, each) for each in choose(listed, kinds[kind.name])]
+        size = kind.of_fixed_size.replace("{width}", str(COLUMNS * workers))
+        found += [
+            Case(
+                name=each.name,
+                title=each.title,
+                group=kind.name,
+                flags=f"{each.flags} {size}".strip(),
+                small=each.small,
+                small_times=each.small_times,
+                workers=workers,
+            )
+            for each in choose(listed, kinds[kind.name])
+        ]
     return found
