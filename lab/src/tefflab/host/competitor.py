@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Protocol
 
 _SET_PDEATHSIG = 1  # of <linux/prctl.h>
-_SEGMENT = 1 << 13  # numbers that are sieved between two looks at the clock: some 10 us
-_LARGEST = 1 << 32  # number that is sieved before it begins again
+SEGMENT = 1 << 12  # numbers that are sieved between two looks at the clock: some 50 us
+FIRST, _LAST = 1 << 10, 1 << 20  # numbers that are sieved, again and again
 _LOOK = 0.001  # seconds at most between two looks at a compiler's CPU time
 _NS = 1e9
 
@@ -143,15 +143,15 @@ def _includes(source: str) -> list[str]:
 
 def sieve() -> Callable[[], object]:
     """Each call sieves the next segment of numbers for primes."""
-    small = [number for number in range(2, 1 << 10) if all(number % each for each in range(2, int(number**0.5) + 1))]
-    segments = (start for _ in iter(int, 1) for start in range(1 << 20, _LARGEST, _SEGMENT))
+    small = [number for number in range(2, FIRST) if all(number % each for each in range(2, int(number**0.5) + 1))]
+    segments = (start for _ in iter(int, 1) for start in range(FIRST, _LAST - SEGMENT, SEGMENT))
 
     def step() -> int:
         start = next(segments)
-        is_prime = bytearray(b"\1") * _SEGMENT
+        is_prime = bytearray(b"\1") * SEGMENT
         for prime in small:
             first = -start % prime
-            is_prime[first::prime] = bytes(len(range(first, _SEGMENT, prime)))
+            is_prime[first::prime] = bytes(len(range(first, SEGMENT, prime)))
         return sum(is_prime)
 
     return step

@@ -114,6 +114,10 @@ class Competitors:
     ) -> None:
         self.close()
 
+    @property
+    def pids(self) -> list[int]:
+        return [process.pid for process in self._processes]
+
     @contextmanager
     def running(self) -> Iterator[None]:
         """Within it the competitors take their share; afterwards `share` says what they got. TeffError if one has
@@ -149,7 +153,7 @@ class Competitors:
                 process.send_signal(number)
 
     def _seconds(self) -> float:
-        return sum(cpu_seconds(process.pid) for process in self._processes)
+        return sum(map(cpu_seconds, self.pids))
 
 
 def cpu_seconds(pid: int) -> float:
@@ -198,10 +202,11 @@ def _expect_ready(process: "subprocess.Popen[str]") -> None:
 def _await_stop(process: "subprocess.Popen[str]") -> None:
     """Waits until it is suspended: a signal to go on that comes before would be lost. TeffError where it has ended."""
     deadline = time.monotonic() + _STARTS
-    while psutil.Process(process.pid).status() != psutil.STATUS_STOPPED:
-        if process.poll() is not None or time.monotonic() > deadline:
-            raise TeffError(f"a load does not run: {_words(process)}")
+    while process.poll() is None and time.monotonic() < deadline:
+        if psutil.Process(process.pid).status() == psutil.STATUS_STOPPED:
+            return
         time.sleep(_LOOK)
+    raise TeffError(f"a load does not run: {_words(process)}")
 
 
 def _words(process: "subprocess.Popen[str]") -> str:

@@ -69,9 +69,7 @@ class Contention(CaseBenchmark[Record]):
                 lambda request: plan(request, _TITLE),
                 (
                     Option("--cases", "KIND:CASE, or a KIND for its usual cases, by commas.", _CASES),
-                    Option(
-                        "--command", "Your own, not systems; {workers} is filled in.", metavar="COMMAND"
-                    ),
+                    Option("--command", "Your own, not systems; {workers} is filled in.", metavar="COMMAND"),
                     Option("--shares", "Percentages that the load takes, by commas.", _SHARES, metavar="P,Q"),
                     Option("--load", f"What it does: {', '.join(KINDS)}.", KINDS[0], metavar="KIND"),
                     Option("--cores", "The cores that it shares, by commas. [the last]", metavar="N,M"),
