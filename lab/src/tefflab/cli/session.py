@@ -82,9 +82,13 @@ def run_command(registry: Registry, kind: AnyBenchmark, command: Command, option
     command.check(options.own, options.flags)
     if options.load:
         Load.parse(options.load)
+    if not options.resume:
+        kind = kind.narrowed(options.own)
+    if kind.own_command and options.systems:
+        raise TeffError("--command and --systems: a command of yours is measured alone; give one", exit_code=BAD_INPUT)
     _measure(
         registry,
-        kind if options.resume else kind.narrowed(options.own),
+        kind,
         options,
         command.name,
         lambda found: command.plan(request_of(registry, options, found)),

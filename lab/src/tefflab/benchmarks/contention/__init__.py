@@ -91,8 +91,6 @@ class Contention(CaseBenchmark[Record]):
 
     def programs(self, system: System) -> list[Program]:
         """Named by their kinds: `SYSTEM/KIND` is the best one of a kind, `SYSTEM/KIND.NAME` another."""
-        if self.own_command:
-            return [self.own_command]
         return [
             each.renamed(kind.name if each is best_of(own) else f"{kind.name}.{each.name}")
             for kind in kinds_there()
