@@ -87,9 +87,9 @@ class MetgRow:
             "title": self.variant.title,
             "version": self.variant.version,
             "threshold": self.threshold,
-            "metg": None if self.metg is None else _finite(asdict(self.metg)),
-            "overhead": None if self.overhead is None else _finite(asdict(self.overhead)),
-            "ceiling": None if self.ceiling is None else _finite(asdict(self.ceiling)) | {"unit": self.ceiling_unit},
+            "metg": None if self.metg is None else finite(asdict(self.metg)),
+            "overhead": None if self.overhead is None else finite(asdict(self.overhead)),
+            "ceiling": None if self.ceiling is None else finite(asdict(self.ceiling)) | {"unit": self.ceiling_unit},
             "rounds": self.rounds,
             "repeats": self.runs,
             "noisy_share": self.noisy_share,
@@ -170,8 +170,8 @@ class CaseRow:
             "version": self.variant.version,
             self.keys[0]: self.case,
             "workers": self.workers,
-            self.keys[1]: None if self.value is None else _finite(asdict(self.value)),
-            "ratio_to_first": None if self.ratio is None else _finite(asdict(self.ratio)),
+            self.keys[1]: None if self.value is None else finite(asdict(self.value)),
+            "ratio_to_first": None if self.ratio is None else finite(asdict(self.ratio)),
             "verdict": self.verdict,
             **self.facts,
             "rounds": self.rounds,
@@ -180,7 +180,8 @@ class CaseRow:
         }
 
 
-def _finite(values: Mapping[str, Any]) -> dict[str, Any]:
+def finite(values: Mapping[str, Any]) -> dict[str, Any]:
+    """As JSON has it: infinite values are None."""
     return {
         name: None if isinstance(value, float) and value in (float("inf"), float("-inf")) else value
         for name, value in values.items()

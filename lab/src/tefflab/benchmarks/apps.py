@@ -184,7 +184,7 @@ class AppsEstimates(ComparedEstimates):
                 )
 
     def _share(self, row: CaseRow, case: Case) -> Interval | None:
-        return self._shares.get((row.variant.id, case.flags, case.workers)) if row.value else None
+        return self._shares.get((row.variant.id, case.configuration, case.workers)) if row.value else None
 
     def _table(self, group: Group, case: str, to: Variant) -> list[Column]:
         """The quickest first."""
@@ -206,6 +206,7 @@ class AppsEstimates(ComparedEstimates):
 
 class Apps(ComparedBenchmark[AppsRecord]):
     name = "apps"
+    runs_beside_load = True
     apt = ("libopenblas-dev",)
     measured = "mini-apps"
     record = AppsRecord

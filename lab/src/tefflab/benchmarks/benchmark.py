@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Generic, Literal
+from typing import Annotated, Any, ClassVar, Generic, Literal, Self
 
 from matplotlib.figure import Figure
 from pydantic import Field
@@ -25,6 +25,7 @@ from tefflab.records.plan import Case, Frozen, Plan, Variant
 from tefflab.records.record import AnyRecord
 from tefflab.records.run import Failure, Role, Run, Sitting
 from tefflab.records.store import Damage
+from tefflab.systems.own_command import OwnCommand
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import Program, System
 
@@ -225,6 +226,8 @@ class Benchmark(ABC, Generic[AnyRecord]):
     timeout: float = 300.0  # seconds for one answer
     # Debian packages that all programs of the kind need, besides CORE_APT.
     apt: ClassVar[tuple[str, ...]] = ()
+    runs_beside_load: ClassVar[bool] = False  # `teff contention` takes its cases
+    of_fixed_size: ClassVar[str] = ""  # further flags, if its listed cases have no size: {width} is filled in
     plan_type: ClassVar[type[Plan]] = Plan
     experiment_type: ClassVar[type[Experiment]]
     commands: Sequence[Command]
@@ -233,6 +236,18 @@ class Benchmark(ABC, Generic[AnyRecord]):
     def programs(self, system: System) -> list[Program]:
         """The programs of a system that run it."""
         return system.programs_for(self.name, self.adapters or self.name)
+
+    own_command: OwnCommand | None = None  # of the user, which it measures in the place of systems
+
+    def narrowed(self, own: Mapping[str, Any]) -> Self:
+        """This kind, with only the programs that a command needs with these options."""
+        del own
+        return self
+
+    def resumed(self, plan: Plan) -> Self:
+        """This kind, with the programs of a plan."""
+        del plan
+        return self
 
     def plan_of(self, head: Sitting) -> Plan:
         return self.plan_type.model_validate(head.plan)

@@ -183,8 +183,8 @@ class CaseEstimates(Estimates):
             case: [
                 _Cell(variant, case, own, by_round(own, kind.value), reasons.get(at, ""))
                 for variant in plan.variants
-                if asks(variant, case)
-                for at in [(variant.id, case.flags, case.workers)]
+                if kind.asks(variant, case)
+                for at in [(variant.id, case.configuration, case.workers)]
                 for own in [measured.get(at, [])]
             ]
             for case in plan.cases
@@ -251,7 +251,7 @@ class CaseEstimates(Estimates):
     def lines(self) -> Iterator[dict[str, Any]]:
         for case, rows in self.groups.items():
             for row in rows:
-                yield row.to_json() | {"configuration": case.flags}
+                yield row.to_json() | {"configuration": case.configuration}
 
     def pictures(self) -> Iterator[tuple[str, Figure]]:
         """One a case, against the workers."""
@@ -280,7 +280,7 @@ class CaseEstimates(Estimates):
         return [
             Side(
                 place=row.place,
-                question=(case.flags, case.workers),
+                question=(case.configuration, case.workers),
                 round_trip=None,
                 row=row,
                 quantity=ByRound(self.kind.quantity, row.value, "=", None, rounds[row.variant.id, case]),
@@ -419,8 +419,12 @@ class CaseBenchmark(Benchmark[AnyRecord]):
             )
             for case in plan.cases
             for variant in plan.variants
-            if asks(variant, case)
+            if self.asks(variant, case)
         ]
+
+    def asks(self, variant: Variant, case: Case) -> bool:
+        """Whether a variant is asked about a case. The floor has one worker."""
+        return case.workers == 1 or not variant.is_floor
 
     def round_of(self, run: Run[AnyRecord]) -> Hashable:
         return run.system_id, run.round, run.configuration, run.workers
@@ -438,11 +442,6 @@ class CaseBenchmark(Benchmark[AnyRecord]):
 
 def _has_question_mark(column: Column) -> bool:
     return any(str(cell).endswith("?") for cell in column.cells)
-
-
-def asks(variant: Variant, case: Case) -> bool:
-    """The floor has one worker."""
-    return case.workers == 1 or not variant.is_floor
 
 
 def words_of(said: str | Sequence[str]) -> list[str]:

@@ -91,7 +91,7 @@ class MessagesEstimates(ComparedEstimates):
     ) -> None:
         super().__init__(kind, sitting, plan, runs, failures)
         idle = {run.configuration for run in runs if run.record.parameters and run.record.parameters.idle_seconds}
-        self._of_cpu = {case.name for case in plan.cases if case.flags in idle}  # their times are no message's
+        self._of_cpu = {case.name for case in plan.cases if case.configuration in idle}  # their times are no message's
 
     def tables_of(self, group: Group, to: Variant) -> Iterator[tuple[str, list[Column]]]:
         yield f"{self.plan.title}: times, and those of the others divided by {to.id}'s", self._columns_of(group, to)

@@ -117,6 +117,7 @@ def check_scale(own: Mapping[str, Any]) -> None:
 
 class Programs(ComparedBenchmark[ProgramRecord]):
     name = "programs"
+    runs_beside_load = True
     measured = "programs"
     row_word = "program"
     record = ProgramRecord

@@ -105,6 +105,7 @@ def mebibytes(count: float) -> str:
 
 class Spawn(CaseBenchmark[SpawnRecord]):
     name = "spawn"
+    runs_beside_load = True
     measured = "spawn patterns"
     row_word = "pattern"
     record = SpawnRecord

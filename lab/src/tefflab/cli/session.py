@@ -15,9 +15,19 @@ from tefflab.benchmarks.experiments import EXPERIMENTS_FOLDER, find_experiment, 
 from tefflab.carried import TYPED
 from tefflab.cli.ways import is_silent, not_built, ways_of
 from tefflab.errors import BAD_INPUT, INTERRUPTED, TeffError
+from tefflab.host.load import Load
 from tefflab.host.terminal import output, path_text, progress, say
 from tefflab.json_lines import json_lines
-from tefflab.measure.measurement import Present, begin, best_of_each, estimated, measure, present, refuse_unknown
+from tefflab.measure.measurement import (
+    Present,
+    begin,
+    best_of_each,
+    estimated,
+    measure,
+    own_present,
+    present,
+    refuse_unknown,
+)
 from tefflab.measure.time_budget import TimeBudget
 from tefflab.output.live import LiveTable
 from tefflab.output.plots import save
@@ -55,6 +65,7 @@ class Options:
     installing: Installing = "ask"
     all_variants: bool = False
     as_json: bool = False
+    load: str = ""  # that runs beside every run
     own: Mapping[str, Any] = field(default_factory=dict)  # that the command alone has, by name
     flags: Sequence[str] = ()
 
@@ -69,6 +80,12 @@ def run_command(registry: Registry, kind: AnyBenchmark, command: Command, option
         said = ",".join(map(str, options.workers))
         raise TeffError(f"--workers {said}: one number is measured at a time here", exit_code=BAD_INPUT)
     command.check(options.own, options.flags)
+    if options.load:
+        Load.parse(options.load)
+    if not options.resume:
+        kind = kind.narrowed(options.own)
+    if kind.own_command and options.systems:
+        raise TeffError("--command and --systems: a command of yours is measured alone; give one", exit_code=BAD_INPUT)
     _measure(
         registry,
         kind,
@@ -81,7 +98,12 @@ def run_command(registry: Registry, kind: AnyBenchmark, command: Command, option
 
 def _said_of_the_plan(command: Command, options: Options) -> list[str]:
     """The options, and the words of flags, that define the measurement."""
-    shared = {"--systems": options.systems, "--workers": options.workers, _ALL_VARIANTS: options.all_variants}
+    shared = {
+        "--systems": options.systems,
+        "--workers": options.workers,
+        "--load": options.load,
+        _ALL_VARIANTS: options.all_variants,
+    }
     own = {each.flag: options.own.get(each.name, each.default) != each.default for each in command.options}
     return [*(flag for flag, is_said in (shared | own).items() if is_said), *options.flags]
 
@@ -89,7 +111,7 @@ def _said_of_the_plan(command: Command, options: Options) -> list[str]:
 def experiment(registry: Registry, name: str, options: Options) -> None:
     """Measures and draws the experiment of this name; `options` without seconds or rounds take its own."""
     asked = find_experiment(registry.root, name)
-    kind = find_benchmark(asked.benchmark)
+    kind = find_benchmark(asked.benchmark).narrowed(asked.model_dump())
     again, named = f"experiment {name}", options.systems
     options = replace(
         options,
@@ -141,7 +163,13 @@ def _measure(
             pass  # said before a set-up that may take minutes
         rounds_before = _rounds_made(store, kind, head)
         progress().print(f"teff: goes on with a sitting of {_rounds(rounds_before)}", soft_wrap=True, highlight=False)
-        prepare(registry, kind, [each.id for each in kind.plan_of(head).variants], installing=options.installing)
+        kind = kind.resumed(kind.plan_of(head))
+        if not kind.own_command:
+            prepare(registry, kind, [each.id for each in kind.plan_of(head).variants], installing=options.installing)
+    elif kind.own_command:
+        store = Store.create(folder)
+        chosen = [own_present(kind.own_command)]
+        head = begin(registry, store, kind, _beside(plan(chosen), options.load))
     else:
         store = Store.create(folder)
         every = options.all_variants
@@ -150,7 +178,8 @@ def _measure(
         chosen = found if options.all_variants else best_of_each(found, options.systems)
         others = tuple(each.variant.id for each in found if each not in chosen)
         others += not_built(registry, kind, options.systems, found)
-        head = begin(registry, store, kind, plan(chosen).model_copy(update={"others": others}))
+        asked = plan(chosen).model_copy(update={"others": others})
+        head = begin(registry, store, kind, _beside(asked, options.load))
         if not options.systems:  # only now: a mistyped flag comes first
             here = {each.program.system_name for each in found}
             _offer([each for each in asked_for(registry, kind, ()) if each.name not in here])
@@ -168,6 +197,14 @@ def _measure(
         raise TeffError(f"no system could be measured; {path_text(file, registry.root)} says why")
     if missing := _unmeasured(store, kind, head, chosen, named):
         raise TeffError(f"asked for by name and not measured, or not to the end: {', '.join(missing)}")
+
+
+def _beside(plan: Plan, load: str) -> Plan:
+    """The plan with a load beside each of its cases, where one is given."""
+    if not load:
+        return plan
+    cases = tuple(case.model_copy(update={"load": str(Load.parse(load))}) for case in plan.cases)
+    return plan.model_copy(update={"cases": cases, "title": f"{plan.title}, beside {load}"})
 
 
 def _rounds_made(store: Store, kind: AnyBenchmark, head: Sitting) -> int:

@@ -18,12 +18,18 @@ def ways_of(kind: AnyBenchmark, systems: Sequence[str], *, all_variants: bool = 
         programs = kind.programs(system)
         if all_variants or not programs:
             return [[each] for each in programs]
-        best = best_of(programs)
         named = [[each] for each in programs if each.long_name in systems]
-        is_best_asked = not systems or system.name in systems or not named
-        return [*named, *([sorted(programs, key=lambda each: each is not best)] if is_best_asked else [])]
+        if named and systems and system.name not in systems:
+            return named
+        kinds = dict.fromkeys(each.measured for each in programs)
+        return [*named, *(_best_first([each for each in programs if each.measured == one]) for one in kinds)]
 
     return ways
+
+
+def _best_first(programs: Sequence[Program]) -> list[Program]:
+    best = best_of(programs)
+    return sorted(programs, key=lambda each: each is not best)
 
 
 def is_silent(programs: Sequence[Program], probes: Mapping[str, Probe]) -> bool:

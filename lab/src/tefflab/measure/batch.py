@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -51,11 +51,24 @@ def _expect_program(name: str, path: str | None) -> None:
         raise OSError(why, os.strerror(why))
 
 
+@contextlib.contextmanager
+def _bound_to(cores: Collection[int]) -> Iterator[None]:
+    """What this thread starts within it is bound to these cores, where some are given."""
+    usual = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cores or usual)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, usual)
+
+
 class BatchProgram:
     """One program in batch mode. Use it in a `with`: it is ended, with all it started, when that is left."""
 
-    def __init__(self, name: str, command: Sequence[str], environment: Mapping[str, str]) -> None:
-        """Starts it. Raises ProgramError where that can't be done."""
+    def __init__(
+        self, name: str, command: Sequence[str], environment: Mapping[str, str], cores: Collection[int] = ()
+    ) -> None:
+        """Starts it, bound to these cores where some are given. Raises ProgramError where that can't be done."""
         self.name = name
         self.command = " ".join(command)
         self._words = tempfile.TemporaryFile()  # noqa: SIM115 - its last words, kept as long as it runs
@@ -64,14 +77,15 @@ class BatchProgram:
         variables = {**os.environ, **environment}
         try:
             _expect_program(command[0], variables.get("PATH"))
-            self._process = subprocess.Popen(
-                [*_ended_with_the_lab(), *command, "--batch"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._words,
-                env=variables,
-                start_new_session=True,  # the lab handles Ctrl-C, and first keeps the measured runs
-            )
+            with _bound_to(cores):
+                self._process = subprocess.Popen(
+                    [*_ended_with_the_lab(), *command, "--batch"],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=self._words,
+                    env=variables,
+                    start_new_session=True,  # the lab handles Ctrl-C, and first keeps the measured runs
+                )
         except OSError as error:
             self._words.close()
             raise ProgramError(f"{name}: {command[0]} can't be started: {error.strerror}") from None

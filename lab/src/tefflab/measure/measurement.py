@@ -20,9 +20,12 @@ from tefflab.records.plan import Case, Plan, Variant
 from tefflab.records.run import Failure, Sitting
 from tefflab.records.store import Store, new_sitting_name
 from tefflab.systems.naming import owner_of
+from tefflab.systems.own_command import OwnCommand
 from tefflab.systems.probing import Probe
 from tefflab.systems.registry import Registry, no_adapter, no_such_system
 from tefflab.systems.systems import Program, System, best_of
+
+_OWN_COLOR = "#0072B2"
 
 
 @dataclass(frozen=True)
@@ -35,11 +38,11 @@ class Present:
 
 def best_of_each(found: Sequence[Present], wanted: Sequence[str]) -> list[Present]:
     """The best of each system, of those here, besides what `wanted` names by `SYSTEM/NAME`. A system's name alone
-    stands for its best, and so does no name at all."""
-    ways: dict[str, list[Program]] = {}
+    stands for its best, and so does no name at all. Of several kinds of benchmark, each has its best."""
+    ways: dict[tuple[str, str], list[Program]] = {}
     for each in found:
-        ways.setdefault(each.program.system_name, []).append(each.program)
-    best = {best_of(programs).id for name, programs in ways.items() if not wanted or name in wanted}
+        ways.setdefault((each.program.system_name, each.program.measured), []).append(each.program)
+    best = {best_of(programs).id for (name, _), programs in ways.items() if not wanted or name in wanted}
     return [each for each in found if each.program.id in best or each.program.long_name in wanted]
 
 
@@ -61,6 +64,11 @@ def present(
     if not chosen:
         raise TeffError(_nobody_here(systems, wanted, probes))
     return chosen
+
+
+def own_present(command: OwnCommand) -> Present:
+    """The user's own command, as if it were a system."""
+    return Present(Variant(command.id, command.title, "", _OWN_COLOR, 0), command)
 
 
 def _nobody_here(
@@ -155,7 +163,7 @@ def estimated(store: Store, kind: Benchmark[Any], head: Sitting) -> Estimates:
 
 def _in_turns(one: Round[Any]) -> Round[Any]:
     """In one company with all variants that are asked the same."""
-    return replace(one, company=" ".join(f"{each.case.flags} {each.case.workers}" for each in one.questions))
+    return replace(one, company=" ".join(f"{each.case.configuration} {each.case.workers}" for each in one.questions))
 
 
 def _asked(
@@ -203,11 +211,15 @@ def _entries(
     ids = [each.variant.id for each in rounds]
     ways = {system.name: own for system in registry.named(ids) if (own := kind.programs(system))}
     # In a plan that was written before, a system's name alone stands for its first program, whichever is the best.
-    programs = {name: own[0] for name, own in ways.items()} | {each.id: each for own in ways.values() for each in own}
+    programs: dict[str, Program] = {name: own[0] for name, own in ways.items()} | {
+        each.id: each for own in ways.values() for each in own
+    }
+    if kind.own_command:
+        programs[kind.own_command.id] = kind.own_command
     failed = {(each.system_id, each.configuration, each.workers): each for each in failures}
 
     def failure(one: Round[Any]) -> Failure | None:
         case = one.case
-        return failed.get((one.variant.id, case.flags, case.workers) if case else (one.variant.id, "", None))
+        return failed.get((one.variant.id, case.configuration, case.workers) if case else (one.variant.id, "", None))
 
     return [Entry(each, programs[each.variant.id], failure(each)) for each in rounds]

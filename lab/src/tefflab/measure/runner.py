@@ -16,11 +16,12 @@ from typing import Generic
 
 from tefflab.benchmarks.benchmark import Ask, Benchmark, Question, Round
 from tefflab.errors import TeffError
+from tefflab.host.load import Competitors, Load
 from tefflab.measure.batch import BatchProgram, LackingError, ProgramError
-from tefflab.measure.noise import has_gaps, is_noisy
+from tefflab.measure.noise import is_disturbed, is_noisy
 from tefflab.records.plan import Case
 from tefflab.records.record import AnyRecord, parse_record
-from tefflab.records.run import Failure, Role, Run, RunKey
+from tefflab.records.run import Beside, Failure, Role, Run, RunKey
 from tefflab.records.store import Store
 from tefflab.systems.systems import Program
 
@@ -47,6 +48,8 @@ class Runner(Generic[AnyRecord]):
         self._started: Program | None = None
         self._budget = budget
         self._program: BatchProgram | None = None
+        self._competitors: Competitors | None = None  # beside it
+        self._latest_beside: Beside | None = None
         self._is_measuring = False  # whether the round has asked a question without an answer in the store
         self.round_trip: float | None = None  # the distance of the cores after the latest run [s]
         self._in_vain = 0  # repeats in this round that were noisy again
@@ -102,7 +105,7 @@ class Runner(Generic[AnyRecord]):
             round=number,
             system_id=one.variant.id,
             reason=reason,
-            configuration=case.flags if case else "",
+            configuration=case.configuration if case else "",
             workers=case.workers if case else None,
             at=at,
             lacks=lacks,
@@ -158,13 +161,13 @@ class Runner(Generic[AnyRecord]):
 
     def _alone(self, key: RunKey, case: Case) -> Run[AnyRecord]:
         record = self._ask_system(key.flags, case)
-        return self._run(key, record, noisy=key.role == "system" and has_gaps(record))
+        return self._run(key, record, noisy=key.role == "system" and is_disturbed(record, self._latest_beside))
 
     def _beside(self, ceiling: "_Ceiling[AnyRecord]", key: RunKey, case: Case) -> Run[AnyRecord]:
         before = ceiling.latest(case) or self._ceiling_now(ceiling, case, key.round)
         record = self._ask_system(key.flags, case)
         after = self._ceiling_now(ceiling, case, key.round)
-        noisy = is_noisy(record, before, after, statistics.median(ceiling.rates[case]))
+        noisy = is_noisy(record, before, after, statistics.median(ceiling.rates[case]), self._latest_beside)
         return self._run(key, record, noisy, (before, after))
 
     def _run(
@@ -186,6 +189,7 @@ class Runner(Generic[AnyRecord]):
             workers=key.workers,
             ceilings=rates,
             round_trips=_round_trips(*ceilings) if ceilings else None,
+            beside=self._latest_beside,
         )
 
     def _ask_system(self, line: str, case: Case) -> AnyRecord:
@@ -197,10 +201,13 @@ class Runner(Generic[AnyRecord]):
                 self._round.variant.id,
                 [*self._started.command_line(workers), "--workers", str(workers)],
                 self._started.environment_for(workers),
+                case.cores,
             )
+            if case.load:
+                self._competitors = Competitors(Load.parse(case.load), self._root)
             if self._warm_up:  # the round goes on where it was interrupted, in a program that is cold
                 self._program.ask(self._warm_up, self._patience)
-        record = parse_record(self._program.ask(line, self._patience), self._kind.record)
+        record = parse_record(self._ask_beside_load(self._program, line), self._kind.record)
         self._program.suspend()
         if self._started and self._started.asked and (refusal := self._started.asked.refusal(record.version)):
             raise ProgramError(refusal)
@@ -210,6 +217,16 @@ class Runner(Generic[AnyRecord]):
             kind = LackingError if record.lacks else ProgramError
             raise kind(record.error if line == case.flags else f"{record.error} ({line})")
         return record
+
+    def _ask_beside_load(self, program: BatchProgram, line: str) -> str:
+        if self._competitors is None:
+            self._latest_beside = None
+            return program.ask(line, self._patience)
+        with self._competitors.running():
+            answer = program.ask(line, self._patience)
+        load = self._competitors.load
+        self._latest_beside = Beside(load=str(load), asked=load.share, got=self._competitors.share)
+        return answer
 
     @property
     def is_from_store(self) -> bool:
@@ -252,12 +269,14 @@ class Runner(Generic[AnyRecord]):
 
     @staticmethod
     def _key(case: Case, number: int, role: Role, system_id: str, line: str) -> RunKey:
-        return RunKey(number, role, system_id, case.flags, case.workers, line)
+        return RunKey(number, role, system_id, case.configuration, case.workers, line)
 
     def _leave(self, patiently: bool) -> None:
         if self._program is not None:
             self._program.close(patiently)
-        self._program = None
+        if self._competitors is not None:
+            self._competitors.close()
+        self._program = self._competitors = None
 
 
 class _Ceiling(Generic[AnyRecord]):

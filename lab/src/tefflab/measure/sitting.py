@@ -243,7 +243,7 @@ class Sitting:
             raise
         except TeffError as failure:
             asked = one.questions[min(entry.parts, len(one.questions) - 1)]  # the last, where it failed to end
-            self._give_up(entry, failure, asked.case.flags)
+            self._give_up(entry, failure, asked.case.configuration)
             if isinstance(failure, LateError) and any(each.has_no_turn for each in self.entries):
                 self._time.give_back(time.monotonic() - began)
             return

@@ -51,11 +51,20 @@ class Case(Frozen):
     title: str = ""  # its work, if its name does not say it
     small: str = ""  # flags of a run that takes no system long, and foretells the time of the case's run
     small_times: float = 1.0  # the case's run takes so many times as long
+    load: str = ""  # that runs beside it, as `tefflab.host.load` writes it
+    cores: tuple[int, ...] = ()  # to which its programs are bound; empty: all that are here
+
+    @property
+    def configuration(self) -> str:
+        """Its flags, and what else tells its runs from those of other cases."""
+        beside = f" beside {self.load}" if self.load else ""
+        on = f" on {','.join(map(str, self.cores))}" if self.cores else ""
+        return f"{self.flags}{beside}{on}"
 
     @property
     def place(self) -> str:
-        """Its name with the workers, which the name of another case may lack."""
-        return f"{self.name}, {counted_workers(self.workers)}"
+        """Its name with the workers, which the name of another case may lack, and the load."""
+        return f"{self.name}, {counted_workers(self.workers)}" + (f", {self.load}" if self.load else "")
 
 
 class Plan(Frozen):

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, SerializeAsAny
 from tefflab.host.machine import Machine, Revision
 from tefflab.records.record import AnyRecord
 
+OFF = 0.05  # of a core: a load that got more or less than asked by this made its run a noisy one
 Role = Literal["system", "ceiling", "probe"]  # a probe warms the program up; no result comes from it
 
 
@@ -44,6 +45,18 @@ class RunKey:
     flags: str
 
 
+class Beside(Line):
+    """The load that ran beside a run."""
+
+    load: str  # as `tefflab.host.load` writes it
+    asked: float = Field(ge=0, le=1)  # share of each of its cores
+    got: float = Field(ge=0)  # the same, as the scheduler counted it, on average
+
+    @property
+    def is_as_asked(self) -> bool:
+        return abs(self.got - self.asked) <= OFF
+
+
 class Run(Line, Generic[AnyRecord]):
     """One run as the runner saw it, around the record as the program gave it."""
 
@@ -56,10 +69,11 @@ class Run(Line, Generic[AnyRecord]):
     command: str
     flags: str  # the line that was fed to the program
     record: SerializeAsAny[AnyRecord]
-    configuration: str = ""  # flags of the run's case, without the flags that its question varies
+    configuration: str = ""  # of the run's case: without the flags that its question varies
     workers: int = Field(ge=1)  # asked for; the record says how many there were
     ceilings: tuple[float, float] | None = None  # rates just before and after a system's run, in the record's unit
     round_trips: tuple[float, float] | None = None  # between neighbouring cores, just before and after [s]
+    beside: Beside | None = None
 
     @property
     def key(self) -> RunKey:

@@ -180,6 +180,13 @@ class Program(_Strict):
         one._measured = benchmark
         return one
 
+    def renamed(self, name: str) -> Self:
+        """A copy of this program with another name."""
+        one = self.model_copy()
+        named = parsed(self._id)
+        one.name, one._id = name, str(Named(named.system, name, named.version))
+        return one
+
     @property
     def program_path(self) -> Path:
         return (self._folder if self.is_python else self.build_folder / "bin") / self.executable

@@ -25,6 +25,8 @@ class TaskGraph(Benchmark[GraphRecord]):
     alike = "under one configuration"
     record = GraphRecord
     timeout = 60.0
+    runs_beside_load = True
+    of_fixed_size = "-kernel compute_bound -iter 8000 -steps 4000 -width {width}"
     plan_type = GraphPlan
     experiment_type = GraphExperiment
     reference = Ceiling()

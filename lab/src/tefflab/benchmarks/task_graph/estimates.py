@@ -333,7 +333,7 @@ class GraphEstimates(Estimates):
     def _at(self, case: GraphCase, where: Distance | None) -> MeasuredCase:
         return estimate_case(
             case.name,
-            case.flags,
+            case.configuration,
             self.plan.threshold,
             self.plan.variants,
             self._runs,

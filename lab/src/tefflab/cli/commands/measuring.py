@@ -56,6 +56,7 @@ def _typer_command(kind: "AnyBenchmark | None", command: "Command") -> TyperComm
             installing=options.installing(said["installs"], install_missing=said["install_missing"]),
             all_variants=said["all_variants"],
             as_json=said["as_json"],
+            load=said.get("beside", ""),
             own=own,
             flags=tuple(context.args),
         )
@@ -66,6 +67,7 @@ def _typer_command(kind: "AnyBenchmark | None", command: "Command") -> TyperComm
         "systems": (options.Systems, ""),
         "all_variants": (options.AllVariants, False),
         **{each.name: (_annotation(each), each.default) for each in command.options},
+        **({} if any(each.flag == "--load" for each in command.options) else {"beside": (options.Beside, "")}),
         "minutes": (options.Minutes, 5.0),
         "rounds": (options.Rounds, command.rounds),
         "workers": (_workers(command), ""),

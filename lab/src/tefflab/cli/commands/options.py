@@ -87,6 +87,12 @@ Store = Annotated[
 StoreOfArgument = Annotated[
     str, typer.Option("--store", metavar="STORE", help="The same as the argument.", callback=not_empty)
 ]
+Beside = Annotated[
+    str,
+    typer.Option(
+        "--load", metavar="LOAD", help="That runs beside it, as spin:50@1: half of core 1. [none]", callback=not_empty
+    ),
+]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the store's last sitting.")]
 InstallMissing = Annotated[
     bool, typer.Option("--install-missing", help="First install what is not here; `teff install --list` says what.")

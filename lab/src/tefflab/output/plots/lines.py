@@ -141,6 +141,7 @@ class Line:
 
     look: Look
     estimates: Sequence[Interval | None]
+    is_bare: bool = False  # a line alone, without marks and bands
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +155,11 @@ class Height:
     def of_times(lines: Iterable[Line]) -> "Height":
         times = log_axis([end for line in lines for each in line.estimates if each for end in ends(each)])
         return Height([time_tick(each) for each in times.majors], lambda axes: log_ticks(axes, "y", times, time_tick))
+
+    @staticmethod
+    def of_ratios(lines: Iterable[Line]) -> "Height":
+        ratios = log_axis([end for line in lines for each in line.estimates if each for end in ends(each)])
+        return Height([_times(each) for each in ratios.majors], lambda axes: log_ticks(axes, "y", ratios, _times))
 
     @staticmethod
     def of_shares(lines: Iterable[Line]) -> "Height":
@@ -193,7 +199,11 @@ def lines_chart(
     _parameter_ticks(axes, xs, x_text, right - left)
     height.draw(axes)
     for line in lines:
-        _line(axes, line.look, [(x, each) if each else None for x, each in zip(xs, line.estimates, strict=True)])
+        points = [(x, each) if each else None for x, each in zip(xs, line.estimates, strict=True)]
+        if line.is_bare:
+            _bare_line(axes, line.look, points)
+        else:
+            _line(axes, line.look, points)
     legend.draw(sheet, right + _GAP, sheet.top)
     sheet.text((left + right) / 2, sheet.bottom + 0.05, x_label, SMALL, color=SOFT, align="center")
     return sheet.figure
@@ -228,6 +238,15 @@ def _parameter_ticks(axes: Axes, xs: Sequence[float], text: Callable[[float], st
         free = middle + half + 0.08 if fits else free
     axes.xaxis.set_major_formatter(FixedFormatter(labels))
     axes.grid(True, "major", "x", color=RULE, linewidth=0.6)
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:g} ×"
+
+
+def _bare_line(axes: Axes, look: Look, points: Sequence[Point | None]) -> None:
+    for stretch in _stretches(points):
+        axes.plot([x for x, _ in stretch], [each.value for _, each in stretch], **stroke(look, 1.0), zorder=2.8)
 
 
 def _line(axes: Axes, look: Look, points: Sequence[Point | None]) -> None:

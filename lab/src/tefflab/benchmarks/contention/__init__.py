@@ -1,0 +1,118 @@
+"""Contention: the cases of other kinds of benchmark beside a competitor that takes a share of chosen cores.
+
+After Ganguly and Lange, "The effect of asymmetric performance on asynchronous task based runtimes" (ROSS 2017): a
+program that shares a core should need n / (n - c) times as long, where c is the competitor's share of one of n cores,
+and no longer than without that core.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+from tefflab.benchmarks.benchmark import Command, Experiment, Option, Request, Round, Scales
+from tefflab.benchmarks.cases import CaseBenchmark, RepeatedQuestion
+from tefflab.benchmarks.contention.estimates import ContentionEstimates
+from tefflab.benchmarks.contention.plan import ContentionPlan, chosen_kinds, kinds_there, loads_of, plan
+from tefflab.host.load import KINDS, PERIOD
+from tefflab.records.plan import Case, Plan, Variant
+from tefflab.records.record import Record
+from tefflab.systems.naming import parsed
+from tefflab.systems.own_command import OwnCommand
+from tefflab.systems.systems import Program, System, best_of
+
+_SHARES = "0,10,25,50,75,90"
+_CASES = Experiment.model_fields["benchmark"].default
+_TITLE = "A shared core"
+
+
+class ContentionExperiment(Experiment):
+    """The options of the command, as keys."""
+
+    cases: tuple[str, ...] = (_CASES,)
+    shares: tuple[float, ...] = tuple(map(float, _SHARES.split(",")))
+    load: str = KINDS[0]
+    cores: tuple[int, ...] = ()
+    period: str = PERIOD
+
+    def plan(self, request: Request) -> Plan:
+        own = self.model_dump(include={"cases", "load", "period"}) | {
+            "shares": ",".join(map(str, self.shares)),
+            "cores": ",".join(map(str, self.cores)),
+        }
+        asked = Request(request.registry, request.variants, request.programs, request.workers, request.cores, own)
+        return plan(asked, self.title).model_copy(update={"experiment": self.name})
+
+
+class Contention(CaseBenchmark[Record]):
+    """A variant is a system's best way to run the cases of another kind of benchmark. A case is measured with every
+    share in the same rounds."""
+
+    name = "contention"
+    measured = "contention"
+    record = Record
+    plan_type = ContentionPlan
+    estimates_type = ContentionEstimates
+    experiment_type = ContentionExperiment
+    quantity = "a run"
+    meaning = "Time of a run, with 95 % intervals; smaller is better."
+    lesson = "a program that shares a core should use all that is left of it"
+
+    def __init__(self, kinds: Sequence[str] = (), command: str = "") -> None:
+        """With the programs of these kinds only; without any, of all. Or with the user's own command."""
+        self._kinds = kinds
+        self.own_command = OwnCommand.of(command, self.name) if command else None
+        self.commands = (
+            Command(
+                "contention",
+                "Measure how systems share a core: their time beside a competitor that takes more and more of it.\n\n"
+                "Beside it stand the ideal time, and the time without that core.",
+                "teff contention --systems openmp,tbb,teff --cases task_graph,apps:CASE --minutes 10",
+                lambda request: plan(request, _TITLE),
+                (
+                    Option("--cases", "KIND:CASE, or a KIND for its usual cases, by commas.", _CASES),
+                    Option("--command", "Your own, not systems; {workers} is filled in.", metavar="COMMAND"),
+                    Option("--shares", "Percentages that the load takes, by commas.", _SHARES, metavar="P,Q"),
+                    Option("--load", f"What it does: {', '.join(KINDS)}.", KINDS[0], metavar="KIND"),
+                    Option("--cores", "The cores that it shares, by commas. [the last]", metavar="N,M"),
+                    Option("--period", "It takes its share once in each, 1ms to 100ms.", PERIOD, metavar="TIME"),
+                ),
+                check=lambda own, _: (chosen_kinds(own["cases"], kinds_there()), loads_of(own)),
+                takes_one_number=True,
+            ),
+        )
+
+    def narrowed(self, own: Mapping[str, Any]) -> Self:
+        if command := str(own.get("command", "")):
+            return type(self)(command=command)
+        return type(self)(list(chosen_kinds(own["cases"], kinds_there())))
+
+    def resumed(self, plan: Plan) -> Self:
+        assert isinstance(plan, ContentionPlan)
+        return type(self)(command=plan.command)
+
+    def programs(self, system: System) -> list[Program]:
+        """Named by their kinds: `SYSTEM/KIND` is the best one of a kind, `SYSTEM/KIND.NAME` another."""
+        return [
+            each.renamed(kind.name if each is best_of(own) else f"{kind.name}.{each.name}")
+            for kind in kinds_there()
+            if not self._kinds or kind.name in self._kinds
+            for own in [kind.programs(system)]
+            for each in own
+        ]
+
+    def value(self, record: Record) -> float:
+        return record.wall_seconds
+
+    def asks(self, variant: Variant, case: Case) -> bool:
+        return not case.group or parsed(variant.id).way.partition(".")[0] == case.group
+
+    def rounds(self, plan: Plan, scales: Scales) -> Sequence[Round[Record]]:
+        del scales
+        return [
+            Round(variant, case.workers, [RepeatedQuestion(case, self.value)], company=case.name, case=case)
+            for case in plan.cases
+            for variant in plan.variants
+            if self.asks(variant, case)
+        ]
+
+
+BENCHMARK = Contention()

@@ -1,0 +1,289 @@
+"""Curves of time against the share of a core that a competitor takes: ratios to the ideal time, and the share from
+which it is better to leave the core."""
+
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+from matplotlib.figure import Figure
+from rich.console import RenderableType
+
+from tefflab.analysis.comparison import ByRound
+from tefflab.analysis.results import CaseRow, finite
+from tefflab.analysis.sharing import BreakEven, break_even, ideal_slowdown, scaled
+from tefflab.analysis.statistics import Interval, ratio_interval
+from tefflab.benchmarks import case_closing
+from tefflab.benchmarks.cases import CaseBenchmark, CaseEstimates
+from tefflab.benchmarks.compared import notes_of, ratio_text
+from tefflab.benchmarks.contention.plan import ContentionPlan
+from tefflab.carried import TYPED
+from tefflab.output.last_words import LastWords
+from tefflab.output.plots import signature, slug
+from tefflab.output.plots.legend import Entry
+from tefflab.output.plots.lines import Head, Height, Line, lines_chart
+from tefflab.output.plots.looks import Look, looks
+from tefflab.output.plots.sheet import SOFT
+from tefflab.output.quantities import duration, percent
+from tefflab.output.table import Column
+from tefflab.records.plan import Case, Variant
+from tefflab.records.run import Failure, Run, Sitting, counted
+from tefflab.systems.naming import Named, parsed
+
+_PERIODS = 10  # of the load that a run should last at least
+_DASHED = (4.0, 2.5)
+_DOTTED = (1.5, 1.5)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A variant at one share of the loaded cores; shares are from 0 to 1."""
+
+    asked: float
+    got: float
+    seconds: Interval
+    slowdown: Interval  # times its time alone
+    ideal: float  # slowdown
+
+    @property
+    def to_ideal(self) -> Interval:
+        return scaled(self.slowdown, 1 / self.ideal)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A variant at one case. `left` is its slowdown without the loaded cores; None if that was not measured."""
+
+    variant: Variant
+    case: str
+    points: Sequence[Point]  # by rising shares; the first is without a load
+    left: Interval | None
+
+    @property
+    def system(self) -> str:
+        return shown(self.variant.id)
+
+    @property
+    def is_told(self) -> bool:
+        """Whether there is an interval for every value."""
+        return all(each.slowdown.is_told for each in self.points) and (self.left is None or self.left.is_told)
+
+    @property
+    def break_even(self) -> BreakEven | None:
+        """None where there is nothing to compare."""
+        if self.left is None or len(self.points) < 2:
+            return None
+        return break_even([(each.got, each.slowdown) for each in self.points], self.left)
+
+    def to_json(self) -> dict[str, Any]:
+        even = self.break_even
+        return {
+            "system_id": self.variant.id,
+            "title": self.variant.title,
+            "version": self.variant.version,
+            "case": self.case,
+            "points": [
+                {
+                    "share_asked": each.asked,
+                    "share_got": each.got,
+                    "seconds": finite(asdict(each.seconds)),
+                    "slowdown": finite(asdict(each.slowdown)),
+                    "ideal_slowdown": each.ideal,
+                    "ratio_to_ideal": finite(asdict(each.to_ideal)),
+                }
+                for each in self.points
+            ],
+            "left_slowdown": None if self.left is None else finite(asdict(self.left)),
+            "break_even_share": None if even is None else asdict(even),
+        }
+
+
+class ContentionEstimates(CaseEstimates):
+    def __init__(
+        self,
+        kind: CaseBenchmark[Any],
+        sitting: Sitting,
+        plan: ContentionPlan,
+        runs: Sequence[Run[Any]],
+        failures: Sequence[Failure],
+    ) -> None:
+        super().__init__(kind, sitting, plan, runs, failures)
+        self.of_plan = plan
+        got: dict[tuple[str, str], list[float]] = {}
+        systems = [run for run in runs if run.role == "system" and run.beside]
+        for run in counted(systems, lambda run: (run.system_id, run.configuration, run.round)):
+            if run.beside:
+                got.setdefault((run.system_id, run.configuration), []).append(run.beside.got)
+        self._got = {at: statistics.median(shares) for at, shares in got.items()}
+
+    @cached_property
+    def curves(self) -> list[Curve]:
+        """Of each case those that have a time alone, in the order of the plan."""
+        found = (self._curve(variant, own) for own in self._by_case.values() for variant in self.plan.variants)
+        return [each for each in found if each]
+
+    @cached_property
+    def _by_case(self) -> dict[str, list[Case]]:
+        cases: dict[str, list[Case]] = {}
+        for case in self.plan.cases:
+            cases.setdefault(case.name, []).append(case)
+        return cases
+
+    @cached_property
+    def _times(self) -> dict[tuple[str, str], ByRound]:
+        """By variant and configuration."""
+        return {
+            (side.row.variant.id, str(side.question[0])): side.quantity
+            for side in self.sides()
+            if isinstance(side.quantity, ByRound)
+        }
+
+    def _curve(self, variant: Variant, cases: Sequence[Case]) -> Curve | None:
+        measured = [(case, time) for case in cases if (time := self._times.get((variant.id, case.configuration)))]
+        alone = next((time for case, time in measured if not case.load), None)
+        if alone is None:
+            return None
+
+        def slowdown(time: ByRound) -> Interval:
+            if time is alone:
+                return Interval(1.0, 1.0, 1.0)
+            return ratio_interval(time.rounds, alone.rounds).after(min(len(time.rounds), len(alone.rounds)))
+
+        points = []
+        for case, time in measured:
+            if not self._is_left(case):
+                share = self._got.get((variant.id, case.configuration), 0.0)
+                ideal = ideal_slowdown(self._workers, len(self.of_plan.loaded), min(share, 1.0))
+                points.append(Point((case.x or 0.0) / 100, share, time.interval, slowdown(time), ideal))
+        left = next((slowdown(time) for case, time in measured if self._is_left(case)), None)
+        return Curve(variant, cases[0].name, sorted(points, key=lambda each: each.asked), left)
+
+    @property
+    def _workers(self) -> int:
+        return max(self.plan.workers)
+
+    def _is_left(self, case: Case) -> bool:
+        """Whether it runs without the loaded cores."""
+        return bool(case.cores) and not set(self.of_plan.loaded) & set(case.cores)
+
+    def printed(self) -> Iterator[tuple[str, list[Column], list[str]]]:
+        for name, cases in self._by_case.items():
+            rows = [row for case in cases for row in self.groups[case]]
+            own = [each for each in self.curves if each.case == name]
+            heading = f"{name}: {cases[0].title}" if cases[0].title else name
+            if rows:
+                yield heading, self._columns_of(own, cases) if own else [], self._notes(rows, own)
+
+    def _columns_of(self, curves: Sequence[Curve], cases: Sequence[Case]) -> list[Column]:
+        shares = [(case.x or 0.0) / 100 for case in cases if case.load and not self._is_left(case)]
+        at = [{each.asked: each for each in curve.points} for curve in curves]
+        left = next((case for case in cases if self._is_left(case)), None)
+        columns = [
+            Column("system", [curve.system for curve in curves], "left"),
+            Column("alone", [duration(curve.points[0].seconds.value) for curve in curves]),
+        ]
+        for share in shares:
+            cells = [ratio_text(own[share].to_ideal) if share in own else "-" for own in at]
+            columns.append(Column(f"x ideal,\n{percent(share)} lost", cells))
+        if left:
+            cores = f"{left.workers} core{'s' * (left.workers != 1)}"
+            columns += [
+                Column(f"x alone,\non {cores}", [ratio_text(curve.left) for curve in curves]),
+                Column("break-even", [break_even_text(curve) for curve in curves]),
+            ]
+        return columns
+
+    def _notes(self, rows: Sequence[CaseRow], curves: Sequence[Curve]) -> list[str]:
+        notes = notes_of(rows)
+        off = [each for curve in curves for each in curve.points[1:]]
+        if off:
+            worst = max(off, key=lambda each: abs(each.got - each.asked))
+            notes.append(f"the load got what was asked within {percent(abs(worst.got - worst.asked))} of a core")
+        shortest = min((curve.points[0].seconds.value for curve in curves), default=0.0)
+        if curves and shortest < _PERIODS * self.of_plan.period:
+            notes.append(
+                f"runs of {duration(shortest)} are short beside a period of {duration(self.of_plan.period)}: each "
+                "meets another part of it; say a shorter --period, or take a longer case"
+            )
+        return notes
+
+    def objects(self) -> Iterator[dict[str, Any]]:
+        for each in self.curves:
+            yield each.to_json() | {"sitting": self.sitting.sitting}
+
+    def pictures(self) -> Iterator[tuple[str, Figure]]:
+        """One a case: slowdown against the share."""
+        stem = self.plan.experiment or self.kind.name
+        for name in self._by_case:
+            curves = [each for each in self.curves if each.case == name and len(each.points) > 1]
+            if curves:
+                yield slug(f"{stem} {name}").replace("_", "-"), self._chart(name, curves)
+
+    def _chart(self, name: str, curves: Sequence[Curve]) -> Figure:
+        look_of = looks(each.variant for each in curves)
+        asked = sorted({each.asked for curve in curves for each in curve.points})
+        shares = [
+            statistics.median(each.got for curve in curves for each in curve.points if each.asked == share)
+            for share in asked
+        ]
+        ideal = [ideal_slowdown(self._workers, len(self.of_plan.loaded), share) for share in shares]
+        lines = [
+            Line(Look(SOFT, SOFT, _DASHED, "circle"), [Interval(each, each, each) for each in ideal], is_bare=True)
+        ]
+        entries = [Entry(None, "ideal", "all that is left is used")]
+        for curve in sorted(curves, key=lambda each: each.points[-1].slowdown.value):
+            look = look_of[curve.variant.id]
+            at = {each.asked: each.slowdown for each in curve.points}
+            lines.append(Line(look, [at.get(share) for share in asked]))
+            if curve.left:
+                without = Look(look.color, look.night, _DOTTED, look.shape)
+                lines.append(Line(without, [curve.left] * len(shares), is_bare=True))
+            even = break_even_text(curve)
+            entries.append(Entry(look, curve.variant.title, f"break-even {even}" if curve.left else ""))
+        worst = max(row.noisy_share for case in self._by_case[name] for row in self.groups[case])
+        head = Head(
+            f"{self.plan.title} – {name}",
+            [
+                "Time divided by the own time alone, with 95 % intervals; smaller is better. Dotted: without the "
+                "loaded cores. Where a curve crosses its dotted line, leaving becomes better than sharing."
+            ],
+            signature(self.sitting, f"at most {percent(worst)} of a system's runs noisy"),
+            [],
+        )
+        label = "share of each loaded core that the load got" if len(self.of_plan.loaded) > 1 else "share that it got"
+        return lines_chart(head, entries, lines, shares, label, percent, Height.of_ratios(lines))
+
+    def closing(self, again: str, store: str) -> RenderableType | None:
+        groups = list(self.groups.values())
+        kept = "" if store == "default" else f" --store {store}"
+        told = [each for each in self.curves if each.is_told and each.break_even]
+        said = [f"{each.system} {break_even_text(each)} ({each.case})" for each in told]
+        cores = f"core {','.join(map(str, self.of_plan.loaded))}"
+        if not said:
+            sentence = f"Too little is known yet to say when a program should leave {cores} rather than share it."
+        elif self.of_plan.command:
+            sentence = f"It can lose {break_even_text(told[0])} of {cores} before it is quicker without it."
+        else:
+            sentence = f"Shares of {cores} that a system can lose before it is quicker without it: {'; '.join(said)}."
+        return LastWords(sentence, case_closing.suggestions(groups, f"{TYPED} {again}", kept))
+
+
+def shown(id_: str) -> str:
+    """`SYSTEM` of a variant's id, `SYSTEM/WAY` where that is not the best one of its kind of benchmark."""
+    named = parsed(id_)
+    return str(Named(named.system, named.way.partition(".")[2], named.version))
+
+
+def break_even_text(curve: Curve) -> str:
+    """`43 % (38 % – 47 %)`; beyond what was measured `> 90 %`."""
+    even = curve.break_even
+    if even is None:
+        return "-"
+    most = f"> {percent(curve.points[-1].got)}"
+    if not curve.is_told:
+        return f"{most if even.value is None else percent(even.value)} ?"
+    if even.value is None:
+        return most if even.low is None else f"{most} (or from {percent(even.low)})"
+    low = "?" if even.low is None else percent(even.low)
+    return f"{percent(even.value)} ({low} – {most if even.high is None else percent(even.high)})"

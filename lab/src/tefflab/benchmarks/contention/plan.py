@@ -1,0 +1,128 @@
+"""The plan of a sitting beside a competitor: each case with every share of the loaded cores, and without them."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tefflab.benchmarks.benchmark import AnyBenchmark, Request, benchmarks
+from tefflab.benchmarks.cases import ListedCase, choose, words_of
+from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.host.load import Load
+from tefflab.records.plan import Case, Plan, counted_workers
+from tefflab.systems.own_command import ID
+from tefflab.systems.programs import ask_cases
+
+COLUMNS = 8  # of a graph, for each worker
+
+
+class ContentionPlan(Plan):
+    """A case's `group` is its kind of benchmark, its `x` the share in per cent; its `cores` are set if it runs without
+    the loaded cores."""
+
+    loaded: tuple[int, ...]  # cores
+    period: float  # of the load [s]
+    command: str = ""  # the user's own, if that is measured
+
+
+def chosen_kinds(said: str | Sequence[str], there: Sequence[AnyBenchmark]) -> dict[str, list[str]]:
+    """The kinds of benchmark that `--cases` names, each with the names of its cases; none means its usual ones.
+    TeffError for a kind that there is not."""
+    known = {kind.name for kind in there}
+    chosen: dict[str, list[str]] = {}
+    for word in words_of(said):
+        kind, _, case = word.partition(":")
+        if kind not in known:
+            raise TeffError(
+                f"no kind of benchmark is called {kind!r}: say a case as KIND:CASE, or a kind alone for its usual "
+                f"cases; the kinds are {' '.join(sorted(known))}",
+                exit_code=BAD_INPUT,
+            )
+        chosen.setdefault(kind, []).extend([case] if case else [])
+    if not chosen:
+        raise TeffError("--cases names nothing; say KIND:CASE, or a kind of benchmark", exit_code=BAD_INPUT)
+    return chosen
+
+
+def kinds_there() -> list[AnyBenchmark]:
+    """The kinds whose programs list cases of a fixed size."""
+    return [kind for kind in benchmarks() if kind.runs_beside_load]
+
+
+def loads_of(own: Mapping[str, Any]) -> list[Load]:
+    """The load at each share above none, rising. TeffError for a word that is none of them, or no load."""
+    here = sorted(os.sched_getaffinity(0))
+    words = words_of(own["cores"]) or [str(here[-1])]
+    try:
+        shares = sorted({float(word) for word in words_of(own["shares"])})
+        cores = tuple(map(int, words))
+    except ValueError:
+        raise TeffError(
+            f"--shares {own['shares']} --cores {own['cores']}: give numbers by commas, as --shares 0,25,50 --cores 1",
+            exit_code=BAD_INPUT,
+        ) from None
+    loads = [Load(own["load"], share, cores, own["period"]) for share in shares if share]
+    if not loads:
+        raise TeffError(f"--shares {own['shares']}: give a percentage above 0, as 25,50", exit_code=BAD_INPUT)
+    for each in loads:
+        each.check()
+    return loads
+
+
+def plan(request: Request, title: str) -> ContentionPlan:
+    """TeffError where no program lists the cases, or there are more workers than cores."""
+    here = sorted(os.sched_getaffinity(0))
+    workers = request.workers[0] if request.workers else len(here)
+    loads = loads_of(request.own)
+    loaded, largest = loads[0].cores, loads[-1]
+    used = here[:workers]
+    if workers > len(here) or not set(loaded) <= set(used):
+        raise TeffError(
+            f"{counted_workers(workers)} and a load on core {','.join(map(str, loaded))}: each worker has a core, and "
+            f"the load is on some of these; the cores here are {' '.join(map(str, here))}",
+            exit_code=BAD_INPUT,
+        )
+    bound = tuple(used) if workers < len(here) else ()
+    left = tuple(core for core in used if core not in loaded)
+    cases: list[Case] = []
+    command = str(request.own.get("command", ""))
+    for each in [Case(name=ID, flags="run", workers=workers)] if command else _listed(request, workers):
+        alone = each.model_copy(update={"cores": bound, "x": 0.0})
+        beside = [alone.model_copy(update={"load": str(load), "x": load.percent}) for load in loads]
+        cases += [alone, *beside]
+        if left:
+            cases.append(beside[-1].model_copy(update={"workers": len(left), "cores": left}))
+    return ContentionPlan(
+        title=f"{title}: {largest.kind} on core {','.join(map(str, loaded))}",
+        variants=tuple(each for each in request.variants if not each.is_floor),
+        cases=tuple(cases),
+        loaded=loaded,
+        period=largest.seconds,
+        command=command,
+    )
+
+
+def _listed(request: Request, workers: int) -> list[Case]:
+    """The cases that are asked for, of each kind, as its first program here lists them."""
+    kinds = chosen_kinds(request.own["cases"], kinds_there())
+    found: list[Case] = []
+    for kind in kinds_there():
+        if kind.name not in kinds:
+            continue
+        program = next((each for each in request.programs if each.measured == kind.name), None)
+        if program is None:
+            raise TeffError(f"no system that is asked for runs {kind.name}; see `teff systems`")
+        listed = [ListedCase.model_validate(each) for each in ask_cases(program)]
+        size = kind.of_fixed_size.replace("{width}", str(COLUMNS * workers))
+        found += [
+            Case(
+                name=each.name,
+                title=each.title,
+                group=kind.name,
+                flags=f"{each.flags} {size}".strip(),
+                small=each.small,
+                small_times=each.small_times,
+                workers=workers,
+            )
+            for each in choose(listed, kinds[kind.name])
+        ]
+    return found

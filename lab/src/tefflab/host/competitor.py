@@ -1,0 +1,223 @@
+"""Takes a share of one core, period after period: `python competitor.py KIND CORE SHARE PERIOD PARENT [SOURCE...]`.
+
+KIND is what it does with the core: `spin` reads a clock, `primes` sieves, `compile` lets the compiler read one SOURCE
+after another, each in a process of its own. SHARE is from 0 to 1, PERIOD is in seconds. It ends with the process
+PARENT, whatever ends that. SIGUSR1 suspends it with all that it started, SIGCONT lets it go on.
+
+Within a period it works until its CPU time is up, and sleeps for the rest. If it does not get its share of a period, it
+does not make up for that later: the lab reads what it really got. It is a separate program without the lab, as spin.py.
+"""
+
+import contextlib
+import ctypes
+import gc
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+_SET_PDEATHSIG = 1  # of <linux/prctl.h>
+SEGMENT = 1 << 12  # numbers that are sieved between two looks at the clock: some 50 us
+FIRST, _LAST = 1 << 10, 1 << 20  # numbers that are sieved, again and again
+_LOOK = 0.001  # seconds at most between two looks at a compiler's CPU time
+_NS = 1e9
+
+
+class Work(Protocol):
+    """What the competitor does with its core."""
+
+    def used(self) -> float:
+        """CPU seconds so far."""
+
+    def go_on(self, most: float) -> None:
+        """Works for a moment, and for hardly more than `most` CPU seconds."""
+
+    def pause(self) -> None:
+        """Works no more until `go_on`."""
+
+
+class Own:
+    """Work of this thread, in steps of microseconds."""
+
+    def __init__(self, step: Callable[[], object]) -> None:
+        self._step = step
+
+    def used(self) -> float:
+        return time.thread_time_ns() / _NS
+
+    def go_on(self, most: float) -> None:
+        end = time.thread_time_ns() + most * _NS
+        deadline = time.monotonic_ns() + most * _NS
+        while time.thread_time_ns() < end and time.monotonic_ns() < deadline:
+            self._step()
+
+    def pause(self) -> None:
+        """Nothing else runs."""
+
+
+class Compiling:
+    """The compiler, process after process; a group of its own, which can be stopped as a whole."""
+
+    def __init__(self, sources: Sequence[str]) -> None:
+        self._sources = _endlessly(sources)
+        self._running: subprocess.Popen[bytes] | None = None
+        self._failed = 0
+        self._number = len(sources)
+        self._most = 0.0
+
+    def used(self) -> float:
+        ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+        live = sum(map(_seconds_of, self._members()))
+        # A compiler's time is nowhere while the driver that started it has waited for it and has not ended.
+        self._most = max(self._most, time.process_time() + ended.ru_utime + ended.ru_stime + live)
+        return self._most
+
+    def go_on(self, most: float) -> None:
+        if self._running is None or self._has_ended():
+            source = next(self._sources)
+            command = ["c++", "-std=c++20", "-fsyntax-only", "-w", *_includes(source), source]
+            self._running = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, process_group=0
+            )
+        else:
+            self._send(signal.SIGCONT)
+        time.sleep(max(min(most, _LOOK), 0.0))
+
+    def pause(self) -> None:
+        self._send(signal.SIGSTOP)
+
+    def end(self) -> None:
+        self._send(signal.SIGKILL)
+
+    def _has_ended(self) -> bool:
+        assert self._running is not None
+        code = self._running.poll()
+        if code:
+            self._failed += 1
+            if self._failed >= self._number:
+                sys.exit("no source compiles")
+        elif code == 0:
+            self._failed = 0
+        return code is not None
+
+    def _send(self, number: signal.Signals) -> None:
+        if self._running is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._running.pid, number)
+
+    def _members(self) -> list[str]:
+        if self._running is None:
+            return []
+        pid = str(self._running.pid)
+        with contextlib.suppress(OSError):
+            return [pid, *Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+        return [pid]
+
+
+def _seconds_of(pid: str) -> float:
+    """CPU seconds of a process; none if it has ended."""
+    with contextlib.suppress(OSError, ValueError):
+        return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / _NS
+    return 0.0
+
+
+def _endlessly(sources: Sequence[str]) -> Iterator[str]:
+    while True:
+        yield from sources
+
+
+def _includes(source: str) -> list[str]:
+    """Every folder above a source that has headers for it."""
+    return [
+        f"-I{folder / name}"
+        for folder in Path(source).parents
+        for name in ("include", "src")
+        if (folder / name).is_dir()
+    ]
+
+
+def sieve() -> Callable[[], object]:
+    """Each call sieves the next segment of numbers for primes."""
+    small = [number for number in range(2, FIRST) if all(number % each for each in range(2, int(number**0.5) + 1))]
+    segments = (start for _ in iter(int, 1) for start in range(FIRST, _LAST - SEGMENT, SEGMENT))
+
+    def step() -> int:
+        start = next(segments)
+        is_prime = bytearray(b"\1") * SEGMENT
+        for prime in small:
+            first = -start % prime
+            is_prime[first::prime] = bytes(len(range(first, SEGMENT, prime)))
+        return sum(is_prime)
+
+    return step
+
+
+def take(work: Work, share: float, period: float) -> None:
+    """For ever."""
+    allowed = work.used()
+    end = time.monotonic()
+    while True:
+        # Work beyond the share counts against the next period; what it did not get is gone.
+        used = work.used()
+        allowed = min(allowed, used) + share * period
+        end = max(end, time.monotonic() - period) + period
+        while used < allowed and time.monotonic() < end:
+            work.go_on(allowed - used)
+            used = work.used()
+        left = end - time.monotonic()
+        if share < 1 and left > 0:
+            work.pause()
+            time.sleep(left)
+
+
+def end_with(parent: int, number: signal.Signals) -> None:
+    """Has the kernel send this signal when the parent ends."""
+    ctypes.CDLL(None, use_errno=True).prctl(_SET_PDEATHSIG, number)
+    if os.getppid() != parent:  # it has ended before
+        sys.exit(1)
+
+
+def outweigh_others() -> None:
+    """Takes precedence over other programs on the core where that is permitted; else it is their equal."""
+    with contextlib.suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, 0, -20)
+    with contextlib.suppress(OSError):  # where the kernel gives each session one weight, this is that weight
+        Path("/proc/self/autogroup").write_text("-20")
+
+
+def main() -> None:
+    kind, core, share, period, parent, *sources = sys.argv[1:]
+    works: dict[str, Callable[[], Work]] = {
+        "spin": lambda: Own(time.thread_time_ns),
+        "primes": lambda: Own(sieve()),
+        "compile": lambda: Compiling(sources),
+    }
+    work = works[kind]()
+
+    def suspend(_number: int, _frame: object) -> None:
+        work.pause()
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+    def leave(_number: int, _frame: object) -> None:
+        if isinstance(work, Compiling):
+            work.end()
+        os._exit(0)
+
+    signal.signal(signal.SIGUSR1, suspend)
+    signal.signal(signal.SIGTERM, leave)
+    end_with(int(parent), signal.SIGTERM)
+    os.sched_setaffinity(0, {int(core)})
+    outweigh_others()
+    gc.disable()
+    print("ready", flush=True)
+    os.kill(os.getpid(), signal.SIGSTOP)
+    take(work, float(share), float(period))
+
+
+if __name__ == "__main__":
+    main()

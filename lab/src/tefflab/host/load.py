@@ -1,0 +1,217 @@
+"""A load: competitors that take a share of chosen cores while something is measured, and what they really got.
+
+`spin:50@1` is a load that spins and takes 50 % of core 1, `primes:25@0,1/100ms` one that takes 25 % of each of two
+cores, in periods of 100 ms. A competitor is a process of its own for each core (`competitor.py`).
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import psutil
+
+from tefflab.durations import seconds
+from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.host.processes import end_all, family
+
+KINDS = ("spin", "primes", "compile")
+PERIOD = "10ms"  # of a load that does not say it
+_LEAST_PERIOD, _MOST_PERIOD = 0.001, 0.1  # seconds
+_TICKS = os.sysconf("SC_CLK_TCK")
+_STARTS = 10.0  # seconds in which a competitor says that it is ready
+_LOOK = 0.0005  # seconds between two looks whether one is suspended
+_NS = 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """`percent` of each of the `cores`, in every `period`."""
+
+    kind: str
+    percent: float
+    cores: tuple[int, ...]
+    period: str = PERIOD
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """TeffError for a text that is no load, or not one of this machine."""
+        words, _, period = text.partition("/")
+        kind, _, rest = words.partition(":")
+        percent, _, cores = rest.partition("@")
+        try:
+            found = cls(kind, float(percent), tuple(dict.fromkeys(map(int, cores.split(",")))), period or PERIOD)
+        except ValueError:
+            raise TeffError(
+                f"{text!r} is no load: say kind, percentage and cores, as spin:50@1 or primes:25@0,1/100ms",
+                exit_code=BAD_INPUT,
+            ) from None
+        found.check()
+        return found
+
+    def __str__(self) -> str:
+        period = "" if self.period == PERIOD else f"/{self.period}"
+        return f"{self.kind}:{self.percent:g}@{','.join(map(str, self.cores))}{period}"
+
+    def check(self) -> None:
+        """TeffError for a kind, a percentage, a core or a period that there is not."""
+        if self.kind not in KINDS:
+            raise TeffError(f"no load is called {self.kind!r}; there are: {' '.join(KINDS)}", exit_code=BAD_INPUT)
+        if not 0 < self.percent <= 100:
+            raise TeffError(
+                f"a load of {self.percent:g} %: give a percentage above 0 and up to 100", exit_code=BAD_INPUT
+            )
+        here = sorted(os.sched_getaffinity(0))
+        if unknown := [core for core in self.cores if core not in here]:
+            raise TeffError(
+                f"core {unknown[0]} can't be used here; there are: {' '.join(map(str, here))}", exit_code=BAD_INPUT
+            )
+        if not _LEAST_PERIOD <= self.seconds <= _MOST_PERIOD:
+            raise TeffError(f"a period of {self.period}: give one from 1ms to 100ms", exit_code=BAD_INPUT)
+
+    @property
+    def share(self) -> float:
+        return self.percent / 100
+
+    @property
+    def seconds(self) -> float:
+        """The period."""
+        return seconds(self.period)
+
+
+class Competitors:
+    """The processes of a load; they run within `running` only. Use it in a `with`: they are ended when that is left,
+    and whenever this process ends."""
+
+    def __init__(self, load: Load, root: Path) -> None:
+        """`root`: the checkout whose sources are compiled. TeffError where a competitor can't be started."""
+        self.load = load
+        self.share = 0.0  # of each core that they got in the latest `running`, on average
+        sources = compiled_sources(root) if load.kind == "compile" else []
+        self._processes: list[subprocess.Popen[str]] = []
+        try:
+            for core in load.cores:
+                self._processes.append(_started(load, core, sources))
+            for process in self._processes:
+                _expect_ready(process)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, failure: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def pids(self) -> list[int]:
+        return [process.pid for process in self._processes]
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Within it the competitors take their share; afterwards `share` says what they got. TeffError if one has
+        ended."""
+        self._signal(signal.SIGCONT)
+        before, began = self._seconds(), time.monotonic()
+        try:
+            yield
+        finally:
+            took = time.monotonic() - began
+            self.share = max(self._seconds() - before, 0.0) / (took * len(self._processes))
+            self._signal(signal.SIGUSR1)
+            for process in self._processes:
+                _await_stop(process)
+
+    def close(self) -> None:
+        """Ends them."""
+        for process in self._processes:
+            members = family(process.pid)
+            with contextlib.suppress(ProcessLookupError):
+                process.send_signal(signal.SIGCONT)
+                process.terminate()
+            end_all(members)
+            process.wait()
+            for pipe in (process.stdout, process.stderr):
+                if pipe:
+                    pipe.close()
+        self._processes.clear()
+
+    def _signal(self, number: signal.Signals) -> None:
+        for process in self._processes:
+            with contextlib.suppress(ProcessLookupError):
+                process.send_signal(number)
+
+    def _seconds(self) -> float:
+        return sum(map(cpu_seconds, self.pids))
+
+
+def cpu_seconds(pid: int) -> float:
+    """CPU time of a process and of all that it has started [s]: of live ones as the scheduler counts it, of those that
+    have ended to a tick of the kernel's clock."""
+    return sum(_of_one(each.pid) for each in family(pid))
+
+
+def compiled_sources(root: Path) -> list[str]:
+    """The sources that the load `compile` reads: libteff's own."""
+    found = [str(file) for file in sorted((root / "runtime" / "src").rglob("*.cpp"))]
+    if not found:
+        raise TeffError(f"the load compile reads the sources in {root / 'runtime' / 'src'}, and there are none")
+    return found
+
+
+def _of_one(pid: int) -> float:
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        own = int(Path(f"/proc/{pid}/schedstat").read_text(encoding="utf-8").split()[0]) / _NS
+        of_stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        return own + (int(of_stat[13]) + int(of_stat[14])) / _TICKS  # cutime and cstime
+    return 0.0
+
+
+def _started(load: Load, core: int, sources: Sequence[str]) -> "subprocess.Popen[str]":
+    script = Path(__file__).with_name("competitor.py")
+    words = [load.kind, str(core), str(load.share), str(load.seconds), str(os.getpid()), *sources]
+    return subprocess.Popen(
+        [sys.executable, str(script), *words],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # its weight is its session's, and Ctrl-C is the lab's
+    )
+
+
+def _expect_ready(process: "subprocess.Popen[str]") -> None:
+    """Waits until it runs, and suspends it. TeffError where it does not."""
+    assert process.stdout is not None
+    if process.stdout.readline().strip() != "ready":
+        raise TeffError(f"a load can't be started: {_words(process)}")
+    _await_stop(process)
+
+
+def _await_stop(process: "subprocess.Popen[str]") -> None:
+    """Waits until it is suspended: a signal to go on that comes before would be lost. TeffError where it has ended."""
+    deadline = time.monotonic() + _STARTS
+    while process.poll() is None and time.monotonic() < deadline:
+        if psutil.Process(process.pid).status() == psutil.STATUS_STOPPED:
+            return
+        time.sleep(_LOOK)
+    raise TeffError(f"a load does not run: {_words(process)}")
+
+
+def _words(process: "subprocess.Popen[str]") -> str:
+    assert process.stderr is not None
+    process.kill()
+    process.wait()
+    lines = process.stderr.read().strip().splitlines()
+    return lines[-1] if lines else f"exit code {process.returncode}"

@@ -1,0 +1,171 @@
+"""`teff contention` and --load, with programs and competitors that are simulated: what is measured, kept and shown."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from conftest import teff, write_system
+from tefflab.host.load import Load
+from tefflab.measure.noise import is_disturbed
+from tefflab.records.run import Beside
+from test_noise import record
+
+PROGRAM = Path(__file__).parent / "simulated_spawn_program.py"
+CORE = max(os.sched_getaffinity(0))
+CORES = len(os.sched_getaffinity(0))
+COMMAND = ("contention", "--cases", "spawn:serial", "--shares", "50", "--rounds", "3")
+
+pytestmark = pytest.mark.skipif(CORES < 2, reason="no core is left beside the load")
+
+
+class SimulatedCompetitors:
+    """Gets what `gets` says, of what it is to get."""
+
+    gets = 1.0
+
+    def __init__(self, load: Load, root: Path) -> None:
+        del root
+        self.load, self.share = load, 0.0
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        yield
+        self.share = self.gets * self.load.share
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture
+def root(commanded: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout with two systems of spawn adapters."""
+    monkeypatch.setattr("tefflab.measure.runner.Competitors", SimulatedCompetitors)
+    for name, nanoseconds in (("quick", 1000), ("slow", 3000)):
+        toml = (
+            f'[[program]]\nbenchmark = "spawn"\nname = "one"\ntitle = "{name}"\nprogram = "{PROGRAM}"\n'
+            f'command = ["{sys.executable}", "{{program}}", "{name}", "{nanoseconds}", "fine"]\n'
+        )
+        write_system(commanded, name, toml)
+    return commanded
+
+
+def runs(root: Path, store: str) -> list[dict[str, object]]:
+    lines = (root / "results" / store / "runs.jsonl").read_text().splitlines()
+    return [run for line in lines if (run := json.loads(line))["role"] == "system"]
+
+
+def test_each_case_is_measured_alone_beside_the_load_and_without_its_core(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert teff(monkeypatch, *COMMAND, "--json", "--store", "one") == 0
+    found = {row["system_id"]: row for row in map(json.loads, capsys.readouterr().out.splitlines())}
+    assert set(found) == {"quick/spawn", "slow/spawn"}
+    ideal = CORES / (CORES - 0.5)
+    for row in found.values():
+        alone, beside = row["points"]
+        assert (alone["share_asked"], beside["share_asked"], beside["share_got"]) == (0.0, 0.5, 0.5)
+        assert beside["ideal_slowdown"] == pytest.approx(ideal)
+        # Its programs know no load: they are as quick beside one.
+        assert beside["slowdown"]["value"] == pytest.approx(1.0, rel=0.05)
+        assert beside["ratio_to_ideal"]["value"] == pytest.approx(1 / ideal, rel=0.05)
+        assert row["left_slowdown"]["value"] == pytest.approx(CORES / (CORES - 1), rel=0.05)
+    assert {(run["workers"], run["beside"] and run["beside"]["load"]) for run in runs(root, "one")} == {
+        (CORES, None),
+        (CORES, f"spin:50@{CORE}"),
+        (CORES - 1, f"spin:50@{CORE}"),
+    }
+
+
+def test_the_table_says_the_share_from_which_leaving_is_better(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert teff(monkeypatch, *COMMAND, "--store", "one") == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "break-even" in told
+    assert "> 50 %" in told
+    assert f"Shares of core {CORE} that a system can lose before it is quicker without it: quick > 50 %" in told
+    (folder,) = (each for each in (root / "results" / "one").iterdir() if each.is_dir())
+    assert {file.name for file in folder.iterdir()} == {
+        "report.html",
+        "contention-serial.png",
+        "contention-serial.svg",
+    }
+
+
+def test_a_sitting_that_was_cut_short_goes_on(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert teff(monkeypatch, *COMMAND[:-1], "2", "--store", "one") == 0
+    before = len(runs(root, "one"))
+    assert teff(monkeypatch, "contention", "--resume", "--rounds", "3", "--store", "one") == 0
+    assert len(runs(root, "one")) == before * 3 // 2
+
+
+def test_runs_beside_a_load_that_got_too_little_are_noisy_and_repeated(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(SimulatedCompetitors, "gets", 0.5)
+    assert teff(monkeypatch, *COMMAND, "--store", "one") == 0
+    beside = [run for run in runs(root, "one") if run["beside"]]
+    assert all(run["noisy"] for run in beside)
+    assert any(run["attempt"] for run in beside)
+    assert not any(run["noisy"] for run in runs(root, "one") if not run["beside"])
+    assert "the load got what was asked within 25 % of a core" in " ".join(capsys.readouterr().out.split())
+
+
+def test_gaps_are_noise_unless_a_load_makes_them() -> None:
+    gaps = record(gap_share_before=0.5)
+    assert is_disturbed(gaps, None)
+    assert not is_disturbed(gaps, Beside(load="spin:50@1", asked=0.5, got=0.48))
+    assert is_disturbed(gaps, Beside(load="spin:50@1", asked=0.5, got=0.4))
+
+
+def test_every_command_that_measures_can_do_so_beside_a_load(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    load = f"primes:25@{CORE}"
+    words = ("spawn", "--cases", "serial", "--workers", "1", "--rounds", "2", "--store", "one")
+    assert teff(monkeypatch, *words, "--load", load) == 0
+    assert {run["beside"]["load"] for run in runs(root, "one")} == {load}
+    assert {run["configuration"] for run in runs(root, "one")} == {f"-pattern serial beside {load}"}
+
+
+def test_a_command_of_the_user_is_measured_in_the_place_of_systems(
+    commanded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("tefflab.measure.runner.Competitors", SimulatedCompetitors)
+    command = f"echo {{workers}} >> {commanded}/counts"
+    assert teff(monkeypatch, *COMMAND[:1], "--command", command, *COMMAND[3:], "--store", "one") == 0
+    assert set((commanded / "counts").read_text().split()) == {str(CORES), str(CORES - 1)}
+    assert "command" in capsys.readouterr().out
+    assert teff(monkeypatch, "contention", "--resume", "--rounds", "4", "--store", "one") == 0
+
+
+@pytest.mark.usefixtures("commanded")
+def test_a_command_of_the_user_that_fails_says_its_last_words(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("tefflab.measure.runner.Competitors", SimulatedCompetitors)
+    assert teff(monkeypatch, "contention", "--command", "echo no input >&2; exit 3", "--shares", "50") == 1
+    assert "ended with exit code 3: no input" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("root")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--cases", "serial"), "no kind of benchmark is called 'serial': say a case as KIND:CASE"),
+        (("--cases", "spawn:dig"), "no case is called 'dig'; there are: serial"),
+        (("--shares", "half"), "--shares half --cores : give numbers by commas"),
+        (("--shares", "0"), "--shares 0: give a percentage above 0"),
+        (("--load", "dig"), "no load is called 'dig'; there are: spin primes compile"),
+        (("--cores", "4097"), "core 4097 can't be used here"),
+        (("--workers", "5000"), "--workers 5000"),
+    ],
+)
+def test_what_can_not_be_asked_is_refused_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: tuple[str, str], said: str
+) -> None:
+    assert teff(monkeypatch, "contention", "--cases", "spawn", *words) == 2
+    assert said in capsys.readouterr().err
