@@ -2,6 +2,7 @@
 // whose edges are functions of a task's key.
 #include <teff/flow.hpp>
 #include <teff/loops.hpp>
+#include <teff/named.hpp>
 #include <teff/runtime.hpp>
 #include <teff/task_graph.hpp>
 
@@ -38,9 +39,10 @@ class flow_tasks final : public way {
                                                       : teff::inout(one.bytes()));
     if (shared_ && some.size() > 1)
       flow_.task_for(some.begin, some.end, named_,
-                     [body = each.body](teff::range chunk) { body({chunk.first, chunk.last}); });
+                     teff::named(each.name.data(),
+                                 [body = each.body](teff::range chunk) { body({chunk.first, chunk.last}); }));
     else
-      flow_.task(named_, [body = each.body, some] { body(some); });
+      flow_.task(named_, teff::named(each.name.data(), [body = each.body, some] { body(some); }));
   }
 
   teff::flow flow_;
