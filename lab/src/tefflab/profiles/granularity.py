@@ -21,6 +21,7 @@ Phase = Literal["too fine", "good", "too coarse"]
 GOOD = 0.9  # the least share of worker time in tasks that is called good
 KEPT = 0.95  # the share of worker time that tasks of the advised length leave for tasks
 _IDLE = ("searching", "parked")
+_PAUSE = 1e-3  # seconds: a worker between tasks takes microseconds, unless its core runs another program
 _WORTH_COUNTING = 0.01  # of all time in tasks: types with less do not decide
 
 
@@ -53,7 +54,7 @@ class Times:
     between: float
     starved: float  # idle while a worker of the same process makes tasks
     idle: float  # besides
-    other: float  # messages
+    other: float  # messages, and pauses in which the core ran another program
 
     @property
     def total(self) -> float:
@@ -162,7 +163,7 @@ def _grain(metg: Metg, cost: float, making: float, workers: int) -> tuple[float,
 
 def _phase(times: Times) -> tuple[Phase, str]:
     short = times.making + times.between + times.starved
-    if times.tasks >= GOOD * times.total:
+    if times.tasks >= GOOD * (times.total - times.other):
         return "good", "the tasks themselves"
     if times.idle > short:
         return "too coarse", "idle workers: too few tasks are ready"
@@ -189,7 +190,7 @@ def _times(trace: TaskTrace) -> Times:
                 beside = while_making.within(each.began, each.ended)
                 starved += beside
                 idle += each.seconds - beside
-            elif each.category in ("", "waiting"):
+            elif each.category in ("", "waiting") and each.seconds < _PAUSE:
                 between += each.seconds
             else:
                 other += each.seconds
