@@ -17,7 +17,7 @@ from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.host.terminal import output, progress, titled_table
 from tefflab.json_lines import json_lines
 from tefflab.output.plots import save
-from tefflab.output.quantities import duration
+from tefflab.output.quantities import digits, duration
 from tefflab.profiles.granularity import Findings, Metg, find
 from tefflab.profiles.granularity_table import to_table
 from tefflab.profiles.task_picture import draw
@@ -129,7 +129,7 @@ def _tell(now: int, advised: int, best: int, tried: dict[int, float], found: Fin
             ]
             table.add_row(str(tasks), duration(tried[tasks]), ", ".join(marks))
         output().print(table)
-    factor = f", since tasks should last {found.factor:.2g} x as long" if best == advised != now else ""
+    factor = f", since tasks should last {digits(found.factor, 2)} x as long" if best == advised != now else ""
     output().print(Text(f"Choose -tasks {best} (now {now}){factor}.", "bold"))
 
 
@@ -155,7 +155,7 @@ def tasks_of(line: str) -> int:
     parameters = _object(line).get("parameters", {})
     if "tasks" not in parameters:
         raise TeffError(
-            f"{parameters.get('app')}: -tasks does not cut its loops; trace it by teff run --trace, and advise on that trace",
+            f"{parameters.get('app')}: -tasks does not cut its loops; trace it by teff run --trace, and give the trace",
             exit_code=BAD_INPUT,
         )
     return int(parameters["tasks"])
