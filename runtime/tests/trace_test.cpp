@@ -239,6 +239,27 @@ TEST_F(trace_file, has_the_tasks_of_a_graph_under_the_name_of_their_body) {
   }
 }
 
+TEST_F(trace_file, calls_each_task_of_a_flow_by_the_name_that_its_closure_carries) {
+  constexpr std::array<const char*, 2> names{"even", "odd"};
+  {
+    runtime rt{{.workers = 2, .trace = (folder / "trace.json").string()}};
+    flow tasks(rt);
+    std::array<int, 2> sums{};
+    for (std::size_t i = 0; i < 10; ++i)
+      tasks.task(inout(sums[i % 2]), named(names[i % 2], [&sums, i] { ++sums[i % 2]; }));
+    tasks.task_for(0, 8, inout(sums), named("all", [](int) {}));
+    tasks.wait();
+  }
+  std::map<std::string, int> counted;
+  for (const auto& [track, spans] : tracks_of(read()))
+    for (const auto& each : spans)
+      if (each.category == "task") ++counted[each.name];
+  EXPECT_EQ(counted["even"], 5);
+  EXPECT_EQ(counted["odd"], 5);
+  EXPECT_GE(counted["all"], 1);
+  EXPECT_EQ(counted.size(), 3);
+}
+
 TEST_F(trace_file, has_the_stages_of_a_pipeline_under_their_names) {
   counters counted;
   {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <teff/flow.hpp>
+#include <teff/named.hpp>
 #include <teff/runtime.hpp>
 
 #include <cstdint>
@@ -42,9 +43,12 @@ class flow_tasks : public way {
     each.accesses(some, accesses_);
     named_.clear();
     for (const field_access& one : accesses_) named_.push_back(named(one));
-    if (!shared_ || some.size() == 1) return make_task(named_, [body = each.body, some] { body(some); });
-    flow_.task_for(some.begin, some.end, named_,
-                   [body = each.body](teff::range chunk) { body({chunk.first, chunk.last}); });
+    const char* const name = each.name.data();
+    if (!shared_ || some.size() == 1)
+      return make_task(named_, teff::named(name, [body = each.body, some] { body(some); }));
+    flow_.task_for(some.begin, some.end, named_, teff::named(name, [body = each.body](teff::range chunk) {
+                     body({chunk.first, chunk.last});
+                   }));
     ++made_;
   }
 

@@ -39,4 +39,28 @@ template <detail::literal Name, class F>
   return {std::forward<F>(f)};
 }
 
+// A closure that carries a name, made by named().
+template <class F>
+struct labelled_task {
+  const char* label;
+  F function;
+
+  template <class... Arguments>
+  decltype(auto) operator()(Arguments&&... arguments)
+    requires std::is_invocable_v<F&, Arguments...>
+  {
+    return std::invoke(function, std::forward<Arguments>(arguments)...);
+  }
+  [[nodiscard]] const char* task_name() const noexcept { return label; }
+};
+
+// Gives `f` a name that is known at run time only. The trace of a task or of a worksharing task of a flow
+// shows it. The text must live until the runtime has written its trace, as a string literal does.
+//
+//   f.task(teff::inout(x), teff::named(kernel.name, [&] { kernel.run(x); }));
+template <class F>
+[[nodiscard]] labelled_task<std::decay_t<F>> named(const char* name, F&& f) {
+  return {name, std::forward<F>(f)};
+}
+
 }  // namespace teff

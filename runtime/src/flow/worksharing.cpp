@@ -78,7 +78,7 @@ bool flow_core::end_loop(flow_worker& here, flow_task& task) noexcept {
 // have ended.
 std::uint64_t flow_core::run_chunks(flow_worker& here, flow_loop& loop) noexcept {
   const bool alone = loop.workers() == 1;
-  const traced_span span(event_kind::task, loop.task->body->name());
+  const traced_span span(event_kind::task, loop.name);
   loop_pace<> pace(*loop.pace, 0, alone);
   loop.members.fetch_add(1, std::memory_order_relaxed);
   std::uint64_t done = 0;
@@ -132,7 +132,7 @@ bool flow_core::offer(flow_worker& here, flow_loop& loop) noexcept {
 // before.
 void flow_core::replay_loop(unsigned worker, flow_task& task, bool (*failed)(const void*), const void* of) {
   flow_loop& loop = *task.body->loop(task);
-  const traced_span span(event_kind::task, task.body->name());
+  const traced_span span(event_kind::task, loop.name);
   loop.set(worker, loop.share_of(worker, loop.units));
   loop_pace<> pace(*loop.pace);
   for (std::uint64_t done = 0; !failed(of);) {

@@ -17,6 +17,7 @@ from tefflab.benchmarks import graph_flags
 from tefflab.carried import give_way_to_a_clone
 from tefflab.cli.brief import BriefCommand, write_groups
 from tefflab.cli.commands import (
+    advise,
     compare,
     docs,
     doctor,
@@ -54,7 +55,7 @@ All commands: {commands}
   [bold]teff --help[/]              a line for each command
 """
 GROUPS = {  # of the commands that are not a kind of benchmark's
-    "Measure, too": ("experiment", "watch", "profile"),
+    "Measure, too": ("experiment", "watch", "profile", "advise"),
     "Read what was measured": ("report", "compare", "export"),
     "Look at one graph, or at one run": ("graph", "run"),
     "Systems, this machine, this project": ("systems", "install", "doctor", "docs", "test"),
@@ -142,6 +143,7 @@ app.command("graph", cls=BriefCommand, epilog=graph_flags.HELP, context_settings
 app.command("run", cls=BriefCommand, epilog=graph_flags.HELP, context_settings=run.SETTINGS)(run.command)
 app.command("experiment", cls=BriefCommand)(experiment.command)
 app.command("profile", cls=BriefCommand)(profile.command)
+app.command("advise", cls=BriefCommand, context_settings=advise.SETTINGS)(advise.command)
 app.command("compare", cls=BriefCommand)(compare.command)
 app.command("watch", cls=BriefCommand, context_settings=watch.SETTINGS)(watch.command)
 app.command("report", cls=BriefCommand)(report.command)

@@ -5,6 +5,7 @@ import subprocess
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import typer
 from rich.console import Group
@@ -30,6 +31,7 @@ from tefflab.systems.setup import ensure
 from tefflab.systems.systems import Program, System, usable_cores
 
 TIMEOUT = 600.0  # seconds
+EVENTS = "4000000"  # of a traced worker, unless TEFF_TRACE_EVENTS says: those that are not written take no memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,25 @@ def command_of(
     return [*program.command_line(workers, ranks), *told, *flags], program.environment_for(workers)
 
 
+def trace_to(file: Path | None) -> dict[str, str]:
+    """The environment in which libteff traces a run to the file; none without a file. An earlier trace is removed."""
+    if file is None:
+        return {}
+    try:
+        file.unlink(missing_ok=True)
+    except OSError as failure:
+        raise TeffError(
+            f"--trace {file}: {failure.strerror}; name a file that can be written", exit_code=BAD_INPUT
+        ) from None
+    return {"TEFF_TRACE": str(file.absolute()), "TEFF_TRACE_EVENTS": os.environ.get("TEFF_TRACE_EVENTS", EVENTS)}
+
+
+def refuse_untraced(program: Program, file: Path) -> None:
+    """TeffError where the run has left no trace."""
+    if not file.is_file():
+        raise TeffError(f"{program.id} has left no trace: only libteff traces its tasks; name a way of teff, as teff/t")
+
+
 def refuse_ranks(registry: Registry, program: Program, ranks: int | None, kind: AnyBenchmark = BENCHMARK) -> None:
     """TeffError where `ranks` are asked for, and the program does not spread over them."""
     if ranks is None or program.command_for_ranks:
@@ -152,11 +173,13 @@ def run_once(
     flags: Sequence[str],
     ranks: int | None = None,
     kind: AnyBenchmark = BENCHMARK,
+    trace: Path | None = None,
 ) -> SingleRun:
-    """Starts the program of a system for one run."""
+    """Starts the program of a system for one run, which libteff traces to the file `trace`."""
     if reason := absence(program, system):
         return SingleRun(program, "", None, reason, False)
     words, environment = command_of(registry, program, flags, ranks, kind)
+    environment |= trace_to(trace)
     try:
         process = subprocess.Popen(
             words, env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

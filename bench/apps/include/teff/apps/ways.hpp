@@ -125,7 +125,7 @@ using access_list = std::vector<field_access>;
 /// `body` on its workers. A sum is a step that writes a partial result for each iteration, and a step with a
 /// count of 1 that adds these in order: the result has the same bits however the step is divided.
 struct step {
-  std::string_view name;  ///< of its type
+  std::string_view name;  ///< of its type: a string literal, which a trace shows
   std::int64_t count = 1;
   /// Sets the list to the accesses of these iterations.
   std::function<void(range, access_list&)> accesses;

@@ -1,5 +1,6 @@
 """`teff run`."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -33,6 +34,10 @@ def command(
         str,
         typer.Option("--benchmark", metavar="KIND", help="Whose flags follow: apps, as -app cholesky, or another."),
     ] = "task_graph",
+    trace: Annotated[
+        Path | None,
+        typer.Option("--trace", metavar="FILE", help="Trace the run of a way of libteff, for ui.perfetto.dev."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print records, a line of JSON each.")] = False,
 ) -> None:
     """Run one case on one system, or once on each of several; every run validates itself.
@@ -42,11 +47,14 @@ def command(
     Example:  teff run all -type stencil_1d -kernel compute_bound -iter 1000
 
     Example:  teff run all --ranks 3 -type fft -width 7
+
+    Example:  teff run teff --benchmark apps -app cholesky --trace run.json
     """
     from tefflab import project_root
     from tefflab.benchmarks.benchmark import find_benchmark
     from tefflab.benchmarks.task_graph.graphs import refuse_unknown_values
-    from tefflab.cli.single_runs import command_of, run_each
+    from tefflab.cli.single_runs import command_of, refuse_untraced, run_each, trace_to
+    from tefflab.errors import BAD_INPUT, TeffError
     from tefflab.systems.naming import canonical
     from tefflab.systems.programs import call_program, find_program
     from tefflab.systems.registry import Registry
@@ -57,10 +65,17 @@ def command(
         refuse_unknown_values(context.args)
     registry = Registry(project_root())
     names = [canonical(name) for name in system.split(",") if name]
+    if trace is not None and (system == "all" or len(names) > 1 or "@" in system):
+        raise TeffError(f"--trace {trace}: a file holds one run; name one system", exit_code=BAD_INPUT)
     if system == "all" or len(names) > 1 or "@" in system:
         run_each(registry, [] if system == "all" else names, context.args, ranks, as_json=as_json, kind=kind)
         return
     program = find_program(registry, kind.name, system, kind.adapters)
     flags = ["--report", *context.args] if of_graphs and not as_json else context.args
     (first, *rest), environment = command_of(registry, program, flags, ranks, kind)
-    call_program(registry, first, rest, environment, program, context.command_path)
+    try:
+        call_program(registry, first, rest, environment | trace_to(trace), program, context.command_path)
+    except typer.Exit as ended:
+        if trace is not None and not ended.exit_code:
+            refuse_untraced(program, trace)
+        raise

@@ -102,7 +102,7 @@ struct flow_closure {
     auto& me = of(task);
     if (trace_ring* const ring = ring_here(); ring != nullptr) [[unlikely]]
       record_spawn(*ring);
-    const traced_span span(event_kind::task, name_of<Body>());
+    const traced_span span(event_kind::task, name_of(me.function));
     static_assert(takes_copies,
                   "the body of a task has one parameter for each reduction, in their order: a T& for an "
                   "object, a std::span<T> for a range. A std::string is a range of char: reduce an object "

@@ -59,6 +59,7 @@ struct flow_loop : shared_loop<> {
   std::uint32_t units;
   void (*chunk)(void* closure, teff::range);
   remembered_pace* pace;
+  const char* name;  // in a trace
   flow_task* task;
   flow_task offer;                   // in the ready queues: a worker may join
   std::atomic<unsigned> members{0};  // workers that take part
@@ -79,6 +80,7 @@ struct alignas(64) loop_closure {
     std::uninitialized_default_construct_n(reinterpret_cast<parts*>(this + 1), workers);
     loop.chunk = &run_chunk;
     loop.pace = &pace_of<Body>(loop.units);
+    loop.name = name_of(function);
     loop.task = &task;
   }
   static loop_closure& of(flow_task& task) noexcept { return *static_cast<loop_closure*>(task.closure); }
@@ -92,7 +94,7 @@ struct alignas(64) loop_closure {
   }
   // All of it, in order.
   static void run(flow_task& task) {
-    const traced_span span(event_kind::task, name_of<Body>());
+    const traced_span span(event_kind::task, of(task).loop.name);
     if (const auto all = of(task).loop.whole; all.size() != 0) run_chunk(task.closure, all);
   }
   // The loop stays: workers may still look for iterations.

@@ -22,7 +22,7 @@ const char* spelling_of() noexcept {
   return __PRETTY_FUNCTION__;
 }
 
-// The name of a closure of this type: its own name, or the spelling of its type, which says in which
+// The name of a closure of this type: the name in its type, or the spelling of its type, which says in which
 // function or line it stands. Taken in cold code only; costs a string constant a type.
 template <class F>
 const char* name_of() noexcept {
@@ -30,6 +30,16 @@ const char* name_of() noexcept {
     return F::task_name();
   } else {
     return spelling_of<F>();
+  }
+}
+
+// The name of one closure: the name that it carries, or the name of its type.
+template <class F>
+const char* name_of(const F& closure) noexcept {
+  if constexpr (requires { closure.task_name(); }) {
+    return closure.task_name();
+  } else {
+    return name_of<F>();
   }
 }
 

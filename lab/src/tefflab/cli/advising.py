@@ -1,0 +1,185 @@
+"""`teff advise`: traces a run, or reads a trace, and says how long its tasks should be. For an app it also finds out by
+runs which number of tasks is best."""
+
+import json
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.text import Text
+
+from tefflab.benchmarks.benchmark import find_benchmark
+from tefflab.cli.single_runs import SingleRun, refuse_untraced, run_once
+from tefflab.durations import seconds
+from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.host.terminal import output, progress, titled_table
+from tefflab.json_lines import json_lines
+from tefflab.output.plots import save
+from tefflab.output.quantities import digits, duration
+from tefflab.profiles.granularity import Findings, Metg, find
+from tefflab.profiles.granularity_table import to_table
+from tefflab.profiles.task_picture import draw
+from tefflab.profiles.task_trace import TaskTrace, read_task_trace
+from tefflab.records.store import file_of, stores_in
+from tefflab.systems.programs import find_program
+from tefflab.systems.registry import Registry
+from tefflab.systems.setup import ensure
+
+USUAL = Metg(1.6e-6, "a stencil of libteff's data flow on two cores; measure yours: teff metg --systems teff/flow")
+_WAY = "teff/flow"  # whose METG counts: its tasks name their memory
+_TASKS = ("-tasks", "--tasks")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A run of a mini-app, and how often to run each setting near the advised one."""
+
+    system: str
+    flags: tuple[str, ...]
+    runs: int
+
+
+def metg_of(registry: Registry, said: str) -> Metg:
+    """As the user says, as it was measured last, or the usual one."""
+    if said:
+        return Metg(seconds(said), f"--metg {said}")
+    found: list[tuple[str, float, str]] = []
+    for store in stores_in(registry.results):
+        file = file_of(registry.results / store, "estimates")
+        for line in file.read_text(encoding="utf-8").splitlines() if file.is_file() else ():
+            row = _object(line)
+            metg = row.get("metg")
+            if row.get("system_id") == _WAY and isinstance(metg, dict) and metg.get("relation") == "=":
+                found.append((str(row["sitting"]), float(metg["value"]), store))
+    if not found:
+        return USUAL
+    sitting, value, store = max(found)
+    return Metg(value, f"{_WAY} in {store}:{sitting}")
+
+
+def _object(line: str) -> dict[str, Any]:
+    """A line of a store; empty if it can't be read."""
+    try:
+        row = json.loads(line)
+    except ValueError:
+        return {}
+    return row if isinstance(row, dict) else {}
+
+
+def advise_trace(file: Path, metg: Metg, picture: Path | None, *, as_json: bool) -> None:
+    trace = read_task_trace(file)
+    found = find(trace, metg)
+    _draw(trace, file.name, picture)
+    if as_json:
+        print(json_lines([found.to_json()]))
+    else:
+        output().print(to_table(found, file.name))
+
+
+def advise_app(registry: Registry, asked: Asked, metg: Metg, picture: Path | None, *, as_json: bool) -> None:
+    """TeffError if a run fails or leaves no trace."""
+    kind = find_benchmark("apps")
+    program = find_program(registry, kind.name, asked.system, kind.adapters)
+    system = next(each for each in registry.systems if each.name == program.identity)
+    ensure(registry, [system], console=progress(), ways=lambda _: [[program]])
+
+    def run(flags: Sequence[str], to: Path | None = None) -> SingleRun:
+        done = run_once(registry, program, system, flags, kind=kind, trace=to)
+        if not done.ok:
+            raise TeffError(
+                f"{program.id} {' '.join(flags)}: {done.error}", exit_code=BAD_INPUT if done.was_refused else 1
+            )
+        return done
+
+    with tempfile.TemporaryDirectory(prefix="teff-advise-") as folder:
+        file = Path(folder) / "trace.json"
+        traced = run(asked.flags, file)
+        refuse_untraced(program, file)
+        trace = read_task_trace(file)
+    found = find(trace, metg)
+    now = tasks_of(traced.line)
+    title = f"{program.id} {' '.join(with_tasks(asked.flags, now))}"
+    _draw(trace, title, picture)
+    advised = found.setting(now)
+    tried: dict[int, float] = {}
+    if asked.runs:
+        tried = search(advised, lambda tasks: _quickest(run, with_tasks(asked.flags, tasks), asked.runs))
+        if now not in tried:
+            tried[now] = _quickest(run, with_tasks(asked.flags, now), asked.runs)
+    best = min(tried, key=lambda each: tried[each]) if tried else advised
+    if as_json:
+        setting = {"tasks_now": now, "tasks_advised": advised, "tasks_best": best, "seconds_by_tasks": tried}
+        print(json_lines([found.to_json() | setting]))
+        return
+    output().print(to_table(found, title))
+    _tell(now, advised, best, tried, found)
+
+
+def _tell(now: int, advised: int, best: int, tried: dict[int, float], found: Findings) -> None:
+    if tried:
+        table = titled_table("")
+        table.add_column("-tasks", justify="right")
+        table.add_column("a run", justify="right")
+        table.add_column("")
+        for tasks in sorted(tried):
+            marks = [
+                text for text, at in (("traced", now), ("by the trace", advised), ("quickest", best)) if at == tasks
+            ]
+            table.add_row(str(tasks), duration(tried[tasks]), ", ".join(marks))
+        output().print(table)
+    factor = f", since tasks should last {digits(found.factor, 2)} x as long" if best == advised != now else ""
+    output().print(Text(f"Choose -tasks {best} (now {now}){factor}.", "bold"))
+
+
+def search(start: int, seconds_of: Callable[[int], float]) -> dict[int, float]:
+    """The times of settings by factors of two from `start`, until the quickest one lies between two others. One task is
+    the least."""
+    tried = {tasks: seconds_of(tasks) for tasks in {max(1, start // 2), start, 2 * start}}
+    while True:
+        best = min(tried, key=lambda each: tried[each])
+        missing = [tasks for tasks in (max(1, best // 2), 2 * best) if tasks not in tried]
+        if not missing:
+            return tried
+        tried |= {tasks: seconds_of(tasks) for tasks in missing}
+
+
+def _quickest(run: Callable[[Sequence[str]], SingleRun], flags: Sequence[str], runs: int) -> float:
+    done = [run(flags).record for _ in range(runs)]
+    return min(each.wall_seconds for each in done if each is not None)
+
+
+def tasks_of(line: str) -> int:
+    """Into how many tasks the run of a record has cut a loop. TeffError if its app has no such setting."""
+    parameters = _object(line).get("parameters", {})
+    if "tasks" not in parameters:
+        raise TeffError(
+            f"{parameters.get('app')}: -tasks does not cut its loops; trace it by teff run --trace, and give the trace",
+            exit_code=BAD_INPUT,
+        )
+    return int(parameters["tasks"])
+
+
+def with_tasks(flags: Sequence[str], tasks: int) -> list[str]:
+    """The flags with another number of tasks."""
+    kept: list[str] = []
+    skips = False
+    for word in flags:
+        if skips or word.partition("=")[0] in _TASKS:
+            skips = not skips and "=" not in word
+            continue
+        kept.append(word)
+    return [*kept, "-tasks", str(tasks)]
+
+
+def _draw(trace: TaskTrace, title: str, picture: Path | None) -> None:
+    if picture is None:
+        return
+    try:
+        files = save(draw(trace, title), picture)
+    except OSError as failure:
+        raise TeffError(
+            f"--picture {picture}: {failure.strerror}; name a file that can be written", exit_code=BAD_INPUT
+        ) from None
+    progress().print(f"teff: drew {files[0]} and {files[1]}", soft_wrap=True)

@@ -1,0 +1,60 @@
+"""The findings about a program's granularity, as text: phase, worker time, and a row for each type of task."""
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from tefflab.output.quantities import digits, duration, percent
+from tefflab.profiles.granularity import Findings
+from tefflab.records.plan import counted_workers
+
+_MOST_TYPES = 12
+_MOST_LETTERS = 44  # of a type's name
+
+
+def to_table(found: Findings, title: str) -> Group:
+    """Types with the most time first."""
+    head = Text(f"{title}: {counted_workers(found.workers)}, {found.tasks} tasks, {duration(found.elapsed)}", "bold")
+    phase = Text.assemble("the tasks are ", ("good" if found.phase == "good" else found.phase, "bold"))
+    phase.append(f"; the bound: {found.bound}")
+    lines = [
+        f"A task costs {duration(found.cost)} here. It should last {duration(found.grain)} ({found.grain_source}).",
+    ]
+    if len(found.types) > _MOST_TYPES:
+        lines.append(f"{len(found.types) - _MOST_TYPES} more types have less time.")
+    if found.lost_events:
+        lines.append(
+            f"{found.lost_events} events were lost: all this is of the last ones (TEFF_TRACE_EVENTS sets how many a "
+            "worker keeps)."
+        )
+    return Group(head, phase, _times(found), Text(), _types(found), *(Text(line, "dim") for line in lines))
+
+
+def _times(found: Findings) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("worker time")
+    table.add_column("", justify="right", no_wrap=True)
+    times = found.times
+    for name, seconds in (
+        ("tasks", times.tasks),
+        ("making tasks", times.making),
+        ("between tasks", times.between),
+        ("idle while tasks are made", times.starved),
+        ("idle", times.idle),
+        ("messages, and pauses of the machine", times.other),
+    ):
+        if seconds > 0:
+            table.add_row(name, percent(seconds / times.total))
+    return table
+
+
+def _types(found: Findings) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("type of task")
+    for name in ("tasks", "time", "a task", "should last"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for each in found.types[:_MOST_TYPES]:
+        name = each.name if len(each.name) <= _MOST_LETTERS else "…" + each.name[1 - _MOST_LETTERS :]
+        times = f"{digits(each.factor, 2)} x as long"
+        table.add_row(Text(name), str(each.tasks), percent(each.share), duration(each.mean), times)
+    return table

@@ -1,0 +1,124 @@
+"""A program's trace (`TEFF_TRACE`) as stretches of each worker: the task that it ran, or what it did between tasks."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tefflab.errors import BAD_INPUT, TeffError
+
+TASKS = ("task", "loop")  # categories of slices that are the program's own work
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """From `began` to `ended` (seconds) the worker's innermost slice was this one. Without a category, the trace has no
+    slice there."""
+
+    began: float
+    ended: float
+    category: str
+    name: str
+    is_first: bool  # of its slice, which goes on after a slice within it
+
+    @property
+    def is_task(self) -> bool:
+        return self.category in TASKS
+
+    @property
+    def seconds(self) -> float:
+        return self.ended - self.began
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """A worker's stretches, one after the other without a gap."""
+
+    process: int
+    name: str
+    stretches: tuple[Stretch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskTrace:
+    """The workers from the first task's beginning to the last one's end."""
+
+    began: float
+    ended: float
+    tracks: tuple[Track, ...]
+    lost_events: int
+
+
+def read_task_trace(file: Path) -> TaskTrace:
+    """TeffError if the file is no trace, or has no task."""
+    way_out = "a program of libteff's writes one if TEFF_TRACE names the file"
+    try:
+        trace = json.loads(file.read_text(encoding="utf-8"))
+        events, lost = trace["traceEvents"], int(trace.get("otherData", {}).get("lost_events", 0))
+        return task_trace(events, lost)
+    except OSError as failure:
+        raise TeffError(f"{file}: no trace can be read: {failure.strerror}; {way_out}", exit_code=BAD_INPUT) from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise TeffError(f"{file}: it is no trace in the Trace Event Format; {way_out}", exit_code=BAD_INPUT) from None
+    except TeffError as failure:
+        raise TeffError(f"{file}: {failure}", exit_code=BAD_INPUT) from None
+
+
+def task_trace(events: Iterable[Mapping[str, Any]], lost: int = 0) -> TaskTrace:
+    """TeffError if no event is a task."""
+    slices: defaultdict[tuple[int, int], list[tuple[float, float, str, str]]] = defaultdict(list)
+    names: dict[tuple[int, int], str] = {}
+    ranks: dict[int, str] = {}
+    for event in events:
+        if event["ph"] == "X":
+            began = 1e-6 * event["ts"]
+            ended = began + 1e-6 * event["dur"]
+            slices[event["pid"], event["tid"]].append((began, ended, event.get("cat", ""), event["name"]))
+        elif event["ph"] == "M" and event["name"] == "thread_name":
+            names[event["pid"], event["tid"]] = event["args"]["name"]
+        elif event["ph"] == "M" and event["name"] == "rank":
+            ranks[event["pid"]] = f"rank {event['args']['rank']}, "
+    tasks = [each for own in slices.values() for each in own if each[2] in TASKS]
+    if not tasks:
+        raise TeffError("the trace has no task: trace a run that makes tasks")
+    began, ended = min(each[0] for each in tasks), max(each[1] for each in tasks)
+    tracks = tuple(
+        Track(
+            key[0],
+            ranks.get(key[0], "") + names.get(key, f"thread {key[1]}"),
+            _stretches(slices.get(key, []), began, ended),
+        )
+        for key in sorted(slices.keys() | names.keys())
+    )
+    return TaskTrace(began, ended, tracks, lost)
+
+
+def _stretches(slices: list[tuple[float, float, str, str]], first: float, last: float) -> tuple[Stretch, ...]:
+    """Slices nest; the innermost one counts. Stretches are cut to [first, last]."""
+    found: list[Stretch] = []
+    around: list[tuple[float, str, str, list[bool]]] = []  # (ends, category, name, has begun), the innermost last
+    at = first
+
+    def go_to(time: float) -> None:
+        nonlocal at
+        time = min(time, last)
+        if time <= at:
+            return
+        category, name, begun = around[-1][1:] if around else ("", "", [True])
+        found.append(Stretch(at, time, category, name, not begun[0]))
+        begun[0] = True
+        at = time
+
+    for began, ended, category, name in sorted(slices, key=lambda each: (each[0], -each[1])):
+        while around and around[-1][0] <= began:
+            go_to(around[-1][0])
+            around.pop()
+        go_to(began)
+        around.append((ended, category, name, [began < first]))
+    while around:
+        go_to(around[-1][0])
+        around.pop()
+    go_to(last)
+    return tuple(found)

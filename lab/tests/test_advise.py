@@ -1,0 +1,219 @@
+"""Granularity: from the slices of a trace to a phase, a factor for each type of task, and a setting."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import skip_unless_there
+from tefflab import project_root
+from tefflab.cli import advising, single_runs
+from tefflab.cli import main as cli
+from tefflab.cli.advising import USUAL, metg_of, search, with_tasks
+from tefflab.errors import TeffError
+from tefflab.profiles.granularity import Findings, Metg, find
+from tefflab.profiles.task_picture import draw
+from tefflab.profiles.task_trace import TaskTrace, task_trace
+from tefflab.systems.programs import find_program
+from tefflab.systems.registry import Registry
+from tefflab.systems.setup import SetupReport
+from typer.testing import CliRunner
+
+TINY = Metg(1e-9, "a test")
+Slice = tuple[float, float, str, str]  # from, to (microseconds), category, name
+
+
+def events(*workers: Sequence[Slice]) -> list[dict[str, Any]]:
+    """The events of a process with these workers."""
+    return [
+        {"pid": 1, "tid": number, "ph": "X", "ts": began, "dur": ended - began, "cat": category, "name": name}
+        for number, slices in enumerate(workers, 1)
+        for began, ended, category, name in slices
+    ] + [
+        {"pid": 1, "tid": number, "ph": "M", "name": "thread_name", "args": {"name": f"worker {number - 1}"}}
+        for number in range(1, len(workers) + 1)
+    ]
+
+
+def trace(*workers: Sequence[Slice]) -> TaskTrace:
+    return task_trace(events(*workers))
+
+
+def found(*workers: Sequence[Slice], metg: Metg = TINY) -> Findings:
+    return find(trace(*workers), metg)
+
+
+def tasks(began: float, ended: float, count: int, length: float, name: str = "row") -> list[Slice]:
+    """Tasks of this length, at equal distances."""
+    step = (ended - began) / count
+    return [(began + i * step, began + i * step + length, "task", name) for i in range(count)]
+
+
+def test_tasks_that_fill_the_workers_time_are_good() -> None:
+    of = found(tasks(0, 1000, 10, 98), tasks(0, 1000, 10, 98))
+    assert of.phase == "good"
+    assert of.tasks == 20
+    assert of.times.tasks == pytest.approx(1960e-6)
+
+
+def test_tasks_that_others_wait_for_while_they_are_made_are_too_fine() -> None:
+    maker: list[Slice] = [(0, 1000, "run", "main"), *tasks(0, 1000, 10, 20)]
+    other: list[Slice] = [
+        slice_
+        for i in range(10)
+        for slice_ in ((100 * i, 100 * i + 60, "task", "row"), (100 * i + 60, 100 * i + 100, "searching", "searching"))
+    ]
+    of = found(maker, other)
+    assert (of.phase, of.bound.partition(":")[0]) == ("too fine", "creation")
+    assert of.times.making == pytest.approx(760e-6)  # until the last task has ended
+    assert of.times.starved == pytest.approx(360e-6)
+    assert of.times.idle == pytest.approx(0, abs=1e-9)
+
+
+def test_tasks_with_more_time_between_than_in_them_are_too_fine_by_their_dependences() -> None:
+    of = found(tasks(0, 1000, 100, 3), tasks(0, 1000, 100, 3))
+    assert (of.phase, of.bound.partition(":")[0]) == ("too fine", "dependences")
+    assert of.cost == pytest.approx(7e-6, rel=0.02)
+
+
+def test_workers_that_are_idle_while_none_makes_tasks_have_too_coarse_ones() -> None:
+    of = found([(0, 1000, "waiting", "waiting"), (0, 1000, "task", "row")], [(0, 1000, "parked", "parked")])
+    assert (of.phase, of.bound.partition(":")[0]) == ("too coarse", "idle workers")
+    assert of.times.idle == pytest.approx(1e-3)
+
+
+def test_a_pause_of_the_machine_is_no_cost_of_tasks() -> None:
+    of = found([(0, 1000, "task", "row"), (6000, 7000, "task", "row")], [(0, 7000, "task", "long")])
+    assert of.phase == "good"
+    assert of.times.other == pytest.approx(5e-3)
+    assert of.cost == pytest.approx(0, abs=1e-12)
+
+
+def test_a_task_within_a_task_counts_its_own_time_and_the_outer_one_once() -> None:
+    of = found([(0, 100, "task", "outer"), (20, 50, "task", "inner"), (60, 70, "task", "inner")])
+    assert {each.name: (each.tasks, round(each.seconds * 1e6)) for each in of.types} == {
+        "outer": (1, 60),
+        "inner": (2, 40),
+    }
+
+
+def test_a_task_should_last_as_long_as_metg_asks_for() -> None:
+    """At METG half of worker time is cost: 2 us cost 1 us, and 19 us of task leave it a twentieth."""
+    of = found(tasks(0, 1000, 10, 98, "long") + tasks(98, 1098, 10, 2, "short"), metg=Metg(2e-6, "a test"))
+    assert of.grain == pytest.approx(19e-6)
+    assert of.grain_source == "METG: a test"
+    assert {each.name: round(each.factor, 2) for each in of.types} == {"long": 0.19, "short": 9.5}
+
+
+def test_a_task_that_costs_more_here_than_at_metg_should_last_longer() -> None:
+    of = found(tasks(0, 1000, 10, 90))
+    assert of.grain == pytest.approx(19 * of.cost)
+    assert of.cost == pytest.approx(9e-6)
+
+
+@pytest.mark.parametrize(("length", "setting"), [(2.0, 2), (19.0, 8), (190.0, 76)])
+def test_the_setting_gives_tasks_the_advised_length_and_each_worker_as_many(length: float, setting: int) -> None:
+    own = tasks(0, 1000 * length, 1000, length)
+    of = found(own, own, metg=Metg(2e-6, "a test"))
+    assert of.setting(8) == pytest.approx(setting, abs=4 if length > 19 else 0)
+    assert of.setting(8) % 2 == 0
+
+
+def test_a_type_with_hardly_any_time_does_not_decide() -> None:
+    own = tasks(0, 19000, 1000, 18.99) + tasks(18.99, 19018.99, 1000, 0.001, "tiny")
+    assert found(own, metg=Metg(2e-6, "a test")).factor == pytest.approx(1, rel=0.01)
+
+
+def test_the_quickest_setting_lies_between_two_slower_ones() -> None:
+    for best in (1, 2, 64, 1024):
+        for start in (1, 8, 500):
+            tried = search(start, lambda tasks: abs(tasks - best) + 1.0)  # noqa: B023 - called at once
+            quickest = min(tried, key=lambda each: tried[each])
+            assert {max(1, quickest // 2), 2 * quickest} <= tried.keys()
+            assert best / 2 <= quickest <= 2 * best
+
+
+def test_the_flags_get_another_number_of_tasks() -> None:
+    assert with_tasks(["-app", "x", "-tasks", "3", "-size", "5"], 7) == ["-app", "x", "-size", "5", "-tasks", "7"]
+    assert with_tasks(["--tasks=3", "-app", "x"], 7) == ["-app", "x", "-tasks", "7"]
+
+
+def test_metg_is_what_was_measured_last_or_the_usual_one(tmp_path: Path) -> None:
+    registry = Registry(tmp_path)
+    assert metg_of(registry, "") is USUAL
+    assert metg_of(registry, "3us").seconds == pytest.approx(3e-6)
+    for store, sitting, value in (("new", "2026-02", 5e-6), ("old", "2026-01", 4e-6)):
+        folder = registry.results / store
+        folder.mkdir(parents=True)
+        row = {"system_id": "teff/flow", "sitting": sitting, "metg": {"value": value, "relation": "="}}
+        other = {"system_id": "other", "sitting": "2027", "metg": {"value": 1.0, "relation": "="}}
+        (folder / "estimates.jsonl").write_text(f"{json.dumps(row)}\n{json.dumps(other)}\ntorn{{\n")
+    assert metg_of(registry, "") == Metg(5e-6, "teff/flow in new:2026-02")
+
+
+def test_a_picture_has_a_bar_for_each_task_and_a_line_for_each_type() -> None:
+    of = trace([(0, 400, "run", "main"), *tasks(0, 400, 4, 90)], [*tasks(0, 400, 4, 60, "column")])
+    figure = draw(of, "two types")
+    assert [each.get_text() for each in figure.axes[0].get_yticklabels()] == ["worker 0", "worker 1"]
+    assert {"row", "column", "making tasks", "idle"} <= {each.get_text() for each in figure.texts}
+    assert len(figure.axes[0].patches) == 2 + 4 + 4 + 3 + 3 + 1  # workers, tasks, making, idle
+
+
+def test_the_command_reads_the_trace_of_any_program(tmp_path: Path) -> None:
+    file = tmp_path / "sort.json"
+    file.write_text(json.dumps({"otherData": {"lost_events": 0}, "traceEvents": events(tasks(0, 1000, 100, 3))}))
+    done = CliRunner().invoke(cli.app, ["advise", "--trace", str(file), "--metg", "2us", "--json"])
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert told["phase"] == "too fine"
+    assert told["types"][0]["tasks"] == 100
+    drawn = CliRunner().invoke(cli.app, ["advise", "--trace", str(file), "--picture", str(tmp_path / "sort.png")])
+    assert drawn.exit_code == 0, drawn.output
+    assert (tmp_path / "sort.svg").is_file()
+    assert (tmp_path / "sort.png").is_file()
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("nothing", "it is no trace"),
+        ('{"traceEvents": []}', "the trace has no task"),
+        ('{"traceEvents": 3}', "it is no trace"),
+        (None, "no trace can be read"),
+    ],
+)
+def test_a_file_without_tasks_is_an_error(tmp_path: Path, text: str | None, wrong: str) -> None:
+    file = tmp_path / "trace.json"
+    if text is not None:
+        file.write_text(text)
+    done = CliRunner().invoke(cli.app, ["advise", "--trace", str(file)])
+    assert isinstance(done.exception, TeffError)
+    assert str(done.exception).startswith(f"{file}: {wrong}")
+    assert done.exception.exit_code == 2
+
+
+def test_a_file_with_a_trace_holds_one_run() -> None:
+    done = CliRunner().invoke(cli.app, ["run", "a,b", "--trace", "run.json"])
+    assert isinstance(done.exception, TeffError)
+    assert str(done.exception) == "--trace run.json: a file holds one run; name one system"
+
+
+def test_an_app_is_advised_from_one_traced_run_and_runs_with_other_settings(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    program = find_program(Registry(project_root()), "apps", "teff/t")
+    skip_unless_there(program)
+    for module in (advising, single_runs):
+        monkeypatch.setattr(module, "ensure", lambda *_, **__: SetupReport({}))
+    words = ["advise", "hpccg", "-grid", "10x10x10", "-tasks", "9", "--runs", "1", "--json"]
+    done = CliRunner().invoke(cli.app, [*words, "--picture", str(tmp_path / "app")])
+    assert done.exit_code == 0, done.output
+    told = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
+    assert told["tasks_now"] == 9
+    assert {each["name"] for each in told["types"]} == {"sparsemv", "waxpby", "ddot", "sum", "scalars"}
+    assert told["tasks"] > 149 * 9
+    assert str(told["tasks_advised"]) in told["seconds_by_tasks"]
+    assert (tmp_path / "app.svg").is_file()
+    with pytest.raises(TeffError, match="has left no trace: only libteff traces its tasks"):
+        single_runs.refuse_untraced(program, tmp_path / "no.json")
