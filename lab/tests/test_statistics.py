@@ -10,7 +10,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from simulated import QUIET, SECONDS_PER_ITERATION, Noise, SimulatedSystem
-from tefflab.analysis.crossing import draw, robust_line
+from tefflab.analysis.crossing import draw
+from tefflab.analysis.robust_line import robust_line
 from tefflab.analysis.search import measurement_grid
 from tefflab.analysis.statistics import (
     NEVER,

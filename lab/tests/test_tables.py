@@ -19,7 +19,6 @@ from tefflab.analysis.results import ELSEWHERE, NO_TURN, MeasuredCase, MetgRow, 
 from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.task_graph.caveats import caveats, ceiling_spread, remarks
 from tefflab.benchmarks.task_graph.closing import (
-    Closing,
     Ratio,
     curve_sentence,
     curve_suggestions,
@@ -393,7 +392,8 @@ def test_what_to_try_next_suits_what_was_seen() -> None:
 def test_the_last_words_fit_the_terminal() -> None:
     people = [replace(who, id=f"{who.id}/of_a_rather_long_name") for who in variants(3)]
     given = with_rows(case(0), [row(who, estimate(1e-6, 0.04)) for who in people])
-    lines = shown(Closing(given, by_ends(given), "./teff metg", "default"), 80).splitlines()
+    said = sentence(given, by_ends(given)), suggestions(given, "./teff metg", "default")
+    lines = shown(LastWords(*said), 80).splitlines()
     assert max(map(cell_len, lines)) <= 80
     assert lines[-3].startswith("Try next:")
 

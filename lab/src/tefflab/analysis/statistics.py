@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from tefflab.analysis.crossing import RESAMPLES, Crossing, Floats, Relation, Runs, draw, find_crossing, widening
+from tefflab.analysis.crossing import RESAMPLES, Crossing, Relation, Runs, draw, find_crossing, widening
+from tefflab.analysis.robust_line import Floats
 
 FEWEST_ROUNDS = 3  # for an interval, and for a difference of two systems: two rounds may agree by chance
 LEAST_ROUNDS = 4  # for a narrow interval

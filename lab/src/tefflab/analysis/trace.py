@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
-from tefflab.analysis.crossing import Crossing, Floats, find_crossing
+from tefflab.analysis.crossing import Crossing, find_crossing
 from tefflab.analysis.results import CurvePoint, TracePoint
+from tefflab.analysis.robust_line import Floats
 from tefflab.analysis.statistics import Observation, as_runs
 
 _FITTED = 49  # places on the fitted part

@@ -2,9 +2,6 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-
-from rich.console import Console, ConsoleOptions, RenderResult
 
 from tefflab.analysis.results import ELSEWHERE, NO_TURN, MeasuredCase, MetgRow
 from tefflab.analysis.statistics import Interval, MetgEstimate
@@ -12,23 +9,9 @@ from tefflab.benchmarks.task_graph.caveats import is_uncertain
 from tefflab.benchmarks.task_graph.readings import noisy_runs, why_unknown
 from tefflab.carried import TYPED
 from tefflab.output.caveats import MUCH_NOISE
-from tefflab.output.last_words import LastWords
 from tefflab.output.quantities import digits, duration, percent
 
 Ratio = Callable[[str, str], Interval]  # METG of one system / METG of another, round by round, as `teff compare` has it
-
-
-@dataclass(frozen=True, slots=True)
-class Closing:
-    """As rich prints it. `again` is the command that went before, without options; `store` keeps its runs."""
-
-    case: MeasuredCase
-    ratio: Ratio
-    again: str
-    store: str
-
-    def __rich_console__(self, _console: Console, _options: ConsoleOptions) -> RenderResult:
-        yield LastWords(sentence(self.case, self.ratio), suggestions(self.case, self.again, self.store))
 
 
 def sentence(case: MeasuredCase, ratio: Ratio) -> str:

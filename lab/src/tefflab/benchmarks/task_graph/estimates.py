@@ -28,7 +28,7 @@ from tefflab.analysis.statistics import (
 )
 from tefflab.analysis.trace import trace
 from tefflab.benchmarks.benchmark import Estimates
-from tefflab.benchmarks.task_graph.closing import Closing, curve_sentence, curve_suggestions
+from tefflab.benchmarks.task_graph.closing import curve_sentence, curve_suggestions, sentence, suggestions
 from tefflab.benchmarks.task_graph.pictures import footer, pictures
 from tefflab.benchmarks.task_graph.plan import GraphCase, GraphPlan
 from tefflab.benchmarks.task_graph.readings import metg_name, placed_name
@@ -320,7 +320,8 @@ class GraphEstimates(Estimates):
             (found,) = compare_systems(sides, a, b)
             return found.ratio
 
-        return Closing(self._placed[0], ratio, f"{TYPED} {again}", store)
+        case = self._placed[0]
+        return LastWords(sentence(case, ratio), suggestions(case, f"{TYPED} {again}", store))
 
     @cached_property
     def _placed(self) -> list[MeasuredCase]:
