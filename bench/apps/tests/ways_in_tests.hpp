@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -18,6 +19,28 @@ class in_order final : public way {
  public:
   void run(const step& each) override { each.body({0, each.count}); }
   void wait() override {}
+};
+
+/// Chunks of a step, each on the thread that is free first.
+class in_chunks final : public way {
+ public:
+  explicit in_chunks(std::int64_t chunk) : chunk_(chunk) {}
+
+  void run(const step& each) override {
+    std::atomic<std::int64_t> next{0};
+    const auto run = [&] {
+      for (std::int64_t begin = 0; (begin = next.fetch_add(chunk_)) < each.count;)
+        each.body({begin, std::min(begin + chunk_, each.count)});
+    };
+    std::vector<std::jthread> others;
+    for (int i = 1; i < threads && i * chunk_ < each.count; ++i) others.emplace_back(run);
+    run();
+  }
+  void wait() override {}
+
+ private:
+  static constexpr int threads = 3;
+  std::int64_t chunk_;
 };
 
 /// Steps in `parts` tasks, in an order that `seed` chooses among the orders that the accesses allow. An
