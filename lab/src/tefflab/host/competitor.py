@@ -1,12 +1,13 @@
 """Takes a share of one core, period after period: `python competitor.py KIND CORE SHARE PERIOD PARENT [SOURCE...]`.
 
-KIND is what it does with the core: `spin` reads a clock, `primes` sieves, `compile` lets the compiler read one SOURCE
-after another, each in a process of its own. SHARE is from 0 to 1, PERIOD is in seconds. It ends with the process
-PARENT, whatever ends that. SIGUSR1 suspends it with all that it started, SIGCONT lets it go on.
-SIGUSR2 says that the system holds it to its share.
+KIND is its work: `spin` reads a clock, `primes` sieves, and `compile` starts the compiler for one SOURCE after another.
+SHARE is from 0 to 1, PERIOD is in seconds. The kernel ends the competitor when the process PARENT ends. SIGUSR1
+suspends the competitor with its compiler, and SIGCONT lets it go on. SIGUSR2 says that the system holds it to its
+share.
 
-Within a period it works until its CPU time is up, and sleeps for the rest. If it does not get its share of a period, it
-does not make up for that later: the lab reads what it really got. It is a separate program without the lab, as spin.py.
+In each period the competitor works until its CPU time is up, and sleeps for the rest. If it does not get its share of a
+period, it does not make up for that later. The lab reads the share that it got. Like `spin.py`, this is a separate
+program without the lab.
 """
 
 import contextlib
@@ -30,7 +31,7 @@ _NS = 1e9
 
 
 class Work(Protocol):
-    """What the competitor does with its core."""
+    """The use of the core."""
 
     def used(self) -> float:
         """CPU seconds so far."""
@@ -62,7 +63,7 @@ class Own:
 
 
 class Compiling:
-    """The compiler, process after process; a group of its own, which can be stopped as a whole."""
+    """A process of the compiler after another. Each leads a process group, which the competitor stops as a whole."""
 
     def __init__(self, sources: Sequence[str]) -> None:
         self._sources = _endlessly(sources)
@@ -163,7 +164,7 @@ def take(work: Work, share: float, period: float, is_held: Callable[[], bool] = 
     allowed = work.used()
     end = time.monotonic()
     while True:
-        # Work beyond the share counts against the next period; what it did not get is gone.
+        # Work beyond the share counts against the next period. A share that the competitor did not get is lost.
         used = work.used()
         allowed = min(allowed, used) + share * period
         end = max(end, time.monotonic() - period) + period

@@ -1,7 +1,7 @@
-"""A load: competitors that take a share of chosen cores while something is measured, and what they really got.
+"""A load: competitors that take a share of chosen cores while a program is measured, and the share that they got.
 
-`spin:50@1` is a load that spins and takes 50 % of core 1, `primes:25@0,1/100ms` one that takes 25 % of each of two
-cores, in periods of 100 ms. A competitor is a process of its own for each core (`competitor.py`).
+The load `spin:50@1` spins and takes 50 % of core 1. The load `primes:25@0,1/100ms` sieves and takes 25 % of each of two
+cores, in periods of 100 ms. For each core the lab starts a process, the competitor (`competitor.py`).
 """
 
 import contextlib
@@ -166,8 +166,8 @@ class Competitors:
 
 
 def cpu_seconds(pid: int) -> float:
-    """CPU time of a process and of all that it has started [s]: of live ones as the scheduler counts it, of those that
-    have ended to a tick of the kernel's clock."""
+    """CPU time of a process and of all processes that it has started [s]. The scheduler counts it for live processes;
+    for ended ones it is rounded to the kernel's clock tick."""
     return sum(_of_one(each.pid) for each in family(pid))
 
 

@@ -15,8 +15,8 @@ _US = 1e6
 
 
 def settings(folder: Path, share: float, period: float) -> Mapping[str, str]:
-    """What is to be written to which files of a group's folder; nothing if the folder does not limit CPU time. A period
-    is lengthened until its share is as long as the kernel asks for."""
+    """The texts for the files of a group's folder, by file; none if the folder does not limit CPU time. If the share of
+    the period is less than the kernel's least quota, the period is lengthened."""
     micros = round(max(period, _LEAST_QUOTA / share) * _US)
     quota = round(share * micros)
     if (folder / "cpu.max").exists():

@@ -1,8 +1,8 @@
 """Contention: the cases of other kinds of benchmark beside a competitor that takes a share of chosen cores.
 
-After Ganguly and Lange, "The effect of asymmetric performance on asynchronous task based runtimes" (ROSS 2017): a
-program that shares a core should need n / (n - c) times as long, where c is the competitor's share of one of n cores,
-and no longer than without that core.
+After Ganguly and Lange, "The effect of asymmetric performance on asynchronous task based runtimes" (ROSS 2017). With a
+competitor's share c of one of n cores, a program should need n / (n - c) times as long. It should not need longer than
+without that core.
 """
 
 from collections.abc import Mapping, Sequence
