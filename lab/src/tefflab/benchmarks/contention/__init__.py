@@ -65,7 +65,7 @@ class Contention(CaseBenchmark[Record]):
                 "contention",
                 "Measure how systems share a core: their time beside a competitor that takes more and more of it.\n\n"
                 "Beside it stand the ideal time, and the time without that core.",
-                "teff contention --cases task_graph,spawn --shares 25,50,75 --minutes 30",
+                "teff contention --cases spawn --shares 25,50 --minutes 15",
                 lambda request: plan(request, _TITLE),
                 (
                     Option("--cases", "KIND:CASE or KIND, by commas.", _CASES),
