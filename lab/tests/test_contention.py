@@ -92,8 +92,8 @@ def test_the_table_says_the_share_from_which_leaving_is_better(
     (folder,) = (each for each in (root / "results" / "one").iterdir() if each.is_dir())
     assert {file.name for file in folder.iterdir()} == {
         "report.html",
-        "contention-serial.png",
-        "contention-serial.svg",
+        "contention-spawn-serial.png",
+        "contention-spawn-serial.svg",
     }
 
 

@@ -16,6 +16,7 @@ from tefflab.analysis.shift import Shift
 from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.apps import BENCHMARK as APPS
 from tefflab.benchmarks.cases import CaseBenchmark
+from tefflab.benchmarks.contention.estimates import Curve, Point
 from tefflab.benchmarks.messages import BENCHMARK as MESSAGES
 from tefflab.benchmarks.micro import BENCHMARK as MICRO
 from tefflab.benchmarks.programs import BENCHMARK as PROGRAMS
@@ -65,6 +66,13 @@ def rows() -> Iterator[dict[str, Any]]:
 def test_the_keys_of_cases() -> None:
     found = {key for row in rows() for key in row} | {"sitting"}
     assert found == said("spawn, wake, programs, messages, micro, apps")
+
+
+def test_the_keys_of_contention() -> None:
+    one = Interval(1.0, 0.9, 1.1)
+    curve = Curve(variant("a"), "c", [Point(share, share, one, one, 1.0) for share in (0.0, 0.5)], one)
+    found = {path for path in paths(curve.to_json()) if path.rpartition(".")[2] not in ENDS}
+    assert found | {"sitting"} == said("contention") - ENDS
 
 
 def test_the_verdicts_of_cases_are_all_said() -> None:

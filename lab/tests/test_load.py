@@ -12,6 +12,7 @@ import pytest
 from tefflab.errors import TeffError
 from tefflab.host import competitor
 from tefflab.host.load import Competitors, Load, cpu_seconds
+from tefflab.host.quota_group import QuotaGroup, settings
 
 ROOT = Path(__file__).parents[2]
 CORE = min(os.sched_getaffinity(0))
@@ -52,19 +53,22 @@ def test_a_load_that_is_none_is_refused_with_the_rule(text: str, said: str) -> N
 
 
 class Clock:
-    """The time of a core that a competitor may use for `free` of each moment, until `end`."""
+    """The time of a core that a competitor may use for `free` of each moment, from `full_from` on for all of it. Its
+    steps are long beside a short period."""
 
-    def __init__(self, free: float, end: float) -> None:
+    STEP = 3e-4  # seconds
+
+    def __init__(self, end: float, free: float = 1.0, full_from: float = 0.0) -> None:
         self.now, self.cpu = 0.0, 0.0
-        self._free, self._end = free, end
+        self._end, self._free, self._full_from = end, free, full_from
 
     def used(self) -> float:
         return self.cpu
 
     def go_on(self, most: float) -> None:
         del most
-        self.cpu += 1e-5 * self._free
-        self._pass(1e-5)
+        self.cpu += self.STEP * (self._free if self.now < self._full_from else 1.0)
+        self._pass(self.STEP)
 
     def pause(self) -> None:
         """It uses nothing until it goes on anyway."""
@@ -86,23 +90,19 @@ class Clock:
 def test_a_competitor_takes_its_share_of_every_period(
     monkeypatch: pytest.MonkeyPatch, share: float, period: float
 ) -> None:
-    clock = Clock(free=1.0, end=100.1 * period)
+    clock = Clock(end=100.1 * period)
     monkeypatch.setattr(competitor, "time", clock)
     with pytest.raises(TimeoutError):
         competitor.take(clock, share, period)
-    assert clock.cpu / clock.now == pytest.approx(share, abs=0.02)
+    assert clock.cpu / clock.now == pytest.approx(share, abs=0.03)
 
 
 def test_a_competitor_does_not_make_up_for_a_share_that_it_did_not_get(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = Clock(free=0.25, end=1.0)
+    clock = Clock(end=2.0, free=0.25, full_from=1.0)
     monkeypatch.setattr(competitor, "time", clock)
     with pytest.raises(TimeoutError):
         competitor.take(clock, 0.5, 0.01)
-    starved = clock.cpu
-    clock._free, clock._end = 1.0, 2.0
-    with pytest.raises(TimeoutError):
-        competitor.take(clock, 0.5, 0.01)
-    assert clock.cpu - starved == pytest.approx(0.5, abs=0.02)
+    assert clock.cpu == pytest.approx(0.25 + 0.5, abs=0.03)
 
 
 def test_primes_are_counted_right() -> None:
@@ -158,6 +158,38 @@ def test_a_load_that_ends_is_an_error_and_no_quiet_run() -> None:
         psutil.Process(pid).kill()
         with pytest.raises(TeffError, match="a load does not run"):
             running.__exit__(None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("file", "share", "period", "written"),
+    [
+        ("cpu.max", 0.25, 0.1, {"cpu.max": "25000 100000", "cpu.weight": "10000"}),
+        (
+            "cpu.cfs_quota_us",
+            0.5,
+            0.01,
+            {"cpu.cfs_period_us": "10000", "cpu.cfs_quota_us": "5000", "cpu.shares": "262144"},
+        ),
+        ("cpu.max", 0.1, 0.001, {"cpu.max": "1000 10000", "cpu.weight": "10000"}),  # no quota is below 1 ms
+        ("cpuset.cpus", 0.5, 0.01, {}),
+    ],
+)
+def test_a_group_of_either_version_is_given_the_share(
+    tmp_path: Path, file: str, share: float, period: float, written: dict[str, str]
+) -> None:
+    (tmp_path / file).touch()
+    assert settings(tmp_path, share, period) == written
+
+
+def test_a_control_group_is_gone_with_its_load() -> None:
+    with Competitors(Load.parse(f"spin:50@{CORE}"), ROOT) as competitors:
+        (pid,) = competitors.pids
+        mine = QuotaGroup.holding(pid, 0.5, 0.01)
+        if mine is None:
+            pytest.skip("no control group can be made here")
+        assert mine.folder.name in Path(f"/proc/{pid}/cgroup").read_text()
+    mine.close()
+    assert not mine.folder.exists()
 
 
 def test_a_checkout_without_sources_can_not_compile_them(tmp_path: Path) -> None:

@@ -1,11 +1,13 @@
 """Takes a share of one core, period after period: `python competitor.py KIND CORE SHARE PERIOD PARENT [SOURCE...]`.
 
-KIND is what it does with the core: `spin` reads a clock, `primes` sieves, `compile` lets the compiler read one SOURCE
-after another, each in a process of its own. SHARE is from 0 to 1, PERIOD is in seconds. It ends with the process
-PARENT, whatever ends that. SIGUSR1 suspends it with all that it started, SIGCONT lets it go on.
+KIND is its work: `spin` reads a clock, `primes` sieves, and `compile` starts the compiler for one SOURCE after another.
+SHARE is from 0 to 1, PERIOD is in seconds. The kernel ends the competitor when the process PARENT ends. SIGUSR1
+suspends the competitor with its compiler, and SIGCONT lets it go on. SIGUSR2 says that the system holds it to its
+share.
 
-Within a period it works until its CPU time is up, and sleeps for the rest. If it does not get its share of a period, it
-does not make up for that later: the lab reads what it really got. It is a separate program without the lab, as spin.py.
+In each period the competitor works until its CPU time is up, and sleeps for the rest. If it does not get its share of a
+period, it does not make up for that later. The lab reads the share that it got. Like `spin.py`, this is a separate
+program without the lab.
 """
 
 import contextlib
@@ -29,7 +31,7 @@ _NS = 1e9
 
 
 class Work(Protocol):
-    """What the competitor does with its core."""
+    """The use of the core."""
 
     def used(self) -> float:
         """CPU seconds so far."""
@@ -61,7 +63,7 @@ class Own:
 
 
 class Compiling:
-    """The compiler, process after process; a group of its own, which can be stopped as a whole."""
+    """A process of the compiler after another. Each leads a process group, which the competitor stops as a whole."""
 
     def __init__(self, sources: Sequence[str]) -> None:
         self._sources = _endlessly(sources)
@@ -157,12 +159,12 @@ def sieve() -> Callable[[], object]:
     return step
 
 
-def take(work: Work, share: float, period: float) -> None:
-    """For ever."""
+def take(work: Work, share: float, period: float, is_held: Callable[[], bool] = lambda: False) -> None:
+    """For ever. While it `is_held` to its share by the system, it works all the time."""
     allowed = work.used()
     end = time.monotonic()
     while True:
-        # Work beyond the share counts against the next period; what it did not get is gone.
+        # Work beyond the share counts against the next period. A share that the competitor did not get is lost.
         used = work.used()
         allowed = min(allowed, used) + share * period
         end = max(end, time.monotonic() - period) + period
@@ -170,7 +172,7 @@ def take(work: Work, share: float, period: float) -> None:
             work.go_on(allowed - used)
             used = work.used()
         left = end - time.monotonic()
-        if share < 1 and left > 0:
+        if share < 1 and left > 0 and not is_held():
             work.pause()
             time.sleep(left)
 
@@ -199,6 +201,8 @@ def main() -> None:
     }
     work = works[kind]()
 
+    held: list[bool] = []
+
     def suspend(_number: int, _frame: object) -> None:
         work.pause()
         os.kill(os.getpid(), signal.SIGSTOP)
@@ -209,6 +213,7 @@ def main() -> None:
         os._exit(0)
 
     signal.signal(signal.SIGUSR1, suspend)
+    signal.signal(signal.SIGUSR2, lambda _number, _frame: held.append(True))
     signal.signal(signal.SIGTERM, leave)
     end_with(int(parent), signal.SIGTERM)
     os.sched_setaffinity(0, {int(core)})
@@ -216,7 +221,7 @@ def main() -> None:
     gc.disable()
     print("ready", flush=True)
     os.kill(os.getpid(), signal.SIGSTOP)
-    take(work, float(share), float(period))
+    take(work, float(share), float(period), lambda: bool(held))
 
 
 if __name__ == "__main__":

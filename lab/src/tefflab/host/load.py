@@ -1,7 +1,7 @@
-"""A load: competitors that take a share of chosen cores while something is measured, and what they really got.
+"""A load: competitors that take a share of chosen cores while a program is measured, and the share that they got.
 
-`spin:50@1` is a load that spins and takes 50 % of core 1, `primes:25@0,1/100ms` one that takes 25 % of each of two
-cores, in periods of 100 ms. A competitor is a process of its own for each core (`competitor.py`).
+The load `spin:50@1` spins and takes 50 % of core 1. The load `primes:25@0,1/100ms` sieves and takes 25 % of each of two
+cores, in periods of 100 ms. For each core the lab starts a process, the competitor (`competitor.py`).
 """
 
 import contextlib
@@ -22,6 +22,7 @@ import psutil
 from tefflab.durations import seconds
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.host.processes import end_all, family
+from tefflab.host.quota_group import QuotaGroup
 
 KINDS = ("spin", "primes", "compile")
 PERIOD = "10ms"  # of a load that does not say it
@@ -97,11 +98,16 @@ class Competitors:
         self.share = 0.0  # of each core that they got in the latest `running`, on average
         sources = compiled_sources(root) if load.kind == "compile" else []
         self._processes: list[subprocess.Popen[str]] = []
+        self._groups: list[QuotaGroup] = []
         try:
             for core in load.cores:
                 self._processes.append(_started(load, core, sources))
             for process in self._processes:
                 _expect_ready(process)
+                # A compiler keeps to no share by itself. Where no group can be had, the competitor stops it in time.
+                if sources and (group := QuotaGroup.holding(process.pid, load.share, load.seconds)):
+                    self._groups.append(group)
+                    process.send_signal(signal.SIGUSR2)
         except BaseException:
             self.close()
             raise
@@ -145,7 +151,10 @@ class Competitors:
             for pipe in (process.stdout, process.stderr):
                 if pipe:
                     pipe.close()
+        for group in self._groups:
+            group.close()
         self._processes.clear()
+        self._groups.clear()
 
     def _signal(self, number: signal.Signals) -> None:
         for process in self._processes:
@@ -157,8 +166,8 @@ class Competitors:
 
 
 def cpu_seconds(pid: int) -> float:
-    """CPU time of a process and of all that it has started [s]: of live ones as the scheduler counts it, of those that
-    have ended to a tick of the kernel's clock."""
+    """CPU time of a process and of all processes that it has started [s]. The scheduler counts it for live processes;
+    for ended ones it is rounded to the kernel's clock tick."""
     return sum(_of_one(each.pid) for each in family(pid))
 
 

@@ -1,8 +1,8 @@
 """Contention: the cases of other kinds of benchmark beside a competitor that takes a share of chosen cores.
 
-After Ganguly and Lange, "The effect of asymmetric performance on asynchronous task based runtimes" (ROSS 2017): a
-program that shares a core should need n / (n - c) times as long, where c is the competitor's share of one of n cores,
-and no longer than without that core.
+After Ganguly and Lange, "The effect of asymmetric performance on asynchronous task based runtimes" (ROSS 2017). With a
+competitor's share c of one of n cores, a program should need n / (n - c) times as long. It should not need longer than
+without that core.
 """
 
 from collections.abc import Mapping, Sequence
@@ -65,15 +65,15 @@ class Contention(CaseBenchmark[Record]):
                 "contention",
                 "Measure how systems share a core: their time beside a competitor that takes more and more of it.\n\n"
                 "Beside it stand the ideal time, and the time without that core.",
-                "teff contention --systems openmp,tbb,teff --cases task_graph,apps:CASE --minutes 10",
+                "teff contention --cases spawn --shares 25,50 --minutes 15",
                 lambda request: plan(request, _TITLE),
                 (
-                    Option("--cases", "KIND:CASE, or a KIND for its usual cases, by commas.", _CASES),
+                    Option("--cases", "KIND:CASE or KIND, by commas.", _CASES),
                     Option("--command", "Your own, not systems; {workers} is filled in.", metavar="COMMAND"),
-                    Option("--shares", "Percentages that the load takes, by commas.", _SHARES, metavar="P,Q"),
-                    Option("--load", f"What it does: {', '.join(KINDS)}.", KINDS[0], metavar="KIND"),
+                    Option("--shares", "Of a core, in per cent.", _SHARES, metavar="P,Q"),
+                    Option("--load", f"{', '.join(KINDS[:-1])} or {KINDS[-1]}.", KINDS[0], metavar="KIND"),
                     Option("--cores", "The cores that it shares, by commas. [the last]", metavar="N,M"),
-                    Option("--period", "It takes its share once in each, 1ms to 100ms.", PERIOD, metavar="TIME"),
+                    Option("--period", "Of the load, from 1ms to 100ms.", PERIOD, metavar="TIME"),
                 ),
                 check=lambda own, _: (chosen_kinds(own["cases"], kinds_there()), loads_of(own)),
                 takes_one_number=True,

@@ -1,5 +1,5 @@
-"""Curves of time against the share of a core that a competitor takes: ratios to the ideal time, and the share from
-which it is better to leave the core."""
+"""Curves of time against a competitor's share of a core. They give ratios to the ideal time, and the share from which a
+program should leave the core."""
 
 import statistics
 from collections.abc import Iterator, Sequence
@@ -71,7 +71,7 @@ class Curve:
 
     @property
     def break_even(self) -> BreakEven | None:
-        """None where there is nothing to compare."""
+        """None if a curve has no load, or its time without the loaded cores was not measured."""
         if self.left is None or len(self.points) < 2:
             return None
         return break_even([(each.got, each.slowdown) for each in self.points], self.left)
@@ -251,7 +251,8 @@ class ContentionEstimates(CaseEstimates):
             signature(self.sitting, f"at most {percent(worst)} of a system's runs noisy"),
             [],
         )
-        label = "share of each loaded core that the load got" if len(self.of_plan.loaded) > 1 else "share that it got"
+        cores = "each loaded core" if len(self.of_plan.loaded) > 1 else "the core"
+        label = f"share of {cores} that the load got"
         return lines_chart(head, entries, lines, shares, label, percent, Height.of_ratios(lines))
 
     def closing(self, again: str, store: str) -> RenderableType | None:

@@ -115,7 +115,7 @@ def _listed(request: Request, workers: int) -> list[Case]:
         size = kind.of_fixed_size.replace("{width}", str(COLUMNS * workers))
         found += [
             Case(
-                name=each.name,
+                name=f"{kind.name}:{each.name}",
                 title=each.title,
                 group=kind.name,
                 flags=f"{each.flags} {size}".strip(),

@@ -89,14 +89,10 @@ StoreOfArgument = Annotated[
 ]
 Beside = Annotated[
     str,
-    typer.Option(
-        "--load", metavar="LOAD", help="That runs beside it, as spin:50@1: half of core 1. [none]", callback=not_empty
-    ),
+    typer.Option("--load", metavar="LOAD", help="Beside each run, as spin:50@1: half of core 1.", callback=not_empty),
 ]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the store's last sitting.")]
-InstallMissing = Annotated[
-    bool, typer.Option("--install-missing", help="First install what is not here; `teff install --list` says what.")
-]
+InstallMissing = Annotated[bool, typer.Option("--install-missing", help="First install what comes on request.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Install Debian packages without asking.")]
 Installs = Annotated[bool | None, typer.Option("--yes/--no-install", help="Install packages unasked, or none.")]
 AllVariants = Annotated[bool, typer.Option("--all-variants", help="Each system in all of its ways.")]
