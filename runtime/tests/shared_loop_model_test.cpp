@@ -138,6 +138,20 @@ checker::outcome check(fault put_in = fault::none, int preemptions = 3) {
       preemptions);
 }
 
+TEST(shared_loop, moves_half_of_another_part_and_all_that_is_no_longer_than_a_chunk) {
+  std::array<detail::shared_loop<>::part, 2> parts;
+  detail::shared_loop<> loop{parts.data(), 2};
+  loop.begin(40);
+  const auto claim = [&](std::uint32_t chunk) {
+    return loop.claim(0, [chunk](std::uint32_t) { return chunk; }).count();
+  };
+  EXPECT_EQ(claim(100), 20U);
+  EXPECT_EQ(claim(4), 4U);
+  EXPECT_EQ(claim(100), 6U);  // half of the other part is 10
+  EXPECT_EQ(claim(100), 10U);
+  EXPECT_EQ(claim(100), 0U);
+}
+
 TEST(shared_loop_model, each_iteration_runs_once_and_one_worker_ends_the_loop) {
   expect_no_fault(check<checked::atomic>());
 }

@@ -213,5 +213,23 @@ TEST(task_coroutine, is_recorded_replayed_and_checked_if_it_attaches_nothing) {
   });
 }
 
+// The destructor of the coroutine finds it, and can't throw.
+TEST(task_coroutine, that_another_function_calls_ends_the_program_with_the_way_out) {
+  if (under_thread_sanitizer) GTEST_SKIP() << "it stops children of processes with threads";
+  const auto body = [](int) -> task_coroutine { co_return; };
+  constexpr auto line =
+      "teff::task_coroutine: a function other than teff::flow::task\\(\\) called a body that is a coroutine, "
+      "and cannot run it: make it a task by flow::task\\(\\)";
+  EXPECT_DEATH(static_cast<void>(body(1)), line);
+  EXPECT_DEATH(
+      {
+        runtime rt{{.workers = 1}};
+        flow f{rt};
+        f.task_for(0, 1, body);
+        f.wait();
+      },
+      line);
+}
+
 }  // namespace
 }  // namespace teff::test

@@ -284,6 +284,10 @@ class flow {
   // The check is slow: it copies the memory before each body, and compares it afterwards. It has the system
   // take the access to those pages meanwhile, by mprotect() and a handler of SIGSEGV. So a system call that
   // a body gives such memory fails with EFAULT. The check does not know memory that no task has named.
+  //
+  // While the check is on, only the thread that makes the tasks may touch memory that they name. If another
+  // thread does during a body, the check may name that task for it, or the program may end with SIGSEGV. Have
+  // such threads end before check(true), or check a run without them.
   void check(bool on) {
     wait();
     core_->checker = on ? std::make_unique<detail::flow_checker>() : nullptr;

@@ -81,8 +81,8 @@ class task_coroutine {
     if (!frame_) return;
     if (frame_.promise().task == nullptr) [[unlikely]]
       detail::end_program(
-          misuse("teff::task_coroutine: a function called a body that is a coroutine, and dropped the "
-                 "coroutine: only teff::flow::task() runs such a body"));
+          misuse("teff::task_coroutine: a function other than teff::flow::task() called a body that is a "
+                 "coroutine, and cannot run it: make it a task by flow::task()"));
     frame_.destroy();
   }
 

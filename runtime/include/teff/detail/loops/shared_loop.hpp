@@ -39,12 +39,15 @@ class alignas(64) loop_part {
           rest.first, rest.first + static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, rest.count()))};
     });
   }
-  // The second half.
-  [[nodiscard]] loop_piece take_half() noexcept {
-    return take([](loop_piece rest) {
-      const auto half = (rest.count() + 1) / 2;
+  // The last length(rest) iterations, and at least the second half.
+  template <class Length>
+  [[nodiscard]] loop_piece take_last(Length length) noexcept {
+    return take([&](loop_piece rest) {
+      const std::uint64_t wanted = length(rest.count());
+      if (wanted >= rest.count()) return rest;
+      const auto some = std::max(static_cast<std::uint32_t>(wanted), (rest.count() + 1) / 2);
       return loop_piece{
-          half < aligned ? rest.last - half : std::max(rest.first, (rest.last - half) / aligned * aligned),
+          some < aligned ? rest.last - some : std::max(rest.first, (rest.last - some) / aligned * aligned),
           rest.last};
     });
   }
@@ -104,8 +107,9 @@ class shared_loop {
     for (unsigned i = 0; i < workers_; ++i) parts_[i].set(share_of(i, all));
     left_.store(std::uint64_t{all} + 1, std::memory_order_relaxed);
   }
-  // Next iterations for this worker, length(rest of its part) of them. If its part is empty, it moves half of
-  // the longest part there. Empty: no iterations are left to claim.
+  // Next iterations for this worker, length(rest of its part) of them. If its part is empty, the worker moves
+  // half of the longest part there, or length(rest of that part) if that is more. Empty: no iterations are
+  // left to claim.
   template <class Length>
   [[nodiscard]] loop_piece claim(unsigned worker, Length length) noexcept {
     for (;;) {
@@ -121,7 +125,7 @@ class shared_loop {
         }
       }
       if (longest == nullptr) return {};
-      if (const auto half = longest->take_half(); half.count() != 0) parts_[worker].set(half);
+      if (const auto moved = longest->take_last(length); moved.count() != 0) parts_[worker].set(moved);
     }
   }
   // How many no worker has claimed, about.
