@@ -11,7 +11,7 @@ from referencing import Registry, Resource
 from tefflab import project_root
 
 ROOT = project_root() / "bench"
-HEAD = "program"
+HEAD = "driver"
 
 
 @cache

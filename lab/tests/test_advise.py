@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
+
 from conftest import skip_unless_there
 from tefflab import project_root
 from tefflab.cli import advising, single_runs
@@ -18,7 +20,6 @@ from tefflab.profiles.task_trace import TaskTrace, task_trace
 from tefflab.systems.programs import find_program
 from tefflab.systems.registry import Registry
 from tefflab.systems.setup import SetupReport
-from typer.testing import CliRunner
 
 TINY = Metg(1e-9, "a test")
 Slice = tuple[float, float, str, str]  # from, to (microseconds), category, name

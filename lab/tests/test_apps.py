@@ -129,7 +129,8 @@ def test_an_experiment_draws_each_problem_against_what_is_varied(
         .replace("64, 128, 256", "1, 2, 4", 1)
         .replace("rounds = 3", 'chart = "time"\nrounds = 3')
     )
-    for name, workers in (("tiles", {2}), ("workers", {1, 2, 4})):
+    (folder / "rates.toml").write_text(VARIED.replace("rounds = 3", 'chart = "rate"\nphases = true\nrounds = 3'))
+    for name, workers in (("tiles", {2}), ("rates", {2}), ("workers", {1, 2, 4})):
         assert teff(monkeypatch, "experiment", name, "--workers", "2", "--json", "--store", name) == 0
         rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
         assert {row["workers"] for row in rows} == workers
@@ -145,6 +146,7 @@ def test_an_experiment_draws_each_problem_against_what_is_varied(
         ('flags = "-block {value}"', 'flags = "-block 64"', "flags need"),
         ('flags = "-block {value}"', 'flags = ["-block 64"]', "one for each value"),
         ("[problems]", 'cases = ["gemm"]\n[problems]', "give either"),
+        ("[problems]", 'chart = "time"\nphases = true\n[problems]', 'phases: they need a .vary., and chart = "rate"'),
     ],
 )
 def test_an_experiment_that_varies_nothing_is_refused(tmp_path: Path, line: str, instead: str, fault: str) -> None:

@@ -13,6 +13,7 @@ import pytest
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
@@ -120,7 +121,7 @@ def test_a_band_takes_as_many_launches_as_an_interval(launches: int) -> None:
     )
     figures = [
         plots.workers_chart(rows, "Knots", "Time", FOOTER),
-        plots.varied_chart(varied, "Knots", "Time", FOOTER, is_share=False),
+        plots.varied_chart(varied, "Knots", "Time", FOOTER, quantity=plots.TIME),
     ]
     for figure in figures:
         assert_legible(figure)
@@ -387,3 +388,21 @@ def test_an_experiments_picture_has_its_title_and_names_who_is_missing() -> None
     words = " ".join(text for text, _ in texts(drawn))
     assert " Figure 7 " in words
     assert f"{variant(9).id}: has died" in words
+
+
+def test_phases_are_shaded_where_the_best_line_is_good_and_beside() -> None:
+    tasks, sharing = variants(2)
+    rates = {tasks.id: [1e3, 2e3, 3e3, 2.8e3, 1e3], sharing.id: [2e3, 2.75e3, 2.9e3, 2e3, 0.5e3]}
+    xs = [1.0, 2.0, 4.0, 8.0, 16.0]
+    rows = [
+        [CaseRow(who, "knot", 2, Interval(1, 0.9, 1.1), None, "floor", {}, 3, 0.0, "") for who in (tasks, sharing)]
+        for _ in xs
+    ]
+    found = [{id_: Interval(own[i], 0.97 * own[i], 1.03 * own[i]) for id_, own in rates.items()} for i in range(5)]
+    varied = plots.Varied("tasks of a loop", [(x, f"{x:g}") for x in xs], rows, found)
+    zones = plots.Quantity(lambda value: f"{value:g} zones/s", more_is_better=True)
+    figure = plots.varied_chart(varied, "Zones", "Work a second", FOOTER, quantity=zones, phases=True)
+    assert_legible(figure)
+    assert {"too coarse", "good", "too fine"} <= {text for text, _ in texts(figure)}
+    spans = [each for each in figure.axes[0].patches if isinstance(each, Rectangle) and each.get_height() == 1]
+    assert [round(each.get_x(), 2) for each in spans[1:]] == [1.41, 11.31]  # beside 2 and beside 8

@@ -25,7 +25,7 @@ from tefflab.benchmarks.compared import (
     ratio_text,
     time_text,
 )
-from tefflab.output.plots import Varied, signature, slug, varied_chart
+from tefflab.output.plots import SHARE, TIME, Quantity, Varied, signature, slug, varied_chart
 from tefflab.output.quantities import digits, percent, rate
 from tefflab.output.table import Column
 from tefflab.records.plan import Case, Plan, Variant, counted_workers
@@ -41,6 +41,7 @@ _COLUMNS: Mapping[str, tuple[str, Callable[[float], str]]] = {
     _SHARE: ("of the cores'", percent),
 }
 _TIME_MEANING = "Time of a run, with 95 % intervals; smaller is better."
+_RATE_MEANING = "Work a second, with 95 % intervals; larger is better."
 _SHARE_MEANING = (
     "Share of the rate of as many cores in one large multiplication, with 95 % intervals; larger is better."
 )
@@ -120,6 +121,12 @@ class AppsRecord(Record):
         return self.counted_flops / self.wall_seconds
 
     @property
+    def work_per_second(self) -> float:
+        if not (done := self.work or self.flops):
+            raise RecordError(f"it counts no work: {self.error}")
+        return done / self.wall_seconds
+
+    @property
     def has_ceiling(self) -> bool:
         return self.ok and self.core_flops_per_second is not None
 
@@ -144,12 +151,15 @@ class AppsEstimates(ComparedEstimates):
         failures: Sequence[Failure],
     ) -> None:
         super().__init__(kind, sitting, plan, runs, failures)
+        is_rate = "rate" in plan.charts
         measured: dict[tuple[str, str, int], list[Run[AppsRecord]]] = {}
         for run in runs:
-            if run.record.has_ceiling:
+            if run.record.ok if is_rate else run.record.has_ceiling:
                 measured.setdefault((run.system_id, run.configuration, run.workers), []).append(run)
-        self._shares = {
-            at: median_of_rounds(by_round(own, lambda record: record.efficiency)) for at, own in measured.items()
+        self._units = {at: own[0].record.unit or "FLOP" for at, own in measured.items()}
+        self._drawn = {
+            at: median_of_rounds(by_round(own, lambda record: record.work_per_second if is_rate else record.efficiency))
+            for at, own in measured.items()
         }
 
     def tables_of(self, group: Group, to: Variant) -> Iterator[tuple[str, list[Column]]]:
@@ -162,12 +172,13 @@ class AppsEstimates(ComparedEstimates):
     def _lines(self) -> Iterator[tuple[str, Figure]]:
         """A picture for each problem, against the varied parameter."""
         is_time = "time" in self.plan.charts
-        meaning = _TIME_MEANING if is_time else _SHARE_MEANING
+        is_rate = "rate" in self.plan.charts
+        meaning = _TIME_MEANING if is_time else _RATE_MEANING if is_rate else _SHARE_MEANING
         for problem in dict.fromkeys(case.group for case in self.plan.cases):
             cases = [case for case in self.plan.cases if case.group == problem]
             rows = [self.groups[case] for case in cases]
             found = [
-                {row.variant.id: row.value if is_time else self._share(row, case) for row in own}
+                {row.variant.id: row.value if is_time else self._value(row, case) for row in own}
                 for case, own in zip(cases, rows, strict=True)
             ]
             if any(value for each in found for value in each.values()):
@@ -179,12 +190,18 @@ class AppsEstimates(ComparedEstimates):
                         f"{self.plan.title} – {problem}",
                         meaning,
                         foot,
-                        is_share=not is_time,
+                        quantity=TIME if is_time else self._rate(cases) if is_rate else SHARE,
+                        phases="phases" in self.plan.charts,
                     ),
                 )
 
-    def _share(self, row: CaseRow, case: Case) -> Interval | None:
-        return self._shares.get((row.variant.id, case.configuration, case.workers)) if row.value else None
+    def _value(self, row: CaseRow, case: Case) -> Interval | None:
+        return self._drawn.get((row.variant.id, case.configuration, case.workers)) if row.value else None
+
+    def _rate(self, cases: Sequence[Case]) -> Quantity:
+        configurations = {case.configuration for case in cases}
+        unit = next(unit for (_, own, _), unit in self._units.items() if own in configurations)
+        return Quantity(lambda value: rate(value, f"{unit}/s"), more_is_better=True)
 
     def _table(self, group: Group, case: str, to: Variant) -> list[Column]:
         """The quickest first."""

@@ -44,7 +44,8 @@ class AppsExperiment(CaseExperiment):
     against: str = ""
     problems: dict[NonEmpty, str] = Field(default_factory=dict)  # name -> flags
     vary: Varied | None = None
-    chart: Literal["share", "time"] = "share"  # of the cores' rate; or the time of a run
+    chart: Literal["share", "time", "rate"] = "share"  # of the cores' rate; the time of a run; its work a second
+    phases: bool = False  # the varied values are numbers of tasks: shade where tasks are too coarse, good and too fine
     distributed: bool = False  # only systems that can use several machines
 
     @model_validator(mode="after")
@@ -53,6 +54,8 @@ class AppsExperiment(CaseExperiment):
             raise ValueError("problems and [vary] go together")
         if self.vary is not None and self.cases:
             raise ValueError("cases are those of problems and [vary]: give either")
+        if self.phases and (self.vary is None or self.chart == "time"):
+            raise ValueError('phases: they need a [vary], and chart = "rate" or "share"')
         return self
 
     def takes(self, system: System) -> bool:
@@ -76,7 +79,7 @@ class AppsExperiment(CaseExperiment):
                 for place, value in enumerate(vary.values)
             ),
             experiment=self.name,
-            charts=(self.chart,),
+            charts=(self.chart, *(["phases"] if self.phases else [])),
             x_label=vary.name,
             against=against,
         )

@@ -1,7 +1,7 @@
-"""Whether the tasks of a traced program are too short, good or too long, what bounds the program, and how long they
-should be.
+"""The length of a program's tasks: whether a traced run has too short, good or too long ones, what bounds the run, and
+which length the tasks should have.
 
-Worker time is one of four: tasks; making tasks (the rest of `run()`); between tasks (dependences and queues); idle. If
+A worker runs a task, makes tasks (the rest of `run()`), is between tasks (dependences and queues) or is idle. If
 a worker is idle while another one makes tasks, the tasks are too short: they end faster than they are made. If it is
 idle while no worker makes any, there are too few tasks.
 """
@@ -63,7 +63,7 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What one traced run tells about the length of its tasks."""
+    """The findings of one traced run about the length of its tasks."""
 
     phase: Phase
     bound: str

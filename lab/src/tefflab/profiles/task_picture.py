@@ -16,7 +16,7 @@ _SHOWN_SHARE = 0.002  # a type with less of the window's time has no line in the
 
 
 def draw(trace: TaskTrace, title: str) -> Figure:
-    """The middle of the run, as much of it as can be seen."""
+    """A usual part of the run, as long as can be seen."""
     window = _window(trace)
     spent: defaultdict[str, float] = defaultdict(float)
     for track in trace.tracks:
@@ -34,16 +34,21 @@ def draw(trace: TaskTrace, title: str) -> Figure:
         for track in trace.tracks
     ]
     whole = trace.ended - trace.began
-    part = f"{duration(window[1] - window[0])} from the middle of {duration(whole)}"
+    part = f"{duration(window[1] - window[0])} of {duration(whole)}"
     meaning = f"{part}. Each bar is a task; the legend has each type's share of worker time."
     return timeline(workers, shares, _PLAIN, window, title, meaning)
 
 
 def _window(trace: TaskTrace) -> tuple[float, float]:
-    most = max(len(track.stretches) for track in trace.tracks)
-    middle = (trace.began + trace.ended) / 2
-    half = (trace.ended - trace.began) / 2 * min(1.0, _MOST_STRETCHES / most)
-    return middle - half, middle + half
+    """Of parts of the run in which the busiest worker has so many stretches, the one of median length."""
+    busiest = max((track.stretches for track in trace.tracks), key=len)
+    if len(busiest) <= _MOST_STRETCHES:
+        return trace.began, trace.ended
+    last = len(busiest) - _MOST_STRETCHES
+    parts = [
+        (busiest[at].began, busiest[at + _MOST_STRETCHES - 1].ended) for at in range(0, last + 1, max(1, last // 10))
+    ]
+    return sorted(parts, key=lambda each: each[1] - each[0])[len(parts) // 2]
 
 
 def _within(track: Track, window: tuple[float, float]) -> Iterator[Stretch]:

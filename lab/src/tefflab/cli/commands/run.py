@@ -47,8 +47,6 @@ def command(
     Example:  teff run all -type stencil_1d -kernel compute_bound -iter 1000
 
     Example:  teff run all --ranks 3 -type fft -width 7
-
-    Example:  teff run teff --benchmark apps -app cholesky --trace run.json
     """
     from tefflab import project_root
     from tefflab.benchmarks.benchmark import find_benchmark

@@ -6,6 +6,9 @@ picture of the same variants, and no text covers data.
 """
 
 from tefflab.output.plots.lines import (
+    SHARE,
+    TIME,
+    Quantity,
     Varied,
     efficiency_lines_chart,
     varied_chart,
@@ -15,6 +18,9 @@ from tefflab.output.plots.ratios import RatioRow, ratios_chart
 from tefflab.output.plots.sheet import save, save_pages, signature, slug
 
 __all__ = [
+    "SHARE",
+    "TIME",
+    "Quantity",
     "RatioRow",
     "Varied",
     "efficiency_lines_chart",

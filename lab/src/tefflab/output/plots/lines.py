@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
+from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullLocator
 
 from tefflab.analysis.results import CaseRow
 from tefflab.analysis.statistics import Interval
@@ -16,13 +16,16 @@ from tefflab.output.plots.intervals import HOLLOW, band, draw_arrow, ends, hollo
 from tefflab.output.plots.legend import Entry, Legend
 from tefflab.output.plots.looks import Look, looks
 from tefflab.output.plots.sheet import EDGE, RULE, SMALL, SOFT, WIDTH, Sheet, log_ticks, mark, stroke, text_width
-from tefflab.output.quantities import duration, percent, time_tick
+from tefflab.output.quantities import brief, duration, percent, time_tick
 from tefflab.output.scales import log_axis
 from tefflab.records.plan import Variant, counted_workers
 
 _HEIGHT, _TICKS, _GAP = 3.7, 0.4, 0.3
 Point = tuple[float, Interval]
 _LOG_FROM = 50.0  # a parameter that varies by more than this factor is drawn on a log axis
+_GOOD = 0.9  # of the best: as much is called good
+_PHASES = (("too coarse", "#eef1f7"), ("good", "#e7f4ea"), ("too fine", "#f9eeea"))
+_PHASE_ROW = 0.2  # inches above the axes
 _FEWEST_STEPS = 3  # so is a parameter with at least so many values that grow by one factor
 
 
@@ -73,9 +76,26 @@ class Varied:
     found: Sequence[Mapping[str, Interval | None]]
 
 
-def varied_chart(of: Varied, title: str, meaning: str, footer: str = "", *, is_share: bool) -> Figure:
-    """The share (or the time) of every system against the varied parameter, with bands. A line breaks where there is
-    none."""
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A drawn quantity: how it is written, and whether more of it is better. Shares have all as their end."""
+
+    written: Callable[[float], str]
+    more_is_better: bool
+    is_share: bool = False
+
+
+TIME = Quantity(duration, more_is_better=False)
+SHARE = Quantity(percent, more_is_better=True, is_share=True)
+
+
+def varied_chart(
+    of: Varied, title: str, meaning: str, footer: str = "", *, quantity: Quantity, phases: bool = False
+) -> Figure:
+    """The quantity of every system against the varied parameter, with bands. A line breaks where there is none.
+
+    `phases`: the parameter is a number of tasks, and three shades tell where tasks are too coarse, good and too fine.
+    """
     variants = {row.variant.id: row.variant for rows in of.rows for row in rows}
     look_of = looks(variants.values())
     known = {
@@ -83,21 +103,38 @@ def varied_chart(of: Varied, title: str, meaning: str, footer: str = "", *, is_s
         for id_ in variants
     }
     text_of = dict(of.values)
-    # Of shares the best one counts, of times that at the end.
-    telling = {id_: max(own, key=lambda each: each[1 if is_share else 0]) for id_, own in known.items() if own}
-    sign = -1 if is_share else 1
-    ranked = sorted(telling, key=lambda id_: (not is_share and -telling[id_][0], sign * telling[id_][1]))
-    written = percent if is_share else duration
+    # Of shares and rates the best one counts, of times that at the end.
+    best = quantity.more_is_better
+    telling = {id_: max(own, key=lambda each: each[1 if best else 0]) for id_, own in known.items() if own}
+    sign = -1 if best else 1
+    ranked = sorted(telling, key=lambda id_: (not best and -telling[id_][0], sign * telling[id_][1]))
     entries = [
-        Entry(look_of[id_], variants[id_].title, f"{written(value)} at {text_of[x]}")
+        Entry(look_of[id_], variants[id_].title, f"{quantity.written(value)} at {text_of[x]}")
         for id_ in ranked
         for x, value in [telling[id_]]
     ]
     lines = [Line(look_of[id_], [each.get(id_) for each in of.found]) for id_ in ranked]
     xs = [x for x, _ in of.values]
     head = Head(title, [meaning], footer, _absent(of))
-    height = Height.of_shares(lines) if is_share else None
-    return lines_chart(head, entries, lines, xs, of.name, text_of.__getitem__, height)
+    height = (
+        Height.of_shares(lines) if quantity.is_share else Height.of_rates(lines, quantity.written) if best else None
+    )
+    good = _good_part(xs, lines) if phases else None
+    return lines_chart(head, entries, lines, xs, of.name, text_of.__getitem__, height, good)
+
+
+def _good_part(xs: Sequence[float], lines: Sequence["Line"]) -> tuple[float, float]:
+    """From where to where the parameter keeps the best line within _GOOD of its best value. The ends lie between two
+    values of the parameter; an infinite end has no other value behind it."""
+    best = [max((each.value for line in lines if (each := line.estimates[i])), default=0.0) for i in range(len(xs))]
+    first = last = best.index(max(best))
+    while first > 0 and best[first - 1] >= _GOOD * max(best):
+        first -= 1
+    while last + 1 < len(xs) and best[last + 1] >= _GOOD * max(best):
+        last += 1
+    low = math.sqrt(xs[first - 1] * xs[first]) if first > 0 else -math.inf
+    high = math.sqrt(xs[last] * xs[last + 1]) if last + 1 < len(xs) else math.inf
+    return low, high
 
 
 def _absent(of: Varied) -> list[str]:
@@ -176,6 +213,21 @@ class Height:
 
         return Height(labels, draw)
 
+    @staticmethod
+    def of_rates(lines: Iterable[Line], written: Callable[[float], str]) -> "Height":
+        """From none to the highest value. A band that goes on ends there."""
+        most = max([each.value for line in lines for each in line.estimates if each], default=1.0)
+        ticks = [float(each) for each in MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(0, most) if each >= 0]
+        labels = [brief(written(each)) if each else "0" for each in ticks]
+
+        def draw(axes: Axes) -> None:
+            axes.set_ylim(0, 1.03 * ticks[-1])
+            axes.yaxis.set_major_locator(FixedLocator(ticks))
+            axes.yaxis.set_major_formatter(FixedFormatter(labels))
+            axes.grid(True, "major", "y", color=RULE, linewidth=0.6)
+
+        return Height(labels, draw)
+
 
 def lines_chart(
     head: Head,
@@ -185,8 +237,10 @@ def lines_chart(
     x_label: str,
     x_text: Callable[[float], str] = "{:g}".format,
     height: Height | None = None,  # that of times
+    good: tuple[float, float] | None = None,
 ) -> Figure:
-    """The estimates of each line at each of `xs` (rising), with bands; bounds have arrows."""
+    """The estimates of each line at each of `xs` (rising), with bands; bounds have arrows. `good`: where tasks are
+    neither too coarse, left of it, nor too fine."""
     lines = list(lines)
     height = height or Height.of_times(lines)
     legend = Legend(entries)
@@ -195,8 +249,11 @@ def lines_chart(
     sheet = Sheet(head.title, subtitles, head.footer, max(_HEIGHT, legend.height) + _TICKS, head.notes)
     left = EDGE + max(text_width(each, SMALL) for each in height.labels) + 0.08
     right = WIDTH - EDGE - legend.width - _GAP
-    axes = sheet.axes(left, right, sheet.bottom + _TICKS, sheet.top)
+    top = sheet.top - (_PHASE_ROW if good else 0)
+    axes = sheet.axes(left, right, sheet.bottom + _TICKS, top)
     _parameter_ticks(axes, xs, x_text, right - left)
+    if good:
+        _shade(sheet, axes, good, (left, right), top)
     height.draw(axes)
     for line in lines:
         points = [(x, each) if each else None for x, each in zip(xs, line.estimates, strict=True)]
@@ -207,6 +264,23 @@ def lines_chart(
     legend.draw(sheet, right + _GAP, sheet.top)
     sheet.text((left + right) / 2, sheet.bottom + 0.05, x_label, SMALL, color=SOFT, align="center")
     return sheet.figure
+
+
+def _shade(sheet: Sheet, axes: Axes, good: tuple[float, float], sides: tuple[float, float], top: float) -> None:
+    """The three phases, each with its name above it where there is room."""
+    low, high = axes.get_xlim()
+    ends_of_phases = (low, *(min(max(each, low), high) for each in good), high)
+    start, end = (axes.transData.transform((each, 1.0))[0] for each in (low, high))
+    for (name, colour), (first, last) in zip(_PHASES, pairwise(ends_of_phases), strict=True):
+        if first >= last:
+            continue
+        axes.axvspan(first, last, color=colour, linewidth=0, zorder=0)
+        near, far = (
+            sides[0] + (axes.transData.transform((each, 1.0))[0] - start) / (end - start) * (sides[1] - sides[0])
+            for each in (first, last)
+        )
+        if text_width(name, SMALL) <= far - near:
+            sheet.text((near + far) / 2, top + 0.06, name, SMALL, color=SOFT, align="center")
 
 
 def _is_geometric(xs: Sequence[float]) -> bool:
