@@ -30,7 +30,7 @@ class flow_tasks : public way {
            : one.mode == access_mode::out ? teff::out(one.bytes())
                                           : teff::inout(one.bytes());
   }
-  /// One that is not shared.
+  /// Makes a task that a single worker runs.
   template <class... What>
   void make_task(What&&... what) {
     flow_.task(std::forward<What>(what)...);
