@@ -4,8 +4,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <random>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "teff/apps/ways.hpp"
@@ -59,6 +61,14 @@ class in_any_order final : public way {
   void wait() override {
     while (!waiting_.empty()) run_one();
   }
+  [[nodiscard]] bool spawns() const override { return true; }
+  void run_spawning(const std::function<void()>& first) override {
+    first();
+    wait();
+  }
+  void spawn(int /*priority*/, std::function<void()> body) override {
+    waiting_.push_back({.body = [body = std::move(body)](range) { body(); }, .some = {}, .accesses = {}});
+  }
 
  private:
   static constexpr std::size_t most_waiting = 32;
@@ -86,8 +96,9 @@ class in_any_order final : public way {
     for (std::size_t i = 0; i < waiting_.size(); ++i)
       if (is_ready(i)) ready.push_back(i);
     const std::size_t which = ready[random_() % ready.size()];
-    waiting_[which].body(waiting_[which].some);
+    const task chosen = std::move(waiting_[which]);
     waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(which));
+    chosen.body(chosen.some);
   }
 
   std::int64_t parts_;

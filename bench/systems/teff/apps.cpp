@@ -5,8 +5,12 @@
 #include <teff/runtime.hpp>
 #include <teff/task_graph.hpp>
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "teff/apps/drive.hpp"
@@ -19,7 +23,11 @@ using namespace teff::apps;
 class flow_tasks final : public way {
  public:
   flow_tasks(teff::runtime& rt, std::int64_t parts, bool shared)
-      : flow_(rt), parts_(parts), shared_(shared) {}
+      : flow_(rt), spawned_(rt), parts_(parts), shared_(shared) {
+    spawned_.indegree([](const spawned*) { return 0; })
+        .priority([](const spawned* task) { return task->priority; })
+        .body([](spawned* task) { std::unique_ptr<spawned>(task)->body(); });
+  }
 
   void run(const step& each) override {
     const cut tasks(each.count, parts_);
@@ -27,9 +35,23 @@ class flow_tasks final : public way {
     made_ += tasks.parts();
   }
   void wait() override { flow_.wait(); }
+  [[nodiscard]] bool spawns() const override { return !shared_; }
+  void run_spawning(const std::function<void()>& first) override {
+    first();
+    spawned_.wait();
+  }
+  void spawn(int priority, std::function<void()> body) override {
+    made_.fetch_add(1, std::memory_order_relaxed);  // a count
+    spawned_.start(new spawned{priority, std::move(body)});
+  }
   [[nodiscard]] std::int64_t made() const { return made_; }
 
  private:
+  struct spawned {
+    int priority;
+    std::function<void()> body;
+  };
+
   void make(const step& each, range some) {
     each.accesses(some, accesses_);
     named_.clear();
@@ -45,9 +67,10 @@ class flow_tasks final : public way {
   }
 
   teff::flow flow_;
+  teff::task_graph<spawned*> spawned_;  ///< no task depends on another
   std::int64_t parts_;
   bool shared_;
-  std::int64_t made_ = 0;
+  std::atomic<std::int64_t> made_ = 0;
   access_list accesses_;
   std::vector<teff::access> named_;
 };
