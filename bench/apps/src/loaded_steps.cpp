@@ -43,7 +43,7 @@ class loaded_steps final : public loaded {
     measured.validation = {
         {"passed", said.error.empty()}, {"residual", found.residual}, {"bound", found.bound}};
     said.measured = std::move(measured);
-    said.who.variant = name_of(how_);
+    said.who.variant = system_.variant(how_);
     said.own["parameters"] = {{"app", what_.name}, {"tasks", parts_}};
     said.own["parameters"].update(app_->parameters());
     said.own["way"] = name_of(how_);

@@ -6,8 +6,8 @@
 #include "leanmd/known.hpp"
 #include "leanmd/problem.hpp"
 #include "leanmd/simulate.hpp"
-#include "loops.hpp"
 #include "teff/bench/failure.hpp"
+#include "ways_in_tests.hpp"
 
 namespace teff::apps::leanmd {
 namespace {
@@ -15,6 +15,14 @@ namespace {
 void expect_near(double found, double expected, const char* what) {
   if (expected == 0) return;
   EXPECT_NEAR(found / expected, 1, 1e-10) << what << " " << found;
+}
+
+/// Moves the particles by a third of a cell: many leave their cell, some over a side of the box.
+void scatter(problem& p) {
+  for (cell& each : p.cells) {
+    for (double& x : each.position.x) x += 5;
+    for (double& y : each.position.y) y -= 5;
+  }
 }
 
 class leanmd_of : public testing::TestWithParam<known> {};
@@ -38,11 +46,31 @@ TEST(leanmd, in_chunks_on_threads_has_the_same_energies_bit_by_bit) {
   in_order one;
   problem expected({3, 4, 3});
   const outcome in_one = simulate(expected, 3, one);
-  in_chunks some{.chunk = 10};
+  in_chunks some(10);
   problem p({3, 4, 3});
   const outcome in_parts = simulate(p, 3, some);
   EXPECT_EQ(in_parts.last.potential, in_one.last.potential);
   EXPECT_EQ(in_parts.last.kinetic, in_one.last.kinetic);
+}
+
+TEST(leanmd, has_the_same_bits_in_any_order_of_its_tasks) {
+  constexpr place cells{3, 3, 4};
+  in_order one;
+  problem expected(cells);
+  static_cast<void>(simulate(expected, 2, one));
+  scatter(expected);
+  migrate(expected, one);
+  const outcome in_one = simulate(expected, 1, one);
+  in_any_order tasks(18, 0);
+  problem p(cells);
+  static_cast<void>(simulate(p, 2, tasks));
+  scatter(p);
+  migrate(p, tasks);
+  const outcome in_parts = simulate(p, 1, tasks);
+  EXPECT_EQ(in_parts.last.potential, in_one.last.potential);
+  EXPECT_EQ(in_parts.last.kinetic, in_one.last.kinetic);
+  for (std::size_t i = 0; i < p.cells.size(); ++i)
+    EXPECT_EQ(p.cells[i].position.x, expected.cells[i].position.x) << "cell " << i;
 }
 
 TEST(leanmd, keeps_momentum_energy_and_particles) {
@@ -64,16 +92,8 @@ TEST(leanmd, moves_particles_to_the_cell_that_they_are_in) {
   in_order loops;
   problem p({3, 3, 3});
   const std::int64_t before = particles(p);
-  for (cell& each : p.cells) {  // a third of a cell: many leave, over sides of the box too
-    for (double& x : each.position.x) x += 5;
-    for (double& y : each.position.y) y -= 5;
-  }
-  const auto for_each = [&](auto&& kernel) {
-    loops.each(p.space.count(), [&](std::int64_t begin, std::int64_t end) { kernel(p, begin, end); });
-  };
-  for_each(leave);
-  EXPECT_LT(particles(p), before);
-  for_each(arrive);
+  scatter(p);
+  migrate(p, loops);
   EXPECT_EQ(particles(p), before);
   for (std::int32_t number = 0; number < p.space.count(); ++number) {
     const place at = p.space.at(number);

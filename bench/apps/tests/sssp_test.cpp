@@ -4,18 +4,23 @@
 #include <string>
 #include <vector>
 
-#include "loops.hpp"
 #include "sssp/answer.hpp"
 #include "sssp/delta_stepping.hpp"
 #include "sssp/generate.hpp"
 #include "sssp/known.hpp"
 #include "teff/bench/failure.hpp"
+#include "ways_in_tests.hpp"
 
 namespace teff::apps::sssp {
 namespace {
 
 std::int64_t wrong_distances(const problem& p) {
   return wrong_distances(p, 0, p.of.vertices());
+}
+
+void find_in_order(problem& p) {
+  in_order calls;
+  solve(p, calls);
 }
 
 class sssp_of : public testing::TestWithParam<known> {};
@@ -27,7 +32,7 @@ TEST_P(sssp_of, a_known_graph_is_the_known_answer) {
   EXPECT_EQ(of.edges(), expected.edges);
   EXPECT_EQ(source(of), expected.source);
   problem p(of, source(of), 4);
-  solve(p, in_order());
+  find_in_order(p);
   EXPECT_EQ(read_answer(p), expected.found);
   EXPECT_EQ(wrong_distances(p), 0);
 }
@@ -39,22 +44,38 @@ TEST(sssp, finds_the_same_distances_with_any_delta_in_chunks_on_threads) {
   for (const char* const name : {"kron10", "uniform12"}) {
     const graph of = named(name);
     problem expected(of, source(of), 4);
-    solve(expected, in_order());
+    find_in_order(expected);
     for (const distance delta : {1, 4, 50, 10'000})
       for (const std::int64_t chunk : {1, 7, 64}) {
         problem p(of, source(of), delta);
         for (int run = 0; run < 2; ++run) {
-          solve(p, in_chunks{.chunk = chunk});
+          in_chunks chunks(chunk);
+          solve(p, chunks);
           EXPECT_EQ(p.distances, expected.distances) << name << ", delta " << delta << ", chunk " << chunk;
         }
       }
   }
 }
 
+TEST(sssp, finds_the_same_distances_in_every_order_of_tasks_that_make_tasks) {
+  const graph of = named("uniform12");
+  problem expected(of, source(of), 4);
+  find_in_order(expected);
+  for (const distance delta : {1, 4, 10'000})
+    for (unsigned seed = 0; seed < 3; ++seed) {
+      in_any_order tasks(1, seed);
+      problem p(of, source(of), delta);
+      for (int run = 0; run < 2; ++run) {
+        solve(p, tasks);
+        EXPECT_EQ(p.distances, expected.distances) << "delta " << delta << ", seed " << seed;
+      }
+    }
+}
+
 TEST(sssp, with_one_distance_changed_is_wrong) {
   const graph of = kronecker(10);
   problem p(of, source(of), 4);
-  solve(p, in_order());
+  find_in_order(p);
   for (vertex at = 0; at < of.vertices(); at += 31) {
     const distance right = p.distances[std::size_t(at)];
     if (right == unreached) continue;
@@ -69,7 +90,7 @@ TEST(sssp, with_one_distance_changed_is_wrong) {
 TEST(sssp, of_a_part_that_floats_free_of_the_source_is_wrong) {
   const graph of(5, std::vector<listed_edge>{{0, 1, 3}, {2, 3, 1}, {3, 4, 1}});
   problem p(of, 0, 4);
-  solve(p, in_order());
+  find_in_order(p);
   EXPECT_EQ(p.distances, (std::vector<distance>{0, 3, unreached, unreached, unreached}));
   p.distances = {0, 3, 5, 6, 7};
   EXPECT_GT(wrong_distances(p), 0);

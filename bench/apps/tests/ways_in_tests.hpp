@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -20,6 +21,28 @@ class in_order final : public way {
   void wait() override {}
 };
 
+/// Chunks of a step, each on the thread that is free first.
+class in_chunks final : public way {
+ public:
+  explicit in_chunks(std::int64_t chunk) : chunk_(chunk) {}
+
+  void run(const step& each) override {
+    std::atomic<std::int64_t> next{0};
+    const auto run = [&] {
+      for (std::int64_t begin = 0; (begin = next.fetch_add(chunk_)) < each.count;)
+        each.body({begin, std::min(begin + chunk_, each.count)});
+    };
+    std::vector<std::jthread> others;
+    for (int i = 1; i < threads && i * chunk_ < each.count; ++i) others.emplace_back(run);
+    run();
+  }
+  void wait() override {}
+
+ private:
+  static constexpr int threads = 3;
+  std::int64_t chunk_;
+};
+
 /// Steps in `parts` tasks, in an order that `seed` chooses among the orders that the accesses allow. An
 /// access that a step does not name gives a wrong result in some order.
 class in_any_order : public way {
@@ -36,6 +59,14 @@ class in_any_order : public way {
   }
   void wait() final {
     while (!waiting_.empty()) run_one();
+  }
+  [[nodiscard]] bool spawns() const override { return true; }
+  void run_spawning(const std::function<void()>& first) override {
+    first();
+    wait();
+  }
+  void spawn(int /*priority*/, std::function<void()> body) override {
+    waiting_.push_back({.body = [body = std::move(body)](range) { body(); }, .some = {}, .accesses = {}});
   }
 
  protected:
@@ -72,8 +103,9 @@ class in_any_order : public way {
       for (std::size_t i = 0; i < waiting_.size(); ++i)
         if (is_ready(i)) ready.push_back(i);
     const std::size_t which = ready[random_() % ready.size()];
-    waiting_[which].body(waiting_[which].some);
+    const task chosen = std::move(waiting_[which]);
     waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(which));
+    chosen.body(chosen.some);
   }
 
   std::int64_t parts_;

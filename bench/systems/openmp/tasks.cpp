@@ -2,6 +2,7 @@
 // buffers they name.
 #include <omp.h>
 
+#include <atomic>
 #include <vector>
 
 #include "runtime.hpp"
@@ -84,8 +85,21 @@ class tasks final : public adapter {
     const std::int64_t first = points.first;
     const std::int64_t after = points.last + 1;
     kept_outputs* const outputs = &all;
+#ifdef __clang__
+    // libomp keeps on the stack the node that `taskwait depend` waits with, and a task that ends late writes
+    // to it after the wait has returned: random crashes (LLVM pull requests 86130 and 126049). A task's node
+    // is on its heap.
+    std::atomic<bool> ended{false};
+#pragma omp task depend(iterator(std::int64_t point = first : after), \
+                            in : *outputs->at(timestep, point).data()) shared(ended)
+    ended.store(true, std::memory_order_release);  // the load below sees what the tasks before have written
+    while (!ended.load(std::memory_order_acquire)) {
+#pragma omp taskyield
+    }
+#else
 #pragma omp taskwait depend(iterator(std::int64_t point = first : after), \
                                 in : *outputs->at(timestep, point).data())
+#endif
   }
 
   int team_;

@@ -5,6 +5,7 @@
 #include <teff/task_graph.hpp>
 
 #include <cstdint>
+#include <string_view>
 
 #include "flow_tasks.hpp"
 #include "teff/apps/drive.hpp"
@@ -25,6 +26,7 @@ class apps_system final : public tile_system {
   }
 
   [[nodiscard]] bool has(way_kind /*how*/) const override { return true; }
+  [[nodiscard]] std::string_view variant(way_kind how) const override { return variant_of(how); }
   counts run_steps(way_kind how, std::int64_t parts, const program& steps,
                    teff::bench::region_meter& region) override {
     if (how == way_kind::loops) {

@@ -11,7 +11,6 @@
 #include "hpcg/known.hpp"
 #include "hpcg/problem.hpp"
 #include "hpcg/solve.hpp"
-#include "kernel_loops.hpp"
 
 namespace teff::apps::hpcg {
 namespace {
@@ -25,10 +24,7 @@ class solver final : public app_over_ways {
     reached_ = {};
     std::ranges::fill(problem_.x, 0.0);
   }
-  void run(way& by) override {
-    kernel_loops loops(by);
-    reached_ = solve(problem_, loops);
-  }
+  void run(way& by) override { reached_ = solution(problem_, by).solve(); }
 
   /// Computes || b - A x || / || b || again, and whether the matrix and the preconditioner are symmetric.
   [[nodiscard]] finding check(way& by) override {
@@ -38,14 +34,13 @@ class solver final : public app_over_ways {
                   .own = {{"scaled_residual", reached_.scaled_residual}}};
     const auto* const known = std::ranges::find(all_known, problem_.finest().points.x, &known::side);
     constexpr double tolerance = 1e-5;
-    kernel_loops loops(by);
     if (known != std::end(all_known) &&
         !(std::abs(reached_.scaled_residual / known->residual - 1) <= tolerance))
       found.wrong = fmt::format("the scaled residual is {:.6g}: it must be {:.6g}", reached_.scaled_residual,
                                 known->residual);
-    else if (!(asymmetry_of_operator(problem_, loops) <= 1))
+    else if (!(asymmetry_of_operator(problem_, by) <= 1))
       found.wrong = "the matrix is not symmetric";
-    else if (!(asymmetry_of_preconditioner(problem_, loops) <= 1))
+    else if (!(asymmetry_of_preconditioner(problem_, by) <= 1))
       found.wrong = "the preconditioner is not symmetric";
     return found;
   }
@@ -74,7 +69,7 @@ description describe() {
       .name = "hpcg",
       .title = "A x = b by conjugate gradients with a multigrid preconditioner (HPCG 3.1)",
       .unit = "FLOP",
-      .ways = {way_kind::loops},
+      .ways = {way_kind::loops, way_kind::worksharing, way_kind::tasks},
       .cases = {{"hpcg-16", "preconditioned conjugate gradients, 16 x 16 x 16 points", "-size 16"},
                 {"hpcg-32", "preconditioned conjugate gradients, 32 x 32 x 32 points", "-size 32", false},
                 {"hpcg-64", "preconditioned conjugate gradients, 64 x 64 x 64 points", "-size 64", false}},

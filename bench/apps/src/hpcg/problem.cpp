@@ -53,7 +53,7 @@ problem::problem(const box& points, sweep how) {
     levels.back().finer = rows_of_every_other_point(coarse);
   }
   b = right_hand_side(finest().a);
-  for (std::vector<double>* each : {&x, &p, &ap}) each->resize(b.size());
+  for (std::vector<double>* each : {&x, &p, &ap, &terms}) each->resize(b.size());
 }
 
 void exaggerate_diagonal(problem& of) {

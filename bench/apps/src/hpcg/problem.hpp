@@ -30,10 +30,11 @@ struct problem {
   std::vector<level> levels;  ///< the finest first
   std::vector<double> b;
   std::vector<double> x;
-  std::vector<double> p;   ///< the direction
-  std::vector<double> ap;  ///< a p
-  double alpha = 0;        ///< the length of a step along p
-  double beta = 0;         ///< the share of the last direction in the next one
+  std::vector<double> p;      ///< the direction
+  std::vector<double> ap;     ///< a p
+  std::vector<double> terms;  ///< of a sum, for each row
+  double alpha = 0;           ///< the length of a step along p
+  double beta = 0;            ///< the share of the last direction in the next one
 
   [[nodiscard]] level& finest() { return levels.front(); }
   [[nodiscard]] const level& finest() const { return levels.front(); }

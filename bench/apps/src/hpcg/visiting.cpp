@@ -24,23 +24,10 @@ visiting in_wavefronts(const box& points) {
   return made;
 }
 
-visiting in_colours(const box& points) {
-  visiting made{.unit = 1};
-  for (int colour = 0; colour < 8; ++colour) {
-    made.first.push_back(static_cast<std::int64_t>(made.rows.size()));
-    for (int z = colour / 4; z < points.z; z += 2)
-      for (int y = colour / 2 % 2; y < points.y; y += 2)
-        for (int x = colour % 2; x < points.x; x += 2) made.rows.push_back(points.row(x, y, z));
-  }
-  made.first.push_back(static_cast<std::int64_t>(made.rows.size()));
-  return made;
-}
-
 }  // namespace
 
 visiting visiting_of(const box& points, sweep how) {
-  if (how == sweep::wavefronts) return in_wavefronts(points);
-  return how == sweep::colours ? in_colours(points) : one_by_one(points);
+  return how == sweep::wavefronts ? in_wavefronts(points) : one_by_one(points);
 }
 
 }  // namespace teff::apps::hpcg

@@ -13,7 +13,6 @@ enum class sweep : std::uint8_t {
   rows,        ///< one row after the other; nothing is parallel
   wavefronts,  ///< lines of points along x: a set has the lines with the same y + 2 z. The result is that of
                ///< `rows`, bit by bit, because each line still comes after its lower neighbours
-  colours,     ///< a set has the points of which the same coordinates are odd. The result is another one
 };
 
 /// The rows in the order of a sweep, in units within sets. Threads may update the units of a set at the same

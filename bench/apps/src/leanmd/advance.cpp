@@ -34,7 +34,7 @@ void move(std::vector<double>& position, std::vector<double>& velocity, const st
 
 }  // namespace
 
-void advance(problem& p, std::int64_t begin, std::int64_t end) {
+void advance(problem& p, bool measures, std::int64_t begin, std::int64_t end) {
   for (auto number = begin; number < end; ++number) {
     cell& each = p.cells[std::size_t(number)];
     triples& force = each.force;
@@ -46,7 +46,7 @@ void advance(problem& p, std::int64_t begin, std::int64_t end) {
       add(force.y, added.y);
       add(force.z, added.z);
     }
-    if (p.measures) each.kinetic = kinetic_energy(each.velocity);
+    if (measures) each.kinetic = kinetic_energy(each.velocity);
     move(each.position.x, each.velocity.x, force.x);
     move(each.position.y, each.velocity.y, force.y);
     move(each.position.z, each.velocity.z, force.z);

@@ -97,13 +97,13 @@ void meet_all(const problem& p, meeting& of) {
 
 }  // namespace
 
-void interact(problem& p, std::int64_t begin, std::int64_t end) {
+void interact(problem& p, bool measures, std::int64_t begin, std::int64_t end) {
   for (auto i = std::size_t(begin); i < std::size_t(end); ++i) {
     meeting& each = p.meetings[i];
     if (each.is_within_a_cell())
-      p.measures ? meet_all<false, true>(p, each) : meet_all<false, false>(p, each);
+      measures ? meet_all<false, true>(p, each) : meet_all<false, false>(p, each);
     else
-      p.measures ? meet_all<true, true>(p, each) : meet_all<true, false>(p, each);
+      measures ? meet_all<true, true>(p, each) : meet_all<true, false>(p, each);
   }
 }
 

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "catalogue.hpp"
-#include "kernel_loops.hpp"
 #include "leanmd/known.hpp"
 #include "leanmd/problem.hpp"
 #include "leanmd/simulate.hpp"
@@ -27,10 +26,7 @@ class molecules final : public app_over_ways {
     now_ = first_;
     seen_ = {};
   }
-  void run(way& by) override {
-    kernel_loops loops(by);
-    seen_ = simulate(now_, steps_, loops);
-  }
+  void run(way& by) override { seen_ = simulate(now_, steps_, by); }
 
   /// The total energy changes little, by the kinetic energy of the first step. The sum of all velocities and
   /// the number of particles stay.
@@ -102,7 +98,7 @@ description describe() {
   return {.name = "leanmd",
           .title = "molecular dynamics in a periodic box of cells (LeanMD)",
           .unit = "particle",
-          .ways = {way_kind::loops},
+          .ways = {way_kind::loops, way_kind::worksharing, way_kind::tasks},
           .cases = {{"leanmd-3", "molecular dynamics, 3 x 3 x 3 cells, 21 steps", "-cells 3x3x3 -steps 21"},
                     {"leanmd-4", "molecular dynamics, 4 x 4 x 4 cells, 21 steps", "-cells 4x4x4 -steps 21",
                      false}},

@@ -30,7 +30,8 @@ void leave(problem& p, std::int64_t begin, std::int64_t end) {
   for (auto number = begin; number < end; ++number) {
     cell& from = p.cells[std::size_t(number)];
     const place here = p.space.at(static_cast<std::int32_t>(number));
-    from.leaving.clear();
+    std::vector<migrant>& leaving = p.leaving[std::size_t(number)];
+    leaving.clear();
     std::size_t stay = 0;
     for (std::size_t i = 0; i < from.position.size(); ++i) {
       const triple at = from.position[i];
@@ -41,7 +42,7 @@ void leave(problem& p, std::int64_t begin, std::int64_t end) {
         from.velocity.set(stay, from.velocity[i]);
         ++stay;
       } else {
-        from.leaving.push_back(
+        leaving.push_back(
             {p.space.number(p.space.moved(here, beyond)), within_box(at, p.space.cells), from.velocity[i]});
       }
     }
@@ -54,7 +55,7 @@ void arrive(problem& p, std::int64_t begin, std::int64_t end) {
   for (auto number = begin; number < end; ++number) {
     cell& to = p.cells[std::size_t(number)];
     for (const std::int32_t from : to.around)
-      for (const migrant& each : p.cells[std::size_t(from)].leaving)
+      for (const migrant& each : p.leaving[std::size_t(from)])
         if (each.to == number) {
           to.position.push_back(each.position);
           to.velocity.push_back(each.velocity);

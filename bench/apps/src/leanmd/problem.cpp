@@ -112,6 +112,7 @@ problem::problem(const place& cells_a_side) : space{cells_a_side} {
       throw bench::usage_error(fmt::format("{} x {} x {} cells: a side has at least {}, as in 3x3x3",
                                            cells_a_side.x, cells_a_side.y, cells_a_side.z, least_side));
   cells.resize(std::size_t(space.count()));
+  leaving.resize(cells.size());
   for (std::int32_t number = 0; number < space.count(); ++number) {
     fill(cells[std::size_t(number)], space, number);
     add_meetings(*this, number);

@@ -43,7 +43,6 @@ struct cell {
   double kinetic = 0;                  ///< in millijoules, if the step measures it
   std::vector<std::int32_t> meetings;  ///< the meetings with this cell
   std::vector<std::int32_t> around;    ///< the other cells from which particles may come
-  std::vector<migrant> leaving;
 };
 
 /// The molecular dynamics of LeanMD: hydrogen atoms in a periodic box of cells, with a Lennard-Jones
@@ -57,7 +56,7 @@ struct problem {
   box space;
   std::vector<cell> cells;
   std::vector<meeting> meetings;
-  bool measures = false;  ///< whether this step computes energies
+  std::vector<std::vector<migrant>> leaving;  ///< by the cell that they leave
 };
 
 struct energies {

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <cstdint>
-
-#include "leanmd/kernels.hpp"
+#include "leanmd/problem.hpp"
+#include "teff/apps/ways.hpp"
 
 namespace teff::apps::leanmd {
 
@@ -12,27 +11,10 @@ struct outcome {
   energies last;
 };
 
-/// `steps` steps of one femtosecond. `loops.each(count, kernel)` runs kernel(begin, end) for parts of [0,
-/// count).
-template <class Loops>
-outcome simulate(problem& p, int steps, Loops& loops) {
-  const auto for_each = [&](const auto& of, auto&& kernel) {
-    loops.each(static_cast<std::int64_t>(of.size()),
-               [&](std::int64_t begin, std::int64_t end) { kernel(p, begin, end); });
-  };
-  outcome found;
-  for (int step = 1; step <= steps; ++step) {
-    p.measures = step == 1 || step == steps;
-    for_each(p.meetings, interact);
-    for_each(p.cells, advance);
-    if (p.measures) found.last = measured(p);
-    if (step == 1) found.first = found.last;
-    if (step % steps_to_migration == 0) {
-      for_each(p.cells, leave);
-      for_each(p.cells, arrive);
-    }
-  }
-  return found;
-}
+/// `steps` time steps of one femtosecond, as steps of a way. Returns when all of them have run.
+[[nodiscard]] outcome simulate(problem& p, int steps, way& by);
+
+/// The particles that are outside of their cell go to the cell that they are in.
+void migrate(problem& p, way& by);
 
 }  // namespace teff::apps::leanmd

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "teff/apps/cholesky.hpp"
 #include "teff/apps/gemm.hpp"
@@ -32,6 +33,8 @@ class system {
   /// Over ranks, it need not know how many there are, nor the release of their MPI.
   [[nodiscard]] virtual bench::identity describe() const = 0;
   [[nodiscard]] virtual bool has(way_kind /*how*/) const { return false; }
+  /// What its records call one of its ways.
+  [[nodiscard]] virtual std::string_view variant(way_kind how) const { return name_of(how); }
   /// Calls steps(way) in a way that the system has, at the place from which its users start loops, or make
   /// tasks. A step is cut into `parts` tasks.
   virtual counts run_steps(way_kind /*how*/, std::int64_t /*parts*/, const program& /*steps*/,
