@@ -49,13 +49,13 @@ TEST(hpcg, of_wavefronts_on_threads_is_that_of_rows_bit_by_bit) {
 }
 
 TEST(hpcg, has_the_same_bits_in_every_order_of_its_tasks) {
-  const box points{8, 16, 24};
-  constexpr limits until{.iterations = 3};
+  const box points{8, 16, 8};
+  constexpr limits until{.iterations = 2};
   in_order one;
   problem expected(points, sweep::rows);
   static_cast<void>(solution(expected, one).solve(until));
-  for (const std::int64_t parts : {1, 2, 5})
-    for (unsigned seed = 0; seed < 3; ++seed) {
+  for (const std::int64_t parts : {1, 3})
+    for (unsigned seed = 0; seed < 2; ++seed) {
       in_any_order tasks(parts, seed);
       problem of(points, sweep::wavefronts);
       static_cast<void>(solution(of, tasks).solve(until));

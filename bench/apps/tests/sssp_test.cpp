@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "kernel_loops.hpp"
 #include "sssp/answer.hpp"
 #include "sssp/delta_stepping.hpp"
 #include "sssp/generate.hpp"
@@ -21,7 +20,7 @@ std::int64_t wrong_distances(const problem& p) {
 
 void find_in_order(problem& p) {
   in_order calls;
-  solve(p, kernel_loops(calls));
+  solve(p, calls);
 }
 
 class sssp_of : public testing::TestWithParam<known> {};
@@ -51,11 +50,26 @@ TEST(sssp, finds_the_same_distances_with_any_delta_in_chunks_on_threads) {
         problem p(of, source(of), delta);
         for (int run = 0; run < 2; ++run) {
           in_chunks chunks(chunk);
-          solve(p, kernel_loops(chunks));
+          solve(p, chunks);
           EXPECT_EQ(p.distances, expected.distances) << name << ", delta " << delta << ", chunk " << chunk;
         }
       }
   }
+}
+
+TEST(sssp, finds_the_same_distances_in_every_order_of_tasks_that_make_tasks) {
+  const graph of = named("uniform12");
+  problem expected(of, source(of), 4);
+  find_in_order(expected);
+  for (const distance delta : {1, 4, 10'000})
+    for (unsigned seed = 0; seed < 3; ++seed) {
+      in_any_order tasks(1, seed);
+      problem p(of, source(of), delta);
+      for (int run = 0; run < 2; ++run) {
+        solve(p, tasks);
+        EXPECT_EQ(p.distances, expected.distances) << "delta " << delta << ", seed " << seed;
+      }
+    }
 }
 
 TEST(sssp, with_one_distance_changed_is_wrong) {

@@ -60,6 +60,14 @@ class in_any_order : public way {
   void wait() final {
     while (!waiting_.empty()) run_one();
   }
+  [[nodiscard]] bool spawns() const override { return true; }
+  void run_spawning(const std::function<void()>& first) override {
+    first();
+    wait();
+  }
+  void spawn(int /*priority*/, std::function<void()> body) override {
+    waiting_.push_back({.body = [body = std::move(body)](range) { body(); }, .some = {}, .accesses = {}});
+  }
 
  protected:
   struct task {
@@ -95,8 +103,9 @@ class in_any_order : public way {
       for (std::size_t i = 0; i < waiting_.size(); ++i)
         if (is_ready(i)) ready.push_back(i);
     const std::size_t which = ready[random_() % ready.size()];
-    waiting_[which].body(waiting_[which].some);
+    const task chosen = std::move(waiting_[which]);
     waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(which));
+    chosen.body(chosen.some);
   }
 
   std::int64_t parts_;

@@ -1,7 +1,10 @@
 // The mini-apps on OpenMP: parallel loops, and tasks with depend clauses on the memory that they read and
 // write.
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -25,6 +28,17 @@ class depend_tasks final : public way {
   void wait() override {
 #pragma omp taskwait
   }
+  [[nodiscard]] bool spawns() const override { return true; }
+  void run_spawning(const std::function<void()>& first) override {
+#pragma omp taskgroup
+    first();
+  }
+  void spawn(int priority, std::function<void()> body) override {
+    made_.fetch_add(1, std::memory_order_relaxed);  // a count
+    const int from_0 = std::max(omp_get_max_task_priority() + priority, 0);
+#pragma omp task priority(from_0) firstprivate(body)
+    body();
+  }
   [[nodiscard]] std::int64_t made() const { return made_; }
 
  private:
@@ -46,7 +60,7 @@ class depend_tasks final : public way {
   }
 
   std::int64_t parts_;
-  std::int64_t made_ = 0;
+  std::atomic<std::int64_t> made_ = 0;
   access_list accesses_;
   std::vector<std::byte*> read_;
   std::vector<std::byte*> written_;

@@ -26,9 +26,7 @@ class apps_system final : public tile_system {
   }
 
   [[nodiscard]] bool has(way_kind /*how*/) const override { return true; }
-  [[nodiscard]] std::string_view variant(way_kind how) const override {
-    return how == way_kind::tasks ? "t" : how == way_kind::worksharing ? "tf" : name_of(how);
-  }
+  [[nodiscard]] std::string_view variant(way_kind how) const override { return variant_of(how); }
   counts run_steps(way_kind how, std::int64_t parts, const program& steps,
                    teff::bench::region_meter& region) override {
     if (how == way_kind::loops) {

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -72,6 +73,7 @@ class ranks_system final : public tile_system {
 
   /// The size of tiles' messages is none of the steps'.
   [[nodiscard]] bool has(way_kind /*how*/) const override { return size_ == message_size::large; }
+  [[nodiscard]] std::string_view variant(way_kind how) const override { return variant_of(how); }
   counts run_steps(way_kind how, std::int64_t parts, const program& steps,
                    teff::bench::region_meter& region) override {
     if (how == way_kind::loops) {

@@ -3,8 +3,13 @@
 #include <teff/flow.hpp>
 #include <teff/named.hpp>
 #include <teff/runtime.hpp>
+#include <teff/task_graph.hpp>
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,17 +17,35 @@
 
 namespace teff::apps {
 
+/// How records call a way.
+inline std::string_view variant_of(way_kind how) {
+  return how == way_kind::tasks ? "t" : how == way_kind::worksharing ? "tf" : name_of(how);
+}
+
 /// Steps as tasks of a flow, which several workers may share.
 class flow_tasks : public way {
  public:
   flow_tasks(teff::runtime& rt, std::int64_t parts, bool shared)
-      : flow_(rt), parts_(parts), shared_(shared) {}
+      : flow_(rt), spawned_(rt), parts_(parts), shared_(shared) {
+    spawned_.indegree([](const spawned*) { return 0; })
+        .priority([](const spawned* task) { return task->priority; })
+        .body([](spawned* task) { std::unique_ptr<spawned>(task)->body(); });
+  }
 
   void run(const step& each) final {
     const cut tasks(each.count, parts_);
     for (std::int64_t i = 0; i < tasks.parts(); ++i) make(each, tasks.part(i));
   }
   void wait() final { flow_.wait(); }
+  [[nodiscard]] bool spawns() const final { return !shared_; }
+  void run_spawning(const std::function<void()>& first) final {
+    first();
+    spawned_.wait();
+  }
+  void spawn(int priority, std::function<void()> body) final {
+    count_one();
+    spawned_.start(new spawned{priority, std::move(body)});
+  }
   [[nodiscard]] std::int64_t made() const { return made_; }
 
  protected:
@@ -31,14 +54,21 @@ class flow_tasks : public way {
            : one.mode == access_mode::out ? teff::out(one.bytes())
                                           : teff::inout(one.bytes());
   }
-  /// One that is not shared.
+  /// Makes a task that a single worker runs.
   template <class... What>
   void make_task(What&&... what) {
     flow_.task(std::forward<What>(what)...);
-    ++made_;
+    count_one();
   }
 
  private:
+  struct spawned {
+    int priority;
+    std::function<void()> body;
+  };
+
+  void count_one() { made_.fetch_add(1, std::memory_order_relaxed); }  // a count
+
   void make(const step& each, range some) {
     each.accesses(some, accesses_);
     named_.clear();
@@ -49,13 +79,14 @@ class flow_tasks : public way {
     flow_.task_for(some.begin, some.end, named_, teff::named(name, [body = each.body](teff::range chunk) {
                      body({chunk.first, chunk.last});
                    }));
-    ++made_;
+    count_one();
   }
 
   teff::flow flow_;
+  teff::task_graph<spawned*> spawned_;  ///< no task depends on another
   std::int64_t parts_;
   bool shared_;
-  std::int64_t made_ = 0;
+  std::atomic<std::int64_t> made_ = 0;
   access_list accesses_;
   std::vector<teff::access> named_;
 };

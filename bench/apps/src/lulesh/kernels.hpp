@@ -8,8 +8,8 @@ namespace teff::apps::lulesh {
 // same time, because a chunk writes values of its own elements or nodes only. No result depends on the cuts.
 // A chunk begins after the chunks of the kernel before that hold its elements or nodes and their neighbours
 // (see neighbours.hpp). These dependences suffice: a step may begin before the step before has ended
-// everywhere. If there are several domains, each exchanges values with those around it within a step (see
-// domain::of_forces, domain::of_spreads), and the least of all domains' limits holds for the next step.
+// everywhere. Several domains exchange values within a step: see domain::of_forces and domain::of_spreads.
+// The least of all domains' limits holds for the next step.
 
 /// Elements: the force of pressure, viscosity and hourglass resistance on each corner.
 /// Reads the position and velocity of the elements' nodes; does not need the duration of the step.

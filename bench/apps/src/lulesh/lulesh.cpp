@@ -80,7 +80,7 @@ setting setting_of(index edge, const place& at) {
           .place = {at.rank % parts, at.rank / parts % parts, at.rank / (parts * parts)}};
 }
 
-/// What crosses in an exchange, as fields.
+/// An exchange, with fields for the values that cross.
 struct exchange_fields {
   explicit exchange_fields(exchange& of)
       : what(of), sent(std::span<double>(of.sent)), received(std::span<double>(of.received)) {}
@@ -130,7 +130,7 @@ class blast final : public app_over_ways {
   }
 
   /// Makes some time steps before it looks whether the time is over: on all ranks as many, so that all make
-  /// the same crossings. Steps after the end do nothing.
+  /// the same crossings. Time steps after the end move no node and change no element.
   void run(way& by) override {
     constexpr int time_steps_at_once = 4;
     while (!is_last_) {
@@ -286,7 +286,7 @@ class blast final : public app_over_ways {
     return static_cast<std::size_t>(i) +
            edge * (static_cast<std::size_t>(j) + edge * static_cast<std::size_t>(k));
   }
-  /// The energy of each element of the cube; 0 for those of other ranks.
+  /// The energies of the elements of the whole cube. Elements of other ranks have 0.
   [[nodiscard]] std::vector<double> energies_of_cube() const {
     const index edge = at_.at.edge;
     const auto& [x, y, z] = at_.at.place;

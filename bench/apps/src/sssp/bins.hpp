@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -31,6 +32,39 @@ class bins {
 
  private:
   std::vector<std::vector<vertex>> buckets_;
+};
+
+/// Bins that all tasks share. For each bucket that has vertices, a task waits that will take some of them.
+class shared_bins {
+ public:
+  /// Moves all vertices here. Returns the buckets that had none: the caller makes a task for each.
+  [[nodiscard]] std::vector<std::size_t> add(bins& from) {
+    std::vector<std::size_t> woken;
+    const std::lock_guard lock(mutex_);
+    for (std::size_t bucket = from.lowest(0); bucket < from.buckets(); bucket = from.lowest(bucket + 1)) {
+      if (all_.count(bucket) == 0) woken.push_back(bucket);
+      for (const vertex each : from[bucket]) all_.add(bucket, each);
+      from[bucket].clear();
+    }
+    return woken;
+  }
+  struct part {
+    std::vector<vertex> vertices;
+    bool is_last;  ///< the bucket has no others; if it has, the caller makes a task for it
+  };
+  /// Up to `most` vertices of a bucket.
+  [[nodiscard]] part take(std::size_t bucket, std::size_t most) {
+    const std::lock_guard lock(mutex_);
+    std::vector<vertex>& all = all_[bucket];
+    const auto first = all.end() - static_cast<std::ptrdiff_t>(std::min(most, all.size()));
+    part taken{{first, all.end()}, first == all.begin()};
+    all.erase(first, all.end());
+    return taken;
+  }
+
+ private:
+  std::mutex mutex_;
+  bins all_;
 };
 
 /// As many bins as kernels run at the same time. Between kernels, a thread may look at them all.

@@ -19,8 +19,8 @@ bool lower(distance& from, distance to) {
   return false;
 }
 
-void relax_edges(problem& p, std::span<const vertex> of, bins& mine) {
-  const auto settled = static_cast<distance>(p.bucket) * p.delta;
+void relax_edges(problem& p, std::size_t bucket, std::span<const vertex> of, bins& mine) {
+  const auto settled = static_cast<distance>(bucket) * p.delta;
   for (const vertex from : of) {
     const distance so_far = std::atomic_ref(p.distances[std::size_t(from)]).load(std::memory_order_relaxed);
     if (so_far < settled) continue;  // an earlier bucket had the vertex too
@@ -28,6 +28,28 @@ void relax_edges(problem& p, std::span<const vertex> of, bins& mine) {
       if (lower(p.distances[std::size_t(to)], so_far + length))
         mine.add(std::size_t((so_far + length) / p.delta), to);
   }
+}
+
+/// Relaxes the edges of the vertices of a bucket, and those of the vertices that fall into it again, while
+/// they are few.
+void relax_vertices(problem& p, std::size_t bucket, std::span<const vertex> of, bins& mine) {
+  relax_edges(p, bucket, of, mine);
+  std::vector<vertex> again;
+  while (mine.count(bucket) != 0 && mine.count(bucket) < few) {
+    again.clear();
+    again.swap(mine[bucket]);
+    relax_edges(p, bucket, again, mine);
+  }
+}
+
+void make_task(problem& p, way& by, std::size_t bucket) {
+  by.spawn(-static_cast<int>(bucket), [&p, &by, bucket] {
+    const shared_bins::part some = p.of_tasks.take(bucket, few);
+    if (!some.is_last) make_task(p, by, bucket);
+    const pool_of_bins::loan mine(p.bins);
+    relax_vertices(p, bucket, some.vertices, *mine);
+    for (const std::size_t woken : p.of_tasks.add(*mine)) make_task(p, by, woken);
+  });
 }
 
 }  // namespace
@@ -69,12 +91,28 @@ void gather(problem& p, std::int64_t begin, std::int64_t end) {
 
 void relax(problem& p, std::int64_t begin, std::int64_t end) {
   const pool_of_bins::loan mine(p.bins);
-  relax_edges(p, std::span(p.frontier).subspan(std::size_t(begin), std::size_t(end - begin)), *mine);
-  std::vector<vertex> again;
-  while (mine->count(p.bucket) != 0 && mine->count(p.bucket) < few) {
-    again.clear();
-    again.swap((*mine)[p.bucket]);
-    relax_edges(p, again, *mine);
+  relax_vertices(p, p.bucket, std::span(p.frontier).subspan(std::size_t(begin), std::size_t(end - begin)),
+                 *mine);
+}
+
+void solve(problem& p, way& by) {
+  reset(p);
+  if (by.spawns()) {
+    by.run_spawning([&p, &by] {
+      const pool_of_bins::loan first(p.bins);
+      for (const std::size_t bucket : p.of_tasks.add(*first)) make_task(p, by, bucket);
+    });
+    return;
+  }
+  const auto each = [&p, &by](const auto& of, auto kernel) {
+    by.run({.name = {},
+            .count = static_cast<std::int64_t>(of.size()),
+            .accesses = {},
+            .body = [&p, kernel](range some) { kernel(p, some.begin, some.end); }});
+  };
+  while (next_round(p)) {
+    each(p.bins, gather);
+    each(p.frontier, relax);
   }
 }
 

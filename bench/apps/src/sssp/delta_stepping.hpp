@@ -7,6 +7,7 @@
 
 #include "sssp/bins.hpp"
 #include "sssp/graph.hpp"
+#include "teff/apps/ways.hpp"
 
 namespace teff::apps::sssp {
 
@@ -33,6 +34,7 @@ struct problem {
   std::vector<vertex> frontier;       ///< the vertices of this round; some may be there more than once
   std::vector<std::size_t> gathered;  ///< where in `frontier` the vertices of each bin begin
   pool_of_bins bins;
+  shared_bins of_tasks;  ///< without rounds
 };
 
 /// Forgets all distances but that of the source.
@@ -48,15 +50,12 @@ void gather(problem& p, std::int64_t begin, std::int64_t end);
 /// bucket again, the same thread relaxes their edges too. This saves rounds (Zhang and others, 2020).
 void relax(problem& p, std::int64_t begin, std::int64_t end);
 
-/// Finds all distances. `loops.each(count, kernel)` runs kernel(begin, end) for parts of [0, count).
-template <class Loops>
-void solve(problem& p, Loops&& loops) {
-  reset(p);
-  while (next_round(p)) {
-    const auto count = [](const auto& of) { return static_cast<std::int64_t>(of.size()); };
-    loops.each(count(p.bins), [&](std::int64_t begin, std::int64_t end) { gather(p, begin, end); });
-    loops.each(count(p.frontier), [&](std::int64_t begin, std::int64_t end) { relax(p, begin, end); });
-  }
-}
+/// Finds all distances. Without tasks that make tasks, it runs rounds.
+///
+/// With them, there are no rounds, and nothing waits for the last vertex of a bucket. A task relaxes the
+/// edges of vertices of one bucket, and the priority of a lower bucket is higher. The distances are the same,
+/// since a vertex whose distance falls always comes into a bucket again. A task that runs before a lower
+/// bucket is empty only relaxes edges for nothing.
+void solve(problem& p, way& by);
 
 }  // namespace teff::apps::sssp

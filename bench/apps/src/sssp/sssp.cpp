@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "catalogue.hpp"
-#include "kernel_loops.hpp"
 #include "sssp/answer.hpp"
 #include "sssp/delta_stepping.hpp"
 #include "sssp/generate.hpp"
@@ -24,7 +23,7 @@ class shortest_paths final : public app_over_ways {
       : name_(std::move(name)), graph_(named(name_)), problem_(graph_, source(graph_), delta) {}
 
   void reset() override { std::ranges::fill(problem_.distances, unreached); }
-  void run(way& by) override { solve(problem_, kernel_loops(by)); }
+  void run(way& by) override { solve(problem_, by); }
 
   /// Counts the vertices whose distance is wrong.
   [[nodiscard]] finding check(way& /*by*/) override {
@@ -73,7 +72,7 @@ description describe() {
   return {.name = "sssp",
           .title = "shortest paths from one vertex by delta-stepping",
           .unit = "edge",
-          .ways = {way_kind::loops},
+          .ways = {way_kind::loops, way_kind::tasks},
           .cases = {{"sssp-kron16", "shortest paths, 2^16 vertices, Kronecker graph", "-graph kron16"},
                     {"sssp-kron20", "shortest paths, 2^20 vertices, Kronecker graph", "-graph kron20", false},
                     {"sssp-uniform16", "shortest paths, 2^16 vertices, uniform graph", "-graph uniform16",

@@ -160,6 +160,14 @@ class way {
   virtual void reduce(const field& /*of*/, reduction /*by*/) {}
   /// Returns when all steps have run.
   virtual void wait() = 0;
+
+  /// Whether the way has spawn(), for apps whose tasks are known only when others have run.
+  [[nodiscard]] virtual bool spawns() const { return false; }
+  /// Calls first(), which may call spawn(), as may the tasks that it makes. Returns when all of them have
+  /// run.
+  virtual void run_spawning(const std::function<void()>& first) { first(); }
+  /// Makes a task. A worker that chooses among such tasks takes the highest priority; they are not above 0.
+  virtual void spawn(int /*priority*/, std::function<void()> /*body*/) {}
 };
 
 /// An app's steps. Called once a run.
