@@ -342,56 +342,6 @@ TEST(flow, inner_tasks_release_what_a_weak_access_names) {
   });
 }
 
-// ---- Recordings ----
-
-TEST(flow, a_replay_runs_the_tasks_again_as_if_they_were_made_again) {
-  on_runtimes([&](runtime& rt) {
-    flow f{rt};
-    std::array<std::uint64_t, 10> x{};
-    std::array<std::uint64_t, 10> expected{};
-    std::uint64_t sum = 0;
-    std::uint64_t expected_sum = 0;
-    const auto relax = [](auto& at, std::size_t i) {
-      at[i] = at[i] * 3 + at[(i + 1) % 10] + at[(i + 9) % 10] + i;
-    };
-    auto step = f.record([&] {
-      for (std::size_t i = 0; i < 10; ++i)
-        f.task(task_options{.place = static_cast<unsigned>(i)}, inout(x[i]), in(x[(i + 1) % 10]),
-               in(x[(i + 9) % 10]), [&, i] { relax(x, i); });
-      for (std::size_t i = 0; i < 10; ++i)
-        f.task(in(x[i]), reduction(sum), [&, i](std::uint64_t& mine) { mine += x[i]; });
-    });
-    step.replay(20);
-    step.replay(3);
-    for (int n = 0; n < 24; ++n) {
-      for (std::size_t i = 0; i < 10; ++i) relax(expected, i);
-      for (const auto each : expected) expected_sum += each;
-    }
-    EXPECT_EQ(x, expected);
-    EXPECT_EQ(sum, expected_sum);
-    EXPECT_EQ(step.tasks(), 20U);
-  });
-}
-
-TEST(flow, tasks_within_recorded_tasks_are_refused) {
-  runtime rt{{.workers = 2}};
-  flow f{rt};
-  int x = 0;
-  EXPECT_NE(text_of<not_replayable>([&] {
-              static_cast<void>(f.record([&] { f.task(inout(x), [&] { f.task(inout(x), [&] { ++x; }); }); }));
-            }).find("made tasks in its body"),
-            std::string::npos);
-  bool again = false;
-  auto step = f.record([&] {
-    f.task(inout(x), [&] {
-      if (again) f.task(inout(x), [] {});
-    });
-  });
-  again = true;
-  EXPECT_NE(text_of<not_replayable>([&] { step.replay(); }).find("body of a replayed task"),
-            std::string::npos);
-}
-
 TEST(flow, a_task_that_takes_turns_begins_after_what_its_end_waits_for) {
   on_runtimes([](runtime& rt) {
     for (int round = 0; round < 30; ++round) {
@@ -423,18 +373,6 @@ TEST(flow, a_task_with_a_reduction_may_name_other_memory_twice) {
     f.wait();
     EXPECT_EQ(sum, 3);
   });
-}
-
-TEST(flow, a_recording_that_was_moved_from_is_not_replayed) {
-  runtime rt{{.workers = 2}};
-  flow f{rt};
-  int x = 0;
-  auto step = f.record([&] { f.task(inout(x), [&] { ++x; }); });
-  auto moved = std::move(step);
-  EXPECT_NE(text_of<misuse>([&] { step.replay(); }).find("was moved from"), std::string::npos);
-  EXPECT_EQ(step.tasks(), 0);
-  moved.replay();
-  EXPECT_EQ(x, 2);
 }
 
 TEST(flow, rows_of_a_section_may_not_lie_outside_by_any_stride) {

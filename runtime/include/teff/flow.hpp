@@ -59,9 +59,10 @@ struct task_loop_options {
 // Tasks of a flow that have run once, and can run again at hardly any cost a task. record() has found which
 // tasks wait for which.
 //
-// - A replay calls the same bodies again, on the workers that ran them. The result is as if the program made
-//   the tasks again, in the same order, once an iteration. Iterations overlap as far as the accesses allow.
-//   A body that counts its calls knows the iteration.
+// - A replay calls the same bodies again, on the workers that ran them, and on each in the order of the
+//   recorded run. The result is as if the program made the tasks again, in the order of making, once an
+//   iteration. Iterations overlap as far as the accesses allow. A body that counts its calls knows the
+//   iteration.
 // - A runtime runs one replay at a time. No other task of the flow may touch the same memory meanwhile.
 // - The memory that the tasks name must outlive the recording, and so must the runtime. The flow need not.
 class flow_recording {
@@ -87,7 +88,8 @@ class flow_recording {
 
 // Tasks that name the memory which they read and write. Two tasks are dependent if they share memory that
 // either of them writes. A task begins when the tasks that were made before it, and on which it depends, have
-// ended. So the result is that of the same program in which each task runs where it is made.
+// ended. So the result is that of the same program in which each task runs where it is made, if a body leaves
+// the memory alone that its inner tasks name once it has made them.
 //
 //   teff::flow f{rt};
 //   for (int step = 0; step < steps; ++step)
@@ -129,7 +131,8 @@ class flow {
   //   f.task(std::span<const teff::access>(list), teff::out(c), [&] { ... });  // a list known at run time
   //
   // Throws misuse if an access overlaps a reduction of the same task. Throws not_replayable if the body of a
-  // replayed task calls it. Throws runtime_was_shut_down, std::bad_alloc, and what copying the body throws.
+  // replayed task calls it. Throws runtime_was_shut_down if the runtime is gone; after runtime::shutdown()
+  // the flow drops the task, and wait() throws that. Throws std::bad_alloc, and what copying the body throws.
   template <class... What>
     requires(sizeof...(What) != 0 &&
              !std::same_as<std::remove_cvref_t<detail::first_of<What...>>, task_options>)
@@ -244,7 +247,8 @@ class flow {
   }
 
   // Calls make(), runs the tasks that it makes, and returns them as a recording when they have ended. Throws
-  // not_replayable if a body of these tasks makes tasks. Throws misuse if the flow is checked. Throws what
+  // not_replayable if a body of these tasks makes tasks, or if the flow is cancelled before all of them have
+  // run. Throws misuse if the flow is checked. Throws what
   // make() and wait() throw. All workers run each long worksharing task of a replay.
   //
   //   auto step = f.record([&] {
@@ -288,7 +292,11 @@ class flow {
   // While the check is on, only the thread that makes the tasks may touch memory that they name. If another
   // thread does during a body, the check may name that task for it, or the program may end with SIGSEGV. Have
   // such threads end before check(true), or check a run without them.
+  // Throws misuse while the flow is recorded.
   void check(bool on) {
+    if (core_->recorded != nullptr) [[unlikely]]
+      detail::throw_error(
+          misuse("teff::flow::check: called while the flow is recorded: call it when record() has returned"));
     wait();
     core_->checker = on ? std::make_unique<detail::flow_checker>() : nullptr;
   }

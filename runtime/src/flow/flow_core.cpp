@@ -206,8 +206,7 @@ void flow_core::run_body(flow_worker& here, ready_node& node) {
   const flow_watch::body watched(watch_.get(), task, here.index);
   if (task.body->loop != nullptr) [[unlikely]]
     return run_loop(here, task);
-  if (here.log != nullptr) [[unlikely]]
-    here.log->push_back(&task);
+  note_run(here, task);
   task.body->run(task);
   count_ran(here, task);
 }

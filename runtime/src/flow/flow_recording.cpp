@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <map>
+#include <queue>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -53,6 +55,53 @@ class dependences {
   ranges ranges_;
 };
 
+// Task `to` waits for task `from`, by their numbers in the list of tasks. If `to` is the size of the list or
+// more, the wait leads from an iteration to the next.
+struct wait_for {
+  std::size_t from;
+  std::size_t to;
+};
+
+// Takes the same list twice: a dependence of the second half on the first leads to the next iteration.
+std::vector<wait_for> waits_of(const std::vector<flow_record>& made) {
+  std::vector<wait_for> waits;
+  dependences all;
+  for (std::size_t i = 0; i < 2 * made.size(); ++i)
+    for (const auto& each : made[i % made.size()].accesses)
+      all.add(i, each, [&](std::size_t from, std::size_t to) {
+        if (from < made.size()) waits.push_back({from, to});
+      });
+  return waits;
+}
+
+// The order in which a replay runs the tasks of one worker: that in which their bodies began, as far as the
+// dependences allow. A replay orders commutative accesses and reductions as writers; the recorded run did
+// not. All dependences follow the order, so the lists of the workers and the dependences have no cycle.
+std::vector<std::size_t> ranks_of(const std::vector<wait_for>& waits,
+                                  const std::vector<std::uint64_t>& begun) {
+  const auto size = begun.size();
+  std::vector<std::vector<std::size_t>> followers(size);
+  std::vector<std::size_t> missing(size);
+  for (const auto& each : waits) {
+    if (each.to >= size) continue;
+    followers[each.from].push_back(each.to);
+    ++missing[each.to];
+  }
+  const auto later = [&](std::size_t a, std::size_t b) { return begun[a] > begun[b]; };
+  std::priority_queue<std::size_t, std::vector<std::size_t>, decltype(later)> ready(later);
+  for (std::size_t i = 0; i < size; ++i)
+    if (missing[i] == 0) ready.push(i);
+  std::vector<std::size_t> ranks(size);
+  for (std::size_t rank = 0; !ready.empty(); ++rank) {
+    const auto next = ready.top();
+    ready.pop();
+    ranks[next] = rank;
+    for (const auto each : followers[next])
+      if (--missing[each] == 0) ready.push(each);
+  }
+  return ranks;
+}
+
 // The loop of a task that all workers run in a replay, or null.
 flow_loop* shared_loop_of(flow_task& task) noexcept {
   flow_loop* const loop = task.body->loop != nullptr ? task.body->loop(task) : nullptr;
@@ -86,44 +135,58 @@ void flow_recording::finish(bool failed) {
   for (unsigned i = 0; i < logs_.size(); ++i) flow_->worker(i).log = nullptr;
   if (failed) return;
 
-  std::unordered_map<const flow_task*, std::size_t> number;
-  for (std::size_t i = 0; i < made_.size(); ++i) number.emplace(made_[i].task, i);
-  // Each list has a worker's tasks in the order of their making. All dependences follow this order, so lists
-  // and dependences have no cycle.
-  std::vector<std::uint32_t> counts;
-  std::vector<std::vector<replay_task>> places(made_.size());
-  for (std::uint32_t worker = 0; worker < logs_.size(); ++worker) {
-    auto& log = logs_[worker];
-    if (std::ranges::any_of(log, [&](const flow_task* each) { return !number.contains(each); }))
-      throw not_replayable(
-          "teff::flow::record: a task made tasks in its body, which a replay does not repeat: "
-          "make them outside, or run this part without a recording");
-    std::erase_if(log, [](flow_task* each) { return shared_loop_of(*each) != nullptr; });
-    for (const auto& each : made_)
-      if (shared_loop_of(*each.task) != nullptr) log.push_back(each.task);
-    std::ranges::sort(log, {}, [&](const flow_task* each) { return number[each]; });
-    for (std::uint32_t i = 0; i < log.size(); ++i) places[number[log[i]]].push_back({worker, i});
-    counts.push_back(static_cast<std::uint32_t>(log.size()));
-  }
-  // The same list twice. A dependence of the second half on the first leads from an iteration to the next.
-  std::vector<replay_edge> edges;
   const auto size = made_.size();
-  const auto add_edges = [&](std::size_t from, std::size_t to) {
-    for (const auto& a : places[from])
-      for (const auto& b : places[to % size]) edges.push_back({a, b, to >= size});
+  const auto waits = waits_of(made_);
+  const auto rank = ranks_of(waits, begun());
+  std::vector<std::uint32_t> counts;
+  std::vector<std::vector<replay_task>> places(size);
+  for (std::uint32_t worker = 0; worker < logs_.size(); ++worker) {
+    std::vector<std::size_t> own;
+    for (const auto& each : logs_[worker])
+      if (shared_loop_of(*each.task) == nullptr) own.push_back(each.number);
+    for (std::size_t i = 0; i < size; ++i)
+      if (shared_loop_of(*made_[i].task) != nullptr) own.push_back(i);
+    std::ranges::sort(own, {}, [&](std::size_t each) { return rank[each]; });
+    for (std::uint32_t i = 0; i < own.size(); ++i) places[own[i]].push_back({worker, i});
+    counts.push_back(static_cast<std::uint32_t>(own.size()));
+    if (own.empty()) continue;
+    auto& list = lists_.emplace_back();
+    for (const auto each : own) list.push_back(made_[each].task);
+  }
+  logs_.clear();
+  std::vector<replay_edge> edges;
+  const auto add_edges = [&](const wait_for& each) {
+    for (const auto& a : places[each.from])
+      for (const auto& b : places[each.to % size]) edges.push_back({a, b, each.to >= size});
   };
-  dependences all;
-  for (std::size_t i = 0; i < 2 * size; ++i)
-    for (const auto& each : made_[i % size].accesses)
-      all.add(i, each, [&](std::size_t from, std::size_t to) {
-        if (from < size) add_edges(from, to);
-      });
+  for (const auto& each : waits) add_edges(each);
   // A worker that begins a loop anew finds no other worker in the iteration before.
   for (std::size_t i = 0; i < size; ++i)
-    if (shared_loop_of(*made_[i].task) != nullptr) add_edges(i, i + size);
+    if (shared_loop_of(*made_[i].task) != nullptr) add_edges({i, i + size});
   core_.emplace(flow_->runtime(), replay_plan(counts, edges, true));
-  for (auto& each : logs_)
-    if (!each.empty()) lists_.push_back(std::move(each));
+}
+
+std::vector<std::uint64_t> flow_recording::begun() {
+  std::unordered_map<const flow_task*, std::size_t> number;
+  for (std::size_t i = 0; i < made_.size(); ++i) number.emplace(made_[i].task, i);
+  std::vector<std::uint64_t> all(made_.size());
+  std::size_t ran = 0;
+  for (auto& log : logs_)
+    for (auto& each : log) {
+      const auto found = number.find(each.task);
+      if (found == number.end())
+        throw not_replayable(
+            "teff::flow::record: a task made tasks in its body, which a replay does not repeat: "
+            "make them outside, or run this part without a recording");
+      each.number = found->second;
+      all[each.number] = each.begun;
+      ++ran;
+    }
+  if (ran != made_.size())
+    throw not_replayable("teff::flow::record: the flow was cancelled, and only " + std::to_string(ran) +
+                         " of " + std::to_string(made_.size()) +
+                         " tasks have run: record a run in which all tasks run");
+  return all;
 }
 
 void flow_recording::replay(std::uint64_t times) {

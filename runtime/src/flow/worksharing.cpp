@@ -46,8 +46,7 @@ flow_loop::flow_loop(part* of_workers, unsigned workers, teff::range all, std::s
 void flow_core::run_loop(flow_worker& here, flow_task& task) {
   flow_loop& loop = *task.body->loop(task);
   if (&task == &loop.offer) return;  // end() is called in any case, also of a flow that has failed
-  if (here.log != nullptr) [[unlikely]]
-    here.log->push_back(&task);
+  note_run(here, task);
   loop.begin(loop.units);
   loop.begun = true;
   if (trace_ring* const ring = ring_here(); ring != nullptr) [[unlikely]]

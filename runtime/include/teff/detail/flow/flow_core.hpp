@@ -42,15 +42,22 @@ struct flow_counts {
   }
 };
 
+// The run of a task's body while its flow is recorded.
+struct flow_run {
+  flow_task* task;
+  std::uint64_t begun;     // how many bodies of the flow have begun before
+  std::size_t number = 0;  // of the task, in the order of making
+};
+
 struct alignas(128) flow_worker : source_worker {
   flow_worker(unsigned worker, bool is_alone, flow_exchange& blocks)
       : source_worker(worker, is_alone), pool(blocks) {}
 
   flow_pool pool;
   flow_counts counts;
-  bool crowded = false;                    // tasks made within tasks run at once
-  std::vector<flow_task*>* log = nullptr;  // of a recording: the tasks that run here, in this order
-  alignas(128) flow_inbox inbox;           // tasks placed here
+  bool crowded = false;                  // tasks made within tasks run at once
+  std::vector<flow_run>* log = nullptr;  // of a recording: the bodies that run here
+  alignas(128) flow_inbox inbox;         // tasks placed here
 };
 
 class flow_core final : public task_source<flow_core, flow_worker> {
@@ -132,6 +139,12 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   [[nodiscard]] static unsigned ends_on(const flow_worker& /*here*/, const ready_node& /*task*/) noexcept {
     return any_worker;
   }
+  // If the flow is recorded, notes that the body begins. Relaxed: a task that waits for another begins after
+  // that one in the order of this one atomic, too.
+  void note_run(flow_worker& here, flow_task& task) {
+    if (here.log != nullptr) [[unlikely]]
+      here.log->push_back({&task, begun_while_recorded_.fetch_add(1, std::memory_order_relaxed)});
+  }
   void end(flow_worker& here, ready_node& task) noexcept;
   void end_now(flow_worker& here, flow_task& task) noexcept;
   void go_on(flow_worker& here, flow_task& task) noexcept;
@@ -180,6 +193,7 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   flow_counts outside_counts_;
   const std::unique_ptr<flow_watch> watch_;  // null: TEFF_WATCHDOG asks for no reports
   std::atomic<bool> has_priorities_{false};
+  std::atomic<std::uint64_t> begun_while_recorded_{0};
   waiters wait_for_tasks_;
   alignas(128) flow_inbox outside_;
   std::atomic<unsigned> want_room_{0};  // threads that wait until fewer tasks are outstanding

@@ -32,11 +32,14 @@ class flow_recording {
   [[nodiscard]] std::size_t tasks() const noexcept { return made_.size(); }
 
  private:
+  // Numbers the runs in the logs as the tasks, and returns when the body of each task began. Throws
+  // not_replayable.
+  [[nodiscard]] std::vector<std::uint64_t> begun();
   void run_part(std::size_t part, std::uint64_t times);
 
   std::shared_ptr<flow_core> flow_;
   std::vector<flow_record> made_;
-  std::vector<std::vector<flow_task*>> logs_;   // by worker
+  std::vector<std::vector<flow_run>> logs_;     // by worker, while it records
   std::vector<std::vector<flow_task*>> lists_;  // of the workers that have tasks
   std::optional<replay_core> core_;
   bool records_ = false;

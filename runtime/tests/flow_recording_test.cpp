@@ -1,0 +1,152 @@
+// Recordings of flows: what they refuse, and in which order a replay runs the tasks.
+#include <gtest/gtest.h>
+#include <teff/flow.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <semaphore>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "workers.hpp"
+
+namespace teff::test {
+namespace {
+
+TEST(flow_recording, a_replay_runs_the_tasks_again_as_if_they_were_made_again) {
+  on_runtimes([&](runtime& rt) {
+    flow f{rt};
+    std::array<std::uint64_t, 10> x{};
+    std::array<std::uint64_t, 10> expected{};
+    std::uint64_t sum = 0;
+    std::uint64_t expected_sum = 0;
+    const auto relax = [](auto& at, std::size_t i) {
+      at[i] = at[i] * 3 + at[(i + 1) % 10] + at[(i + 9) % 10] + i;
+    };
+    auto step = f.record([&] {
+      for (std::size_t i = 0; i < 10; ++i)
+        f.task(task_options{.place = static_cast<unsigned>(i)}, inout(x[i]), in(x[(i + 1) % 10]),
+               in(x[(i + 9) % 10]), [&, i] { relax(x, i); });
+      for (std::size_t i = 0; i < 10; ++i)
+        f.task(in(x[i]), reduction(sum), [&, i](std::uint64_t& mine) { mine += x[i]; });
+    });
+    step.replay(20);
+    step.replay(3);
+    for (int n = 0; n < 24; ++n) {
+      for (std::size_t i = 0; i < 10; ++i) relax(expected, i);
+      for (const auto each : expected) expected_sum += each;
+    }
+    EXPECT_EQ(x, expected);
+    EXPECT_EQ(sum, expected_sum);
+    EXPECT_EQ(step.tasks(), 20U);
+  });
+}
+
+TEST(flow_recording, tasks_within_recorded_tasks_are_refused) {
+  runtime rt{{.workers = 2}};
+  flow f{rt};
+  int x = 0;
+  EXPECT_NE(text_of<not_replayable>([&] {
+              static_cast<void>(f.record([&] { f.task(inout(x), [&] { f.task(inout(x), [&] { ++x; }); }); }));
+            }).find("made tasks in its body"),
+            std::string::npos);
+  bool again = false;
+  auto step = f.record([&] {
+    f.task(inout(x), [&] {
+      if (again) f.task(inout(x), [] {});
+    });
+  });
+  again = true;
+  EXPECT_NE(text_of<not_replayable>([&] { step.replay(); }).find("body of a replayed task"),
+            std::string::npos);
+}
+
+TEST(flow_recording, a_recording_that_was_moved_from_is_not_replayed) {
+  runtime rt{{.workers = 2}};
+  flow f{rt};
+  int x = 0;
+  auto step = f.record([&] { f.task(inout(x), [&] { ++x; }); });
+  auto moved = std::move(step);
+  EXPECT_NE(text_of<misuse>([&] { step.replay(); }).find("was moved from"), std::string::npos);
+  EXPECT_EQ(step.tasks(), 0);
+  moved.replay();
+  EXPECT_EQ(x, 2);
+}
+
+TEST(flow_recording, a_replay_runs_the_tasks_of_a_worker_in_the_order_of_the_recorded_run) {
+  runtime rt{{.workers = 2}};
+  std::array<int, 4> x{};
+  std::vector<int> order;
+  std::binary_semaphore made{0};
+  bool waits = true;
+  flow f{rt};
+  auto step = f.record([&] {
+    f.task(task_options{.priority = 9, .place = 1}, inout(x[0]), [&] {
+      if (waits) made.acquire();
+    });
+    // Ready while the worker is in the body above, which it leaves when all are made.
+    for (int i = 1; i < 4; ++i)
+      f.task(task_options{.priority = i, .place = 1}, inout(x[static_cast<std::size_t>(i)]),
+             [&order, i] { order.push_back(i); });
+    made.release();
+  });
+  EXPECT_EQ(order, (std::vector{3, 2, 1}));
+  waits = false;
+  order.clear();
+  step.replay(2);
+  EXPECT_EQ(order, (std::vector{3, 2, 1, 3, 2, 1}));
+}
+
+// Its bodies ran in another order than the replay, which orders them as writers, may run them in.
+TEST(flow_recording, a_replay_of_commutative_tasks_ends_though_they_ran_in_another_order) {
+  runtime rt{{.workers = 2}};
+  std::array<int, 3> x{};
+  int sum = 0;
+  std::binary_semaphore made{0};
+  bool waits = true;
+  flow f{rt};
+  auto step = f.record([&] {
+    f.task(task_options{.priority = 9, .place = 1}, inout(x[0]), [&] {
+      if (waits) made.acquire();
+    });
+    for (int i = 1; i < 3; ++i)
+      f.task(task_options{.priority = i, .place = 1}, commutative(sum), in(x[static_cast<std::size_t>(i)]),
+             [&] { ++sum; });
+    made.release();
+  });
+  waits = false;
+  step.replay(5);
+  EXPECT_EQ(sum, 12);
+}
+
+TEST(flow_recording, a_flow_that_is_cancelled_meanwhile_is_not_recorded) {
+  runtime rt{{.workers = 2}};
+  flow f{rt};
+  int x = 0;
+  EXPECT_NE(text_of<not_replayable>([&] {
+              static_cast<void>(f.record([&] {
+                f.task(inout(x), [&] { ++x; });
+                f.cancel();
+                f.task(inout(x), [&] { ++x; });
+              }));
+            }).find("was cancelled, and only"),
+            std::string::npos);
+  auto step = f.record([&] { f.task(inout(x), [&] { x = 7; }); });
+  x = 0;
+  step.replay();
+  EXPECT_EQ(x, 7);
+}
+
+TEST(flow_recording, a_check_does_not_begin_while_the_flow_is_recorded) {
+  runtime rt{{.workers = 2}};
+  flow f{rt};
+  EXPECT_NE(text_of<misuse>([&] {
+              static_cast<void>(f.record([&] { f.check(true); }));
+            }).find("check: called while"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace teff::test
