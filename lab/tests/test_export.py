@@ -23,18 +23,18 @@ from tefflab.errors import TeffError
 from tefflab.output.exports import values_of
 from tefflab.systems.registry import Registry
 
-DATA = Path(__file__).parent / "data" / "earlier"
+DATA = Path(__file__).parent / "data" / "store"
 PROGRAM = '[[program]]\nbenchmark = "spawn"\nname = "one"\ntitle = "one"\nprogram = "none"\n'
 
 
 @pytest.fixture
 def exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[[str], str]:
-    """The store of earlier days, in a format."""
-    shutil.copytree(DATA, tmp_path / "results" / "earlier")
+    """The store of the tests, in a format."""
+    shutil.copytree(DATA, tmp_path / "results" / "measured")
     write_system(tmp_path, "plain", PROGRAM)
 
     def printed(form: str) -> str:
-        export(Registry(tmp_path), "earlier", form, None)
+        export(Registry(tmp_path), "measured", form, None)
         return capsys.readouterr().out
 
     return printed
@@ -86,7 +86,7 @@ def test_a_dashboard_finds_the_same_values_in_nanoseconds(form: str, exported: C
 
 
 def test_parquet_has_the_columns_of_the_csv(tmp_path: Path, exported: Callable[[str], str]) -> None:
-    export(Registry(tmp_path), "earlier", "parquet", tmp_path / "v.parquet")
+    export(Registry(tmp_path), "measured", "parquet", tmp_path / "v.parquet")
     there = polars.read_parquet(tmp_path / "v.parquet")
     heads, *rows = csv.reader(io.StringIO(exported("csv")))
     assert (there.columns, there.height) == (heads, len(rows))
@@ -94,7 +94,7 @@ def test_parquet_has_the_columns_of_the_csv(tmp_path: Path, exported: Callable[[
 
 def test_pdf_has_a_page_for_each_picture(tmp_path: Path, exported: Callable[[str], str]) -> None:
     del exported
-    export(Registry(tmp_path), "earlier", "pdf", tmp_path / "a.pdf")
+    export(Registry(tmp_path), "measured", "pdf", tmp_path / "a.pdf")
     pages = (tmp_path / "a.pdf").read_bytes().count(b"/Type /Page ")
     assert pages == 4, "METG and efficiency of a graph, and two spawn patterns"
 
@@ -113,4 +113,4 @@ def test_what_can_not_be_exported_is_said_in_one_line(tmp_path: Path, exported: 
     with pytest.raises(TeffError, match=r"name a file, as -o measured\.parquet$"):
         exported("parquet")
     with pytest.raises(TeffError, match=r"name a file that can be written$"):
-        export(Registry(tmp_path), "earlier", "csv", tmp_path / "nowhere" / "a.csv")
+        export(Registry(tmp_path), "measured", "csv", tmp_path / "nowhere" / "a.csv")

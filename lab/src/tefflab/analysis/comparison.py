@@ -9,13 +9,14 @@ pattern: a kind of benchmark gives the quantities of a sitting.
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, Self
 
 from tefflab.analysis.crossing import Relation
 from tefflab.analysis.distance import alike
 from tefflab.analysis.shift import Move, Shift, machine, own_changes
 from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval, ratio_interval
+from tefflab.json_lines import finite
 from tefflab.records.plan import Variant
 
 RatioRelation = Literal["=", "<", ">", "?"]
@@ -151,13 +152,13 @@ class Comparison:
             "configuration": self.place,
             "a": self.a.row.to_json(),
             "b": self.b.row.to_json(),
-            "ratio": _plain(self.ratio) | {"relation": self.relation},
-            "own_ratio": None if self.own is None else _plain(self.own),
+            "ratio": finite(self.ratio) | {"relation": self.relation},
+            "own_ratio": finite(self.own),
             "significant": self.significant,
             "overhead_ratio": None
             if self.overhead is None
-            else _plain(self.overhead) | {"significant": self.overhead_significant},
-            "own_overhead_ratio": None if self.own_overhead is None else _plain(self.own_overhead),
+            else finite(self.overhead) | {"significant": self.overhead_significant},
+            "own_overhead_ratio": finite(self.own_overhead),
             "agrees": self.agrees,
         }
 
@@ -186,7 +187,7 @@ class Answer:
             "against": self.against,
             "machine": None
             if self.machine is None
-            else _plain(self.machine.ratio) | {"row_spread": self.machine.spread, "rows": self.machine.rows},
+            else finite(self.machine.ratio) | {"row_spread": self.machine.spread, "rows": self.machine.rows},
             "comparisons": [each.to_json() for each in self.comparisons],
             "agreeing": sum(each.agrees is True for each in self.comparisons),
             "compared": len(self.comparisons),
@@ -298,7 +299,3 @@ def _between_sittings(a: Quantity, b: Quantity) -> Interval:
 
 def _arm(upper: float, lower: float) -> float:
     return math.log(upper / lower) if lower > 0 and upper < math.inf else math.inf
-
-
-def _plain(interval: Interval) -> dict[str, float | None]:
-    return {name: value if math.isfinite(value) else None for name, value in asdict(interval).items()}

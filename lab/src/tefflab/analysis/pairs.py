@@ -16,6 +16,7 @@ from scipy import special
 from tefflab.analysis.comparison import ByRound, Quantity, Side, compare_systems
 from tefflab.analysis.crossing import Relation
 from tefflab.analysis.statistics import Interval
+from tefflab.json_lines import finite
 
 Verdict = Literal["slower", "not slower", "unknown"]
 
@@ -76,9 +77,9 @@ class Pair:
     def to_json(self) -> dict[str, Any]:
         return {
             "place": self.place,
-            "a": _plain(self.a),
-            "b": _plain(self.b),
-            "ratio": _plain(self.ratio) if self.pairs else None,
+            "a": finite(self.a),
+            "b": finite(self.b),
+            "ratio": finite(self.ratio) if self.pairs else None,
             "rounds": self.pairs,
             "verdict": self.verdict,
         }
@@ -150,8 +151,3 @@ def _ranks_cut(pairs: int, tail: float) -> int:
         shifted = np.concatenate([np.zeros(rank), chances[:-rank]])
         chances = (chances + shifted) / 2
     return int(np.searchsorted(np.cumsum(chances), tail, side="right"))
-
-
-def _plain(interval: Interval) -> dict[str, float | None]:
-    ends = {"value": interval.value, "low": interval.low, "high": interval.high}
-    return {name: value if math.isfinite(value) else None for name, value in ends.items()}

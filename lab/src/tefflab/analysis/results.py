@@ -6,10 +6,11 @@ One object of each kind is one line of a table or one curve of a picture; nothin
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval, MetgEstimate
+from tefflab.json_lines import finite
 from tefflab.records.plan import Variant, counted_workers
 
 NO_TURN = "no turn in the time"  # why nothing is known of a system:
@@ -87,9 +88,9 @@ class MetgRow:
             "title": self.variant.title,
             "version": self.variant.version,
             "threshold": self.threshold,
-            "metg": None if self.metg is None else finite(asdict(self.metg)),
-            "overhead": None if self.overhead is None else finite(asdict(self.overhead)),
-            "ceiling": None if self.ceiling is None else finite(asdict(self.ceiling)) | {"unit": self.ceiling_unit},
+            "metg": finite(self.metg),
+            "overhead": finite(self.overhead),
+            "ceiling": finite(self.ceiling) | {"unit": self.ceiling_unit} if self.ceiling else None,
             "rounds": self.rounds,
             "repeats": self.runs,
             "noisy_share": self.noisy_share,
@@ -170,19 +171,11 @@ class CaseRow:
             "version": self.variant.version,
             self.keys[0]: self.case,
             "workers": self.workers,
-            self.keys[1]: None if self.value is None else finite(asdict(self.value)),
-            "ratio_to_first": None if self.ratio is None else finite(asdict(self.ratio)),
+            self.keys[1]: finite(self.value),
+            "ratio_to_first": finite(self.ratio),
             "verdict": self.verdict,
             **self.facts,
             "rounds": self.rounds,
             "noisy_share": self.noisy_share,
             "note": self.note,
         }
-
-
-def finite(values: Mapping[str, Any]) -> dict[str, Any]:
-    """As JSON has it: infinite values are None."""
-    return {
-        name: None if isinstance(value, float) and value in (float("inf"), float("-inf")) else value
-        for name, value in values.items()
-    }

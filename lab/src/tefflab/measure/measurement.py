@@ -209,11 +209,7 @@ def _entries(
     registry: Registry, kind: Benchmark[Any], rounds: Sequence[Round[Any]], failures: Sequence[Failure]
 ) -> list[Entry]:
     ids = [each.variant.id for each in rounds]
-    ways = {system.name: own for system in registry.named(ids) if (own := kind.programs(system))}
-    # In a plan that was written before, a system's name alone stands for its first program, whichever is the best.
-    programs: dict[str, Program] = {name: own[0] for name, own in ways.items()} | {
-        each.id: each for own in ways.values() for each in own
-    }
+    programs = {each.id: each for system in registry.named(ids) for each in kind.programs(system)}
     if kind.own_command:
         programs[kind.own_command.id] = kind.own_command
     failed = {(each.system_id, each.configuration, each.workers): each for each in failures}

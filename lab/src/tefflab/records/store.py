@@ -9,8 +9,7 @@
 
 A line is written with one `write` under `flock`, so writers in several processes never mix. It is in the kernel's hands
 when `append` returns, so a killed lab loses nothing, and on disk within about a second. A torn line (power cut in
-mid-write) is skipped, reported as `Damage`, and never written over. Stores that were written before have other files,
-too; `tefflab.records.earlier` reads them.
+mid-write) is skipped, reported as `Damage`, and never written over.
 """
 
 import errno
@@ -31,7 +30,6 @@ from pydantic import BaseModel, ValidationError
 
 from tefflab.carried import TYPED
 from tefflab.errors import BAD_INPUT, TeffError, first_fault
-from tefflab.records import earlier
 from tefflab.records.record import AnyRecord, Record
 from tefflab.records.run import Failure, Line, Run, RunKey, Sitting
 
@@ -179,7 +177,7 @@ class Store:
 
     def lines(self, kind: Kind, model: type[_Model]) -> Iterator[_Model | Damage]:
         """All lines of a kind, those that can't be read as the damage they are."""
-        for file, number, line in self._raw(kind):
+        for file, number, line in _numbered(file_of(self.folder, kind)):
             try:
                 yield model.model_validate_json(line.rstrip(b"\n"))
             except ValidationError as failure:
@@ -254,30 +252,25 @@ class Store:
             found.setdefault(each.file, []).append(each)
         return [_told(lines) for lines in found.values()]
 
-    def _raw(self, kind: str) -> Iterator[earlier.NumberedLine]:
-        """The lines in today's form, the lines of earlier files first."""
-        file = self.folder / f"{kind}.jsonl"
-        if kind == "sittings":
-            yield from earlier.sittings(self.folder)
-            yield from ((at, number, earlier.sitting(line)) for at, number, line in earlier.numbered(file))
-        elif kind == "failures":
-            lines = earlier.numbered(file)
-            yield from ((at, number, earlier.failure(self.folder, line)) for at, number, line in lines)
-        else:
-            if kind == "runs":
-                yield from earlier.runs(self.folder)
-            yield from earlier.numbered(file)
-
 
 def file_of(folder: Path, kind: str) -> Path:
     """Where a store keeps its lines of a kind."""
     return folder / f"{kind}.jsonl"
 
 
+def _numbered(file: Path) -> Iterator[tuple[Path, int, bytes]]:
+    """The lines of a file that is there, from 1, but the empty ones."""
+    if file.is_file():
+        with file.open("rb") as lines:
+            for number, line in enumerate(lines, start=1):
+                if not line.isspace():
+                    yield file, number, line
+
+
 def is_store(folder: Path) -> bool:
     """Whether there are runs in it: a command that failed leaves an empty file of sittings."""
     files = [file_of(folder, kind) for kind in get_args(Kind)]
-    return any(file.is_file() and file.stat().st_size > 0 for file in files) or earlier.is_earlier(folder)
+    return any(file.is_file() and file.stat().st_size > 0 for file in files)
 
 
 def stores_in(folder: Path) -> list[str]:

@@ -1,7 +1,5 @@
 """Finds measurements: the stores below `results/`, by the names a user gives them."""
 
-from typing import Any
-
 from tefflab.records.run import Sitting
 from tefflab.records.store import Store
 from tefflab.systems.registry import Registry
@@ -11,7 +9,7 @@ def open_sitting(registry: Registry, name: str) -> tuple[Store, Sitting]:
     """`STORE`, which means its last sitting, or `STORE:SITTING`. StoreError, with the existing names, for another."""
     store, _, sitting = name.partition(":")
     opened = Store.open(registry.results / store)
-    return opened, _with_floors(registry, opened.sitting(sitting or None))
+    return opened, opened.sitting(sitting or None)
 
 
 def open_sittings(registry: Registry, name: str) -> tuple[Store, dict[str, Sitting]]:
@@ -19,7 +17,7 @@ def open_sittings(registry: Registry, name: str) -> tuple[Store, dict[str, Sitti
     store, _, wanted = name.partition(":")
     opened = Store.open(registry.results / store)
     known = opened.sittings()
-    chosen = {each.benchmark: _with_floors(registry, each) for each in known if wanted in ("", each.sitting)}
+    chosen = {each.benchmark: each for each in known if wanted in ("", each.sitting)}
     if not chosen:
         there = ", ".join(each.sitting for each in known) or "none"
         raise opened.no_sitting(f"sitting{f' {wanted}' if wanted else ''}", f"there is {there}")
@@ -34,13 +32,3 @@ def store_name(registry: Registry, store: Store) -> str:
 def full_name(registry: Registry, store: Store, sitting: Sitting) -> str:
     """What `open_sitting` takes."""
     return f"{store_name(registry, store)}:{sitting.sitting}"
-
-
-def _with_floors(registry: Registry, head: Sitting) -> Sitting:
-    """Plans that were written before do not say which variant is the floor; its system does."""
-    variants: Any = head.plan.get("variants", [])
-    if all("is_floor" in each for each in variants):
-        return head
-    floors = {program.id for system in registry.systems if system.is_sequential for program in system.programs}
-    known = [each | {"is_floor": each["id"] in floors} for each in variants]
-    return head.model_copy(update={"plan": head.plan | {"variants": known}})

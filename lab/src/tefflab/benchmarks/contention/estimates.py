@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from rich.console import RenderableType
 
 from tefflab.analysis.comparison import ByRound
-from tefflab.analysis.results import CaseRow, finite
+from tefflab.analysis.results import CaseRow
 from tefflab.analysis.sharing import BreakEven, break_even, ideal_slowdown, scaled
 from tefflab.analysis.statistics import Interval, ratio_interval
 from tefflab.benchmarks import case_closing
@@ -19,6 +19,7 @@ from tefflab.benchmarks.cases import CaseBenchmark, CaseEstimates
 from tefflab.benchmarks.compared import notes_of, ratio_text
 from tefflab.benchmarks.contention.plan import ContentionPlan
 from tefflab.carried import TYPED
+from tefflab.json_lines import finite
 from tefflab.output.last_words import LastWords
 from tefflab.output.plots import signature, slug
 from tefflab.output.plots.legend import Entry
@@ -87,14 +88,14 @@ class Curve:
                 {
                     "share_asked": each.asked,
                     "share_got": each.got,
-                    "seconds": finite(asdict(each.seconds)),
-                    "slowdown": finite(asdict(each.slowdown)),
+                    "seconds": finite(each.seconds),
+                    "slowdown": finite(each.slowdown),
                     "ideal_slowdown": each.ideal,
-                    "ratio_to_ideal": finite(asdict(each.to_ideal)),
+                    "ratio_to_ideal": finite(each.to_ideal),
                 }
                 for each in self.points
             ],
-            "left_slowdown": None if self.left is None else finite(asdict(self.left)),
+            "left_slowdown": finite(self.left),
             "break_even_share": None if even is None else asdict(even),
         }
 

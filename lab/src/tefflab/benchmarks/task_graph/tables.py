@@ -2,10 +2,9 @@
 for programs as JSON.
 """
 
-import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, Group, RenderResult
@@ -22,6 +21,7 @@ from tefflab.benchmarks.task_graph.readings import (
     overhead_text,
     value_text,
 )
+from tefflab.json_lines import finite
 from tefflab.output import quantities
 from tefflab.output.last_words import LINES
 from tefflab.output.table import Column, Table
@@ -116,15 +116,8 @@ def _curve(curve: Curve) -> dict[str, Any]:
     return {
         "system_id": curve.variant.id,
         "rate_unit": curve.rate_unit,
-        "points": [_finite(asdict(point)) for point in curve.points],
+        "points": [finite(point) for point in curve.points],
     }
-
-
-def _finite(value: Any) -> Any:
-    """`value` with every infinite number in it as None, for JSON knows none."""
-    if isinstance(value, dict):
-        return {name: _finite(each) for name, each in value.items()}
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def series_table(cases: Sequence[MeasuredCase]) -> Group:

@@ -107,14 +107,11 @@ def _refuse_misspelled(context: typer.Context) -> None:
 
 def _annotation(option: "Option") -> Any:
     if isinstance(option.default, str):
-        flags = (option.flag, *option.aliases)
-        named = typer.Option(*flags, help=option.help, metavar=option.metavar, callback=options.not_empty)
-        return Annotated[str, named]
+        return Annotated[str, options.text(option.flag, *option.aliases, help_=option.help, metavar=option.metavar)]
     least = 0 if option.least is None else option.least
     return Annotated[type(option.default), options.number(option.flag, option.help, option.default, least, option.most)]
 
 
 def _workers(command: "Command") -> Any:
-    text = f"{'Workers' if command.takes_one_number else 'Numbers of workers, by commas'}. [{command.workers}]"
-    metavar = "N" if command.takes_one_number else "N,M"
-    return Annotated[str, typer.Option("--workers", help=text, metavar=metavar, callback=options.not_empty)]
+    what, metavar = ("Workers", "N") if command.takes_one_number else ("Numbers of workers, by commas", "N,M")
+    return Annotated[str, options.text("--workers", help_=f"{what}. [{command.workers}]", metavar=metavar)]

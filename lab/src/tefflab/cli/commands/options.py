@@ -25,6 +25,11 @@ def not_empty(context: typer.Context, parameter: typer.CallbackParam, value: str
     return value
 
 
+def text(*flags: str, help_: str, metavar: str = "NAMES", completes: Callable[..., Any] | None = None) -> Any:
+    """An option that takes words, and is not to be empty."""
+    return typer.Option(*flags, metavar=metavar, help=help_, autocompletion=completes, callback=not_empty)
+
+
 def number(
     flag: str,
     help_: str,
@@ -67,12 +72,10 @@ _ROUNDS = number("--rounds", "Rounds of each, at most; from 2.", 25, 2, metavar=
 
 Systems = Annotated[
     str,
-    typer.Option(
+    text(
         "--systems",
-        metavar="NAMES",
-        help="NAME: a system, in its best way; NAME/WAY: in this one; NAME@VERSION: of a version. By commas. [all]",
-        autocompletion=completion.systems,
-        callback=not_empty,
+        help_="NAME: a system, in its best way; NAME/WAY: in this one; NAME@VERSION: of a version. By commas. [all]",
+        completes=completion.systems,
     ),
 ]
 Minutes = Annotated[float, _MINUTES]
@@ -84,13 +87,8 @@ Store = Annotated[
     str,
     typer.Option("--store", metavar="NAME", help="The folder below results/ that keeps the runs, or an absolute path."),
 ]
-StoreOfArgument = Annotated[
-    str, typer.Option("--store", metavar="STORE", help="The same as the argument.", callback=not_empty)
-]
-Beside = Annotated[
-    str,
-    typer.Option("--load", metavar="LOAD", help="Beside each run, as spin:50@1: half of core 1.", callback=not_empty),
-]
+StoreOfArgument = Annotated[str, text("--store", help_="The same as the argument.", metavar="STORE")]
+Beside = Annotated[str, text("--load", help_="Beside each run, as spin:50@1: half of core 1.", metavar="LOAD")]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the store's last sitting.")]
 InstallMissing = Annotated[bool, typer.Option("--install-missing", help="First install what comes on request.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Install Debian packages without asking.")]

@@ -18,32 +18,19 @@ def command(
     ] = None,
     systems: Annotated[
         str,
-        typer.Option(
+        options.text(
             "--systems",
-            metavar="NAMES",
-            help="Names from `teff systems`, by commas. [all that can be profiled]",
-            autocompletion=completion.systems,
-            callback=options.not_empty,
+            help_="Names from `teff systems`, by commas. [all that can be profiled]",
+            completes=completion.systems,
         ),
     ] = "",
     cases: Annotated[
         str,
-        typer.Option(
-            "--cases",
-            "--patterns",
-            metavar="NAMES",
-            help="Names or groups of patterns; an unknown one lists them. [all]",
-            callback=options.not_empty,
-        ),
+        options.text("--cases", "--patterns", help_="Names or groups of patterns; an unknown one lists them. [all]"),
     ] = "",
     trees: Annotated[
         str,
-        typer.Option(
-            "--trees",
-            metavar="NAMES",
-            help="Published trees, by commas; an unknown one lists them. [its default]",
-            callback=options.not_empty,
-        ),
+        options.text("--trees", help_="Published trees, by commas; an unknown one lists them. [its default]"),
     ] = "",
     workers: options.Workers = None,
     seconds: Annotated[

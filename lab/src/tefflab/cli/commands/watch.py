@@ -1,5 +1,6 @@
 """`teff watch`."""
 
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -7,59 +8,35 @@ import typer
 from tefflab.cli import completion
 from tefflab.cli.commands import options
 
+_side = partial(options.text, metavar="NAME", completes=completion.systems)
+
 SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
 def command(
     context: typer.Context,
-    system: Annotated[
-        str,
-        typer.Option(
-            "--system",
-            metavar="NAME",
-            help="The watched side: a system or way, or @VERSION of one.",
-            autocompletion=completion.systems,
-        ),
-    ],
+    system: Annotated[str, _side("--system", help_="The watched side: a system or way, or @VERSION of one.")],
     against: Annotated[
-        str,
-        typer.Option(
-            "--against",
-            metavar="NAME",
-            help="The baseline, named likewise: by whose values the watched ones are divided.",
-            autocompletion=completion.systems,
-        ),
+        str, _side("--against", help_="The baseline, named likewise: by whose values the watched ones are divided.")
     ],
     slower_than: Annotated[
         str, typer.Option("--slower-than", metavar="SHARE", help="The slowdown that counts.")
     ] = "5%",
     benchmark: Annotated[
         str,
-        typer.Option(
+        options.text(
             "--benchmark",
+            help_="The kind of benchmark, as task_graph (METG); an unknown one lists them.",
             metavar="KIND",
-            help="The kind of benchmark, as task_graph (METG); an unknown one lists them.",
         ),
     ] = "task_graph",
     cases: Annotated[
-        str,
-        typer.Option(
-            "--cases",
-            metavar="NAMES",
-            help="Names or groups of the kind's cases, by commas. [its usual]",
-            callback=options.not_empty,
-        ),
+        str, options.text("--cases", help_="Names or groups of the kind's cases, by commas. [its usual]")
     ] = "",
     minutes: options.Minutes = 5.0,
     rounds: options.Rounds = 100,
     workers: Annotated[
-        str,
-        typer.Option(
-            "--workers",
-            metavar="N,M",
-            help="Numbers of workers, by commas. [all cores]",
-            callback=options.not_empty,
-        ),
+        str, options.text("--workers", help_="Numbers of workers, by commas. [all cores]", metavar="N,M")
     ] = "",
     store: options.Store = "watch",
     as_json: Annotated[bool, typer.Option("--json", help="Print the verdict and its numbers as JSON.")] = False,
