@@ -245,7 +245,7 @@ def _measured(
 ) -> list[Entry]:
     """The entries of the launches, once the sitting is over and the shelf has its runs."""
 
-    def launched(name: str, _command: object, _environment: object) -> _Launched:
+    def launched(name: str, _command: object, _environment: object, _cores: object = ()) -> _Launched:
         return _Launched(host, name, named.get(name))
 
     clock = SimpleNamespace(monotonic=host.monotonic)

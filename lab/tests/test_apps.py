@@ -233,7 +233,7 @@ def test_a_system_that_runs_steps_finds_what_the_published_programs_find(program
     lines = [line for line in KNOWN for _ in range(2)]
     for line, each in zip(lines, answers(program, 2, "--batch", lines=lines), strict=True):
         SCHEMA.validate(each)
-        if "lacks" in each:
+        if "lacks" in each or "2 ranks do not divide a cube" in each.get("error", ""):
             continue
         assert "error" not in each, f"{line}: {each['error']}"
         read = parse_record(json.dumps(each), AppsRecord).model_dump()

@@ -130,18 +130,6 @@ def test_a_row_can_be_measured_alone_by_what_the_table_calls_it(root: Path, caps
         assert [(each["system_id"], each["title"]) for each in alone["rows"]] == [(row["system_id"], row["title"])]
 
 
-def test_a_sitting_that_was_begun_with_a_systems_name_for_its_first_way_goes_on_with_it(
-    root: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    metg(root, systems=("lake/first",))
-    for file in (root / "results" / "test").glob("*.jsonl"):
-        file.write_text(file.read_text().replace('"lake/first"', '"lake"'))
-    capsys.readouterr()
-    metg(root, resume=True, rounds=3, workers=())
-    case = json.loads(capsys.readouterr().out)
-    assert [(row["system_id"], row["rounds"]) for row in case["rows"]] == [("lake", 3)]
-
-
 def test_where_the_best_is_not_here_the_first_that_is_takes_its_place(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -185,4 +185,4 @@ def test_schema_and_model_refuse_what_is_no_record(change: dict[str, Any]) -> No
 
 def test_schema_and_model_have_the_same_fields() -> None:
     model = ProgramRecord.model_json_schema(by_alias=True)
-    assert {*schema("programs")["properties"], *schema("program")["properties"]} == set(model["properties"])
+    assert {*schema("programs")["properties"], *schema("driver")["properties"]} == set(model["properties"])

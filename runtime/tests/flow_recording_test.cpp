@@ -1,4 +1,4 @@
-// Recordings of flows: what they refuse, and in which order a replay runs the tasks.
+// Recordings of flows: the calls that they refuse, and the order in which a replay runs the tasks.
 #include <gtest/gtest.h>
 #include <teff/flow.hpp>
 

@@ -7,8 +7,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
-#include <memory>
+#include <mutex>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -29,7 +30,7 @@ class flow_tasks : public way {
       : flow_(rt), spawned_(rt), parts_(parts), shared_(shared) {
     spawned_.indegree([](const spawned*) { return 0; })
         .priority([](const spawned* task) { return task->priority; })
-        .body([](spawned* task) { std::unique_ptr<spawned>(task)->body(); });
+        .body([](spawned* task) { task->body(); });
   }
 
   void run(const step& each) final {
@@ -41,10 +42,16 @@ class flow_tasks : public way {
   void run_spawning(const std::function<void()>& first) final {
     first();
     spawned_.wait();
+    kept_.clear();
   }
   void spawn(int priority, std::function<void()> body) final {
     count_one();
-    spawned_.start(new spawned{priority, std::move(body)});
+    spawned* made = nullptr;
+    {
+      const std::lock_guard lock(keeping_);
+      made = &kept_.emplace_back(priority, std::move(body));
+    }
+    spawned_.start(made);
   }
   [[nodiscard]] std::int64_t made() const { return made_; }
 
@@ -63,6 +70,7 @@ class flow_tasks : public way {
 
  private:
   struct spawned {
+    spawned(int of, std::function<void()> run) : priority(of), body(std::move(run)) {}
     int priority;
     std::function<void()> body;
   };
@@ -83,6 +91,8 @@ class flow_tasks : public way {
   }
 
   teff::flow flow_;
+  std::mutex keeping_;
+  std::deque<spawned> kept_;  ///< until all have run: a graph knows a key until its body has returned
   teff::task_graph<spawned*> spawned_;  ///< no task depends on another
   std::int64_t parts_;
   bool shared_;

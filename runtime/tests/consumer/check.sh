@@ -128,7 +128,8 @@ for way in find_package pkg-config; do
   "$cmake" --build "$folder/tsan-$way" -j2 --target hand_overs race
   TSAN_OPTIONS=exitcode=66 $fixed "$folder/tsan-$way/hand_overs"
   status=0
-  TSAN_OPTIONS=exitcode=66 $fixed "$folder/tsan-$way/race" || status=$?
+  # It reports no race with an access that has left its history: that of a thread which searches for work is soon full.
+  TSAN_OPTIONS="exitcode=66 history_size=7" $fixed "$folder/tsan-$way/race" || status=$?
   test "$status" -eq 66
   echo "$way, thread sanitizer: works"
 done

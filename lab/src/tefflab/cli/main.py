@@ -55,9 +55,8 @@ All commands: {commands}
   [bold]teff --help[/]              a line for each command
 """
 GROUPS = {  # of the commands that are not a kind of benchmark's
-    "Measure, too": ("experiment", "watch", "profile", "advise"),
+    "Measure, too, or look at one run": ("experiment", "watch", "run", "profile", "advise", "graph"),
     "Read what was measured": ("report", "compare", "export"),
-    "Look at one graph, or at one run": ("graph", "run"),
     "Systems, this machine, this project": ("systems", "install", "doctor", "docs", "test"),
 }
 

@@ -80,11 +80,11 @@ class flow_member : public flow_waiter {
 
  private:
   template <class Part>
-  [[nodiscard]] Part* part(part_kind kind) const noexcept {
-    return kind_of_part_ == kind ? static_cast<Part*>(part_) : nullptr;
+  [[nodiscard]] Part* part(part_kind asked) const noexcept {
+    return kind_of_part_ == asked ? static_cast<Part*>(part_) : nullptr;
   }
-  void set(part_kind kind, void* part) noexcept {
-    kind_of_part_ = kind;
+  void set(part_kind which, void* part) noexcept {
+    kind_of_part_ = which;
     part_ = part;
   }
 
