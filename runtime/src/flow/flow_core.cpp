@@ -202,7 +202,6 @@ bool flow_core::receive_outside(flow_worker& here) noexcept {
 
 void flow_core::run_body(flow_worker& here, ready_node& node) {
   auto& task = static_cast<flow_task&>(node);
-  task.fetch();
   const flow_watch::body watched(watch_.get(), task, here.index);
   if (task.body->loop != nullptr) [[unlikely]]
     return run_loop(here, task);

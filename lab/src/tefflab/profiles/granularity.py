@@ -1,5 +1,4 @@
-"""The length of a program's tasks: whether a traced run has too short, good or too long ones, what bounds the run, and
-which length the tasks should have.
+"""Judges the length of a program's tasks by a traced run: the phase of the run, its bound, and a better length.
 
 A worker runs a task, makes tasks (the rest of `run()`), is between tasks (dependences and queues) or is idle. If
 a worker is idle while another one makes tasks, the tasks are too short: they end faster than they are made. If it is

@@ -33,7 +33,7 @@ class system {
   /// Over ranks, it need not know how many there are, nor the release of their MPI.
   [[nodiscard]] virtual bench::identity describe() const = 0;
   [[nodiscard]] virtual bool has(way_kind /*how*/) const { return false; }
-  /// What its records call one of its ways.
+  /// The name of one of its ways in records.
   [[nodiscard]] virtual std::string_view variant(way_kind how) const { return name_of(how); }
   /// Calls steps(way) in a way that the system has, at the place from which its users start loops, or make
   /// tasks. A step is cut into `parts` tasks.

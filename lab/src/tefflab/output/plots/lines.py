@@ -199,12 +199,7 @@ class Height:
         return Height([_times(each) for each in ratios.majors], lambda axes: log_ticks(axes, "y", ratios, _times))
 
     @staticmethod
-    def of_shares(lines: Iterable[Line]) -> "Height":
-        """From none to all, and on where a value is above. A band that goes on ends there."""
-        most = max([1.0, *(each.value for line in lines for each in line.estimates if each)])
-        ticks = [fifth / 5 for fifth in range(math.ceil(5 * most) + 1)]
-        labels = [percent(each) for each in ticks]
-
+    def _from_none(ticks: Sequence[float], labels: Sequence[str]) -> "Height":
         def draw(axes: Axes) -> None:
             axes.set_ylim(0, 1.03 * ticks[-1])
             axes.yaxis.set_major_locator(FixedLocator(ticks))
@@ -214,19 +209,20 @@ class Height:
         return Height(labels, draw)
 
     @staticmethod
+    def of_shares(lines: Iterable[Line]) -> "Height":
+        """From none to all, and on where a value is above. A band that goes on ends there."""
+        most = max([1.0, *(each.value for line in lines for each in line.estimates if each)])
+        ticks = [fifth / 5 for fifth in range(math.ceil(5 * most) + 1)]
+        labels = [percent(each) for each in ticks]
+        return Height._from_none(ticks, labels)
+
+    @staticmethod
     def of_rates(lines: Iterable[Line], written: Callable[[float], str]) -> "Height":
         """From none to the highest value. A band that goes on ends there."""
         most = max([each.value for line in lines for each in line.estimates if each], default=1.0)
         ticks = [float(each) for each in MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(0, most) if each >= 0]
         labels = [brief(written(each)) if each else "0" for each in ticks]
-
-        def draw(axes: Axes) -> None:
-            axes.set_ylim(0, 1.03 * ticks[-1])
-            axes.yaxis.set_major_locator(FixedLocator(ticks))
-            axes.yaxis.set_major_formatter(FixedFormatter(labels))
-            axes.grid(True, "major", "y", color=RULE, linewidth=0.6)
-
-        return Height(labels, draw)
+        return Height._from_none(ticks, labels)
 
 
 def lines_chart(

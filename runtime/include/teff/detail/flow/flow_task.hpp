@@ -128,14 +128,6 @@ struct flow_task : ready_node {
   flow_member* more = nullptr;
 
   [[nodiscard]] flow_member* members() noexcept { return reinterpret_cast<flow_member*>(this + 1); }
-  // The creator has written the members on its core. Their lines come here at once, while the body runs; its
-  // end would wait for them one by one.
-  void fetch() noexcept {
-    constexpr std::size_t line = 64;
-    const auto* const first = reinterpret_cast<const std::byte*>(this + 1);
-    const std::size_t bytes = count * sizeof(flow_member);
-    for (std::size_t at = 0; at < bytes; at += line) __builtin_prefetch(first + at, 1);
-  }
   template <class Visit>
   void each_member(Visit visit) {
     auto* const first = members();
