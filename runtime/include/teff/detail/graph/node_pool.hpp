@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -79,9 +80,12 @@ class node_pool {
     Node* const node = free_;
     free_ = node->next;
     if (count_ != 0) --count_;
-    // Another worker may have written the next node: its lines come here while this one is filled.
+    // Another worker may have written the next node: its lines come here while this one is filled. Integers,
+    // as there may be no next node, and an offset from a null pointer is undefined; a prefetch of any address
+    // is not.
+    const auto next = reinterpret_cast<std::uintptr_t>(free_);
     for (std::size_t at = 0; at < sizeof(Node); at += 64)
-      __builtin_prefetch(reinterpret_cast<const char*>(free_) + at, 1);
+      __builtin_prefetch(reinterpret_cast<const void*>(next + at), 1);
     return node;
   }
 
