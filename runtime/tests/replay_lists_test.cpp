@@ -75,12 +75,14 @@ std::jthread keep_worker_1_until(runtime& rt, Done done) {
   return keeper;
 }
 
+// The last tasks of worker 1, for which no other task waits, are left to it.
 TEST(replay_lists, of_a_worker_that_does_not_come_are_run_by_another_one) {
   runtime rt{{.workers = 2}};
   ring all(rt);
   auto two_steps = all.record();
   for (int round = 1; round <= 4; ++round) {
-    const auto keeper = keep_worker_1_until(rt, [&] { return all.ran() == tasks * (1 + 5 * round); });
+    const auto keeper =
+        keep_worker_1_until(rt, [&] { return all.ran() >= tasks * (1 + 5 * round) - columns / 2; });
     if (round % 2 == 0) {
       two_steps.replay(5);
     } else {
@@ -139,7 +141,7 @@ TEST(replay_lists, of_a_flow_are_run_by_another_worker) {
              });
     }
   });
-  const auto keeper = keep_worker_1_until(rt, [&] { return ran == 8 * 6; });
+  const auto keeper = keep_worker_1_until(rt, [&] { return ran >= 8 * 6 - 1; });
   step.replay(5);
   std::array<std::uint64_t, 2> expected{1, 1};
   for (std::size_t i = 0; i < 8 * 6; ++i) expected[i % 2] += expected[1 - i % 2];

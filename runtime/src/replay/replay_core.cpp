@@ -188,12 +188,12 @@ bool replay_turn::comes_soon(const replay_wait& wait, std::uint64_t iteration) c
 
 // A worker gives its core away between two tasks, if another worker is there to run its list meanwhile.
 bool replay_turn::look_around() noexcept {
-  const bool is_own = list_ == own_;
-  tasks_before_look_ = is_own && !this_core.is_shared() ? tasks_between_looks : 1;
-  if (!is_own && (core_.lists_[list_].is_wanted() || core_.awaited_by(own_) == nullptr)) return false;
   // Relaxed: a hint.
-  gives_way_ = this_core.is_time_to_give_way() && core_.running_.load(std::memory_order_relaxed) > 1;
-  return !gives_way_;
+  const bool has_others = core_.running_.load(std::memory_order_relaxed) > 1;
+  gives_way_ = has_others && this_core.is_time_to_give_way();
+  const bool is_own = list_ == own_;
+  tasks_before_look_ = is_own && !(has_others && this_core.is_shared()) ? tasks_between_looks : 1;
+  return !gives_way_ && (is_own || !(core_.lists_[list_].is_wanted() || core_.awaited_by(own_) == nullptr));
 }
 
 }  // namespace teff::detail

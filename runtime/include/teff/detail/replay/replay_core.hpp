@@ -103,7 +103,7 @@ class replay_turn {
 
  private:
   static constexpr std::uint32_t none = ~0U;
-  static constexpr unsigned tasks_between_looks = 8;
+  static constexpr unsigned tasks_between_looks = 16;
 
   [[nodiscard]] bool look_around() noexcept;
   [[nodiscard]] bool finds_list() noexcept;
