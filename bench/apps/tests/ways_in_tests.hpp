@@ -91,11 +91,12 @@ class in_any_order : public way {
     return a.data() < b.data() + b.size() && b.data() < a.data() + a.size();
   }
   [[nodiscard]] bool is_ready(std::size_t which) const {
-    for (std::size_t before = 0; before < which; ++before)
-      for (const field_access& one : waiting_[before].accesses)
-        for (const field_access& other : waiting_[which].accesses)
-          if (depend(one, other)) return false;
-    return waiting_[which].has_come();
+    const task& one = waiting_[which];
+    for (const field_access& mine : one.accesses)
+      for (std::size_t before = 0; before < which; ++before)
+        for (const field_access& other : waiting_[before].accesses)
+          if (depend(other, mine)) return false;
+    return one.has_come();
   }
   void run_one() {
     std::vector<std::size_t> ready;

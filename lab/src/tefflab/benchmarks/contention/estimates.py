@@ -15,12 +15,12 @@ from tefflab.analysis.results import CaseRow
 from tefflab.analysis.sharing import BreakEven, break_even, ideal_slowdown, scaled
 from tefflab.analysis.statistics import Interval, ratio_interval
 from tefflab.benchmarks import case_closing
-from tefflab.benchmarks.cases import CaseBenchmark, CaseEstimates
+from tefflab.benchmarks.cases import CaseEstimates
 from tefflab.benchmarks.compared import notes_of, ratio_text
 from tefflab.benchmarks.contention.plan import ContentionPlan
 from tefflab.carried import TYPED
 from tefflab.json_lines import finite
-from tefflab.output.last_words import LastWords
+from tefflab.output.last_words import LastWords, of_store
 from tefflab.output.plots import signature, slug
 from tefflab.output.plots.legend import Entry
 from tefflab.output.plots.lines import Head, Height, Line, lines_chart
@@ -29,7 +29,7 @@ from tefflab.output.plots.sheet import SOFT
 from tefflab.output.quantities import duration, percent
 from tefflab.output.table import Column
 from tefflab.records.plan import Case, Variant
-from tefflab.records.run import Failure, Run, Sitting, counted
+from tefflab.records.run import counted
 from tefflab.systems.naming import Named, parsed
 
 _PERIODS = 10  # of the load that a run should last at least
@@ -101,22 +101,17 @@ class Curve:
 
 
 class ContentionEstimates(CaseEstimates):
-    def __init__(
-        self,
-        kind: CaseBenchmark[Any],
-        sitting: Sitting,
-        plan: ContentionPlan,
-        runs: Sequence[Run[Any]],
-        failures: Sequence[Failure],
-    ) -> None:
-        super().__init__(kind, sitting, plan, runs, failures)
-        self.of_plan = plan
-        got: dict[tuple[str, str], list[float]] = {}
-        systems = [run for run in runs if run.role == "system" and run.beside]
-        for run in counted(systems, lambda run: (run.system_id, run.configuration, run.round)):
-            if run.beside:
-                got.setdefault((run.system_id, run.configuration), []).append(run.beside.got)
-        self._got = {at: statistics.median(shares) for at, shares in got.items()}
+    @property
+    def of_plan(self) -> ContentionPlan:
+        assert isinstance(self.plan, ContentionPlan)
+        return self.plan
+
+    def _got(self, variant: Variant, case: Case) -> float:
+        """The share of the loaded cores that the load got: the median of the runs that count; 0 without a load."""
+        runs = (run for cell in self.cells[case] if cell.variant == variant for run in cell.runs)
+        counting = counted((run for run in runs if run.role == "system"), lambda run: run.round)
+        shares = [run.beside.got for run in counting if run.beside]
+        return statistics.median(shares) if shares else 0.0
 
     @cached_property
     def curves(self) -> list[Curve]:
@@ -154,7 +149,7 @@ class ContentionEstimates(CaseEstimates):
         points = []
         for case, time in measured:
             if not self._is_left(case):
-                share = self._got.get((variant.id, case.configuration), 0.0)
+                share = self._got(variant, case)
                 ideal = ideal_slowdown(self._workers, len(self.of_plan.loaded), min(share, 1.0))
                 points.append(Point((case.x or 0.0) / 100, share, time.interval, slowdown(time), ideal))
         left = next((slowdown(time) for case, time in measured if self._is_left(case)), None)
@@ -258,7 +253,6 @@ class ContentionEstimates(CaseEstimates):
 
     def closing(self, again: str, store: str) -> RenderableType | None:
         groups = list(self.groups.values())
-        kept = "" if store == "default" else f" --store {store}"
         told = [each for each in self.curves if each.is_told and each.break_even]
         said = [f"{each.system} {break_even_text(each)} ({each.case})" for each in told]
         cores = f"core {','.join(map(str, self.of_plan.loaded))}"
@@ -268,7 +262,7 @@ class ContentionEstimates(CaseEstimates):
             sentence = f"It can lose {break_even_text(told[0])} of {cores} before it is quicker without it."
         else:
             sentence = f"Shares of {cores} that a system can lose before it is quicker without it: {'; '.join(said)}."
-        return LastWords(sentence, case_closing.suggestions(groups, f"{TYPED} {again}", kept))
+        return LastWords(sentence, case_closing.suggestions(groups, f"{TYPED} {again}", of_store(store)))
 
 
 def shown(id_: str) -> str:
