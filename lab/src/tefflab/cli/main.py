@@ -28,6 +28,7 @@ from tefflab.cli.commands import (
     profile,
     report,
     run,
+    simulate,
     systems,
     test,
     watch,
@@ -55,7 +56,7 @@ All commands: {commands}
   [bold]teff --help[/]              a line for each command
 """
 GROUPS = {  # of the commands that are not a kind of benchmark's
-    "Measure, too, or look at one run": ("experiment", "watch", "run", "profile", "advise", "graph"),
+    "Measure, too, or look at one run": ("experiment", "watch", "run", "profile", "advise", "graph", "simulate"),
     "Read what was measured": ("report", "compare", "export"),
     "Systems, this machine, this project": ("systems", "install", "doctor", "docs", "test"),
 }
@@ -143,6 +144,7 @@ app.command("run", cls=BriefCommand, epilog=graph_flags.HELP, context_settings=r
 app.command("experiment", cls=BriefCommand)(experiment.command)
 app.command("profile", cls=BriefCommand)(profile.command)
 app.command("advise", cls=BriefCommand, context_settings=advise.SETTINGS)(advise.command)
+app.command("simulate", cls=BriefCommand)(simulate.command)
 app.command("compare", cls=BriefCommand)(compare.command)
 app.command("watch", cls=BriefCommand, context_settings=watch.SETTINGS)(watch.command)
 app.command("report", cls=BriefCommand)(report.command)
