@@ -69,6 +69,21 @@ def test_a_barrier_waits_for_the_task_in_flight_unless_its_worker_gives_way_befo
     assert slowdown(work, "yielding", cores) < 1.05 * ideal_slowdown(4, 1, 0.5)
 
 
+def test_a_worker_begins_nothing_while_the_competitor_has_its_core() -> None:
+    """One task of a millisecond, in a period of a second: either the worker has its core, or it waits for the burst."""
+    outcomes = [simulate(Work(1, 1, 1e-3), POLICIES["static"], Cores(1, 1, 0.5, 1.0), seed) for seed in range(20)]
+    waits = [each.seconds - each.worked for each in outcomes]
+    assert 2 < sum(each > 1e-3 for each in waits) < 18
+    assert max(waits) <= 0.5
+
+
+def test_an_idle_worker_takes_a_ready_task_over_in_time() -> None:
+    """Two tasks of a millisecond: the second runs in its place at once, or 3 ms later elsewhere."""
+    takes_over = Policy("", "", False, 3e-3)
+    runs = [simulate(Work(2, 1, 1e-3, "none"), takes_over, Cores(2, 1, 0.5, 1.0), seed).seconds for seed in range(20)]
+    assert {round(each, 3) for each in runs} == {1e-3, 4e-3}
+
+
 def test_a_place_is_left_after_the_time_of_takeover() -> None:
     """The whole graph waits for the task in flight, but no longer for those that are ready behind it."""
     work, cores = Work(64, 200, 1e-4), Cores(2, 1, 0.5)

@@ -41,7 +41,9 @@ def command(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print lines of JSON.")] = False,
 ) -> None:
-    """Predict by a simulation how much of a shared core each policy uses: barriers, places, takeover, data flow.
+    """Simulate how policies share cores: barriers, places, takeover, data flow.
+
+    Simulated curves stand beside each other, and beside those that `teff contention` has measured.
 
     Example:  teff simulate --cores 12 --shares 25,50,75
     """
