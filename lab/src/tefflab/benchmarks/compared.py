@@ -176,12 +176,10 @@ class ComparedBenchmark(CaseBenchmark[AnyRecord]):
 
 
 def ratio_text(ratio: Interval | None) -> str:
-    """`1.71 ± 2 %`; `1.71` where it is exact; with a question mark where nothing is known of the interval."""
+    """`1.71 ± 2 %`; with a question mark where nothing is known of the interval."""
     if ratio is None:
         return "-"
     half = ratio.relative_half_width
-    if not half:
-        return digits(ratio.value)
     return f"{digits(ratio.value)} ?" if half > 1 else f"{digits(ratio.value)} ± {percent(half)}"
 
 

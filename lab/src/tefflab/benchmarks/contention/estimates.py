@@ -26,7 +26,7 @@ from tefflab.output.plots.legend import Entry
 from tefflab.output.plots.lines import Head, Height, Line, lines_chart
 from tefflab.output.plots.looks import Look, looks
 from tefflab.output.plots.sheet import SOFT
-from tefflab.output.quantities import duration, percent
+from tefflab.output.quantities import digits, duration, percent
 from tefflab.output.table import Column
 from tefflab.records.plan import Case, Variant
 from tefflab.records.run import Failure, Run, Sitting, counted
@@ -228,15 +228,20 @@ def columns_of(curves: Sequence[Curve], left: int | None) -> list[Column]:
         Column("alone", [duration(curve.points[0].seconds.value) for curve in curves]),
     ]
     for share in sorted({share for own in at for share in own}):
-        cells = [ratio_text(own[share].to_ideal) if share in own else "-" for own in at]
+        cells = [_ratio(own[share].to_ideal) if share in own else "-" for own in at]
         columns.append(Column(f"x ideal,\n{percent(share)} lost", cells))
     if left:
         cores = f"{left} core{'s' * (left != 1)}"
         columns += [
-            Column(f"x alone,\non {cores}", [ratio_text(curve.left) for curve in curves]),
+            Column(f"x alone,\non {cores}", [_ratio(curve.left) for curve in curves]),
             Column("break-even", [break_even_text(curve) for curve in curves]),
         ]
     return columns
+
+
+def _ratio(ratio: Interval | None) -> str:
+    """Without an interval where it is exact."""
+    return digits(ratio.value) if ratio and ratio.low == ratio.high else ratio_text(ratio)
 
 
 def chart(title: str, footer: str, curves: Sequence[Curve]) -> Figure:
