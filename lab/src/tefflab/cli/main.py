@@ -41,7 +41,7 @@ All commands: {commands}
   [bold]teff --help[/]              a line for each command
 """
 GROUPS = {  # of the commands that are not a kind of benchmark's
-    "Measure, too, or look at one run": ("experiment", "watch", "run", "profile", "advise", "graph"),
+    "Measure, too, or look at one run": ("experiment", "watch", "run", "profile", "advise", "graph", "simulate"),
     "Read what was measured": ("report", "compare", "export"),
     "Systems, this machine, this project": ("systems", "install", "doctor", "docs", "test"),
 }
