@@ -139,10 +139,9 @@ struct in_two_steps : checked::atomic<T> {
 
 enum class fault { none, leaves_without_a_wake, sleeps_without_a_barrier };
 
-// Two columns as two lists. With `one_way` only the tasks of list 0 wait for those of the other one. Each
-// worker runs its own list, and the other one as soon as its own waits: here no worker has any patience.
-// After task `gives_way_after`, counted in all of its tasks, a worker leaves a list as if it gave its core
-// away.
+// Two columns as two lists. With `one_way` only list 0 waits for the other list. Each worker runs its own
+// list, and the other one as soon as its own list waits: here no worker has any patience. After task
+// `gives_way_after`, counted in all of its tasks, a worker leaves a list as if it gave its core away.
 template <template <class> class Atomic = checked::atomic>
 struct lists {
   static constexpr std::uint32_t none = ~0U;

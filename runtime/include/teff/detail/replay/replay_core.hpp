@@ -81,8 +81,7 @@ class replay_core {
   std::atomic<std::uint32_t> ended_{0};
 };
 
-// The worker of a part. It runs its own list, and for a while that of another worker, if its own waits for
-// it.
+// The worker of a part. It runs its own list, and that of another worker while its own list waits for it.
 class replay_turn {
  public:
   replay_turn(replay_core& core, std::size_t own, std::uint64_t times) noexcept
@@ -150,7 +149,8 @@ replay_place run_list(replay_core& core, replay_turn& turn, std::uint64_t times,
 }
 
 // On the worker of a part: calls step(list, task, i) for each task of its list in each iteration i, when what
-// the task waits for has ended; unless another worker does. May call it for tasks of other lists.
+// the task waits for has ended. While the list waits, calls it for tasks of other lists. Another worker may
+// call it for tasks of this list.
 template <class Step>
 void run_replay_part(replay_core& core, std::size_t own, std::uint64_t times, Step step) {
   replay_turn turn(core, own, times);

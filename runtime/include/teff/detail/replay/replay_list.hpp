@@ -17,8 +17,8 @@ struct replay_place {
   friend bool operator==(const replay_place&, const replay_place&) = default;
 };
 
-// A worker holds a list while it runs tasks of it, and leaves it when it waits or gives its core away. A
-// worker is named by the index of its own list.
+// A worker holds a list while it runs tasks of the list, and leaves it when it waits or gives its core away.
+// Workers have the numbers of their lists here.
 template <template <class> class Atomic = std::atomic>
 class alignas(128) replay_list {
  public:
