@@ -30,7 +30,6 @@ void run_chains_beside_a_long_task(bool from_outside) {
   runtime rt{{.workers = 2, .bind = false}};
   std::vector<std::atomic<int>> ran(tasks + 1);
   std::atomic<int> all{0};
-  std::atomic<bool> began{false};
   task_graph<Key> g{rt};
   const auto number = [](const Key& key) {
     if constexpr (std::is_same_v<Key, std::string>)
@@ -47,7 +46,6 @@ void run_chains_beside_a_long_task(bool from_outside) {
         const int i = number(key);
         ++ran[static_cast<std::size_t>(i)];
         if (i == tasks) {
-          began = true;
           while (all != tasks) std::this_thread::yield();
           return;
         }
@@ -56,13 +54,11 @@ void run_chains_beside_a_long_task(bool from_outside) {
       });
   const auto run = [&] {
     g.fulfill(key_of<Key>(tasks));
-    while (!from_outside && !began) std::this_thread::yield();
     for (int i = 0; i < chains; ++i) g.fulfill(key_of<Key>(i));
     g.wait();
   };
   for (int round = 0; round < 3; ++round) {
     all = 0;
-    began = false;
     from_outside ? run() : rt.run(run);
     for (auto& each : ran) EXPECT_EQ(each.exchange(0), 1);
   }
@@ -76,7 +72,7 @@ TEST(taken_places, tasks_run_elsewhere_while_their_worker_is_in_a_long_task) {
 }
 
 // The long task 0 fulfils keys of its own place and of none while another worker has the place. Task -1 keeps
-// that worker awake until then.
+// that worker awake until then, and fulfils the key for which it takes the place.
 TEST(taken_places, a_task_whose_place_was_taken_fulfils_keys_as_any_other) {
   runtime rt{{.workers = 2, .bind = false}};
   constexpr int rounds = 50;
@@ -93,8 +89,8 @@ TEST(taken_places, a_task_whose_place_was_taken_fulfils_keys_as_any_other) {
         ++ran;
         if (i == -1) {
           while (!first_began) std::this_thread::yield();
-        } else if (i == 0) {
           g.fulfill(1);
+        } else if (i == 0) {
           first_began = true;
           while (!second_ran) std::this_thread::yield();  // its place was taken by now
           for (int k = 2; k < 2 + given; ++k) g.fulfill(k);

@@ -135,7 +135,7 @@ class task_graph {
   // That worker counts the key, without any atomic operation. Keys without a place are counted in a table
   // that all workers share.
   //
-  // Another worker that has nothing to do runs tasks of that worker if that one does not get to them: another
+  // Another worker that looks for work runs tasks of that worker if that one does not get to them: another
   // program has its core, or it has been in one task for some ten microseconds. Then two tasks of one place
   // may run at a time. With placement::must no other worker ever does, so tasks of one place never run at a
   // time, and may share data without locks.

@@ -50,17 +50,14 @@ void keyed_graph<Key, Hash>::ready_placed(worker_state& here, worker_state& at, 
     return take_ended(here, at) ? count_placed(here, at, key) : fail_over_fulfilled(task.key, task.needed);
   }
   this->fail_if_thrown([&] { at.ready.push_own(&task); });
-  if (!this->shares_places()) return;
-  this->account(here.index).begin_one();
-  this->account(at.index).leaves_ready.store(true, std::memory_order_relaxed);  // a hint
+  if (this->shares_places()) this->account(here.index).begin_one();
 }
 
 // A key that is placed on the worker that fulfils it.
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::count_own(worker_state& here, const Key& key) {
   if (!this->shares_places()) return count_placed(here, here, key);
-  const typename base::own_place mine(*this, here.index);
-  if (mine.is_entered()) [[likely]]
+  if (this->stays_inside(here.index)) [[likely]]
     count_placed(here, here, key);
   else
     queue(here.index, key, [&] { this->account(here.index).begin_one(); });
@@ -191,7 +188,11 @@ void keyed_graph<Key, Hash>::fulfill_from_elsewhere(const Key& key) {
       struct exit {
         keyed_graph& graph;
         unsigned worker;
-        ~exit() { graph.leave(worker); }
+        ~exit() {
+          const bool ready = graph.states_[worker]->ready.has_own();
+          graph.account(worker).leaves_ready.store(ready, std::memory_order_relaxed);  // a hint
+          graph.leave(worker);
+        }
       } const exit{*this, at.index};
       this->account(at.index).begin_one();
       ++here.items_received;

@@ -185,6 +185,7 @@ ready_node* keyed_graph<Key, Hash>::take_over(worker_state& here) noexcept {
   if (!at.ready.has_own()) receive_at(here, at);
   auto* const task = static_cast<node*>(at.ready.pop_own());
   if (task != nullptr) task->is_taken = true;
+  this->account(at.index).leaves_ready.store(at.ready.has_own(), std::memory_order_relaxed);  // a hint
   this->account(at.index).waiting.store(tasks_waiting(at), std::memory_order_relaxed);
   this->leave(here.index);
   return task;

@@ -157,13 +157,13 @@ void task_source<Derived, Worker>::share(Worker& here, ready_node* ready) {
 
 // ---- A task runs and ends ----
 
-// If others may take the place over, it is theirs to take while the body runs.
+// If others may take the place over, it is theirs to take until the body fulfils a key there.
 template <class Derived, class Worker>
 void task_source<Derived, Worker>::call_body(Worker& here, ready_node& task) noexcept {
   const bool lets_go = shares_places() && is_inside(here.index);
   if (lets_go) step_out(here.index, here.ready.has_own());
   catch_all([&] { derived().run_body(here, task); }, [this] { fail(std::current_exception()); });
-  if (lets_go) static_cast<void>(enter_again(here.index));
+  if (lets_go) static_cast<void>(stays_inside(here.index));
 }
 
 template <class Derived, class Worker>

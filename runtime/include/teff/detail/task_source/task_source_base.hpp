@@ -134,27 +134,11 @@ class task_source_base : public source {
     return accounts_[worker].has_place &&
            (accounts_[worker].has_place = enter_place(accounts_, worker, worker, fence));
   }
-  // While it lives, worker `worker` is in its own place if is_entered().
-  class own_place {
-   public:
-    own_place(task_source_base& of, unsigned worker) noexcept
-        : of_(of),
-          worker_(worker),
-          was_in_(of.accounts_[worker].inside.load(std::memory_order_relaxed)),
-          enters_(was_in_ == 0 && of.enter_again(worker)) {}
-    ~own_place() {
-      if (enters_) of_.leave(worker_);
-    }
-    own_place(const own_place&) = delete;
-    own_place& operator=(const own_place&) = delete;
-    [[nodiscard]] bool is_entered() const noexcept { return enters_ || was_in_ == worker_ + 1; }
-
-   private:
-    task_source_base& of_;
-    const unsigned worker_;
-    const std::uint32_t was_in_;
-    const bool enters_;
-  };
+  // In a body, which stays in the place from then on: whether the worker is in its own place.
+  [[nodiscard]] bool stays_inside(unsigned worker) noexcept {
+    const auto in = accounts_[worker].inside.load(std::memory_order_relaxed);
+    return in == worker + 1 || (in == 0 && enter_again(worker));
+  }
   // The worker, which is in its own place, runs something that needs no place, or is off its core for a
   // while.
   void offer(unsigned worker) noexcept;
