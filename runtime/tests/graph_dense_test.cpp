@@ -50,9 +50,9 @@ TEST(dense_graph, placed_columns_run_in_order_again_and_again) {
     std::atomic<int> wrong{0};
     task_graph<key> g{rt};
     g.dense(steps * columns, [](key k) { return static_cast<std::size_t>(k[1] * steps + k[0]); })
-        .place([workers = rt.workers()](key k) {
-          return k[1] % 4 == 3 ? anywhere : static_cast<unsigned>(k[1]) % workers;
-        })
+        .place([workers = rt.workers()](
+                   key k) { return k[1] % 4 == 3 ? anywhere : static_cast<unsigned>(k[1]) % workers; },
+               placement::must)
         .indegree([](key k) { return k[0] == 0                          ? 0
                                      : k[1] == 0 || k[1] + 1 == columns ? 2
                                                                         : 3; })

@@ -1,3 +1,4 @@
+#include <teff/detail/scheduler/processor_clock.hpp>
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/detail/task_source/task_source_base.hpp>
 #include <teff/error.hpp>
@@ -23,7 +24,9 @@ std::string name_in_words(std::string name) {
 }
 
 task_source_base::task_source_base(scheduler& runtime, unsigned workers, const char* name)
-    : runtime_(runtime), life_(life_of(runtime)), name_(name), accounts_(workers), waiters_(runtime) {}
+    : runtime_(runtime), life_(life_of(runtime)), name_(name), accounts_(workers), waiters_(runtime) {
+  open_places(accounts_);
+}
 
 void task_source_base::refuse_without_runtime(const std::string& call) {
   throw runtime_was_shut_down(
@@ -240,35 +243,77 @@ void task_source_base::hand_over(held_end<>& held) noexcept {
   }
 }
 
-// ---- Forgetting ----
+// ---- Places ----
+
+void task_source_base::share_places(bool shares) noexcept {
+  shares_places_ = shares && workers() > 1 && runtime_.fences().available();
+}
 
 bool task_source_base::enter(unsigned worker) noexcept {
-  auto& mine = accounts_[worker];
-  mine.inside.store(true, std::memory_order_relaxed);
-  runtime_.fences().here();  // against visit: one of the two sees the other
-  // Acquire: pairs with the release at the end of the visit.
-  if (!mine.visited.load(std::memory_order_acquire)) [[likely]]
-    return true;
+  auto& has_place = accounts_[worker].has_place;
+  has_place = (has_place || takes(worker, worker)) && enter_taken(worker, worker);
+  return has_place;
+}
+
+bool task_source_base::takes(unsigned place, unsigned worker) noexcept {
+  return take_place(accounts_, place, worker, [this] { runtime_.fences().everywhere(); });
+}
+
+bool task_source_base::enter_taken(unsigned place, unsigned worker) noexcept {
+  return enter_place(accounts_, place, worker, [this] { runtime_.fences().here(); });
+}
+
+void task_source_base::offer(unsigned worker) noexcept {
   leave(worker);
+  accounts_[worker].has_place = false;
+  offer_place(accounts_, worker, worker);
+}
+
+bool task_source_base::stands(unsigned worker, place_watch& watched) const noexcept {
+  constexpr std::int64_t nanoseconds_between_looks = 5'000;
+  const auto now = processor_clock::now();
+  if (now - watched.looked_at < processor_clock::in(nanoseconds_between_looks)) return watched.stands;
+  watched.looked_at = now;
+  const auto& of = accounts_[watched.place];
+  // Relaxed, as all of this: hints.
+  if (of.holder.load(std::memory_order_relaxed) == offered_place) {
+    watched.since = 0;
+    return watched.stands = true;
+  }
+  watched.stands = watched.place != worker && of.steps.load(std::memory_order_relaxed) == watched.steps &&
+                   !runtime_.workers()[watched.place]->is_idle();
+  if (watched.stands) return true;
+  do {
+    watched.place = watched.place + 1 == workers() ? 0 : watched.place + 1;
+  } while (watched.place == worker);
+  watched.steps = accounts_[watched.place].steps.load(std::memory_order_relaxed);
+  watched.since = now;
   return false;
 }
 
-void task_source_base::leave(unsigned worker) noexcept {
-  // Release: all that the worker did inside, to the acquire in visit.
-  accounts_[worker].inside.store(false, std::memory_order_release);
+bool task_source_base::is_due(const place_watch& watched) noexcept {
+  constexpr std::int64_t patience = 20'000;  // nanoseconds
+  return processor_clock::now() - watched.since >= processor_clock::in(patience);
+}
+
+// Its worker may be in a long task, and the others asleep.
+void task_source_base::published_in(unsigned place) noexcept {
+  published_to(runtime_, place);
+  if (shares_places_ && !runtime_.workers()[place]->is_idle()) published(runtime_);
 }
 
 // The waiter does for the workers what is to be done in their tables, since they may be busy with something
 // else for long. The source is at rest, so a worker is inside only to look whether there is something to do.
 task_source_base::visit::visit(task_source_base& of) noexcept : of_(of) {
-  for (auto& each : of.accounts_) each.visited.store(true, std::memory_order_relaxed);
-  of.runtime_.fences().everywhere();
-  for (auto& each : of.accounts_)
-    while (each.inside.load(std::memory_order_acquire)) std::this_thread::yield();
+  close_places(
+      of.accounts_, [&of] { of.runtime_.fences().everywhere(); },
+      [](auto nobody_is_there) {
+        while (!nobody_is_there()) std::this_thread::yield();
+      });
 }
 
 task_source_base::visit::~visit() {
-  for (auto& each : of_.accounts_) each.visited.store(false, std::memory_order_release);
+  open_places(of_.accounts_);
 }
 
 }  // namespace teff::detail

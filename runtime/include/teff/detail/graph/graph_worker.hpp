@@ -5,6 +5,7 @@
 #include <teff/detail/graph/key_inbox.hpp>
 #include <teff/detail/graph/key_table.hpp>
 #include <teff/detail/graph/node_pool.hpp>
+#include <teff/detail/ready/inbox.hpp>
 #include <teff/detail/task_source/source_worker.hpp>
 
 #include <algorithm>
@@ -49,6 +50,7 @@ struct alignas(64) graph_worker : source_worker {
     made->received = 0;
     made->needed = std::max(indegree, 1);
     made->priority = priority;
+    made->is_taken = false;
     made->ended = false;
     made->ran.store(false, std::memory_order_relaxed);
     return made;
@@ -60,8 +62,10 @@ struct alignas(64) graph_worker : source_worker {
 
   node_pool<node> pool;
 
-  // Used by this worker only.
+  // Used by the holder of the place only (src/task_source/places.md).
   key_table<Key> placed;
+
+  // Used by this worker only.
   // Nodes for keys without a place: made, less those that have run or were merged with others. A worker reads
   // it to find whether the table is crowded.
   std::atomic<std::int64_t> unplaced{0};
@@ -75,6 +79,7 @@ struct alignas(64) graph_worker : source_worker {
   // Used by other workers, too.
   const std::span<std::atomic<ring*>> from;  // by the worker that writes, which makes the ring
   key_inbox<Key> inbox;
+  teff::detail::inbox<ready_node, &ready_node::next_in_line> ended;  // tasks of this place, on other workers
 };
 
 }  // namespace teff::detail

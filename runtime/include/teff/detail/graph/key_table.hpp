@@ -25,6 +25,7 @@ struct graph_node : ready_node {
   int received;
   int needed;
   counting counted;            // by what its fulfilments were
+  bool is_taken;               // from the place whose table has it, by another worker
   bool ended;                  // for key_chains: a request to take the node out
   std::atomic<bool> ran;       // the task has run; for key_chains
   graph_node* next = nullptr;  // in a chain, or among the free

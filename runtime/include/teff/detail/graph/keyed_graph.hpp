@@ -59,6 +59,8 @@ class keyed_graph final : public task_source<keyed_graph<Key, Hash>, graph_worke
   // The graph is being recorded or replayed: only observed tasks may fulfil keys.
   std::atomic<bool> being_observed{false};
 
+  // Whether no other worker than its own runs a task that has a place.
+  void bind_places(bool binds) noexcept { this->share_places(!binds); }
   // Keys without a place are counted by their numbers, which are below `keys`. Throws std::bad_alloc.
   void count_by_number(std::size_t keys) { counters_ = std::make_unique<dense_counters<>>(keys); }
 
@@ -100,10 +102,10 @@ class keyed_graph final : public task_source<keyed_graph<Key, Hash>, graph_worke
 
   [[nodiscard]] worker_state& state(unsigned worker) noexcept { return *states_[worker]; }
   [[nodiscard]] bool has_priorities() const noexcept { return static_cast<bool>(functions.priority); }
-  bool receive(worker_state& here) noexcept;
+  bool receive(worker_state& here) noexcept { return receive_at(here, here); }
   // Not inline: it is rare, and the loop that calls it would spill registers for it.
   [[gnu::noinline]] bool receive_outside(worker_state& here) noexcept;
-  [[nodiscard]] static bool sees_messages(const worker_state& here) noexcept;
+  [[nodiscard]] static bool sees_messages(const worker_state& at) noexcept;
   [[nodiscard]] bool sees_outside() const noexcept { return !outside_.empty(); }
   [[nodiscard]] bool leaves_outside_alone(worker_state& here) noexcept;
   [[nodiscard]] static std::int64_t tasks_waiting(const worker_state& here) noexcept {
@@ -114,6 +116,8 @@ class keyed_graph final : public task_source<keyed_graph<Key, Hash>, graph_worke
     return static_cast<const node&>(task).counted == counting::own_table ? here.index : any_worker;
   }
   void end(worker_state& here, ready_node& task) noexcept;
+  [[nodiscard]] ready_node* take_over(worker_state& here) noexcept;
+  [[nodiscard]] bool sees_taken(worker_state& here) noexcept;
 
   // ---- Counting ----
 
@@ -123,7 +127,7 @@ class keyed_graph final : public task_source<keyed_graph<Key, Hash>, graph_worke
       return;
     const unsigned place = functions.place ? functions.place(key) : any_worker;
     if (place == here.index) [[likely]] {
-      count_placed(here, key);
+      count_own(here, key);
     } else if (place == any_worker) {
       count_unplaced(here, key);
     } else {
@@ -185,10 +189,11 @@ class keyed_graph final : public task_source<keyed_graph<Key, Hash>, graph_worke
 
   // Throws what the graph's functions throw, std::bad_alloc; then nothing is counted. make_placed() and
   // ready_placed() are tail calls and not inline: most fulfilments are neither a task's first nor its last,
-  // and would save registers for them.
-  void count_placed(worker_state& here, const Key& key);
-  [[gnu::noinline]] void make_placed(worker_state& here, std::size_t hash, const Key& key);
-  [[gnu::noinline]] void ready_placed(worker_state& here, node& task);
+  // and would save registers for them. The worker of `here` is in the place of `at`.
+  void count_placed(worker_state& here, worker_state& at, const Key& key);
+  [[gnu::noinline]] void make_placed(worker_state& here, worker_state& at, std::size_t hash, const Key& key);
+  [[gnu::noinline]] void ready_placed(worker_state& here, worker_state& at, node& task, const Key& key);
+  void count_own(worker_state& here, const Key& key);
   void count_alone(worker_state& here, const Key& key);
   void count_unplaced(worker_state& here, const Key& key);
   [[gnu::noinline]] void count_in_chains(worker_state& here, const Key& key);
@@ -200,8 +205,13 @@ class keyed_graph final : public task_source<keyed_graph<Key, Hash>, graph_worke
   }
   [[gnu::noinline]] void drop_spare(worker_state& here, node* spare) noexcept;
   void send(worker_state& here, unsigned place, const Key& key);
+  template <class Begin>
+  void queue(unsigned place, const Key& key, Begin begin);
 
-  void count_arrived(worker_state& here, const Key& key);
+  void count_arrived(worker_state& here, worker_state& at, const Key& key);
+  bool receive_at(worker_state& here, worker_state& at) noexcept;
+  bool take_ended(worker_state& here, worker_state& at) noexcept;
+  [[gnu::noinline]] void end_elsewhere(worker_state& here, node& task) noexcept;
   template <class Count>
   void take_some(worker_state& here, key_inbox<Key>& from, Count count) noexcept;
   chains& unplaced();

@@ -16,37 +16,51 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 
 namespace teff::detail {
 
 template <class Key, class Hash>
-void keyed_graph<Key, Hash>::count_placed(worker_state& here, const Key& key) {
+void keyed_graph<Key, Hash>::count_placed(worker_state& here, worker_state& at, const Key& key) {
   const std::size_t hash = hash_(key);
-  node* found = here.placed.find(hash, key);
-  if (found == nullptr) return make_placed(here, hash, key);
-  if (++found->received >= found->needed) ready_placed(here, *found);
+  node* found = at.placed.find(hash, key);
+  if (found == nullptr) return make_placed(here, at, hash, key);
+  if (++found->received >= found->needed) ready_placed(here, at, *found, key);
 }
 
 template <class Key, class Hash>
-void keyed_graph<Key, Hash>::make_placed(worker_state& here, std::size_t hash, const Key& key) {
-  if (node* const found = here.placed.find_unmoved(hash, key)) [[unlikely]] {
-    if (++found->received >= found->needed) ready_placed(here, *found);
+void keyed_graph<Key, Hash>::make_placed(worker_state& here, worker_state& at, std::size_t hash,
+                                         const Key& key) {
+  if (node* const found = at.placed.find_unmoved(hash, key)) [[unlikely]] {
+    if (++found->received >= found->needed) ready_placed(here, at, *found, key);
     return;
   }
   node* const made = here.make_node(hash, key, indegree_of(key), priority_of(key));
   made->counted = counting::own_table;
   made->received = 1;
-  here.placed.insert(made);
-  if (made->needed == 1) ready_placed(here, *made);
+  at.placed.insert(made);
+  if (made->needed == 1) ready_placed(here, at, *made, key);
 }
 
 template <class Key, class Hash>
-void keyed_graph<Key, Hash>::ready_placed(worker_state& here, node& task) {
-  if (task.received > task.needed) [[unlikely]]
-    return fail_over_fulfilled(task.key, task.needed);
-  this->fail_if_thrown([&] { here.ready.push_own(&task); });
+void keyed_graph<Key, Hash>::ready_placed(worker_state& here, worker_state& at, node& task, const Key& key) {
+  if (task.received > task.needed) [[unlikely]] {
+    // Or it is the first fulfilment of a further task, where the one before has ended on another worker.
+    --task.received;
+    return take_ended(here, at) ? count_placed(here, at, key) : fail_over_fulfilled(task.key, task.needed);
+  }
+  this->fail_if_thrown([&] { at.ready.push_own(&task); });
+  if (this->shares_places()) this->account(here.index).begin_one();
+}
+
+// A key that is placed on the worker that fulfils it.
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::count_own(worker_state& here, const Key& key) {
+  if (!this->shares_places()) return count_placed(here, here, key);
+  if (this->stays_inside(here.index)) [[likely]]
+    count_placed(here, here, key);
+  else
+    queue(here.index, key, [&] { this->account(here.index).begin_one(); });
 }
 
 // Keys without a place where there is one worker: in its own table, without an atomic operation.
@@ -170,25 +184,35 @@ void keyed_graph<Key, Hash>::fulfill_from_elsewhere(const Key& key) {
     // Outside a task of this graph, the fulfilment is a further item. It ends when this worker next looks for
     // work here.
     if (here.running != nullptr) return fulfill_from(here, key);
-    while (!this->enter(at.index)) std::this_thread::yield();
-    struct exit {
-      keyed_graph& graph;
-      unsigned worker;
-      ~exit() { graph.leave(worker); }
-    } const exit{*this, at.index};
-    this->account(at.index).begin_one();
-    ++here.items_received;
-    return fulfill_from(here, key);
+    if (this->enter(at.index)) {
+      struct exit {
+        keyed_graph& graph;
+        unsigned worker;
+        ~exit() {
+          const bool ready = graph.states_[worker]->ready.has_own();
+          graph.account(worker).leaves_ready.store(ready, std::memory_order_relaxed);  // a hint
+          graph.leave(worker);
+        }
+      } const exit{*this, at.index};
+      this->account(at.index).begin_one();
+      ++here.items_received;
+      return fulfill_from(here, key);
+    }
   }
   const call_in_progress call(this->runtime());
-  const unsigned place = place_of(key);
-  const auto begin = [this] { this->begin_outside(); };
+  queue(place_of(key), key, [this] { this->begin_outside(); });
+}
+
+// The key goes where the workers of its place find it, or all workers. Calls begin() as key_inbox does.
+template <class Key, class Hash>
+template <class Begin>
+void keyed_graph<Key, Hash>::queue(unsigned place, const Key& key, Begin begin) {
   if (place == any_worker) {
     outside_.push(key, begin);
     published(this->runtime());
   } else {
     states_[place]->inbox.push(key, begin);
-    published_to(this->runtime(), place);
+    this->published_in(place);
   }
 }
 

@@ -15,15 +15,16 @@
 namespace teff::detail {
 
 template <class Key, class Hash>
-void keyed_graph<Key, Hash>::count_arrived(worker_state& here, const Key& key) {
-  if (!functions.received || functions.received(key)) count_placed(here, key);
+void keyed_graph<Key, Hash>::count_arrived(worker_state& here, worker_state& at, const Key& key) {
+  if (!functions.received || functions.received(key)) count_placed(here, at, key);
 }
 
-// Counts what others have sent. Returns whether there was anything.
+// Counts what others have sent to the place of `at`, in which the worker of `here` is. Returns whether there
+// was anything.
 template <class Key, class Hash>
-bool keyed_graph<Key, Hash>::receive(worker_state& here) noexcept {
+bool keyed_graph<Key, Hash>::receive_at(worker_state& here, worker_state& at) noexcept {
   const auto before = here.items_received;
-  for (auto& each : here.from) {
+  for (auto& each : at.from) {
     // Acquire: pairs with the release in send().
     auto* const ring = each.load(std::memory_order_acquire);
     if (ring == nullptr) continue;
@@ -31,17 +32,19 @@ bool keyed_graph<Key, Hash>::receive(worker_state& here) noexcept {
     while (ring->receive(message)) {
       ++here.items_received;
       if constexpr (travels_plainly<Key>) {
-        this->try_count([&] { count_arrived(here, message); });
+        this->try_count([&] { count_arrived(here, at, message); });
       } else {
         const std::unique_ptr<Key> box(message);
-        this->try_count([&] { count_arrived(here, *box); });
+        this->try_count([&] { count_arrived(here, at, *box); });
       }
     }
   }
-  if (!here.inbox.empty()) [[unlikely]] {
+  if (!at.inbox.empty()) [[unlikely]] {
     this->leave_if_forked();
-    take_some(here, here.inbox, [&](const Key& key) { count_arrived(here, key); });
+    take_some(here, at.inbox, [&](const Key& key) { count_arrived(here, at, key); });
   }
+  if (this->shares_places() && !at.ended.empty()) [[unlikely]]
+    take_ended(here, at);
   return here.items_received != before;
 }
 
@@ -98,9 +101,9 @@ bool keyed_graph<Key, Hash>::receive_outside(worker_state& here) noexcept {
 }
 
 template <class Key, class Hash>
-bool keyed_graph<Key, Hash>::sees_messages(const worker_state& here) noexcept {
-  if (!here.inbox.empty()) return true;
-  for (const auto& each : here.from) {
+bool keyed_graph<Key, Hash>::sees_messages(const worker_state& at) noexcept {
+  if (!at.inbox.empty() || !at.ended.empty()) return true;
+  for (const auto& each : at.from) {
     const auto* const ring = each.load(std::memory_order_acquire);
     if (ring != nullptr && ring->has_message()) return true;
   }
@@ -113,6 +116,11 @@ template <class Key, class Hash>
 void keyed_graph<Key, Hash>::end(worker_state& here, ready_node& ended) noexcept {
   auto& task = static_cast<node&>(ended);
   if (task.counted == counting::own_table) [[likely]] {
+    if (this->shares_places()) {
+      ++here.items_received;
+      if (task.is_taken || !this->is_inside(here.index)) [[unlikely]]
+        return end_elsewhere(here, task);
+    }
     here.placed.erase(&task);
     here.drop_node(&task);
   } else if (task.counted == counting::counters) {
@@ -122,6 +130,65 @@ void keyed_graph<Key, Hash>::end(worker_state& here, ready_node& ended) noexcept
     here.count_unplaced(-1);
     unplaced().forget(task);
   }
+}
+
+// ---- The places of other workers (src/task_source/places.md) ----
+
+// A task has ended on a worker that is not in the place of the task.
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::end_elsewhere(worker_state& here, node& task) noexcept {
+  const unsigned place = functions.place(task.key);
+  this->account(here.index).begin_one();
+  states_[place]->ended.push(task);
+  published_to(this->runtime(), place);
+}
+
+template <class Key, class Hash>
+bool keyed_graph<Key, Hash>::take_ended(worker_state& here, worker_state& at) noexcept {
+  auto* each = static_cast<node*>(at.ended.take_all());
+  const bool any = each != nullptr;
+  while (each != nullptr) {
+    node* const gone = std::exchange(each, static_cast<node*>(each->next_in_line));
+    at.placed.erase(gone);
+    here.drop_node(gone);
+    ++here.items_received;
+  }
+  return any;
+}
+
+// The worker is in no place. Whether the place that it holds has work, or that of a worker that stands.
+template <class Key, class Hash>
+bool keyed_graph<Key, Hash>::sees_taken(worker_state& here) noexcept {
+  // A recording has each task on its own worker.
+  if (being_observed.load(std::memory_order_relaxed)) return false;
+  if (here.taken != any_worker && this->enter_taken(here.taken, here.index)) {
+    const auto& at = *states_[here.taken];
+    const bool sees = at.ready.has_own() || sees_messages(at);
+    this->leave(here.index);
+    return sees;
+  }
+  here.taken = any_worker;
+  if (!this->stands(here.index, here.watched)) return false;
+  const unsigned place = here.watched.place;
+  return this->account(place).leaves_ready.load(std::memory_order_relaxed) || sees_messages(*states_[place]);
+}
+
+template <class Key, class Hash>
+ready_node* keyed_graph<Key, Hash>::take_over(worker_state& here) noexcept {
+  if (!sees_taken(here)) return nullptr;
+  if (here.taken == any_worker) {
+    if (!this->is_due(here.watched) || !this->takes(here.watched.place, here.index)) return nullptr;
+    here.taken = here.watched.place;
+  }
+  if (!this->enter_taken(here.taken, here.index)) return nullptr;
+  auto& at = *states_[here.taken];
+  if (!at.ready.has_own()) receive_at(here, at);
+  auto* const task = static_cast<node*>(at.ready.pop_own());
+  if (task != nullptr) task->is_taken = true;
+  this->account(at.index).leaves_ready.store(at.ready.has_own(), std::memory_order_relaxed);  // a hint
+  this->account(at.index).waiting.store(tasks_waiting(at), std::memory_order_relaxed);
+  this->leave(here.index);
+  return task;
 }
 
 }  // namespace teff::detail

@@ -70,6 +70,9 @@ class ready_tasks {
     return next_ != nullptr ? std::exchange(next_, nullptr) : own_.pop();
   }
 
+  // Of the tasks that are its own, the first, or null.
+  [[nodiscard]] ready_node* pop_own() noexcept { return own_.pop(); }
+
   // Whether this worker has tasks that it alone may run.
   [[nodiscard]] bool has_own() const noexcept { return !own_.empty(); }
   // Whether it has such tasks, or has kept one to run next.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <teff/detail/ready/ready_queues.hpp>
+#include <teff/detail/task_source/places.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -69,7 +70,8 @@ class handed_over {
   Atomic<held_end<Atomic>*> newest_{nullptr};
 };
 
-// The part of one worker that other threads read. That worker writes it, but for `visited` and `handed_over`.
+// The part of one worker that other threads read. That worker writes it, but for `holder`, `released`,
+// and `waiting`, which belongs to the holder of the place.
 template <template <class> class Atomic = std::atomic>
 struct alignas(128) task_account {
   // Items that this worker gave to others: messages, shared tasks, ends that are held.
@@ -78,11 +80,18 @@ struct alignas(128) task_account {
   Atomic<std::uint64_t> ended{0};
   // Tasks that it knows of and that wait for something. Goes with `ended`.
   Atomic<std::int64_t> waiting{0};
-  // Whether the worker is using its own tables; and whether a waiter uses them, or wants to (enter()).
-  Atomic<bool> inside{false};
-  Atomic<bool> visited{false};
-  // Whether the worker runs the source because it waits for it. Its own.
+  // The place that the worker is in, plus one, or 0.
+  Atomic<std::uint32_t> inside{0};
+  // The worker that may enter the place of this one (places.hpp).
+  Atomic<std::uint32_t> holder{closed_place};
+  // How many tasks it has begun, if other workers may take its place over.
+  Atomic<std::uint64_t> steps{0};
+  // Whether tasks lay ready in its place when it began its last task.
+  Atomic<bool> leaves_ready{false};
+  // Whether the worker runs the source because it waits for it; and whether it holds its own place, as far as
+  // it knows. Its own.
   bool awaits = false;
+  bool has_place = true;
   // Tasks that only this worker can end, from the threads that released them.
   handed_over<Atomic> released;
 

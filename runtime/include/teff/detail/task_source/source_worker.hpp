@@ -29,6 +29,9 @@ struct source_worker {
   std::uint64_t items_received = 0;
   unsigned tasks_a_run = first_tasks_a_run;  // at most
   bool runs_what_it_receives = false;
+  // Of a source whose places may be taken over: the place of another worker that this one holds, or none.
+  unsigned taken = any_worker;
+  place_watch watched{index};
 };
 
 // Of the task that the calling thread runs: its source, and its worker's state of that source.

@@ -31,6 +31,8 @@ namespace teff::detail {
 //   unsigned ends_on(const Worker&, const ready_node&)  the only worker that can end() a task of this one,
 //                                               or any_worker
 //   void end(Worker&, ready_node&) noexcept     the task has ended
+//
+// and take_over() and sees_taken(), if it calls share_places() (src/task_source/places.md).
 template <class Derived, class Worker>
 class task_source : public task_source_base {
  public:
@@ -44,11 +46,14 @@ class task_source : public task_source_base {
 
   bool run(unsigned worker) noexcept override;
   bool sees_work(unsigned worker) noexcept override {
-    return sees_own_work(worker) || sees_outside() || ready_.sees_shared();
+    return sees_own_work(worker) || sees_outside() || ready_.sees_shared() ||
+           (shares_places() && derived().sees_taken(derived().state(worker)));
   }
   bool invites(unsigned worker) noexcept override {
     if (sees_own_work(worker) || ready_.sees_shared()) return true;
-    return sees_outside() && !derived().leaves_outside_alone(derived().state(worker));
+    if (sees_outside()) return !derived().leaves_outside_alone(derived().state(worker));
+    Worker& here = derived().state(worker);
+    return shares_places() && (here.taken != any_worker || is_due(here.watched));
   }
   bool run_own(unsigned worker) noexcept override;
   bool sees_own_work(unsigned worker) noexcept override;
@@ -83,6 +88,10 @@ class task_source : public task_source_base {
   // After a body whose end is `held`: whether its handles were released before it returned. If not, end() is
   // called when they are.
   [[nodiscard]] bool ends_with_body(Worker& here, held_end<>& held) noexcept;
+  // On a worker that is in no place and has nothing to do: a task that waits for another worker, or null; and
+  // whether there may be one.
+  [[nodiscard]] ready_node* take_over(Worker& /*here*/) noexcept { return nullptr; }
+  [[nodiscard]] bool sees_taken(Worker& /*here*/) noexcept { return false; }
   // Calls count(). A task's last dependence is done, so if that throws, the task would be missing: the source
   // fails.
   template <class MakeReady>
@@ -113,6 +122,8 @@ class task_source : public task_source_base {
   bool receive(Worker& here) noexcept;
   bool receive_outside(Worker& here) noexcept;
   void share_kept(Worker& here) noexcept;
+  void call_body(Worker& here, ready_node& task) noexcept;
+  ready_node* take_from_others(Worker& here) noexcept;
   void leave_core(Worker& here) noexcept;
   void compare_kept(Worker& here) noexcept;
   bool run_next(Worker& here) noexcept;
@@ -146,12 +157,21 @@ void task_source<Derived, Worker>::share(Worker& here, ready_node* ready) {
 
 // ---- A task runs and ends ----
 
+// If others may take the place over, it is theirs to take until the body fulfils a key there.
+template <class Derived, class Worker>
+void task_source<Derived, Worker>::call_body(Worker& here, ready_node& task) noexcept {
+  const bool lets_go = shares_places() && is_inside(here.index);
+  if (lets_go) step_out(here.index, here.ready.has_own());
+  catch_all([&] { derived().run_body(here, task); }, [this] { fail(std::current_exception()); });
+  if (lets_go) static_cast<void>(stays_inside(here.index));
+}
+
 template <class Derived, class Worker>
 void task_source<Derived, Worker>::execute(Worker& here, ready_node* task) noexcept {
   if (!cancelled()) [[likely]] {
     running_task mine{task};
     auto* const outer = std::exchange(here.running, &mine);
-    catch_all([&] { derived().run_body(here, *task); }, [this] { fail(std::current_exception()); });
+    call_body(here, *task);
     here.running = outer;
     if (mine.held != nullptr && !ends_with_body(here, *mine.held)) [[unlikely]]
       return;
@@ -208,14 +228,12 @@ void task_source<Derived, Worker>::say_ended(Worker& here) noexcept {
   mine.say_ended(here.items());
 }
 
-// Items that the worker began outside of this source's tasks end here if it may not run() any more: a guest
-// that leaves has a last look only.
+// Items that the worker, which is in its place, began outside of this source's tasks end here if it may not
+// run() any more: a guest that leaves has a last look only.
 template <class Derived, class Worker>
 void task_source<Derived, Worker>::settle_items(Worker& here) noexcept {
   if (account(here.index).ended.load(std::memory_order_relaxed) == here.items()) return;
-  if (here.ready.sees_own() || !this->enter(here.index)) return;
-  say_ended(here);
-  this->leave(here.index);
+  if (!here.ready.sees_own()) say_ended(here);
 }
 
 // ---- The task that is kept to run next ----
@@ -228,12 +246,30 @@ void task_source<Derived, Worker>::share_kept(Worker& here) noexcept {
   });
 }
 
-// Another program gets the core for a while.
+// Another program gets the core for a while, and other workers what the worker leaves.
 template <class Derived, class Worker>
 void task_source<Derived, Worker>::leave_core(Worker& here) noexcept {
-  if (here.ready.has_own()) return;  // no other worker may run these
+  if (here.ready.has_own() && !shares_places()) return;  // no other worker may run these
   share_kept(here);
+  if (shares_places()) {
+    offer(here.index);
+    published(runtime());
+  }
   this_core.give_way();
+}
+
+// What other workers have, or do not get to.
+template <class Derived, class Worker>
+ready_node* task_source<Derived, Worker>::take_from_others(Worker& here) noexcept {
+  ready_node* const task = ready_.steal(here.ready);
+  if (task != nullptr || !shares_places()) return task;
+  const auto before = here.items_received;
+  leave(here.index);
+  ready_node* const taken = derived().take_over(here);
+  // What it has received has ended, or has become a task that lies ready in the place.
+  if (enter_again(here.index) && taken == nullptr && here.items_received != before && here.running == nullptr)
+    say_ended(here);
+  return taken;
 }
 
 // With priorities: the kept task goes where others find it, if another task is to run before. There may be
@@ -274,7 +310,8 @@ template <class Derived, class Worker>
 bool task_source<Derived, Worker>::run(unsigned worker) noexcept {
   Worker& here = derived().state(worker);
   const bool nested = here.running != nullptr;
-  if (!nested && !this->enter(worker)) return false;
+  const bool enters = !this->is_inside(worker);
+  if (enters && !this->enter(worker)) return false;
   const auto outer = std::exchange(running_on, {this, &here});
   // Others wait meanwhile: messages of a communicator, or tasks of another source.
   const bool looks_elsewhere = this->looks_elsewhere();
@@ -285,7 +322,7 @@ bool task_source<Derived, Worker>::run(unsigned worker) noexcept {
   // A worker that waits asks when it first finds nothing. After that all ask rarely: the others write what
   // at_rest() reads.
   bool asks_at_once = account(worker).awaits && !nested;
-  for (unsigned looks = 0; looks < looks_a_run;) {
+  for (unsigned looks = 0; looks < looks_a_run && this->is_inside(worker);) {
     if (!here.ready.sees_own() || tasks % tasks_between_looks == 0 || derived().has_priorities())
       receive(here);
     compare_kept(here);
@@ -303,7 +340,7 @@ bool task_source<Derived, Worker>::run(unsigned worker) noexcept {
     if (receive_outside(here)) continue;
     leave_if_forked();
     if (!nested && looks == 0) say_ended(here);
-    if (ready_node* const task = ready_.steal(here.ready)) {
+    if (ready_node* const task = take_from_others(here)) {
       execute(here, task);
       ++tasks;
       looks = 0;
@@ -317,7 +354,7 @@ bool task_source<Derived, Worker>::run(unsigned worker) noexcept {
   if (is_timed && tasks != 0 && !nested)
     here.tasks_a_run = next_tasks_a_run(tasks, processor_clock::now() - began, most);
   running_on = outer;
-  if (!nested) this->leave(worker);
+  if (enters) this->leave(worker);
   if (tasks != 0) return true;
   if (!nested) look_for_rest(worker);
   return false;
@@ -327,7 +364,8 @@ template <class Derived, class Worker>
 bool task_source<Derived, Worker>::run_own(unsigned worker) noexcept {
   Worker& here = derived().state(worker);
   const bool nested = here.running != nullptr;
-  if (!nested && !this->enter(worker)) return false;
+  const bool enters = !this->is_inside(worker);
+  if (enters && !this->enter(worker)) return false;
   const auto outer = std::exchange(running_on, {this, &here});
   const bool received = receive(here);
   compare_kept(here);
@@ -338,7 +376,7 @@ bool task_source<Derived, Worker>::run_own(unsigned worker) noexcept {
     say_ended(here);
   }
   running_on = outer;
-  if (!nested) this->leave(worker);
+  if (enters) this->leave(worker);
   if (task == nullptr && !nested) look_for_rest(worker);
   return task != nullptr || received;
 }
@@ -346,11 +384,14 @@ bool task_source<Derived, Worker>::run_own(unsigned worker) noexcept {
 template <class Derived, class Worker>
 bool task_source<Derived, Worker>::sees_own_work(unsigned worker) noexcept {
   Worker& here = derived().state(worker);
-  if (here.running == nullptr) {
-    settle_items(here);
-    look_for_rest(worker);
-  }
-  return here.ready.sees_own() || !account(worker).released.empty() || derived().sees_messages(here);
+  const bool enters = !this->is_inside(worker);
+  if (enters && !this->enter(worker)) return true;  // it looks again, when the place is its own again
+  if (here.running == nullptr) settle_items(here);
+  const bool sees =
+      here.ready.sees_own() || !account(worker).released.empty() || derived().sees_messages(here);
+  if (enters) this->leave(worker);
+  if (here.running == nullptr) look_for_rest(worker);
+  return sees;
 }
 
 }  // namespace teff::detail

@@ -108,9 +108,50 @@ class task_source_base : public source {
   // Whether the runtime's workers may have other sources to look at. A hint.
   [[nodiscard]] bool is_one_of_several() const noexcept;
 
-  // Worker `worker` is about to use its own tables. False: a waiter uses them just now, for a short time.
+  // ---- Places: the tables of each worker (src/task_source/places.md) ----
+
+  // Worker `worker` is about to use its own place. False: another worker holds it for now.
   [[nodiscard]] bool enter(unsigned worker) noexcept;
-  void leave(unsigned worker) noexcept;
+  void leave(unsigned worker) noexcept { leave_place(accounts_, worker); }
+  [[nodiscard]] bool is_inside(unsigned worker) const noexcept {
+    return accounts_[worker].inside.load(std::memory_order_relaxed) == worker + 1;
+  }
+  // Whether a worker that finds nothing to do may take the place of another one over, if that does not get to
+  // it. Not by default, and not where it would cost fences. Before the first task.
+  void share_places(bool shares) noexcept;
+  [[nodiscard]] bool shares_places() const noexcept { return shares_places_; }
+  // Of such a source: the worker begins a task, and needs its place no more until that has ended. Tasks that
+  // lie ready there may be left to others.
+  void step_out(unsigned worker, bool leaves_ready) noexcept {
+    auto& mine = accounts_[worker];
+    mine.steps.store(mine.steps.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    mine.leaves_ready.store(leaves_ready, std::memory_order_relaxed);
+    leave(worker);
+  }
+  // As enter(), in few instructions, and without a try to get the place back.
+  [[nodiscard]] bool enter_again(unsigned worker) noexcept {
+    const auto fence = [] { std::atomic_signal_fence(std::memory_order_seq_cst); };
+    return accounts_[worker].has_place &&
+           (accounts_[worker].has_place = enter_place(accounts_, worker, worker, fence));
+  }
+  // In a body, which stays in the place from then on: whether the worker is in its own place.
+  [[nodiscard]] bool stays_inside(unsigned worker) noexcept {
+    const auto in = accounts_[worker].inside.load(std::memory_order_relaxed);
+    return in == worker + 1 || (in == 0 && enter_again(worker));
+  }
+  // The worker, which is in its own place, runs something that needs no place, or is off its core for a
+  // while.
+  void offer(unsigned worker) noexcept;
+  // As enter(), of the place of another worker. False: this one does not hold it any more.
+  [[nodiscard]] bool enter_taken(unsigned place, unsigned worker) noexcept;
+  // Of another worker's place, which worker `worker`, in no place, wants to enter. False: not yet.
+  [[nodiscard]] bool takes(unsigned place, unsigned worker) noexcept;
+  // Whether the watched worker stands. Looks again now and then, and watches the next one if it does not.
+  [[nodiscard]] bool stands(unsigned worker, place_watch& watched) const noexcept;
+  // Whether the watched worker, which stands, has done so for long enough.
+  [[nodiscard]] static bool is_due(const place_watch& watched) noexcept;
+  // A thread has left something in the place.
+  void published_in(unsigned place) noexcept;
   // While it lives, no worker is inside its own tables. Of a source at rest.
   class visit {
    public:
@@ -151,6 +192,7 @@ class task_source_base : public source {
   void* whom_ = nullptr;
   std::atomic<bool> cancelled_{false};
   std::atomic<bool> looks_elsewhere_{false};
+  bool shares_places_ = false;
   alignas(64) std::atomic<std::uint64_t> begun_outside_{0};
   handed_over<> released_anywhere_;
   waiters waiters_;
