@@ -80,7 +80,7 @@ TEST(dense_graph, placed_tasks_of_the_highest_priority_run_first) {
   runtime rt{{.workers = 2}};
   std::vector<int> order;
   task_graph<int> g{rt};
-  g.dense(10).place([](int) { return 1U; }).priority([](int k) { return k; });
+  g.dense(10).place([](int) { return 1U; }, placement::must).priority([](int k) { return k; });
   g.indegree([](int k) { return k == 0 ? 0 : 1; }).body([&](int k) {
     order.push_back(k);
     if (k != 0) return;
@@ -183,7 +183,7 @@ TEST(dense_graph, a_key_that_is_fulfilled_too_often_is_named) {
   on_runtimes([](runtime& rt) {
     for (const unsigned place : {anywhere, rt.workers() - 1}) {
       task_graph<int> g{rt};
-      g.dense(10).place([=](int) { return place; });
+      g.dense(10).place([=](int) { return place; }, placement::must);
       g.indegree([](int k) { return k == 0 ? 0 : 1; }).body([&](int k) {
         if (k != 0) return;
         g.fulfill(5);

@@ -1,6 +1,7 @@
-// The places of a task source on their interleavings: no two threads use the tables of one place at a time.
+// A place that another worker takes tasks from, on its interleavings: one thread at a time uses it, and the
+// source is not found at rest before all of its tasks have run.
 #include <gtest/gtest.h>
-#include <teff/detail/task_source/places.hpp>
+#include <teff/detail/task_source/rest.hpp>
 
 #include "interleavings.hpp"
 
@@ -13,86 +14,99 @@ namespace {
 
 using checked::checker;
 
-enum class fault { none, enters_without_a_look, takes_without_a_fence, takes_without_a_look };
-
-// Place 0 of two workers, and a thread that closes the places.
-struct world {
-  struct account {
-    checked::atomic<std::uint32_t> inside{0};
-    checked::atomic<std::uint32_t> holder{detail::closed_place};
-  };
-  explicit world(fault seeded) : with(seeded) { detail::open_places(accounts); }
-
-  bool use(unsigned worker) {
-    if (with == fault::enters_without_a_look) {
-      accounts[worker].inside.store(1, std::memory_order_relaxed);
-    } else if (!detail::enter_place(accounts, 0, worker, [] {})) {
-      return false;
-    }
-    table.write(table.read() + 1);
-    detail::leave_place(accounts, worker);
-    return true;
+// An atomic whose stores release nothing.
+template <class T>
+struct careless_atomic : checked::atomic<T> {
+  using checked::atomic<T>::atomic;
+  void store(T value, std::memory_order order = std::memory_order_seq_cst) {
+    checked::atomic<T>::store(value, order == std::memory_order_release ? std::memory_order_relaxed : order);
   }
-  bool take(unsigned worker) {
-    if (with == fault::takes_without_a_look) {
-      accounts[0].holder.store(worker);
-      return true;
-    }
-    return detail::take_place(accounts, 0, worker, [this] {
-      if (with != fault::takes_without_a_fence) checked::barrier_everywhere();
-    });
-  }
-  // The worker of the place: uses it, and takes it back when it has lost it, as task_source_base::enter().
-  void own() {
-    bool has_place = true;
-    for (int i = 0; i < 3; ++i) has_place = (has_place || take(0)) && use(0);
-  }
-  void offer() {
-    if (use(0)) detail::offer_place(accounts, 0, 0);
-    if (take(0)) use(0);
-  }
-  void thief() {
-    if (take(1) && use(1)) use(1);
-  }
-  void visitor() {
-    detail::close_places(
-        accounts, [] { checked::barrier_everywhere(); },
-        [](auto nobody_is_there) {
-          while (!nobody_is_there()) checker::now().pause();
-        });
-    table.write(0);
-    detail::open_places(accounts);
-  }
-
-  const fault with;
-  std::array<account, 2> accounts;
-  checked::plain table;
 };
 
-checker::outcome check(const std::vector<std::function<void(world&)>>& threads, fault with = fault::none) {
-  return checked::check_threads<world>([with] { return std::make_shared<world>(with); }, threads,
-                                       [](world&) {}, 3);
+struct faults {
+  bool thief_enters = true;
+  bool taken_task_is_an_item = true;
+  bool owner_comes_back = true;
+};
+
+template <template <class> class Atomic>
+struct world {
+  explicit world(faults seeded) : with(seeded) {}
+
+  void come_back(unsigned place) {
+    while (!accounts[place].enter()) checker::now().pause();
+  }
+
+  // The worker of account 0 has taken an item from outside, which makes two tasks ready in its place. It
+  // steps out to run the first, comes back, and runs what is left.
+  void own() {
+    come_back(0);
+    ready.write(2);
+    ready.write(ready.read() - 1);
+    accounts[0].leave();
+    first.write(1);
+    if (with.owner_comes_back) come_back(0);
+    if (ready.read() != 0) {
+      ready.write(0);
+      second.write(second.read() + 1);
+    }
+    accounts[0].say_ended(1);
+    if (with.owner_comes_back) accounts[0].leave();
+  }
+  // The worker of account 1 finds nothing to do.
+  void thief() {
+    if (with.thief_enters && !accounts[0].enter()) return;
+    const bool takes = ready.read() != 0;
+    if (takes && with.taken_task_is_an_item) accounts[1].begin_one();
+    ready.write(0);
+    if (with.thief_enters) accounts[0].leave();
+    if (!takes) return;
+    second.write(second.read() + 1);
+    if (with.taken_task_is_an_item) accounts[1].say_ended(1);
+  }
+  // A thread that waits for the source looks once, and clears the place if it is at rest.
+  void wait() {
+    checker::now().wait_until([this] { return accounts[0].ended.peek() != 0; });
+    if (!all_have_ended(accounts, begun_outside)) return;
+    if (first.read() != 1 || second.read() != 1) checker::fail("found at rest too early");
+    come_back(0);
+    ready.write(0);
+    accounts[0].leave();
+  }
+
+  const faults with;
+  std::array<detail::task_account<Atomic>, 2> accounts;
+  Atomic<std::uint64_t> begun_outside{1};
+  checked::plain ready;  // tasks that lie in the place
+  checked::plain first;  // how often the tasks ran
+  checked::plain second;
+};
+
+template <template <class> class Atomic = checked::atomic>
+checker::outcome check(faults with) {
+  using all = world<Atomic>;
+  return checked::check_threads<all>([with] { return std::make_shared<all>(with); },
+                                     {&all::own, &all::thief, &all::wait}, [](all&) {}, 3);
 }
 
-TEST(places_model, a_place_is_used_by_one_thread_at_a_time) {
-  expect_no_fault(check({&world::own, &world::thief}), 1000);
-  expect_no_fault(check({&world::offer, &world::thief}), 1000);
+TEST(places_model, one_thread_at_a_time_is_in_a_place_and_rest_waits_for_the_tasks_that_were_taken) {
+  expect_no_fault(check({}), 1000);
 }
 
-TEST(places_model, a_thread_that_closes_the_places_is_alone) {
-  expect_no_fault(check({&world::own, &world::thief, &world::visitor}), 1000);
+TEST(places_model, finds_a_thief_that_does_not_enter_the_place) {
+  EXPECT_NE(check({.thief_enters = false}).fault, "");
 }
 
-TEST(places_model, finds_a_worker_that_enters_without_a_look_at_the_holder) {
-  EXPECT_NE(check({&world::own, &world::thief}, fault::enters_without_a_look).fault, "");
+TEST(places_model, finds_a_taken_task_that_is_no_item) {
+  EXPECT_NE(check({.taken_task_is_an_item = false}).fault, "");
 }
 
-TEST(places_model, finds_a_worker_that_takes_a_place_without_a_fence) {
-  EXPECT_NE(check({&world::own, &world::thief}, fault::takes_without_a_fence).fault, "");
+TEST(places_model, finds_a_worker_that_does_not_come_back_to_its_place) {
+  EXPECT_NE(check({.owner_comes_back = false}).fault, "");
 }
 
-TEST(places_model, finds_a_worker_that_takes_a_place_in_which_another_one_is) {
-  EXPECT_NE(check({&world::own, &world::thief}, fault::takes_without_a_look).fault, "");
+TEST(places_model, finds_a_place_that_is_left_without_a_release) {
+  EXPECT_NE(check<careless_atomic>({}).fault, "");
 }
 
 }  // namespace

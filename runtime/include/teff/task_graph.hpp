@@ -63,8 +63,8 @@ struct key_hash {
 // place() returns this for a task that any worker may run.
 inline constexpr unsigned anywhere = detail::any_worker;
 
-// Whether the place of a task binds. Where the worker does not get to its tasks, another worker may run them
-// (should), or none (must).
+// Whether the place of a task binds. If its worker does not get to the task, another worker may run it
+// (should), or none may (must).
 enum class placement : bool { should, must };
 
 // A graph of tasks that is never stored. Functions of a task's key say how many dependences the task has, how
@@ -135,15 +135,15 @@ class task_graph {
   // That worker counts the key, without any atomic operation. Keys without a place are counted in a table
   // that all workers share.
   //
-  // Another worker that looks for work runs tasks of that worker if that one does not get to them: another
+  // Another worker that looks for work runs tasks of that worker if that worker does not get to them: another
   // program has its core, or it has been in one task for some ten microseconds. Then two tasks of one place
-  // may run at a time. With placement::must no other worker ever does, so tasks of one place never run at a
-  // time, and may share data without locks.
+  // may run at a time. With placement::must no other worker runs them, so tasks of one place never run at a
+  // time, and may share data without locks. With placement::should no program may rely on another worker.
   template <class F>
     requires std::is_invocable_r_v<unsigned, F&, const Key&>
   task_graph& place(F&& f, placement binds = placement::should) {
     graph_->functions.place.set(std::forward<F>(f));
-    graph_->bind_places(binds == placement::must);
+    graph_->prefer_places(binds == placement::should);
     return *this;
   }
   // Says that keys are numbered: number(key) is another one for each key, and below `count`. Without
@@ -228,7 +228,8 @@ class task_graph {
   // counts it later, and wait() throws that.
   //
   // If it is called once too often before the task has ended, wait() throws over_fulfilled. When the task has
-  // ended, the next call is the first one for a new task of that key.
+  // ended, or another worker has taken it from its place, the next call is the first one for a new task of
+  // that key.
   void fulfill(const Key& key) { graph_->fulfill(key); }
 
   // In the body of a task, on the thread of that body: holds the end of the task until the handle is released

@@ -24,9 +24,7 @@ std::string name_in_words(std::string name) {
 }
 
 task_source_base::task_source_base(scheduler& runtime, unsigned workers, const char* name)
-    : runtime_(runtime), life_(life_of(runtime)), name_(name), accounts_(workers), waiters_(runtime) {
-  open_places(accounts_);
-}
+    : runtime_(runtime), life_(life_of(runtime)), name_(name), accounts_(workers), waiters_(runtime) {}
 
 void task_source_base::refuse_without_runtime(const std::string& call) {
   throw runtime_was_shut_down(
@@ -245,58 +243,35 @@ void task_source_base::hand_over(held_end<>& held) noexcept {
 
 // ---- Places ----
 
-void task_source_base::share_places(bool shares) noexcept {
-  shares_places_ = shares && workers() > 1 && runtime_.fences().available();
-}
-
-bool task_source_base::enter(unsigned worker) noexcept {
-  auto& has_place = accounts_[worker].has_place;
-  has_place = (has_place || takes(worker, worker)) && enter_taken(worker, worker);
-  return has_place;
-}
-
-bool task_source_base::takes(unsigned place, unsigned worker) noexcept {
-  return take_place(accounts_, place, worker, [this] { runtime_.fences().everywhere(); });
-}
-
-bool task_source_base::enter_taken(unsigned place, unsigned worker) noexcept {
-  return enter_place(accounts_, place, worker, [this] { runtime_.fences().here(); });
-}
-
-void task_source_base::offer(unsigned worker) noexcept {
-  leave(worker);
-  accounts_[worker].has_place = false;
-  offer_place(accounts_, worker, worker);
-}
-
-bool task_source_base::stands(unsigned worker, place_watch& watched) const noexcept {
-  constexpr std::int64_t nanoseconds_between_looks = 5'000;
-  const auto now = processor_clock::now();
-  if (now - watched.looked_at < processor_clock::in(nanoseconds_between_looks)) return watched.stands;
-  watched.looked_at = now;
-  const auto& of = accounts_[watched.place];
-  // Relaxed, as all of this: hints.
-  if (of.holder.load(std::memory_order_relaxed) == offered_place) {
-    watched.since = 0;
-    return watched.stands = true;
-  }
-  watched.stands = watched.place != worker && of.steps.load(std::memory_order_relaxed) == watched.steps &&
-                   !runtime_.workers()[watched.place]->is_idle();
-  if (watched.stands) return true;
-  do {
-    watched.place = watched.place + 1 == workers() ? 0 : watched.place + 1;
-  } while (watched.place == worker);
-  watched.steps = accounts_[watched.place].steps.load(std::memory_order_relaxed);
-  watched.since = now;
-  return false;
-}
-
-bool task_source_base::is_due(const place_watch& watched) noexcept {
+// A hint. A worker that searches or sleeps comes soon, or is woken; any other one may be in a long task, or
+// off its core.
+bool task_source_base::is_left_behind(unsigned place, std::int64_t now) const noexcept {
   constexpr std::int64_t patience = 20'000;  // nanoseconds
-  return processor_clock::now() - watched.since >= processor_clock::in(patience);
+  const auto& of = accounts_[place];
+  return !of.in_use.load(std::memory_order_relaxed) &&
+         now - of.left_at.load(std::memory_order_relaxed) >= processor_clock::in(patience) &&
+         !runtime_.workers()[place]->is_idle();
 }
 
-// Its worker may be in a long task, and the others asleep.
+// Not often: the other workers write what it reads.
+bool task_source_base::look_around(unsigned worker, bool takes) noexcept {
+  constexpr std::int64_t time_between_looks = 5'000;  // nanoseconds
+  const auto now = processor_clock::now();
+  auto& looked_at = accounts_[worker].looked_at;
+  if (now - looked_at < processor_clock::in(time_between_looks)) return false;
+  bool any = false;
+  for (unsigned place = 0; place < workers(); ++place) {
+    if (place == worker || !is_left_behind(place, now) || !accounts_[place].enter()) continue;
+    const bool has = has_work(place);
+    if (has && takes) take_from(place, worker);
+    accounts_[place].leave();
+    any = any || has;
+  }
+  if (!any) looked_at = now;
+  return any;
+}
+
+// The worker of the place may be in a long task, and the others asleep.
 void task_source_base::published_in(unsigned place) noexcept {
   published_to(runtime_, place);
   if (shares_places_ && !runtime_.workers()[place]->is_idle()) published(runtime_);
@@ -305,15 +280,12 @@ void task_source_base::published_in(unsigned place) noexcept {
 // The waiter does for the workers what is to be done in their tables, since they may be busy with something
 // else for long. The source is at rest, so a worker is inside only to look whether there is something to do.
 task_source_base::visit::visit(task_source_base& of) noexcept : of_(of) {
-  close_places(
-      of.accounts_, [&of] { of.runtime_.fences().everywhere(); },
-      [](auto nobody_is_there) {
-        while (!nobody_is_there()) std::this_thread::yield();
-      });
+  for (auto& each : of.accounts_)
+    while (!each.enter()) std::this_thread::yield();
 }
 
 task_source_base::visit::~visit() {
-  open_places(of_.accounts_);
+  for (auto& each : of_.accounts_) each.leave();
 }
 
 }  // namespace teff::detail

@@ -5,7 +5,6 @@
 #include <teff/detail/graph/key_inbox.hpp>
 #include <teff/detail/graph/key_table.hpp>
 #include <teff/detail/graph/node_pool.hpp>
-#include <teff/detail/ready/inbox.hpp>
 #include <teff/detail/task_source/source_worker.hpp>
 
 #include <algorithm>
@@ -43,17 +42,20 @@ struct alignas(64) graph_worker : source_worker {
   }
 
   // Throws what copying the key throws, std::bad_alloc.
-  [[nodiscard]] node* make_node(std::size_t hash, const Key& key, int indegree, int priority) {
-    node* const made = pool.take();
-    undo_if_thrown([&] { new (&made->key) Key(key); }, [&] { pool.give(made); });
+  [[nodiscard]] static node* make_node(node_pool<node>& from, std::size_t hash, const Key& key, int indegree,
+                                       int priority) {
+    node* const made = from.take();
+    undo_if_thrown([&] { new (&made->key) Key(key); }, [&] { from.give(made); });
     made->hash = hash;
     made->received = 0;
     made->needed = std::max(indegree, 1);
     made->priority = priority;
-    made->is_taken = false;
     made->ended = false;
     made->ran.store(false, std::memory_order_relaxed);
     return made;
+  }
+  [[nodiscard]] node* make_node(std::size_t hash, const Key& key, int indegree, int priority) {
+    return make_node(pool, hash, key, indegree, priority);
   }
   void drop_node(node* gone) noexcept {
     gone->key.~Key();
@@ -62,8 +64,9 @@ struct alignas(64) graph_worker : source_worker {
 
   node_pool<node> pool;
 
-  // Used by the holder of the place only (src/task_source/places.md).
+  // Of the worker's place (src/task_source/places.md): its keys, and the pool of the worker that is in it.
   key_table<Key> placed;
+  node_pool<node>* pool_inside = &pool;
 
   // Used by this worker only.
   // Nodes for keys without a place: made, less those that have run or were merged with others. A worker reads
@@ -79,7 +82,6 @@ struct alignas(64) graph_worker : source_worker {
   // Used by other workers, too.
   const std::span<std::atomic<ring*>> from;  // by the worker that writes, which makes the ring
   key_inbox<Key> inbox;
-  teff::detail::inbox<ready_node, &ready_node::next_in_line> ended;  // tasks of this place, on other workers
 };
 
 }  // namespace teff::detail

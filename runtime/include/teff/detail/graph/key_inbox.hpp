@@ -55,22 +55,20 @@ class message_ring {
 
   // The reader. False: there is no message.
   [[nodiscard]] bool receive(Message& message) noexcept(copies_quietly) {
-    const auto at = read_.load(std::memory_order_relaxed);
-    auto& from = slots_[at % capacity];
+    auto& from = slots_[read_ % capacity];
     // Acquire: pairs with the release in send().
-    if (from.lap.load(std::memory_order_acquire) != lap_of(at)) return false;
+    if (from.lap.load(std::memory_order_acquire) != lap_of(read_)) return false;
     message = from.message;
-    read_.store(at + 1, std::memory_order_relaxed);
+    ++read_;
     // Now and then only: the writer reads this line, and only when it thinks that the ring is full. Release:
     // the copy above, to the acquire in send().
-    if ((at + 1) % (capacity / 2) == 0) consumed_.store(at + 1, std::memory_order_release);
+    if (read_ % (capacity / 2) == 0) consumed_.store(read_, std::memory_order_release);
     return true;
   }
 
-  // Whether receive() would find a message. To another thread than the reader: a hint.
+  // The reader. Whether receive() would find a message.
   [[nodiscard]] bool has_message() const noexcept {
-    const auto at = read_.load(std::memory_order_relaxed);
-    return slots_[at % capacity].lap.load(std::memory_order_acquire) == lap_of(at);
+    return slots_[read_ % capacity].lap.load(std::memory_order_acquire) == lap_of(read_);
   }
 
  private:
@@ -87,7 +85,7 @@ class message_ring {
   alignas(64) std::uint32_t written_ = 0;
   std::uint32_t limit_ = capacity;
   // The reader's own, but for the writer's rare looks at `consumed_`.
-  alignas(64) std::atomic<std::uint32_t> read_{0};
+  alignas(64) std::uint32_t read_ = 0;
   Atomic<std::uint32_t> consumed_{0};
   alignas(64) slot slots_[capacity];
 };

@@ -21,46 +21,38 @@
 namespace teff::detail {
 
 template <class Key, class Hash>
-void keyed_graph<Key, Hash>::count_placed(worker_state& here, worker_state& at, const Key& key) {
+void keyed_graph<Key, Hash>::count_placed(worker_state& at, const Key& key) {
   const std::size_t hash = hash_(key);
   node* found = at.placed.find(hash, key);
-  if (found == nullptr) return make_placed(here, at, hash, key);
-  if (++found->received >= found->needed) ready_placed(here, at, *found, key);
+  if (found == nullptr) return make_placed(at, hash, key);
+  if (++found->received >= found->needed) ready_placed(at, *found);
 }
 
 template <class Key, class Hash>
-void keyed_graph<Key, Hash>::make_placed(worker_state& here, worker_state& at, std::size_t hash,
-                                         const Key& key) {
+void keyed_graph<Key, Hash>::make_placed(worker_state& at, std::size_t hash, const Key& key) {
   if (node* const found = at.placed.find_unmoved(hash, key)) [[unlikely]] {
-    if (++found->received >= found->needed) ready_placed(here, at, *found, key);
+    if (++found->received >= found->needed) ready_placed(at, *found);
     return;
   }
-  node* const made = here.make_node(hash, key, indegree_of(key), priority_of(key));
+  node* const made = at.make_node(*at.pool_inside, hash, key, indegree_of(key), priority_of(key));
   made->counted = counting::own_table;
   made->received = 1;
   at.placed.insert(made);
-  if (made->needed == 1) ready_placed(here, at, *made, key);
+  if (made->needed == 1) ready_placed(at, *made);
 }
 
 template <class Key, class Hash>
-void keyed_graph<Key, Hash>::ready_placed(worker_state& here, worker_state& at, node& task, const Key& key) {
-  if (task.received > task.needed) [[unlikely]] {
-    // Or it is the first fulfilment of a further task, where the one before has ended on another worker.
-    --task.received;
-    return take_ended(here, at) ? count_placed(here, at, key) : fail_over_fulfilled(task.key, task.needed);
-  }
+void keyed_graph<Key, Hash>::ready_placed(worker_state& at, node& task) {
+  if (task.received > task.needed) [[unlikely]]
+    return fail_over_fulfilled(task.key, task.needed);
   this->fail_if_thrown([&] { at.ready.push_own(&task); });
-  if (this->shares_places()) this->account(here.index).begin_one();
 }
 
-// A key that is placed on the worker that fulfils it.
+// A key of the worker's own place, which it has left. If it can, it stays there until the body has ended.
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::count_own(worker_state& here, const Key& key) {
-  if (!this->shares_places()) return count_placed(here, here, key);
-  if (this->stays_inside(here.index)) [[likely]]
-    count_placed(here, here, key);
-  else
-    queue(here.index, key, [&] { this->account(here.index).begin_one(); });
+  if (this->enter(here)) return count_placed(here, key);
+  queue(here.index, key, [&] { this->account(here.index).begin_one(); });
 }
 
 // Keys without a place where there is one worker: in its own table, without an atomic operation.
@@ -184,16 +176,13 @@ void keyed_graph<Key, Hash>::fulfill_from_elsewhere(const Key& key) {
     // Outside a task of this graph, the fulfilment is a further item. It ends when this worker next looks for
     // work here.
     if (here.running != nullptr) return fulfill_from(here, key);
-    if (this->enter(at.index)) {
+    // It does not wait for its place: it may be in another worker's place of another graph.
+    if (this->enter(here)) {
       struct exit {
         keyed_graph& graph;
-        unsigned worker;
-        ~exit() {
-          const bool ready = graph.states_[worker]->ready.has_own();
-          graph.account(worker).leaves_ready.store(ready, std::memory_order_relaxed);  // a hint
-          graph.leave(worker);
-        }
-      } const exit{*this, at.index};
+        worker_state& of;
+        ~exit() { graph.leave(of); }
+      } const exit{*this, here};
       this->account(at.index).begin_one();
       ++here.items_received;
       return fulfill_from(here, key);
@@ -203,7 +192,7 @@ void keyed_graph<Key, Hash>::fulfill_from_elsewhere(const Key& key) {
   queue(place_of(key), key, [this] { this->begin_outside(); });
 }
 
-// The key goes where the workers of its place find it, or all workers. Calls begin() as key_inbox does.
+// Leaves the key where the worker of its place finds it, or any worker. Calls begin() as key_inbox does.
 template <class Key, class Hash>
 template <class Begin>
 void keyed_graph<Key, Hash>::queue(unsigned place, const Key& key, Begin begin) {

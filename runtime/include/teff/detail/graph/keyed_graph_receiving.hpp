@@ -15,11 +15,11 @@
 namespace teff::detail {
 
 template <class Key, class Hash>
-void keyed_graph<Key, Hash>::count_arrived(worker_state& here, worker_state& at, const Key& key) {
-  if (!functions.received || functions.received(key)) count_placed(here, at, key);
+void keyed_graph<Key, Hash>::count_arrived(worker_state& at, const Key& key) {
+  if (!functions.received || functions.received(key)) count_placed(at, key);
 }
 
-// Counts what others have sent to the place of `at`, in which the worker of `here` is. Returns whether there
+// The worker of `here` is in the place of `at`, and counts what others have sent there. Returns whether there
 // was anything.
 template <class Key, class Hash>
 bool keyed_graph<Key, Hash>::receive_at(worker_state& here, worker_state& at) noexcept {
@@ -32,19 +32,17 @@ bool keyed_graph<Key, Hash>::receive_at(worker_state& here, worker_state& at) no
     while (ring->receive(message)) {
       ++here.items_received;
       if constexpr (travels_plainly<Key>) {
-        this->try_count([&] { count_arrived(here, at, message); });
+        this->try_count([&] { count_arrived(at, message); });
       } else {
         const std::unique_ptr<Key> box(message);
-        this->try_count([&] { count_arrived(here, at, *box); });
+        this->try_count([&] { count_arrived(at, *box); });
       }
     }
   }
   if (!at.inbox.empty()) [[unlikely]] {
     this->leave_if_forked();
-    take_some(here, at.inbox, [&](const Key& key) { count_arrived(here, at, key); });
+    take_some(here, at.inbox, [&](const Key& key) { count_arrived(at, key); });
   }
-  if (this->shares_places() && !at.ended.empty()) [[unlikely]]
-    take_ended(here, at);
   return here.items_received != before;
 }
 
@@ -101,9 +99,9 @@ bool keyed_graph<Key, Hash>::receive_outside(worker_state& here) noexcept {
 }
 
 template <class Key, class Hash>
-bool keyed_graph<Key, Hash>::sees_messages(const worker_state& at) noexcept {
-  if (!at.inbox.empty() || !at.ended.empty()) return true;
-  for (const auto& each : at.from) {
+bool keyed_graph<Key, Hash>::sees_messages(const worker_state& here) noexcept {
+  if (!here.inbox.empty()) return true;
+  for (const auto& each : here.from) {
     const auto* const ring = each.load(std::memory_order_acquire);
     if (ring != nullptr && ring->has_message()) return true;
   }
@@ -116,15 +114,12 @@ template <class Key, class Hash>
 void keyed_graph<Key, Hash>::end(worker_state& here, ready_node& ended) noexcept {
   auto& task = static_cast<node&>(ended);
   if (task.counted == counting::own_table) [[likely]] {
-    if (this->shares_places()) {
-      ++here.items_received;
-      if (task.is_taken || !this->is_inside(here.index)) [[unlikely]]
-        return end_elsewhere(here, task);
-    }
     here.placed.erase(&task);
     here.drop_node(&task);
   } else if (task.counted == counting::counters) {
     counters_->end(task.hash);
+    here.drop_node(&task);
+  } else if (task.counted == counting::none) {
     here.drop_node(&task);
   } else {
     here.count_unplaced(-1);
@@ -132,63 +127,20 @@ void keyed_graph<Key, Hash>::end(worker_state& here, ready_node& ended) noexcept
   }
 }
 
-// ---- The places of other workers (src/task_source/places.md) ----
-
-// A task has ended on a worker that is not in the place of the task.
+// The worker, in its own place, is in the place of another one, too (src/task_source/places.md).
 template <class Key, class Hash>
-void keyed_graph<Key, Hash>::end_elsewhere(worker_state& here, node& task) noexcept {
-  const unsigned place = functions.place(task.key);
-  this->account(here.index).begin_one();
-  states_[place]->ended.push(task);
-  published_to(this->runtime(), place);
-}
-
-template <class Key, class Hash>
-bool keyed_graph<Key, Hash>::take_ended(worker_state& here, worker_state& at) noexcept {
-  auto* each = static_cast<node*>(at.ended.take_all());
-  const bool any = each != nullptr;
-  while (each != nullptr) {
-    node* const gone = std::exchange(each, static_cast<node*>(each->next_in_line));
-    at.placed.erase(gone);
-    here.drop_node(gone);
-    ++here.items_received;
+void keyed_graph<Key, Hash>::take_from(unsigned place, unsigned worker) noexcept {
+  auto& here = *states_[worker];
+  auto& at = *states_[place];
+  at.pool_inside = &here.pool;
+  receive_at(here, at);
+  at.pool_inside = &at.pool;
+  while (auto* const task = static_cast<node*>(at.ready.take_queued())) {
+    at.placed.erase(task);
+    task->counted = counting::none;
+    catch_all([&] { this->share(here, task); }, [&] { here.drop_node(task); });
   }
-  return any;
-}
-
-// The worker is in no place. Whether the place that it holds has work, or that of a worker that stands.
-template <class Key, class Hash>
-bool keyed_graph<Key, Hash>::sees_taken(worker_state& here) noexcept {
-  // A recording has each task on its own worker.
-  if (being_observed.load(std::memory_order_relaxed)) return false;
-  if (here.taken != any_worker && this->enter_taken(here.taken, here.index)) {
-    const auto& at = *states_[here.taken];
-    const bool sees = at.ready.has_own() || sees_messages(at);
-    this->leave(here.index);
-    return sees;
-  }
-  here.taken = any_worker;
-  if (!this->stands(here.index, here.watched)) return false;
-  const unsigned place = here.watched.place;
-  return this->account(place).leaves_ready.load(std::memory_order_relaxed) || sees_messages(*states_[place]);
-}
-
-template <class Key, class Hash>
-ready_node* keyed_graph<Key, Hash>::take_over(worker_state& here) noexcept {
-  if (!sees_taken(here)) return nullptr;
-  if (here.taken == any_worker) {
-    if (!this->is_due(here.watched) || !this->takes(here.watched.place, here.index)) return nullptr;
-    here.taken = here.watched.place;
-  }
-  if (!this->enter_taken(here.taken, here.index)) return nullptr;
-  auto& at = *states_[here.taken];
-  if (!at.ready.has_own()) receive_at(here, at);
-  auto* const task = static_cast<node*>(at.ready.pop_own());
-  if (task != nullptr) task->is_taken = true;
-  this->account(at.index).leaves_ready.store(at.ready.has_own(), std::memory_order_relaxed);  // a hint
-  this->account(at.index).waiting.store(tasks_waiting(at), std::memory_order_relaxed);
-  this->leave(here.index);
-  return task;
+  this->account(place).waiting.store(tasks_waiting(at), std::memory_order_relaxed);
 }
 
 }  // namespace teff::detail

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <teff/detail/ready/ready_queues.hpp>
-#include <teff/detail/task_source/places.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -70,30 +69,36 @@ class handed_over {
   Atomic<held_end<Atomic>*> newest_{nullptr};
 };
 
-// The part of one worker that other threads read. That worker writes it, but for `holder`, `released`,
-// and `waiting`, which belongs to the holder of the place.
+// The part of one worker that other threads read. That worker writes it, but for `released`, and for what
+// belongs to its place: any thread that is in the place writes that.
 template <template <class> class Atomic = std::atomic>
 struct alignas(128) task_account {
   // Items that this worker gave to others: messages, shared tasks, ends that are held.
   Atomic<std::uint64_t> begun{0};
   // Items that it took, once all that followed from them has been done, or given away.
   Atomic<std::uint64_t> ended{0};
-  // Tasks that it knows of and that wait for something. Goes with `ended`.
+  // Tasks that its tables know of and that wait for something. Goes with `ended`. Of its place.
   Atomic<std::int64_t> waiting{0};
-  // The place that the worker is in, plus one, or 0.
-  Atomic<std::uint32_t> inside{0};
-  // The worker that may enter the place of this one (places.hpp).
-  Atomic<std::uint32_t> holder{closed_place};
-  // How many tasks it has begun, if other workers may take its place over.
-  Atomic<std::uint64_t> steps{0};
-  // Whether tasks lay ready in its place when it began its last task.
-  Atomic<bool> leaves_ready{false};
-  // Whether the worker runs the source because it waits for it; and whether it holds its own place, as far as
-  // it knows. Its own.
+  // Whether a thread is in the place of the worker: it uses the worker's tables (src/task_source/places.md).
+  Atomic<bool> in_use{false};
+  // Of a source whose places are preferences: when the worker last left its place.
+  Atomic<std::int64_t> left_at{0};
+  // Whether the worker runs the source because it waits for it; and when it last looked in vain for work in
+  // the places of others. Its own.
   bool awaits = false;
-  bool has_place = true;
+  std::int64_t looked_at = 0;
   // Tasks that only this worker can end, from the threads that released them.
   handed_over<Atomic> released;
+
+  // The calling thread is about to use the tables. False: another thread does, for now.
+  [[nodiscard]] bool enter() noexcept {
+    // Acquire: pairs with leave().
+    return !in_use.exchange(true, std::memory_order_acquire);
+  }
+  void leave() noexcept {
+    // Release: all that the thread did there, to the next one that enters.
+    in_use.store(false, std::memory_order_release);
+  }
 
   // Before another thread can see the item.
   void begin_one() noexcept {

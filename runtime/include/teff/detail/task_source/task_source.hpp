@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <exception>
+#include <thread>
 #include <utility>
 
 namespace teff::detail {
@@ -32,7 +33,7 @@ namespace teff::detail {
 //                                               or any_worker
 //   void end(Worker&, ready_node&) noexcept     the task has ended
 //
-// and take_over() and sees_taken(), if it calls share_places() (src/task_source/places.md).
+// and has_work() and take_from(), if it calls share_places().
 template <class Derived, class Worker>
 class task_source : public task_source_base {
  public:
@@ -46,14 +47,11 @@ class task_source : public task_source_base {
 
   bool run(unsigned worker) noexcept override;
   bool sees_work(unsigned worker) noexcept override {
-    return sees_own_work(worker) || sees_outside() || ready_.sees_shared() ||
-           (shares_places() && derived().sees_taken(derived().state(worker)));
+    return sees_own_work(worker) || sees_outside() || ready_.sees_shared() || sees_left_behind(worker);
   }
   bool invites(unsigned worker) noexcept override {
     if (sees_own_work(worker) || ready_.sees_shared()) return true;
-    if (sees_outside()) return !derived().leaves_outside_alone(derived().state(worker));
-    Worker& here = derived().state(worker);
-    return shares_places() && (here.taken != any_worker || is_due(here.watched));
+    return !sees_outside() || !derived().leaves_outside_alone(derived().state(worker));
   }
   bool run_own(unsigned worker) noexcept override;
   bool sees_own_work(unsigned worker) noexcept override;
@@ -85,13 +83,21 @@ class task_source : public task_source_base {
     execute(here, task);
     running_on = outer;
   }
+  // The worker is about to use its own place. False: another thread does, for now.
+  [[nodiscard]] bool enter(Worker& here) noexcept {
+    if (!account(here.index).enter()) return false;
+    here.inside = here.index;
+    return true;
+  }
+  void leave(Worker& here) noexcept {
+    here.inside = Worker::no_place;
+    auto& place = account(here.index);
+    if (shares_places()) place.left_at.store(processor_clock::now(), std::memory_order_relaxed);  // a hint
+    place.leave();
+  }
   // After a body whose end is `held`: whether its handles were released before it returned. If not, end() is
   // called when they are.
   [[nodiscard]] bool ends_with_body(Worker& here, held_end<>& held) noexcept;
-  // On a worker that is in no place and has nothing to do: a task that waits for another worker, or null; and
-  // whether there may be one.
-  [[nodiscard]] ready_node* take_over(Worker& /*here*/) noexcept { return nullptr; }
-  [[nodiscard]] bool sees_taken(Worker& /*here*/) noexcept { return false; }
   // Calls count(). A task's last dependence is done, so if that throws, the task would be missing: the source
   // fails.
   template <class MakeReady>
@@ -118,12 +124,16 @@ class task_source : public task_source_base {
   }
 
   void execute(Worker& here, ready_node* task) noexcept;
+  void run_body(Worker& here, ready_node& task) noexcept {
+    catch_all([&] { derived().run_body(here, task); }, [this] { fail(std::current_exception()); });
+  }
+  void run_body_outside(Worker& here, ready_node& task) noexcept;
+  void come_back(Worker& here) noexcept;
   bool take_released(Worker& here, handed_over<>& released) noexcept;
   bool receive(Worker& here) noexcept;
   bool receive_outside(Worker& here) noexcept;
   void share_kept(Worker& here) noexcept;
-  void call_body(Worker& here, ready_node& task) noexcept;
-  ready_node* take_from_others(Worker& here) noexcept;
+  void look_at_core(Worker& here) noexcept;
   void leave_core(Worker& here) noexcept;
   void compare_kept(Worker& here) noexcept;
   bool run_next(Worker& here) noexcept;
@@ -141,6 +151,8 @@ class task_source : public task_source_base {
   static constexpr std::int64_t time_a_run = 2000;
   // Of equal priority, before it looks for messages (src/graph/README.md).
   static constexpr unsigned tasks_between_looks = 8;
+  // For bodies of so many nanoseconds, a worker steps out of its place: that costs it some twenty.
+  static constexpr std::int64_t long_body = 2000;
 
   ready_group ready_;
 };
@@ -157,21 +169,16 @@ void task_source<Derived, Worker>::share(Worker& here, ready_node* ready) {
 
 // ---- A task runs and ends ----
 
-// If others may take the place over, it is theirs to take until the body fulfils a key there.
-template <class Derived, class Worker>
-void task_source<Derived, Worker>::call_body(Worker& here, ready_node& task) noexcept {
-  const bool lets_go = shares_places() && is_inside(here.index);
-  if (lets_go) step_out(here.index, here.ready.has_own());
-  catch_all([&] { derived().run_body(here, task); }, [this] { fail(std::current_exception()); });
-  if (lets_go) static_cast<void>(stays_inside(here.index));
-}
-
 template <class Derived, class Worker>
 void task_source<Derived, Worker>::execute(Worker& here, ready_node* task) noexcept {
   if (!cancelled()) [[likely]] {
     running_task mine{task};
     auto* const outer = std::exchange(here.running, &mine);
-    call_body(here, *task);
+    if (here.steps_out) [[unlikely]] {
+      run_body_outside(here, *task);
+    } else {
+      run_body(here, *task);
+    }
     here.running = outer;
     if (mine.held != nullptr && !ends_with_body(here, *mine.held)) [[unlikely]]
       return;
@@ -179,6 +186,24 @@ void task_source<Derived, Worker>::execute(Worker& here, ready_node* task) noexc
     leave_if_forked();
   }
   derived().end(here, *task);
+}
+
+// Other workers may take the tasks in the place, until the body fulfils a key there.
+template <class Derived, class Worker>
+[[gnu::noinline]] void task_source<Derived, Worker>::run_body_outside(Worker& here,
+                                                                      ready_node& task) noexcept {
+  leave(here);
+  run_body(here, task);
+  come_back(here);
+}
+
+// Another thread is in the place for a short time only, and waits for no place.
+template <class Derived, class Worker>
+void task_source<Derived, Worker>::come_back(Worker& here) noexcept {
+  while (here.inside != here.index && !enter(here)) {
+    leave_if_forked();
+    std::this_thread::yield();
+  }
 }
 
 template <class Derived, class Worker>
@@ -228,8 +253,8 @@ void task_source<Derived, Worker>::say_ended(Worker& here) noexcept {
   mine.say_ended(here.items());
 }
 
-// Items that the worker, which is in its place, began outside of this source's tasks end here if it may not
-// run() any more: a guest that leaves has a last look only.
+// Items that the worker, in its place, began outside of this source's tasks end here if it may not run() any
+// more: a guest that leaves has a last look only.
 template <class Derived, class Worker>
 void task_source<Derived, Worker>::settle_items(Worker& here) noexcept {
   if (account(here.index).ended.load(std::memory_order_relaxed) == here.items()) return;
@@ -246,30 +271,29 @@ void task_source<Derived, Worker>::share_kept(Worker& here) noexcept {
   });
 }
 
-// Another program gets the core for a while, and other workers what the worker leaves.
+// Between two tasks, now and then.
+template <class Derived, class Worker>
+void task_source<Derived, Worker>::look_at_core(Worker& here) noexcept {
+  const auto looked_at = this_core.asked_at();
+  if (this_core.is_time_to_give_way()) leave_core(here);
+  here.steps_out = shares_places() &&
+                   (this_core.is_shared() ||
+                    this_core.asked_at() - looked_at >= processor_clock::in(tasks_between_looks * long_body));
+}
+
+// Another program gets the core for a while.
 template <class Derived, class Worker>
 void task_source<Derived, Worker>::leave_core(Worker& here) noexcept {
-  if (here.ready.has_own() && !shares_places()) return;  // no other worker may run these
+  const bool has_own = here.ready.has_own();
+  if (has_own && !shares_places()) return;  // no other worker may run these
   share_kept(here);
-  if (shares_places()) {
-    offer(here.index);
+  leave(here);
+  if (has_own) {
+    account(here.index).left_at.store(0, std::memory_order_relaxed);  // they are not to wait for it
     published(runtime());
   }
   this_core.give_way();
-}
-
-// What other workers have, or do not get to.
-template <class Derived, class Worker>
-ready_node* task_source<Derived, Worker>::take_from_others(Worker& here) noexcept {
-  ready_node* const task = ready_.steal(here.ready);
-  if (task != nullptr || !shares_places()) return task;
-  const auto before = here.items_received;
-  leave(here.index);
-  ready_node* const taken = derived().take_over(here);
-  // What it has received has ended, or has become a task that lies ready in the place.
-  if (enter_again(here.index) && taken == nullptr && here.items_received != before && here.running == nullptr)
-    say_ended(here);
-  return taken;
+  come_back(here);
 }
 
 // With priorities: the kept task goes where others find it, if another task is to run before. There may be
@@ -310,8 +334,8 @@ template <class Derived, class Worker>
 bool task_source<Derived, Worker>::run(unsigned worker) noexcept {
   Worker& here = derived().state(worker);
   const bool nested = here.running != nullptr;
-  const bool enters = !this->is_inside(worker);
-  if (enters && !this->enter(worker)) return false;
+  const bool enters = here.inside != worker;
+  if (enters && !enter(here)) return false;
   const auto outer = std::exchange(running_on, {this, &here});
   // Others wait meanwhile: messages of a communicator, or tasks of another source.
   const bool looks_elsewhere = this->looks_elsewhere();
@@ -322,7 +346,7 @@ bool task_source<Derived, Worker>::run(unsigned worker) noexcept {
   // A worker that waits asks when it first finds nothing. After that all ask rarely: the others write what
   // at_rest() reads.
   bool asks_at_once = account(worker).awaits && !nested;
-  for (unsigned looks = 0; looks < looks_a_run && this->is_inside(worker);) {
+  for (unsigned looks = 0; looks < looks_a_run;) {
     if (!here.ready.sees_own() || tasks % tasks_between_looks == 0 || derived().has_priorities())
       receive(here);
     compare_kept(here);
@@ -333,16 +357,17 @@ bool task_source<Derived, Worker>::run(unsigned worker) noexcept {
         share_kept(here);
         break;
       }
-      if ((tasks % tasks_between_looks == 0 || this_core.is_shared()) && this_core.is_time_to_give_way())
-        leave_core(here);
+      if (tasks % tasks_between_looks == 0 || this_core.is_shared()) look_at_core(here);
       continue;
     }
     if (receive_outside(here)) continue;
     leave_if_forked();
     if (!nested && looks == 0) say_ended(here);
-    if (ready_node* const task = take_from_others(here)) {
+    if (ready_node* const task = ready_.steal(here.ready)) {
       execute(here, task);
       ++tasks;
+      looks = 0;
+    } else if (take_over(worker)) {
       looks = 0;
     } else if (tasks == 0 || looks_elsewhere || is_being_detached() ||
                (std::exchange(asks_at_once, false) && at_rest())) {
@@ -354,7 +379,7 @@ bool task_source<Derived, Worker>::run(unsigned worker) noexcept {
   if (is_timed && tasks != 0 && !nested)
     here.tasks_a_run = next_tasks_a_run(tasks, processor_clock::now() - began, most);
   running_on = outer;
-  if (enters) this->leave(worker);
+  if (enters) leave(here);
   if (tasks != 0) return true;
   if (!nested) look_for_rest(worker);
   return false;
@@ -364,8 +389,8 @@ template <class Derived, class Worker>
 bool task_source<Derived, Worker>::run_own(unsigned worker) noexcept {
   Worker& here = derived().state(worker);
   const bool nested = here.running != nullptr;
-  const bool enters = !this->is_inside(worker);
-  if (enters && !this->enter(worker)) return false;
+  const bool enters = here.inside != worker;
+  if (enters && !enter(here)) return false;
   const auto outer = std::exchange(running_on, {this, &here});
   const bool received = receive(here);
   compare_kept(here);
@@ -376,7 +401,7 @@ bool task_source<Derived, Worker>::run_own(unsigned worker) noexcept {
     say_ended(here);
   }
   running_on = outer;
-  if (enters) this->leave(worker);
+  if (enters) leave(here);
   if (task == nullptr && !nested) look_for_rest(worker);
   return task != nullptr || received;
 }
@@ -384,13 +409,14 @@ bool task_source<Derived, Worker>::run_own(unsigned worker) noexcept {
 template <class Derived, class Worker>
 bool task_source<Derived, Worker>::sees_own_work(unsigned worker) noexcept {
   Worker& here = derived().state(worker);
-  const bool enters = !this->is_inside(worker);
-  if (enters && !this->enter(worker)) return true;  // it looks again, when the place is its own again
-  if (here.running == nullptr) settle_items(here);
+  const bool nested = here.running != nullptr;
+  const bool enters = here.inside != worker;
+  if (enters && !enter(here)) return true;  // it looks again when it can
+  if (!nested) settle_items(here);
   const bool sees =
       here.ready.sees_own() || !account(worker).released.empty() || derived().sees_messages(here);
-  if (enters) this->leave(worker);
-  if (here.running == nullptr) look_for_rest(worker);
+  if (enters) leave(here);
+  if (!nested) look_for_rest(worker);
   return sees;
 }
 

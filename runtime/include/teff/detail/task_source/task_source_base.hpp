@@ -110,49 +110,25 @@ class task_source_base : public source {
 
   // ---- Places: the tables of each worker (src/task_source/places.md) ----
 
-  // Worker `worker` is about to use its own place. False: another worker holds it for now.
-  [[nodiscard]] bool enter(unsigned worker) noexcept;
-  void leave(unsigned worker) noexcept { leave_place(accounts_, worker); }
-  [[nodiscard]] bool is_inside(unsigned worker) const noexcept {
-    return accounts_[worker].inside.load(std::memory_order_relaxed) == worker + 1;
-  }
-  // Whether a worker that finds nothing to do may take the place of another one over, if that does not get to
-  // it. Not by default, and not where it would cost fences. Before the first task.
-  void share_places(bool shares) noexcept;
+  // Whether places are preferences: a worker that finds nothing to do takes the tasks out of the place of a
+  // worker that does not get to them. Not by default. Before the first task.
+  void share_places(bool shares) noexcept { shares_places_ = shares && workers() > 1; }
   [[nodiscard]] bool shares_places() const noexcept { return shares_places_; }
-  // Of such a source: the worker begins a task, and needs its place no more until that has ended. Tasks that
-  // lie ready there may be left to others.
-  void step_out(unsigned worker, bool leaves_ready) noexcept {
-    auto& mine = accounts_[worker];
-    mine.steps.store(mine.steps.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    mine.leaves_ready.store(leaves_ready, std::memory_order_relaxed);
-    leave(worker);
+  // On worker `worker`, which finds nothing to do: whether there is work in the places of workers that do not
+  // get to it. Asked again soon, it says no. take_over() makes that work any worker's, on a worker that is in
+  // its own place.
+  [[nodiscard]] bool sees_left_behind(unsigned worker) noexcept {
+    return shares_places_ && look_around(worker, false);
   }
-  // As enter(), in few instructions, and without a try to get the place back.
-  [[nodiscard]] bool enter_again(unsigned worker) noexcept {
-    const auto fence = [] { std::atomic_signal_fence(std::memory_order_seq_cst); };
-    return accounts_[worker].has_place &&
-           (accounts_[worker].has_place = enter_place(accounts_, worker, worker, fence));
+  [[nodiscard]] bool take_over(unsigned worker) noexcept {
+    return shares_places_ && look_around(worker, true);
   }
-  // In a body, which stays in the place from then on: whether the worker is in its own place.
-  [[nodiscard]] bool stays_inside(unsigned worker) noexcept {
-    const auto in = accounts_[worker].inside.load(std::memory_order_relaxed);
-    return in == worker + 1 || (in == 0 && enter_again(worker));
-  }
-  // The worker, which is in its own place, runs something that needs no place, or is off its core for a
-  // while.
-  void offer(unsigned worker) noexcept;
-  // As enter(), of the place of another worker. False: this one does not hold it any more.
-  [[nodiscard]] bool enter_taken(unsigned place, unsigned worker) noexcept;
-  // Of another worker's place, which worker `worker`, in no place, wants to enter. False: not yet.
-  [[nodiscard]] bool takes(unsigned place, unsigned worker) noexcept;
-  // Whether the watched worker stands. Looks again now and then, and watches the next one if it does not.
-  [[nodiscard]] bool stands(unsigned worker, place_watch& watched) const noexcept;
-  // Whether the watched worker, which stands, has done so for long enough.
-  [[nodiscard]] static bool is_due(const place_watch& watched) noexcept;
-  // A thread has left something in the place.
+  // A thread from outside the place has put work there.
   void published_in(unsigned place) noexcept;
-  // While it lives, no worker is inside its own tables. Of a source at rest.
+  // For these, of a source that shares its places. The caller is in the place.
+  [[nodiscard]] virtual bool has_work(unsigned /*place*/) noexcept { return false; }
+  virtual void take_from(unsigned /*place*/, unsigned /*worker*/) noexcept {}
+  // While it lives, no worker is in its place. Of a source at rest.
   class visit {
    public:
     explicit visit(task_source_base& of) noexcept;
@@ -173,6 +149,8 @@ class task_source_base : public source {
   // Of a source at rest.
   [[nodiscard]] bool nothing_left() const noexcept;
   void hand_over(held_end<>& held) noexcept;
+  [[nodiscard]] bool is_left_behind(unsigned place, std::int64_t now) const noexcept;
+  [[nodiscard]] bool look_around(unsigned worker, bool takes) noexcept;
   void wait_for_rest();
   [[nodiscard]] bool help_as_guest();
   [[nodiscard]] bool comes_to_rest_soon() noexcept;
