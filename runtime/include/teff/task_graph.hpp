@@ -186,11 +186,14 @@ class task_graph {
     graph_->functions.priority.set(std::forward<F>(f));
     return *this;
   }
-  // Sets a function for keys that are sent: a key with a place is sent to its worker by any other thread that
-  // fulfils it. (A key without a place is never sent, nor one that its own worker fulfils, as a rule.) The
-  // worker calls it before the fulfilment counts, with the very key that was passed to fulfill(). So parts of
-  // the key that == and the hash ignore can carry a small result, on the cache line that crosses anyway. A
-  // worker that runs the tasks of another one calls it, too, but never two workers for one place at a time.
+  // Sets a function for keys that are sent: a key with a place is sent there by any other thread that fulfils
+  // it. (A key without a place is never sent, nor one that its own worker fulfils, as a rule.) The worker of
+  // the place calls it before the fulfilment counts, with the very key that was passed to fulfill(). So parts
+  // of the key that == and the hash ignore can carry a small result, on the cache line that crosses anyway.
+  //
+  // With placement::should, another worker may take a task from its place. That task sends each key that has
+  // a place. The other worker calls the function for the keys that it finds in the place. Two workers never
+  // call it for one place at a time.
   //
   // If it returns false, the fulfilment does not count, and the key needs no task. The function may fulfil
   // keys itself. So one message can tell a worker that a task has ended for which many of the worker's tasks

@@ -271,12 +271,6 @@ bool task_source_base::look_around(unsigned worker, bool takes) noexcept {
   return any;
 }
 
-// The worker of the place may be in a long task, and the others asleep.
-void task_source_base::published_in(unsigned place) noexcept {
-  published_to(runtime_, place);
-  if (shares_places_ && !runtime_.workers()[place]->is_idle()) published(runtime_);
-}
-
 // The waiter does for the workers what is to be done in their tables, since they may be busy with something
 // else for long. The source is at rest, so a worker is inside only to look whether there is something to do.
 task_source_base::visit::visit(task_source_base& of) noexcept : of_(of) {

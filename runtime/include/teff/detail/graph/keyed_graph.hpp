@@ -117,6 +117,9 @@ class keyed_graph final : public task_source<keyed_graph<Key, Hash>, graph_worke
     return static_cast<const node&>(task).counted == counting::own_table ? here.index : any_worker;
   }
   void end(worker_state& here, ready_node& task) noexcept;
+  [[nodiscard]] static bool was_taken(const ready_node& task) noexcept {
+    return static_cast<const node&>(task).counted == counting::none;
+  }
   [[nodiscard]] bool has_work(unsigned place) noexcept override {
     // A recording has each task on its own worker.
     if (being_observed.load(std::memory_order_relaxed)) return false;

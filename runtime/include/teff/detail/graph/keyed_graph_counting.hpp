@@ -48,9 +48,11 @@ void keyed_graph<Key, Hash>::ready_placed(worker_state& at, node& task) {
   this->fail_if_thrown([&] { at.ready.push_own(&task); });
 }
 
-// A key of the worker's own place, which it has left. If it can, it stays there until the body has ended.
+// A key of the worker's own place, which it has left. If it can, it stays there until the body has ended. A
+// task of another place sends the key, as it would from there: the worker calls received() when it is back.
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::count_own(worker_state& here, const Key& key) {
+  if (was_taken(*here.running->task)) return send(here, here.index, key);
   if (this->enter(here)) return count_placed(here, key);
   queue(here.index, key, [&] { this->account(here.index).begin_one(); });
 }
@@ -201,7 +203,7 @@ void keyed_graph<Key, Hash>::queue(unsigned place, const Key& key, Begin begin) 
     published(this->runtime());
   } else {
     states_[place]->inbox.push(key, begin);
-    this->published_in(place);
+    published_to(this->runtime(), place);
   }
 }
 

@@ -33,7 +33,7 @@ namespace teff::detail {
 //                                               or any_worker
 //   void end(Worker&, ready_node&) noexcept     the task has ended
 //
-// and has_work() and take_from(), if it calls share_places().
+// and has_work(), take_from() and was_taken(), if it calls share_places().
 template <class Derived, class Worker>
 class task_source : public task_source_base {
  public:
@@ -83,6 +83,8 @@ class task_source : public task_source_base {
     execute(here, task);
     running_on = outer;
   }
+  // Whether the task was taken from the place of another worker.
+  [[nodiscard]] static bool was_taken(const ready_node& /*task*/) noexcept { return false; }
   // The worker is about to use its own place. False: another thread does, for now.
   [[nodiscard]] bool enter(Worker& here) noexcept {
     if (!account(here.index).enter()) return false;
@@ -174,7 +176,7 @@ void task_source<Derived, Worker>::execute(Worker& here, ready_node* task) noexc
   if (!cancelled()) [[likely]] {
     running_task mine{task};
     auto* const outer = std::exchange(here.running, &mine);
-    if (here.steps_out) [[unlikely]] {
+    if (here.steps_out || derived().was_taken(*task)) [[unlikely]] {
       run_body_outside(here, *task);
     } else {
       run_body(here, *task);

@@ -123,8 +123,6 @@ class task_source_base : public source {
   [[nodiscard]] bool take_over(unsigned worker) noexcept {
     return shares_places_ && look_around(worker, true);
   }
-  // A thread from outside the place has put work there.
-  void published_in(unsigned place) noexcept;
   // For these, of a source that shares its places. The caller is in the place.
   [[nodiscard]] virtual bool has_work(unsigned /*place*/) noexcept { return false; }
   virtual void take_from(unsigned /*place*/, unsigned /*worker*/) noexcept {}
