@@ -58,3 +58,24 @@ if(TEFF_CLANG) # it reads everything for its warnings; nothing runs, so what nin
 endif()
 
 find_package(Threads REQUIRED)
+
+# teff_add_unit_tests(NAME [SOURCES file...] [ONE_THREAD file...] LIBRARIES library...)
+#
+# Tests by GoogleTest of a folder beside src. In the files of ONE_THREAD a single thread does everything: the thread sanitizer
+# can say nothing of them, and its build leaves them out.
+function(teff_add_unit_tests name)
+  cmake_parse_arguments(PARSE_ARGV 1 tests "" "" "SOURCES;ONE_THREAD;LIBRARIES")
+  if(NOT TEFF_SANITIZE STREQUAL "thread")
+    list(APPEND tests_SOURCES ${tests_ONE_THREAD})
+  endif()
+  if(NOT tests_SOURCES)
+    return()
+  endif()
+  find_package(GTest REQUIRED)
+  include(GoogleTest)
+  add_executable(${name} ${tests_SOURCES})
+  target_include_directories(${name} PRIVATE ../src)
+  target_link_libraries(${name} PRIVATE ${tests_LIBRARIES} GTest::gtest_main)
+  set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL "${TEFF_LEFT_TO_SANITIZERS}")
+  gtest_discover_tests(${name} PROPERTIES DISCOVERY_TIMEOUT 60)
+endfunction()

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from samples import MACHINE
 from tefflab import project_root
 from tefflab.cli import main as cli
-from tefflab.cli import session
+from tefflab.cli import publishing, session
 from tefflab.systems.probing import probe
 from tefflab.systems.registry import Registry
 from tefflab.systems.setup import SetupReport
@@ -87,7 +87,7 @@ def unrendered(monkeypatch: pytest.MonkeyPatch) -> None:
         for ending in (".svg", ".png"):
             path.with_name(path.name + ending).touch()
 
-    monkeypatch.setattr(session, "save", touched)
+    monkeypatch.setattr(publishing, "save", touched)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 from conftest import PROGRAM, teff, write_system
 from samples import MACHINE
 from tefflab.benchmarks.task_graph import BENCHMARK
-from tefflab.cli import session
+from tefflab.cli import publishing, session
 from tefflab.cli.session import Options, whoever_is_here
 from tefflab.cli.ways import ways_of
 from tefflab.errors import TeffError
@@ -207,7 +207,7 @@ def test_the_table_says_how_many_other_ways_there_are_and_how_to_have_them(
     metg(root, as_json=False)
     said = "The best way of each system; 3 others are here, too: --all-variants"
     assert said in capsys.readouterr().out.splitlines()
-    session.report(Registry(root), "test", as_json=False)
+    publishing.report(Registry(root), "test", as_json=False)
     assert said in capsys.readouterr().out.splitlines()
     metg(root, as_json=False, systems=("lake/other",))
     assert "--all-variants" not in capsys.readouterr().out
@@ -260,24 +260,37 @@ def test_who_measured_nobody_leaves_with_an_error_in_one_line(
 
 
 @pytest.mark.parametrize(
-    ("command", "fault"), [("metg", "dies"), ("metg", "invalid"), ("metg", "hangs"), ("sweep", "is_killed")]
+    ("command", "fault", "named", "code"),
+    [
+        ("metg", "dies", "lake,pond", 1),
+        ("metg", "dies", "lake", 0),
+        ("metg", "dies", "", 0),
+        ("metg", "invalid", "pond/first,lake", 1),
+        ("metg", "hangs", "lake,pond", 1),
+        ("sweep", "is_killed", "lake,pond", 1),
+    ],
 )
 def test_who_was_named_and_failed_is_told_by_the_exit_code_after_the_others_are_shown(
-    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str, fault: str
+    root: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: str,
+    fault: str,
+    named: str,
+    code: int,
 ) -> None:
     monkeypatch.setattr("tefflab.project_root", lambda: root)
     monkeypatch.setattr(BENCHMARK, "timeout", 2)
     file = root / "bench" / "systems" / "pond" / "system.toml"
     file.write_text(file.read_text().replace('"fine"', f'"{fault}"'))
     words = [command, "--workers", "2", "--rounds", "2", "--minutes", "0.1", "--json"]
-    for named, code in (("lake,pond", 1), ("pond/first,lake", 1), ("lake", 0), ("", 0)):
-        assert teff(monkeypatch, *words, *(["--systems", named] if named else [])) == code, named
-        told = capsys.readouterr()
-        assert "lake/last" in told.out
-        last = told.err.splitlines()[-1]
-        who = "pond/first" if "pond/first" in named else "pond"
-        said = f"teff: asked for by name and not measured, or not to the end: {who}"
-        assert (last == said) is (code == 1), last
+    assert teff(monkeypatch, *words, *(["--systems", named] if named else [])) == code
+    told = capsys.readouterr()
+    assert "lake/last" in told.out
+    last = told.err.splitlines()[-1]
+    who = "pond/first" if "pond/first" in named else "pond"
+    said = f"teff: asked for by name and not measured, or not to the end: {who}"
+    assert (last == said) is (code == 1), last
 
 
 def test_who_was_named_and_is_not_here_is_told_by_the_exit_code(

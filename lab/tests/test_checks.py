@@ -13,11 +13,13 @@ import psutil
 import pytest
 from rich.console import Console
 
+from conftest import write_system
 from tefflab import project_root
 from tefflab.errors import TeffError
 from tefflab.host.processes import family
 from tefflab.systems.registry import Registry
-from tefflab.systems.setup import SetupReport
+from tefflab.systems.setup import CORE_APT, SetupReport
+from tefflab.systems.systems import System
 from tools import running, steps
 from tools.counting import BROKEN, PASSED, Count, count_junit
 from tools.running import run_checks
@@ -123,6 +125,26 @@ def test_the_last_line_counts_everything_and_the_exit_code_agrees(
     assert ended == code
     assert lines[-1] == closing
     assert any(re.search(said, line) for line in lines)
+
+
+@pytest.mark.parametrize(("builds", "systems"), [(False, []), (True, ["lake"])])
+def test_a_step_that_builds_nothing_sets_up_its_tools_and_no_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, builds: bool, systems: list[str]
+) -> None:
+    write_system(tmp_path, "lake", 'no_adapter = "it is water"\n')
+    asked: list[tuple[list[str], bool]] = []
+
+    def ensured(_: Registry, those: Sequence[System], *, extra_apt: Sequence[str], **__: object) -> SetupReport:
+        assert "tool" in extra_apt
+        asked.append(([each.name for each in those], set(CORE_APT) <= set(extra_apt)))
+        return SetupReport({})
+
+    monkeypatch.setattr(running, "ensure", ensured)
+    monkeypatch.setattr(running, "Build", lambda *_: None)
+    monkeypatch.setattr(steps, "CHECKS", (Check("one", "", passes, builds=builds, apt=("tool",)),))
+    unseen = Console(file=io.StringIO())
+    assert run_checks(Registry(tmp_path), [], quick=False, results=unseen, progress=unseen) == 0
+    assert asked == [(systems, builds)]
 
 
 def test_two_steps_run_at_once_and_one_that_needs_another_waits_for_it(

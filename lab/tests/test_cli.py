@@ -341,7 +341,7 @@ def test_an_unknown_flag_leads_to_the_help_of_the_command_that_was_typed_and_to_
 
 
 def test_json_is_alone_on_stdout(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(monkeypatch, "systems", "--as-is", "--json") == 0
+    assert run(monkeypatch, "systems", "--json") == 0
     systems = [json.loads(line)["name"] for line in capsys.readouterr().out.splitlines()]
     assert systems == sorted(systems)
 

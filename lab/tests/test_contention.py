@@ -8,8 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from matplotlib.figure import Figure
 
 from conftest import teff, write_system
+from tefflab.cli.commands.measuring import measuring_commands
 from tefflab.host.load import Load
 from tefflab.measure.noise import is_disturbed
 from tefflab.records.run import Beside
@@ -97,6 +99,33 @@ def test_the_table_says_the_share_from_which_leaving_is_better(
     }
 
 
+def test_a_simulation_stands_beside_the_measured_curves(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drawn: list[Figure] = []
+    monkeypatch.setattr("tefflab.cli.simulating.save", lambda figure, path: drawn.append(figure) or (path, path))
+    assert teff(monkeypatch, *COMMAND[:-1], "2", "--store", "one") == 0
+    capsys.readouterr()
+    words = ("simulate", "--store", "one", "--steps", "20")
+    assert teff(monkeypatch, *words, "--json", "--picture", str(root / "beside")) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    curves = {row["system_id"]: row for row in rows if "points" in row and "policy" not in row}
+    beside = [row for row in rows if "policy" in row]
+    assert {(row["policy"], row["system_id"]) for row in beside} == {
+        (policy, system) for policy in curves for system in ("quick/spawn", "slow/spawn")
+    }
+    for row in beside:  # the programs know no load: their slowdown is 1
+        (point,) = row["points"]
+        predicted = curves[row["policy"]]["points"][1]["slowdown"]["value"]
+        assert (point["share_asked"], row["case"]) == (0.5, "spawn:serial")
+        assert point["predicted_to_measured"] == pytest.approx(predicted, rel=0.05)
+    assert {"quick", "slow", "flow: a graph without places"} <= {text.get_text() for text in drawn[0].texts}
+    assert teff(monkeypatch, *words) == 0
+    assert "Predicted beside one:" in capsys.readouterr().out
+    assert teff(monkeypatch, *words, "--case", "spawn:tree") == 2
+    assert "--case spawn:tree: there are spawn:serial" in capsys.readouterr().err
+
+
 def test_a_sitting_that_was_cut_short_goes_on(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert teff(monkeypatch, *COMMAND[:-1], "2", "--store", "one") == 0
     before = len(runs(root, "one"))
@@ -129,6 +158,15 @@ def test_every_command_that_measures_can_do_so_beside_a_load(root: Path, monkeyp
     assert teff(monkeypatch, *words, "--load", load) == 0
     assert {run["beside"]["load"] for run in runs(root, "one")} == {load}
     assert {run["configuration"] for run in runs(root, "one")} == {f"-pattern serial beside {load}"}
+
+
+@pytest.mark.usefixtures("commanded")
+@pytest.mark.parametrize("command", sorted(measuring_commands().keys() - {"contention"}))
+def test_every_other_command_that_measures_takes_a_load(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    assert teff(monkeypatch, command, "--load", "spin@1") == 2
+    assert "'spin@1' is no load: say kind, percentage and cores" in capsys.readouterr().err
 
 
 def test_a_command_of_the_user_is_measured_in_the_place_of_systems(

@@ -17,11 +17,11 @@ from samples import MACHINE
 from simulated_sitting import Silent, sat, variant
 from tefflab import project_root
 from tefflab.benchmarks.benchmark import Request
-from tefflab.benchmarks.experiments import find_experiment, load_experiment, load_experiments
+from tefflab.benchmarks.experiments import experiment_list, find_experiment, load_experiment, load_experiments
 from tefflab.benchmarks.task_graph import BENCHMARK
 from tefflab.benchmarks.task_graph.experiment import GraphExperiment
 from tefflab.benchmarks.task_graph.graphs import check, core_program
-from tefflab.cli import session
+from tefflab.cli import publishing, session
 from tefflab.cli.session import Options
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.systems.registry import Registry
@@ -51,7 +51,7 @@ flags = "-type nearest -radix {value}"
 
 def test_the_list_of_experiments_fits_80_columns_a_line_each() -> None:
     console = Console(file=io.StringIO(), width=80)
-    console.print(session.experiment_list(ROOT))
+    console.print(experiment_list(ROOT))
     assert isinstance(console.file, io.StringIO)
     _, *lines = console.file.getvalue().splitlines()
     assert [line.split()[0] for line in lines] == [each.name for each in EXPERIMENTS]
@@ -192,7 +192,7 @@ def test_an_experiment_is_measured_drawn_and_reported_and_can_be_reported_again(
     assert sorted(file.name for file in folder.iterdir()) == ["one.png", "one.svg", "report.html"]
     drawn = (folder / "one.svg").read_bytes()
     (folder / "one.svg").unlink()
-    session.report(Registry(root), "test", as_json=False)
+    publishing.report(Registry(root), "test", as_json=False)
     assert (folder / "one.svg").read_bytes() == drawn
     again = capsys.readouterr().out
     assert again.splitlines()[-1] == str((folder / "report.html").relative_to(root))

@@ -13,7 +13,7 @@ import pytest
 import toy_benchmark
 from conftest import teff, write_system
 from tefflab.benchmarks import benchmark
-from tefflab.cli import session
+from tefflab.cli import publishing, session
 from tefflab.measure.batch import BatchProgram
 from tefflab.records.store import Store
 from tefflab.systems.setup import SetupReport
@@ -91,7 +91,7 @@ def test_pictures_on_a_full_disk_are_said_to_be_missing_and_how_to_get_them(
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # as a file says it that was open already
 
-    monkeypatch.setattr(session, "save", full)
+    monkeypatch.setattr(publishing, "save", full)
     assert teff(monkeypatch, "toy", "--workers", "1", "--rounds", "2", "--store", "small") == 1
     told = capsys.readouterr().err.splitlines()[-1]
     assert "results/small/" in told

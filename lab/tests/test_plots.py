@@ -22,7 +22,7 @@ from samples import sitting
 from tefflab.analysis.crossing import Relation
 from tefflab.analysis.results import CaseRow, Curve, CurvePoint, MeasuredCase
 from tefflab.analysis.statistics import Interval, MetgEstimate
-from tefflab.benchmarks.cases import median_of_rounds
+from tefflab.benchmarks.case_rows import median_of_rounds
 from tefflab.benchmarks.task_graph.pictures import footer
 from tefflab.benchmarks.task_graph.pictures.curves import efficiency_chart, rate_chart
 from tefflab.benchmarks.task_graph.pictures.metg import metg_chart, metg_dots_chart, metg_lines_chart

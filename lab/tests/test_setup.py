@@ -321,7 +321,8 @@ Call Stack (most recent call first):
 """
     assert culprit(log) == "bench/swim"
     assert culprit(log.replace("bench/swim/", "bench/systems/lake/")) == "lake"
-    assert culprit(log.replace("bench/swim/", "bench/task_graph/")) is None
+    for core in ("bench/task_graph/", "bench/driver/"):
+        assert culprit(log.replace("bench/swim/", core)) is None
     assert culprit(log.replace("CMake Error", "CMake Warning")) is None
     assert culprit(log + log.replace("cmake/TeffSystems.cmake:9", "/a b/bench/dive/CMakeLists.txt:1")) == "bench/dive"
 

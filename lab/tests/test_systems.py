@@ -219,7 +219,7 @@ def test_a_system_that_was_left_out_says_why(tmp_path: Path) -> None:
     packages = PackageState(frozenset({"liblake-dev"}), known=True)
     found = probe(system.programs[0], system, packages=packages)
     assert found.reason == "liblake is older than 2"
-    assert found.how_to_install == "./teff systems sets it up"
+    assert found.how_to_install == "./teff systems --set-up sets it up"
 
 
 def test_a_program_that_was_left_out_says_why(tmp_path: Path) -> None:
@@ -227,7 +227,7 @@ def test_a_program_that_was_left_out_says_why(tmp_path: Path) -> None:
     reason = tmp_path / ".teff/build/skipped" / system.programs[0].executable
     reason.parent.mkdir(parents=True)
     reason.write_text("no compiler for lakes\n")
-    for installed, advice in ((["liblake-dev"], ""), ([], "./teff systems sets it up")):
+    for installed, advice in ((["liblake-dev"], ""), ([], "./teff systems --set-up sets it up")):
         packages = PackageState(frozenset(installed), known=True)
         found = probe(system.programs[0], system, packages=packages)
         assert (found.reason, found.how_to_install) == ("no compiler for lakes", advice)
@@ -248,7 +248,7 @@ def test_a_program_that_has_all_but_the_machine_for_it_is_not_told_to_be_install
     built.parent.mkdir(parents=True)
     built.write_text("#!/bin/sh\necho 'error: no lake lies near this machine' >&2\nexit 1\n")
     built.chmod(0o755)
-    for installed, advice in ((["liblake-dev"], ""), ([], "./teff systems sets it up")):
+    for installed, advice in ((["liblake-dev"], ""), ([], "./teff systems --set-up sets it up")):
         packages = PackageState(frozenset(installed), known=True)
         found = probe(system.programs[0], system, packages=packages)
         assert (found.reason or "").endswith("error: no lake lies near this machine")
@@ -265,7 +265,7 @@ def test_who_may_not_install_is_told_the_command(tmp_path: Path, monkeypatch: py
 
 def test_a_system_no_registry_has_is_told_its_homepage_once_it_is_missed(tmp_path: Path) -> None:
     system = load_system(write(tmp_path, GOOD.replace('["liblake-2-dev | liblake-dev"]', "[]")))
-    assert probe(system.programs[0], system).how_to_install == "./teff systems sets it up"
+    assert probe(system.programs[0], system).how_to_install == "./teff systems --set-up sets it up"
     (tmp_path / SKIPPED_FOLDER).mkdir(parents=True)
     (tmp_path / SKIPPED_FOLDER / "lake").write_text("Lake is not here\n")
     assert "https://example.org/lake" in probe(system.programs[0], system).how_to_install
@@ -284,9 +284,9 @@ def test_the_list_is_json_with_an_object_a_system(tmp_path: Path) -> None:
     assert {"name", "title", "paradigm", "parallelism", "distributed", "install"} <= listed.keys()
 
 
-def printed(systems: list[System], width: int = 80) -> str:
+def printed(systems: list[System], width: int = 80, unbuilt: dict[str, str] | None = None) -> str:
     console = Console(width=width, file=io.StringIO(), highlight=False)
-    console.print(to_table(systems, probe_all(systems, lambda one: one.listed)))
+    console.print(to_table(systems, probe_all(systems, lambda one: one.listed), unbuilt))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -297,8 +297,15 @@ def test_the_table_has_who_is_here_and_below_it_a_line_for_who_is_not(tmp_path: 
     assert lines[0] == "Here, each with its colour in all pictures (●):"
     assert lines[1].split() == ["system", "version", "title", "paradigm", "parallelism", "runs", "on"]
     assert lines[2].split()[:3] == ["●", "lake/script", "2.1"]
-    assert lines[4] == "Not usable:"
-    assert lines[5].split(maxsplit=1) == ["lake", "lake_tasks has not been built - ./teff systems sets it up"]
+    assert lines[4] == "Not built yet; a command builds what it measures, ./teff systems --set-up all:"
+    assert lines[5].split() == ["lake", "lake"]
+
+
+def test_after_a_set_up_a_program_that_nothing_has_built_is_not_usable(tmp_path: Path) -> None:
+    script(tmp_path, """print('{"system": "lake", "variant": "script", "version": "2.1"}')""")
+    *_, heading, row = printed([lake(tmp_path)], unbuilt={}).splitlines()
+    assert heading == "Not usable:"
+    assert row.split(maxsplit=1) == ["lake", "lake_tasks has not been built - ./teff systems --set-up sets it up"]
 
 
 def test_the_best_way_to_use_a_system_comes_first_in_the_table_and_the_others_by_name(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def teff(site: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[s
 
 
 def test_an_installed_teff_knows_its_systems_and_its_revision_outside_a_clone(site: Path, tmp_path: Path) -> None:
-    listed = teff(site, tmp_path, "systems", "--as-is", "--json")
+    listed = teff(site, tmp_path, "systems", "--json")
     assert listed.returncode == 0, listed.stderr
     folders = (project_root() / "bench" / "systems").glob("*/system.toml")
     assert {each["name"] for each in map(json.loads, listed.stdout.splitlines())} == {

@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 
 from pydantic import ConfigDict
 
-from tefflab.benchmarks.benchmark import Command
-from tefflab.benchmarks.cases import CaseBenchmark, Fact
+from tefflab.benchmarks.case_rows import Fact
+from tefflab.benchmarks.cases import CaseBenchmark
 from tefflab.output.quantities import percent
 from tefflab.records.record import Record
 
@@ -33,21 +33,12 @@ class Toy(CaseBenchmark[ToyRecord]):
     record = ToyRecord
     quantity = "a nap"
     meaning = "Time of a nap against the workers, with 95 % intervals; smaller is better."
+    title = "What a nap takes"
+    help = "Measure how long a nap takes."
+    example = "teff toy --cases short"
     lesson = "a toy costs what it costs"
     keys = ("case", "nap_seconds")
     facts = (Fact("slept_share", lambda record: record.slept_share, "slept", percent),)
-
-    def __init__(self) -> None:
-        self.commands = (
-            Command(
-                "toy",
-                "Measure how long a nap takes.",
-                "teff toy --cases short",
-                lambda request: self.plan(request, "What a nap takes"),
-                self.case_options,
-                workers="1 and all cores",
-            ),
-        )
 
     def value(self, record: ToyRecord) -> float:
         return record.nap_seconds or 0.0

@@ -8,7 +8,7 @@ import json
 import re
 import subprocess
 import tomllib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,27 +68,37 @@ FOUNDATIONS = {"scheduler", "platform", "ready", "trace", "fork_join"}
 SYSTEMS = "bench/systems"
 PROGRAMS = ".teff/build/bin"
 _ANSWER = 10.0  # seconds that a program has to list its cases
-_CODE = {".c", ".h", ".cpp", ".hpp", ".ipp", ".in"}
+_CODE = (".c", ".h", ".cpp", ".hpp", ".ipp", ".in")
+_LAB, _TOOLS = "lab/src/tefflab", "lab/tools"
+_KINDS = f"{_LAB}/benchmarks"
+_HOMES = ("runtime/src", "runtime/include/teff/detail")  # of the parts of libteff
+_SCHEDULER = tuple(f"{home}/scheduler" for home in _HOMES)
 
 
 @dataclass(frozen=True)
 class Law:
-    """A rule for the files; `find` gives the place of each breach, or None if there is nothing to look at."""
+    """A rule for some files of the checkout; `find` gives the place of each breach."""
 
     says: str
-    find: Callable[[Path], Iterable[str] | None]
+    files: Callable[[Path], Sequence[Path]]
+    find: Callable[[Path, Sequence[Path]], Iterable[str]]
 
 
 def breaches(law: Law, root: Path) -> list[str] | None:
     """`file:line: text`, for each breach of the law in the checkout; None if the law has nothing to check."""
-    found = law.find(root)
-    return None if found is None else list(found)
+    files = law.files(root)
+    return list(law.find(root, files)) if files else None
 
 
 def _files(root: Path, *places: str) -> list[Path]:
     """The text files of some folders, or files, of the checkout."""
     below = [file for place in places for file in [root / place, *sorted((root / place).rglob("*"))]]
     return [file for file in below if file.is_file() and "__pycache__" not in file.parts and _text(file)]
+
+
+def _ending(endings: str | tuple[str, ...], *places: str) -> Callable[[Path], list[Path]]:
+    """Finds the files of these folders whose names end so."""
+    return lambda root: [file for file in _files(root, *places) if file.name.endswith(endings)]
 
 
 def _text(file: Path) -> str:
@@ -116,18 +126,17 @@ def _programs(root: Path) -> list[dict[str, str]]:
     return [row for table in tables for row in table if isinstance(row, dict) and "program" in row]
 
 
-def _systems_named_elsewhere(root: Path) -> Iterator[str] | None:
+def _outside_systems(root: Path) -> list[Path]:
+    rooms = [f"bench/{place.name}" for place in (root / "bench").glob("*") if place.name != "systems"]
+    return _files(root, "lab/src", "lab/tools", "cmake", *rooms)
+
+
+def _systems_named(root: Path, files: Iterable[Path]) -> Iterator[str]:
     folders = {file.parent.name for file in (root / SYSTEMS).glob("*/system.toml")}
     programs = {row["program"].removesuffix(".py") for row in _programs(root) if "{" not in row["program"]}
-    rooms = [f"bench/{place.name}" for place in (root / "bench").glob("*") if place.name != "systems"]
-    files = _files(root, "lab/src", "lab/tools", "cmake", *rooms)
-    return _named(root, files, folders | programs) if folders and files else None
-
-
-def _named(root: Path, files: Iterable[Path], names: set[str]) -> Iterator[str]:
     for file in files:
         place = file.relative_to(root).as_posix()
-        left = {name for name in names if name not in WORDS or not place.startswith(WORDS[name][0])}
+        left = {name for name in folders | programs if name not in WORDS or not place.startswith(WORDS[name][0])}
         one = "|".join(sorted(left)) or "(?!)"  # which matches nothing
         yield from _hits(root, [file], re.compile(rf"(?<![A-Za-z0-9])({one})(?![A-Za-z0-9])", re.IGNORECASE))
 
@@ -157,22 +166,15 @@ def _imports(tree: ast.AST) -> Iterator[Import]:
             yield from (Import(node.lineno, alias.name) for alias in node.names)
 
 
-def _modules(root: Path) -> list[Path]:
-    return [file for file in _files(root, "lab/src/tefflab", "lab/tools") if file.suffix == ".py"]
-
-
 def _layer(package: str) -> int | None:
     return next((number for number, layer in enumerate(LAYERS) if package in layer), None)
 
 
-def _imported_upwards(root: Path) -> Iterator[str] | None:
-    package = root / "lab/src/tefflab"
-    files = [file for file in _modules(root) if file.is_relative_to(package) and file != package / "__init__.py"]
-    return _upwards(root, package, files) if files else None
-
-
-def _upwards(root: Path, package: Path, files: Iterable[Path]) -> Iterator[str]:
+def _imported_upwards(root: Path, files: Iterable[Path]) -> Iterator[str]:
+    package = root / _LAB
     for file in files:
+        if file == package / "__init__.py":
+            continue
         place = file.relative_to(root)
         ours = file.relative_to(package).parts[0].removesuffix(".py")
         own = _layer(ours)
@@ -186,26 +188,19 @@ def _upwards(root: Path, package: Path, files: Iterable[Path]) -> Iterator[str]:
                 yield f"{place}:{one.line}: {one.path}"
 
 
-def _kinds_shown(root: Path) -> Iterator[str] | None:
-    files = [file for file in _modules(root) if file.is_relative_to(root / "lab/src/tefflab/output")]
-    return _hits(root, files, re.compile(r"(?i)(\w*metg\w*|task_graph|MeasuredCase)")) if files else None
+def _kinds_shown(root: Path, files: Iterable[Path]) -> Iterator[str]:
+    return _hits(root, files, re.compile(r"(?i)(\w*metg\w*|task_graph|MeasuredCase)"))
 
 
-def _kinds_in_kinds(root: Path) -> Iterator[str] | None:
+def _kinds_in_kinds(root: Path, files: Iterable[Path]) -> Iterator[str]:
     """A kind is a module, or a package, with a `BENCHMARK`."""
-    folder = root / "lab/src/tefflab/benchmarks"
+    folder = root / _KINDS
     kinds = {
-        (file.parent if file.name == "__init__.py" else file.with_suffix("")).name
-        for file in (*folder.glob("*.py"), *folder.glob("*/__init__.py"))
+        file.relative_to(folder).parts[0].removesuffix(".py")
+        for file in files
         if re.search(r"^BENCHMARK = ", _text(file), re.MULTILINE)
     }
-    return _other_kinds(root, folder, kinds) if kinds else None
-
-
-def _other_kinds(root: Path, folder: Path, kinds: set[str]) -> Iterator[str]:
-    for file in _files(root, str(folder.relative_to(root))):
-        if file.suffix != ".py":
-            continue
+    for file in files:
         own = file.relative_to(folder).parts[0].removesuffix(".py")
         for one in _imports(ast.parse(_text(file))):
             words = one.path.split(".")
@@ -213,24 +208,15 @@ def _other_kinds(root: Path, folder: Path, kinds: set[str]) -> Iterator[str]:
                 yield f"{file.relative_to(root)}:{one.line}: {one.path}"
 
 
-def _tools_imported(root: Path) -> Iterator[str] | None:
+def _tools_imported(root: Path, files: Iterable[Path]) -> Iterator[str]:
     allowed = tuple(root / place for place in ROOM_OF_TOOLS)
-    files = [file for file in _modules(root) if not any(file.is_relative_to(place) for place in allowed)]
-    found = (
-        f"{file.relative_to(root)}:{one.line}: {one.path}"
-        for file in files
-        for one in _imports(ast.parse(_text(file)))
-        if one.module.split(".")[0] == "tools"
-    )
-    return found if files else None
+    for file in files:
+        for one in _imports(ast.parse(_text(file))):
+            if one.module.split(".")[0] == "tools" and not any(file.is_relative_to(place) for place in allowed):
+                yield f"{file.relative_to(root)}:{one.line}: {one.path}"
 
 
-def _private_names_used(root: Path) -> Iterator[str] | None:
-    files = _modules(root)
-    return _private(root, files) if files else None
-
-
-def _private(root: Path, files: Iterable[Path]) -> Iterator[str]:
+def _private_names_used(root: Path, files: Iterable[Path]) -> Iterator[str]:
     for file in files:
         tree = ast.parse(_text(file))
         place = file.relative_to(root)
@@ -252,23 +238,14 @@ def _is_private(name: str) -> bool:
 # --- includes
 
 
-def _included_upwards(root: Path) -> Iterator[str] | None:
-    homes = ("runtime/src", "runtime/include/teff/detail")
-    files = [file for file in _files(root, *homes) if file.suffix in _CODE]
-    parts = {file: part for file in files if (part := _part(file.relative_to(root).as_posix(), homes))}
-    return _upwards_in_libteff(root, parts) if parts else None
-
-
-def _part(place: str, homes: tuple[str, ...]) -> str | None:
-    """The part of libteff that a file belongs to; None of a file beside the parts."""
-    below = next(place.removeprefix(f"{home}/") for home in homes if place.startswith(f"{home}/"))
-    return below.split("/")[0] if "/" in below else None
-
-
-def _upwards_in_libteff(root: Path, parts: dict[Path, str]) -> Iterator[str]:
+def _included_upwards(root: Path, files: Iterable[Path]) -> Iterator[str]:
     include = re.compile(r"""\s*#\s*include\s*["<](?:teff/detail/)?(\w+)/\S+[">]""")
-    for file, part in parts.items():
+    for file in files:
         place = file.relative_to(root)
+        below = next(place.relative_to(home) for home in _HOMES if place.is_relative_to(home))
+        part = below.parts[0]
+        if len(below.parts) == 1:  # beside the parts
+            continue
         if part not in PARTS:
             yield f"{place}:1: {part} is no part of libteff"
             continue
@@ -278,36 +255,31 @@ def _upwards_in_libteff(root: Path, parts: dict[Path, str]) -> Iterator[str]:
                 yield f"{place}:{number}: {line.strip()}"
 
 
-def _ways_into_the_scheduler(root: Path) -> Iterator[str] | None:
-    files = _files(root, "runtime/src/scheduler", "runtime/include/teff/detail/scheduler")
+def _ways_into_the_scheduler(root: Path, files: Iterable[Path]) -> Iterator[str]:
     folders = {place.name for place in (root / "runtime/include/teff/detail").glob("*") if place.is_dir()}
     ways = "|".join(sorted((WAYS_IN | folders) - FOUNDATIONS))
     wrong = re.compile(rf"(?<![A-Za-z])((?:{ways})s?)(?![A-Za-z])", re.IGNORECASE)
-    code = [file for file in files if file.suffix in _CODE]
-    return _hits(root, code, wrong) if code else None
+    return _hits(root, files, wrong)
 
 
-def _bench_in_the_runtime(root: Path) -> Iterator[str] | None:
-    files = [file for file in _files(root, "runtime") if file.suffix in _CODE or file.name == "CMakeLists.txt"]
+def _bench_in_the_runtime(root: Path, files: Iterable[Path]) -> Iterator[str]:
     names = [place.name for place in (root / "bench").glob("*/include/teff/*") if place.is_dir()]
     wrong = re.compile(
         rf"""(#\s*include\s*["<](?:\.\./)*(?:bench/|teff/(?:{"|".join(names) or "bench"})/)\S+|\bteff::bench\w*)"""
     )
-    return _hits(root, files, wrong) if files else None
+    return _hits(root, files, wrong)
 
 
-def _lab_in_the_bench(root: Path) -> Iterator[str] | None:
-    files = [file for file in _files(root, "bench") if file.suffix in _CODE | {".py", ".txt", ".cmake"}]
-    return _hits(root, files, re.compile(r"(\btefflab\b|#\s*include\s*[\"<]\S*\blab/\S+)")) if files else None
+def _lab_in_the_bench(root: Path, files: Iterable[Path]) -> Iterator[str]:
+    return _hits(root, files, re.compile(r"(\btefflab\b|#\s*include\s*[\"<]\S*\blab/\S+)"))
 
 
 # --- names of cases
 
 
-def _cases_named(root: Path) -> Iterator[str] | None:
-    names = _names_of_cases(root)
-    files = [file for file in _modules(root) if not file.is_relative_to(root / "lab/tools")]
-    return _words_of_cases(root, files, names) if any(names.values()) and files else None
+def _modules_beside_programs(root: Path) -> list[Path]:
+    """The lab's modules; before a program is built, no case is known, and the list is empty."""
+    return _ending(".py", _LAB)(root) if any((root / PROGRAMS).glob("*")) else []
 
 
 def _names_of_cases(root: Path) -> dict[str, set[str]]:
@@ -338,12 +310,13 @@ def _cases_of(program: Path) -> list[dict[str, str]]:
     return [row for row in rows if isinstance(row, dict) and "name" in row]
 
 
-def _words_of_cases(root: Path, files: Iterable[Path], names: dict[str, set[str]]) -> Iterator[str]:
+def _cases_named(root: Path, files: Iterable[Path]) -> Iterator[str]:
     """In strings, but not in a docstring or a command line that a reader is to type.
 
     A name that is no plain word, as `stencil_1d`, is wrong anywhere. A plain word, as `tree`, is wrong only in the
     files of its own kind, as a whole string or as a flag's value: elsewhere it is English.
     """
+    names = _names_of_cases(root)
     odd = {name for those in names.values() for name in those if not name.isalpha()}
     for file in files:
         place = str(file.relative_to(root))
@@ -388,29 +361,28 @@ _STATED = re.compile(
 )
 
 
-def _workers_not_counted(root: Path) -> Iterator[str] | None:
-    files = [file for file in _files(root, SYSTEMS) if file.suffix in _CODE | {".py"}]
-    if not files:
-        return None
-    return (
-        f"{file.relative_to(root)}:{number}: {found[0]}"
-        for file in files
-        for number, line in enumerate(_text(file).splitlines(), 1)
-        if (found := _STATED.search(line))
-    )
+def _workers_not_counted(root: Path, files: Iterable[Path]) -> Iterator[str]:
+    for file in files:
+        for number, line in enumerate(_text(file).splitlines(), 1):
+            if found := _STATED.search(line):
+                yield f"{file.relative_to(root)}:{number}: {found[0]}"
 
 
 LAWS = (
-    Law("only its own folder names a system", _systems_named_elsewhere),
-    Law("a package of the lab imports those below it", _imported_upwards),
-    Law("what shows results knows no kind of benchmark", _kinds_shown),
-    Law("a kind of benchmark imports no other kind", _kinds_in_kinds),
-    Law("only `teff test` and `teff docs` import lab/tools", _tools_imported),
-    Law("a name with an underscore is its module's own", _private_names_used),
-    Law("the scheduler knows sources, and no way in", _ways_into_the_scheduler),
-    Law("a part of libteff includes those before it", _included_upwards),
-    Law("the runtime knows no bench", _bench_in_the_runtime),
-    Law("the bench knows no lab", _lab_in_the_bench),
-    Law("the lab names no case: programs list theirs", _cases_named),
-    Law("an adapter states the workers that it has seen, not those that it asked for", _workers_not_counted),
+    Law("only its own folder names a system", _outside_systems, _systems_named),
+    Law("a package of the lab imports those below it", _ending(".py", _LAB), _imported_upwards),
+    Law("what shows results knows no kind of benchmark", _ending(".py", f"{_LAB}/output"), _kinds_shown),
+    Law("a kind of benchmark imports no other kind", _ending(".py", _KINDS), _kinds_in_kinds),
+    Law("only `teff test` and `teff docs` import lab/tools", _ending(".py", _LAB, _TOOLS), _tools_imported),
+    Law("a name with an underscore is its module's own", _ending(".py", _LAB, _TOOLS), _private_names_used),
+    Law("the scheduler knows sources, and no way in", _ending(_CODE, *_SCHEDULER), _ways_into_the_scheduler),
+    Law("a part of libteff includes those before it", _ending(_CODE, *_HOMES), _included_upwards),
+    Law("the runtime knows no bench", _ending((*_CODE, "CMakeLists.txt"), "runtime"), _bench_in_the_runtime),
+    Law("the bench knows no lab", _ending((*_CODE, ".py", ".txt", ".cmake"), "bench"), _lab_in_the_bench),
+    Law("the lab names no case: programs list theirs", _modules_beside_programs, _cases_named),
+    Law(
+        "an adapter states the workers that it has seen, not those that it asked for",
+        _ending((*_CODE, ".py"), SYSTEMS),
+        _workers_not_counted,
+    ),
 )

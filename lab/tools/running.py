@@ -32,14 +32,6 @@ from tools.counting import BROKEN, Count
 from tools.steps import Check, chosen, systems_among
 from tools.workshop import SkippedError, Workshop
 
-TOOLS_APT = (
-    "clang-19 | clang",
-    "libclang-rt-19-dev | libclang-rt-14-dev",
-    "chromium",
-    "fonts-dejavu-core",
-    "git",
-    "shellcheck",
-)
 STEPS_AT_A_TIME = 2  # one builds on all cores, another tests
 SHOWN_LINES = 60  # of a failed step's output
 _LONGEST_LINE = 400  # of these: a command may name every file
@@ -71,11 +63,12 @@ def run_checks(
     named = systems_among(names, registry)
     checks = chosen([name for name in names if name not in named], quick=quick)
     with alone(registry.root, progress, task="test"):
+        builds = any(check.builds for check in checks)
         only_systems = all(check.of_systems for check in checks)
-        tools = CORE_APT if only_systems else [*CORE_APT, *TOOLS_APT]
-        systems = [each for each in registry.systems if not only_systems or each.name in named]
+        systems = [each for each in registry.systems if builds and (not only_systems or each.name in named)]
+        tools = [*(CORE_APT if builds else ()), *(package for check in checks for package in check.apt)]
         ensure(registry, systems, console=progress, need_programs=False, extra_apt=tools, installing=installing)
-        if any(check.builds for check in checks):
+        if builds:
             Build(registry, progress)  # raises where there are no tools, before every step fails for the lack of them
         outcomes = []
         with contextlib.closing(_side_by_side(checks, registry, quick, named, progress)) as ended:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.errors import InputError
 from tefflab.systems.building import Build
 from tefflab.systems.logged import run_logged
 from tefflab.systems.probing import why_not_there
@@ -20,14 +20,16 @@ from tools.house import LAWS, breaches
 from tools.workshop import SkippedError, Workshop
 
 BESIDE_TESTS = ("nice", "-n", "10")  # a build that other steps' tests run beside takes what cores they leave
+_CLANG_APT = "clang-19 | clang"
+_CLANG_RT_APT = "libclang-rt-19-dev | libclang-rt-14-dev"
 
 
 @dataclass(frozen=True)
 class Check:
-    """A step of `teff test`. `thorough` steps are left out by --quick; one that `builds` needs a compiler. A step
-    `of_systems` runs only if it is named, with names of systems behind it.
+    """A step of `teff test`. `thorough` steps are left out by --quick; one that `builds` needs a compiler and the
+    systems' packages. A step `of_systems` runs only if it is named, with names of systems behind it.
 
-    It begins when the steps named in `after` have ended, well or badly.
+    It begins when the steps named in `after` have ended, well or badly. `apt`: the Debian packages of its tools.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Check:
     builds: bool = True
     after: tuple[str, ...] = ()
     of_systems: bool = False
+    apt: tuple[str, ...] = ()
 
 
 def _format(shop: Workshop) -> Count:
@@ -151,16 +154,22 @@ def _pytest(shop: Workshop, *words: str) -> Count:
 
 
 CHECKS = (
-    Check("format", "clang-format, ruff format", _format, builds=False),
-    Check("lint", "ruff, mypy --strict, shellcheck", _lint, builds=False),
+    Check("format", "clang-format, ruff format", _format, builds=False, apt=("git",)),
+    Check("lint", "ruff, mypy --strict, shellcheck", _lint, builds=False, apt=("git", "shellcheck")),
     Check("docs", "the site, strictly", _docs, builds=False),
     Check("build", "every program, no warnings", _build),
     Check("house", "the laws of names and imports", _house, builds=False, after=("build",)),
-    Check("unit", "ctest of the release build", _unit, after=("build",)),
-    Check("lab", "pytest of the lab", _lab, after=("build",)),
+    Check("unit", "ctest of the release build", _unit, after=("build",), apt=(_CLANG_APT,)),
+    Check("lab", "pytest of the lab", _lab, after=("build",), apt=("chromium", "fonts-dejavu-core", "git")),
     Check("systems", "the adapters of the systems named behind it", _systems, of_systems=True),
-    Check("clang", "by clang++ what asan does not", _clang, thorough=True),
-    Check("asan", "ctest under address and undefined-behaviour sanitizers", _asan, thorough=True),
+    Check("clang", "by clang++ what asan does not", _clang, thorough=True, apt=(_CLANG_APT, _CLANG_RT_APT)),
+    Check(
+        "asan",
+        "ctest under address and undefined-behaviour sanitizers",
+        _asan,
+        thorough=True,
+        apt=(_CLANG_APT, _CLANG_RT_APT),
+    ),
     Check("tsan", "ctest under the thread sanitizer", _tsan, thorough=True),
 )
 
@@ -174,7 +183,7 @@ def chosen(names: Sequence[str], *, quick: bool) -> list[Check]:
     for name in names:
         if name not in known:
             steps = " ".join(known)
-            raise TeffError(f"no step of the test is named {name!r}; there are: {steps}", exit_code=BAD_INPUT)
+            raise InputError(f"no step of the test is named {name!r}; there are: {steps}")
     wanted = {*names, *(before for name in names if known[name].builds for before in known[name].after)}
     return [check for check in CHECKS if check.name in wanted]
 
@@ -191,5 +200,5 @@ def systems_among(names: Sequence[str], registry: Registry) -> list[str]:
         if name not in there:
             raise no_such_system(name, there)
     if not named:
-        raise TeffError(f"{step}: name the systems behind it, as `teff test {step} {there[0]}`", exit_code=BAD_INPUT)
+        raise InputError(f"{step}: name the systems behind it, as `teff test {step} {there[0]}`")
     return named

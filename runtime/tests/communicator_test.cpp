@@ -200,7 +200,7 @@ TEST(communicator, what_is_held_keeps_run_from_ending) {
     const auto start = comm.on([&] {
       // The handler returns, and the job that it has submitted sends later.
       rt.submit([&, kept = std::make_shared<communicator::held>(comm.hold())] {
-        for (int i = 0; i < 100; ++i) std::this_thread::yield();
+        for (int i = 0; i < 20; ++i) std::this_thread::yield();
         each.send((comm.rank() + 1) % comm.ranks());
       });
     });

@@ -395,7 +395,7 @@ TEST(distributed_replay, that_is_to_run_unequally_often_is_refused_and_names_who
 }
 
 TEST(distributed_replay, that_one_rank_has_destroyed_fails_on_the_others) {
-  for (int round = 0; round < (under_thread_sanitizer ? 3 : 20); ++round) {
+  for (int round = 0; round < (under_thread_sanitizer ? 3 : 8); ++round) {
     on_jobs([&](transport& through, runtime& rt) {
       communicator comm(rt, through);
       const int leaver = round % comm.ranks();

@@ -80,6 +80,7 @@ std::int64_t usual_parts(way_kind how, int workers) {
     case way_kind::loops:
       return 1;
     case way_kind::tasks:
+    case way_kind::graph:
       return std::int64_t{4} * workers;
     case way_kind::worksharing:
       return 2;

@@ -1,6 +1,7 @@
 #include "teff/apps/ways.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 
@@ -9,7 +10,7 @@
 namespace teff::apps {
 namespace {
 
-constexpr std::array<std::string_view, 3> way_names{"loops", "tasks", "worksharing"};
+constexpr std::array<std::string_view, 4> way_names{"loops", "tasks", "worksharing", "graph"};
 
 }  // namespace
 
@@ -20,8 +21,7 @@ std::string_view name_of(way_kind what) {
 way_kind way_named(std::string_view name) {
   const auto* const found = std::ranges::find(way_names, name);
   if (found == way_names.end())
-    throw bench::usage_error(
-        fmt::format("--way {}: there are {}, {} and {}", name, way_names[0], way_names[1], way_names[2]));
+    throw bench::usage_error(fmt::format("--way {}: there are {}", name, fmt::join(way_names, ", ")));
   return static_cast<way_kind>(found - way_names.begin());
 }
 

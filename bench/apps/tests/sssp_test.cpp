@@ -72,6 +72,24 @@ TEST(sssp, finds_the_same_distances_in_every_order_of_tasks_that_make_tasks) {
     }
 }
 
+TEST(sssp, finds_the_same_distances_in_any_number_of_parts_whose_tasks_run_on_threads) {
+  for (const char* const name : {"kron10", "uniform10"}) {
+    const graph of = named(name);
+    problem expected(of, source(of), 4);
+    find_in_order(expected);
+    for (const distance delta : {4, 10'000}) {
+      problem p(of, source(of), delta);
+      for (const std::int64_t parts : {1, 3, 16, 16, 64}) {
+        graph_on_threads tasks(parts, static_cast<unsigned>(parts));
+        solve(p, tasks);
+        EXPECT_FALSE(tasks.waits());
+        EXPECT_EQ(p.distances, expected.distances)
+            << name << ", delta " << delta << ", " << parts << " parts";
+      }
+    }
+  }
+}
+
 TEST(sssp, with_one_distance_changed_is_wrong) {
   const graph of = kronecker(10);
   problem p(of, source(of), 4);
@@ -91,7 +109,7 @@ TEST(sssp, of_a_part_that_floats_free_of_the_source_is_wrong) {
   const graph of(5, std::vector<listed_edge>{{0, 1, 3}, {2, 3, 1}, {3, 4, 1}});
   problem p(of, 0, 4);
   find_in_order(p);
-  EXPECT_EQ(p.distances, (std::vector<distance>{0, 3, unreached, unreached, unreached}));
+  EXPECT_EQ(p.distances, (huge_vector<distance>{0, 3, unreached, unreached, unreached}));
   p.distances = {0, 3, 5, 6, 7};
   EXPECT_GT(wrong_distances(p), 0);
 }

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <mutex>
 #include <random>
 #include <thread>
 #include <utility>
@@ -91,11 +93,12 @@ class in_any_order : public way {
     return a.data() < b.data() + b.size() && b.data() < a.data() + a.size();
   }
   [[nodiscard]] bool is_ready(std::size_t which) const {
-    for (std::size_t before = 0; before < which; ++before)
-      for (const field_access& one : waiting_[before].accesses)
-        for (const field_access& other : waiting_[which].accesses)
-          if (depend(one, other)) return false;
-    return waiting_[which].has_come();
+    const task& one = waiting_[which];
+    for (const field_access& mine : one.accesses)
+      for (std::size_t before = 0; before < which; ++before)
+        for (const field_access& other : waiting_[before].accesses)
+          if (depend(other, mine)) return false;
+    return one.has_come();
   }
   void run_one() {
     std::vector<std::size_t> ready;
@@ -111,6 +114,43 @@ class in_any_order : public way {
   std::int64_t parts_;
   std::mt19937 random_;
   std::vector<task> waiting_;
+};
+
+/// The tasks of a graph, on some threads. All tasks that are ready run before those that they make ready, in
+/// an order that `seed` chooses.
+class graph_on_threads final : public way {
+ public:
+  graph_on_threads(std::int64_t parts, unsigned seed) : parts_(parts), random_(seed) {}
+
+  void run(const step& each) override { each.body({0, each.count}); }
+  void wait() override {}
+  [[nodiscard]] std::int64_t parts_of_graph() const override { return parts_; }
+  void run_graph(const graph_of_tasks& all, task_key first) override {
+    all_ = &all;
+    for (std::vector<task_key> now{first}; !now.empty(); now = std::exchange(ready_, {})) {
+      std::ranges::shuffle(now, random_);
+      in_chunks(1).run({.name = "ready",
+                        .count = static_cast<std::int64_t>(now.size()),
+                        .accesses = {},
+                        .body = [&](range some) { all.body(now[static_cast<std::size_t>(some.begin)]); }});
+    }
+  }
+  void fulfill(task_key waiting) override {
+    const std::lock_guard lock(mutex_);
+    if (++met_[waiting] < all_->indegree(waiting)) return;
+    met_.erase(waiting);
+    ready_.push_back(waiting);
+  }
+  /// Whether a task waits for others, which have not fulfilled its key.
+  [[nodiscard]] bool waits() const { return !met_.empty(); }
+
+ private:
+  std::int64_t parts_;
+  std::mt19937 random_;
+  const graph_of_tasks* all_ = nullptr;
+  std::mutex mutex_;
+  std::map<task_key, int> met_;  ///< dependences of the tasks that wait
+  std::vector<task_key> ready_;
 };
 
 }  // namespace teff::apps

@@ -1,13 +1,14 @@
-// The mini-apps on libteff: parallel_for, tasks and worksharing tasks of a flow. Tiles are tasks of a graph,
-// whose edges are functions of a task's key.
-#include <teff/loops.hpp>
+// The mini-apps on libteff: parallel_for, tasks and worksharing tasks of a flow, tasks of a graph. Tiles are
+// tasks of a graph, too, whose edges are functions of a task's key.
 #include <teff/runtime.hpp>
 #include <teff/task_graph.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "flow_tasks.hpp"
+#include "graph_tasks.hpp"
 #include "teff/apps/drive.hpp"
 
 namespace {
@@ -25,17 +26,20 @@ class apps_system final : public tile_system {
             .workers = static_cast<int>(runtime_.workers())};
   }
 
+  [[nodiscard]] std::optional<way_kind> tile_way() const override { return way_kind::graph; }
   [[nodiscard]] bool has(way_kind /*how*/) const override { return true; }
   [[nodiscard]] std::string_view variant(way_kind how) const override { return variant_of(how); }
   counts run_steps(way_kind how, std::int64_t parts, const program& steps,
                    teff::bench::region_meter& region) override {
     if (how == way_kind::loops) {
-      loops each([](std::int64_t count, const auto& body) {
-        teff::parallel_for(std::int64_t{0}, count,
-                           [&](std::int64_t first, std::int64_t last) { body({first, last}); });
-      });
+      loops each(parallel_loop);
       timed(0, region, [&] { steps(each); });
       return {};
+    }
+    if (how == way_kind::graph) {
+      graph_tasks tasks(runtime_, parts);
+      timed(0, region, [&] { steps(tasks); });
+      return {.tasks = tasks.made()};
     }
     flow_tasks tasks(runtime_, parts, how == way_kind::worksharing);
     timed(0, region, [&] { steps(tasks); });

@@ -2,7 +2,6 @@
 // teff::mpi, and end when MPI has sent or received. Tiles are computed by a teff::task_graph on each rank,
 // and go from rank to rank as messages. A tile that has come fulfils the tasks that wait for it, as a local
 // tile does.
-#include <teff/loops.hpp>
 #include <teff/message.hpp>
 #include <teff/mpi.hpp>
 #include <teff/runtime.hpp>
@@ -72,15 +71,14 @@ class ranks_system final : public tile_system {
   }
 
   /// The size of tiles' messages is none of the steps'.
-  [[nodiscard]] bool has(way_kind /*how*/) const override { return size_ == message_size::large; }
+  [[nodiscard]] bool has(way_kind how) const override {
+    return how != way_kind::graph && size_ == message_size::large;
+  }
   [[nodiscard]] std::string_view variant(way_kind how) const override { return variant_of(how); }
   counts run_steps(way_kind how, std::int64_t parts, const program& steps,
                    teff::bench::region_meter& region) override {
     if (how == way_kind::loops) {
-      loops_over_ranks each([](std::int64_t count, const auto& body) {
-        teff::parallel_for(std::int64_t{0}, count,
-                           [&](std::int64_t first, std::int64_t last) { body({first, last}); });
-      });
+      loops_over_ranks each(parallel_loop);
       runtime_.run([&] { run_on_all_ranks(each, steps, region); });
       return {};
     }

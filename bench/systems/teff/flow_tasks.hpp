@@ -1,6 +1,7 @@
 #pragma once
 
 #include <teff/flow.hpp>
+#include <teff/loops.hpp>
 #include <teff/named.hpp>
 #include <teff/runtime.hpp>
 #include <teff/task_graph.hpp>
@@ -17,6 +18,12 @@
 #include "teff/apps/ways.hpp"
 
 namespace teff::apps {
+
+/// A step as a parallel loop, for loops and loops_over_ranks.
+inline constexpr auto parallel_loop = [](std::int64_t count, const auto& body) {
+  teff::parallel_for(std::int64_t{0}, count,
+                     [&](std::int64_t first, std::int64_t last) { body({first, last}); });
+};
 
 /// How records call a way.
 inline std::string_view variant_of(way_kind how) {

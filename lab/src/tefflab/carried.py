@@ -11,7 +11,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.errors import InputError, TeffError
 
 ARCHIVE = Path(__file__).with_name("sources.tar.gz")  # only in a wheel
 TYPED = "teff" if ARCHIVE.is_file() else "./teff"  # what the user types to start a command
@@ -72,10 +72,9 @@ def clone_around(folder: Path) -> Path | None:
 def expect_clone(root: Path, command: str) -> None:
     """TeffError if the command works on a clone only, and this root is none."""
     if is_unpacked(root):
-        raise TeffError(
+        raise InputError(
             f"teff {command} works in a clone of Teff only, and here is none: a wheel carries neither tests nor docs;"
-            " clone the repository and type ./teff there",
-            exit_code=BAD_INPUT,
+            " clone the repository and type ./teff there"
         )
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.errors import InputError
 
 _UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([a-zµ]+)")
@@ -12,5 +12,5 @@ def seconds(text: str) -> float:
     """TeffError where it is no duration, or none at all."""
     found = _DURATION.fullmatch(text.strip())
     if not found or found[2] not in _UNITS or not float(found[1]):
-        raise TeffError(f"{text!r} is no duration: say it like 3ms or 50us ({' '.join(_UNITS)})", exit_code=BAD_INPUT)
+        raise InputError(f"{text!r} is no duration: say it like 3ms or 50us ({' '.join(_UNITS)})")
     return float(found[1]) * _UNITS[found[2]]

@@ -14,13 +14,19 @@ _IN_OUR_WORDS = {"missing": "is missing", "extra_forbidden": "is none of the key
 class TeffError(Exception):
     """Something expected went wrong; the message names the value, the rule and the way out.
 
-    `exit_code` is `BAD_INPUT` (2) where the user's input was wrong, `INTERRUPTED` (130) after Ctrl-C, and `FAILED` (1)
-    otherwise.
+    `exit_code` is `INTERRUPTED` (130) after Ctrl-C, and `FAILED` (1) otherwise.
     """
 
     def __init__(self, message: str, *, exit_code: int = FAILED) -> None:
         super().__init__(message)
         self.exit_code = exit_code
+
+
+class InputError(TeffError):
+    """The user's input was wrong: the exit code is `BAD_INPUT` (2)."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, exit_code=BAD_INPUT)
 
 
 def first_fault(failure: "ValidationError") -> str:

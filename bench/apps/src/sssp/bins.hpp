@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "sssp/graph.hpp"
@@ -23,6 +24,12 @@ class bins {
   }
   /// The vertices of a bucket into which add() has put some.
   [[nodiscard]] std::vector<vertex>& operator[](std::size_t bucket) { return buckets_[bucket]; }
+  /// Empties such a bucket. The vertices stay until the next call.
+  [[nodiscard]] std::span<const vertex> take(std::size_t bucket) {
+    taken_.clear();
+    taken_.swap(buckets_[bucket]);
+    return taken_;
+  }
   /// The lowest bucket with vertices from `bucket` on; past the last one if there is none.
   [[nodiscard]] std::size_t lowest(std::size_t bucket) const {
     while (bucket < buckets_.size() && buckets_[bucket].empty()) ++bucket;
@@ -32,6 +39,7 @@ class bins {
 
  private:
   std::vector<std::vector<vertex>> buckets_;
+  std::vector<vertex> taken_;
 };
 
 /// Bins that all tasks share. For each bucket that has vertices, a task waits that will take some of them.

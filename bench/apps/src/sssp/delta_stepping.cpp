@@ -34,12 +34,7 @@ void relax_edges(problem& p, std::size_t bucket, std::span<const vertex> of, bin
 /// they are few.
 void relax_vertices(problem& p, std::size_t bucket, std::span<const vertex> of, bins& mine) {
   relax_edges(p, bucket, of, mine);
-  std::vector<vertex> again;
-  while (mine.count(bucket) != 0 && mine.count(bucket) < few) {
-    again.clear();
-    again.swap(mine[bucket]);
-    relax_edges(p, bucket, again, mine);
-  }
+  while (mine.count(bucket) != 0 && mine.count(bucket) < few) relax_edges(p, bucket, mine.take(bucket), mine);
 }
 
 void make_task(problem& p, way& by, std::size_t bucket) {
@@ -52,17 +47,33 @@ void make_task(problem& p, way& by, std::size_t bucket) {
   });
 }
 
+void run_tasks(problem& p, way& by) {
+  by.run_spawning([&p, &by] {
+    bins first;
+    first.add(0, p.source);
+    for (const std::size_t bucket : p.of_tasks.add(first)) make_task(p, by, bucket);
+  });
+}
+
+void run_rounds(problem& p, way& by) {
+  const auto each = [&p, &by](const auto& of, auto kernel) {
+    by.run({.name = {},
+            .count = static_cast<std::int64_t>(of.size()),
+            .accesses = {},
+            .body = [&p, kernel](range some) { kernel(p, some.begin, some.end); }});
+  };
+  p.bucket = 0;
+  pool_of_bins::loan(p.bins)->add(0, p.source);
+  while (next_round(p)) {
+    each(p.bins, gather);
+    each(p.frontier, relax);
+  }
+}
+
 }  // namespace
 
 problem::problem(const graph& of, vertex source, distance delta)
     : of(of), source(source), delta(delta), distances(std::size_t(of.vertices())) {}
-
-void reset(problem& p) {
-  std::ranges::fill(p.distances, unreached);
-  p.distances[std::size_t(p.source)] = 0;
-  p.bucket = 0;
-  pool_of_bins::loan(p.bins)->add(0, p.source);
-}
 
 bool next_round(problem& p) {
   constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
@@ -96,24 +107,14 @@ void relax(problem& p, std::int64_t begin, std::int64_t end) {
 }
 
 void solve(problem& p, way& by) {
-  reset(p);
-  if (by.spawns()) {
-    by.run_spawning([&p, &by] {
-      const pool_of_bins::loan first(p.bins);
-      for (const std::size_t bucket : p.of_tasks.add(*first)) make_task(p, by, bucket);
-    });
-    return;
-  }
-  const auto each = [&p, &by](const auto& of, auto kernel) {
-    by.run({.name = {},
-            .count = static_cast<std::int64_t>(of.size()),
-            .accesses = {},
-            .body = [&p, kernel](range some) { kernel(p, some.begin, some.end); }});
-  };
-  while (next_round(p)) {
-    each(p.bins, gather);
-    each(p.frontier, relax);
-  }
+  std::ranges::fill(p.distances, unreached);
+  p.distances[std::size_t(p.source)] = 0;
+  if (by.spawns())
+    run_tasks(p, by);
+  else if (by.parts_of_graph() > 0)
+    solve_in_parts(p, by);
+  else
+    run_rounds(p, by);
 }
 
 }  // namespace teff::apps::sssp

@@ -7,6 +7,8 @@
 
 #include "sssp/bins.hpp"
 #include "sssp/graph.hpp"
+#include "sssp/parts.hpp"
+#include "teff/apps/huge_vector.hpp"
 #include "teff/apps/ways.hpp"
 
 namespace teff::apps::sssp {
@@ -29,16 +31,14 @@ struct problem {
   const graph& of;
   vertex source;
   distance delta;
-  std::vector<distance> distances;
+  huge_vector<distance> distances;
   std::size_t bucket = 0;             ///< of this round
   std::vector<vertex> frontier;       ///< the vertices of this round; some may be there more than once
   std::vector<std::size_t> gathered;  ///< where in `frontier` the vertices of each bin begin
   pool_of_bins bins;
-  shared_bins of_tasks;  ///< without rounds
+  shared_bins of_tasks;     ///< without rounds
+  std::vector<part> parts;  ///< of a graph of tasks
 };
-
-/// Forgets all distances but that of the source.
-void reset(problem& p);
 
 /// Chooses the lowest bucket that has vertices; false if none has. One thread calls it between the kernels.
 bool next_round(problem& p);
@@ -50,12 +50,12 @@ void gather(problem& p, std::int64_t begin, std::int64_t end);
 /// bucket again, the same thread relaxes their edges too. This saves rounds (Zhang and others, 2020).
 void relax(problem& p, std::int64_t begin, std::int64_t end);
 
-/// Finds all distances. Without tasks that make tasks, it runs rounds.
+/// Finds all distances: in rounds of loops, by tasks that make tasks, or by solve_in_parts(), as the way can.
 ///
-/// With them, there are no rounds, and nothing waits for the last vertex of a bucket. A task relaxes the
-/// edges of vertices of one bucket, and the priority of a lower bucket is higher. The distances are the same,
-/// since a vertex whose distance falls always comes into a bucket again. A task that runs before a lower
-/// bucket is empty only relaxes edges for nothing.
+/// With tasks that make tasks, there are no rounds, and nothing waits for the last vertex of a bucket. A task
+/// relaxes the edges of vertices of one bucket, and the priority of a lower bucket is higher. The distances
+/// are the same, since a vertex whose distance falls always comes into a bucket again. A task that runs
+/// before a lower bucket is empty only relaxes edges for nothing.
 void solve(problem& p, way& by);
 
 }  // namespace teff::apps::sssp

@@ -19,6 +19,10 @@ def ideal_slowdown(cores: int, loaded: int, share: float) -> float:
     return cores / left if left > 0 else math.inf
 
 
+def exactly(value: float) -> Interval:
+    return Interval(value, value, value)
+
+
 def scaled(interval: Interval, factor: float) -> Interval:
     return Interval(interval.value * factor, interval.low * factor, interval.high * factor)
 

@@ -6,6 +6,7 @@ program measures it just before each of its runs, so that the machine's drift ca
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
 
 from matplotlib.figure import Figure
@@ -14,12 +15,11 @@ from pydantic import ConfigDict, Field
 from tefflab.analysis.results import CaseRow
 from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.apps_experiment import AppsExperiment
-from tefflab.benchmarks.benchmark import Command, Experiment, Request
-from tefflab.benchmarks.cases import Fact, by_round, median_of_rounds
+from tefflab.benchmarks.benchmark import Experiment, Request
+from tefflab.benchmarks.case_rows import Fact, by_round, median_of_rounds
 from tefflab.benchmarks.compared import (
     ComparedBenchmark,
     ComparedEstimates,
-    ComparedPlan,
     Group,
     noise_of,
     ratio_text,
@@ -30,7 +30,6 @@ from tefflab.output.quantities import digits, percent, rate
 from tefflab.output.table import Column
 from tefflab.records.plan import Case, Plan, Variant, counted_workers
 from tefflab.records.record import Count, Record, RecordError, Strict, Validation
-from tefflab.records.run import Failure, Run, Sitting
 
 _RATE = "flops_per_second"
 _WORK_RATE = "work_per_second"
@@ -142,26 +141,6 @@ class AppsEstimates(ComparedEstimates):
     """A table for each case. One picture of ratios for each number of workers; or, where something is varied, one of
     lines for each problem."""
 
-    def __init__(
-        self,
-        kind: "Apps",
-        sitting: Sitting,
-        plan: Plan,
-        runs: Sequence[Run[AppsRecord]],
-        failures: Sequence[Failure],
-    ) -> None:
-        super().__init__(kind, sitting, plan, runs, failures)
-        is_rate = "rate" in plan.charts
-        measured: dict[tuple[str, str, int], list[Run[AppsRecord]]] = {}
-        for run in runs:
-            if run.record.ok if is_rate else run.record.has_ceiling:
-                measured.setdefault((run.system_id, run.configuration, run.workers), []).append(run)
-        self._units = {at: own[0].record.unit or "FLOP" for at, own in measured.items()}
-        self._drawn = {
-            at: median_of_rounds(by_round(own, lambda record: record.work_per_second if is_rate else record.efficiency))
-            for at, own in measured.items()
-        }
-
     def tables_of(self, group: Group, to: Variant) -> Iterator[tuple[str, list[Column]]]:
         for case in group.rows:
             yield f"{case}, {counted_workers(group.workers)}", self._table(group, case, to)
@@ -172,8 +151,7 @@ class AppsEstimates(ComparedEstimates):
     def _lines(self) -> Iterator[tuple[str, Figure]]:
         """A picture for each problem, against the varied parameter."""
         is_time = "time" in self.plan.charts
-        is_rate = "rate" in self.plan.charts
-        meaning = _TIME_MEANING if is_time else _RATE_MEANING if is_rate else _SHARE_MEANING
+        meaning = _TIME_MEANING if is_time else _RATE_MEANING if self._is_rate else _SHARE_MEANING
         for problem in dict.fromkeys(case.group for case in self.plan.cases):
             cases = [case for case in self.plan.cases if case.group == problem]
             rows = [self.groups[case] for case in cases]
@@ -190,17 +168,26 @@ class AppsEstimates(ComparedEstimates):
                         f"{self.plan.title} – {problem}",
                         meaning,
                         foot,
-                        quantity=TIME if is_time else self._rate(cases) if is_rate else SHARE,
+                        quantity=TIME if is_time else self._rate(cases) if self._is_rate else SHARE,
                         phases="phases" in self.plan.charts,
                     ),
                 )
 
+    @property
+    def _is_rate(self) -> bool:
+        return "rate" in self.plan.charts
+
     def _value(self, row: CaseRow, case: Case) -> Interval | None:
-        return self._drawn.get((row.variant.id, case.configuration, case.workers)) if row.value else None
+        """The rate or the share of a row that has a time."""
+        runs = next(cell.runs for cell in self.cells[case] if cell.variant == row.variant) if row.value else []
+        if self._is_rate:
+            return median_of_rounds(by_round(runs, lambda record: record.work_per_second))
+        able = [run for run in runs if run.record.has_ceiling]
+        return median_of_rounds(by_round(able, lambda record: record.efficiency))
 
     def _rate(self, cases: Sequence[Case]) -> Quantity:
-        configurations = {case.configuration for case in cases}
-        unit = next(unit for (_, own, _), unit in self._units.items() if own in configurations)
+        units = (run.record.unit for case in cases for cell in self.cells[case] for run in cell.runs if run.record.ok)
+        unit = next(units) or "FLOP"
         return Quantity(lambda value: rate(value, f"{unit}/s"), more_is_better=True)
 
     def _table(self, group: Group, case: str, to: Variant) -> list[Column]:
@@ -231,6 +218,10 @@ class Apps(ComparedBenchmark[AppsRecord]):
     experiment_type = AppsExperiment
     quantity = "a run"
     meaning = "Time of a run, divided by that of one system, with 95 % intervals; smaller is better."
+    title = "Mini-apps"
+    help = "Measure mini-apps: conjugate gradients, and GEMM and Cholesky on tiles, held against the cores' rate."
+    example = "teff apps --cases cholesky --all-variants"
+    said_workers = "all cores"
     lesson = "all systems call the same kernels: what differs is what a system loses to tasks and to waiting"
     facts = (
         Fact(_RATE, lambda record: record.counted_flops, over_time=True),
@@ -241,28 +232,16 @@ class Apps(ComparedBenchmark[AppsRecord]):
         Fact("residual", lambda record: record.validation.residual if record.validation else None),
     )
 
-    def __init__(self) -> None:
-        self.commands = (
-            Command(
-                "apps",
-                "Measure mini-apps: conjugate gradients, and GEMM and Cholesky on tiles, held against the cores' rate.",
-                "teff apps --cases cholesky --all-variants",
-                lambda request: self.plan(request, "Mini-apps"),
-                self.case_options,
-            ),
-        )
-
     def value(self, record: AppsRecord) -> float:
         return record.wall_seconds
 
-    def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> ComparedPlan:
-        return super().plan(request, title, workers or (request.cores,))
+    def usual_workers(self, cores: int) -> Sequence[int]:
+        return (cores,)
 
     def plan_of_experiment(self, experiment: Experiment, request: Request) -> Plan:
         if not isinstance(experiment, AppsExperiment) or experiment.vary is None:
             return super().plan_of_experiment(experiment, request)
-        own = experiment.model_dump(exclude_unset=True)
-        asked = Request(request.registry, request.variants, request.programs, request.workers, request.cores, own)
+        asked = replace(request, own=experiment.model_dump(exclude_unset=True))
         return experiment.plan_of_varied(asked, experiment.vary, self.against(asked))
 
 

@@ -20,7 +20,7 @@ from rich.console import RenderableType
 
 from tefflab.analysis.comparison import Side
 from tefflab.analysis.results import Progress
-from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.errors import InputError
 from tefflab.records.plan import Case, Frozen, Plan, Variant
 from tefflab.records.record import AnyRecord
 from tefflab.records.run import Failure, Role, Run, Sitting
@@ -283,4 +283,4 @@ def find_benchmark(name: str) -> AnyBenchmark:
         if kind.name == name:
             return kind
     known = " ".join(kind.name for kind in benchmarks())
-    raise TeffError(f"no benchmark is called {name!r}; there are: {known}", exit_code=BAD_INPUT)
+    raise InputError(f"no benchmark is called {name!r}; there are: {known}")

@@ -8,10 +8,10 @@ record.
 import statistics
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar
 
 from matplotlib.figure import Figure
 from pydantic import BaseModel, ConfigDict
@@ -19,12 +19,13 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from tefflab.analysis.comparison import ByRound, Side
-from tefflab.analysis.results import NO_TURN, CaseRow, Progress, Verdict
-from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval, median_interval, ratio_interval
+from tefflab.analysis.results import NO_TURN, CaseRow, Progress
+from tefflab.analysis.statistics import FEWEST_ROUNDS
 from tefflab.benchmarks import case_closing
 from tefflab.benchmarks.benchmark import (
     Ask,
     Benchmark,
+    Command,
     Estimates,
     Experiment,
     Option,
@@ -34,23 +35,22 @@ from tefflab.benchmarks.benchmark import (
     Scales,
     find_benchmark,
 )
+from tefflab.benchmarks.case_rows import Cell, Fact, Ranking, by_round, median_of_rounds, verdict_text
 from tefflab.carried import TYPED
-from tefflab.errors import BAD_INPUT, TeffError
-from tefflab.output.last_words import LastWords, remarks
+from tefflab.errors import InputError
+from tefflab.output.last_words import LastWords, of_store, remarks
 from tefflab.output.plots import signature, slug, workers_chart
-from tefflab.output.quantities import counted_minutes, digits, duration, interval_text, percent
+from tefflab.output.quantities import counted_minutes, duration, interval_text, percent
 from tefflab.output.report import TableSection, write_report
 from tefflab.output.table import Column, Table, meanings
 from tefflab.records.plan import Case, Plan, Variant
 from tefflab.records.record import AnyRecord
-from tefflab.records.run import Failure, Run, Sitting, counted, minutes_for
+from tefflab.records.run import Failure, Run, Sitting, minutes_for
 from tefflab.records.store import Damage
 from tefflab.systems.programs import ask_cases
 
 REPEATS = 3  # measured runs a round, after one that warms it up
 ATTEMPTS = 2  # at each, where it is noisy
-
-_Value = TypeVar("_Value", float, float | None)
 
 
 class ListedCase(BaseModel):
@@ -70,21 +70,8 @@ class ListedCase(BaseModel):
     def takes(self, workers: int) -> bool:
         return self.workers == "any" or str(self.workers) == str(workers)
 
-
-@dataclass(frozen=True, slots=True)
-class Fact(Generic[AnyRecord]):
-    """A further number of a record: its key in JSON, and its column, where it has one.
-
-    A rate is made of the row's time, so that both agree: the median of rates need not be the rate of the median time.
-    """
-
-    key: str
-    read: Callable[[AnyRecord], float | None]
-    title: str = ""
-    text: Callable[[float], str] = digits
-    whole: bool = False  # counts are whole numbers
-    over_time: bool = False  # `read` gives an amount, and the fact is that amount divided by the time of the row
-    meaning: str = ""  # of the column, if its title does not say it
+    def case(self, workers: int) -> Case:
+        return Case(**self.model_dump(exclude={"default", "workers"}), workers=workers)
 
 
 class RepeatedQuestion(Question[AnyRecord]):
@@ -117,38 +104,6 @@ class RepeatedQuestion(Question[AnyRecord]):
         return Progress(self.case.place, duration(seen.value), seen, half, self.rounds) if seen else None
 
 
-def by_round(runs: Sequence[Run[AnyRecord]], value: Callable[[AnyRecord], _Value]) -> dict[int, list[_Value]]:
-    """The values of the runs that count, by round."""
-    rounds: dict[int, list[_Value]] = {}
-    systems = (run for run in runs if run.role == "system")
-    for run in counted(systems, lambda run: (run.round, run.flags, run.workers)):
-        rounds.setdefault(run.round, []).append(value(run.record))
-    return rounds
-
-
-def median_of_rounds(rounds: Mapping[int, Sequence[float]]) -> Interval | None:
-    """Each round counts once. None without any; of fewer than FEWEST_ROUNDS the interval is open."""
-    if not rounds:
-        return None
-    return median_interval([statistics.median(samples) for samples in rounds.values()]).after(len(rounds))
-
-
-@dataclass
-class _Cell(Generic[AnyRecord]):
-    """One variant at one case with its runs."""
-
-    variant: Variant
-    case: Case
-    runs: Sequence[Run[AnyRecord]]
-    rounds: Mapping[int, Sequence[float]]
-    failure: str
-
-    @property
-    def is_measured(self) -> bool:
-        """A system that failed later has shown that it can't be trusted with the case: it is out."""
-        return bool(self.rounds) and not self.failure
-
-
 class CaseFigure(Experiment):
     """A picture a case, against the workers: one, twice as many and so on, and all."""
 
@@ -179,9 +134,9 @@ class CaseEstimates(Estimates):
         for run in runs:
             measured.setdefault((run.system_id, run.configuration, run.workers), []).append(run)
         reasons = {(each.system_id, each.configuration, each.workers): each.reason for each in failures}
-        self._cells = {
+        self.cells = {
             case: [
-                _Cell(variant, case, own, by_round(own, kind.value), reasons.get(at, ""))
+                Cell(variant, case, own, by_round(own, kind.value), reasons.get(at, ""))
                 for variant in plan.variants
                 if kind.asks(variant, case)
                 for at in [(variant.id, case.configuration, case.workers)]
@@ -189,14 +144,15 @@ class CaseEstimates(Estimates):
             ]
             for case in plan.cases
         }
-        cells = [cell for own in self._cells.values() for cell in own]
+        cells = [cell for own in self.cells.values() for cell in own]
         waiting = sum(not cell.runs and not cell.failure for cell in cells)
         self._minutes = minutes_for(FEWEST_ROUNDS * waiting, runs)  # that those without a turn need, about
 
     @cached_property
     def groups(self) -> dict[Case, list[CaseRow]]:
         """The rows of each, the quickest first and those that failed last."""
-        return {case: self._rows(cells) for case, cells in self._cells.items()}
+        ranking = Ranking(self.kind.facts, self.kind.keys, self.kind.row_type)
+        return {case: ranking.rows(cells) for case, cells in self.cells.items()}
 
     @property
     def rows(self) -> list[CaseRow]:
@@ -217,9 +173,8 @@ class CaseEstimates(Estimates):
 
     def closing(self, again: str, store: str) -> RenderableType | None:
         groups = list(self.groups.values())
-        kept = "" if store == "default" else f" --store {store}"
         said = case_closing.sentence(groups, self.kind.lesson)
-        return LastWords(said, case_closing.suggestions(groups, f"{TYPED} {again}", kept))
+        return LastWords(said, case_closing.suggestions(groups, f"{TYPED} {again}", of_store(store)))
 
     def printed(self) -> Iterator[tuple[str, list[Column], list[str]]]:
         """Title, columns and notes of each table, as terminal and report show them; then the cases for which there was
@@ -276,7 +231,7 @@ class CaseEstimates(Estimates):
     def sides(self) -> Sequence[Side]:
         """Every system that was measured, at every case. The machine's drift is in the interval of each, for no ceiling
         beside the runs takes it out."""
-        rounds = {(cell.variant.id, case): cell.rounds for case, cells in self._cells.items() for cell in cells}
+        rounds = {(cell.variant.id, case): cell.rounds for case, cells in self.cells.items() for cell in cells}
         return [
             Side(
                 place=row.place,
@@ -309,44 +264,14 @@ class CaseEstimates(Estimates):
             ),
         ]
 
-    def _rows(self, cells: Sequence[_Cell[Any]]) -> list[CaseRow]:
-        known = {cell.variant.id: median_of_rounds(cell.rounds) for cell in cells if cell.is_measured}
-
-        def time(cell: _Cell[Any]) -> float:
-            value = known[cell.variant.id]
-            return value.value if value else 0.0
-
-        measured = sorted((cell for cell in cells if cell.is_measured), key=time)
-        first = next((cell for cell in measured if not cell.variant.is_floor), None)
-        rows = [self._row(cell, known[cell.variant.id], first) for cell in measured]
-        return rows + [self._row(cell, None, None) for cell in cells if not cell.is_measured]
-
-    def _row(self, cell: _Cell[Any], value: Interval | None, first: _Cell[Any] | None) -> CaseRow:
-        ratio = None
-        if value and first is not None:
-            ratio = Interval(1, 1, 1) if cell is first else ratio_interval(cell.rounds, first.rounds)
-        runs = [run for run in cell.runs if run.role == "system"]
-        had = {run.record.workers for run in runs} - {cell.case.workers}
-        told = f"took {had.pop()} workers" if had else ""
-        noisy = [run.noisy for run in runs]
-        return self.kind.row_type(
-            variant=cell.variant,
-            case=cell.case.name,
-            workers=cell.case.workers,
-            value=value,
-            ratio=ratio,
-            verdict=_verdict(cell, first, ratio) if value else "failed",
-            facts={fact.key: _known(fact, runs, value) if value else None for fact in self.kind.facts},
-            rounds=len(cell.rounds),
-            noisy_share=sum(noisy) / len(noisy) if noisy else 0.0,
-            note=told if value else cell.failure or NO_TURN,
-            keys=self.kind.keys,
-        )
-
 
 class CaseBenchmark(Benchmark[AnyRecord]):
-    """A kind whose programs list their cases."""
+    """A kind whose programs list their cases, with a command of its name."""
 
+    title: ClassVar[str]  # of its sittings
+    help: ClassVar[str]  # of the command; the first sentence stands in the list of commands
+    example: ClassVar[str]  # of the command
+    said_workers: ClassVar[str] = "1 and all cores"  # `usual_workers` in words
     quantity: ClassVar[str]  # the estimated quantity, as a column's title: "a task"
     meaning: ClassVar[str]  # of a picture's axis, in a sentence
     lesson: ClassVar[str]  # the meaning of its numbers for programmers, as the end of a sentence
@@ -356,10 +281,30 @@ class CaseBenchmark(Benchmark[AnyRecord]):
     experiment_type: ClassVar[type[Experiment]] = CaseExperiment
     estimates_type: ClassVar[type[CaseEstimates]] = CaseEstimates
 
+    def __init__(self) -> None:
+        self.commands: Sequence[Command] = (
+            Command(
+                self.name,
+                self.help,
+                self.example,
+                lambda request: self.plan(request, self.title),
+                self.case_options,
+                check=lambda own, _: self.check(own),
+                workers=self.said_workers,
+            ),
+        )
+
     @property
     def case_options(self) -> Sequence[Option]:
         """The options of its command."""
         return (Option("--cases", "Names or groups of cases, by commas; an unknown one lists them. [the usual]"),)
+
+    def check(self, own: Mapping[str, Any]) -> None:
+        """TeffError for options of the command that can be seen to be wrong before anything is set up."""
+
+    def usual_workers(self, cores: int) -> Sequence[int]:
+        """The numbers of workers if the user gives none."""
+        return sorted({1, cores})
 
     @abstractmethod
     def value(self, record: AnyRecord) -> float:
@@ -385,25 +330,14 @@ class CaseBenchmark(Benchmark[AnyRecord]):
         return lines
 
     def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> Plan:
-        """The cases asked for, with each number of workers: as asked, or one and all cores."""
+        """The cases asked for, with each number of workers: as asked, or the usual ones."""
         listed = [ListedCase.model_validate(each) for each in ask_cases(request.programs[0])]
-        counts = request.workers or workers or tuple(sorted({1, request.cores}))
+        counts = request.workers or workers or self.usual_workers(request.cores)
         return Plan(
             title=title,
             variants=request.variants,
             cases=tuple(
-                Case(
-                    name=each.name,
-                    flags=each.flags,
-                    group=each.group,
-                    title=each.title,
-                    small=each.small,
-                    small_times=each.small_times,
-                    workers=count,
-                )
-                for each in self.choose(listed, request.own)
-                for count in counts
-                if each.takes(count)
+                each.case(count) for each in self.choose(listed, request.own) for count in counts if each.takes(count)
             ),
         )
 
@@ -414,13 +348,17 @@ class CaseBenchmark(Benchmark[AnyRecord]):
                 variant,
                 case.workers,
                 [RepeatedQuestion(case, self.value)],
-                company=f"{case.name}, {case.workers}",
+                company=self.company(case),
                 case=case,
             )
             for case in plan.cases
             for variant in plan.variants
             if self.asks(variant, case)
         ]
+
+    def company(self, case: Case) -> str:
+        """The rounds of cases with one company are made beside each other."""
+        return f"{case.name}, {case.workers}"
 
     def asks(self, variant: Variant, case: Case) -> bool:
         """Whether a variant is asked about a case. The floor has one worker."""
@@ -435,8 +373,7 @@ class CaseBenchmark(Benchmark[AnyRecord]):
     def plan_of_experiment(self, experiment: Experiment, request: Request) -> Plan:
         most = max(request.workers, default=0) or request.cores
         rising = (*(1 << power for power in range(most.bit_length()) if 1 << power < most), most)
-        own = experiment.model_dump(exclude_unset=True)
-        asked = Request(request.registry, request.variants, request.programs, (), request.cores, own)
+        asked = replace(request, workers=(), own=experiment.model_dump(exclude_unset=True))
         return self.plan(asked, experiment.title, rising).model_copy(update={"experiment": experiment.name})
 
 
@@ -455,39 +392,5 @@ def choose(listed: Sequence[ListedCase], words: Sequence[str]) -> list[ListedCas
     others."""
     known = dict.fromkeys(word for each in listed for word in (each.name, each.group) if word)
     if unknown := [word for word in words if word not in known]:
-        raise TeffError(f"no case is called {unknown[0]!r}; there are: {' '.join(known)}", exit_code=BAD_INPUT)
+        raise InputError(f"no case is called {unknown[0]!r}; there are: {' '.join(known)}")
     return [each for each in listed if each.name in words or (each.default and (not words or each.group in words))]
-
-
-def verdict_text(row: CaseRow) -> str:
-    """`first`, `level`, or how far behind: `x 1.8`; `x 1.8 ?` after too few rounds. The floor does not compete: its
-    ratio is in brackets."""
-    if row.ratio is None:
-        return row.verdict
-    times = f"x {digits(row.ratio.value, 2)}"
-    if row.verdict == "first":
-        return "first" if row.is_told else "first ?"
-    texts = {"floor": f"({times})", "behind": times, "unknown": f"{times} ?"}
-    return texts.get(row.verdict, f"{row.verdict} ({times})")
-
-
-def _verdict(cell: _Cell[Any], first: _Cell[Any] | None, ratio: Interval | None) -> Verdict:
-    if cell.variant.is_floor or ratio is None:
-        return "floor"
-    if cell is first:
-        return "first"
-    if first is None or min(len(cell.rounds), len(first.rounds)) < FEWEST_ROUNDS or not ratio.is_told:
-        return "unknown"
-    return "behind" if ratio.significant else "level"
-
-
-def _known(fact: Fact[AnyRecord], runs: Sequence[Run[AnyRecord]], time: Interval) -> float | None:
-    """Of the runs that the time is of, where each round counts once, too."""
-    said = [[each for each in samples if each is not None] for samples in by_round(runs, fact.read).values()]
-    middles = [statistics.median(samples) for samples in said if samples]
-    if not middles:
-        return None
-    middle = statistics.median(middles)
-    if fact.over_time:
-        return middle / time.value
-    return round(middle) if fact.whole else middle

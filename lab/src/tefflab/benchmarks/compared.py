@@ -16,7 +16,7 @@ from tefflab.analysis.results import CaseRow
 from tefflab.analysis.statistics import Interval, geometric_mean
 from tefflab.benchmarks.benchmark import Option, Request
 from tefflab.benchmarks.cases import CaseBenchmark, CaseEstimates
-from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.errors import InputError
 from tefflab.output.plots import RatioRow, ratios_chart, signature, slug
 from tefflab.output.quantities import digits, duration, percent
 from tefflab.output.table import Column
@@ -170,7 +170,7 @@ class ComparedBenchmark(CaseBenchmark[AnyRecord]):
             why = (
                 "is the floor, of one worker and without tasks: no measure of others" if is_floor else "is not measured"
             )
-            raise TeffError(f"{asked!r} {why}; there are: {' '.join(known)}", exit_code=BAD_INPUT)
+            raise InputError(f"{asked!r} {why}; there are: {' '.join(known)}")
         of_paradigm = {each.name for each in request.registry.systems if each.paradigm == self.paradigm}
         return asked or next((id_ for id_ in known if parsed(id_).system in of_paradigm), "")
 

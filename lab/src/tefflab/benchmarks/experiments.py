@@ -10,7 +10,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from tefflab.benchmarks.benchmark import Experiment, find_benchmark
-from tefflab.errors import BAD_INPUT, TeffError, first_fault
+from tefflab.errors import InputError, TeffError, first_fault
+from tefflab.output.table import Column, Table
 
 EXPERIMENTS_FOLDER = Path("experiments")
 _USUAL = Experiment.model_fields["benchmark"].default
@@ -21,13 +22,13 @@ def load_experiment(path: Path) -> Experiment:
     try:
         keys = tomllib.loads(path.read_text(encoding="utf-8"))
         if "name" in keys:
-            raise TeffError("name: an experiment is called as its file is", exit_code=BAD_INPUT)
+            raise InputError("name: an experiment is called as its file is")
         kind = find_benchmark(str(keys.get("benchmark", _USUAL)))
         return kind.experiment_type.model_validate(keys | {"name": path.stem})
     except (tomllib.TOMLDecodeError, TeffError) as error:
-        raise TeffError(f"{path}: {error}", exit_code=BAD_INPUT) from None
+        raise InputError(f"{path}: {error}") from None
     except ValidationError as error:
-        raise TeffError(f"{path}: {first_fault(error)}", exit_code=BAD_INPUT) from None
+        raise InputError(f"{path}: {first_fault(error)}") from None
 
 
 def load_experiments(root: Path) -> list[Experiment]:
@@ -41,5 +42,20 @@ def find_experiment(root: Path, name: str) -> Experiment:
     path = root / EXPERIMENTS_FOLDER / f"{name}.toml"
     if Path(name).name != name or not path.is_file():
         known = sorted((file.stem for file in path.parent.glob("*.toml")), key=lambda stem: (len(stem), stem))
-        raise TeffError(f"no experiment is called {name!r}; there are: {' '.join(known)}", exit_code=BAD_INPUT)
+        raise InputError(f"no experiment is called {name!r}; there are: {' '.join(known)}")
     return load_experiment(path)
+
+
+def experiment_list(root: Path) -> Table:
+    """A line an experiment."""
+    there = load_experiments(root)
+    if not there:
+        raise TeffError(f"there are no experiments in {root / EXPERIMENTS_FOLDER}")
+    return Table(
+        [
+            Column("experiment", [each.name for each in there], "left"),
+            Column("what it shows", [each.description for each in there], "left"),
+            Column("paper", [f"figure {each.figure}" if each.figure else "" for each in there], "left", priority=2),
+            Column("minutes", [f"{each.minutes:g}" for each in there], priority=1),
+        ]
+    )

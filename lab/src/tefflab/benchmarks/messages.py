@@ -6,21 +6,21 @@ by round.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
 from tefflab.analysis.results import CaseRow
-from tefflab.benchmarks.benchmark import Command, Request
-from tefflab.benchmarks.cases import Fact
+from tefflab.benchmarks.benchmark import Request
+from tefflab.benchmarks.case_rows import Fact
 from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates, ComparedPlan, Group, ratio_text
-from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.errors import InputError
 from tefflab.output.plots import RatioRow
 from tefflab.output.quantities import duration, percent, rate
 from tefflab.output.table import Column
-from tefflab.records.plan import Plan, Variant
+from tefflab.records.plan import Variant
 from tefflab.records.record import Count, Hex64, Record, RecordError, Strict, Validation
-from tefflab.records.run import Failure, Run, Sitting
 
 RANKS = 2
 _MEASURE = "message passing"  # the paradigm of the system that is the measure
@@ -81,17 +81,14 @@ class MessagesRecord(Record):
 class MessagesEstimates(ComparedEstimates):
     """One table and one picture."""
 
-    def __init__(
-        self,
-        kind: "Messages",
-        sitting: Sitting,
-        plan: Plan,
-        runs: Sequence[Run[MessagesRecord]],
-        failures: Sequence[Failure],
-    ) -> None:
-        super().__init__(kind, sitting, plan, runs, failures)
-        idle = {run.configuration for run in runs if run.record.parameters and run.record.parameters.idle_seconds}
-        self._of_cpu = {case.name for case in plan.cases if case.configuration in idle}  # their times are no message's
+    @cached_property
+    def _of_cpu(self) -> set[str]:
+        """The cases whose times are no message's: ranks wait in them."""
+        return {
+            case.name
+            for case, cells in self.cells.items()
+            if any(run.record.parameters and run.record.parameters.idle_seconds for cell in cells for run in cell.runs)
+        }
 
     def tables_of(self, group: Group, to: Variant) -> Iterator[tuple[str, list[Column]]]:
         yield f"{self.plan.title}: times, and those of the others divided by {to.id}'s", self._columns_of(group, to)
@@ -144,6 +141,10 @@ class Messages(ComparedBenchmark[MessagesRecord]):
     usual_measure = "plain message passing"
     quantity = "a message"
     meaning = "Time of a message or dependence, divided by that of one system, with 95 % intervals; smaller is better."
+    title = "Messages between two ranks"
+    help = "Measure messages between two ranks: latency, rate, bandwidth, a chain of tasks, idle CPU."
+    example = "teff messages --cases bandwidth"
+    said_workers = "a rank each on two cores"
     lesson = "a message's time is what a dependence between two ranks costs: shorter tasks are better kept on one"
     keys = ("case", "seconds")
     facts = (
@@ -151,17 +152,9 @@ class Messages(ComparedBenchmark[MessagesRecord]):
         Fact(_MESSAGES, lambda record: record.messages_of_time, over_time=True),
     )
 
-    def __init__(self) -> None:
-        self.commands = (
-            Command(
-                "messages",
-                "Measure messages between two ranks: latency, rate, bandwidth, a chain of tasks, idle CPU.",
-                "teff messages --cases bandwidth",
-                lambda request: self.plan(request, "Messages between two ranks", (RANKS,)),
-                self.case_options,
-                workers="a rank each on two cores",
-            ),
-        )
+    def usual_workers(self, cores: int) -> Sequence[int]:
+        del cores
+        return (RANKS,)
 
     def value(self, record: MessagesRecord) -> float:
         if record.seconds is None:
@@ -171,7 +164,7 @@ class Messages(ComparedBenchmark[MessagesRecord]):
     def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> ComparedPlan:
         asked = super().plan(request, title, workers)
         if not asked.cases:
-            raise TeffError("messages go between two ranks: leave out --workers, or say 2", exit_code=BAD_INPUT)
+            raise InputError("messages go between two ranks: leave out --workers, or say 2")
         return asked
 
 

@@ -11,8 +11,7 @@ from pydantic import ConfigDict, Field
 
 from tefflab.analysis.results import CaseRow
 from tefflab.analysis.statistics import Interval
-from tefflab.benchmarks.benchmark import Command
-from tefflab.benchmarks.cases import Fact
+from tefflab.benchmarks.case_rows import Fact
 from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates, Group, ratio_text, time_text
 from tefflab.output.plots import RatioRow, efficiency_lines_chart, slug
 from tefflab.output.quantities import percent
@@ -121,6 +120,9 @@ class Micro(ComparedBenchmark[MicroRecord]):
     estimates_type = MicroEstimates
     quantity = "a task"
     meaning = "Time x workers / tasks, divided by that of one system, with 95 % intervals; smaller is better."
+    title = "Micro-benchmarks"
+    help = "Measure micro-benchmarks: the cost of a task, with up to ten dependences."
+    example = "teff micro --cases empty-tasks --workers 2"
     lesson = "an empty task's time is what the system takes of a worker for each task, however short that is"
     keys = ("case", "seconds_per_task")
     facts = (
@@ -128,18 +130,6 @@ class Micro(ComparedBenchmark[MicroRecord]):
         Fact(_SPIN, lambda record: record.parameters.spin_seconds if record.parameters else None),
         Fact(_DEPENDENCES, lambda record: record.parameters.dependences if record.parameters else None, whole=True),
     )
-
-    def __init__(self) -> None:
-        self.commands = (
-            Command(
-                "micro",
-                "Measure micro-benchmarks: the cost of a task, with up to ten dependences.",
-                "teff micro --cases empty-tasks --workers 2",
-                lambda request: self.plan(request, "Micro-benchmarks"),
-                self.case_options,
-                workers="1 and all cores",
-            ),
-        )
 
     def value(self, record: MicroRecord) -> float:
         return record.seconds_per_task

@@ -9,8 +9,9 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import ConfigDict, Field
 
 from tefflab.analysis.statistics import Interval, geometric_mean
-from tefflab.benchmarks.benchmark import Command, Option, Request
-from tefflab.benchmarks.cases import CaseExperiment, Fact
+from tefflab.benchmarks.benchmark import Option, Request
+from tefflab.benchmarks.case_rows import Fact
+from tefflab.benchmarks.cases import CaseExperiment
 from tefflab.benchmarks.compared import (
     ComparedBenchmark,
     ComparedEstimates,
@@ -19,7 +20,7 @@ from tefflab.benchmarks.compared import (
     ratio_text,
     time_text,
 )
-from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.errors import InputError
 from tefflab.output.plots import RatioRow
 from tefflab.output.table import Column
 from tefflab.records.plan import Variant, counted_workers
@@ -109,12 +110,6 @@ class ProgramEstimates(ComparedEstimates):
         return lines
 
 
-def check_scale(own: Mapping[str, Any]) -> None:
-    """TeffError for a scale that there is not."""
-    if (scale := own.get("scale", "")) not in ("", *_SCALES):
-        raise TeffError(f"no scale is called {scale!r}; there are: {' '.join(_SCALES)}", exit_code=BAD_INPUT)
-
-
 class Programs(ComparedBenchmark[ProgramRecord]):
     name = "programs"
     runs_beside_load = True
@@ -125,6 +120,9 @@ class Programs(ComparedBenchmark[ProgramRecord]):
     experiment_type = ProgramsExperiment
     quantity = "a run"
     meaning = "Time of a run, divided by that of one system, with 95 % intervals; smaller is better."
+    title = "Real programs"
+    help = "Measure real programs on every system, and their geometric mean against one of them."
+    example = "teff programs --workers 2 --minutes 10"
     lesson = "a ratio is what the choice of a system makes of a whole program, its work and its tasks together"
     keys = ("program", "seconds")
     facts = (Fact("peak_rss_bytes", lambda record: record.peak_rss_bytes, "RSS,\nMiB", lambda b: f"{b / _MIB:.0f}"),)
@@ -135,24 +133,16 @@ class Programs(ComparedBenchmark[ProgramRecord]):
         *before, against = super().case_options
         return (*before, how, against)
 
-    def __init__(self) -> None:
-        self.commands = (
-            Command(
-                "programs",
-                "Measure real programs on every system, and their geometric mean against one of them.",
-                "teff programs --workers 2 --minutes 10",
-                lambda request: self.plan(request, "Real programs"),
-                self.case_options,
-                check=lambda own, _: check_scale(own),
-                workers="1 and all cores",
-            ),
-        )
+    def check(self, own: Mapping[str, Any]) -> None:
+        """TeffError for a scale that there is not."""
+        if (scale := own.get("scale", "")) not in ("", *_SCALES):
+            raise InputError(f"no scale is called {scale!r}; there are: {' '.join(_SCALES)}")
 
     def value(self, record: ProgramRecord) -> float:
         return record.wall_seconds
 
     def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> ComparedPlan:
-        check_scale(request.own)
+        self.check(request.own)
         asked = super().plan(request, title, workers)
         scale = str(request.own.get("scale", ""))
         flags = f" -scale {scale}" if scale else ""

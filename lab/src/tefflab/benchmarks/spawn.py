@@ -13,9 +13,10 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from tefflab.analysis.results import CaseRow
-from tefflab.benchmarks.benchmark import Command, NonEmpty, Option
-from tefflab.benchmarks.cases import CaseBenchmark, CaseEstimates, CaseFigure, Fact, ListedCase, words_of
-from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.benchmarks.benchmark import NonEmpty, Option
+from tefflab.benchmarks.case_rows import Fact
+from tefflab.benchmarks.cases import CaseBenchmark, CaseEstimates, CaseFigure, ListedCase, words_of
+from tefflab.errors import InputError
 from tefflab.output.quantities import duration
 from tefflab.output.table import Column, Table
 from tefflab.records.record import Count, Record, RecordError, Validation
@@ -113,6 +114,9 @@ class Spawn(CaseBenchmark[SpawnRecord]):
     estimates_type = SpawnEstimates
     quantity = "a task"
     meaning = "Wall time / tasks against the workers, with 95 % intervals; smaller is better."
+    title = "What a spawned task costs"
+    help = "Measure what spawning a task costs: in a row, in a loop, in Fibonacci, in an unbalanced tree."
+    example = "teff spawn --workers 1,2 --minutes 2"
     lesson = "a task's time is what spawning it costs: work that takes no longer is better done without a task"
     keys = ("pattern", "seconds_per_task")
     row_type = SpawnRow
@@ -137,18 +141,6 @@ class Spawn(CaseBenchmark[SpawnRecord]):
                 aliases=("--patterns",),
             ),
             Option("--trees", "Published trees, by commas; an unknown one lists them. [its default]"),
-        )
-
-    def __init__(self) -> None:
-        self.commands = (
-            Command(
-                "spawn",
-                "Measure what spawning a task costs: in a row, in a loop, in Fibonacci, in an unbalanced tree.",
-                "teff spawn --workers 1,2 --minutes 2",
-                lambda request: self.plan(request, "What a spawned task costs"),
-                self.case_options,
-                workers="1 and all cores",
-            ),
         )
 
     def value(self, record: SpawnRecord) -> float:
@@ -200,7 +192,7 @@ def _shown(word: str) -> Text:
 def _check(what: str, words: Sequence[str], known: Sequence[str]) -> None:
     if unknown := [word for word in words if word not in known]:
         there = " ".join(dict.fromkeys(word for word in known if word))
-        raise TeffError(f"no {what} is called {unknown[0]!r}; there are: {there}", exit_code=BAD_INPUT)
+        raise InputError(f"no {what} is called {unknown[0]!r}; there are: {there}")
 
 
 def _within_group(case: ListedCase) -> str:

@@ -1,11 +1,12 @@
 """Wake and park: how long a task waits for a worker that has gone to sleep, and what idle workers cost."""
 
+from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from tefflab.benchmarks.benchmark import Command
-from tefflab.benchmarks.cases import CaseBenchmark, Fact
+from tefflab.benchmarks.case_rows import Fact
+from tefflab.benchmarks.cases import CaseBenchmark
 from tefflab.output.quantities import digits, duration, percent
 from tefflab.records.record import Count, Record, RecordError, Validation
 
@@ -72,6 +73,10 @@ class Wake(CaseBenchmark[WakeRecord]):
     record = WakeRecord
     quantity = "a wake"
     meaning = "From spawning a task until it has begun on another worker, with 95 % intervals; smaller is better."
+    title = "How long a worker takes to wake"
+    help = "Measure how long a worker takes to wake after a pause (the case), and the CPU that idle workers burn."
+    example = "teff wake --cases 1ms"
+    said_workers = "all cores"
     lesson = "a wake is what a task waits for a worker that sleeps: shorter work is over before help comes"
     keys = ("case", "seconds_per_wake")
     facts = (
@@ -92,16 +97,8 @@ class Wake(CaseBenchmark[WakeRecord]):
         ),
     )
 
-    def __init__(self) -> None:
-        self.commands = (
-            Command(
-                "wake",
-                "Measure how long a worker takes to wake after a pause (the case), and the CPU that idle workers burn.",
-                "teff wake --cases 1ms",
-                lambda request: self.plan(request, "How long a worker takes to wake", (request.cores,)),
-                self.case_options,
-            ),
-        )
+    def usual_workers(self, cores: int) -> Sequence[int]:
+        return (cores,)
 
     def value(self, record: WakeRecord) -> float:
         if record.wake_seconds is None:

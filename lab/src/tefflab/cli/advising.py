@@ -13,7 +13,7 @@ from rich.text import Text
 from tefflab.benchmarks.benchmark import find_benchmark
 from tefflab.cli.single_runs import SingleRun, refuse_untraced, run_once
 from tefflab.durations import seconds
-from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.errors import InputError, TeffError
 from tefflab.host.terminal import output, progress, titled_table
 from tefflab.json_lines import json_lines
 from tefflab.output.plots import save
@@ -88,9 +88,8 @@ def advise_app(registry: Registry, asked: Asked, metg: Metg, picture: Path | Non
     def run(flags: Sequence[str], to: Path | None = None) -> SingleRun:
         done = run_once(registry, program, system, flags, kind=kind, trace=to)
         if not done.ok:
-            raise TeffError(
-                f"{program.id} {' '.join(flags)}: {done.error}", exit_code=BAD_INPUT if done.was_refused else 1
-            )
+            fault = InputError if done.was_refused else TeffError
+            raise fault(f"{program.id} {' '.join(flags)}: {done.error}")
         return done
 
     with tempfile.TemporaryDirectory(prefix="teff-advise-") as folder:
@@ -154,9 +153,8 @@ def tasks_of(line: str) -> int:
     """Into how many tasks the run of a record has cut a loop. TeffError if its app has no such setting."""
     parameters = _object(line).get("parameters", {})
     if "tasks" not in parameters:
-        raise TeffError(
-            f"{parameters.get('app')}: -tasks does not cut its loops; trace it by teff run --trace, and give the trace",
-            exit_code=BAD_INPUT,
+        raise InputError(
+            f"{parameters.get('app')}: -tasks does not cut its loops; trace it by teff run --trace, and give the trace"
         )
     return int(parameters["tasks"])
 
@@ -179,7 +177,5 @@ def _draw(trace: TaskTrace, title: str, picture: Path | None) -> None:
     try:
         files = save(draw(trace, title), picture)
     except OSError as failure:
-        raise TeffError(
-            f"--picture {picture}: {failure.strerror}; name a file that can be written", exit_code=BAD_INPUT
-        ) from None
+        raise InputError(f"--picture {picture}: {failure.strerror}; name a file that can be written") from None
     progress().print(f"teff: drew {files[0]} and {files[1]}", soft_wrap=True)

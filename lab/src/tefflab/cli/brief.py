@@ -11,7 +11,7 @@ from typer import BadParameter
 from typer.core import TyperCommand
 
 from tefflab.benchmarks import graph_flags
-from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.errors import InputError
 
 _USAGE_ERROR: Any = BadParameter.__mro__[1]  # of click or of typer's copy of it
 _EXAMPLE = "Example:  "
@@ -76,7 +76,7 @@ def _refuse_one_dash(words: Sequence[str], options: Collection[str]) -> None:
     for word in takewhile(lambda word: word != "--", words):
         name = f"-{word.partition('=')[0]}"
         if name in options:
-            raise TeffError(f"{name[1:]}: an option has two dashes; say {name}", exit_code=BAD_INPUT)
+            raise InputError(f"{name[1:]}: an option has two dashes; say {name}")
 
 
 def write_groups(formatter: Any, groups: Mapping[str, Sequence[tuple[str, str]]]) -> None:

@@ -15,7 +15,7 @@ from tefflab.analysis.comparison import (
 )
 from tefflab.analysis.shift import Shift
 from tefflab.benchmarks.benchmark import AnyBenchmark, benchmarks
-from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.errors import InputError
 from tefflab.host.terminal import say
 from tefflab.measure.measurement import estimated
 from tefflab.records.run import Sitting
@@ -40,7 +40,7 @@ class Answers:
         """TeffError where nothing could be compared."""
         found = cls(tuple(answers), tuple(reasons))
         if not found.answers:
-            raise TeffError("; ".join(found.left_out), exit_code=BAD_INPUT)
+            raise InputError("; ".join(found.left_out))
         return found
 
 
@@ -64,16 +64,15 @@ def answer(registry: Registry, a: str, b: str, store: str | None, against: str |
     if store is None and all(_is_store(registry, each) for each in (a, b)):
         return _of_stores(registry, a, b, against)
     if against:
-        raise TeffError(f"--against {against}: is for two stores, which {a} and {b} are not", exit_code=BAD_INPUT)
+        raise InputError(f"--against {against}: is for two stores, which {a} and {b} are not")
     sources = _sources(registry, store or _DEFAULT)[0] if store or _has_sittings(registry) else {}
     known = dict.fromkeys(system for source in sources.values() for system in source.systems)
     a, b = (_only_way(each, known) for each in (a, b))
     if unknown := [each for each in (a, b) if each not in known]:
         nowhere = [] if store else [each for each in unknown if not _is_store(registry, each)]
         earlier = _earlier_of_both(registry, a, b, sources)
-        raise TeffError(
-            _unknown(registry, nowhere or unknown, list(sources.values()), earlier, as_stores=bool(nowhere)),
-            exit_code=BAD_INPUT,
+        raise InputError(
+            _unknown(registry, nowhere or unknown, list(sources.values()), earlier, as_stores=bool(nowhere))
         )
     answers, lacking = [], {}
     for kind, source in sources.items():

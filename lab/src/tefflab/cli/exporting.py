@@ -6,7 +6,7 @@ from pathlib import Path
 import typer
 
 from tefflab.benchmarks.benchmark import Estimates, find_benchmark
-from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.errors import InputError
 from tefflab.host.terminal import say
 from tefflab.measure.measurement import estimated
 from tefflab.output.exports import DASHBOARDS, TEXTS, Value, to_parquet, values_of
@@ -22,9 +22,9 @@ def export(registry: Registry, name: str, form: str, file: Path | None) -> None:
     """Writes the values of `name` (of `STORE` the last sitting of each kind), or its pictures, to `file`, else prints
     them. TeffError for an unknown format, and where there is nothing to export."""
     if form not in FORMATS:
-        raise TeffError(f"--as {form}: there are {', '.join(FORMATS)}", exit_code=BAD_INPUT)
+        raise InputError(f"--as {form}: there are {', '.join(FORMATS)}")
     if form not in TEXTS and file is None:
-        raise TeffError(f"--as {form}: it is no text; name a file, as -o measured.{form}", exit_code=BAD_INPUT)
+        raise InputError(f"--as {form}: it is no text; name a file, as -o measured.{form}")
     known = _estimates(registry, name)
     try:
         if file is None:
@@ -36,7 +36,7 @@ def export(registry: Registry, name: str, form: str, file: Path | None) -> None:
         else:
             file.write_text(TEXTS[form](_values(name, form, known)), encoding="utf-8")
     except OSError as error:
-        raise TeffError(f"-o {file}: {error.strerror}; name a file that can be written", exit_code=BAD_INPUT) from None
+        raise InputError(f"-o {file}: {error.strerror}; name a file that can be written") from None
 
 
 def _estimates(registry: Registry, name: str) -> list[Estimates]:
@@ -52,5 +52,5 @@ def _values(name: str, form: str, known: Sequence[Estimates]) -> list[Value]:
         values = [each for each in values if each.relation == "="]
         say(f"{len(left_out)} bound{'s' * (len(left_out) > 1)} left out, for {form} has no sign for one")
     if not values:
-        raise TeffError(f"{name} has no value to export; `teff report {name}` says why", exit_code=BAD_INPUT)
+        raise InputError(f"{name} has no value to export; `teff report {name}` says why")
     return values

@@ -7,6 +7,7 @@ function, so that `teff --help` stays quick.
 
 import signal
 import sys
+from importlib import import_module
 from typing import Annotated, Any, cast
 
 import typer
@@ -16,22 +17,7 @@ from tefflab import __version__
 from tefflab.benchmarks import graph_flags
 from tefflab.carried import give_way_to_a_clone
 from tefflab.cli.brief import BriefCommand, write_groups
-from tefflab.cli.commands import (
-    advise,
-    compare,
-    docs,
-    doctor,
-    experiment,
-    export,
-    graph,
-    install,
-    profile,
-    report,
-    run,
-    systems,
-    test,
-    watch,
-)
+from tefflab.cli.commands import options
 from tefflab.cli.commands.measuring import measuring_commands
 from tefflab.errors import BAD_INPUT, FAILED, INTERRUPTED, TeffError
 
@@ -55,10 +41,12 @@ All commands: {commands}
   [bold]teff --help[/]              a line for each command
 """
 GROUPS = {  # of the commands that are not a kind of benchmark's
-    "Measure, too, or look at one run": ("experiment", "watch", "run", "profile", "advise", "graph"),
+    "Measure, too, or look at one run": ("experiment", "watch", "run", "profile", "advise", "graph", "simulate"),
     "Read what was measured": ("report", "compare", "export"),
     "Systems, this machine, this project": ("systems", "install", "doctor", "docs", "test"),
 }
+
+_TAKE_FLAGS = ("graph", "run", "advise", "watch")  # of a program, besides options
 
 
 class Commands(TyperGroup):
@@ -138,20 +126,14 @@ def teff(
         output().print(FIRST_SCREEN.format(commands=" ".join(names)), end="")
 
 
-app.command("graph", cls=BriefCommand, epilog=graph_flags.HELP, context_settings=graph.SETTINGS)(graph.command)
-app.command("run", cls=BriefCommand, epilog=graph_flags.HELP, context_settings=run.SETTINGS)(run.command)
-app.command("experiment", cls=BriefCommand)(experiment.command)
-app.command("profile", cls=BriefCommand)(profile.command)
-app.command("advise", cls=BriefCommand, context_settings=advise.SETTINGS)(advise.command)
-app.command("compare", cls=BriefCommand)(compare.command)
-app.command("watch", cls=BriefCommand, context_settings=watch.SETTINGS)(watch.command)
-app.command("report", cls=BriefCommand)(report.command)
-app.command("export", cls=BriefCommand)(export.command)
-app.command("systems", cls=BriefCommand)(systems.command)
-app.command("install", cls=BriefCommand)(install.command)
-app.command("docs", cls=BriefCommand)(docs.command)
-app.command("doctor", cls=BriefCommand)(doctor.command)
-app.command("test", cls=BriefCommand)(test.command)
+for name in (each for names in GROUPS.values() for each in names):
+    module = import_module(f"tefflab.cli.commands.{name}")
+    app.command(
+        name,
+        cls=BriefCommand,
+        epilog=graph_flags.HELP if name in ("graph", "run") else None,
+        context_settings=options.TAKES_FLAGS if name in _TAKE_FLAGS else None,
+    )(module.command)
 
 
 def _in_one_line(error: Exception) -> str:

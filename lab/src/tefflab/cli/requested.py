@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import typer
 
 from tefflab.carried import TYPED
-from tefflab.errors import BAD_INPUT, FAILED, TeffError
+from tefflab.errors import FAILED, InputError
 from tefflab.host.terminal import output, progress
 from tefflab.json_lines import json_lines
 from tefflab.output.table import Column, Table
@@ -72,17 +72,16 @@ def _chosen(registry: Registry, names: Sequence[str], *, why_not: Callable[[Syst
         return list(offers.values())
     for name in names:
         if "@" in name:
-            raise TeffError(
+            raise InputError(
                 f"{name}: the command that measures a version brings it; to remove it, remove its folder of "
-                f"{VERSIONS_FOLDER}",
-                exit_code=BAD_INPUT,
+                f"{VERSIONS_FOLDER}"
             )
         if name not in known:
             raise no_such_system(
                 name, list(known), f"{TYPED} install --list has those that this brings, {TYPED} systems all"
             )
         if name not in offers:
-            raise TeffError(why_not(known[name]), exit_code=BAD_INPUT)
+            raise InputError(why_not(known[name]))
     return [offers[name] for name in dict.fromkeys(names)]
 
 

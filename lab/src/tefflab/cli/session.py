@@ -11,42 +11,38 @@ import typer
 from rich.console import Console
 
 from tefflab.benchmarks.benchmark import AnyBenchmark, Command, Estimates, Request, find_benchmark
-from tefflab.benchmarks.experiments import EXPERIMENTS_FOLDER, find_experiment, load_experiments
+from tefflab.benchmarks.experiments import find_experiment
 from tefflab.carried import TYPED
+from tefflab.cli.publishing import ALL_VARIANTS, publish
 from tefflab.cli.ways import is_silent, not_built, ways_of
-from tefflab.errors import BAD_INPUT, INTERRUPTED, TeffError
+from tefflab.errors import INTERRUPTED, InputError, TeffError
 from tefflab.host.load import Load
-from tefflab.host.terminal import output, path_text, progress, say
-from tefflab.json_lines import json_lines
+from tefflab.host.terminal import path_text, progress, say
 from tefflab.measure.measurement import (
     Present,
     begin,
     best_of_each,
-    estimated,
     measure,
     own_present,
     present,
     refuse_unknown,
 )
 from tefflab.measure.time_budget import TimeBudget
+from tefflab.output.last_words import of_store
 from tefflab.output.live import LiveTable
-from tefflab.output.plots import save
-from tefflab.output.table import Column, Table
 from tefflab.records.plan import Plan, counted_workers
 from tefflab.records.run import Sitting
 from tefflab.records.sitting_lock import measured_alone
 from tefflab.records.store import Store
-from tefflab.records.stored import open_sitting, store_name
+from tefflab.records.stored import store_name
 from tefflab.systems.bringing import bring_version
-from tefflab.systems.naming import owner_of, parsed
+from tefflab.systems.naming import owner_of
 from tefflab.systems.packages import Installing
 from tefflab.systems.probing import Probe, is_unexplained, probe_all
 from tefflab.systems.registry import Registry, no_such_system
 from tefflab.systems.setup import bring_missing, ensure, not_here, warn
 from tefflab.systems.systems import BENCH_FOLDER, BROKEN_FOLDER, Program, System, best_of, usable_cores
 
-REPORT = "report.html"
-_ALL_VARIANTS = "--all-variants"
 _LOOK = 0.5  # seconds for which other programs are watched before measuring
 _BUSY = 0.2  # cores that they may use
 
@@ -73,19 +69,17 @@ class Options:
 def run_command(registry: Registry, kind: AnyBenchmark, command: Command, options: Options) -> None:
     """Measures for a command of a kind of benchmark, or goes on with the store's last sitting of that kind."""
     if options.resume and (beside := _said_of_the_plan(command, options)):
-        raise TeffError(
-            f"--resume goes on with what its sitting measures; leave out {' '.join(beside)}", exit_code=BAD_INPUT
-        )
+        raise InputError(f"--resume goes on with what its sitting measures; leave out {' '.join(beside)}")
     if command.takes_one_number and len(options.workers) > 1:
         said = ",".join(map(str, options.workers))
-        raise TeffError(f"--workers {said}: one number is measured at a time here", exit_code=BAD_INPUT)
+        raise InputError(f"--workers {said}: one number is measured at a time here")
     command.check(options.own, options.flags)
     if options.load:
         Load.parse(options.load)
     if not options.resume:
         kind = kind.narrowed(options.own)
     if kind.own_command and options.systems:
-        raise TeffError("--command and --systems: a command of yours is measured alone; give one", exit_code=BAD_INPUT)
+        raise InputError("--command and --systems: a command of yours is measured alone; give one")
     _measure(
         registry,
         kind,
@@ -102,7 +96,7 @@ def _said_of_the_plan(command: Command, options: Options) -> list[str]:
         "--systems": options.systems,
         "--workers": options.workers,
         "--load": options.load,
-        _ALL_VARIANTS: options.all_variants,
+        ALL_VARIANTS: options.all_variants,
     }
     own = {each.flag: options.own.get(each.name, each.default) != each.default for each in command.options}
     return [*(flag for flag, is_said in (shared | own).items() if is_said), *options.flags]
@@ -184,11 +178,11 @@ def _measure(
             here = {each.program.system_name for each in found}
             _offer([each for each in asked_for(registry, kind, ()) if each.name not in here])
     estimates, interrupted = measured_live(registry, store, kind, head, options)
-    file = publish(registry, store, estimates, output(), options.as_json, again)
+    file = publish(registry, store, estimates, as_json=options.as_json, again=again)
     progress().print(f"teff: report and pictures: {path_text(file, registry.root)}", soft_wrap=True)
     rounds = _rounds(_rounds_made(store, kind, head), rounds_before)
     if interrupted:
-        resume = f"{TYPED} {again} --resume{_of_store(options.store)}"
+        resume = f"{TYPED} {again} --resume{of_store(options.store)}"
         progress().print(f"teff: interrupted; the measured runs are kept: {rounds}; to go on: {resume}", soft_wrap=True)
         raise typer.Exit(INTERRUPTED)
     if options.resume:
@@ -234,9 +228,7 @@ def _unmeasured(
 def checked_name(store: str) -> str:
     """Raises TeffError for a name that is neither one folder's name nor an absolute path."""
     if not Path(store).is_absolute() and (store in ("", ".", "..") or "/" in store or ":" in store):
-        raise TeffError(
-            f"--store {store!r}: give the name of a folder below results/, or an absolute path", exit_code=BAD_INPUT
-        )
+        raise InputError(f"--store {store!r}: give the name of a folder below results/, or an absolute path")
     return store
 
 
@@ -330,80 +322,6 @@ def _offer(absent: Sequence[System]) -> None:
         say(f"not here: {missing}")
 
 
-def report(registry: Registry, name: str, *, as_json: bool) -> None:
-    """Makes everything that can be seen of a sitting again from its store, and says where it is."""
-    store, head = open_sitting(registry, name)
-    kind = find_benchmark(head.benchmark)
-    planned = kind.plan_of(head).experiment
-    again = f"experiment {planned}" if planned else kind.commands[0].name
-    file = publish(registry, store, estimated(store, kind, head), output(), as_json, again)
-    (progress() if as_json else output()).print(path_text(file, registry.root), soft_wrap=True)
-
-
-def publish(
-    registry: Registry, store: Store, estimates: Estimates, console: Console, as_json: bool, again: str
-) -> Path:
-    """Prints tables or JSON on `console` and writes pictures and report; returns the report's path. `again` is the
-    command that measures it."""
-    if as_json:
-        console.out(json_lines(estimates.objects()), highlight=False)
-    else:
-        for table in estimates.tables():
-            console.print(table)
-            console.print()
-        if number := len(estimates.plan.others):
-            ways = f"{number} other{'s are' if number > 1 else ' is'}"
-            console.print(f"The best way of each system; {ways} here, too: {_ALL_VARIANTS}", highlight=False)
-            console.print()
-        if versions := [each for each in estimates.plan.variants if parsed(each.id).version]:
-            width = max(len(each.id) for each in versions)
-            for each in versions:
-                console.print(f"{each.id:{width}} said it is {each.version or '?'}", highlight=False, soft_wrap=True)
-            console.print()
-        if closing := estimates.closing(again, store_name(registry, store)):
-            console.print(closing)
-            console.print()
-    for sentence in store.unreadable():
-        progress().print(f"teff: {sentence}", soft_wrap=True, markup=False)
-    folder = store.folder / estimates.sitting.sitting
-    try:
-        for name, figure in estimates.pictures():
-            save(figure, folder / name)
-        estimates.write_report(folder / REPORT, store.damage())
-    except OSError as failure:
-        why = failure.strerror or str(failure)
-        raise TeffError(
-            f"report and pictures can't be written to {folder} ({why}); the measured runs are kept; mend that, then "
-            f"{TYPED} report {store_name(registry, store)}"
-        ) from None
-    return folder / REPORT
-
-
-def _of_store(name: str) -> str:
-    """As it follows a command."""
-    return "" if name == "default" else f" --store {name}"
-
-
-def experiment_list(root: Path) -> Table:
-    """A line an experiment."""
-    there = load_experiments(root)
-    if not there:
-        raise TeffError(f"there are no experiments in {root / EXPERIMENTS_FOLDER}")
-    return Table(
-        [
-            Column("experiment", [each.name for each in there], "left"),
-            Column("what it shows", [each.description for each in there], "left"),
-            Column("paper", [f"figure {each.figure}" if each.figure else "" for each in there], "left", priority=2),
-            Column("minutes", [f"{each.minutes:g}" for each in there], priority=1),
-        ]
-    )
-
-
-def experiment_objects(root: Path) -> list[dict[str, object]]:
-    """The content of `experiment_list`, and all other keys of the files."""
-    return [each.model_dump(mode="json", exclude_defaults=True) for each in load_experiments(root)]
-
-
 def request_of(registry: Registry, options: Options, found: Sequence[Present]) -> Request:
     return Request(
         registry=registry,
@@ -423,10 +341,9 @@ def _unfinished(registry: Registry, store: Store, kind: AnyBenchmark, experiment
     head = store.sitting(benchmark=kind.name)
     if (was := kind.plan_of(head).experiment) != experiment:
         again = f"experiment {was}" if was else kind.commands[0].name
-        raise TeffError(
+        raise InputError(
             f"the last sitting of {kind.measured} in {store.folder} was begun by `{head.command}`: go on with it by "
-            f"{TYPED} {again} --resume{_of_store(store_name(registry, store))}, or leave out --resume to begin another",
-            exit_code=BAD_INPUT,
+            f"{TYPED} {again} --resume{of_store(store_name(registry, store))}, or leave out --resume to begin another"
         )
     return head
 

@@ -16,7 +16,7 @@ from tefflab.benchmarks.benchmark import AnyBenchmark
 from tefflab.benchmarks.task_graph import BENCHMARK
 from tefflab.benchmarks.task_graph.graphs import read_flags
 from tefflab.benchmarks.task_graph.record import GraphRecord
-from tefflab.errors import BAD_INPUT, FAILED, INTERRUPTED, TeffError
+from tefflab.errors import BAD_INPUT, FAILED, INTERRUPTED, InputError, TeffError
 from tefflab.host.processes import end, how_it_ended
 from tefflab.host.terminal import output, progress
 from tefflab.host.waiting import LOOK, Waiting
@@ -93,7 +93,7 @@ def run_each(
     except KeyboardInterrupt:
         interrupted = True
     if not interrupted and all(run.was_refused for run in runs):
-        raise TeffError(runs[0].error, exit_code=BAD_INPUT)
+        raise InputError(runs[0].error)
     for run in runs:
         if not run.ok and as_json:
             progress().print(f"teff: {escape(run.program.id)}: {escape(run.error)}", soft_wrap=True)
@@ -130,9 +130,7 @@ def trace_to(file: Path | None) -> dict[str, str]:
     try:
         file.unlink(missing_ok=True)
     except OSError as failure:
-        raise TeffError(
-            f"--trace {file}: {failure.strerror}; name a file that can be written", exit_code=BAD_INPUT
-        ) from None
+        raise InputError(f"--trace {file}: {failure.strerror}; name a file that can be written") from None
     return {"TEFF_TRACE": str(file.absolute()), "TEFF_TRACE_EVENTS": os.environ.get("TEFF_TRACE_EVENTS", EVENTS)}
 
 
@@ -147,10 +145,9 @@ def refuse_ranks(registry: Registry, program: Program, ranks: int | None, kind: 
     if ranks is None or program.command_for_ranks:
         return
     spread = [each.id for system in registry.systems for each in kind.programs(system) if each.command_for_ranks]
-    raise TeffError(
+    raise InputError(
         f"{program.id} takes no --ranks: it runs in one process, or starts as many as it wants; "
-        f"these take them: {' '.join(spread)}",
-        exit_code=BAD_INPUT,
+        f"these take them: {' '.join(spread)}"
     )
 
 
@@ -159,9 +156,8 @@ def workers_of(flags: Sequence[str], ranks: int | None) -> tuple[int, bool]:
     said = next((value[0] for name, *value in read_flags(flags) if name == "workers" and value), "")
     workers = int(said) if said.isdigit() and int(said) else max(usable_cores(), ranks or 1)
     if ranks is not None and ranks > workers:
-        raise TeffError(
-            f"--workers {workers} --ranks {ranks}: each rank has a worker; say --workers {ranks}, or leave it out",
-            exit_code=BAD_INPUT,
+        raise InputError(
+            f"--workers {workers} --ranks {ranks}: each rank has a worker; say --workers {ranks}, or leave it out"
         )
     return workers, bool(said)
 

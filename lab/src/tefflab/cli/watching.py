@@ -16,7 +16,7 @@ from tefflab.cli.session import (
     request_of,
     whoever_is_here,
 )
-from tefflab.errors import BAD_INPUT, INTERRUPTED, TeffError
+from tefflab.errors import INTERRUPTED, InputError, TeffError
 from tefflab.host.terminal import output, progress
 from tefflab.json_lines import json_lines
 from tefflab.measure.measurement import Present, begin
@@ -36,17 +36,17 @@ def watch(registry: Registry, benchmark: str, mine: str, baseline: str, threshol
     kind = find_benchmark(benchmark)
     command = kind.commands[0]
     if options.flags and not command.takes_flags:
-        raise TeffError(f"{' '.join(options.flags)}: --benchmark {benchmark} takes no flags", exit_code=BAD_INPUT)
+        raise InputError(f"{' '.join(options.flags)}: --benchmark {benchmark} takes no flags")
     own = {each.name: each.default for each in command.options} | dict(options.own)
     if unknown := [name for name in options.own if name not in {each.name for each in command.options}]:
-        raise TeffError(f"--{unknown[0]}: --benchmark {benchmark} has none; its flags say what", exit_code=BAD_INPUT)
+        raise InputError(f"--{unknown[0]}: --benchmark {benchmark} has none; its flags say what")
     command.check(own, options.flags)
     prepare(registry, kind, (mine, baseline))
     found = whoever_is_here(registry, kind, (mine, baseline))
     two = [_named(found, name) for name in (mine, baseline)]
     a, b = (each.variant.id for each in two)
     if a == b:
-        raise TeffError(f"{mine} and {baseline} are the same: nothing to compare", exit_code=BAD_INPUT)
+        raise InputError(f"{mine} and {baseline} are the same: nothing to compare")
     asked = replace(options, own=own)
     store = Store.create(registry.results / checked_name(options.store))
     head = begin(registry, store, kind, command.plan(request_of(registry, asked, two)))

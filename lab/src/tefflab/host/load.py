@@ -11,16 +11,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import psutil
 
 from tefflab.durations import seconds
-from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.errors import InputError, TeffError
 from tefflab.host.processes import end_all, family
 from tefflab.host.quota_group import QuotaGroup
 
@@ -51,9 +50,8 @@ class Load:
         try:
             found = cls(kind, float(percent), tuple(dict.fromkeys(map(int, cores.split(",")))), period or PERIOD)
         except ValueError:
-            raise TeffError(
-                f"{text!r} is no load: say kind, percentage and cores, as spin:50@1 or primes:25@0,1/100ms",
-                exit_code=BAD_INPUT,
+            raise InputError(
+                f"{text!r} is no load: say kind, percentage and cores, as spin:50@1 or primes:25@0,1/100ms"
             ) from None
         found.check()
         return found
@@ -65,18 +63,14 @@ class Load:
     def check(self) -> None:
         """TeffError for a kind, a percentage, a core or a period that there is not."""
         if self.kind not in KINDS:
-            raise TeffError(f"no load is called {self.kind!r}; there are: {' '.join(KINDS)}", exit_code=BAD_INPUT)
+            raise InputError(f"no load is called {self.kind!r}; there are: {' '.join(KINDS)}")
         if not 0 < self.percent <= 100:
-            raise TeffError(
-                f"a load of {self.percent:g} %: give a percentage above 0 and up to 100", exit_code=BAD_INPUT
-            )
+            raise InputError(f"a load of {self.percent:g} %: give a percentage above 0 and up to 100")
         here = sorted(os.sched_getaffinity(0))
         if unknown := [core for core in self.cores if core not in here]:
-            raise TeffError(
-                f"core {unknown[0]} can't be used here; there are: {' '.join(map(str, here))}", exit_code=BAD_INPUT
-            )
+            raise InputError(f"core {unknown[0]} can't be used here; there are: {' '.join(map(str, here))}")
         if not _LEAST_PERIOD <= self.seconds <= _MOST_PERIOD:
-            raise TeffError(f"a period of {self.period}: give one from 1ms to 100ms", exit_code=BAD_INPUT)
+            raise InputError(f"a period of {self.period}: give one from 1ms to 100ms")
 
     @property
     def share(self) -> float:
@@ -88,7 +82,7 @@ class Load:
         return seconds(self.period)
 
 
-class Competitors:
+class Competitors(AbstractContextManager["Competitors"]):
     """The processes of a load; they run within `running` only. Use it in a `with`: they are ended when that is left,
     and whenever this process ends."""
 
@@ -112,12 +106,7 @@ class Competitors:
             self.close()
             raise
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, failure: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property

@@ -1,8 +1,7 @@
 """The display while a silent program runs: that the lab waits for it, how long already, and how to end it."""
 
 import time
-from types import TracebackType
-from typing import Self
+from contextlib import AbstractContextManager
 
 from rich.console import Console
 from rich.markup import escape
@@ -13,7 +12,7 @@ PATIENCE = 2.0  # seconds before it is said
 SAY_EVERY = 30.0  # seconds, where no terminal shows them as they pass
 
 
-class Waiting:
+class Waiting(AbstractContextManager["Waiting"]):
     """Call `look` now and then, and `hide` before the program's own words are shown. On a terminal nothing is left of
     it; elsewhere, as in the log of a job, it is a line each half minute."""
 
@@ -24,12 +23,7 @@ class Waiting:
         self._started = time.monotonic()
         self._next = PATIENCE
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.hide()
 
     def look(self) -> None:

@@ -14,8 +14,6 @@ import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import psutil
 
@@ -62,7 +60,7 @@ def _bound_to(cores: Collection[int]) -> Iterator[None]:
         os.sched_setaffinity(0, usual)
 
 
-class BatchProgram:
+class BatchProgram(contextlib.AbstractContextManager["BatchProgram"]):
     """One program in batch mode. Use it in a `with`: it is ended, with all it started, when that is left."""
 
     def __init__(
@@ -90,12 +88,7 @@ class BatchProgram:
             self._words.close()
             raise ProgramError(f"{name}: {command[0]} can't be started: {error.strerror}") from None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, failure: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self.close(patiently=kind is None)
 
     @property

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tefflab.benchmarks.benchmark import Benchmark, Estimates, Round
-from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.errors import BAD_INPUT, InputError, TeffError
 from tefflab.host.machine import read_machine, read_revision
 from tefflab.measure.runner import Runner
 from tefflab.measure.sitting import Entry, Observer
@@ -98,7 +98,7 @@ def refuse_unknown(registry: Registry, kind: Benchmark[Any], wanted: Sequence[st
         if name in {system.name for system in every}:
             raise no_adapter(name, kind.measured, owners)
         if ways := [program.long_name for program in programs if program.system_name == owner_of(name)]:
-            raise TeffError(f"no system is called {name!r}; there are: {' '.join(ways)}", exit_code=BAD_INPUT)
+            raise InputError(f"no system is called {name!r}; there are: {' '.join(ways)}")
         raise no_such_system(name, list(owners))
 
 

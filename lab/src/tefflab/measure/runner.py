@@ -11,6 +11,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Generic
 
@@ -174,20 +175,14 @@ class Runner(Generic[AnyRecord]):
         self, key: RunKey, record: AnyRecord, noisy: bool, ceilings: tuple[AnyRecord, AnyRecord] | None = None
     ) -> Run[AnyRecord]:
         assert self._program is not None
-        rates = (ceilings[0].rate or 0.0, ceilings[1].rate or 0.0) if ceilings else None
         return Run(
             sitting=self._sitting,
-            round=key.round,
-            system_id=key.system_id,
-            role=key.role,
+            **asdict(key),
             attempt=self._attempts[key],
             noisy=noisy,
             command=self._program.command,
-            flags=key.flags,
             record=record,
-            configuration=key.configuration,
-            workers=key.workers,
-            ceilings=rates,
+            ceilings=(ceilings[0].rate or 0.0, ceilings[1].rate or 0.0) if ceilings else None,
             round_trips=_round_trips(*ceilings) if ceilings else None,
             beside=self._latest_beside,
         )
@@ -249,22 +244,9 @@ class Runner(Generic[AnyRecord]):
         if refusal := record.refusal(case.workers):
             raise TeffError(f"the ceiling {refusal}")
         key = self._key(case, number, "ceiling", ceiling.program.name, line)
-        self._store.append(
-            "runs",
-            Run(
-                sitting=self._sitting,
-                round=key.round,
-                system_id=key.system_id,
-                role=key.role,
-                attempt=0,
-                noisy=False,
-                command=ceiling.program.command,
-                flags=key.flags,
-                record=record,
-                configuration=key.configuration,
-                workers=key.workers,
-            ),
-        )
+        command = ceiling.program.command
+        run = Run(sitting=self._sitting, **asdict(key), attempt=0, noisy=False, command=command, record=record)
+        self._store.append("runs", run)
         return record
 
     @staticmethod

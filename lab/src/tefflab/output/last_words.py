@@ -19,6 +19,11 @@ def remarks(lines: Sequence[str], beside: int = 0) -> Sequence[str]:
     return [*lines[: room - 1], f"{len(lines) - room + 1} more remarks in the report"]
 
 
+def of_store(name: str) -> str:
+    """The option that names a store, as it follows a command; empty for the usual store."""
+    return "" if name == "default" else f" --store {name}"
+
+
 class LastWords:
     """As rich prints them. Suggestions are commands, each with its effect, the most needed first: two are shown."""
 

@@ -1,7 +1,6 @@
 """How a sitting goes, for people: a table redrawn between runs - never during one, for that would disturb it."""
 
 from collections.abc import Callable, Sequence
-from types import TracebackType
 from typing import Self
 
 from rich.console import Console, Group
@@ -33,14 +32,12 @@ class LiveTable:
 
     def __enter__(self) -> Self:
         if self._live:
-            self._live.__enter__()
+            self._live.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, failure: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._live:
-            self._live.__exit__(kind, failure, trace)
+            self._live.stop()
 
     def begins(self, variant_id: str, number: int, case: str, part: int, parts: int) -> None:
         self._rounds[variant_id] = number

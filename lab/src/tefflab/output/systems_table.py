@@ -9,13 +9,14 @@ from rich.text import Text
 from tefflab.carried import TYPED
 from tefflab.json_lines import json_lines
 from tefflab.output.table import Column, Table
-from tefflab.systems.probing import NO_PROBE, Probe
+from tefflab.systems.probing import NO_PROBE, Probe, is_unexplained
 from tefflab.systems.systems import Program, System, best_of
 
 _FOUND_ALONE = (
     "Not here, and in no registry that Teff asks; found by itself in an active Spack or conda environment, a loaded "
     "module, CMAKE_PREFIX_PATH, PKG_CONFIG_PATH or PATH:"
 )
+_NOT_BUILT = f"Not built yet; a command builds what it measures, {TYPED} systems --set-up all:"
 
 
 def to_json(systems: Sequence[System], probes: Mapping[str, Probe]) -> str:
@@ -59,8 +60,8 @@ def _as_object(system: System, probes: Mapping[str, Probe]) -> dict[str, object]
 
 def to_table(systems: Sequence[System], probes: Mapping[str, Probe], unbuilt: Mapping[str, str] | None = None) -> Group:
     """A row for each variant that is here. Then a line for each system that is not here, by the way to get it.
-    `unbuilt`: programs of other kinds of benchmark that are missing without a reason of their system, and their
-    messages."""
+    `unbuilt`: after a set-up, programs of other kinds of benchmark that are missing without a reason of their system,
+    and their messages. Before a set-up it is None: a program that has not been built yet may be usable."""
     here = [
         (system, each)
         for system in systems
@@ -69,7 +70,7 @@ def to_table(systems: Sequence[System], probes: Mapping[str, Probe], unbuilt: Ma
     ]
     absent = [each for each in systems if each.listed and not any(probes[one.id].found for one in each.listed)]
     parts: list[RenderableType] = [_present(here, probes)] if here else [Text("None of the systems is here.")]
-    for heading, table in _groups(systems, absent, probes, unbuilt or {}):
+    for heading, table in _groups(systems, absent, probes, unbuilt):
         parts += [Text(), Text(heading, style="bold"), table]
     return Group(*parts)
 
@@ -94,7 +95,7 @@ def _where(system: System) -> str:
 
 
 def _groups(
-    systems: Sequence[System], absent: Sequence[System], probes: Mapping[str, Probe], unbuilt: Mapping[str, str]
+    systems: Sequence[System], absent: Sequence[System], probes: Mapping[str, Probe], unbuilt: Mapping[str, str] | None
 ) -> Iterator[tuple[str, Grid]]:
     sources: dict[str, list[System]] = {}
     for system in absent:
@@ -113,7 +114,11 @@ def _groups(
         for each in system.listed
         if not probes[each.id].found and (system not in absent or probes[system.listed[0].id].source in ("", "setup"))
     ]
-    unusable = {each.id: _why(probes[each.id]) for each in odd} | dict(unbuilt)
+    later = [each for each in odd if unbuilt is None and is_unexplained(probes[each.id].reason)]
+    if later:
+        ids = {each.system_name: [one.id for one in later if one.system_name == each.system_name] for each in later}
+        yield _NOT_BUILT, _rows(list(ids), [", ".join(own) for own in ids.values()])
+    unusable = {each.id: _why(probes[each.id]) for each in odd if each not in later} | dict(unbuilt or {})
     if unusable:
         yield "Not usable:", _rows(list(unusable), list(unusable.values()))
     if unwritten := {each.name: each.no_adapter for each in systems if each.no_adapter}:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.errors import InputError, TeffError
 
 NOTHING = "nothing recorded"
 _OF_CATEGORY = {  # the reader's word for a slice of the trace
@@ -102,7 +102,7 @@ def profile_command(command: Sequence[str]) -> JobProfile:
         try:
             done = subprocess.run(command, env=environment, stdout=2, check=False)
         except OSError as failure:
-            raise TeffError(f"{command[0]} can't be started: {failure.strerror}", exit_code=BAD_INPUT) from None
+            raise InputError(f"{command[0]} can't be started: {failure.strerror}") from None
         return read_traces(command, sorted(Path(folder).iterdir()), done.returncode)
 
 

@@ -1,7 +1,6 @@
 """The table of a program's profile: a column a rank."""
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 
 from rich.console import Group
 from rich.table import Table
@@ -25,10 +24,11 @@ def to_table(profile: JobProfile) -> Group:
     table.add_column("worker time")
     for each in columns:
         table.add_column("" if len(columns) == 1 else each.name, justify="right", no_wrap=True)
-    _add(table, columns, "in all", lambda rank: duration(rank.seconds))
+    table.add_row("in all", *(duration(rank.seconds) for rank in columns))
     for what in SPENT:
         if whole.spent[what] > 0:
-            _add(table, columns, what, partial(_share, what))
+            shares = (percent(rank.spent[what] / rank.seconds) if rank.seconds else "" for rank in columns)
+            table.add_row(what, *shares)
     if whole.handled or whole.all_sent("sent"):
         _add_messages(table, columns, whole)
     lines = []
@@ -45,35 +45,16 @@ def to_table(profile: JobProfile) -> Group:
 def _add_messages(table: Table, columns: Sequence[RankProfile], whole: RankProfile) -> None:
     table.add_row()
     table.add_row("[dim]messages[/]")
-    _add(table, columns, "handled", lambda rank: f"{rank.handled}")
-    _add(table, columns, "sent", lambda rank: f"{rank.all_sent('sent')}")
+    table.add_row("handled", *(f"{rank.handled}" for rank in columns))
+    table.add_row("sent", *(f"{rank.all_sent('sent')}" for rank in columns))
     for path in PATHS:
         if whole.sent[path]["sent"]:
-            _add(table, columns, f"  {_WHERE[path]}", partial(_count, path, "sent"))
-            _add(table, columns, "    bytes", partial(_bytes, path, "bytes"))
-            _add(table, columns, "    a packet", partial(_a_packet, path))
+            sent = [rank.sent[path] for rank in columns]
+            table.add_row(f"  {_WHERE[path]}", *(f"{each['sent']}" for each in sent))
+            table.add_row("    bytes", *(rate(each["bytes"], "B") for each in sent))
+            packets = (digits(each["sent"] / each["packets"]) if each["packets"] else "" for each in sent)
+            table.add_row("    a packet", *packets)
             if whole.sent[path]["large"]:
-                _add(table, columns, "    large", partial(_count, path, "large"))
-                _add(table, columns, "      bytes", partial(_bytes, path, "large_bytes"))
-    _add(table, columns, "waits for room", lambda rank: f"{rank.waits}")
-
-
-def _share(what: str, rank: RankProfile) -> str:
-    return percent(rank.spent[what] / rank.seconds) if rank.seconds else ""
-
-
-def _count(path: str, what: str, rank: RankProfile) -> str:
-    return str(rank.sent[path][what])
-
-
-def _bytes(path: str, what: str, rank: RankProfile) -> str:
-    return rate(rank.sent[path][what], "B")
-
-
-def _a_packet(path: str, rank: RankProfile) -> str:
-    sent = rank.sent[path]
-    return digits(sent["sent"] / sent["packets"]) if sent["packets"] else ""
-
-
-def _add(table: Table, columns: Sequence[RankProfile], what: str, cell: Callable[[RankProfile], str]) -> None:
-    table.add_row(what, *(cell(each) for each in columns))
+                table.add_row("    large", *(f"{each['large']}" for each in sent))
+                table.add_row("      bytes", *(rate(each["large_bytes"], "B") for each in sent))
+    table.add_row("waits for room", *(f"{rank.waits}" for rank in columns))

@@ -23,7 +23,7 @@ from pydantic import Field, JsonValue, ValidationError
 
 from tefflab.benchmarks.cases import ListedCase
 from tefflab.benchmarks.spawn import BENCHMARK as SPAWN
-from tefflab.errors import BAD_INPUT, TeffError, first_fault, shortened
+from tefflab.errors import InputError, TeffError, first_fault, shortened
 from tefflab.records.record import Count, Strict
 from tefflab.systems.programs import ask_cases
 from tefflab.systems.systems import Attribution, Program
@@ -138,7 +138,7 @@ def profiled_cases(
     """The profiles to take: each program whose functions are known, at each case. TeffError if a chosen program's
     functions are unknown."""
     if missing := [each.id for each in programs if each.profile is None and is_chosen]:
-        raise TeffError(f"{missing[0]}: its system.toml has no [program.profile]", exit_code=BAD_INPUT)
+        raise InputError(f"{missing[0]}: its system.toml has no [program.profile]")
     able = [each for each in programs if each.profile is not None]
     listed = [ListedCase.model_validate(each) for each in ask_cases(able[0])] if able else []
     chosen = SPAWN.choose(listed, {"cases": cases, "trees": trees})

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.errors import InputError, TeffError
 
 TASKS = ("task", "loop")  # categories of slices that are the program's own work
 
@@ -59,11 +59,11 @@ def read_task_trace(file: Path) -> TaskTrace:
         events, lost = trace["traceEvents"], int(trace.get("otherData", {}).get("lost_events", 0))
         return task_trace(events, lost)
     except OSError as failure:
-        raise TeffError(f"{file}: no trace can be read: {failure.strerror}; {way_out}", exit_code=BAD_INPUT) from None
+        raise InputError(f"{file}: no trace can be read: {failure.strerror}; {way_out}") from None
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise TeffError(f"{file}: it is no trace in the Trace Event Format; {way_out}", exit_code=BAD_INPUT) from None
+        raise InputError(f"{file}: it is no trace in the Trace Event Format; {way_out}") from None
     except TeffError as failure:
-        raise TeffError(f"{file}: {failure}", exit_code=BAD_INPUT) from None
+        raise InputError(f"{file}: {failure}") from None
 
 
 def task_trace(events: Iterable[Mapping[str, Any]], lost: int = 0) -> TaskTrace:

@@ -20,16 +20,16 @@ import secrets
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Literal, Self, TypeVar, cast, get_args
 
 from pydantic import BaseModel, ValidationError
 
 from tefflab.carried import TYPED
-from tefflab.errors import BAD_INPUT, TeffError, first_fault
+from tefflab.errors import InputError, TeffError, first_fault
 from tefflab.records.record import AnyRecord, Record
 from tefflab.records.run import Failure, Line, Run, RunKey, Sitting
 
@@ -38,11 +38,8 @@ _SYNC_EVERY_SECONDS = 1.0
 Kind = Literal["sittings", "runs", "estimates", "failures"]
 
 
-class StoreError(TeffError):
+class StoreError(InputError):
     """A store or sitting that is not there."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message, exit_code=BAD_INPUT)
 
 
 class UnwritableError(TeffError):
@@ -105,7 +102,7 @@ class _Appender:
         return end > 0 and os.pread(self._fd, 1, end - 1) != b"\n"
 
 
-class Store:
+class Store(AbstractContextManager["Store"]):
     """A folder of results. Reading needs no lock; writing is by `with Store.create(...) as store`."""
 
     def __init__(self, folder: Path) -> None:
@@ -133,15 +130,7 @@ class Store:
         known = f"stores in {folder.parent}: {', '.join(beside)}" if beside else "run a measurement first"
         raise StoreError(f"no store at {folder}: a store holds sittings.jsonl; {known}")
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        failure: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -15,7 +15,7 @@ _PROGRESS = re.compile(r"^\[\d+/\d+\] ")
 _FAILED = re.compile(r"^FAILED: (?:\[code=\d+\] )?(.*)")
 _OF_SYSTEM = re.compile(r"(?:^|[\s/])bench/systems/([^/\s]+)/")
 _OF_KIND = re.compile(
-    r"(?:^|[\s/])(bench/(?!systems/|program/|task_graph/)[^/\s]+)/"
+    r"(?:^|[\s/])(bench/(?!systems/|driver/|task_graph/)[^/\s]+)/"
 )  # all but what every adapter needs
 _OF_TARGET = re.compile(r"/CMakeFiles/([^/\s]+)\.dir/")
 _CONFIGURE_ERROR = re.compile(r"^CMake Error(?: at (?P<place>.*:\d+) \(\w+\))?")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.errors import InputError, TeffError
 from tefflab.systems.building import run_ninja, search_environment, working_tool
 from tefflab.systems.logged import Step, run_logged
 from tefflab.systems.packages import PIP_QUIETLY, PIP_STEP, follow, provide_apt
@@ -129,7 +129,7 @@ def _install(asked: Asked, apt: Sequence[str], pip: Sequence[str], log: Path, co
             if run_logged(command, log, on_line=follow(step, PIP_STEP), append=True):
                 shutil.rmtree(asked.home, ignore_errors=True)
                 if there := _NO_SUCH.search(log.read_text(encoding="utf-8", errors="replace")):
-                    raise TeffError(f"{name}: {_those_of(there['package'], there['all'])}", exit_code=BAD_INPUT)
+                    raise InputError(f"{name}: {_those_of(there['package'], there['all'])}")
                 raise TeffError(f"{name}: pip could not install {' '.join(pip)}{telling(log)}")
 
 

@@ -4,10 +4,8 @@ import os
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from rich.console import Console
 from rich.markup import escape
@@ -20,7 +18,7 @@ SAY_EVERY = 30.0  # seconds, where no terminal shows the detail as it changes
 _LOOK = 0.1  # seconds between two looks at what a command that writes to the log itself has said
 
 
-class Step:
+class Step(AbstractContextManager["Step"]):
     """One line about the current work: it spins on a terminal, and stays with its time when done. Elsewhere, as in the
     log of a job, the detail is printed every half minute.
 
@@ -34,12 +32,7 @@ class Step:
         self._started = time.monotonic()
         self._said = self._started
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._status is None:
             return
         self._status.stop()

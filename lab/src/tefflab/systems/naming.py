@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
-from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def parsed(name: str) -> Named:
 def canonical(name: str) -> str:
     """The name as rows and stores have it: folders as absolute paths. TeffError where a version is not said."""
     if name.endswith("@"):
-        raise TeffError(f"{name}: no version stands behind the @", exit_code=BAD_INPUT)
+        raise InputError(f"{name}: no version stands behind the @")
     return str(parsed(name)) if "@" in name else name
 
 

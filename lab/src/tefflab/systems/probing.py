@@ -178,7 +178,7 @@ def _how_to_install(system: System, packages: PackageState) -> tuple[_Source, st
     missing = packages.missing(system.install.apt)
     if missing and as_root() is None:
         return "setup", install_command(missing, available(missing))
-    return "setup", f"{TYPED} systems sets it up"
+    return "setup", f"{TYPED} systems --set-up sets it up"
 
 
 def ask_identity(command: Sequence[str], *, environment: Mapping[str, str], timeout: float) -> Identity:

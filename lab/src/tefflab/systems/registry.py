@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from tefflab.carried import is_unpacked
-from tefflab.errors import BAD_INPUT, TeffError, first_fault
+from tefflab.errors import InputError, TeffError, first_fault
 from tefflab.systems.naming import parsed
 from tefflab.systems.systems import SYSTEMS_FOLDER, System
 
@@ -46,24 +46,21 @@ def load_system(path: Path) -> System:
     try:
         system = System.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except tomllib.TOMLDecodeError as error:
-        raise TeffError(f"{path}: is no TOML: {error}", exit_code=BAD_INPUT) from None
+        raise InputError(f"{path}: is no TOML: {error}") from None
     except ValidationError as error:
-        raise TeffError(f"{path}: {first_fault(error)}", exit_code=BAD_INPUT) from None
+        raise InputError(f"{path}: {first_fault(error)}") from None
     if system.name != path.parent.name:
-        raise TeffError(
-            f"{path}: name: {system.name!r} is not the folder's name, {path.parent.name!r}",
-            exit_code=BAD_INPUT,
-        )
+        raise InputError(f"{path}: name: {system.name!r} is not the folder's name, {path.parent.name!r}")
     return system.placed_in(path.parent)
 
 
 def no_adapter(name: str, measured: str, there: Iterable[str]) -> TeffError:
     """The error for a system that this can't be measured on; it lists the systems with an adapter."""
-    return TeffError(f"{name} has no adapter for {measured}; there is one for: {' '.join(there)}", exit_code=BAD_INPUT)
+    return InputError(f"{name} has no adapter for {measured}; there is one for: {' '.join(there)}")
 
 
 def no_such_system(name: str, there: Sequence[str], listed: str = "") -> TeffError:
     """The error for an unknown name: the nearest name, else where the systems are `listed`, or their names."""
     near = difflib.get_close_matches(name, there, 1)
     hint = f"did you mean {near[0]}?" if near else listed or f"there are: {' '.join(there)}"
-    return TeffError(f"no system is called {name!r}; {hint}", exit_code=BAD_INPUT)
+    return InputError(f"no system is called {name!r}; {hint}")

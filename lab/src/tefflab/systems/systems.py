@@ -19,7 +19,7 @@ from pydantic import (
     model_validator,
 )
 
-from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.errors import InputError
 from tefflab.systems.naming import Named, owner_of, parsed
 from tefflab.systems.needs import PLACEHOLDER, Install, NonEmpty
 from tefflab.systems.versions import Asked, Version, no_such_version
@@ -350,11 +350,11 @@ class System(_Strict):
             way = named.version.rpartition("/")[2]
             is_way = any(program.name == way for program in self.programs)
             hint = f"; a way stands before the version: {self.name}/{way}@VERSION" if is_way else ""
-            raise TeffError(f"{named}: there is no folder {named.folder}{hint}", exit_code=BAD_INPUT)
+            raise InputError(f"{named}: there is no folder {named.folder}{hint}")
         for rule in self.versions:
             if (number := rule.number_of(named.version)) is not None:
                 return Asked(self.root, named, number, rule.filled(number))
-        raise TeffError(no_such_version(self.name, named.version, self.versions), exit_code=BAD_INPUT)
+        raise InputError(no_such_version(self.name, named.version, self.versions))
 
     def placed_in(self, folder: Path) -> Self:
         """This system, knowing the folder it was read from."""

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -17,6 +18,7 @@ enum class way_kind : std::uint8_t {
   loops,        ///< a step is a parallel loop, and the next step begins when it has ended
   tasks,        ///< a step is cut into tasks, which wait for each other by the memory that they name
   worksharing,  ///< the same, and several workers share a task
+  graph,        ///< tasks have keys, and a task says which tasks wait for it
 };
 /// As on the command line.
 [[nodiscard]] std::string_view name_of(way_kind what);
@@ -142,6 +144,16 @@ struct crossing {
 /// How the numbers of all ranks become one.
 enum class reduction : std::uint8_t { sum, least };
 
+/// Names a task of a graph.
+using task_key = std::array<std::int32_t, 2>;
+
+/// A graph of tasks that is known only as it runs. A task runs once other tasks have called way::fulfill()
+/// for its key as often as `indegree` says. All that these tasks did before happens before it.
+struct graph_of_tasks {
+  std::function<int(task_key)> indegree;
+  std::function<void(task_key)> body;
+};
+
 /// How a system runs the steps of an app in one way. On one rank, nothing crosses.
 class way {
  public:
@@ -168,6 +180,13 @@ class way {
   virtual void run_spawning(const std::function<void()>& first) { first(); }
   /// Makes a task. A worker that chooses among such tasks takes the highest priority; they are not above 0.
   virtual void spawn(int /*priority*/, std::function<void()> /*body*/) {}
+
+  /// Into how many parts an app divides its data for the tasks of a graph; 0 if the way runs no graphs.
+  [[nodiscard]] virtual std::int64_t parts_of_graph() const { return 0; }
+  /// Runs a task that waits for no other, and all tasks that become ready. Returns when they have run.
+  virtual void run_graph(const graph_of_tasks& /*all*/, task_key /*first*/) {}
+  /// The body of a task calls it for each task that waits for it.
+  virtual void fulfill(task_key /*waiting*/) {}
 };
 
 /// An app's steps. Called once a run.

@@ -6,10 +6,11 @@ without that core.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
-from tefflab.benchmarks.benchmark import Command, Experiment, Option, Request, Round, Scales
-from tefflab.benchmarks.cases import CaseBenchmark, RepeatedQuestion
+from tefflab.benchmarks.benchmark import Command, Experiment, Option, Request
+from tefflab.benchmarks.cases import CaseBenchmark
 from tefflab.benchmarks.contention.estimates import ContentionEstimates
 from tefflab.benchmarks.contention.plan import ContentionPlan, chosen_kinds, kinds_there, loads_of, plan
 from tefflab.host.load import KINDS, PERIOD
@@ -38,8 +39,7 @@ class ContentionExperiment(Experiment):
             "shares": ",".join(map(str, self.shares)),
             "cores": ",".join(map(str, self.cores)),
         }
-        asked = Request(request.registry, request.variants, request.programs, request.workers, request.cores, own)
-        return plan(asked, self.title).model_copy(update={"experiment": self.name})
+        return plan(replace(request, own=own), self.title).model_copy(update={"experiment": self.name})
 
 
 class Contention(CaseBenchmark[Record]):
@@ -105,14 +105,8 @@ class Contention(CaseBenchmark[Record]):
     def asks(self, variant: Variant, case: Case) -> bool:
         return not case.group or parsed(variant.id).way.partition(".")[0] == case.group
 
-    def rounds(self, plan: Plan, scales: Scales) -> Sequence[Round[Record]]:
-        del scales
-        return [
-            Round(variant, case.workers, [RepeatedQuestion(case, self.value)], company=case.name, case=case)
-            for case in plan.cases
-            for variant in plan.variants
-            if self.asks(variant, case)
-        ]
+    def company(self, case: Case) -> str:
+        return case.name
 
 
 BENCHMARK = Contention()

@@ -12,24 +12,24 @@ from rich.console import RenderableType
 
 from tefflab.analysis.comparison import ByRound
 from tefflab.analysis.results import CaseRow
-from tefflab.analysis.sharing import BreakEven, break_even, ideal_slowdown, scaled
+from tefflab.analysis.sharing import BreakEven, break_even, exactly, ideal_slowdown, scaled
 from tefflab.analysis.statistics import Interval, ratio_interval
 from tefflab.benchmarks import case_closing
-from tefflab.benchmarks.cases import CaseBenchmark, CaseEstimates
+from tefflab.benchmarks.cases import CaseEstimates
 from tefflab.benchmarks.compared import notes_of, ratio_text
 from tefflab.benchmarks.contention.plan import ContentionPlan
 from tefflab.carried import TYPED
 from tefflab.json_lines import finite
-from tefflab.output.last_words import LastWords
+from tefflab.output.last_words import LastWords, of_store
 from tefflab.output.plots import signature, slug
 from tefflab.output.plots.legend import Entry
 from tefflab.output.plots.lines import Head, Height, Line, lines_chart
 from tefflab.output.plots.looks import Look, looks
 from tefflab.output.plots.sheet import SOFT
-from tefflab.output.quantities import duration, percent
+from tefflab.output.quantities import digits, duration, percent
 from tefflab.output.table import Column
 from tefflab.records.plan import Case, Variant
-from tefflab.records.run import Failure, Run, Sitting, counted
+from tefflab.records.run import counted
 from tefflab.systems.naming import Named, parsed
 
 _PERIODS = 10  # of the load that a run should last at least
@@ -101,22 +101,17 @@ class Curve:
 
 
 class ContentionEstimates(CaseEstimates):
-    def __init__(
-        self,
-        kind: CaseBenchmark[Any],
-        sitting: Sitting,
-        plan: ContentionPlan,
-        runs: Sequence[Run[Any]],
-        failures: Sequence[Failure],
-    ) -> None:
-        super().__init__(kind, sitting, plan, runs, failures)
-        self.of_plan = plan
-        got: dict[tuple[str, str], list[float]] = {}
-        systems = [run for run in runs if run.role == "system" and run.beside]
-        for run in counted(systems, lambda run: (run.system_id, run.configuration, run.round)):
-            if run.beside:
-                got.setdefault((run.system_id, run.configuration), []).append(run.beside.got)
-        self._got = {at: statistics.median(shares) for at, shares in got.items()}
+    @property
+    def of_plan(self) -> ContentionPlan:
+        assert isinstance(self.plan, ContentionPlan)
+        return self.plan
+
+    def _got(self, variant: Variant, case: Case) -> float:
+        """The share of the loaded cores that the load got: the median of the runs that count; 0 without a load."""
+        runs = (run for cell in self.cells[case] if cell.variant == variant for run in cell.runs)
+        counting = counted((run for run in runs if run.role == "system"), lambda run: run.round)
+        shares = [run.beside.got for run in counting if run.beside]
+        return statistics.median(shares) if shares else 0.0
 
     @cached_property
     def curves(self) -> list[Curve]:
@@ -148,13 +143,13 @@ class ContentionEstimates(CaseEstimates):
 
         def slowdown(time: ByRound) -> Interval:
             if time is alone:
-                return Interval(1.0, 1.0, 1.0)
+                return exactly(1.0)
             return ratio_interval(time.rounds, alone.rounds).after(min(len(time.rounds), len(alone.rounds)))
 
         points = []
         for case, time in measured:
             if not self._is_left(case):
-                share = self._got.get((variant.id, case.configuration), 0.0)
+                share = self._got(variant, case)
                 ideal = ideal_slowdown(self._workers, len(self.of_plan.loaded), min(share, 1.0))
                 points.append(Point((case.x or 0.0) / 100, share, time.interval, slowdown(time), ideal))
         left = next((slowdown(time) for case, time in measured if self._is_left(case)), None)
@@ -174,26 +169,8 @@ class ContentionEstimates(CaseEstimates):
             own = [each for each in self.curves if each.case == name]
             heading = f"{name}: {cases[0].title}" if cases[0].title else name
             if rows:
-                yield heading, self._columns_of(own, cases) if own else [], self._notes(rows, own)
-
-    def _columns_of(self, curves: Sequence[Curve], cases: Sequence[Case]) -> list[Column]:
-        shares = [(case.x or 0.0) / 100 for case in cases if case.load and not self._is_left(case)]
-        at = [{each.asked: each for each in curve.points} for curve in curves]
-        left = next((case for case in cases if self._is_left(case)), None)
-        columns = [
-            Column("system", [curve.system for curve in curves], "left"),
-            Column("alone", [duration(curve.points[0].seconds.value) for curve in curves]),
-        ]
-        for share in shares:
-            cells = [ratio_text(own[share].to_ideal) if share in own else "-" for own in at]
-            columns.append(Column(f"x ideal,\n{percent(share)} lost", cells))
-        if left:
-            cores = f"{left.workers} core{'s' * (left.workers != 1)}"
-            columns += [
-                Column(f"x alone,\non {cores}", [ratio_text(curve.left) for curve in curves]),
-                Column("break-even", [break_even_text(curve) for curve in curves]),
-            ]
-        return columns
+                left = next((case.workers for case in cases if self._is_left(case)), None)
+                yield heading, columns_of(own, left) if own else [], self._notes(rows, own)
 
     def _notes(self, rows: Sequence[CaseRow], curves: Sequence[Curve]) -> list[str]:
         notes = notes_of(rows)
@@ -219,46 +196,12 @@ class ContentionEstimates(CaseEstimates):
         for name in self._by_case:
             curves = [each for each in self.curves if each.case == name and len(each.points) > 1]
             if curves:
-                yield slug(f"{stem} {name}").replace("_", "-"), self._chart(name, curves)
-
-    def _chart(self, name: str, curves: Sequence[Curve]) -> Figure:
-        look_of = looks(each.variant for each in curves)
-        asked = sorted({each.asked for curve in curves for each in curve.points})
-        shares = [
-            statistics.median(each.got for curve in curves for each in curve.points if each.asked == share)
-            for share in asked
-        ]
-        ideal = [ideal_slowdown(self._workers, len(self.of_plan.loaded), share) for share in shares]
-        lines = [
-            Line(Look(SOFT, SOFT, _DASHED, "circle"), [Interval(each, each, each) for each in ideal], is_bare=True)
-        ]
-        entries = [Entry(None, "ideal", "all that is left is used")]
-        for curve in sorted(curves, key=lambda each: each.points[-1].slowdown.value):
-            look = look_of[curve.variant.id]
-            at = {each.asked: each.slowdown for each in curve.points}
-            lines.append(Line(look, [at.get(share) for share in asked]))
-            if curve.left:
-                without = Look(look.color, look.night, _DOTTED, look.shape)
-                lines.append(Line(without, [curve.left] * len(shares), is_bare=True))
-            even = break_even_text(curve)
-            entries.append(Entry(look, curve.variant.title, f"break-even {even}" if curve.left else ""))
-        worst = max(row.noisy_share for case in self._by_case[name] for row in self.groups[case])
-        head = Head(
-            f"{self.plan.title} – {name}",
-            [
-                "Time divided by the own time alone, with 95 % intervals; smaller is better. Dotted: without the "
-                "loaded cores. Where a curve crosses its dotted line, leaving becomes better than sharing."
-            ],
-            signature(self.sitting, f"at most {percent(worst)} of a system's runs noisy"),
-            [],
-        )
-        cores = "each loaded core" if len(self.of_plan.loaded) > 1 else "the core"
-        label = f"share of {cores} that the load got"
-        return lines_chart(head, entries, lines, shares, label, percent, Height.of_ratios(lines))
+                worst = max(row.noisy_share for case in self._by_case[name] for row in self.groups[case])
+                footer = signature(self.sitting, f"at most {percent(worst)} of a system's runs noisy")
+                yield slug(f"{stem} {name}").replace("_", "-"), chart(f"{self.plan.title} – {name}", footer, curves)
 
     def closing(self, again: str, store: str) -> RenderableType | None:
         groups = list(self.groups.values())
-        kept = "" if store == "default" else f" --store {store}"
         told = [each for each in self.curves if each.is_told and each.break_even]
         said = [f"{each.system} {break_even_text(each)} ({each.case})" for each in told]
         cores = f"core {','.join(map(str, self.of_plan.loaded))}"
@@ -268,7 +211,63 @@ class ContentionEstimates(CaseEstimates):
             sentence = f"It can lose {break_even_text(told[0])} of {cores} before it is quicker without it."
         else:
             sentence = f"Shares of {cores} that a system can lose before it is quicker without it: {'; '.join(said)}."
-        return LastWords(sentence, case_closing.suggestions(groups, f"{TYPED} {again}", kept))
+        return LastWords(sentence, case_closing.suggestions(groups, f"{TYPED} {again}", of_store(store)))
+
+
+def columns_of(curves: Sequence[Curve], left: int | None) -> list[Column]:
+    """A row for each curve; `left`: the cores that are left without the loaded ones."""
+    at = [{each.asked: each for each in curve.points[1:]} for curve in curves]
+    columns = [
+        Column("system", [curve.system for curve in curves], "left"),
+        Column("alone", [duration(curve.points[0].seconds.value) for curve in curves]),
+    ]
+    for share in sorted({share for own in at for share in own}):
+        cells = [_ratio(own[share].to_ideal) if share in own else "-" for own in at]
+        columns.append(Column(f"x ideal,\n{percent(share)} lost", cells))
+    if left:
+        cores = f"{left} core{'s' * (left != 1)}"
+        columns += [
+            Column(f"x alone,\non {cores}", [_ratio(curve.left) for curve in curves]),
+            Column("break-even", [break_even_text(curve) for curve in curves]),
+        ]
+    return columns
+
+
+def _ratio(ratio: Interval | None) -> str:
+    """Without an interval where it is exact."""
+    return digits(ratio.value) if ratio and ratio.low == ratio.high else ratio_text(ratio)
+
+
+def chart(title: str, footer: str, curves: Sequence[Curve]) -> Figure:
+    """Slowdown against the share, at the shares that the load got in the median."""
+    look_of = looks(each.variant for each in curves)
+    by_share: dict[float, list[Point]] = {}
+    for point in sorted((each for curve in curves for each in curve.points), key=lambda each: each.asked):
+        by_share.setdefault(point.asked, []).append(point)
+    shares = [statistics.median(each.got for each in points) for points in by_share.values()]
+    ideal = [statistics.median(each.ideal for each in points) for points in by_share.values()]
+    lines = [Line(Look(SOFT, SOFT, _DASHED, "circle"), list(map(exactly, ideal)), is_bare=True)]
+    entries = [Entry(None, "ideal", "all that is left is used")]
+    for curve in sorted(curves, key=lambda each: each.points[-1].slowdown.value):
+        look = look_of[curve.variant.id]
+        at = {each.asked: each.slowdown for each in curve.points}
+        lines.append(Line(look, [at.get(share) for share in by_share]))
+        if curve.left:
+            without = Look(look.color, look.night, _DOTTED, look.shape)
+            lines.append(Line(without, [curve.left] * len(shares), is_bare=True))
+        even = break_even_text(curve)
+        entries.append(Entry(look, curve.variant.title, f"break-even {even}" if curve.left else ""))
+    head = Head(
+        title,
+        [
+            "Time divided by the own time alone, with 95 % intervals; smaller is better. Dotted: without the loaded "
+            "cores. Where a curve crosses its dotted line, leaving becomes better than sharing."
+        ],
+        footer,
+        [],
+    )
+    label = "share of each loaded core that the load got"
+    return lines_chart(head, entries, lines, shares, label, percent, Height.of_ratios(lines))
 
 
 def shown(id_: str) -> str:
@@ -287,5 +286,7 @@ def break_even_text(curve: Curve) -> str:
         return f"{most if even.value is None else percent(even.value)} ?"
     if even.value is None:
         return most if even.low is None else f"{most} (or from {percent(even.low)})"
+    if even.low == even.high:  # exact
+        return percent(even.value)
     low = "?" if even.low is None else percent(even.low)
     return f"{percent(even.value)} ({low} – {most if even.high is None else percent(even.high)})"

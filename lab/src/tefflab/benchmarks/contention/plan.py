@@ -6,7 +6,7 @@ from typing import Any
 
 from tefflab.benchmarks.benchmark import AnyBenchmark, Request, benchmarks
 from tefflab.benchmarks.cases import ListedCase, choose, words_of
-from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.errors import InputError, TeffError
 from tefflab.host.load import Load
 from tefflab.records.plan import Case, Plan, counted_workers
 from tefflab.systems.own_command import ID
@@ -32,14 +32,13 @@ def chosen_kinds(said: str | Sequence[str], there: Sequence[AnyBenchmark]) -> di
     for word in words_of(said):
         kind, _, case = word.partition(":")
         if kind not in known:
-            raise TeffError(
+            raise InputError(
                 f"no kind of benchmark is called {kind!r}: say a case as KIND:CASE, or a kind alone for its usual "
-                f"cases; the kinds are {' '.join(sorted(known))}",
-                exit_code=BAD_INPUT,
+                f"cases; the kinds are {' '.join(sorted(known))}"
             )
         chosen.setdefault(kind, []).extend([case] if case else [])
     if not chosen:
-        raise TeffError("--cases names nothing; say KIND:CASE, or a kind of benchmark", exit_code=BAD_INPUT)
+        raise InputError("--cases names nothing; say KIND:CASE, or a kind of benchmark")
     return chosen
 
 
@@ -56,13 +55,12 @@ def loads_of(own: Mapping[str, Any]) -> list[Load]:
         shares = sorted({float(word) for word in words_of(own["shares"])})
         cores = tuple(map(int, words))
     except ValueError:
-        raise TeffError(
-            f"--shares {own['shares']} --cores {own['cores']}: give numbers by commas, as --shares 0,25,50 --cores 1",
-            exit_code=BAD_INPUT,
+        raise InputError(
+            f"--shares {own['shares']} --cores {own['cores']}: give numbers by commas, as --shares 0,25,50 --cores 1"
         ) from None
     loads = [Load(own["load"], share, cores, own["period"]) for share in shares if share]
     if not loads:
-        raise TeffError(f"--shares {own['shares']}: give a percentage above 0, as 25,50", exit_code=BAD_INPUT)
+        raise InputError(f"--shares {own['shares']}: give a percentage above 0, as 25,50")
     for each in loads:
         each.check()
     return loads
@@ -76,10 +74,9 @@ def plan(request: Request, title: str) -> ContentionPlan:
     loaded, largest = loads[0].cores, loads[-1]
     used = here[:workers]
     if workers > len(here) or not set(loaded) <= set(used):
-        raise TeffError(
+        raise InputError(
             f"{counted_workers(workers)} and a load on core {','.join(map(str, loaded))}: each worker has a core, and "
-            f"the load is on some of these; the cores here are {' '.join(map(str, here))}",
-            exit_code=BAD_INPUT,
+            f"the load is on some of these; the cores here are {' '.join(map(str, here))}"
         )
     bound = tuple(used) if workers < len(here) else ()
     left = tuple(core for core in used if core not in loaded)
@@ -114,14 +111,12 @@ def _listed(request: Request, workers: int) -> list[Case]:
         listed = [ListedCase.model_validate(each) for each in ask_cases(program)]
         size = kind.of_fixed_size.replace("{width}", str(COLUMNS * workers))
         found += [
-            Case(
-                name=f"{kind.name}:{each.name}",
-                title=each.title,
-                group=kind.name,
-                flags=f"{each.flags} {size}".strip(),
-                small=each.small,
-                small_times=each.small_times,
-                workers=workers,
+            each.case(workers).model_copy(
+                update={
+                    "name": f"{kind.name}:{each.name}",
+                    "group": kind.name,
+                    "flags": f"{each.flags} {size}".strip(),
+                }
             )
             for each in choose(listed, kinds[kind.name])
         ]

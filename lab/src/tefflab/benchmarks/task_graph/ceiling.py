@@ -9,7 +9,7 @@ from tefflab.benchmarks.benchmark import Reference
 from tefflab.benchmarks.task_graph.graphs import Graphs
 from tefflab.benchmarks.task_graph.plan import GraphCase
 from tefflab.benchmarks.task_graph.record import GraphRecord
-from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.errors import InputError, TeffError
 from tefflab.records.plan import Case
 from tefflab.records.record import parse_record
 from tefflab.systems.systems import BUILD_FOLDER
@@ -81,8 +81,7 @@ def expect_rates(root: Path, every: Iterable[Graphs]) -> None:
 
 def _refuse_without_rate(record: GraphRecord, of: Graphs) -> None:
     if not record.flops and not record.bytes:
-        raise TeffError(
+        raise InputError(
             f"{of.title}: this kernel counts neither FLOPs nor bytes, so it has no efficiency; METG needs one that "
-            "does, as -kernel compute_bound",
-            exit_code=BAD_INPUT,
+            "does, as -kernel compute_bound"
         )

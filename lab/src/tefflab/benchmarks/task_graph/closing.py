@@ -9,6 +9,7 @@ from tefflab.benchmarks.task_graph.caveats import is_uncertain
 from tefflab.benchmarks.task_graph.readings import noisy_runs, why_unknown
 from tefflab.carried import TYPED
 from tefflab.output.caveats import MUCH_NOISE
+from tefflab.output.last_words import of_store
 from tefflab.output.quantities import digits, duration, percent
 
 Ratio = Callable[[str, str], Interval]  # METG of one system / METG of another, round by round, as `teff compare` has it
@@ -61,7 +62,7 @@ def curve_sentence(case: MeasuredCase) -> str:
 
 def curve_suggestions(case: MeasuredCase, store: str) -> Iterator[tuple[str, str]]:
     """As `suggestions`, after curves."""
-    kept = "" if store == "default" else f" --store {store}"
+    kept = of_store(store)
     noisy, runs = noisy_runs(case)
     if runs and noisy / runs > MUCH_NOISE:
         yield f"{TYPED} doctor", "what else runs on this machine"
@@ -83,7 +84,7 @@ def _reached(case: MeasuredCase) -> list[tuple[str, float]]:
 def suggestions(case: MeasuredCase, again: str, store: str) -> Iterator[tuple[str, str]]:
     """Commands, each with its effect, the most needed first."""
     noisy, runs = noisy_runs(case)
-    kept = "" if store == "default" else f" --store {store}"
+    kept = of_store(store)
     if (runs and noisy / runs > MUCH_NOISE) or any(why_unknown(row) for row in case.rows):
         yield f"{TYPED} doctor", "what else runs on this machine"
     if any(row.note in (NO_TURN, ELSEWHERE) for row in case.rows):

@@ -17,7 +17,7 @@ from xml.sax.saxutils import escape
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from tefflab.benchmarks.task_graph.graphs import Flag, answer_of_core, read_flags
-from tefflab.errors import BAD_INPUT, TeffError, first_fault
+from tefflab.errors import InputError, first_fault
 
 MOST_LISTED = 1_000_000  # tasks: some 50 MB of text in a few seconds
 _OF_PATTERNS = ("radix", "period", "fraction")  # what a title says besides the pattern's name
@@ -43,11 +43,8 @@ svg { background: #fff; font: 12px system-ui, 'Segoe UI', Helvetica, Arial, sans
 """
 
 
-class DrawingError(TeffError):
+class DrawingError(InputError):
     """A graph that cannot be drawn: too large, empty, or not consistent."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message, exit_code=BAD_INPUT)
 
 
 class Task(BaseModel):
@@ -231,9 +228,8 @@ def expect_listable(words: Sequence[str]) -> None:
     tasks = sum(width * steps for width, steps in sizes)
     if tasks > MOST_LISTED:
         width, steps = max(sizes, key=math.prod)
-        raise TeffError(
-            f"-width {width} -steps {steps}: {tasks:,} tasks are too many to list, at most {MOST_LISTED:,}; give less",
-            exit_code=BAD_INPUT,
+        raise InputError(
+            f"-width {width} -steps {steps}: {tasks:,} tasks are too many to list, at most {MOST_LISTED:,}; give less"
         )
 
 

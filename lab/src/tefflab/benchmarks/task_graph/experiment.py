@@ -15,7 +15,7 @@ from tefflab.benchmarks.task_graph.ceiling import expect_rates
 from tefflab.benchmarks.task_graph.graphs import check, parse, read_flags
 from tefflab.benchmarks.task_graph.plan import GraphCase, GraphPlan
 from tefflab.durations import seconds
-from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.errors import InputError, TeffError
 from tefflab.output.quantities import size
 from tefflab.records.plan import Frozen
 from tefflab.systems.systems import System
@@ -164,5 +164,5 @@ def one_number_of_workers(request: Request) -> int:
     """All cores by default. TeffError for several: each would need a separate ceiling."""
     if len(request.workers) > 1:
         said = ",".join(map(str, request.workers))
-        raise TeffError(f"--workers {said}: one number is measured at a time here", exit_code=BAD_INPUT)
+        raise InputError(f"--workers {said}: one number is measured at a time here")
     return next(iter(request.workers), 0) or request.cores

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from tefflab.benchmarks import graph_flags
-from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.errors import InputError, TeffError
 from tefflab.systems.systems import BUILD_FOLDER
 
 _NUMBER = re.compile(r"-?\.?\d")
@@ -40,7 +40,7 @@ def answer_of_core(root: Path, words: Sequence[str]) -> str:
     """The core's answer about flags. TeffError with the core's words if they are wrong."""
     asked = subprocess.run([str(core_program(root)), *words], capture_output=True, text=True, check=False)
     if asked.returncode != 0:
-        raise TeffError(asked.stderr.strip().removeprefix("error: "), exit_code=BAD_INPUT)
+        raise InputError(asked.stderr.strip().removeprefix("error: "))
     return asked.stdout
 
 
@@ -94,7 +94,7 @@ def parse(words: Sequence[str], workers: int) -> Graphs:
     for flag in read_flags(words):
         name = flag[0]
         if name in _OURS:
-            raise TeffError(f"-{name} can't be given here: {_OURS[name]}", exit_code=BAD_INPUT)
+            raise InputError(f"-{name} can't be given here: {_OURS[name]}")
         if name == "and":
             graphs.append([])
         elif name == "steps":
@@ -111,9 +111,7 @@ def refuse_unknown_values(words: Sequence[str]) -> None:
         if there and value and value[0] not in there:
             near = get_close_matches(value[0], there, 1)
             meant = f" (did you mean {near[0]}?)" if near else ""
-            raise TeffError(
-                f"-{name}: there is no {value[0]!r}{meant}; choose one of {', '.join(there)}", exit_code=BAD_INPUT
-            )
+            raise InputError(f"-{name}: there is no {value[0]!r}{meant}; choose one of {', '.join(there)}")
 
 
 def check(root: Path, graphs: Graphs, typed: Sequence[str] = ()) -> None:
@@ -138,15 +136,13 @@ def read_flags(words: Sequence[str]) -> list[Flag]:
         elif flags and len(flags[-1]) == 1:
             flags[-1].append(word)
         else:
-            raise TeffError(f"{word!r} belongs to no flag; flags are like -type stencil_1d", exit_code=BAD_INPUT)
+            raise InputError(f"{word!r} belongs to no flag; flags are like -type stencil_1d")
     return [tuple(flag) for flag in flags]
 
 
 def _steps(flag: Flag) -> int:
     if len(flag) != 2 or not flag[1].isdigit() or flag[1] == "0":
-        raise TeffError(
-            f"-steps {' '.join(flag[1:])}: must be a whole number from 1, as -steps 1000", exit_code=BAD_INPUT
-        )
+        raise InputError(f"-steps {' '.join(flag[1:])}: must be a whole number from 1, as -steps 1000")
     return int(flag[1])
 
 

@@ -8,8 +8,6 @@ import typer
 from tefflab.cli import completion
 from tefflab.cli.commands import options
 
-SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
-
 
 def command(
     context: typer.Context,
@@ -54,14 +52,14 @@ def command(
     """
     from tefflab import project_root
     from tefflab.cli import advising
-    from tefflab.errors import BAD_INPUT, TeffError
+    from tefflab.errors import InputError
     from tefflab.systems.registry import Registry
 
     if (app is None) == (trace is None):
         given = f"{app} and --trace {trace}: give one" if app else "no app and no --trace: give one"
-        raise TeffError(f"{given} of them; see --help", exit_code=BAD_INPUT)
+        raise InputError(f"{given} of them; see --help")
     if trace is not None and context.args:
-        raise TeffError(f"{' '.join(context.args)}: flags are for an app; a trace needs none", exit_code=BAD_INPUT)
+        raise InputError(f"{' '.join(context.args)}: flags are for an app; a trace needs none")
     registry = Registry(project_root())
     grain = advising.metg_of(registry, metg)
     if trace is not None:

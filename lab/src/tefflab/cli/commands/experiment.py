@@ -31,14 +31,16 @@ def command(
     Example:  teff experiment fig7
     """
     from tefflab import project_root
-    from tefflab.cli.session import Options, experiment, experiment_list, experiment_objects
+    from tefflab.benchmarks.experiments import experiment_list, load_experiments
+    from tefflab.cli.session import Options, experiment
     from tefflab.host.terminal import output
     from tefflab.json_lines import json_lines
     from tefflab.systems.registry import Registry
 
     if name is None:
         if as_json:
-            typer.echo(json_lines(experiment_objects(project_root())))
+            there = load_experiments(project_root())
+            typer.echo(json_lines(each.model_dump(mode="json", exclude_defaults=True) for each in there))
         else:
             output().print(experiment_list(project_root()))
         return

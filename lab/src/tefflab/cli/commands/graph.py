@@ -5,8 +5,6 @@ from typing import Annotated
 
 import typer
 
-SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
-
 
 def command(
     context: typer.Context,
@@ -22,7 +20,7 @@ def command(
     from tefflab import project_root
     from tefflab.benchmarks.task_graph.drawing import describe_graphs, draw, expect_listable, listed_tasks
     from tefflab.benchmarks.task_graph.graphs import core_program, refuse_unknown_values
-    from tefflab.errors import BAD_INPUT, TeffError
+    from tefflab.errors import InputError
     from tefflab.host.terminal import output, progress
     from tefflab.json_lines import json_lines
     from tefflab.systems.programs import call_program
@@ -42,15 +40,13 @@ def command(
         typer.echo(json_lines(listed_tasks(registry.root, context.args)))
         return
     if as_json:
-        raise TeffError("--json and --svg: one of them at a time", exit_code=BAD_INPUT)
+        raise InputError("--json and --svg: one of them at a time")
     if svg.suffix != ".svg":
-        raise TeffError(f"--svg {svg}: the picture is SVG; give a name that ends in .svg", exit_code=BAD_INPUT)
+        raise InputError(f"--svg {svg}: the picture is SVG; give a name that ends in .svg")
     ensure(registry, [], console=progress())
     picture = draw(describe_graphs(registry.root, context.args))
     try:
         svg.write_text(picture, encoding="utf-8")
     except OSError as error:
-        raise TeffError(
-            f"--svg {svg}: {error.strerror}; name a file that can be written", exit_code=BAD_INPUT
-        ) from None
+        raise InputError(f"--svg {svg}: {error.strerror}; name a file that can be written") from None
     output().print(str(svg), soft_wrap=True)

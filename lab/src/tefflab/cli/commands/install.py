@@ -25,21 +25,18 @@ def command(
     """
     from tefflab import project_root
     from tefflab.cli.requested import bring, list_offers, take_away
-    from tefflab.errors import BAD_INPUT, TeffError
+    from tefflab.errors import InputError
     from tefflab.systems.registry import Registry
 
     said = names or []
     if as_list or not (said or all_):
         if said or all_ or removing:
             words = [*said, *(["--all"] if all_ else []), *(["--remove"] if removing else [])]
-            raise TeffError(
-                f"{' '.join(words)}: name systems to install or remove, or ask for the --list alone",
-                exit_code=BAD_INPUT,
-            )
+            raise InputError(f"{' '.join(words)}: name systems to install or remove, or ask for the --list alone")
         list_offers(Registry(project_root()), as_json=as_json)
         return
     if as_json:
-        raise TeffError("--json is for the list", exit_code=BAD_INPUT)
+        raise InputError("--json is for the list")
     if said and all_:
-        raise TeffError(f"{' '.join(said)} and --all: one of them", exit_code=BAD_INPUT)
+        raise InputError(f"{' '.join(said)} and --all: one of them")
     (take_away if removing else bring)(Registry(project_root()), said)

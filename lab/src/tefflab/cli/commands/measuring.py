@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from tefflab.benchmarks.benchmark import AnyBenchmark, Command, Option
 
 _ALIKE = 0.8  # of an option and what was meant to be it; `--steps` is less like `--systems`
-_FLAGS = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
 def measuring_commands() -> dict[str, TyperCommand]:
@@ -87,7 +86,7 @@ def _typer_command(kind: "AnyBenchmark | None", command: "Command") -> TyperComm
     measure.__doc__ = f"{command.help}\n\nExample:  {command.example}"
     one = typer.Typer(add_completion=False, rich_markup_mode=None)
     epilog = graph_flags.HELP_OF_MEASURING if command.takes_flags else None
-    settings = _FLAGS if command.takes_flags else None
+    settings = options.TAKES_FLAGS if command.takes_flags else None
     one.command(command.name, cls=BriefCommand, epilog=epilog, context_settings=settings)(measure)
     return cast("TyperCommand", typer.main.get_command(one))
 
@@ -96,13 +95,13 @@ def _refuse_misspelled(context: typer.Context) -> None:
     """A word that is almost one of the command's options was meant to be it."""
     from difflib import get_close_matches
 
-    from tefflab.errors import BAD_INPUT, TeffError
+    from tefflab.errors import InputError
 
     known = [name for each in context.command.params for name in each.opts if name.startswith("--")]
     for word in context.args:
         name = word.partition("=")[0]
         if name.startswith("--") and (near := get_close_matches(name, known, 1, _ALIKE)):
-            raise TeffError(f"no option is called {name}; did you mean {near[0]}?", exit_code=BAD_INPUT)
+            raise InputError(f"no option is called {name}; did you mean {near[0]}?")
 
 
 def _annotation(option: "Option") -> Any:

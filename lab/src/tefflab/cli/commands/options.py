@@ -14,6 +14,8 @@ from tefflab.cli import completion
 if TYPE_CHECKING:
     from tefflab.systems.packages import Installing
 
+TAKES_FLAGS = {"allow_extra_args": True, "ignore_unknown_options": True}  # settings of a command's context
+
 
 def not_empty(context: typer.Context, parameter: typer.CallbackParam, value: str) -> str:
     """A given but empty value, as from an unset shell variable, does not mean the default."""
@@ -44,7 +46,7 @@ def number(
     kind = int if isinstance(example, int) else float
 
     def parsed(said: object) -> float:
-        from tefflab.errors import BAD_INPUT, TeffError
+        from tefflab.errors import InputError
 
         try:
             found = kind(str(said))
@@ -53,7 +55,7 @@ def number(
         end = most() if callable(most) else most
         if found is None or not math.isfinite(found) or not least <= found <= (end or found):
             rule = f"a {'whole ' if kind is int else ''}number from {least:g} {'on' if end is None else f'to {end:g}'}"
-            raise TeffError(f"{flag} {said}: give {rule}, as {flag} {example:g}", exit_code=BAD_INPUT)
+            raise InputError(f"{flag} {said}: give {rule}, as {flag} {example:g}")
         return found
 
     return typer.Option(flag, help=help_, parser=parsed, metavar=metavar)
@@ -99,46 +101,43 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print what was measured as
 
 def installing(installs: bool | None, *, install_missing: bool = False) -> "Installing":
     """Whether packages may be installed, by these options."""
-    from tefflab.errors import BAD_INPUT, TeffError
+    from tefflab.errors import InputError
 
     if installs is False and install_missing:
-        raise TeffError("--install-missing and --no-install: one of them", exit_code=BAD_INPUT)
+        raise InputError("--install-missing and --no-install: one of them")
     return "no" if installs is False else "yes" if installs or install_missing else "ask"
 
 
 def numbers(text: str, *, takes_one: bool = False) -> tuple[int, ...]:
     """The numbers of workers of a list by commas; none where it is empty. `takes_one`: where one alone is right."""
-    from tefflab.errors import BAD_INPUT, TeffError
+    from tefflab.errors import InputError
 
     most = most_workers()
     if not all(name.isdigit() and 1 <= int(name) <= most for name in names(text)):
         wanted = f"a number from 1 to {most}" if takes_one else f"numbers from 1 to {most}, by commas"
-        raise TeffError(
-            f"--workers {text}: give {wanted}; leave it out for the cores that are here",
-            exit_code=BAD_INPUT,
-        )
+        raise InputError(f"--workers {text}: give {wanted}; leave it out for the cores that are here")
     return tuple(dict.fromkeys(map(int, names(text))))
 
 
 def one_store(argument: str, option: str) -> str:
     """The store that the argument or the option names; the usual one without both."""
-    from tefflab.errors import BAD_INPUT, TeffError
+    from tefflab.errors import InputError
 
     if argument and option and argument != option:
-        raise TeffError(f"{argument} and --store {option}: name one store", exit_code=BAD_INPUT)
+        raise InputError(f"{argument} and --store {option}: name one store")
     return argument or option or "default"
 
 
 def share(text: str) -> float:
     """`5%` as 0.05."""
-    from tefflab.errors import BAD_INPUT, TeffError
+    from tefflab.errors import InputError
 
     try:
         found = float(text.removesuffix("%")) / 100
     except ValueError:
         found = 0.0
     if not (text.endswith("%") and 0 < found <= 1):
-        raise TeffError(f"--slower-than {text}: a percentage above 0 and up to 100, as 5%", exit_code=BAD_INPUT)
+        raise InputError(f"--slower-than {text}: a percentage above 0 and up to 100, as 5%")
     return found
 
 
@@ -151,9 +150,9 @@ def systems(text: str) -> tuple[str, ...]:
 
 def names(text: str) -> tuple[str, ...]:
     """The names of a list by commas, each once. Raises TeffError where there are commas only."""
-    from tefflab.errors import BAD_INPUT, TeffError
+    from tefflab.errors import InputError
 
     found = tuple(dict.fromkeys(name for name in text.split(",") if name))
     if text and not found:
-        raise TeffError(f"{text!r} names nothing: names are separated by commas", exit_code=BAD_INPUT)
+        raise InputError(f"{text!r} names nothing: names are separated by commas")
     return found

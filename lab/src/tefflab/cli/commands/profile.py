@@ -55,14 +55,14 @@ def command(
 
 
 def _profile_program(program: list[str], *, is_chosen: bool, as_json: bool) -> None:
-    from tefflab.errors import BAD_INPUT, FAILED, TeffError
+    from tefflab.errors import FAILED, InputError
     from tefflab.host.terminal import output
     from tefflab.json_lines import json_lines
     from tefflab.profiles.job_profile import profile_command
     from tefflab.profiles.job_profile_table import to_table
 
     if is_chosen:
-        raise TeffError("--systems, --cases, --trees and --workers are for spawn patterns", exit_code=BAD_INPUT)
+        raise InputError("--systems, --cases, --trees and --workers are for spawn patterns")
     profile = profile_command(program)
     if as_json:
         typer.echo(json_lines([profile.to_json()]))

@@ -19,7 +19,7 @@ def command(
     Example:  teff report default
     """
     from tefflab import project_root
-    from tefflab.cli.session import report
+    from tefflab.cli.publishing import report
     from tefflab.systems.registry import Registry
 
     report(Registry(project_root()), options.one_store(store, named), as_json=as_json)

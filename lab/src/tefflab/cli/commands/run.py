@@ -8,8 +8,6 @@ import typer
 from tefflab.cli import completion
 from tefflab.cli.commands import options
 
-SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
-
 
 def command(
     context: typer.Context,
@@ -52,7 +50,7 @@ def command(
     from tefflab.benchmarks.benchmark import find_benchmark
     from tefflab.benchmarks.task_graph.graphs import refuse_unknown_values
     from tefflab.cli.single_runs import command_of, refuse_untraced, run_each, trace_to
-    from tefflab.errors import BAD_INPUT, TeffError
+    from tefflab.errors import InputError
     from tefflab.systems.naming import canonical
     from tefflab.systems.programs import call_program, find_program
     from tefflab.systems.registry import Registry
@@ -64,7 +62,7 @@ def command(
     registry = Registry(project_root())
     names = [canonical(name) for name in system.split(",") if name]
     if trace is not None and (system == "all" or len(names) > 1 or "@" in system):
-        raise TeffError(f"--trace {trace}: a file holds one run; name one system", exit_code=BAD_INPUT)
+        raise InputError(f"--trace {trace}: a file holds one run; name one system")
     if system == "all" or len(names) > 1 or "@" in system:
         run_each(registry, [] if system == "all" else names, context.args, ranks, as_json=as_json, kind=kind)
         return

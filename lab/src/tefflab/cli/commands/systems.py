@@ -10,9 +10,13 @@ from tefflab.cli.commands import options
 def command(
     as_json: Annotated[bool, typer.Option("--json", help="Print lines of JSON on stdout.")] = False,
     yes: options.Yes = False,
-    as_is: Annotated[bool, typer.Option("--as-is", help="Set nothing up: say what is here already.")] = False,
+    set_up: Annotated[
+        bool, typer.Option("--set-up", help="First install and build every system that can be set up.")
+    ] = False,
 ) -> None:
-    """List the systems under test: their facts, and whether they are here once all that can be is set up.
+    """List the systems under test: their facts, whether they are here, and how to get the others.
+
+    Nothing is installed or built, unless --set-up asks for it.
 
     Example:  teff systems --json
     """
@@ -25,7 +29,7 @@ def command(
 
     registry = Registry(project_root())
     systems = registry.systems
-    if not as_is:
+    if set_up:
         ensure(registry, systems, console=progress(), installing="yes" if yes else "ask")
     with progress().status(f"asking {len(systems)} systems whether they are there"):
         probes = probe_all(systems, lambda system: system.listed)
@@ -33,4 +37,4 @@ def command(
         typer.echo(to_json(systems, probes))
     else:
         here = [each for each in systems if any(probes[one.id].found for one in each.listed)]
-        output().print(to_table(systems, probes, unbuilt(here)))
+        output().print(to_table(systems, probes, unbuilt(here) if set_up else None))

@@ -10,8 +10,6 @@ from tefflab.cli.commands import options
 
 _side = partial(options.text, metavar="NAME", completes=completion.systems)
 
-SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
-
 
 def command(
     context: typer.Context,

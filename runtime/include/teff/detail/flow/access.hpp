@@ -56,6 +56,12 @@ inline constexpr bool is_strided<strided<T>> = true;
 template <class R>
 concept elements = std::ranges::contiguous_range<R> && std::ranges::sized_range<R>;
 
+// A temporary that owns its elements, as a vector, dies before the task runs.
+template <class R>
+consteval void expect_no_temporary() {
+  static_assert(std::ranges::borrowed_range<R>, "name a range that outlives the task, not a temporary");
+}
+
 template <class What>
 [[nodiscard]] access access_to(What&& what, access_mode mode) noexcept {
   using plain = std::remove_cvref_t<What>;
@@ -64,6 +70,7 @@ template <class What>
     const auto size = sizeof(*what.first);
     return {at(what.first), what.count * size, what.rows, what.stride * size, mode};
   } else if constexpr (elements<What>) {
+    expect_no_temporary<What>();
     const std::size_t count = std::ranges::size(what);
     return {at(std::ranges::data(what)), count * sizeof(std::ranges::range_value_t<What>), 1, 0, mode};
   } else {
@@ -140,6 +147,7 @@ template <class T, class Op = std::plus<>>
 }
 template <detail::elements R, class Op = std::plus<>, class T = std::ranges::range_value_t<R>>
 [[nodiscard]] auto reduction(R&& range, Op op = {}, T identity = detail::identity_of<T, Op>()) {
+  detail::expect_no_temporary<R>();
   return detail::reduction_access<T, Op, true>{std::span<T>(range), std::move(op), std::move(identity)};
 }
 
@@ -154,6 +162,7 @@ template <detail::elements R, class Op = std::plus<>, class T = std::ranges::ran
 // The elements [first, first + count) of a range. Throws misuse if they are not all in it.
 template <detail::elements R>
 [[nodiscard]] auto section(R&& whole, std::size_t first, std::size_t count) {
+  detail::expect_no_temporary<R>();
   const std::span of(whole);
   if (first > of.size() || count > of.size() - first) [[unlikely]]
     detail::refuse_section(first, count, 1, 0, of.size());
@@ -171,6 +180,7 @@ template <detail::elements R>
 template <detail::elements R>
 [[nodiscard]] auto section(R&& whole, std::size_t first, std::size_t count, std::size_t rows,
                            std::size_t stride) {
+  detail::expect_no_temporary<R>();
   const std::span of(whole);
   // No product or sum here may be larger than a std::size_t.
   const bool fits = rows == 0 || (first <= of.size() && count <= of.size() - first &&

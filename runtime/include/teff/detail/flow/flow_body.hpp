@@ -146,6 +146,8 @@ template <class Body, class... Copies>
 }
 template <class Body, class... Accesses>
 [[nodiscard]] auto kept_body(Body&& function, const Accesses&... accesses) {
+  static_assert(!std::same_as<std::decay_t<Body>, access>,
+                "the last argument of a task is its body: give a function");
   return closure_of(std::forward<Body>(function), std::tuple_cat(copies_of<Accesses>::of(accesses)...));
 }
 

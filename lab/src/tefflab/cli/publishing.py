@@ -1,0 +1,66 @@
+"""The results of a sitting as a user sees them: tables or JSON, pictures and the report."""
+
+from pathlib import Path
+
+from tefflab.benchmarks.benchmark import Estimates, find_benchmark
+from tefflab.carried import TYPED
+from tefflab.errors import TeffError
+from tefflab.host.terminal import output, path_text, progress
+from tefflab.json_lines import json_lines
+from tefflab.measure.measurement import estimated
+from tefflab.output.plots import save
+from tefflab.records.store import Store
+from tefflab.records.stored import open_sitting, store_name
+from tefflab.systems.naming import parsed
+from tefflab.systems.registry import Registry
+
+ALL_VARIANTS = "--all-variants"
+_REPORT = "report.html"
+
+
+def report(registry: Registry, name: str, *, as_json: bool) -> None:
+    """Makes everything that can be seen of a sitting again from its store, and says where it is."""
+    store, head = open_sitting(registry, name)
+    kind = find_benchmark(head.benchmark)
+    planned = kind.plan_of(head).experiment
+    again = f"experiment {planned}" if planned else kind.commands[0].name
+    file = publish(registry, store, estimated(store, kind, head), as_json=as_json, again=again)
+    (progress() if as_json else output()).print(path_text(file, registry.root), soft_wrap=True)
+
+
+def publish(registry: Registry, store: Store, estimates: Estimates, *, as_json: bool, again: str) -> Path:
+    """Prints tables or JSON and writes pictures and report; returns the report's path. `again` is the command that
+    measures it."""
+    console = output()
+    if as_json:
+        console.out(json_lines(estimates.objects()), highlight=False)
+    else:
+        for table in estimates.tables():
+            console.print(table)
+            console.print()
+        if number := len(estimates.plan.others):
+            ways = f"{number} other{'s are' if number > 1 else ' is'}"
+            console.print(f"The best way of each system; {ways} here, too: {ALL_VARIANTS}", highlight=False)
+            console.print()
+        if versions := [each for each in estimates.plan.variants if parsed(each.id).version]:
+            width = max(len(each.id) for each in versions)
+            for each in versions:
+                console.print(f"{each.id:{width}} said it is {each.version or '?'}", highlight=False, soft_wrap=True)
+            console.print()
+        if closing := estimates.closing(again, store_name(registry, store)):
+            console.print(closing)
+            console.print()
+    for sentence in store.unreadable():
+        progress().print(f"teff: {sentence}", soft_wrap=True, markup=False)
+    folder = store.folder / estimates.sitting.sitting
+    try:
+        for name, figure in estimates.pictures():
+            save(figure, folder / name)
+        estimates.write_report(folder / _REPORT, store.damage())
+    except OSError as failure:
+        why = failure.strerror or str(failure)
+        raise TeffError(
+            f"report and pictures can't be written to {folder} ({why}); the measured runs are kept; mend that, then "
+            f"{TYPED} report {store_name(registry, store)}"
+        ) from None
+    return folder / _REPORT
