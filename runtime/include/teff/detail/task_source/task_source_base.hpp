@@ -115,8 +115,8 @@ class task_source_base : public source {
   void share_places(bool shares) noexcept { shares_places_ = shares && workers() > 1; }
   [[nodiscard]] bool shares_places() const noexcept { return shares_places_; }
   // On worker `worker`, which finds nothing to do: whether there is work in the places of workers that do not
-  // get to it. Asked again soon, it says no. take_over() makes that work any worker's, on a worker that is in
-  // its own place.
+  // get to it. If there was none, it says so for some microseconds without a look. take_over() also makes
+  // that work any worker's, on a worker that is in its own place.
   [[nodiscard]] bool sees_left_behind(unsigned worker) noexcept {
     return shares_places_ && look_around(worker, false);
   }
