@@ -62,6 +62,7 @@ class keyed_graph final : public task_source<keyed_graph<Key, Hash>, graph_worke
     this->share_places(prefers);
     for (auto& each : states_.all()) each.steps_out = this->shares_places();
   }
+  [[nodiscard]] bool places_bind() const noexcept { return functions.place && !this->shares_places(); }
   // Keys without a place are counted by their numbers, which are below `keys`. Throws std::bad_alloc.
   void count_by_number(std::size_t keys) { counters_ = std::make_unique<dense_counters<>>(keys); }
 
