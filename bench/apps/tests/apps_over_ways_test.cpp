@@ -90,8 +90,14 @@ TEST(lulesh, has_the_same_bits_over_ranks_in_every_order_of_their_tasks_and_mess
     }
 }
 
-TEST(lulesh, refuses_ranks_that_can_not_share_its_cube_equally) {
-  EXPECT_THROW(static_cast<void>(maker_of({"lulesh", "--size 10"})({0, 2})), bench::usage_error);
+TEST(lulesh, refuses_ranks_that_can_not_share_its_cube_equally_and_says_how_to_start_others) {
+  try {
+    static_cast<void>(maker_of({"lulesh", "--size 10"})({0, 2}));
+    ADD_FAILURE();
+  } catch (const bench::usage_error& error) {
+    for (const char* const part : {"-size 10", "2 ranks", "--ranks 8", "--workers 1"})
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << part << ": " << error.what();
+  }
   EXPECT_THROW(static_cast<void>(maker_of({"lulesh", "--size 5"})({0, 8})), bench::usage_error);
 }
 
