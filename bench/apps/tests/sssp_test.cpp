@@ -109,7 +109,7 @@ TEST(sssp, of_a_part_that_floats_free_of_the_source_is_wrong) {
   const graph of(5, std::vector<listed_edge>{{0, 1, 3}, {2, 3, 1}, {3, 4, 1}});
   problem p(of, 0, 4);
   find_in_order(p);
-  EXPECT_EQ(p.distances, (std::vector<distance>{0, 3, unreached, unreached, unreached}));
+  EXPECT_EQ(p.distances, (huge_vector<distance>{0, 3, unreached, unreached, unreached}));
   p.distances = {0, 3, 5, 6, 7};
   EXPECT_GT(wrong_distances(p), 0);
 }

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <numeric>
 #include <set>
 
 #include "teff/apps/box.hpp"
+#include "teff/apps/huge_vector.hpp"
 #include "teff/bench/failure.hpp"
 #include "ways_in_tests.hpp"
 
@@ -100,6 +102,14 @@ TEST(box, is_three_positive_numbers) {
   for (const auto* wrong : {"", "20", "20x30", "20x30x10x2", "20x30x0", "20x30x-1", "ax2x3", "2x3x4 ",
                             "100000x100000x1", "99999999999x1x1"})
     EXPECT_NE(fault_of_box(wrong), "") << wrong;
+}
+
+TEST(huge_vector, begins_at_a_huge_page_if_it_fills_one_and_else_at_a_cache_line) {
+  const auto place_in = [](const huge_vector<std::int32_t>& of, std::uintptr_t unit) {
+    return reinterpret_cast<std::uintptr_t>(of.data()) % unit;
+  };
+  EXPECT_EQ(place_in(huge_vector<std::int32_t>(1), 64), 0U);
+  EXPECT_EQ(place_in(huge_vector<std::int32_t>((1 << 19) + 1), 1 << 21), 0U);
 }
 
 }  // namespace

@@ -43,9 +43,9 @@ struct row_vector {
       : all(below + rows + above),
         own(all.data() + below),
         name(std::span(own, static_cast<std::size_t>(rows)), block),
-        name_below(all.all().first(static_cast<std::size_t>(below)), std::max<std::int64_t>(below, 1)),
-        name_above(all.all().last(static_cast<std::size_t>(above)), std::max<std::int64_t>(above, 1)) {}
-  huge_buffer<double> all;
+        name_below(std::span(all).first(static_cast<std::size_t>(below)), std::max<std::int64_t>(below, 1)),
+        name_above(std::span(all).last(static_cast<std::size_t>(above)), std::max<std::int64_t>(above, 1)) {}
+  huge_vector<double> all;
   double* own;
   field name;
   field name_below;
@@ -70,11 +70,11 @@ class solver final : public app_over_ways {
         p_(a_.rows, a_.below, a_.above),
         ap_(a_.rows),
         partial_((a_.rows + block - 1) / block),
-        partial_name_(partial_.all()) {
+        partial_name_(std::span(partial_)) {
     hpccg::fill_right_side(a_, b_.own, 0, a_.rows);
   }
 
-  void reset() override { std::ranges::fill(x_.all.all(), 0.0); }
+  void reset() override { std::ranges::fill(x_.all, 0.0); }
 
   void run(way& by) override {
     add_multiple(by, x_, zero_, x_, p_);
@@ -190,7 +190,7 @@ class solver final : public app_over_ways {
   }
   [[nodiscard]] double sum_of_blocks() const {
     double all = 0;
-    for (const double each : partial_.all()) all += each;
+    for (const double each : partial_) all += each;
     return all;
   }
 
@@ -251,7 +251,7 @@ class solver final : public app_over_ways {
   row_vector r_;
   row_vector p_;
   row_vector ap_;
-  huge_buffer<double> partial_;
+  huge_vector<double> partial_;
   field partial_name_;
   scalar zero_;
   scalar minus_one_{-1};

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "teff/apps/box.hpp"
-#include "teff/apps/huge_buffer.hpp"
+#include "teff/apps/huge_vector.hpp"
 
 /// HPCCG: a linear system of the 27-point stencil, and the kernels of conjugate gradients for it. Kernels
 /// work on the rows from `begin` to `end - 1`, on the calling thread.
@@ -23,9 +23,9 @@ struct matrix {
   std::int64_t below;  ///< rows of the neighbour below: a plane or none
   std::int64_t above;
   std::int64_t reach;               ///< a row has elements in columns at most so far from its own
-  huge_buffer<std::int64_t> first;  ///< element of each row, and behind the last one
-  huge_buffer<std::int32_t> columns;
-  huge_buffer<double> values;
+  huge_vector<std::int64_t> first;  ///< element of each row, and behind the last one
+  huge_vector<std::int32_t> columns;
+  huge_vector<double> values;
 
   [[nodiscard]] std::int64_t elements() const { return first[rows]; }
 };

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "teff/apps/huge_vector.hpp"
+
 namespace teff::apps::hpcg {
 
 /// The points of a box; x changes fastest from row to row.
@@ -17,8 +19,8 @@ struct box {
 /// A sparse matrix row by row. The columns of a row ascend.
 struct matrix {
   std::vector<std::int32_t> first;  ///< the first entry of each row, and at the end the number of all
-  std::vector<std::int32_t> columns;
-  std::vector<double> values;
+  huge_vector<std::int32_t> columns;
+  huge_vector<double> values;
   std::vector<std::int32_t> diagonal;  ///< the entry of each row on the diagonal
 
   [[nodiscard]] std::int32_t rows() const { return static_cast<std::int32_t>(diagonal.size()); }

@@ -8,6 +8,7 @@
 #include "sssp/bins.hpp"
 #include "sssp/graph.hpp"
 #include "sssp/parts.hpp"
+#include "teff/apps/huge_vector.hpp"
 #include "teff/apps/ways.hpp"
 
 namespace teff::apps::sssp {
@@ -30,7 +31,7 @@ struct problem {
   const graph& of;
   vertex source;
   distance delta;
-  std::vector<distance> distances;
+  huge_vector<distance> distances;
   std::size_t bucket = 0;             ///< of this round
   std::vector<vertex> frontier;       ///< the vertices of this round; some may be there more than once
   std::vector<std::size_t> gathered;  ///< where in `frontier` the vertices of each bin begin

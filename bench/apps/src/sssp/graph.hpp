@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "teff/apps/huge_vector.hpp"
+
 namespace teff::apps::sssp {
 
 using vertex = std::int32_t;
@@ -40,7 +42,7 @@ class graph {
 
  private:
   std::vector<std::int64_t> first_;  ///< the first edge of each vertex, and at the end the number of all
-  std::vector<edge> edges_;
+  huge_vector<edge> edges_;
 };
 
 }  // namespace teff::apps::sssp
