@@ -67,7 +67,7 @@ int domains_along_edge(index edge, int ranks) {
   const int parts = static_cast<int>(std::lround(std::cbrt(ranks)));
   if (parts * parts * parts != ranks)
     throw bench::usage_error(fmt::format(
-        "-size {}: {} ranks do not divide the cube into equal cubes, as 1, 8 or 27 ranks do; start 8 by "
+        "-size {}: {} ranks do not divide a cube into equal cubes, as 1, 8 or 27 ranks do; start 8 by "
         "--ranks 8, or 1 by --workers 1",
         edge, ranks));
   if (edge % parts != 0)
