@@ -27,7 +27,7 @@ class apps_system final : public tile_system {
 
   [[nodiscard]] bool has(way_kind /*how*/) const override { return true; }
   [[nodiscard]] std::string_view variant(way_kind how) const override { return variant_of(how); }
-  counts run_steps(way_kind how, std::int64_t parts, const program& steps,
+  counts run_steps(way_kind how, std::int64_t tasks_of_step, const program& steps,
                    teff::bench::region_meter& region) override {
     if (how == way_kind::loops) {
       loops each([](std::int64_t count, const auto& body) {
@@ -37,7 +37,7 @@ class apps_system final : public tile_system {
       timed(0, region, [&] { steps(each); });
       return {};
     }
-    flow_tasks tasks(runtime_, parts, how == way_kind::worksharing);
+    flow_tasks tasks(runtime_, tasks_of_step, how == way_kind::worksharing);
     timed(0, region, [&] { steps(tasks); });
     return {.tasks = tasks.made()};
   }

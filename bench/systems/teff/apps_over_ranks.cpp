@@ -74,7 +74,7 @@ class ranks_system final : public tile_system {
   /// The size of tiles' messages is none of the steps'.
   [[nodiscard]] bool has(way_kind /*how*/) const override { return size_ == message_size::large; }
   [[nodiscard]] std::string_view variant(way_kind how) const override { return variant_of(how); }
-  counts run_steps(way_kind how, std::int64_t parts, const program& steps,
+  counts run_steps(way_kind how, std::int64_t tasks_of_step, const program& steps,
                    teff::bench::region_meter& region) override {
     if (how == way_kind::loops) {
       loops_over_ranks each([](std::int64_t count, const auto& body) {
@@ -87,7 +87,7 @@ class ranks_system final : public tile_system {
     int argc = 0;
     char** argv = nullptr;
     const teff::mpi job(argc, argv);
-    flow_over_ranks tasks(runtime_, parts, how == way_kind::worksharing);
+    flow_over_ranks tasks(runtime_, tasks_of_step, how == way_kind::worksharing);
     runtime_.run([&] { run_on_all_ranks(tasks, steps, region); });
     return {.tasks = tasks.made()};
   }
