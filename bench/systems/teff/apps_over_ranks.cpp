@@ -75,7 +75,7 @@ class ranks_system final : public tile_system {
     return how != way_kind::graph && size_ == message_size::large;
   }
   [[nodiscard]] std::string_view variant(way_kind how) const override { return variant_of(how); }
-  counts run_steps(way_kind how, std::int64_t parts, const program& steps,
+  counts run_steps(way_kind how, std::int64_t tasks_of_step, const program& steps,
                    teff::bench::region_meter& region) override {
     if (how == way_kind::loops) {
       loops_over_ranks each(parallel_loop);
@@ -85,7 +85,7 @@ class ranks_system final : public tile_system {
     int argc = 0;
     char** argv = nullptr;
     const teff::mpi job(argc, argv);
-    flow_over_ranks tasks(runtime_, parts, how == way_kind::worksharing);
+    flow_over_ranks tasks(runtime_, tasks_of_step, how == way_kind::worksharing);
     runtime_.run([&] { run_on_all_ranks(tasks, steps, region); });
     return {.tasks = tasks.made()};
   }

@@ -125,6 +125,10 @@ class trace::writer {
       std::fprintf(file_, ",\"name\":\"thread_name\",\"args\":{\"name\":\"worker %u\"}}", i);
       begin("M", i);
       std::fprintf(file_, ",\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":%u}}", i);
+      if (const std::uint64_t lost = of_.rings_[i]->lost(); lost != 0) {
+        begin("M", i);
+        std::fprintf(file_, ",\"name\":\"lost_events\",\"args\":{\"lost_events\":%" PRIu64 "}}", lost);
+      }
     }
   }
 

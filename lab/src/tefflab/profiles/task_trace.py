@@ -43,7 +43,7 @@ class Track:
 
 @dataclass(frozen=True, slots=True)
 class TaskTrace:
-    """The workers from the first task's beginning to the last one's end."""
+    """The workers from the first task's beginning to the last one's end, without a time of which events were lost."""
 
     began: float
     ended: float
@@ -70,6 +70,7 @@ def task_trace(events: Iterable[Mapping[str, Any]], lost: int = 0) -> TaskTrace:
     """TeffError if no event is a task."""
     slices: defaultdict[tuple[int, int], list[tuple[float, float, str, str]]] = defaultdict(list)
     names: dict[tuple[int, int], str] = {}
+    incomplete: set[tuple[int, int]] = set()
     ranks: dict[int, str] = {}
     for event in events:
         if event["ph"] == "X":
@@ -78,12 +79,16 @@ def task_trace(events: Iterable[Mapping[str, Any]], lost: int = 0) -> TaskTrace:
             slices[event["pid"], event["tid"]].append((began, ended, event.get("cat", ""), event["name"]))
         elif event["ph"] == "M" and event["name"] == "thread_name":
             names[event["pid"], event["tid"]] = event["args"]["name"]
+        elif event["ph"] == "M" and event["name"] == "lost_events":
+            incomplete.add((event["pid"], event["tid"]))
         elif event["ph"] == "M" and event["name"] == "rank":
             ranks[event["pid"]] = f"rank {event['args']['rank']}, "
-    tasks = [each for own in slices.values() for each in own if each[2] in TASKS]
+    # A worker keeps the slices that ended last. So its track is complete from the first end on.
+    complete = max((min(each[1] for each in slices[key]) for key in incomplete & slices.keys()), default=0.0)
+    tasks = [each for own in slices.values() for each in own if each[2] in TASKS and each[1] > max(each[0], complete)]
     if not tasks:
         raise TeffError("the trace has no task: trace a run that makes tasks")
-    began, ended = min(each[0] for each in tasks), max(each[1] for each in tasks)
+    began, ended = max(complete, min(each[0] for each in tasks)), max(each[1] for each in tasks)
     tracks = tuple(
         Track(
             key[0],

@@ -36,8 +36,8 @@ class system {
   /// The name of one of its ways in records.
   [[nodiscard]] virtual std::string_view variant(way_kind how) const { return name_of(how); }
   /// Calls steps(way) in a way that the system has, at the place from which its users start loops, or make
-  /// tasks. A step is cut into `parts` tasks.
-  virtual counts run_steps(way_kind /*how*/, std::int64_t /*parts*/, const program& /*steps*/,
+  /// tasks. A step is cut into `tasks` tasks; 0: see task_way.
+  virtual counts run_steps(way_kind /*how*/, std::int64_t /*tasks*/, const program& /*steps*/,
                            bench::region_meter& /*region*/) {
     return {};
   }
