@@ -50,6 +50,8 @@ class loaded_steps final : public loaded {
     said.own["work"] = app_->work();
     said.own["unit"] = what_.unit;
     if (all.counted.tasks) said.own["tasks"] = *all.counted.tasks;
+    if (all.counted.waiting_seconds)
+      said.own["waiting_share"] = *all.counted.waiting_seconds / (said.who.workers * all.elapsed_seconds);
     said.own.update(found.own);
   }
 
