@@ -14,7 +14,7 @@ from pydantic import ConfigDict, Field
 from tefflab.analysis.results import CaseRow
 from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.apps_experiment import AppsExperiment
-from tefflab.benchmarks.benchmark import Command, Experiment, Request
+from tefflab.benchmarks.benchmark import Command, Experiment, Option, Request
 from tefflab.benchmarks.cases import Fact, by_round, median_of_rounds
 from tefflab.benchmarks.compared import (
     ComparedBenchmark,
@@ -248,7 +248,7 @@ class Apps(ComparedBenchmark[AppsRecord]):
                 "Measure mini-apps: conjugate gradients, and GEMM and Cholesky on tiles, held against the cores' rate.",
                 "teff apps --cases cholesky --all-variants",
                 lambda request: self.plan(request, "Mini-apps"),
-                self.case_options,
+                (*self.case_options, Option("--trace", "Trace a run of each instead, as STORE/traces/*.json.", False)),
             ),
         )
 
