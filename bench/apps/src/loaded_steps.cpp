@@ -75,6 +75,8 @@ class loaded_steps final : public loaded {
     said.own["unit"] = what_.unit;
     if (all.counted.tasks) said.own["tasks"] = *all.counted.tasks;
     if (!tasks_by_type.empty()) said.own["tasks_by_type"] = tasks_by_type;
+    if (all.counted.waiting_seconds)
+      said.own["waiting_share"] = *all.counted.waiting_seconds / (said.who.workers * all.elapsed_seconds);
     said.own.update(found.own);
   }
 

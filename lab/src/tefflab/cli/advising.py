@@ -85,7 +85,7 @@ def advise_app(registry: Registry, asked: Asked, metg: Metg, picture: Path | Non
     """TeffError if a run fails or leaves no trace."""
     kind = find_benchmark("apps")
     program = find_program(registry, kind.name, asked.system, kind.adapters)
-    system = next(each for each in registry.systems if each.name == program.identity)
+    system = registry.owner(program)
     ensure(registry, [system], console=progress(), ways=lambda _: [[program]])
 
     def run(flags: Sequence[str], to: Path | None = None) -> SingleRun:

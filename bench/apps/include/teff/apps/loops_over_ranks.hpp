@@ -2,13 +2,23 @@
 
 #include <mpi.h>
 
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "teff/apps/system.hpp"
 #include "teff/apps/ways.hpp"
 #include "teff/bench/noise.hpp"
 
 namespace teff::apps {
+
+/// Calls a function of MPI that waits for other ranks. Returns the seconds that the call took.
+template <class Call>
+double timed_wait(const Call& call) {
+  const double began = MPI_Wtime();
+  call();
+  return MPI_Wtime() - began;
+}
 
 /// Loops on each rank, and messages between them: the thread that makes the steps waits for all messages of
 /// an exchange.
@@ -27,27 +37,45 @@ class loops_over_ranks final : public way {
     for (const crossing& each : all)
       MPI_Isend(each.sent.bytes().data(), static_cast<int>(each.sent.bytes().size()), MPI_BYTE, each.rank, 0,
                 MPI_COMM_WORLD, next++);
-    MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+    waited_ += timed_wait(
+        [&] { MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE); });
   }
   void reduce(const field& of, reduction by) override {
-    MPI_Allreduce(MPI_IN_PLACE, of.data, static_cast<int>(of.count), MPI_DOUBLE,
-                  by == reduction::sum ? MPI_SUM : MPI_MIN, MPI_COMM_WORLD);
+    waited_ += timed_wait([&] {
+      MPI_Allreduce(MPI_IN_PLACE, of.data, static_cast<int>(of.count), MPI_DOUBLE,
+                    by == reduction::sum ? MPI_SUM : MPI_MIN, MPI_COMM_WORLD);
+    });
   }
   void wait() override {}
+  /// The seconds in which the thread that makes the steps has waited for other ranks.
+  [[nodiscard]] double waited() const { return waited_; }
 
  private:
   loops<Loop> on_this_rank_;
   std::vector<MPI_Request> requests_;
+  double waited_ = 0;
 };
 
-/// Runs steps(way), from all ranks ready to all ranks done.
+/// Runs steps(way), from all ranks ready to all ranks done. Returns the seconds in which this rank, at the
+/// end, has waited for the others.
 template <class Way>
-void run_on_all_ranks(Way& way, const program& steps, bench::region_meter& region) {
+[[nodiscard]] double run_on_all_ranks(Way& way, const program& steps, bench::region_meter& region) {
   MPI_Barrier(MPI_COMM_WORLD);
   region.start();
   steps(way);
-  MPI_Barrier(MPI_COMM_WORLD);
+  const double waited = timed_wait([] { MPI_Barrier(MPI_COMM_WORLD); });
   region.stop();
+  return waited;
+}
+
+/// Runs the steps as loops that `workers` workers of this rank share. Returns how long the workers waited for
+/// other ranks. All workers wait while the thread that makes the steps waits.
+template <class Loop>
+[[nodiscard]] counts run_loops_on_all_ranks(int workers, Loop loop, const program& steps,
+                                            bench::region_meter& region) {
+  loops_over_ranks each(std::move(loop));
+  const double at_end = run_on_all_ranks(each, steps, region);
+  return {.waiting_seconds = workers * (each.waited() + at_end)};
 }
 
 }  // namespace teff::apps
