@@ -8,7 +8,7 @@
 namespace teff::apps {
 namespace {
 
-constexpr int timed_steps = 4;           // of the first type that comes so often
+constexpr int timed_steps = 2;           // of the first type that comes so often
 constexpr double grain = 20e3;           // nanoseconds: a task costs about 1 us, a twentieth of it
 constexpr std::int64_t most_tasks = 16;  // for each worker
 
