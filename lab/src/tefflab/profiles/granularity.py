@@ -8,7 +8,7 @@ elsewhere, or a rank waits for messages.
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -71,6 +71,7 @@ class Findings:
     elapsed: float  # from the first task's beginning to the last one's end
     times: Times
     types: tuple[TaskType, ...]  # the longest first
+    mean: float  # length of a task, of the types that decide
     cost: float  # of a task in this run, in worker time: making it, and the time between tasks
     grain: float  # how long a task should be
     grain_source: str
@@ -83,7 +84,7 @@ class Findings:
     @property
     def factor(self) -> float:
         """How many times as long the tasks should be."""
-        return _factor(self.types, self.grain)
+        return self.grain / self.mean
 
     def setting(self, now: int) -> int:
         """Into how many tasks to cut a loop of a process that is cut into `now` tasks. At least one for each worker,
@@ -111,18 +112,21 @@ class Findings:
 def find(trace: TaskTrace, metg: Metg) -> Findings:
     """The findings of a trace, for a machine of this METG."""
     counted: defaultdict[str, int] = defaultdict(int)
-    spent: defaultdict[str, float] = defaultdict(float)
+    spent: dict[str, float] = defaultdict(float)
     for track in trace.tracks:
         for each in track.stretches:
             if each.is_task:
                 counted[each.name] += each.is_first
                 spent[each.name] += each.seconds
+    spent = {name: spent[name] for name in spent if counted[name]}  # others have the ends of slices alone
     times = _times(trace)
-    tasks = max(sum(counted.values()), 1)
+    tasks = sum(counted.values())
     making = times.making / tasks
     cost = (times.making + times.between) / tasks
     workers = max(Counter(track.process for track in trace.tracks).values())
-    grain, source = _grain(metg, cost, making, workers)
+    mean = _mean(counted, spent)
+    phase, bound = _phase(times, may_be_shorter=mean > _length_at(metg))
+    grain, source = _grain(metg, phase, cost, making, workers)
     types = [
         TaskType(
             name,
@@ -133,9 +137,7 @@ def find(trace: TaskTrace, metg: Metg) -> Findings:
             grain * counted[name] / spent[name],
         )
         for name in sorted(spent, key=lambda each: -spent[each])
-        if counted[name] and spent[name] > 0
     ]
-    phase, bound = _phase(times, may_be_shorter=_factor(types, _length_at(metg)) < 1)
     return Findings(
         phase,
         bound,
@@ -144,6 +146,7 @@ def find(trace: TaskTrace, metg: Metg) -> Findings:
         trace.ended - trace.began,
         times,
         tuple(types),
+        mean,
         cost,
         grain,
         source,
@@ -151,10 +154,11 @@ def find(trace: TaskTrace, metg: Metg) -> Findings:
     )
 
 
-def _factor(types: Sequence[TaskType], grain: float) -> float:
-    """Of the types that decide."""
-    telling = [each for each in types if each.share >= _WORTH_COUNTING * types[0].share]
-    return grain * sum(each.tasks for each in telling) / sum(each.seconds for each in telling)
+def _mean(counted: Mapping[str, int], spent: Mapping[str, float]) -> float:
+    """Of a task, of the types that decide."""
+    least = _WORTH_COUNTING * max(spent.values())
+    telling = [name for name in spent if spent[name] >= least]
+    return sum(spent[name] for name in telling) / sum(counted[name] for name in telling)
 
 
 def _length_at(metg: Metg) -> float:
@@ -162,19 +166,19 @@ def _length_at(metg: Metg) -> float:
     return _PER_COST * metg.seconds / 2
 
 
-def _grain(metg: Metg, cost: float, making: float, workers: int) -> tuple[float, str]:
-    """The longest of three lengths."""
+def _grain(metg: Metg, phase: Phase, cost: float, making: float, workers: int) -> tuple[float, str]:
+    """The longest of two lengths, or of three. Only a run whose tasks are too fine shows what a task costs."""
     lengths = [
         (_length_at(metg), f"METG: {metg.source}"),
-        (_PER_COST * cost, "what a task costs in this run"),
         (workers * making, "one worker makes the tasks of all"),
     ]
+    if phase == "too fine":
+        lengths.append((_PER_COST * cost, "what a task costs in this run"))
     return max(lengths, key=lambda each: each[0])
 
 
 def _phase(times: Times, *, may_be_shorter: bool) -> tuple[Phase, str]:
-    """Tasks are too coarse only if they may be shorter. METG decides that: a run with few tasks hardly tells what a
-    task costs."""
+    """Tasks are too coarse only if they may be shorter."""
     short = times.making + times.between + times.starved
     if times.tasks >= GOOD * (times.total - times.other):
         return "good", "the tasks themselves"

@@ -1,6 +1,7 @@
 """A program's trace (`TEFF_TRACE`) as stretches of each worker: the task that it ran, or what it did between tasks."""
 
 import json
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -102,11 +103,11 @@ def task_trace(events: Iterable[Mapping[str, Any]], lost: int = 0) -> TaskTrace:
         elif event["ph"] == "M" and event["name"] == "rank":
             ranks[event["pid"]] = f"rank {event['args']['rank']}, "
     # A worker keeps the slices that ended last. So its track is complete from the first end on.
-    complete = max((min(each[1] for each in slices[key]) for key in incomplete & slices.keys()), default=0.0)
-    tasks = [each for own in slices.values() for each in own if each[2] in TASKS and each[1] > max(each[0], complete)]
+    complete = max((min(each[1] for each in slices[key]) for key in incomplete & slices.keys()), default=-math.inf)
+    tasks = [each for own in slices.values() for each in own if each[2] in TASKS and each[1] > each[0] >= complete]
     if not tasks:
         raise TeffError("the trace has no task: trace a run that makes tasks")
-    began, ended = max(complete, min(each[0] for each in tasks)), max(each[1] for each in tasks)
+    began, ended = min(each[0] for each in tasks), max(each[1] for each in tasks)
     tracks = tuple(
         Track(
             key[0],

@@ -16,9 +16,9 @@ namespace teff::apps {
 /// accesses of all tasks begin and end where parts do, and a system looks after few pieces of a field.
 class task_way : public way {
  public:
-  /// A step is cut into so many tasks. With 0, the way times the first steps of each type. After that, it
+  /// A step is cut into so many tasks. With 0, the way times the first two steps of each type. After that, it
   /// cuts a step into so many tasks that a task lasts about 20 us. But each worker has at least one task of a
-  /// step, and at most 16.
+  /// step, and at most 16. A type that comes later has as many tasks as the type with the most.
   task_way(std::int64_t tasks, int workers)
       : parts_(tasks > 0 ? tasks : workers), workers_(tasks > 0 ? 0 : workers) {}
 
