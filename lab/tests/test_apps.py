@@ -280,6 +280,8 @@ def test_a_system_that_runs_steps_solves_equations_with_the_same_bits_as_others_
         assert SOLVED[line].items() <= {at: float(f"{value:.6g}") for at, value in read.residuals.items()}.items()
         if each["ranks"] == 1:
             assert each["residuals"] == bits.setdefault(line, each["residuals"]), "they depend on system or workers"
+        else:
+            assert 0 < each["waiting_share"] <= 1, "ranks wait for each other's messages"
 
 
 KNOWN: dict[str, dict[str, float]] = {

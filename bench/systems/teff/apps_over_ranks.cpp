@@ -10,6 +10,7 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -41,22 +42,30 @@ class flow_over_ranks final : public flow_tasks {
     // after all tags that every MPI has.
     const int tag = exchanges_++ & 0x7fff;
     for (const crossing& each : all)
-      make_task(named(each.sent),
-                teff::named<"send">([bytes = std::span<const std::byte>(each.sent.bytes()), to = each.rank,
-                                     tag] { teff::mpi::isend(bytes, to, tag); }));
+      make_task(
+          named(each.sent),
+          teff::named<"send">([this, bytes = std::span<const std::byte>(each.sent.bytes()), to = each.rank,
+                               tag] { in_mpi_ += time_in_mpi([&] { teff::mpi::isend(bytes, to, tag); }); }));
     for (const crossing& each : all)
-      make_task(named(each.received), teff::named<"receive">([bytes = each.received.bytes(), from = each.rank,
-                                                              tag] { teff::mpi::irecv(bytes, from, tag); }));
+      make_task(named(each.received),
+                teff::named<"receive">([this, bytes = each.received.bytes(), from = each.rank, tag] {
+                  in_mpi_ += time_in_mpi([&] { teff::mpi::irecv(bytes, from, tag); });
+                }));
   }
   void reduce(const field& of, reduction by) override {
     const std::span numbers(reinterpret_cast<double*>(of.data), static_cast<std::size_t>(of.count));
     const auto operation = by == reduction::sum ? teff::mpi::operation::sum : teff::mpi::operation::smallest;
     make_task(teff::inout(numbers), teff::inout(order_of_reductions_),
-              teff::named<"reduce">([numbers, operation] { teff::mpi::iallreduce(numbers, operation); }));
+              teff::named<"reduce">([this, numbers, operation] {
+                in_mpi_ += time_in_mpi([&] { teff::mpi::iallreduce(numbers, operation); });
+              }));
   }
+  /// How many seconds tasks have spent in MPI.
+  [[nodiscard]] double in_mpi() const { return in_mpi_; }
 
  private:
   int exchanges_ = 0;
+  std::atomic<double> in_mpi_ = 0;
   char order_of_reductions_ = 0;  ///< MPI wants them in the same order on all ranks
 };
 
@@ -94,7 +103,7 @@ class ranks_system final : public tile_system {
       idle = idle_seconds() - before;
     };
     const double at_end = runtime_.run([&] { return run_on_all_ranks(tasks, timed, region); });
-    return {.tasks = tasks.made(), .waiting_seconds = idle + workers * at_end};
+    return {.tasks = tasks.made(), .waiting_seconds = idle + tasks.in_mpi() + workers * at_end};
   }
 
   counts run(gemm& product, teff::bench::region_meter& region) override {

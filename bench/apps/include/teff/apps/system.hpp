@@ -17,7 +17,7 @@ namespace teff::apps {
 struct counts {
   std::optional<std::int64_t> tasks;
   std::optional<std::int64_t> bytes_sent;  ///< of tiles, to other ranks
-  /// Of all workers together: how long they had nothing to run, as far as other ranks may be the reason.
+  /// Of all workers together: how long they were in MPI or had no task.
   std::optional<double> waiting_seconds;
 };
 
