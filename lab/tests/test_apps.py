@@ -293,7 +293,9 @@ KNOWN: dict[str, dict[str, float]] = {
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=[program.id for program in PROGRAMS])
-def test_a_system_that_runs_steps_finds_what_the_published_programs_find(program: Program) -> None:
+def test_a_system_that_runs_steps_finds_what_the_published_programs_find(
+    program: Program, bits: dict[str, dict[str, float]]
+) -> None:
     lines = [line for line in KNOWN for _ in range(2)]
     for line, each in zip(lines, answers(program, 2, "--batch", lines=lines), strict=True):
         SCHEMA.validate(each)
@@ -301,7 +303,11 @@ def test_a_system_that_runs_steps_finds_what_the_published_programs_find(program
             continue
         assert "error" not in each, f"{line}: {each['error']}"
         read = parse_record(json.dumps(each), AppsRecord).model_dump()
-        assert KNOWN[line].items() <= {key: float(f"{read[key]:.6g}") for key in KNOWN[line]}.items()
+        found = {key: read[key] for key in KNOWN[line]}
+        if each["ranks"] > 1 and "hpcg" in line:  # its sweeps end at a rank's border
+            assert found == bits.setdefault(f"{line} over {each['ranks']} ranks", found), "they depend on the system"
+        else:
+            assert KNOWN[line].items() <= {key: float(f"{value:.6g}") for key, value in found.items()}.items()
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])

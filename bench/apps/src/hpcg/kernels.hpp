@@ -9,11 +9,14 @@ namespace teff::apps::hpcg {
 // Each kernel takes a part [begin, end) of an index range. Threads may run the parts of one range at the same
 // time. A kernel that returns a number returns its part of a sum.
 
+/// Copies elements of a vector to `sent`, for some elements of the level's messages.
+void pack(level& at, const double* from, std::int64_t begin, std::int64_t end);
+
 // --- the preconditioner, on one level
 
-/// x = 0 in some rows.
+/// x = 0 in some rows or ghosts.
 void clear(level& at, std::int64_t begin, std::int64_t end);
-/// Solves the equations of some units of `order` for their unknowns, in ascending order.
+/// Solves the equations of some tiles of `order` for their unknowns, in ascending order.
 void smooth_forwards(level& at, std::int64_t begin, std::int64_t end);
 /// The same in descending order.
 void smooth_backwards(level& at, std::int64_t begin, std::int64_t end);
