@@ -60,7 +60,8 @@ struct task_loop_options {
 // tasks wait for which.
 //
 // - A replay calls the same bodies again, on the workers that ran them, and on each in the order of the
-//   recorded run. The result is as if the program made the tasks again, in the order of making, once an
+//   recorded run. A worker that waits for tasks to which their worker does not get runs them in its place.
+//   The result is as if the program made the tasks again, in the order of making, once an
 //   iteration. Iterations overlap as far as the accesses allow. A body that counts its calls knows the
 //   iteration.
 // - A runtime runs one replay at a time. No other task of the flow may touch the same memory meanwhile.

@@ -85,11 +85,13 @@ struct no_result_flag {
 //   order, when the tasks that it depended on have ended. It counts, hashes and allocates nothing; a worker
 //   waits for another where a dependence crosses from one to the other, and nowhere else. So record a good
 //   run: with place(), or on a machine that does nothing else.
+// - If a worker does not get to its tasks, since another program has its core, a worker that waits for them
+//   runs them in its place. They keep their order, and no two of them run at a time.
 // - A replay repeats the run as often as asked. Without the function `next`, an iteration begins when the one
 //   before has ended. With it, iterations overlap as far as the dependences let them: here a column goes on
 //   when its neighbours have done the step before.
 // - A runtime runs one replay at a time; further ones wait. Its workers do nothing else while they wait for
-//   each other.
+//   each other. So a body must not wait for work that only one certain worker may do.
 // - The runtime outlives the recording; the graph need not.
 template <std::copyable Key, class Hash = key_hash<Key>>
 class recording {

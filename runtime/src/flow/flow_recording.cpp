@@ -210,11 +210,11 @@ void flow_recording::replay(std::uint64_t times) {
 
 void flow_recording::run_part(std::size_t part, std::uint64_t times) {
   const auto outer = std::exchange(flow_core::replayed, flow_.get());
-  const auto step = [&](std::size_t index, std::uint64_t) {
-    flow_task& task = *lists_[part][index];
+  const auto step = [&](std::size_t list, std::size_t index, std::uint64_t) {
+    flow_task& task = *lists_[list][index];
     if (shared_loop_of(task) != nullptr)
       return flow_core::replay_loop(
-          core_->parts()[part].worker, task,
+          core_->parts()[list].worker, task,
           [](const void* of) { return static_cast<const replay_core*>(of)->failed(); }, &*core_);
     task.body->run(task);
     for (std::size_t i = 0; task.body->reduction != nullptr; ++i) {

@@ -1,8 +1,11 @@
 #include <teff/detail/replay/replay_core.hpp>
+#include <teff/detail/scheduler/core_share.hpp>
+#include <teff/detail/scheduler/processor_clock.hpp>
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
 
+#include "platform/relax.hpp"
 #include "scheduler/blocked_activities.hpp"
 #include "scheduler/guest.hpp"
 #include "scheduler/scheduler.hpp"
@@ -13,7 +16,7 @@
 namespace teff::detail {
 
 replay_core::replay_core(scheduler& runtime, replay_plan plan)
-    : runtime_(runtime), plan_(std::move(plan)), jobs_(plan_.parts().size()) {
+    : runtime_(runtime), plan_(std::move(plan)), lists_(plan_.parts().size()), jobs_(plan_.parts().size()) {
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     jobs_[i].run = [](job& self) noexcept {
       const auto& me = static_cast<part_job&>(self);
@@ -69,6 +72,7 @@ void replay_core::wait_for_end_outside(bool may_take_part) {
 void replay_core::start() noexcept {
   plan_.reset();
   const auto parts = jobs_.size();
+  for (std::size_t i = 0; i < parts; ++i) lists_[i].reset(static_cast<std::uint32_t>(i));
   running_.store(parts, std::memory_order_relaxed);
   // The recording may be gone as soon as the last part is submitted.
   for (std::size_t i = 0; i < parts; ++i) submit_to(runtime_, plan_.parts()[i].worker, jobs_[i]);
@@ -96,24 +100,100 @@ void replay_core::fail(std::exception_ptr error) noexcept {
     if (!error_) error_ = std::move(error);
   }
   failed_.store(true, std::memory_order_release);
+  wake_all();
+}
+
+void replay_core::wake_all() const noexcept {
   for (const auto& part : plan_.parts()) published_to(runtime_, part.worker);
 }
 
-bool replay_core::wait_for(const replay_wait& wait, std::uint64_t iteration) const noexcept {
+const replay_wait* replay_core::awaited_by(std::size_t list) const noexcept {
+  const auto& part = parts()[list];
+  const auto [iteration, task] = lists_[list].next();
+  for (auto wait = part.begin_of(task).waits_end; wait < part.tasks[task].waits_end; ++wait)
+    if (!part.waits[wait].reached(iteration + 1)) return &part.waits[wait];
+  return nullptr;
+}
+
+// ---- A worker ----
+
+bool replay_turn::take_list() noexcept {
+  static_cast<void>(worker::current_or_end());
+  list_ = none;
+  if (!finds_list()) {
+    const traced_span span(event_kind::waiting, nullptr);
+    struct waiting {
+      replay_turn& turn;
+    };
+    const waiting waiting{*this};
+    block_until([](const void* what) { return static_cast<const struct waiting*>(what)->turn.finds_list(); },
+                &waiting);
+  }
+  if (list_ != own_) tasks_before_look_ = 1;
+  return list_ != none;
+}
+
+// Takes its own list, if that can go on. Else the list that its own one waits for, or the list that that one
+// waits for, and so on. True if it holds a list, and if there is nothing to wait for any more.
+bool replay_turn::finds_list() noexcept {
+  if (list_ != none || core_.failed() || core_.lists_[own_].next().iteration == times_) return true;
+  auto found = own_;
+  for (std::size_t hops = 0; const auto* const wait = core_.awaited_by(found); ++hops) {
+    found = wait->producer;
+    // As a worker reads places that change, it might go round for ever.
+    if (core_.lists_[found].is_held() || hops == core_.lists_.size()) return false;
+  }
+  auto& list = core_.lists_[found];
+  if (list.take(own_, found == own_ || stands(found))) {
+    list_ = found;
+    return true;
+  }
+  if (found == own_) list.want();
+  return false;
+}
+
+// Whether a list that could go on has stood still for so long that its worker does not seem to come.
+bool replay_turn::stands(std::uint32_t list) noexcept {
+  constexpr std::int64_t patience = 20'000;  // nanoseconds
+  const auto now = processor_clock::now();
+  const auto place = core_.lists_[list].next();
+  if (watched_ == list && watched_place_ == place)
+    return now - watched_since_ >= processor_clock::in(patience);
+  watched_ = list;
+  watched_place_ = place;
+  watched_since_ = now;
+  return false;
+}
+
+void replay_turn::leave(replay_place next) noexcept {
+  auto& list = core_.lists_[list_];
+  const auto to = gives_way_ ? replay_list<>::any_worker : list.is_wanted() ? list_ : own_;
+  list.leave(next, to);
+  if (list_ != own_) published_to(core_.runtime_, core_.parts()[list_].worker);
+  if (!std::exchange(gives_way_, false)) return;
+  core_.wake_all();
+  this_core.give_way();
+}
+
+bool replay_turn::comes_soon(const replay_wait& wait, std::uint64_t iteration) const noexcept {
+  if (list_ != own_ || core_.lists_[wait.producer].is_left_to(own_)) return false;
   const traced_span span(event_kind::waiting, nullptr);
-  struct awaited {
-    const replay_core& core;
-    const replay_wait& wait;
-    std::uint64_t iteration;
-  };
-  const awaited awaited{*this, wait, iteration};
-  block_until(
-      [](const void* what) {
-        const auto& me = *static_cast<const struct awaited*>(what);
-        return me.wait.reached(me.iteration) || me.core.failed();
-      },
-      &awaited);
-  return !failed();
+  constexpr unsigned most_looks = 64;
+  for (unsigned looks = 0; looks < most_looks; ++looks) {
+    relax();
+    if (wait.reached(iteration) || core_.failed()) return true;
+  }
+  return false;
+}
+
+// A worker gives its core away between two tasks, if another worker is there to run its list meanwhile.
+bool replay_turn::look_around() noexcept {
+  // Relaxed: a hint.
+  const bool has_others = core_.running_.load(std::memory_order_relaxed) > 1;
+  gives_way_ = has_others && this_core.is_time_to_give_way();
+  const bool is_own = list_ == own_;
+  tasks_before_look_ = is_own && !(has_others && this_core.is_shared()) ? tasks_between_looks : 1;
+  return !gives_way_ && (is_own || !(core_.lists_[list_].is_wanted() || core_.awaited_by(own_) == nullptr));
 }
 
 }  // namespace teff::detail

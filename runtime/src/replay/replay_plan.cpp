@@ -87,6 +87,11 @@ replay_plan::replay_plan(const std::vector<std::uint32_t>& tasks, std::span<cons
     before = &each;
   }
 
+  std::vector<std::uint32_t> part_of;  // by worker
+  for (std::uint32_t parts = 0; const auto each : tasks) {
+    part_of.push_back(parts);
+    parts += each != 0 ? 1 : 0;
+  }
   auto need = needs.begin();
   auto raise = raises.begin();
   for (std::uint32_t worker = 0; worker < tasks.size(); ++worker) {
@@ -96,8 +101,8 @@ replay_plan::replay_plan(const std::vector<std::uint32_t>& tasks, std::span<cons
       for (; need != needs.end() && need->waiter == worker && need->index == index; ++need) {
         const auto [flag, rank] = raises[raise_for(*need)];
         const auto& counted = counted_[flag];
-        part.waits.push_back({counted.flag, static_cast<std::uint64_t>(counted.raises),
-                              rank - (need->position < 0 ? counted.raises : 0)});
+        part.waits.push_back({counted.flag, static_cast<std::uint32_t>(counted.raises),
+                              part_of[counted.worker], rank - (need->position < 0 ? counted.raises : 0)});
       }
       const replay_flag<>* raised_before = nullptr;
       for (; raise != raises.end() && raise->first.worker == worker && raise->first.index == index; ++raise) {

@@ -63,11 +63,12 @@ struct recorded_run {
 
  private:
   template <class Step>
-  static void run_part(recorded_run& all, std::size_t index, std::uint64_t times, Step& step) {
-    const recorded_list<Key>& own = all.lists[index];
+  static void run_part(recorded_run& all, std::size_t own, std::uint64_t times, Step& step) {
     const observed_here nobody({});
-    run_replay_part(all.core, index, times,
-                    [&](std::size_t task, const std::uint64_t i) { step(own, task, i); });
+    run_replay_part(all.core, own, times,
+                    [&, lists = all.lists.data()](std::size_t list, std::size_t task, const std::uint64_t i) {
+                      step(lists[list], task, i);
+                    });
   }
 };
 

@@ -1,7 +1,8 @@
 // The part of a recording that does not depend on the type of its keys: its workers begin, wait for each
-// other, and end.
+// other, run each other's lists, and end.
 #pragma once
 
+#include <teff/detail/replay/replay_list.hpp>
 #include <teff/detail/replay/replay_plan.hpp>
 #include <teff/detail/scheduler/gang.hpp>
 #include <teff/detail/scheduler/job.hpp>
@@ -40,14 +41,13 @@ class replay_core {
   void fail(std::exception_ptr error) noexcept;
   // Relaxed: a body that is called all the same is no harm.
   [[nodiscard]] bool failed() const noexcept { return failed_.load(std::memory_order_relaxed); }
-  // Returns when the flag has been raised far enough; false: when the replay failed.
-  [[nodiscard]] bool wait_for(const replay_wait& wait, std::uint64_t iteration) const noexcept;
   void raise(const replay_signal& signal) const noexcept {
     if (signal.flag != nullptr) signal.flag->raise();
     published_to(runtime_, signal.worker);
   }
 
  private:
+  friend class replay_turn;
   struct part_job : job {
     replay_core* core = nullptr;
     std::size_t part = 0;
@@ -60,9 +60,14 @@ class replay_core {
   void run_part(std::size_t part) noexcept;
   void end() noexcept;
   void wait_for_end_outside(bool may_take_part);
+  void wake_all() const noexcept;
+  // The first wait of the list's next task that lasts; null: the task can begin. A hint unless the calling
+  // worker holds the list.
+  [[nodiscard]] const replay_wait* awaited_by(std::size_t list) const noexcept;
 
   scheduler& runtime_;
   replay_plan plan_;
+  std::vector<replay_list<>> lists_;  // of the parts
   std::vector<part_job> jobs_;
   std::vector<unsigned> workers_;  // of the parts
   own_gang gang_;
@@ -76,26 +81,80 @@ class replay_core {
   std::atomic<std::uint32_t> ended_{0};
 };
 
-// On the worker of a part: calls step(task, i) for each of its tasks in each iteration i, when what the task
-// waits for has ended.
+// The worker of a part. It runs its own list, and that of another worker while its own list waits for it.
+class replay_turn {
+ public:
+  replay_turn(replay_core& core, std::size_t own, std::uint64_t times) noexcept
+      : core_(core), own_(static_cast<std::uint32_t>(own)), times_(times) {}
+
+  // Waits until the worker holds a list whose next task can begin. False: its own list has ended, or the
+  // replay has failed.
+  [[nodiscard]] bool take_list() noexcept;
+  // The list that it holds.
+  [[nodiscard]] std::uint32_t list() const noexcept { return list_; }
+  [[nodiscard]] replay_place place() const noexcept { return core_.lists_[list_].next(); }
+  void leave(replay_place next) noexcept;
+
+  // The next task of the list that it holds waits. False: it had better leave the list.
+  [[nodiscard]] bool comes_soon(const replay_wait& wait, std::uint64_t iteration) const noexcept;
+  // Asked after each task. False: it is to leave the list.
+  [[nodiscard]] bool stays() noexcept { return --tasks_before_look_ != 0 || look_around(); }
+
+ private:
+  static constexpr std::uint32_t none = ~0U;
+  static constexpr unsigned tasks_between_looks = 16;
+
+  [[nodiscard]] bool look_around() noexcept;
+  [[nodiscard]] bool finds_list() noexcept;
+  [[nodiscard]] bool stands(std::uint32_t list) noexcept;
+
+  replay_core& core_;
+  const std::uint32_t own_;
+  const std::uint64_t times_;
+  std::uint32_t list_ = none;
+  unsigned tasks_before_look_ = tasks_between_looks;
+  bool gives_way_ = false;
+  // A list that another worker could go on with, since when its next task is the same.
+  std::uint32_t watched_ = none;
+  replay_place watched_place_;
+  std::int64_t watched_since_ = 0;
+};
+
+// Runs tasks of the list that the worker holds. Returns at which task the worker leaves it.
 template <class Step>
-void run_replay_part(replay_core& core, std::size_t index, std::uint64_t times, Step step) {
-  const replay_part& part = core.parts()[index];
-  for (std::uint64_t i = 0; i < times; ++i) {
-    const auto* wait = part.waits.data();
-    const auto* signal = part.signals_sent.data();
-    for (std::size_t task = 0; task < part.tasks.size(); ++task) {
+replay_place run_list(replay_core& core, replay_turn& turn, std::uint64_t times, Step& step) {
+  const auto list = turn.list();
+  const replay_part& part = core.parts()[list];
+  auto [i, task] = turn.place();
+  for (; i < times; ++i, task = 0) {
+    const auto begin = part.begin_of(task);
+    const auto* wait = part.waits.data() + begin.waits_end;
+    const auto* signal = part.signals_sent.data() + begin.signals_end;
+    while (task < part.tasks.size()) {
       for (const auto* const end = part.waits.data() + part.tasks[task].waits_end; wait != end; ++wait) {
-        if (!wait->reached(i + 1) && !core.wait_for(*wait, i + 1)) return;
+        if (!wait->reached(i + 1) && !turn.comes_soon(*wait, i + 1)) return {i, task};
       }
       if (core.failed()) [[unlikely]]
-        return;
-      step(task, i);
+        return {i, task};
+      step(list, task, i);
       for (const auto* const end = part.signals_sent.data() + part.tasks[task].signals_end; signal != end;
            ++signal)
         core.raise(*signal);
+      ++task;
+      if (!turn.stays()) [[unlikely]]
+        return task == part.tasks.size() ? replay_place{i + 1, 0} : replay_place{i, task};
     }
   }
+  return {times, 0};
+}
+
+// On the worker of a part: calls step(list, task, i) for each task of its list in each iteration i, when what
+// the task waits for has ended. While the list waits, calls it for tasks of other lists. Another worker may
+// call it for tasks of this list.
+template <class Step>
+void run_replay_part(replay_core& core, std::size_t own, std::uint64_t times, Step step) {
+  replay_turn turn(core, own, times);
+  while (turn.take_list()) turn.leave(run_list(core, turn, times, step));
 }
 
 }  // namespace teff::detail

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <span>
@@ -11,12 +12,12 @@
 namespace teff::detail {
 
 // A flag of a replay tells other workers how many of the tasks that raise it have ended. It counts up while a
-// replay lasts. One worker writes it, and a dependence costs the transfer of its cache line to the core of
-// the worker that waits.
+// replay lasts. The tasks of one list raise it, and a dependence costs the transfer of its cache line to the
+// core of the worker that waits.
 template <template <class> class Atomic = std::atomic>
 class replay_flag {
  public:
-  // By the worker whose flag it is.
+  // By the worker that holds the list of the tasks that raise it.
   void raise() noexcept {
     // Release: the bodies before it; pairs with reached().
     value_.store(value_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
@@ -47,7 +48,8 @@ struct replay_edge {
 // A flag that a task waits for: until `raises` x iteration + `offset`. Iteration 0 is the recorded run.
 struct replay_wait {
   const replay_flag<>* flag;
-  std::uint64_t raises;  // of the flag, in an iteration
+  std::uint32_t raises;    // of the flag, in an iteration
+  std::uint32_t producer;  // the part whose tasks raise it
   std::int64_t offset;
 
   [[nodiscard]] std::uint64_t count(std::uint64_t iteration) const noexcept {
@@ -75,6 +77,11 @@ struct replay_part {
     std::uint32_t waits_end = 0;
     std::uint32_t signals_end = 0;
   };
+  // Where the waits and signals of a task begin.
+  [[nodiscard]] task begin_of(std::size_t index) const noexcept {
+    return index == 0 ? task{} : tasks[index - 1];
+  }
+
   unsigned worker;
   std::vector<task> tasks;
   std::vector<replay_wait> waits;
