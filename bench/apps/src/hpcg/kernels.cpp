@@ -63,14 +63,12 @@ void correct(const level& coarse, level& fine, std::int64_t begin, std::int64_t 
     fine.x[std::size_t(coarse.finer[i])] += coarse.x[i];
 }
 
-double start(problem& of, std::int64_t begin, std::int64_t end) {
-  double sum = 0;
+void start(problem& of, std::int64_t begin, std::int64_t end) {
   for (auto i = std::size_t(begin); i < std::size_t(end); ++i) {
     of.x[i] = 0;
     of.finest().r[i] = of.b[i];
-    sum += of.b[i] * of.b[i];
+    of.terms[i] = of.b[i] * of.b[i];
   }
-  return sum;
 }
 
 void copy_residual(problem& of, std::int64_t begin, std::int64_t end) {
@@ -78,11 +76,9 @@ void copy_residual(problem& of, std::int64_t begin, std::int64_t end) {
   std::copy(top.r.begin() + begin, top.r.begin() + end, top.x.begin() + begin);
 }
 
-double residual_product(const problem& of, std::int64_t begin, std::int64_t end) {
+void residual_product(problem& of, std::int64_t begin, std::int64_t end) {
   const level& top = of.finest();
-  double sum = 0;
-  for (auto i = std::size_t(begin); i < std::size_t(end); ++i) sum += top.r[i] * top.x[i];
-  return sum;
+  for (auto i = std::size_t(begin); i < std::size_t(end); ++i) of.terms[i] = top.r[i] * top.x[i];
 }
 
 void turn(problem& of, std::int64_t begin, std::int64_t end) {
@@ -90,24 +86,20 @@ void turn(problem& of, std::int64_t begin, std::int64_t end) {
   for (auto i = std::size_t(begin); i < std::size_t(end); ++i) of.p[i] = z[i] + of.beta * of.p[i];
 }
 
-double apply(problem& of, std::int64_t begin, std::int64_t end) {
-  double sum = 0;
+void apply(problem& of, std::int64_t begin, std::int64_t end) {
   for (auto i = std::size_t(begin); i < std::size_t(end); ++i) {
     of.ap[i] = of.finest().a.product(static_cast<std::int32_t>(i), of.p.data());
-    sum += of.p[i] * of.ap[i];
+    of.terms[i] = of.p[i] * of.ap[i];
   }
-  return sum;
 }
 
-double step(problem& of, std::int64_t begin, std::int64_t end) {
+void step(problem& of, std::int64_t begin, std::int64_t end) {
   std::vector<double>& r = of.finest().r;
-  double sum = 0;
   for (auto i = std::size_t(begin); i < std::size_t(end); ++i) {
     of.x[i] += of.alpha * of.p[i];
     r[i] -= of.alpha * of.ap[i];
-    sum += r[i] * r[i];
+    of.terms[i] = r[i] * r[i];
   }
-  return sum;
 }
 
 }  // namespace teff::apps::hpcg

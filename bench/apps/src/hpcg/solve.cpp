@@ -100,8 +100,7 @@ void solution::run_blocks(std::string_view name, std::int64_t rows, access_finde
        .body = [rows, kernel](range some) { kernel(some.begin * block, std::min(some.end * block, rows)); }});
 }
 
-template <class Term>
-void solution::add_up(std::string_view name, const access_finder& accesses, Term term,
+void solution::add_up(std::string_view name, const access_finder& accesses, kernel_of_terms kernel,
                       std::function<void(double)> use) {
   run_blocks(
       name, of_.rows(),
@@ -109,10 +108,7 @@ void solution::add_up(std::string_view name, const access_finder& accesses, Term
         accesses(some, all);
         all.push_back(out(terms_, some));
       },
-      [this, term](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t row = begin; row < end; ++row)
-          of_.terms[std::size_t(row)] = term(of_, row, row + 1);
-      });
+      [this, kernel](std::int64_t begin, std::int64_t end) { kernel(of_, begin, end); });
   by_.run({.name = "sum",
            .accesses = [this](range, access_list& all) { all = {in(terms_), out(sum_name_)}; },
            .body = [this](range) { sum_ = std::accumulate(of_.terms.begin(), of_.terms.end(), 0.0); }});

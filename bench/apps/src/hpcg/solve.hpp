@@ -47,15 +47,15 @@ class solution {
     shared_vector x;
     field sent;
   };
+  using kernel_of_terms = void (*)(problem&, std::int64_t begin, std::int64_t end);
   using access_finder = std::function<void(range, access_list&)>;
 
   /// Runs kernel(begin, end) for blocks of `rows` rows.
   template <class Kernel>
   void run_blocks(std::string_view name, std::int64_t rows, access_finder accesses, Kernel kernel);
-  /// Runs term(problem, row, row + 1) for each row, adds up the terms in the order of the rows, then the sums
+  /// Runs a kernel that writes a term for each row, adds up the terms in the order of the rows, then the sums
   /// of all ranks, and calls use(sum).
-  template <class Term>
-  void add_up(std::string_view name, const access_finder& accesses, Term term,
+  void add_up(std::string_view name, const access_finder& accesses, kernel_of_terms kernel,
               std::function<void(double)> use);
   /// Brings the ghosts of a level's vector.
   void cross(std::size_t depth, const shared_vector& of);
