@@ -1,15 +1,19 @@
 """Mini-apps without any: answers each line with the record of a run that never took place.
 
     simulated_apps_program.py NAME SHARE --workers N --batch
+    simulated_apps_program.py NAME SHARE --workers N FLAGS
     simulated_apps_program.py NAME SHARE --identity
     simulated_apps_program.py NAME SHARE --cases
 
-It computes at that share of the cores' rate. The system `wrong` loses a tile of Cholesky; `library` has no tasks.
+With SIMULATED_TRACE=FILE in the environment, it leaves an empty trace. It computes at that share of the cores' rate.
+The system `wrong` loses a tile of Cholesky; `library` has no tasks.
 """
 
 import json
+import os
 import random
 import sys
+from pathlib import Path
 from typing import Any
 
 CORE = 50e9  # FLOP/s
@@ -70,9 +74,12 @@ def main() -> None:
     elif "--cases" in sys.argv:
         print("\n".join(json.dumps({"title": each["name"], "workers": "any"} | each) for each in CASES))
     else:
-        workers = int(sys.argv[sys.argv.index("--workers") + 1])
-        for count, line in enumerate(sys.stdin):
+        at = sys.argv.index("--workers")
+        workers, rest = int(sys.argv[at + 1]), sys.argv[at + 2 :]
+        for count, line in enumerate(sys.stdin if rest == ["--batch"] else [" ".join(rest)]):
             print(json.dumps(record(name, share, workers, line, count)), flush=True)
+        if file := os.environ.get("SIMULATED_TRACE"):
+            Path(file).write_text('{"traceEvents": []}')
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """Granularity: from the slices of a trace to a phase, a factor for each type of task, and a setting."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from conftest import skip_unless_there
 from tefflab import project_root
 from tefflab.cli import advising, single_runs
 from tefflab.cli import main as cli
-from tefflab.cli.advising import USUAL, metg_of, search, with_tasks
+from tefflab.cli.advising import USUAL, metg_of, search, setting_of, with_tasks
 from tefflab.errors import TeffError
 from tefflab.profiles.granularity import Findings, Metg, find
 from tefflab.profiles.task_picture import draw
@@ -91,6 +92,118 @@ def test_a_pause_of_the_machine_is_no_cost_of_tasks() -> None:
     assert of.cost == pytest.approx(0, abs=1e-12)
 
 
+def test_a_serial_part_of_the_program_is_no_creation_of_tasks() -> None:
+    maker: list[Slice] = [(0, 10000, "run", "main"), *tasks(0, 2000, 20, 99), *tasks(8000, 10000, 20, 99)]
+    other: list[Slice] = [*tasks(0, 2000, 20, 99), (2000, 8000, "parked", "parked"), *tasks(8000, 10000, 20, 99)]
+    of = found(maker, other)
+    assert of.phase == "good"
+    assert of.times.other == pytest.approx(12e-3, rel=1e-3)
+    assert of.cost == pytest.approx(0.95e-6, rel=0.01)
+
+
+def test_a_chain_of_short_tasks_is_bound_by_its_dependences_though_workers_are_idle() -> None:
+    of = found(tasks(0, 1000, 100, 8), [(0, 1000, "parked", "parked")], metg=Metg(2e-6, "a test"))
+    assert of.times.idle > of.times.between
+    assert (of.phase, of.bound.partition(":")[0]) == ("too fine", "dependences")
+
+
+def test_long_tasks_may_be_too_coarse_though_making_them_took_long() -> None:
+    """As where another program had the core for a moment."""
+    maker: list[Slice] = [(0, 10000, "run", "main"), *tasks(0, 10000, 10, 900)]
+    of = found(maker, [(0, 10000, "parked", "parked")], metg=Metg(2e-6, "a test"))
+    assert of.cost == pytest.approx(90e-6)
+    assert of.factor < 1
+    assert of.phase == "too coarse"
+
+
+def test_of_many_types_with_little_time_all_decide() -> None:
+    own = [slice_ for i in range(300) for slice_ in tasks(100 * i, 100 * i + 100, 5, 19, f"type {i}")]
+    assert found(own, metg=Metg(2e-6, "a test")).factor == pytest.approx(1)
+
+
+def test_a_worker_that_lost_events_counts_from_the_first_event_that_it_kept() -> None:
+    kept = tasks(5000, 10000, 50, 99)
+    made = events([(0, 10000, "run", "main"), *kept], tasks(0, 10000, 100, 99))
+    assert find(task_trace(made, 50), TINY).phase != "good"
+    lost = {"pid": 1, "tid": 1, "ph": "M", "name": "lost_events", "args": {"lost_events": 50}}
+    of = find(task_trace([*made, lost], 50), TINY)
+    assert of.phase == "good"
+    assert of.elapsed == pytest.approx(10e-3 - 5e-3 - 99e-6 - 1e-6, rel=0.01)
+    assert of.tasks == 49 + 49
+
+
+def bound_by_creation(random: Random) -> list[list[Slice]]:
+    """Worker 0 makes tasks, at most half as fast as the others could run them."""
+    others = random.randint(1, 5)
+    cost = random.uniform(2, 10)
+    length = others * cost * random.uniform(0.1, 0.5)
+    end = 60 * others * cost
+    idle: list[list[Slice]] = [[] for _ in range(others)]
+    for i in range(60 * others):
+        ended = i * cost + length
+        rest: Slice = (ended, (i + others) * cost, *random.choice([("searching", "searching"), ("parked", "parked")]))
+        idle[i % others] += [(i * cost, ended, "task", random.choice("ab")), rest]
+    return [[(0, end, "run", "main")], *idle]
+
+
+def bound_by_creation_on_one_worker(random: Random) -> list[list[Slice]]:
+    length = random.uniform(1, 10)
+    end = 100 * length * random.uniform(2, 5)
+    return [[(0, end, "run", "main"), *tasks(0, end, 100, length)]]
+
+
+def bound_by_dependences(random: Random) -> list[list[Slice]]:
+    length = random.uniform(1, 10)
+    end = 100 * length * random.uniform(2, 5)
+    main: list[Slice] = [(0, end, "waiting", "waiting")]
+    return [main + tasks(0, end, 100, length), *(tasks(0, end, 100, length) for _ in range(random.randint(0, 5)))]
+
+
+def bound_by_tasks(random: Random) -> list[list[Slice]]:
+    length = random.uniform(20, 900)
+    end = 50 * length * random.uniform(1.01, 1.06)
+    main: list[Slice] = [(0, end, "run", "main")]
+    return [main + tasks(0, end, 50, length), *(tasks(0, end, 50, length) for _ in range(random.randint(0, 5)))]
+
+
+def bound_by_few_tasks(random: Random) -> list[list[Slice]]:
+    """At least every other worker is idle while a loop runs."""
+    length = random.uniform(100, 2000)
+    busy = random.randint(1, 3)
+    idle: list[Slice] = [(i * length, (i + 1) * length, "parked", "parked") for i in range(30)]
+    return [tasks(0, 30 * length, 30, length)] * busy + [idle] * random.randint(busy, 4)
+
+
+PROGRAMS: list[tuple[Callable[[Random], list[list[Slice]]], str, str]] = [
+    (bound_by_creation, "too fine", "creation"),
+    (bound_by_creation_on_one_worker, "too fine", "creation"),
+    (bound_by_dependences, "too fine", "dependences"),
+    (bound_by_tasks, "good", "the tasks themselves"),
+    (bound_by_few_tasks, "too coarse", "idle workers"),
+]
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize(("program", "phase", "bound"), PROGRAMS)
+def test_a_program_of_one_phase_is_told_it_also_with_pauses_and_over_ranks(
+    program: Callable[[Random], list[list[Slice]]], phase: str, bound: str, seed: int
+) -> None:
+    workers = program(Random(seed))
+    once = events(*workers)
+    end = max(each[1] for slices in workers for each in slices)
+    pause = 20_000
+    later = [each | {"ts": each["ts"] + end + pause} for each in once if each["ph"] == "X"]
+    around: list[Slice] = [(-pause, 0, "parked", "parked"), (end, end + pause, "parked", "parked")]
+    second_rank = [each | {"pid": 2} for each in once]
+    of = find(task_trace(once), TINY)
+    assert (of.phase, of.bound.partition(":")[0]) == (phase, bound)
+    for variant in (events(*([*slices, *around] for slices in workers)), once + later, once + second_rank):
+        other = find(task_trace(variant), TINY)
+        assert (other.phase, other.bound) == (of.phase, of.bound)
+        assert other.factor == pytest.approx(of.factor, rel=0.05)
+        assert other.setting(8) == pytest.approx(of.setting(8), rel=0.05)
+
+
 def test_a_task_within_a_task_counts_its_own_time_and_the_outer_one_once() -> None:
     of = found([(0, 100, "task", "outer"), (20, 50, "task", "inner"), (60, 70, "task", "inner")])
     assert {each.name: (each.tasks, round(each.seconds * 1e6)) for each in of.types} == {
@@ -108,9 +221,10 @@ def test_a_task_should_last_as_long_as_metg_asks_for() -> None:
 
 
 def test_a_task_that_costs_more_here_than_at_metg_should_last_longer() -> None:
-    of = found(tasks(0, 1000, 10, 90))
+    of = found(tasks(0, 1000, 10, 70))
+    assert of.cost == pytest.approx(27e-6)
     assert of.grain == pytest.approx(19 * of.cost)
-    assert of.cost == pytest.approx(9e-6)
+    assert found(tasks(0, 1000, 10, 95)).grain == pytest.approx(19 * TINY.seconds / 2), "good tasks do not tell it"
 
 
 @pytest.mark.parametrize(("length", "setting"), [(2.0, 2), (19.0, 8), (190.0, 76)])
@@ -137,7 +251,16 @@ def test_the_quickest_setting_lies_between_two_slower_ones() -> None:
 
 def test_the_flags_get_another_number_of_tasks() -> None:
     assert with_tasks(["-app", "x", "-tasks", "3", "-size", "5"], 7) == ["-app", "x", "-size", "5", "-tasks", "7"]
+    assert with_tasks(["-tasks", "3"], "auto") == ["-tasks", "auto"]
     assert with_tasks(["--tasks=3", "-app", "x"], 7) == ["-app", "x", "-tasks", "7"]
+
+
+def test_a_setting_is_as_the_record_says_it() -> None:
+    chosen = {"parameters": {"tasks": "auto"}, "tasks_by_type": {"push": 8, "move": 2}}
+    assert setting_of(json.dumps(chosen)) == ("auto", 8)
+    assert setting_of('{"parameters": {"tasks": 3}}') == (3, 3)
+    with pytest.raises(TeffError, match="gemm: -tasks does not cut its loops"):
+        setting_of('{"parameters": {"app": "gemm"}}')
 
 
 def test_metg_is_what_was_measured_last_or_the_usual_one(tmp_path: Path) -> None:
@@ -159,6 +282,23 @@ def test_a_picture_has_a_bar_for_each_task_and_a_line_for_each_type() -> None:
     assert [each.get_text() for each in figure.axes[0].get_yticklabels()] == ["worker 0", "worker 1"]
     assert {"row", "column", "making tasks", "idle"} <= {each.get_text() for each in figure.texts}
     assert len(figure.axes[0].patches) == 2 + 4 + 4 + 3 + 3 + 1  # workers, tasks, making, idle
+
+
+def test_below_the_workers_of_a_rank_stands_when_its_operations_of_mpi_were_under_way() -> None:
+    requests = [
+        {"pid": 1, "tid": 1, "ph": kind, "ts": at, "cat": "request", "name": "send", "id": number}
+        for number, began, ended in (("0x1", 0, 200), ("0x2", 100, 300), ("0x3", 350, 900))
+        for kind, at in (("b", began), ("e", ended))
+    ]
+    idle: list[Slice] = [(0, 50, "task", "row"), (50, 400, "parked", "parked")]
+    of = task_trace(events(tasks(0, 400, 4, 100), idle) + requests)
+    assert of.waiting_share == pytest.approx((250 + 50) / 800)
+    (mpi,) = of.communication
+    assert [(round(1e6 * each.began), round(1e6 * each.ended)) for each in mpi.stretches] == [(0, 300), (350, 400)]
+    figure = draw(of, "one rank")
+    assert [each.get_text() for each in figure.axes[0].get_yticklabels()] == ["worker 0", "worker 1", "MPI"]
+    texts = [each.get_text() for each in figure.texts]
+    assert texts[texts.index("MPI under way") + 1].startswith("87")
 
 
 def test_the_command_reads_the_trace_of_any_program(tmp_path: Path) -> None:
@@ -214,7 +354,7 @@ def test_an_app_is_advised_from_one_traced_run_and_runs_with_other_settings(
     assert told["tasks_now"] == 9
     assert {each["name"] for each in told["types"]} == {"sparsemv", "waxpby", "ddot", "sum", "scalars"}
     assert told["tasks"] > 149 * 9
-    assert str(told["tasks_advised"]) in told["seconds_by_tasks"]
+    assert {str(told["tasks_advised"]), "9", "auto"} <= told["seconds_by_tasks"].keys()
     assert (tmp_path / "app.svg").is_file()
-    with pytest.raises(TeffError, match="has left no trace: only libteff traces its tasks"):
+    with pytest.raises(TeffError, match=r"has left no trace in .*no\.json"):
         single_runs.refuse_untraced(program, tmp_path / "no.json")

@@ -156,7 +156,7 @@ def broken(root: Path, how: str) -> None:
     [
         ("exit 3", "--identity ended with exit code 3"),
         ("echo no lake here >&2; exit 3", "--identity ended with exit code 3: no lake here"),
-        ("exec sleep 60", "gave no identity within 0.5 s"),
+        ("exec sleep 60", "gave no identity within 3 s"),
     ],
 )
 @pytest.mark.parametrize("systems", [(), ("lake",), ("lake", "lake/last")], ids=["all", "system", "both"])
@@ -168,8 +168,8 @@ def test_who_is_measured_in_the_place_of_a_broken_best_way_is_said_once(
     how: str,
     why: str,
 ) -> None:
-    monkeypatch.setattr(probing, "COMPILED_TIMEOUT", 0.5)
-    monkeypatch.setattr(probing, "PYTHON_TIMEOUT", 0.5)
+    monkeypatch.setattr(probing, "COMPILED_TIMEOUT", 3.0)  # a busy machine starts Python in less
+    monkeypatch.setattr(probing, "PYTHON_TIMEOUT", 3.0)
     broken(root, how)
     found = best_of_each(whoever_is_here(Registry(root), BENCHMARK, systems), systems)
     assert "lake/first" in [each.variant.id for each in found]

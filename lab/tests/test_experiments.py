@@ -31,8 +31,9 @@ ROOT = project_root()
 EXPERIMENTS = load_experiments(ROOT)
 OF_GRAPHS = [each for each in EXPERIMENTS if isinstance(each, GraphExperiment)]
 NEEDED = (
-    "fig2 fig3 fig6 fig7 fig8 fig9 fig10 fig11 fig12 grain micro spawn apps_weak apps_blocks apps_random apps_strong "
-    "multi_graph lulesh_grain apps_concurrency contention_primes contention_compile contention_patterns"
+    "fig2 fig3 fig6 fig7 fig8 fig9 fig10 fig11 fig12 grain micro spawn apps_weak hpccg_weak apps_blocks apps_random "
+    "apps_strong lulesh_weak multi_graph hpccg_strong lulesh_grain lulesh_strong apps_concurrency contention_primes "
+    "contention_compile contention_patterns"
 )
 
 ONE = """

@@ -108,6 +108,11 @@ def test_a_script_is_run_by_the_labs_own_python(tmp_path: Path) -> None:
         ('color = "#0072B2"', 'color = "blue"', "color"),
         ('parallelism = "implicit"', 'parallelism = "some"', "parallelism"),
         ("distributed = false", "distribution = false", "distributed"),
+        (
+            "distributed = false",
+            'distributed = false\ntrace = { A = "run" }',
+            "no variable of [trace] has {file} in it",
+        ),
         ("{workers}", "{worker}", "{worker} is no placeholder"),
         ('["{program}", ', "[", "{program} does not occur"),
         ("environment =", 'command_for_ranks = ["{program}"]\nenvironment =', "{ranks} does not occur"),

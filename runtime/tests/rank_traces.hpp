@@ -27,12 +27,16 @@ class rank_trace {
     }
     if (errors_.size() != static_cast<std::size_t>(ranks)) fault("there are other processes");
     for (const auto& [number, ends] : arrows_) look_at(number, ends);
+    for (const auto& [number, ends] : requests_)
+      if (ends.size() != 2 || ends[0] > ends[1]) fault("request " + number + " does not begin and end once");
   }
 
   // The first faults; empty if there are none.
   [[nodiscard]] const std::string& faults() const noexcept { return faults_; }
   // The number of arrows of messages, also of messages from a rank to itself.
   [[nodiscard]] std::size_t messages() const noexcept { return arrows_.size(); }
+  // The number of operations of MPI that tasks have begun.
+  [[nodiscard]] std::size_t requests() const noexcept { return requests_.size(); }
   [[nodiscard]] std::size_t messages_between_ranks() const noexcept { return between_ranks_; }
   // The last value of a counter, added up over all ranks.
   [[nodiscard]] double counted(const std::string& what) const {
@@ -100,6 +104,8 @@ class rank_trace {
     const int thread = each["tid"];
     if (kind == "X") {
       slices_[{process, thread}].push_back({at, at + nanoseconds(each["dur"])});
+    } else if (kind == "b" || kind == "e") {
+      requests_[each["id"]].push_back(at);
     } else if (kind != "i" && each["cat"] == "message") {
       auto& ends = arrows_[each["id"]];
       (kind == "s" ? ends.from : ends.to).push_back({process, thread, at});
@@ -130,6 +136,7 @@ class rank_trace {
   std::map<std::pair<int, int>, std::vector<slice>> slices_;
   std::map<std::pair<int, std::string>, double> counters_;
   std::map<std::string, arrow> arrows_;
+  std::map<std::string, std::vector<std::int64_t>> requests_;  // when it began and ended
   std::vector<event> told_;
 };
 

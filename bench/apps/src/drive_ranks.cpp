@@ -34,7 +34,8 @@ class job final : public graphs::mpi_adapter {
   void execute(graphs::workload& /*work*/) override {}
 };
 
-void add(std::optional<std::int64_t>& to, const std::optional<std::int64_t>& more) {
+template <class Number>
+void add(std::optional<Number>& to, const std::optional<Number>& more) {
   if (more) to = to.value_or(0) + *more;
 }
 
@@ -73,6 +74,7 @@ class company_of_ranks final : public company {
     for (std::size_t i = 1; i < all.size(); ++i) {
       add(one.counted.tasks, all[i].counted.tasks);
       add(one.counted.bytes_sent, all[i].counted.bytes_sent);
+      add(one.counted.waiting_seconds, all[i].counted.waiting_seconds);
       one.elapsed_seconds = std::max(one.elapsed_seconds, all[i].elapsed_seconds);
       one.seen += all[i].seen;
     }

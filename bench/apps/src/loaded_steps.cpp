@@ -2,6 +2,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -11,12 +13,28 @@
 namespace teff::apps {
 namespace {
 
+/// Into how many tasks a step is cut; 0: the way finds that out. A worksharing task is shared, so two are
+/// enough: one is at its end while the other begins.
+std::int64_t tasks_of_step(const work_in_steps& asked, way_kind how, int workers) {
+  switch (how) {
+    case way_kind::loops:
+      return 1;
+    case way_kind::tasks:
+      return asked.tasks;
+    case way_kind::worksharing:
+      return asked.tasks > 0 ? asked.tasks : 2;
+    case way_kind::graph:
+      return asked.tasks > 0 ? asked.tasks : std::int64_t{4} * workers;
+  }
+  return 1;
+}
+
 class loaded_steps final : public loaded {
  public:
-  loaded_steps(const work_in_steps& asked, way_kind how, std::int64_t parts, system& on, company& with)
+  loaded_steps(const work_in_steps& asked, way_kind how, system& on, company& with)
       : what_(*asked.what),
         how_(how),
-        parts_(parts),
+        tasks_(tasks_of_step(asked, how, on.describe().workers)),
         system_(on),
         company_(with),
         app_(asked.make({with.rank(), with.size()})) {
@@ -27,9 +45,14 @@ class loaded_steps final : public loaded {
 
   void run(bench::record& said) override {
     counts counted;
+    std::map<std::string, std::int64_t> tasks_by_type;
     bench::measurement measured = bench::measure([&](bench::region_meter& region) {
       company_.meet();
-      counted = system_.run_steps(how_, parts_, [&](way& by) { app_->run(by); }, region);
+      const auto steps = [&](way& by) {
+        app_->run(by);
+        tasks_by_type = by.tasks_by_type();
+      };
+      counted = system_.run_steps(how_, tasks_, steps, region);
     });
     const finding found = checked();
     const outcome all = company_.united({counted, measured.elapsed_seconds, measured.seen});
@@ -44,12 +67,16 @@ class loaded_steps final : public loaded {
         {"passed", said.error.empty()}, {"residual", found.residual}, {"bound", found.bound}};
     said.measured = std::move(measured);
     said.who.variant = system_.variant(how_);
-    said.own["parameters"] = {{"app", what_.name}, {"tasks", parts_}};
+    said.own["parameters"] = {{"app", what_.name},
+                              {"tasks", tasks_ > 0 ? bench::json(tasks_) : bench::json("auto")}};
     said.own["parameters"].update(app_->parameters());
     said.own["way"] = name_of(how_);
     said.own["work"] = app_->work();
     said.own["unit"] = what_.unit;
     if (all.counted.tasks) said.own["tasks"] = *all.counted.tasks;
+    if (!tasks_by_type.empty()) said.own["tasks_by_type"] = tasks_by_type;
+    if (all.counted.waiting_seconds)
+      said.own["waiting_share"] = *all.counted.waiting_seconds / (said.who.workers * all.elapsed_seconds);
     said.own.update(found.own);
   }
 
@@ -62,31 +89,17 @@ class loaded_steps final : public loaded {
     }
     finding found;
     bench::region_meter not_measured;
-    system_.run_steps(how_, parts_, [&](way& by) { found = app_->check(by); }, not_measured);
+    system_.run_steps(how_, tasks_, [&](way& by) { found = app_->check(by); }, not_measured);
     return found;
   }
 
   const description& what_;
   way_kind how_;
-  std::int64_t parts_;
+  std::int64_t tasks_;
   system& system_;
   company& company_;
   std::unique_ptr<app_over_ways> app_;
 };
-
-/// Into how many tasks a step is cut. A worksharing task is shared, so it is as long as several tasks.
-std::int64_t usual_parts(way_kind how, int workers) {
-  switch (how) {
-    case way_kind::loops:
-      return 1;
-    case way_kind::tasks:
-    case way_kind::graph:
-      return std::int64_t{4} * workers;
-    case way_kind::worksharing:
-      return 2;
-  }
-  return 1;
-}
 
 }  // namespace
 
@@ -102,10 +115,7 @@ std::unique_ptr<loaded> load(const work_in_steps& asked, system& on, company& wi
   }
   if (with.size() > 1 && !asked.what->over_ranks)
     throw lack(fmt::format("{} runs in one process, not over {} ranks", asked.what->name, with.size()));
-  const std::int64_t parts = *found == way_kind::loops ? 1
-                             : asked.tasks > 0         ? asked.tasks
-                                                       : usual_parts(*found, on.describe().workers);
-  return std::make_unique<loaded_steps>(asked, *found, parts, on, with);
+  return std::make_unique<loaded_steps>(asked, *found, on, with);
 }
 
 }  // namespace teff::apps

@@ -60,7 +60,8 @@ struct reader_of_steps {
     cli.name("");
     cli.set_help_flag();
     cli.add_option("--app", app, std::string(what.name))->option_text("WORD");
-    cli.add_option("--tasks", tasks, "how many tasks a loop is cut into; auto: as suits the workers")
+    cli.add_option("--tasks", tasks,
+                   "how many tasks a loop is cut into; auto: by the time of the first loops")
         ->check([](const std::string& text) {
           return count_of(text) < 0 ? "'" + text + "' is neither auto nor a positive number" : "";
         })

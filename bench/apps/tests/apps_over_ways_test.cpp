@@ -112,5 +112,16 @@ TEST(hpccg, has_the_known_residuals_over_ranks_in_every_order_of_their_tasks_and
       }
 }
 
+TEST(hpcg, passes_its_checks_over_ranks) {
+  const finding found = found_over_threads(2, maker_of({"hpcg", "--size 16"}), 3, 1);
+  EXPECT_EQ(found.wrong, "");
+  EXPECT_LE(found.residual, found.bound);
+}
+
+TEST(hpcg, refuses_ranks_whose_parts_four_grids_do_not_divide) {
+  EXPECT_THROW(static_cast<void>(maker_of({"hpcg", "--size 24"})({0, 2})), bench::usage_error);
+  EXPECT_THROW(static_cast<void>(maker_of({"hpcg", "--size 16"})({0, 3})), bench::usage_error);
+}
+
 }  // namespace
 }  // namespace teff::apps

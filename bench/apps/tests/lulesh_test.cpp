@@ -7,6 +7,7 @@
 #include <memory>
 #include <random>
 #include <ranges>
+#include <set>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -157,18 +158,25 @@ TEST(lulesh, has_the_same_bits_whatever_its_regions_cost) {
 }
 
 TEST(lulesh, names_the_neighbours_of_a_chunk) {
+  using set = std::set<index>;
   const domain at({.edge = 4});
-  const auto expect = [](range found, range expected) {
-    EXPECT_EQ(found.begin, expected.begin);
-    EXPECT_EQ(found.end, expected.end);
-  };
-  expect(nodes_of(at, {at.element(1, 1, 1), at.element(2, 1, 1)}), {at.node(1, 1, 1), at.node(2, 2, 2) + 1});
-  expect(elements_at(at, {at.node(2, 2, 2), at.node(3, 2, 2)}),
-         {at.element(1, 1, 1), at.element(2, 2, 2) + 1});
-  expect(elements_at(at, {at.node(4, 4, 4), at.nodes}), {at.element(3, 3, 3), at.elements});
-  expect(elements_beside(at, {at.element(1, 1, 1), at.element(2, 1, 1)}),
-         {at.element(1, 1, 0), at.element(1, 1, 2) + 1});
-  expect(elements_beside(at, {0, 1}), {0, at.element(0, 0, 1) + 1});
+  const auto each_once = [](const std::vector<index>& found) { return set(found.begin(), found.end()); };
+  set nodes;
+  set elements;
+  for (const index k : {1, 2})
+    for (const index j : {1, 2})
+      for (const index i : {1, 2}) {
+        nodes.insert(at.node(i, j, k));
+        elements.insert(at.element(i, j, k));
+      }
+  const index inside = at.element(1, 1, 1);
+  EXPECT_EQ(each_once(nodes_of(at, {inside, inside + 1})), nodes);
+  EXPECT_EQ(each_once(elements_at(at, {at.node(2, 2, 2), at.node(3, 2, 2)})), elements);
+  EXPECT_EQ(each_once(elements_at(at, {at.node(4, 4, 4), at.nodes})), (set{at.element(3, 3, 3)}));
+  EXPECT_EQ(each_once(elements_beside(at, {inside, inside + 1})),
+            (set{inside, inside - 1, inside + 1, at.element(1, 0, 1), at.element(1, 2, 1),
+                 at.element(1, 1, 0), at.element(1, 1, 2)}));
+  EXPECT_EQ(each_once(elements_beside(at, {0, 1})), (set{0, 1, at.element(0, 1, 0), at.element(0, 0, 1)}));
 }
 
 TEST(lulesh, has_regions_that_cover_all_elements_and_repeat_as_published) {

@@ -2,12 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <numeric>
+#include <random>
 #include <set>
+#include <utility>
 
 #include "teff/apps/box.hpp"
 #include "teff/apps/huge_vector.hpp"
+#include "teff/apps/task_way.hpp"
 #include "teff/bench/failure.hpp"
 #include "ways_in_tests.hpp"
 
@@ -68,6 +73,122 @@ TEST(field_access, of_one_task_of_a_step_has_one_address_if_it_names_what_the_ta
     in(all, tasks.part(i)).visit_parts(10, [&](std::byte*) { ++visits; });
     EXPECT_EQ(visits, 1);
   }
+}
+
+TEST(access_list, of_elements_to_read_has_their_iterations_and_neighbours_as_one_access) {
+  std::vector<double> memory(100);
+  const field all{std::span(memory), 16};
+  access_list found;
+  read_each(all, std::vector{99, 17, 0, 40, 17, 1}, found);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].elements, (range{0, 48}));
+  EXPECT_EQ(found[1].elements, (range{96, 100}));
+  read_each(all, std::vector<int>{}, found);
+  EXPECT_EQ(found.size(), 2U);
+}
+
+TEST(access_list, that_is_widened_touches_the_same_parts_each_by_one_access) {
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE(seed);
+  std::mt19937 random(seed);
+  const auto below = [&](std::int64_t end) {
+    return std::uniform_int_distribution<std::int64_t>(0, end - 1)(random);
+  };
+  for (int round = 0; round < 300; ++round) {
+    std::vector<double> memory(static_cast<std::size_t>(1 + below(500)));
+    const field all{std::span(memory), 1 + below(20)};
+    const cut tasks(all.iterations(), 1 + below(40));
+    std::vector<std::int64_t> elements;
+    for (std::int64_t i = below(30); i >= 0; --i) elements.push_back(below(all.count));
+    access_list widened{out(all, {0, 1})};
+    read_each(all, elements, widened);
+    widen(widened, tasks.parts());
+    EXPECT_EQ(widened.front().elements, out(all, {0, 1}).elements) << "a write";
+    for (std::int64_t i = 0; i < tasks.parts(); ++i) {
+      const range part = covered(all, tasks.part(i));
+      std::int64_t touching = 0;
+      for (const field_access& each : std::span(widened).subspan(1)) {
+        const bool is_outside = each.elements.end <= part.begin || part.end <= each.elements.begin;
+        const bool is_around = each.elements.begin <= part.begin && part.end <= each.elements.end;
+        EXPECT_TRUE(is_outside || is_around);
+        touching += !is_outside;
+      }
+      const bool is_read = std::ranges::any_of(
+          elements, [&](std::int64_t each) { return part.begin <= each && each < part.end; });
+      EXPECT_EQ(touching, is_read ? 1 : 0);
+    }
+  }
+}
+
+/// Runs each task at once, and notes the iterations that it has.
+class noting_tasks final : public task_way {
+ public:
+  using task_way::task_way;
+  void wait() override {}
+
+  std::vector<range> made;
+  access_list named;  ///< of the last task
+
+ private:
+  void make(const step& of, range some, const access_list& accesses) override {
+    of.body(some);
+    made.push_back(some);
+    named = accesses;
+  }
+};
+
+TEST(task_way, cuts_a_step_into_as_many_tasks_as_it_is_told) {
+  std::vector<double> memory(100);
+  const field all{std::span(memory), 10};
+  noting_tasks by(3, 2);
+  for (int i = 0; i < 10; ++i) {
+    by.made.clear();
+    by.run({.name = "any",
+            .count = 10,
+            .accesses = [&](range some, access_list& named) { named = {in(all, some, 1)}; },
+            .body = [](range) {}});
+    EXPECT_EQ(by.made, (std::vector<range>{{0, 3}, {3, 6}, {6, 10}}));
+    EXPECT_EQ(by.named.at(0).elements, (range{30, 100})) << "the last part, and the one before it";
+  }
+  EXPECT_TRUE(by.tasks_by_type().empty());
+}
+
+TEST(task_way, cuts_long_steps_into_more_tasks_and_keeps_the_accesses_at_the_ends_of_parts) {
+  constexpr int workers = 2;
+  constexpr std::int64_t count = 100;
+  std::vector<double> memory(1000);
+  const field all{std::span(memory), 10};
+  noting_tasks by(0, workers);
+  const auto run = [&](std::string_view name, std::chrono::microseconds iteration) {
+    by.made.clear();
+    by.run({.name = name,
+            .count = count,
+            .accesses = [&](range some, access_list& named) { named = {in(all, some, 1)}; },
+            .body =
+                [&](range some) {
+                  const auto end = std::chrono::steady_clock::now() + some.size() * iteration;
+                  while (std::chrono::steady_clock::now() < end) continue;
+                }});
+    std::int64_t next = 0;
+    for (const range& each : by.made) EXPECT_EQ(std::exchange(next, each.end), each.begin);
+    EXPECT_EQ(next, count);
+    return static_cast<std::int64_t>(by.made.size());
+  };
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(run("long", std::chrono::microseconds(8)), workers);
+    EXPECT_EQ(run("short", std::chrono::microseconds(0)), workers);
+  }
+  const std::int64_t most = run("long", std::chrono::microseconds(8));
+  EXPECT_EQ(most, 16 * workers) << "100 iterations of 8 us are 20 tasks of 20 us for each of two workers";
+  run("short", std::chrono::microseconds(0));
+  const cut parts(count, most);
+  EXPECT_EQ(by.named.at(0).elements.begin,
+            covered(all, parts.part(parts.part_of(by.made.back().begin - 1))).begin);
+  EXPECT_EQ(run("new", std::chrono::microseconds(0)), most);
+  const auto told = by.tasks_by_type();
+  EXPECT_EQ(told.at("long"), most);
+  EXPECT_EQ(told.at("short") % workers, 0);
+  EXPECT_EQ(told.size(), 2U);
 }
 
 TEST(way, of_tests_finds_an_access_that_a_step_does_not_name) {

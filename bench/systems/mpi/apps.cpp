@@ -19,9 +19,8 @@ class ranks_system final : public system {
   [[nodiscard]] bool has(way_kind how) const override { return how == way_kind::loops; }
   counts run_steps(way_kind /*how*/, std::int64_t /*parts*/, const program& steps,
                    teff::bench::region_meter& region) override {
-    loops_over_ranks each([](std::int64_t count, const auto& body) { body({0, count}); });
-    run_on_all_ranks(each, steps, region);
-    return {};
+    return run_loops_on_all_ranks(
+        1, [](std::int64_t count, const auto& body) { body({0, count}); }, steps, region);
   }
 };
 

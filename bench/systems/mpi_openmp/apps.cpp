@@ -34,15 +34,14 @@ class ranks_system final : public system {
   [[nodiscard]] bool has(way_kind how) const override { return how == way_kind::loops; }
   counts run_steps(way_kind /*how*/, std::int64_t /*parts*/, const program& steps,
                    teff::bench::region_meter& region) override {
-    loops_over_ranks each([](std::int64_t count, const auto& body) {
+    const auto loop = [](std::int64_t count, const auto& body) {
 #pragma omp parallel
       {
         const cut all(count, omp_get_num_threads());
         if (const int thread = omp_get_thread_num(); thread < all.parts()) body(all.part(thread));
       }
-    });
-    run_on_all_ranks(each, steps, region);
-    return {};
+    };
+    return run_loops_on_all_ranks(threads_, loop, steps, region);
   }
 
  private:

@@ -10,21 +10,17 @@
 
 #include "runtime.hpp"
 #include "teff/apps/drive.hpp"
+#include "teff/apps/task_way.hpp"
 
 namespace {
 
 using namespace teff::apps;
 
 /// Steps as tasks. A part of a field is its first byte.
-class depend_tasks final : public way {
+class depend_tasks final : public task_way {
  public:
-  explicit depend_tasks(std::int64_t parts) : parts_(parts) {}
+  using task_way::task_way;
 
-  void run(const step& each) override {
-    const cut tasks(each.count, parts_);
-    for (std::int64_t i = 0; i < tasks.parts(); ++i) make(each, tasks.part(i));
-    made_ += tasks.parts();
-  }
   void wait() override {
 #pragma omp taskwait
   }
@@ -42,13 +38,14 @@ class depend_tasks final : public way {
   [[nodiscard]] std::int64_t made() const { return made_; }
 
  private:
-  void make(const step& each, range some) {
-    each.accesses(some, accesses_);
+  void make(const step& each, range some, const access_list& accesses) override {
+    ++made_;
     read_.clear();
     written_.clear();
-    for (const field_access& one : accesses_)
-      one.visit_parts(
-          parts_, [&](std::byte* part) { (one.mode == access_mode::in ? read_ : written_).push_back(part); });
+    for (const field_access& one : accesses)
+      one.visit_parts(parts(), [&](std::byte* part) {
+        (one.mode == access_mode::in ? read_ : written_).push_back(part);
+      });
     std::byte* const* const read = read_.data();
     std::byte* const* const written = written_.data();
     const std::size_t reads = read_.size();
@@ -59,9 +56,7 @@ class depend_tasks final : public way {
     body(some);
   }
 
-  std::int64_t parts_;
   std::atomic<std::int64_t> made_ = 0;
-  access_list accesses_;
   std::vector<std::byte*> read_;
   std::vector<std::byte*> written_;
 };
@@ -77,10 +72,10 @@ class apps_system final : public tile_system {
 
   [[nodiscard]] std::optional<way_kind> tile_way() const override { return way_kind::tasks; }
   [[nodiscard]] bool has(way_kind how) const override { return how != way_kind::worksharing; }
-  counts run_steps(way_kind how, std::int64_t parts, const program& steps,
+  counts run_steps(way_kind how, std::int64_t tasks_of_step, const program& steps,
                    teff::bench::region_meter& region) override {
     if (how == way_kind::tasks) {
-      depend_tasks tasks(parts);
+      depend_tasks tasks(tasks_of_step, team_);
       in_parallel(region, [&] { steps(tasks); });
       return {.tasks = tasks.made()};
     }

@@ -29,7 +29,7 @@ class apps_system final : public tile_system {
   [[nodiscard]] std::optional<way_kind> tile_way() const override { return way_kind::graph; }
   [[nodiscard]] bool has(way_kind /*how*/) const override { return true; }
   [[nodiscard]] std::string_view variant(way_kind how) const override { return variant_of(how); }
-  counts run_steps(way_kind how, std::int64_t parts, const program& steps,
+  counts run_steps(way_kind how, std::int64_t tasks_of_step, const program& steps,
                    teff::bench::region_meter& region) override {
     if (how == way_kind::loops) {
       loops each(parallel_loop);
@@ -37,11 +37,11 @@ class apps_system final : public tile_system {
       return {};
     }
     if (how == way_kind::graph) {
-      graph_tasks tasks(runtime_, parts);
+      graph_tasks tasks(runtime_, tasks_of_step);
       timed(0, region, [&] { steps(tasks); });
       return {.tasks = tasks.made()};
     }
-    flow_tasks tasks(runtime_, parts, how == way_kind::worksharing);
+    flow_tasks tasks(runtime_, tasks_of_step, how == way_kind::worksharing);
     timed(0, region, [&] { steps(tasks); });
     return {.tasks = tasks.made()};
   }

@@ -4,11 +4,14 @@
 // tile does.
 #include <teff/message.hpp>
 #include <teff/mpi.hpp>
+#include <teff/named.hpp>
 #include <teff/runtime.hpp>
 #include <teff/task_graph.hpp>
 
 #include <mpi.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -39,22 +42,30 @@ class flow_over_ranks final : public flow_tasks {
     // after all tags that every MPI has.
     const int tag = exchanges_++ & 0x7fff;
     for (const crossing& each : all)
-      make_task(named(each.sent), [bytes = std::span<const std::byte>(each.sent.bytes()), to = each.rank,
-                                   tag] { teff::mpi::isend(bytes, to, tag); });
+      make_task(
+          named(each.sent),
+          teff::named<"send">([this, bytes = std::span<const std::byte>(each.sent.bytes()), to = each.rank,
+                               tag] { in_mpi_ += time_in_mpi([&] { teff::mpi::isend(bytes, to, tag); }); }));
     for (const crossing& each : all)
-      make_task(named(each.received), [bytes = each.received.bytes(), from = each.rank, tag] {
-        teff::mpi::irecv(bytes, from, tag);
-      });
+      make_task(named(each.received),
+                teff::named<"receive">([this, bytes = each.received.bytes(), from = each.rank, tag] {
+                  in_mpi_ += time_in_mpi([&] { teff::mpi::irecv(bytes, from, tag); });
+                }));
   }
   void reduce(const field& of, reduction by) override {
     const std::span numbers(reinterpret_cast<double*>(of.data), static_cast<std::size_t>(of.count));
     const auto operation = by == reduction::sum ? teff::mpi::operation::sum : teff::mpi::operation::smallest;
     make_task(teff::inout(numbers), teff::inout(order_of_reductions_),
-              [numbers, operation] { teff::mpi::iallreduce(numbers, operation); });
+              teff::named<"reduce">([this, numbers, operation] {
+                in_mpi_ += time_in_mpi([&] { teff::mpi::iallreduce(numbers, operation); });
+              }));
   }
+  /// How many seconds tasks have spent in MPI.
+  [[nodiscard]] double in_mpi() const { return in_mpi_; }
 
  private:
   int exchanges_ = 0;
+  std::atomic<double> in_mpi_ = 0;
   char order_of_reductions_ = 0;  ///< MPI wants them in the same order on all ranks
 };
 
@@ -75,19 +86,24 @@ class ranks_system final : public tile_system {
     return how != way_kind::graph && size_ == message_size::large;
   }
   [[nodiscard]] std::string_view variant(way_kind how) const override { return variant_of(how); }
-  counts run_steps(way_kind how, std::int64_t parts, const program& steps,
+  counts run_steps(way_kind how, std::int64_t tasks_of_step, const program& steps,
                    teff::bench::region_meter& region) override {
-    if (how == way_kind::loops) {
-      loops_over_ranks each(parallel_loop);
-      runtime_.run([&] { run_on_all_ranks(each, steps, region); });
-      return {};
-    }
     int argc = 0;
     char** argv = nullptr;
     const teff::mpi job(argc, argv);
-    flow_over_ranks tasks(runtime_, parts, how == way_kind::worksharing);
-    runtime_.run([&] { run_on_all_ranks(tasks, steps, region); });
-    return {.tasks = tasks.made()};
+    const auto workers = static_cast<int>(runtime_.workers());
+    if (how == way_kind::loops) {
+      return runtime_.run([&] { return run_loops_on_all_ranks(workers, parallel_loop, steps, region); });
+    }
+    flow_over_ranks tasks(runtime_, tasks_of_step, how == way_kind::worksharing);
+    double idle = 0;
+    const program timed = [&](way& by) {
+      const double before = idle_seconds();
+      steps(by);
+      idle = idle_seconds() - before;
+    };
+    const double at_end = runtime_.run([&] { return run_on_all_ranks(tasks, timed, region); });
+    return {.tasks = tasks.made(), .waiting_seconds = idle + tasks.in_mpi() + workers * at_end};
   }
 
   counts run(gemm& product, teff::bench::region_meter& region) override {
@@ -151,6 +167,12 @@ class ranks_system final : public tile_system {
   }
 
  private:
+  /// Of all workers since they began: without a task.
+  [[nodiscard]] double idle_seconds() const {
+    const teff::counters all = runtime_.counters();
+    return std::chrono::duration<double>(all.searching + all.parked).count();
+  }
+
   /// Calls begin(messages, left) on a worker, and returns when `own` tasks of this rank, and all of the other
   /// ranks', have called left.one_done(). Between runs the main thread uses MPI, so the objects that use it
   /// on workers live no longer than a run.

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "teff/apps/ways.hpp"
+#include "teff/apps/task_way.hpp"
 
 namespace teff::apps {
 
@@ -31,19 +31,15 @@ inline std::string_view variant_of(way_kind how) {
 }
 
 /// Steps as tasks of a flow, which several workers may share.
-class flow_tasks : public way {
+class flow_tasks : public task_way {
  public:
-  flow_tasks(teff::runtime& rt, std::int64_t parts, bool shared)
-      : flow_(rt), spawned_(rt), parts_(parts), shared_(shared) {
+  flow_tasks(teff::runtime& rt, std::int64_t tasks, bool shared)
+      : task_way(tasks, static_cast<int>(rt.workers())), flow_(rt), spawned_(rt), shared_(shared) {
     spawned_.indegree([](const spawned*) { return 0; })
         .priority([](const spawned* task) { return task->priority; })
         .body([](spawned* task) { task->body(); });
   }
 
-  void run(const step& each) final {
-    const cut tasks(each.count, parts_);
-    for (std::int64_t i = 0; i < tasks.parts(); ++i) make(each, tasks.part(i));
-  }
   void wait() final { flow_.wait(); }
   [[nodiscard]] bool spawns() const final { return !shared_; }
   void run_spawning(const std::function<void()>& first) final {
@@ -84,10 +80,9 @@ class flow_tasks : public way {
 
   void count_one() { made_.fetch_add(1, std::memory_order_relaxed); }  // a count
 
-  void make(const step& each, range some) {
-    each.accesses(some, accesses_);
+  void make(const step& each, range some, const access_list& accesses) final {
     named_.clear();
-    for (const field_access& one : accesses_) named_.push_back(named(one));
+    for (const field_access& one : accesses) named_.push_back(named(one));
     const char* const name = each.name.data();
     if (!shared_ || some.size() == 1)
       return make_task(named_, teff::named(name, [body = each.body, some] { body(some); }));
@@ -101,10 +96,8 @@ class flow_tasks : public way {
   std::mutex keeping_;
   std::deque<spawned> kept_;  ///< until all have run: a graph knows a key until its body has returned
   teff::task_graph<spawned*> spawned_;  ///< no task depends on another
-  std::int64_t parts_;
   bool shared_;
   std::atomic<std::int64_t> made_ = 0;
-  access_list accesses_;
   std::vector<teff::access> named_;
 };
 

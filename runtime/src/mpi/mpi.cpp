@@ -1,5 +1,6 @@
 // Packets between ranks of a node go through rings in shared memory (rings.md), all others by non-blocking
 // point to point. One lock guards all calls of MPI, so the level SERIALIZED is enough.
+#include <teff/detail/trace/recording.hpp>
 #include <teff/error.hpp>
 #include <teff/mpi.hpp>
 
@@ -24,6 +25,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <random>
 #include <span>
 #include <string>
 #include <thread>
@@ -76,6 +78,10 @@ class mpi::job {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     look_around();
+    std::random_device random;
+    std::uint64_t number = std::uint64_t{random()} << 32 | random();
+    MPI_Bcast(&number, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    detail::belong_to_job({rank, ranks, number, static_cast<int>(ranks_here) == ranks});
     MPI_Type_contiguous(static_cast<int>(block), MPI_BYTE, &blocks);
     MPI_Type_commit(&blocks);
     tasks.emplace(mutex);

@@ -3,6 +3,7 @@
 
 #include <teff/detail/attached_events/attached_events.hpp>
 #include <teff/detail/ready/inbox.hpp>
+#include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
 #include <teff/mpi.hpp>
 
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <limits>
@@ -40,6 +42,12 @@ std::exception_ptr error_of(const request_text& text, int code) {
                            " failed: " + std::string(reason.data(), static_cast<std::size_t>(length))));
 }
 
+// A worker has seen that the operation has completed. `began`: 0 if its beginning was not traced.
+void trace_end(const request_text& text, std::uint64_t began) noexcept {
+  if (auto* const ring = ring_here(); ring != nullptr && began != 0) [[unlikely]]
+    record_request(*ring, text.name, text.rank, began);
+}
+
 // Requests that one call has attached: an end waits for all of them.
 struct attached_call {
   attached_call(held_end<>& held, bool watched, request_text of) : end(held, watched), text(of) {}
@@ -48,6 +56,7 @@ struct attached_call {
   request_text text;
   std::vector<MPI_Request> requests;  // until a worker takes them to test them
   std::size_t left = 0;
+  std::uint64_t began = 0;  // ticks, if it is traced
   std::exception_ptr error;
   attached_call* next = nullptr;
 };
@@ -114,6 +123,7 @@ void attached_requests::end_one(std::size_t place, int code, tested& result) noe
               [&] { call->error = std::current_exception(); });
   if (--call->left != 0) return;
   ++result.completed;
+  trace_end(call->text, call->began);
   const waiting_end end = std::move(call->end);
   auto error = std::move(call->error);
   delete call;
@@ -199,6 +209,8 @@ void task_messages::start(const char* call, request_text text, std::size_t count
         auto& set = static_cast<attached_requests&>(events.events_made_by(&attached_requests::make));
         auto made = std::make_unique<attached_call>(held, events.is_watched(), text);
         made->requests.resize(count, MPI_REQUEST_NULL);
+        if (ring_here() != nullptr) [[unlikely]]
+          made->began = ticks_now();
         {
           const std::lock_guard lock(calls_);
           int code = begin(made->requests.data());
@@ -213,6 +225,7 @@ void task_messages::start(const char* call, request_text text, std::size_t count
         std::erase(made->requests, MPI_REQUEST_NULL);
         made->left = made->requests.size();
         if (made->left == 0) {
+          trace_end(text, made->began);
           task_source_base::release(held);
         } else {
           events.attach([&] { set.add(*made.release()); });
@@ -233,7 +246,7 @@ void task_messages::attach(const char* call, const MPI_Request* requests, std::s
                  "MPI_Init_thread for that level before teff::mpi is made, or let the task call "
                  "teff::mpi::isend, irecv, "
                  "ibcast, iallreduce, ibarrier");
-  start(call, {"requests of the program"}, count, [&](MPI_Request* to) {
+  start(call, {"request", "requests of the program"}, count, [&](MPI_Request* to) {
     std::copy_n(requests, count, to);
     return MPI_SUCCESS;
   });
@@ -304,7 +317,7 @@ MPI_Op operation_of(mpi::operation operation) {
 void mpi::send_bytes(std::span<const std::byte> data, int to, int tag) {
   constexpr auto call = "teff::mpi::isend";
   auto& job = expect(call, to, tag);
-  job.start(call, {"a send to rank", to, tag, data.size()}, detail::parts_of(data.size()),
+  job.start(call, {"send", "a send to rank", to, tag, data.size()}, detail::parts_of(data.size()),
             [&](MPI_Request* requests) {
               return begin_parts(data.size(), requests, [&](std::size_t at, int size, MPI_Request* request) {
                 return MPI_Isend(data.data() + at, size, MPI_BYTE, to, tag, job.all(), request);
@@ -315,7 +328,7 @@ void mpi::send_bytes(std::span<const std::byte> data, int to, int tag) {
 void mpi::receive_bytes(std::span<std::byte> data, int from, int tag) {
   constexpr auto call = "teff::mpi::irecv";
   auto& job = expect(call, from, tag);
-  const request_text text{"a receive from rank", from, tag, data.size()};
+  const request_text text{"receive", "a receive from rank", from, tag, data.size()};
   job.start(call, text, detail::parts_of(data.size()), [&](MPI_Request* requests) {
     return begin_parts(data.size(), requests, [&](std::size_t at, int size, MPI_Request* request) {
       return MPI_Irecv(data.data() + at, size, MPI_BYTE, from, tag, job.all(), request);
@@ -326,8 +339,8 @@ void mpi::receive_bytes(std::span<std::byte> data, int from, int tag) {
 void mpi::broadcast_bytes(std::span<std::byte> data, int from) {
   constexpr auto call = "teff::mpi::ibcast";
   auto& job = expect(call, from, 0);
-  job.start(call, {"a broadcast from rank", from, -1, data.size()}, detail::parts_of(data.size()),
-            [&](MPI_Request* requests) {
+  job.start(call, {"broadcast", "a broadcast from rank", from, -1, data.size()},
+            detail::parts_of(data.size()), [&](MPI_Request* requests) {
               return begin_parts(data.size(), requests, [&](std::size_t at, int size, MPI_Request* request) {
                 return MPI_Ibcast(data.data() + at, size, MPI_BYTE, from, job.all(), request);
               });
@@ -341,7 +354,7 @@ void mpi::reduce_numbers(void* data, std::size_t count, detail::mpi_number of, o
     throw misuse(std::string(call) + ": " + std::to_string(count) +
                  " numbers; MPI reduces 2147483647 at most in "
                  "a call: reduce them in parts");
-  job.start(call, {"an allreduce"}, 1, [&](MPI_Request* request) {
+  job.start(call, {"allreduce", "an allreduce"}, 1, [&](MPI_Request* request) {
     return MPI_Iallreduce(MPI_IN_PLACE, data, static_cast<int>(count), type_of(of), operation_of(by),
                           job.all(), request);
   });
@@ -350,7 +363,8 @@ void mpi::reduce_numbers(void* data, std::size_t count, detail::mpi_number of, o
 void mpi::ibarrier() {
   constexpr auto call = "teff::mpi::ibarrier";
   auto& job = task_messages::current(call);
-  job.start(call, {"a barrier"}, 1, [&](MPI_Request* request) { return MPI_Ibarrier(job.all(), request); });
+  job.start(call, {"barrier", "a barrier"}, 1,
+            [&](MPI_Request* request) { return MPI_Ibarrier(job.all(), request); });
 }
 
 void mpi::attach_requests(const void* requests, std::size_t count, std::size_t bytes_of_one) {

@@ -11,8 +11,9 @@
 
 namespace teff::detail {
 
-// The operation of a request, for errors and reports.
+// The operation of a request, for traces, errors and reports.
 struct request_text {
+  const char* name;
   const char* what;  // as "a receive from rank"; then come the numbers that are not negative
   int rank = -1;
   int tag = -1;

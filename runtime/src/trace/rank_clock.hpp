@@ -35,6 +35,9 @@ class rank_clock {
   // `same_clock`: both ranks say that they read the same clock.
   void add(const clock_round_trip& trip, bool same_clock) noexcept;
 
+  // Both ranks run on one machine, and no round trip is made.
+  void share() noexcept { add({}, true); }
+
   [[nodiscard]] bool is_known() const noexcept { return first_.has_value(); }
   // Whether both ranks read one clock, and no round trip contradicts that.
   [[nodiscard]] bool is_shared() const noexcept { return is_known() && same_ && agrees_; }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 #include <memory>
+#include <string>
 
 #include "catalogue.hpp"
 #include "hpcg/checks.hpp"
@@ -15,10 +16,11 @@
 namespace teff::apps::hpcg {
 namespace {
 
-/// Fifty iterations on a cube. The sweeps of the preconditioner go by wavefronts.
+/// Fifty iterations on a cube, or a rank's part of them.
 class solver final : public app_over_ways {
  public:
-  explicit solver(int side) : problem_({side, side, side}, sweep::wavefronts) {}
+  solver(int side, const place& at)
+      : side_(side), problem_(domain_of({side, side, side}, at.rank, at.ranks)) {}
 
   void reset() override {
     reached_ = {};
@@ -26,29 +28,48 @@ class solver final : public app_over_ways {
   }
   void run(way& by) override { reached_ = solution(problem_, by).solve(); }
 
-  /// Computes || b - A x || / || b || again, and whether the matrix and the preconditioner are symmetric.
+  /// All ranks make all checks, because these communicate.
   [[nodiscard]] finding check(way& by) override {
     constexpr double rounding = 1e-13;
-    finding found{.residual = recomputed_residual(problem_),
+    finding found{.residual = recomputed_residual(problem_, by),
                   .bound = rounding + reached_.scaled_residual,
                   .own = {{"scaled_residual", reached_.scaled_residual}}};
-    const auto* const known = std::ranges::find(all_known, problem_.finest().points.x, &known::side);
-    constexpr double tolerance = 1e-5;
-    if (known != std::end(all_known) &&
-        !(std::abs(reached_.scaled_residual / known->residual - 1) <= tolerance))
-      found.wrong = fmt::format("the scaled residual is {:.6g}: it must be {:.6g}", reached_.scaled_residual,
-                                known->residual);
-    else if (!(asymmetry_of_operator(problem_, by) <= 1))
+    const double of_operator = asymmetry_of_operator(problem_, by);
+    const double of_preconditioner = asymmetry_of_preconditioner(problem_, by);
+    const int iterations = iterations_with_large_diagonal(problem_, by, false);
+    const int preconditioned = iterations_with_large_diagonal(problem_, by, true);
+    if (reached_.iterations != limits{}.iterations)
+      found.wrong =
+          fmt::format("there were {} iterations: there must be {}", reached_.iterations, limits{}.iterations);
+    else if (!(of_operator <= 1))
       found.wrong = "the matrix is not symmetric";
-    else if (!(asymmetry_of_preconditioner(problem_, by) <= 1))
+    else if (!(of_preconditioner <= 1))
       found.wrong = "the preconditioner is not symmetric";
+    else if (iterations > 12 || preconditioned > 2)
+      found.wrong = fmt::format(
+          "a large diagonal takes {} iterations, with a preconditioner {}: it must take at most 12, and 2",
+          iterations, preconditioned);
+    else
+      found.wrong = difference_to_known();
     return found;
   }
 
   [[nodiscard]] double work() const override { return flops(problem_, limits{}.iterations); }
-  [[nodiscard]] bench::json parameters() const override { return {{"size", problem_.finest().points.x}}; }
+  [[nodiscard]] bench::json parameters() const override { return {{"size", side_}}; }
 
  private:
+  /// Of one rank: a sweep of Gauss-Seidel ends at a rank's border.
+  [[nodiscard]] std::string difference_to_known() const {
+    const auto* const known = std::ranges::find(all_known, problem_.finest().part.points.x, &known::side);
+    constexpr double tolerance = 1e-5;
+    if (problem_.finest().part.ranks.rows() > 1 || known == std::end(all_known) ||
+        std::abs(reached_.scaled_residual / known->residual - 1) <= tolerance)
+      return {};
+    return fmt::format("the scaled residual is {:.6g}: it must be {:.6g}", reached_.scaled_residual,
+                       known->residual);
+  }
+
+  int side_;
   problem problem_;
   outcome reached_;
 };
@@ -56,10 +77,12 @@ class solver final : public app_over_ways {
 description::maker read_flags(CLI::App& parser) {
   constexpr int largest = 400;
   const auto side = std::make_shared<int>(32);
-  parser.add_option("--size", *side, "points along a side of the cube, a multiple of 8")
+  parser
+      .add_option("--size", *side,
+                  "points along a side of the cube that ranks share; a rank needs a multiple of 8")
       ->check(CLI::Range(8, largest))
       ->option_text("COUNT");
-  return [side](const place&) { return std::make_unique<solver>(*side); };
+  return [side](const place& at) { return std::make_unique<solver>(*side, at); };
 }
 
 }  // namespace
@@ -73,7 +96,6 @@ description describe() {
       .cases = {{"hpcg-16", "preconditioned conjugate gradients, 16 x 16 x 16 points", "-size 16"},
                 {"hpcg-32", "preconditioned conjugate gradients, 32 x 32 x 32 points", "-size 32", false},
                 {"hpcg-64", "preconditioned conjugate gradients, 64 x 64 x 64 points", "-size 64", false}},
-      .over_ranks = false,
       .flags = &read_flags};
 }
 

@@ -7,7 +7,7 @@ namespace teff::apps::hpcg {
 namespace {
 
 /// Solves the equation of a row for the row's own unknown.
-void smooth_row(level& at, std::int32_t row) {
+void smooth_row(level& at, std::int64_t row) {
   const matrix& a = at.a;
   const double* const x = at.x.data();
   const auto here = std::size_t(row);
@@ -21,18 +21,34 @@ void smooth_row(level& at, std::int32_t row) {
 
 }  // namespace
 
+void pack(level& at, const double* from, std::int64_t begin, std::int64_t end) {
+  for (auto i = std::size_t(begin); i < std::size_t(end); ++i) at.sent[i] = from[at.around.sent[i]];
+}
+
 void clear(level& at, std::int64_t begin, std::int64_t end) {
   std::fill(at.x.begin() + begin, at.x.begin() + end, 0.0);
 }
 
 void smooth_forwards(level& at, std::int64_t begin, std::int64_t end) {
-  for (std::int64_t i = begin * at.order.unit; i < end * at.order.unit; ++i)
-    smooth_row(at, at.order.rows[std::size_t(i)]);
+  const visiting& by = at.order;
+  for (std::int64_t i = begin; i < end; ++i) {
+    const visiting::tile& each = by.tiles[std::size_t(i)];
+    for (int z = by.first_plane(each); z < by.end_plane(each); ++z) {
+      const range rows = by.rows(each.column, each.column + 1, z);
+      for (std::int64_t row = rows.begin; row < rows.end; ++row) smooth_row(at, row);
+    }
+  }
 }
 
 void smooth_backwards(level& at, std::int64_t begin, std::int64_t end) {
-  for (std::int64_t i = end * at.order.unit; i-- > begin * at.order.unit;)
-    smooth_row(at, at.order.rows[std::size_t(i)]);
+  const visiting& by = at.order;
+  for (std::int64_t i = end; i-- > begin;) {
+    const visiting::tile& each = by.tiles[std::size_t(i)];
+    for (int z = by.end_plane(each); z-- > by.first_plane(each);) {
+      const range rows = by.rows(each.column, each.column + 1, z);
+      for (std::int64_t row = rows.end; row-- > rows.begin;) smooth_row(at, row);
+    }
+  }
 }
 
 void restrict_residual(const level& fine, level& coarse, std::int64_t begin, std::int64_t end) {
@@ -47,14 +63,12 @@ void correct(const level& coarse, level& fine, std::int64_t begin, std::int64_t 
     fine.x[std::size_t(coarse.finer[i])] += coarse.x[i];
 }
 
-double start(problem& of, std::int64_t begin, std::int64_t end) {
-  double sum = 0;
+void start(problem& of, std::int64_t begin, std::int64_t end) {
   for (auto i = std::size_t(begin); i < std::size_t(end); ++i) {
     of.x[i] = 0;
     of.finest().r[i] = of.b[i];
-    sum += of.b[i] * of.b[i];
+    of.terms[i] = of.b[i] * of.b[i];
   }
-  return sum;
 }
 
 void copy_residual(problem& of, std::int64_t begin, std::int64_t end) {
@@ -62,11 +76,9 @@ void copy_residual(problem& of, std::int64_t begin, std::int64_t end) {
   std::copy(top.r.begin() + begin, top.r.begin() + end, top.x.begin() + begin);
 }
 
-double residual_product(const problem& of, std::int64_t begin, std::int64_t end) {
+void residual_product(problem& of, std::int64_t begin, std::int64_t end) {
   const level& top = of.finest();
-  double sum = 0;
-  for (auto i = std::size_t(begin); i < std::size_t(end); ++i) sum += top.r[i] * top.x[i];
-  return sum;
+  for (auto i = std::size_t(begin); i < std::size_t(end); ++i) of.terms[i] = top.r[i] * top.x[i];
 }
 
 void turn(problem& of, std::int64_t begin, std::int64_t end) {
@@ -74,24 +86,20 @@ void turn(problem& of, std::int64_t begin, std::int64_t end) {
   for (auto i = std::size_t(begin); i < std::size_t(end); ++i) of.p[i] = z[i] + of.beta * of.p[i];
 }
 
-double apply(problem& of, std::int64_t begin, std::int64_t end) {
-  double sum = 0;
+void apply(problem& of, std::int64_t begin, std::int64_t end) {
   for (auto i = std::size_t(begin); i < std::size_t(end); ++i) {
     of.ap[i] = of.finest().a.product(static_cast<std::int32_t>(i), of.p.data());
-    sum += of.p[i] * of.ap[i];
+    of.terms[i] = of.p[i] * of.ap[i];
   }
-  return sum;
 }
 
-double step(problem& of, std::int64_t begin, std::int64_t end) {
+void step(problem& of, std::int64_t begin, std::int64_t end) {
   std::vector<double>& r = of.finest().r;
-  double sum = 0;
   for (auto i = std::size_t(begin); i < std::size_t(end); ++i) {
     of.x[i] += of.alpha * of.p[i];
     r[i] -= of.alpha * of.ap[i];
-    sum += r[i] * r[i];
+    of.terms[i] = r[i] * r[i];
   }
-  return sum;
 }
 
 }  // namespace teff::apps::hpcg

@@ -3,20 +3,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "hpcg/domain.hpp"
 #include "teff/apps/huge_vector.hpp"
 
 namespace teff::apps::hpcg {
 
-/// The points of a box; x changes fastest from row to row.
-struct box {
-  int x = 0;
-  int y = 0;
-  int z = 0;
-  [[nodiscard]] std::int32_t rows() const { return x * y * z; }
-  [[nodiscard]] std::int32_t row(int at_x, int at_y, int at_z) const { return (at_z * y + at_y) * x + at_x; }
-};
-
-/// A sparse matrix row by row. The columns of a row ascend.
+/// A sparse matrix row by row. Its columns are the rank's rows, and then the ghosts. The columns of a row
+/// follow each other as the rows of all ranks do. So a product has the same bits over any number of ranks.
 struct matrix {
   std::vector<std::int32_t> first;  ///< the first entry of each row, and at the end the number of all
   huge_vector<std::int32_t> columns;
@@ -35,7 +28,7 @@ struct matrix {
 };
 
 /// The operator of HPCG: 26 on the diagonal, -1 between a point and each of its up to 26 neighbours.
-[[nodiscard]] matrix twenty_seven_points(const box& of);
+[[nodiscard]] matrix twenty_seven_points(const domain& of);
 
 /// The right-hand side whose solution is 1 everywhere: 26 - (entries of the row - 1).
 [[nodiscard]] std::vector<double> right_hand_side(const matrix& a);

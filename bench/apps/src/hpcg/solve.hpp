@@ -22,7 +22,14 @@ struct outcome {
   double scaled_residual = 1;  ///< || r || / || b ||
 };
 
-/// The steps that solve a problem in a way. It outlives them.
+/// A vector that rows of other ranks read: the rank's own elements and its ghosts.
+struct shared_vector {
+  std::vector<double>& elements;
+  field own;
+  field ghosts;
+};
+
+/// The steps that solve a problem in a way. It outlives them. All ranks make the same steps.
 class solution {
  public:
   solution(problem& of, way& by);
@@ -37,19 +44,22 @@ class solution {
  private:
   struct names {
     field r;
-    field x;
+    shared_vector x;
+    field sent;
   };
+  using kernel_of_terms = void (*)(problem&, std::int64_t begin, std::int64_t end);
   using access_finder = std::function<void(range, access_list&)>;
 
   /// Runs kernel(begin, end) for blocks of `rows` rows.
   template <class Kernel>
   void run_blocks(std::string_view name, std::int64_t rows, access_finder accesses, Kernel kernel);
-  /// Runs term(problem, row, row + 1) for each row, adds up the terms in the order of the rows, and calls
-  /// use(sum).
-  template <class Term>
-  void add_up(std::string_view name, const access_finder& accesses, Term term,
+  /// Runs a kernel that writes a term for each row, adds up the terms in the order of the rows, then the sums
+  /// of all ranks, and calls use(sum).
+  void add_up(std::string_view name, const access_finder& accesses, kernel_of_terms kernel,
               std::function<void(double)> use);
-  /// A forward and a backward sweep.
+  /// Brings the ghosts of a level's vector.
+  void cross(std::size_t depth, const shared_vector& of);
+  /// A forward and a backward sweep. The ghosts stay as they are, else the preconditioner were not symmetric.
   void smooth(std::size_t depth);
   template <class Kernel>
   void smooth_set(std::size_t depth, std::size_t set, Kernel kernel);
@@ -59,10 +69,12 @@ class solution {
   way& by_;
   std::vector<names> levels_;
   field x_;
-  field p_;
+  shared_vector p_;
   field ap_;
   field terms_;
-  field scalars_;  ///< stands for all numbers that the steps compute one of
+  double sum_ = 0;
+  field sum_name_;
+  field scalars_;  ///< stands for all other numbers that the steps compute one of
   double norm_of_b_ = 0;
   double rz_ = 0;
   outcome reached_;

@@ -1,31 +1,38 @@
 #pragma once
 
-#include <cstddef>
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
-#include "hpcg/matrix.hpp"
+#include "hpcg/domain.hpp"
 
 namespace teff::apps::hpcg {
 
-/// How a sweep of Gauss-Seidel visits the rows.
-enum class sweep : std::uint8_t {
-  rows,        ///< one row after the other; nothing is parallel
-  wavefronts,  ///< lines of points along x: a set has the lines with the same y + 2 z. The result is that of
-               ///< `rows`, bit by bit, because each line still comes after its lower neighbours
-};
-
-/// The rows in the order of a sweep, in units within sets. Threads may update the units of a set at the same
-/// time, and the rows of a unit in their order. A forward sweep takes the sets in their order, a backward
-/// sweep takes everything in the opposite order.
+/// The order in which a sweep of Gauss-Seidel visits the rows. Its result is that of one row after the other,
+/// bit by bit. A line of points along x must come after the line before it in its plane, and after the line
+/// with the next y in the plane below. So a tile has the lines whose y + z is in one interval, its column,
+/// and whose z is in another, its layer. A set is a wavefront: threads may update its tiles at the same time.
+/// A forward sweep takes the sets in their order, a backward sweep takes everything in the opposite order.
 struct visiting {
-  std::vector<std::int32_t> rows;
-  std::int64_t unit = 1;            ///< rows of a unit
-  std::vector<std::int64_t> first;  ///< the first unit of each set, and at the end the number of all
+  struct tile {
+    int column;
+    int layer;
+  };
+  box points;
+  int edge;                        ///< how many lines of a plane a tile has at most, and how many planes
+  std::vector<tile> tiles = {};    ///< set after set
+  std::vector<std::int64_t> sets;  ///< the first tile of each set, and at the end the number of all
 
-  [[nodiscard]] std::size_t sets() const { return first.size() - 1; }
+  [[nodiscard]] int first_plane(const tile& of) const { return of.layer * edge; }
+  [[nodiscard]] int end_plane(const tile& of) const { return std::min((of.layer + 1) * edge, points.z); }
+  /// The rows of the columns from `begin` to `end - 1` in a plane.
+  [[nodiscard]] range rows(int begin, int end, int z) const {
+    return {points.row(0, std::clamp(begin * edge - z, 0, points.y), z),
+            points.row(0, std::clamp(end * edge - z, 0, points.y), z)};
+  }
 };
 
-[[nodiscard]] visiting visiting_of(const box& points, sweep how);
+/// A tile has at most so many rows, but at least a line. A box of as few is a tile or two.
+[[nodiscard]] visiting visiting_of(const box& points, std::int64_t rows_of_tile);
 
 }  // namespace teff::apps::hpcg

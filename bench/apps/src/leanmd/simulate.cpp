@@ -22,21 +22,6 @@ struct names {
   field leaving;
 };
 
-/// Names the elements of a field that have these indices, neighbours as one range.
-void name_each(const field& of, std::vector<std::int32_t> indices, access_list& all) {
-  std::ranges::sort(indices);
-  range next;
-  for (const std::int32_t index : indices) {
-    if (next.size() > 0 && index <= next.end) {
-      next.end = index + 1;
-      continue;
-    }
-    if (next.size() > 0) all.push_back({access_mode::in, &of, next});
-    next = {index, index + 1};
-  }
-  if (next.size() > 0) all.push_back({access_mode::in, &of, next});
-}
-
 /// Calls find(element) for each of some elements, and returns what the results have, all in one list.
 template <class Element, class Find>
 std::vector<std::int32_t> gathered(const std::vector<Element>& elements, range some, Find find) {
@@ -54,7 +39,7 @@ void interact_all(problem& p, const names& name, bool measures, way& by) {
           .accesses =
               [&p, &name](range some, access_list& all) {
                 all = {out(name.meetings, some)};
-                name_each(name.cells,
+                read_each(name.cells,
                           gathered(p.meetings, some,
                                    [](const meeting& each) { return std::array{each.first, each.second}; }),
                           all);
@@ -68,7 +53,7 @@ void advance_all(problem& p, const names& name, bool measures, way& by) {
           .accesses =
               [&p, &name](range some, access_list& all) {
                 all = {inout(name.cells, some)};
-                name_each(name.meetings, gathered(p.cells, some, std::mem_fn(&cell::meetings)), all);
+                read_each(name.meetings, gathered(p.cells, some, std::mem_fn(&cell::meetings)), all);
               },
           .body = [&p, measures](range some) { advance(p, measures, some.begin, some.end); }});
 }
@@ -84,7 +69,7 @@ void migrate_all(problem& p, const names& name, way& by) {
           .accesses =
               [&p, &name](range some, access_list& all) {
                 all = {inout(name.cells, some)};
-                name_each(name.leaving, gathered(p.cells, some, std::mem_fn(&cell::around)), all);
+                read_each(name.leaving, gathered(p.cells, some, std::mem_fn(&cell::around)), all);
               },
           .body = [&p](range some) { arrive(p, some.begin, some.end); }});
 }

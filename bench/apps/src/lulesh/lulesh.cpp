@@ -34,25 +34,25 @@ index as_index(std::int64_t number) {
   return static_cast<index>(number);
 }
 
-/// The neighbours of chunks, each found once: a step names the same chunks in each time step.
+/// The reads of chunks' neighbours, each found once: a step names the same chunks in each time step.
 class neighbours {
  public:
-  using finder = lulesh::range (*)(const domain&, lulesh::range);
-  neighbours(const domain& of, finder find) : of_(of), find_(find) {}
+  using finder = std::vector<index> (*)(const domain&, lulesh::range);
+  /// `what` has a value for each neighbour.
+  neighbours(const domain& of, finder find, const field& what) : of_(of), find_(find), what_(what) {}
 
-  [[nodiscard]] apps::range of(apps::range chunk) {
+  void read(apps::range chunk, access_list& all) {
     const auto [found, is_new] = known_.try_emplace({chunk.begin, chunk.end});
-    if (is_new) {
-      const lulesh::range hull = find_(of_, {as_index(chunk.begin), as_index(chunk.end)});
-      found->second = {hull.begin, hull.end};
-    }
-    return found->second;
+    access_list& reads = found->second;
+    if (is_new) read_each(what_, find_(of_, {as_index(chunk.begin), as_index(chunk.end)}), reads);
+    all.insert(all.end(), reads.begin(), reads.end());
   }
 
  private:
   const domain& of_;
   finder find_;
-  std::map<std::pair<std::int64_t, std::int64_t>, apps::range> known_;
+  const field& what_;
+  std::map<std::pair<std::int64_t, std::int64_t>, access_list> known_;
 };
 
 /// An array as it was before the first run.
@@ -67,7 +67,7 @@ int domains_along_edge(index edge, int ranks) {
   const int parts = static_cast<int>(std::lround(std::cbrt(ranks)));
   if (parts * parts * parts != ranks)
     throw bench::usage_error(fmt::format(
-        "-size {}: {} ranks do not divide the cube into equal cubes, as 1, 8 or 27 ranks do; start 8 by "
+        "-size {}: {} ranks do not divide a cube into equal cubes, as 1, 8 or 27 ranks do; start 8 by "
         "--ranks 8, or 1 by --workers 1",
         edge, ranks));
   if (edge % parts != 0)
@@ -107,9 +107,9 @@ class blast final : public app_over_ways {
         ghost_spreads_(at_.spread[0].subspan(static_cast<std::size_t>(at_.first_ghost(0)))),
         crossing_forces_(at_.of_forces),
         crossing_spreads_(at_.of_spreads),
-        corners_of_elements_(at_, nodes_of),
-        elements_of_nodes_(at_, elements_at),
-        elements_beside_elements_(at_, elements_beside),
+        corners_of_elements_(at_, nodes_of, nodes_),
+        elements_of_nodes_(at_, elements_at, corners_),
+        elements_beside_elements_(at_, elements_beside, shape_),
         first_clock_(at_.clock) {
     for (const vectors* each : {&at_.position, &at_.velocity, &at_.force, &at_.corner_force})
       for (const values& one : {each->x, each->y, each->z}) kept_.emplace_back(one);
@@ -177,9 +177,6 @@ class blast final : public app_over_ways {
   [[nodiscard]] bool is_part() const { return at_.at.parts > 1; }
   [[nodiscard]] index edge_of_cube() const { return at_.at.parts * at_.at.edge; }
 
-  [[nodiscard]] static field_access in_hull(const field& what, apps::range hull) {
-    return {access_mode::in, &what, hull};
-  }
   [[nodiscard]] static std::int64_t blocks(std::int64_t count) { return (count + block - 1) / block; }
 
   /// Calls the kernels for blocks of all elements or nodes, unless the time is over.
@@ -236,8 +233,8 @@ class blast final : public app_over_ways {
             .count = blocks(at_.elements),
             .accesses =
                 [this](apps::range some, access_list& all) {
-                  all = {in_hull(nodes_, corners_of_elements_.of(covered(corners_, some))),
-                         in(material_, some), out(corners_, some)};
+                  all = {in(material_, some), out(corners_, some)};
+                  corners_of_elements_.read(covered(corners_, some), all);
                 },
             .body =
                 [this](apps::range some) {
@@ -246,18 +243,18 @@ class blast final : public app_over_ways {
                 }});
     cross(by, crossing_forces_, corners_, ghost_forces_);
     run_kernels(by, "move", nodes_, {sum_forces, move_nodes}, [this](apps::range some, access_list& all) {
-      all = {in_hull(corners_, elements_of_nodes_.of(covered(nodes_, some))), in(clock_),
-             inout(nodes_, some)};
+      all = {in(clock_), inout(nodes_, some)};
+      elements_of_nodes_.read(covered(nodes_, some), all);
       if (is_part()) all.push_back(in(ghost_forces_));
     });
     run_kernels(by, "deform", shape_, {deform_elements}, [this](apps::range some, access_list& all) {
-      all = {in_hull(nodes_, corners_of_elements_.of(covered(shape_, some))), in(material_, some), in(clock_),
-             out(shape_, some)};
+      all = {in(material_, some), in(clock_), out(shape_, some)};
+      corners_of_elements_.read(covered(shape_, some), all);
     });
     cross(by, crossing_spreads_, shape_, ghost_spreads_);
     run_kernels(by, "viscosity", shape_, {limit_viscosity}, [this](apps::range some, access_list& all) {
-      all = {in_hull(shape_, elements_beside_elements_.of(covered(shape_, some))), in(clock_),
-             out(viscosity_, some)};
+      all = {in(clock_), out(viscosity_, some)};
+      elements_beside_elements_.read(covered(shape_, some), all);
       if (is_part()) all.push_back(in(ghost_spreads_));
     });
     // The chunks lower the limits by atomic operations, so they name them as memory that all may share.

@@ -1,14 +1,7 @@
 #include "lulesh/neighbours.hpp"
 
-#include <algorithm>
-
 namespace teff::apps::lulesh {
 namespace {
-
-void widen(range& hull, index place) {
-  hull.begin = std::min(hull.begin, place);
-  hull.end = std::max(hull.end, place + 1);
-}
 
 /// The places of a chunk in a list.
 std::span<const index> part(const indices& list, range chunk) {
@@ -18,28 +11,29 @@ std::span<const index> part(const indices& list, range chunk) {
 
 }  // namespace
 
-range nodes_of(const domain& at, range elements) {
-  range hull{at.nodes, 0};
+std::vector<index> nodes_of(const domain& at, range elements) {
+  std::vector<index> all;
   for (const indices& each : at.corners)
-    for (const index node : part(each, elements)) widen(hull, node);
-  return hull;
+    for (const index node : part(each, elements)) all.push_back(node);
+  return all;
 }
 
-range elements_at(const domain& at, range nodes) {
-  range hull{at.elements, 0};
+std::vector<index> elements_at(const domain& at, range nodes) {
+  std::vector<index> all;
   for (const indices& each : at.node_corners)
     for (const index place : part(each, nodes))
-      if (place < 8 * at.corner_stride) widen(hull, place % at.corner_stride);
-  return hull;
+      if (place < 8 * at.corner_stride) all.push_back(place % at.corner_stride);
+  return all;
 }
 
-range elements_beside(const domain& at, range elements) {
-  range hull = elements;
+std::vector<index> elements_beside(const domain& at, range elements) {
+  std::vector<index> all;
+  for (index each = elements.begin; each < elements.end; ++each) all.push_back(each);
   for (const auto* const lists : {&at.before, &at.after})
     for (const indices& each : *lists)
       for (const index place : part(each, elements))
-        if (place < at.elements) widen(hull, place);
-  return hull;
+        if (place < at.elements) all.push_back(place);
+  return all;
 }
 
 }  // namespace teff::apps::lulesh

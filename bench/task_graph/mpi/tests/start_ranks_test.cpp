@@ -12,8 +12,8 @@ struct answer {
   int code;
 };
 
-answer start(const std::string& kind, const std::string& arguments) {
-  FILE* const pipe = popen((TEFF_START_RANKS_OF + kind + ' ' + arguments).c_str(), "r");
+answer start(const std::string& kind, const std::string& arguments, const std::string& variables = "") {
+  FILE* const pipe = popen((variables + " " TEFF_START_RANKS_OF + kind + ' ' + arguments).c_str(), "r");
   answer got{};
   for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) got.words += static_cast<char>(c);
   got.code = WEXITSTATUS(pclose(pipe));
@@ -44,6 +44,25 @@ TEST(start_ranks, gives_a_rank_a_whole_node_in_the_launchers_words) {
   EXPECT_EQ(start("open_mpi", "node program 0").words,
             "[--allow-run-as-root][--map-by][ppr:1:node][--bind-to][none][program][0]");
   EXPECT_EQ(start("hydra", "node program 0").words, "[-ppn][1][-bind-to][none][program][0]");
+}
+
+TEST(start_ranks, gives_each_host_as_many_ranks_in_the_launchers_words) {
+  const std::string hosts = "TEFF_HOSTS=a,b";
+  EXPECT_EQ(
+      start("open_mpi", "cores 3 6 program 0", hosts).words,
+      "[--allow-run-as-root][--oversubscribe][-n][3][--map-by][slot:PE=2][--bind-to]"
+      "[core:overload-allowed][--host][a:2,b:2][-x][TEFF_RANKS][setpriv][--pdeathsig][KILL][program][0]");
+  EXPECT_EQ(start("hydra", "core 2 program 0", hosts).words,
+            "[-n][2][-bind-to][core][-hosts][a:1,b:1][setpriv][--pdeathsig][KILL][program][0]");
+}
+
+TEST(start_ranks, speaks_to_slurm_where_the_user_wants_srun) {
+  const std::string srun = "TEFF_LAUNCHER='" TEFF_SRUN " --mpi=pmix'";
+  EXPECT_EQ(start("open_mpi", "cores 2 6 program 0", srun + " TEFF_HOSTS=a,b").words,
+            "[--mpi=pmix][-n][2][--overcommit][--cpus-per-task=3][--cpu-bind=cores][--nodelist=a,b]"
+            "[setpriv][--pdeathsig][KILL][program][0]");
+  EXPECT_EQ(start("hydra", "node program 0", srun).words,
+            "[--mpi=pmix][--ntasks-per-node=1][--cpu-bind=none][program][0]");
 }
 
 TEST(start_ranks, ends_as_the_program_does) {

@@ -15,7 +15,7 @@ from pydantic import ConfigDict, Field
 from tefflab.analysis.results import CaseRow
 from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.apps_experiment import AppsExperiment
-from tefflab.benchmarks.benchmark import Experiment, Request
+from tefflab.benchmarks.benchmark import Experiment, Option, Request
 from tefflab.benchmarks.case_rows import Fact, by_round, median_of_rounds
 from tefflab.benchmarks.compared import (
     ComparedBenchmark,
@@ -34,10 +34,12 @@ from tefflab.records.record import Count, Record, RecordError, Strict, Validatio
 _RATE = "flops_per_second"
 _WORK_RATE = "work_per_second"
 _SHARE = "efficiency"
+_WAITING = "waiting_share"
 _COLUMNS: Mapping[str, tuple[str, Callable[[float], str]]] = {
     _RATE: ("GFLOP/s", lambda value: digits(value / 1e9)),
     _WORK_RATE: ("work/s", lambda value: rate(value, "")),
     _SHARE: ("of the cores'", percent),
+    _WAITING: ("waiting", percent),
 }
 _TIME_MEANING = "Time of a run, with 95 % intervals; smaller is better."
 _RATE_MEANING = "Work a second, with 95 % intervals; larger is better."
@@ -61,7 +63,7 @@ class ParametersOfSteps(Strict):
     model_config = ConfigDict(extra="allow")
 
     app: Annotated[str, Field(min_length=1)]
-    tasks: Annotated[int, Field(ge=1)]  # into which a step is cut
+    tasks: Annotated[int, Field(ge=1)] | Literal["auto"]  # into which a step is cut
 
 
 class AppsValidation(Validation):
@@ -86,7 +88,9 @@ class AppsRecord(Record):
     work: Annotated[float, Field(gt=0)] | None = None
     unit: Annotated[str, Field(min_length=1)] | None = None  # of `work`
     tasks: Annotated[int, Field(ge=1)] | None = None  # None: libraries have no tasks or do not tell
+    tasks_by_type: dict[str, int] | None = None  # into which a step of each type was cut, where `parameters` say auto
     bytes_sent: Count | None = None
+    waiting_share: Annotated[float, Field(ge=0)] | None = None  # of worker time; over ranks
     residuals: dict[str, float] | None = None  # of hpccg, by iteration
     iterations: Annotated[int, Field(ge=1)] | None = None  # of lulesh, with the next
     origin_energy: float | None = None
@@ -200,11 +204,7 @@ class AppsEstimates(ComparedEstimates):
             Column(
                 f"/ {to.id}", ["1" if row.variant == to else ratio_text(ratios.get(row.variant.id)) for row in rows]
             ),
-            *(
-                _column(key, rows)
-                for key in (_RATE, _WORK_RATE, _SHARE)
-                if any(row.facts[key] is not None for row in rows)
-            ),
+            *(_column(key, rows) for key in _COLUMNS if any(row.facts[key] is not None for row in rows)),
         ]
 
 
@@ -229,8 +229,13 @@ class Apps(ComparedBenchmark[AppsRecord]):
         Fact(_SHARE, lambda record: record.efficiency if record.has_ceiling else None),
         Fact("tasks", lambda record: record.tasks, whole=True),
         Fact("bytes_sent", lambda record: record.bytes_sent, whole=True),
+        Fact(_WAITING, lambda record: record.waiting_share),
         Fact("residual", lambda record: record.validation.residual if record.validation else None),
     )
+
+    @property
+    def case_options(self) -> Sequence[Option]:
+        return (*super().case_options, Option("--trace", "Trace a run of each instead, as STORE/traces/*.json.", False))
 
     def value(self, record: AppsRecord) -> float:
         return record.wall_seconds

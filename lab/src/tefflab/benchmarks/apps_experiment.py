@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 from tefflab.benchmarks.benchmark import Request
 from tefflab.benchmarks.cases import CaseExperiment
 from tefflab.benchmarks.compared import ComparedPlan
+from tefflab.errors import TeffError
 from tefflab.records.plan import Case, Frozen
 from tefflab.systems.systems import System
 
@@ -21,6 +22,7 @@ class Varied(Frozen):
     values: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=2)]
     flags: str | tuple[str, ...] = ""  # of each value, with {value} in them; or a list: for each value its own
     workers: bool = False  # each value is how many workers (or ranks) there are
+    ranks: bool = False  # each value is how many ranks there are, of a worker each or as many as --workers says
 
     @model_validator(mode="after")
     def _varies_something(self) -> Self:
@@ -28,8 +30,11 @@ class Varied(Frozen):
             raise ValueError("values must rise")
         if isinstance(self.flags, tuple) and len(self.flags) != len(self.values):
             raise ValueError("a list of flags has one for each value")
-        if isinstance(self.flags, str) and "{value}" not in self.flags and not (self.workers and not self.flags):
-            raise ValueError("flags need {value} in them, unless workers = true and there are none")
+        if self.workers and self.ranks:
+            raise ValueError("each value is a number of workers or of ranks: give either")
+        counts = self.workers or self.ranks
+        if isinstance(self.flags, str) and "{value}" not in self.flags and not (counts and not self.flags):
+            raise ValueError("flags need {value} in them, unless workers or ranks are true and there are none")
         return self
 
     def flags_of(self, place: int) -> str:
@@ -59,18 +64,25 @@ class AppsExperiment(CaseExperiment):
         return self
 
     def takes(self, system: System) -> bool:
+        if self.vary is not None and self.vary.ranks:
+            return any(each.command_for_ranks for each in system.programs_for(self.benchmark))
         return system.distributed or not self.distributed
 
     def plan_of_varied(self, request: Request, vary: Varied, against: str) -> ComparedPlan:
-        most = max(request.workers, default=0) or request.cores
+        said = max(request.workers, default=0)
+        pairs = zip(request.variants, request.programs, strict=True)
+        variants = tuple(variant for variant, program in pairs if program.command_for_ranks or not vary.ranks)
+        if not variants:
+            raise TeffError(f"experiment {self.name}: no system that is here spreads over ranks; see `teff systems`")
         return ComparedPlan(
             title=self.title,
-            variants=request.variants,
+            variants=variants,
             cases=tuple(
                 Case(
                     name=f"{problem}, {vary.name} {value}",
                     flags=f"{flags} {vary.flags_of(place)}".strip(),
-                    workers=value if vary.workers else most,
+                    workers=value * (said or 1) if vary.ranks else value if vary.workers else said or request.cores,
+                    ranks=value if vary.ranks else None,
                     x=value,
                     x_text=str(value),
                     group=problem,

@@ -39,7 +39,7 @@ class Option:
 
     flag: str  # "--cases"
     help: str
-    default: str | int | float = ""
+    default: str | int | float | bool = ""
     least: float | None = None
     most: float | None = None
     metavar: str = "NAMES"  # what stands for its value in the help, where that is no number

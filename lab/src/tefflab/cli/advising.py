@@ -2,11 +2,12 @@
 runs which number of tasks is best."""
 
 import json
+import math
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, Literal
 
 from rich.text import Text
 
@@ -30,6 +31,8 @@ from tefflab.systems.setup import ensure
 USUAL = Metg(1.6e-6, "a stencil of libteff's data flow on two cores; measure yours: teff metg --systems teff/flow")
 _WAY = "teff/flow"  # whose METG counts: its tasks name their memory
 _TASKS = ("-tasks", "--tasks")
+AUTO: Final = "auto"
+Setting = int | Literal["auto"]  # of -tasks
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,7 @@ def advise_app(registry: Registry, asked: Asked, metg: Metg, picture: Path | Non
     """TeffError if a run fails or leaves no trace."""
     kind = find_benchmark("apps")
     program = find_program(registry, kind.name, asked.system, kind.adapters)
-    system = next(each for each in registry.systems if each.name == program.identity)
+    system = registry.owner(program)
     ensure(registry, [system], console=progress(), ways=lambda _: [[program]])
 
     def run(flags: Sequence[str], to: Path | None = None) -> SingleRun:
@@ -98,35 +101,41 @@ def advise_app(registry: Registry, asked: Asked, metg: Metg, picture: Path | Non
         refuse_untraced(program, file)
         trace = read_task_trace(file)
     found = find(trace, metg)
-    now = tasks_of(traced.line)
+    now, tasks = setting_of(traced.line)
     title = f"{program.id} {' '.join(with_tasks(asked.flags, now))}"
     _draw(trace, title, picture)
-    advised = found.setting(now)
-    tried: dict[int, float] = {}
+    is_good = found.phase == "good"
+    start = tasks if is_good else found.setting(tasks)
+    advised = now if is_good else start
+    tried: dict[Setting, float] = {}
     if asked.runs:
-        tried = search(advised, lambda tasks: _quickest(run, with_tasks(asked.flags, tasks), asked.runs))
-        if now not in tried:
-            tried[now] = _quickest(run, with_tasks(asked.flags, now), asked.runs)
+
+        def seconds_with(setting: Setting) -> float:
+            return _quickest(run, with_tasks(asked.flags, setting), asked.runs)
+
+        tried.update(search(start, seconds_with).items())
+        tried.update((setting, seconds_with(setting)) for setting in {now, AUTO} - tried.keys())
     best = min(tried, key=lambda each: tried[each]) if tried else advised
     if as_json:
-        setting = {"tasks_now": now, "tasks_advised": advised, "tasks_best": best, "seconds_by_tasks": tried}
-        print(json_lines([found.to_json() | setting]))
+        by_tasks = {str(setting): tried[setting] for setting in tried}
+        told = {"tasks_now": now, "tasks_advised": advised, "tasks_best": best, "seconds_by_tasks": by_tasks}
+        print(json_lines([found.to_json() | told]))
         return
     output().print(to_table(found, title))
     _tell(now, advised, best, tried, found)
 
 
-def _tell(now: int, advised: int, best: int, tried: dict[int, float], found: Findings) -> None:
+def _tell(now: Setting, advised: Setting, best: Setting, tried: Mapping[Setting, float], found: Findings) -> None:
     if tried:
         table = titled_table("")
         table.add_column("-tasks", justify="right")
         table.add_column("a run", justify="right")
         table.add_column("")
-        for tasks in sorted(tried):
+        for setting in sorted(tried, key=lambda each: each if isinstance(each, int) else math.inf):
             marks = [
-                text for text, at in (("traced", now), ("by the trace", advised), ("quickest", best)) if at == tasks
+                text for text, at in (("traced", now), ("by the trace", advised), ("quickest", best)) if at == setting
             ]
-            table.add_row(str(tasks), duration(tried[tasks]), ", ".join(marks))
+            table.add_row(str(setting), duration(tried[setting]), ", ".join(marks))
         output().print(table)
     factor = f", since tasks should last {digits(found.factor, 2)} x as long" if best == advised != now else ""
     output().print(Text(f"Choose -tasks {best} (now {now}){factor}.", "bold"))
@@ -149,17 +158,21 @@ def _quickest(run: Callable[[Sequence[str]], SingleRun], flags: Sequence[str], r
     return min(each.wall_seconds for each in done if each is not None)
 
 
-def tasks_of(line: str) -> int:
-    """Into how many tasks the run of a record has cut a loop. TeffError if its app has no such setting."""
-    parameters = _object(line).get("parameters", {})
+def setting_of(line: str) -> tuple[Setting, int]:
+    """The setting of the run of a record, and into how many tasks it has cut a loop: with auto, the loop with the most.
+    TeffError if its app has no such setting."""
+    record = _object(line)
+    parameters = record.get("parameters", {})
     if "tasks" not in parameters:
         raise InputError(
             f"{parameters.get('app')}: -tasks does not cut its loops; trace it by teff run --trace, and give the trace"
         )
-    return int(parameters["tasks"])
+    if parameters["tasks"] == AUTO:
+        return AUTO, max(record.get("tasks_by_type", {}).values(), default=1)
+    return int(parameters["tasks"]), int(parameters["tasks"])
 
 
-def with_tasks(flags: Sequence[str], tasks: int) -> list[str]:
+def with_tasks(flags: Sequence[str], tasks: Setting) -> list[str]:
     """The flags with another number of tasks."""
     kept: list[str] = []
     skips = False

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 import typer
 from rich.console import Group
@@ -31,7 +32,6 @@ from tefflab.systems.setup import ensure
 from tefflab.systems.systems import Program, System, usable_cores
 
 TIMEOUT = 600.0  # seconds
-EVENTS = "4000000"  # of a traced worker, unless TEFF_TRACE_EVENTS says: those that are not written take no memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,21 +123,34 @@ def command_of(
     return [*program.command_line(workers, ranks), *told, *flags], program.environment_for(workers)
 
 
-def trace_to(file: Path | None) -> dict[str, str]:
-    """The environment in which libteff traces a run to the file; none without a file. An earlier trace is removed."""
-    if file is None:
-        return {}
+def trace_to(registry: Registry, program: Program, file: Path) -> dict[str, str]:
+    """The environment in which a program traces a run to the file. An earlier trace is removed. TeffError where the
+    program's system can't trace."""
+    variables = registry.owner(program).trace
+    if not variables:
+        refuse_traceless(registry, program)
     try:
         file.unlink(missing_ok=True)
     except OSError as failure:
         raise InputError(f"--trace {file}: {failure.strerror}; name a file that can be written") from None
-    return {"TEFF_TRACE": str(file.absolute()), "TEFF_TRACE_EVENTS": os.environ.get("TEFF_TRACE_EVENTS", EVENTS)}
+    path = str(file.absolute())
+    return {
+        name: value.replace("{file}", path) if "{file}" in value else os.environ.get(name, value)
+        for name, value in variables.items()
+    }
+
+
+def refuse_traceless(registry: Registry, program: Program) -> NoReturn:
+    able = " ".join(each.name for each in registry.systems if each.trace)
+    raise InputError(
+        f"{program.id} can't trace its tasks; name a way of a system that can, as `teff systems` lists them: {able}"
+    )
 
 
 def refuse_untraced(program: Program, file: Path) -> None:
     """TeffError where the run has left no trace."""
     if not file.is_file():
-        raise TeffError(f"{program.id} has left no trace: only libteff traces its tasks; name a way of teff, as teff/t")
+        raise TeffError(f"{program.id} has left no trace in {file}: it writes the trace at its end")
 
 
 def refuse_ranks(registry: Registry, program: Program, ranks: int | None, kind: AnyBenchmark = BENCHMARK) -> None:
@@ -175,7 +188,8 @@ def run_once(
     if reason := absence(program, system):
         return SingleRun(program, "", None, reason, False)
     words, environment = command_of(registry, program, flags, ranks, kind)
-    environment |= trace_to(trace)
+    if trace is not None:
+        environment |= trace_to(registry, program, trace)
     try:
         process = subprocess.Popen(
             words, env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -194,7 +194,7 @@ class Runner(Generic[AnyRecord]):
             workers = self._round.workers
             self._program = BatchProgram(
                 self._round.variant.id,
-                [*self._started.command_line(workers), "--workers", str(workers)],
+                [*self._started.command_line(workers, case.ranks), "--workers", str(workers)],
                 self._started.environment_for(workers),
                 case.cores,
             )

@@ -2,26 +2,26 @@
 
 A worker runs a task, makes tasks (the rest of `run()`), is between tasks (dependences and queues) or is idle. If
 a worker is idle while another one makes tasks, the tasks are too short: they end faster than they are made. If it is
-idle while no worker makes any, there are too few tasks.
+idle while no worker makes any, there are too few tasks. A time without any task does not count: the program computes
+elsewhere, or a rank waits for messages.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from itertools import pairwise
 from typing import Any, Literal
 
-import numpy as np
-
-from tefflab.profiles.task_trace import TaskTrace, Track
+from tefflab.profiles.task_trace import Stretch, TaskTrace
 
 Phase = Literal["too fine", "good", "too coarse"]
 
 GOOD = 0.9  # the least share of worker time in tasks that is called good
 KEPT = 0.95  # the share of worker time that tasks of the advised length leave for tasks
+_PER_COST = KEPT / (1 - KEPT)  # how many times its cost such a task lasts
 _IDLE = ("searching", "parked")
 _PAUSE = 1e-3  # seconds: a worker between tasks takes microseconds, unless its core runs another program
-_WORTH_COUNTING = 0.01  # of all time in tasks: types with less do not decide
+_WORTH_COUNTING = 0.01  # of the time of the type that has most: types with less do not decide
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Times:
     between: float
     starved: float  # idle while a worker of the same process makes tasks
     idle: float  # besides
-    other: float  # messages, and pauses in which the core ran another program
+    other: float  # messages, times without any task, and pauses in which the core ran another program
 
     @property
     def total(self) -> float:
@@ -67,9 +67,11 @@ class Findings:
     phase: Phase
     bound: str
     workers: int
+    workers_of_process: int  # the most
     elapsed: float  # from the first task's beginning to the last one's end
     times: Times
     types: tuple[TaskType, ...]  # the longest first
+    mean: float  # length of a task, of the types that decide
     cost: float  # of a task in this run, in worker time: making it, and the time between tasks
     grain: float  # how long a task should be
     grain_source: str
@@ -81,15 +83,14 @@ class Findings:
 
     @property
     def factor(self) -> float:
-        """How many times as long the tasks should be, of the types that decide."""
-        telling = [each for each in self.types if each.share >= _WORTH_COUNTING]
-        return self.grain * sum(each.tasks for each in telling) / sum(each.seconds for each in telling)
+        """How many times as long the tasks should be."""
+        return self.grain / self.mean
 
     def setting(self, now: int) -> int:
-        """Into how many tasks to cut a loop that is cut into `now` tasks. At least one for each worker, and the same
-        number for each."""
+        """Into how many tasks to cut a loop of a process that is cut into `now` tasks. At least one for each worker,
+        and the same number for each."""
         wanted = now / self.factor
-        return self.workers * max(1, round(wanted / self.workers))
+        return self.workers_of_process * max(1, round(wanted / self.workers_of_process))
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -111,17 +112,21 @@ class Findings:
 def find(trace: TaskTrace, metg: Metg) -> Findings:
     """The findings of a trace, for a machine of this METG."""
     counted: defaultdict[str, int] = defaultdict(int)
-    spent: defaultdict[str, float] = defaultdict(float)
+    spent: dict[str, float] = defaultdict(float)
     for track in trace.tracks:
         for each in track.stretches:
             if each.is_task:
                 counted[each.name] += each.is_first
                 spent[each.name] += each.seconds
+    spent = {name: spent[name] for name in spent if counted[name]}  # others have the ends of slices alone
     times = _times(trace)
-    tasks = max(sum(counted.values()), 1)
+    tasks = sum(counted.values())
     making = times.making / tasks
     cost = (times.making + times.between) / tasks
-    grain, source = _grain(metg, cost, making, len(trace.tracks))
+    workers = max(Counter(track.process for track in trace.tracks).values())
+    mean = _mean(counted, spent)
+    phase, bound = _phase(times, may_be_shorter=mean > _length_at(metg))
+    grain, source = _grain(metg, phase, cost, making, workers)
     types = [
         TaskType(
             name,
@@ -132,16 +137,16 @@ def find(trace: TaskTrace, metg: Metg) -> Findings:
             grain * counted[name] / spent[name],
         )
         for name in sorted(spent, key=lambda each: -spent[each])
-        if counted[name] and spent[name] > 0
     ]
-    phase, bound = _phase(times)
     return Findings(
         phase,
         bound,
         len(trace.tracks),
+        workers,
         trace.ended - trace.began,
         times,
         tuple(types),
+        mean,
         cost,
         grain,
         source,
@@ -149,23 +154,38 @@ def find(trace: TaskTrace, metg: Metg) -> Findings:
     )
 
 
-def _grain(metg: Metg, cost: float, making: float, workers: int) -> tuple[float, str]:
-    """The longest of three lengths. At METG half of a task's worker time is cost, so that a task costs METG / 2."""
-    per_cost = KEPT / (1 - KEPT)
+def _mean(counted: Mapping[str, int], spent: Mapping[str, float]) -> float:
+    """Of a task, of the types that decide."""
+    least = _WORTH_COUNTING * max(spent.values())
+    telling = [name for name in spent if spent[name] >= least]
+    return sum(spent[name] for name in telling) / sum(counted[name] for name in telling)
+
+
+def _length_at(metg: Metg) -> float:
+    """At METG half of a task's worker time is cost, so that a task costs METG / 2."""
+    return _PER_COST * metg.seconds / 2
+
+
+def _grain(metg: Metg, phase: Phase, cost: float, making: float, workers: int) -> tuple[float, str]:
+    """The longest of two lengths, or of three. Only a run whose tasks are too fine shows what a task costs."""
     lengths = [
-        (per_cost * metg.seconds / 2, f"METG: {metg.source}"),
-        (per_cost * cost, "what a task costs in this run"),
+        (_length_at(metg), f"METG: {metg.source}"),
         (workers * making, "one worker makes the tasks of all"),
     ]
+    if phase == "too fine":
+        lengths.append((_PER_COST * cost, "what a task costs in this run"))
     return max(lengths, key=lambda each: each[0])
 
 
-def _phase(times: Times) -> tuple[Phase, str]:
+def _phase(times: Times, *, may_be_shorter: bool) -> tuple[Phase, str]:
+    """Tasks are too coarse only if they may be shorter."""
     short = times.making + times.between + times.starved
     if times.tasks >= GOOD * (times.total - times.other):
         return "good", "the tasks themselves"
-    if times.idle > short:
+    if times.idle > short and may_be_shorter:
         return "too coarse", "idle workers: too few tasks are ready"
+    if times.idle > short:
+        return "too fine", "dependences: tasks are short, and too few are ready"
     if times.making + times.starved >= times.between:
         return "too fine", "creation: tasks end as fast as they are made"
     return "too fine", "dependences: the time between tasks"
@@ -173,26 +193,30 @@ def _phase(times: Times) -> tuple[Phase, str]:
 
 def _times(trace: TaskTrace) -> Times:
     tasks = making = between = starved = idle = other = 0.0
-    by_process: defaultdict[int, list[Track]] = defaultdict(list)
+    by_process: defaultdict[int, list[Stretch]] = defaultdict(list)
     for track in trace.tracks:
-        by_process[track.process].append(track)
-    for tracks in by_process.values():
-        while_making = _Covered(
-            (each.began, each.ended) for track in tracks for each in track.stretches if each.category == "run"
-        )
-        for each in (each for track in tracks for each in track.stretches):
+        by_process[track.process] += track.stretches
+    for stretches in by_process.values():
+        in_tasks = _Covered((each.began, each.ended) for each in stretches if each.is_task)
+        gaps = [gap for gap in in_tasks.gaps(trace.began, trace.ended) if gap[1] - gap[0] >= _PAUSE]
+        without_tasks = _Covered(gaps)
+        or_while_making = _Covered([*gaps, *((each.began, each.ended) for each in stretches if each.category == "run")])
+        for each in stretches:
             if each.is_task:
                 tasks += each.seconds
-            elif each.category == "run":
-                making += each.seconds
+                continue
+            unused = without_tasks.within(each)
+            other += unused
+            if each.category == "run":
+                making += each.seconds - unused
             elif each.category in _IDLE:
-                beside = while_making.within(each.began, each.ended)
-                starved += beside
+                beside = or_while_making.within(each)
+                starved += beside - unused
                 idle += each.seconds - beside
             elif each.category in ("", "waiting") and each.seconds < _PAUSE:
-                between += each.seconds
+                between += each.seconds - unused
             else:
-                other += each.seconds
+                other += each.seconds - unused
     return Times(tasks, making, between, starved, idle, other)
 
 
@@ -200,25 +224,25 @@ class _Covered:
     """The time that intervals cover together."""
 
     def __init__(self, intervals: Iterable[tuple[float, float]]) -> None:
-        ends: list[list[float]] = []
+        self._ends: list[float] = []  # of intervals apart from each other: from, to, from, to
+        self._sums = [0.0]  # how much is covered up to each end, and to the beginning
         for began, ended in sorted(intervals):
-            if ends and began <= ends[-1][1]:
-                ends[-1][1] = max(ends[-1][1], ended)
+            if self._ends and began <= self._ends[-1]:
+                self._sums[-1] += max(ended - self._ends[-1], 0.0)
+                self._ends[-1] = max(ended, self._ends[-1])
             else:
-                ends.append([began, ended])
-        self._at = [time for interval in ends for time in interval]
-        self._sum = _running_sum(self._at)
+                self._ends += [began, ended]
+                self._sums += [self._sums[-1], self._sums[-1] + ended - began]
 
-    def within(self, began: float, ended: float) -> float:
-        if not self._at:
-            return 0.0
-        low, high = np.interp([began, ended], self._at, self._sum)
-        return float(high - low)
+    def within(self, each: Stretch) -> float:
+        return self._until(each.ended) - self._until(each.began)
 
+    def _until(self, time: float) -> float:
+        before = bisect_right(self._ends, time)
+        is_covered = before % 2 == 1
+        return self._sums[before] + (time - self._ends[before - 1] if is_covered else 0.0)
 
-def _running_sum(ends: Sequence[float]) -> list[float]:
-    """How much is covered up to each end: every other stretch between two ends is."""
-    sums = [0.0]
-    for number, (low, high) in enumerate(pairwise(ends)):
-        sums.append(sums[-1] + (high - low if number % 2 == 0 else 0.0))
-    return sums
+    def gaps(self, began: float, ended: float) -> Iterator[tuple[float, float]]:
+        """Between the intervals, which are all in [began, ended]."""
+        ends = [began, *self._ends, ended]
+        return zip(ends[::2], ends[1::2], strict=True)

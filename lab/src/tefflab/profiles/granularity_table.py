@@ -24,8 +24,8 @@ def to_table(found: Findings, title: str) -> Group:
         lines.append(f"{len(found.types) - _MOST_TYPES} more types have less time.")
     if found.lost_events:
         lines.append(
-            f"{found.lost_events} events were lost: all this is of the last ones (TEFF_TRACE_EVENTS sets how many a "
-            "worker keeps)."
+            f"{found.lost_events} events were lost: all this is of the time after them (TEFF_TRACE_EVENTS sets how "
+            "many a worker keeps)."
         )
     return Group(head, phase, _times(found), Text(), _types(found), *(Text(line, "dim") for line in lines))
 
@@ -41,7 +41,7 @@ def _times(found: Findings) -> Table:
         ("between tasks", times.between),
         ("idle while tasks are made", times.starved),
         ("idle", times.idle),
-        ("messages, and pauses of the machine", times.other),
+        ("messages, and pauses", times.other),
     ):
         if seconds > 0:
             table.add_row(name, percent(seconds / times.total))

@@ -1,14 +1,17 @@
 """A program's trace (`TEFF_TRACE`) as stretches of each worker: the task that it ran, or what it did between tasks."""
 
 import json
+import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tefflab.errors import InputError, TeffError
 
+IDLE = ("waiting", "searching", "parked", "")  # of a worker without a task
+REQUEST = "request"  # the category of an operation of MPI that a task has begun
 TASKS = ("task", "loop")  # categories of slices that are the program's own work
 
 
@@ -34,7 +37,8 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """A worker's stretches, one after the other without a gap."""
+    """A worker's stretches, one after the other without a gap; or the stretches in which operations of MPI that tasks
+    of a process have begun were under way."""
 
     process: int
     name: str
@@ -43,12 +47,24 @@ class Track:
 
 @dataclass(frozen=True, slots=True)
 class TaskTrace:
-    """The workers from the first task's beginning to the last one's end."""
+    """The workers from the first task's beginning to the last one's end, without a time of which events were lost."""
 
     began: float
     ended: float
     tracks: tuple[Track, ...]
     lost_events: int
+    communication: tuple[Track, ...] = ()  # of each process whose tasks use MPI
+
+    @property
+    def waiting_share(self) -> float:
+        """The share of worker time in which a worker was idle while an operation of MPI of its process was under
+        way."""
+        under_way = {each.process: each.stretches for each in self.communication}
+        waited = sum(
+            _overlap([each for each in track.stretches if each.category in IDLE], under_way.get(track.process, ()))
+            for track in self.tracks
+        )
+        return waited / (len(self.tracks) * (self.ended - self.began))
 
 
 def read_task_trace(file: Path) -> TaskTrace:
@@ -70,17 +86,25 @@ def task_trace(events: Iterable[Mapping[str, Any]], lost: int = 0) -> TaskTrace:
     """TeffError if no event is a task."""
     slices: defaultdict[tuple[int, int], list[tuple[float, float, str, str]]] = defaultdict(list)
     names: dict[tuple[int, int], str] = {}
+    incomplete: set[tuple[int, int]] = set()
     ranks: dict[int, str] = {}
+    requests: defaultdict[int, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for event in events:
         if event["ph"] == "X":
             began = 1e-6 * event["ts"]
             ended = began + 1e-6 * event["dur"]
             slices[event["pid"], event["tid"]].append((began, ended, event.get("cat", ""), event["name"]))
+        elif event["ph"] in ("b", "e") and event["cat"] == REQUEST:
+            requests[event["pid"]][event["id"]].append(1e-6 * event["ts"])
         elif event["ph"] == "M" and event["name"] == "thread_name":
             names[event["pid"], event["tid"]] = event["args"]["name"]
+        elif event["ph"] == "M" and event["name"] == "lost_events":
+            incomplete.add((event["pid"], event["tid"]))
         elif event["ph"] == "M" and event["name"] == "rank":
             ranks[event["pid"]] = f"rank {event['args']['rank']}, "
-    tasks = [each for own in slices.values() for each in own if each[2] in TASKS]
+    # A worker keeps the slices that ended last. So its track is complete from the first end on.
+    complete = max((min(each[1] for each in slices[key]) for key in incomplete & slices.keys()), default=-math.inf)
+    tasks = [each for own in slices.values() for each in own if each[2] in TASKS and each[1] > each[0] >= complete]
     if not tasks:
         raise TeffError("the trace has no task: trace a run that makes tasks")
     began, ended = min(each[0] for each in tasks), max(each[1] for each in tasks)
@@ -92,7 +116,36 @@ def task_trace(events: Iterable[Mapping[str, Any]], lost: int = 0) -> TaskTrace:
         )
         for key in sorted(slices.keys() | names.keys())
     )
-    return TaskTrace(began, ended, tracks, lost)
+    communication = tuple(
+        Track(process, ranks.get(process, "") + "MPI", _under_way(own.values(), began, ended))
+        for process, own in sorted(requests.items())
+    )
+    return TaskTrace(began, ended, tracks, lost, communication)
+
+
+def _under_way(requests: Iterable[Sequence[float]], first: float, last: float) -> tuple[Stretch, ...]:
+    """When at least one request (began, ended) was under way, within [first, last]."""
+    found: list[Stretch] = []
+    for began, ended in sorted((max(each[0], first), min(each[-1], last)) for each in requests):
+        if began >= ended:
+            continue
+        if found and began <= found[-1].ended:
+            began, ended = found[-1].began, max(found.pop().ended, ended)
+        found.append(Stretch(began, ended, REQUEST, REQUEST, True))
+    return tuple(found)
+
+
+def _overlap(some: Sequence[Stretch], others: Sequence[Stretch]) -> float:
+    """How long [s] stretches of both kinds lasted at once. Those of one kind do not overlap, and stand in order."""
+    time, place = 0.0, 0
+    for each in some:
+        while place < len(others) and others[place].ended <= each.began:
+            place += 1
+        at = place
+        while at < len(others) and others[at].began < each.ended:
+            time += min(each.ended, others[at].ended) - max(each.began, others[at].began)
+            at += 1
+    return time
 
 
 def _stretches(slices: list[tuple[float, float, str, str]], first: float, last: float) -> tuple[Stretch, ...]:

@@ -45,6 +45,7 @@ class Case(Frozen):
     name: str
     flags: str
     workers: int
+    ranks: int | None = None  # processes, which share the workers; None: as the system has it
     x: float | None = None  # its place on the axis of the varied parameter
     x_text: str = ""  # the text of that value
     group: str = ""  # cases of one group share a picture
@@ -59,7 +60,8 @@ class Case(Frozen):
         """Its flags, and what else tells its runs from those of other cases."""
         beside = f" beside {self.load}" if self.load else ""
         on = f" on {','.join(map(str, self.cores))}" if self.cores else ""
-        return f"{self.flags}{beside}{on}"
+        over = f" over {self.ranks} ranks" if self.ranks else ""
+        return f"{self.flags}{over}{beside}{on}"
 
     @property
     def place(self) -> str:

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from tefflab.carried import is_unpacked
 from tefflab.errors import InputError, TeffError, first_fault
 from tefflab.systems.naming import parsed
-from tefflab.systems.systems import SYSTEMS_FOLDER, System
+from tefflab.systems.systems import SYSTEMS_FOLDER, Program, System
 
 
 class Registry:
@@ -30,6 +30,10 @@ class Registry:
     def systems(self) -> list[System]:
         """Every system, by name."""
         return [load_system(path) for path in sorted((self.root / SYSTEMS_FOLDER).glob("*/system.toml"))]
+
+    def owner(self, program: Program) -> System:
+        """The system whose program it is, in any version."""
+        return next(each for each in self.systems if each.name == program.identity)
 
     def named(self, names: Iterable[str]) -> list[System]:
         """Every system, by name; behind each the versions of it that `names` has. TeffError for a version that there

@@ -249,6 +249,7 @@ class System(_Strict):
     install: Install = Install()
     environment: dict[NonEmpty, str] = {}  # of all its programs
     why: dict[NonEmpty, NonEmpty] = {}
+    trace: dict[NonEmpty, str] = {}  # variables with which its programs write a trace of their tasks to {file}
     versions: list[Version] = Field(default=[], alias="version")
     programs: list[Program] = Field(default=[], alias="program")
     no_adapter: NonEmpty | None = None  # the reason why no program measures it
@@ -258,6 +259,13 @@ class System(_Strict):
 
     _folder: Path = PrivateAttr(Path())
     _asked: Asked | None = PrivateAttr(None)
+
+    @field_validator("trace")
+    @classmethod
+    def _trace_goes_to_a_file(cls, trace: dict[str, str]) -> dict[str, str]:
+        if trace and not any("{file}" in value for value in trace.values()):
+            raise ValueError("no variable of [trace] has {file} in it")
+        return trace
 
     @model_validator(mode="after")
     def _programs_have_its_environment(self) -> Self:

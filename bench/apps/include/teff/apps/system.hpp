@@ -17,6 +17,8 @@ namespace teff::apps {
 struct counts {
   std::optional<std::int64_t> tasks;
   std::optional<std::int64_t> bytes_sent;  ///< of tiles, to other ranks
+  /// Of all workers together: how long they were in MPI or had no task.
+  std::optional<double> waiting_seconds;
 };
 
 class tile_system;
@@ -36,8 +38,8 @@ class system {
   /// The name of one of its ways in records.
   [[nodiscard]] virtual std::string_view variant(way_kind how) const { return name_of(how); }
   /// Calls steps(way) in a way that the system has, at the place from which its users start loops, or make
-  /// tasks. A step is cut into `parts` tasks.
-  virtual counts run_steps(way_kind /*how*/, std::int64_t /*parts*/, const program& /*steps*/,
+  /// tasks. A step is cut into `tasks` tasks; 0: see task_way.
+  virtual counts run_steps(way_kind /*how*/, std::int64_t /*tasks*/, const program& /*steps*/,
                            bench::region_meter& /*region*/) {
     return {};
   }

@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -67,6 +69,8 @@ struct field {
   std::size_t element_bytes;
   std::int64_t count;
   std::int64_t grain;
+
+  [[nodiscard]] std::int64_t iterations() const { return (count + grain - 1) / grain; }
 };
 
 enum class access_mode : std::uint8_t { in, out, inout };
@@ -76,6 +80,9 @@ struct field_access {
   access_mode mode;
   const field* what;
   range elements;
+  /// The steps write the field in whole iterations. So a task that names all of a part that it touches waits
+  /// for the same tasks.
+  bool may_widen = false;
 
   [[nodiscard]] std::span<std::byte> bytes() const {
     return {what->data + static_cast<std::size_t>(elements.begin) * what->element_bytes,
@@ -86,10 +93,16 @@ struct field_access {
   /// share an address.
   template <class Visit>
   void visit_parts(std::int64_t parts, const Visit& visit) const {
-    const cut all((what->count + what->grain - 1) / what->grain, parts);
+    const cut all(what->iterations(), parts);
     const std::int64_t last = all.part_of((elements.end - 1) / what->grain);
     for (std::int64_t i = all.part_of(elements.begin / what->grain); i <= last; ++i)
       visit(what->data + static_cast<std::size_t>(all.part(i).begin * what->grain) * what->element_bytes);
+  }
+  /// The elements of these parts.
+  [[nodiscard]] range widened(std::int64_t parts) const {
+    const cut all(what->iterations(), parts);
+    return {all.part(all.part_of(elements.begin / what->grain)).begin * what->grain,
+            std::min(all.part(all.part_of((elements.end - 1) / what->grain)).end * what->grain, what->count)};
   }
 };
 
@@ -98,8 +111,12 @@ struct field_access {
   return {std::max<std::int64_t>(iterations.begin * of.grain - more, 0),
           std::min(iterations.end * of.grain + more, of.count)};
 }
-[[nodiscard]] inline field_access in(const field& what, range iterations, std::int64_t more = 0) {
-  return {access_mode::in, &what, covered(what, iterations, more)};
+[[nodiscard]] inline field_access in(const field& what, range iterations) {
+  return {access_mode::in, &what, covered(what, iterations)};
+}
+/// The same, with `more` elements at each end. The steps write the field in whole iterations.
+[[nodiscard]] inline field_access in(const field& what, range iterations, std::int64_t more) {
+  return {access_mode::in, &what, covered(what, iterations, more), true};
 }
 [[nodiscard]] inline field_access out(const field& what, range iterations) {
   return {access_mode::out, &what, covered(what, iterations)};
@@ -119,6 +136,25 @@ struct field_access {
 }
 
 using access_list = std::vector<field_access>;
+
+/// Adds accesses that read the iterations which have an element of a list, neighbours as one. The steps write
+/// the field in whole iterations.
+template <class Elements>
+void read_each(const field& of, const Elements& elements, access_list& all) {
+  std::vector<bool> is_read(static_cast<std::size_t>(of.iterations()) + 1);  // behind the last one is none
+  for (const auto each : elements) is_read[static_cast<std::size_t>(each / of.grain)] = true;
+  for (auto begin = is_read.begin(); (begin = std::find(begin, is_read.end(), true)) != is_read.end();) {
+    const auto end = std::find(begin, is_read.end(), false);
+    const range iterations{begin - is_read.begin(), end - is_read.begin()};
+    all.push_back({access_mode::in, &of, covered(of, iterations), true});
+    begin = end;
+  }
+}
+
+/// Widens the accesses that may be widened to whole parts of their fields, each cut into `parts`, as a step
+/// is cut. Such accesses in a row that touch each other then become one. So tasks name no piece of a field
+/// smaller than a part, and a system looks after few pieces.
+void widen(access_list& all, std::int64_t parts);
 
 /// A loop over the iterations 0 to count - 1, or with a count of 1 a task that is not divided.
 ///
@@ -172,6 +208,8 @@ class way {
   virtual void reduce(const field& /*of*/, reduction /*by*/) {}
   /// Returns when all steps have run.
   virtual void wait() = 0;
+  /// Into how many tasks a step of each type was cut last, if the way has found these numbers itself.
+  [[nodiscard]] virtual std::map<std::string, std::int64_t> tasks_by_type() const { return {}; }
 
   /// Whether the way has spawn(), for apps whose tasks are known only when others have run.
   [[nodiscard]] virtual bool spawns() const { return false; }

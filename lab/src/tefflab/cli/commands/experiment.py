@@ -18,6 +18,8 @@ def command(
     minutes: options.OwnMinutes = None,
     rounds: options.OwnRounds = None,
     workers: options.Workers = None,
+    launcher: options.Launcher = "",
+    hosts: options.Hosts = "",
     store: options.Store = "default",
     resume: options.Resume = False,
     install_missing: options.InstallMissing = False,
@@ -44,6 +46,7 @@ def command(
         else:
             output().print(experiment_list(project_root()))
         return
+    options.start_ranks_by(launcher, hosts)
     asked = Options(
         systems=options.systems(systems),
         seconds=60 * (minutes or 0.0),

@@ -39,6 +39,7 @@ def _typer_command(kind: "AnyBenchmark | None", command: "Command") -> TyperComm
     def measure(context: typer.Context, **said: Any) -> None:
         from tefflab import project_root
         from tefflab.cli.session import Options, run_command
+        from tefflab.cli.tracing import trace_cases
         from tefflab.systems.registry import Registry
 
         assert kind is not None
@@ -59,7 +60,8 @@ def _typer_command(kind: "AnyBenchmark | None", command: "Command") -> TyperComm
             own=own,
             flags=tuple(context.args),
         )
-        run_command(Registry(project_root()), kind, command, asked)
+        perform = trace_cases if own.get("trace") else run_command
+        perform(Registry(project_root()), kind, command, asked)
 
     parameters = {
         "context": (typer.Context, inspect.Parameter.empty),
@@ -105,6 +107,8 @@ def _refuse_misspelled(context: typer.Context) -> None:
 
 
 def _annotation(option: "Option") -> Any:
+    if isinstance(option.default, bool):
+        return Annotated[bool, typer.Option(option.flag, help=option.help)]
     if isinstance(option.default, str):
         return Annotated[str, options.text(option.flag, *option.aliases, help_=option.help, metavar=option.metavar)]
     least = 0 if option.least is None else option.least

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
@@ -95,8 +96,15 @@ Resume = Annotated[bool, typer.Option("--resume", help="Go on with the store's l
 InstallMissing = Annotated[bool, typer.Option("--install-missing", help="First install what comes on request.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Install Debian packages without asking.")]
 Installs = Annotated[bool | None, typer.Option("--yes/--no-install", help="Install packages unasked, or none.")]
+Launcher = Annotated[str, text("--launcher", help_="Starts ranks, as mpirun or srun. [the MPI's]", metavar="WORDS")]
+Hosts = Annotated[str, text("--hosts", help_="Machines that share the ranks, by commas.")]
 AllVariants = Annotated[bool, typer.Option("--all-variants", help="Each system in all of its ways.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print what was measured as lines of JSON.")]
+
+
+def start_ranks_by(launcher: str, hosts: str) -> None:
+    """Every program of several ranks that this process starts is started so."""
+    os.environ |= {name: said for name, said in (("TEFF_LAUNCHER", launcher), ("TEFF_HOSTS", hosts)) if said}
 
 
 def installing(installs: bool | None, *, install_missing: bool = False) -> "Installing":

@@ -22,19 +22,21 @@ def command(
         int | None,
         options.number(
             "--ranks",
-            "Processes of a system that spreads over several. [as `teff metg` has it]",
+            "Processes, of a system that spreads over several.",
             2,
             1,
             options.most_workers,
         ),
     ] = None,
+    launcher: options.Launcher = "",
+    hosts: options.Hosts = "",
     benchmark: Annotated[
         str,
-        typer.Option("--benchmark", metavar="KIND", help="Whose flags follow: apps, as -app cholesky, or another."),
+        typer.Option("--benchmark", metavar="KIND", help="The kind of the flags, as apps."),
     ] = "task_graph",
     trace: Annotated[
         Path | None,
-        typer.Option("--trace", metavar="FILE", help="Trace the run of a way of libteff, for ui.perfetto.dev."),
+        typer.Option("--trace", metavar="FILE", help="Trace the run, for ui.perfetto.dev, if the system can."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print records, a line of JSON each.")] = False,
 ) -> None:
@@ -55,6 +57,7 @@ def command(
     from tefflab.systems.programs import call_program, find_program
     from tefflab.systems.registry import Registry
 
+    options.start_ranks_by(launcher, hosts)
     kind = find_benchmark(benchmark)
     of_graphs = kind.name == "task_graph"
     if of_graphs:
@@ -69,8 +72,10 @@ def command(
     program = find_program(registry, kind.name, system, kind.adapters)
     flags = ["--report", *context.args] if of_graphs and not as_json else context.args
     (first, *rest), environment = command_of(registry, program, flags, ranks, kind)
+    if trace is not None:
+        environment |= trace_to(registry, program, trace)
     try:
-        call_program(registry, first, rest, environment | trace_to(trace), program, context.command_path)
+        call_program(registry, first, rest, environment, program, context.command_path)
     except typer.Exit as ended:
         if trace is not None and not ended.exit_code:
             refuse_untraced(program, trace)

@@ -47,11 +47,12 @@ def timeline(
     shares: Mapping[str, float],
     plain: Mapping[str, str],
     window: tuple[float, float],
+    zero: float,
     title: str,
     meaning: str,
 ) -> Figure:
-    """`shares`: of each kind of stretch, its share of worker time, in the order of the legend. `plain`: the kinds that
-    are no tasks, with their colours."""
+    """`window`: its times are told since `zero`. `shares`: of each kind of stretch, its share of worker time, in the
+    order of the legend. `plain`: the kinds that are no tasks, with their colours."""
     kinds = [each for each in shares if each not in plain]
     colour = dict(zip(kinds, (*_COLOURS, *[_REST] * len(kinds)), strict=False)) | dict(plain)
     texts = {each: _shortened(each) for each in shares}
@@ -80,7 +81,7 @@ def timeline(
                     )
                 )
     below = sheet.top - _ROW * len(workers) - 0.3
-    sheet.text((left + right) / 2, below, f"{unit} since {duration(began)}", SMALL, color=SOFT, align="center")
+    sheet.text((left + right) / 2, below, f"{unit} since {duration(began - zero)}", SMALL, color=SOFT, align="center")
     top = sheet.top
     for kind in shares:
         top -= 1.15 * line_height(BODY)

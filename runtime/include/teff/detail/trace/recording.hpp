@@ -5,7 +5,7 @@
 
 namespace teff::detail {
 
-// The kinds of events of a worker. trace.cpp has their names in the same order.
+// The kinds of events of a worker. trace_writer.hpp has their names in the same order.
 enum class event_kind : std::uint8_t {
   task,       // a task, as counters count them
   run,        // a call of runtime::run(), or another job
@@ -15,6 +15,7 @@ enum class event_kind : std::uint8_t {
   parked,     // asleep
   handler,    // of a message
   send,       // of a message, to any rank
+  request,    // an operation of MPI that a task has begun, until a worker sees that it has completed
   steal,      // an instant, as all that follow; with the victim
   exposure,   // a look at all workers' private parts
   wake,       // of a sleeper
@@ -31,5 +32,17 @@ class trace_ring;
 // An event that began at `began` (ticks) ends now.
 [[gnu::cold]] void record(trace_ring&, event_kind what, const char* name, std::uint64_t began) noexcept;
 [[gnu::cold]] std::uint64_t ticks_now() noexcept;
+// A worker has seen that an operation of MPI has completed. `rank`: the other one; negative: all ranks.
+[[gnu::cold]] void record_request(trace_ring&, const char* name, int rank, std::uint64_t began) noexcept;
+
+// The job of MPI that this process is a rank of.
+struct process_job {
+  int rank = 0;
+  int ranks = 1;
+  std::uint64_t number = 0;  // the same on all ranks, and another in each job
+  bool on_one_node = false;
+};
+// Says which rank the traces of this process are of, if no communicator tells them. The first call counts.
+void belong_to_job(const process_job& job) noexcept;
 
 }  // namespace teff::detail
