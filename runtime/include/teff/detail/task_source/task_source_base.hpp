@@ -112,16 +112,19 @@ class task_source_base : public source {
 
   // Whether places are preferences: a worker that finds nothing to do takes the tasks out of the place of a
   // worker that does not get to them. Not by default. Before the first task.
-  void share_places(bool shares) noexcept { shares_places_ = shares && workers() > 1; }
-  [[nodiscard]] bool shares_places() const noexcept { return shares_places_; }
+  void share_places(bool shares) noexcept {
+    // Relaxed: until then a worker looks at the source, and finds nothing.
+    shares_places_.store(shares && workers() > 1, std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool shares_places() const noexcept { return shares_places_.load(std::memory_order_relaxed); }
   // On worker `worker`, which finds nothing to do: whether there is work in the places of workers that do not
   // get to it. If there was none, it says so for some microseconds without a look. take_over() also makes
   // that work any worker's, on a worker that is in its own place.
   [[nodiscard]] bool sees_left_behind(unsigned worker) noexcept {
-    return shares_places_ && look_around(worker, false);
+    return shares_places() && look_around(worker, false);
   }
   [[nodiscard]] bool take_over(unsigned worker) noexcept {
-    return shares_places_ && look_around(worker, true);
+    return shares_places() && look_around(worker, true);
   }
   // For these, of a source that shares its places. The caller is in the place.
   [[nodiscard]] virtual bool has_work(unsigned /*place*/) noexcept { return false; }
@@ -168,7 +171,7 @@ class task_source_base : public source {
   void* whom_ = nullptr;
   std::atomic<bool> cancelled_{false};
   std::atomic<bool> looks_elsewhere_{false};
-  bool shares_places_ = false;
+  std::atomic<bool> shares_places_{false};
   alignas(64) std::atomic<std::uint64_t> begun_outside_{0};
   handed_over<> released_anywhere_;
   waiters waiters_;
