@@ -29,7 +29,8 @@ class Declaration:
     @property
     def name(self) -> str:
         """Of a class, a function, a constant or an alias."""
-        named = re.search(r"(?:class|struct|concept|using|enum)(?: \[\[\w+\]\])? (\w+)|(\w+)\(|(\w+) =", self.head)
+        kind = "class|struct|concept|using|enum class|enum"
+        named = re.search(rf"(?:{kind})(?: \[\[\w+\]\])? (\w+)|(\w+)\(|(\w+) =", self.head)
         return next((word for word in named.groups() if word), "") if named else ""
 
     @property

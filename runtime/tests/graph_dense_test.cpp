@@ -50,9 +50,9 @@ TEST(dense_graph, placed_columns_run_in_order_again_and_again) {
     std::atomic<int> wrong{0};
     task_graph<key> g{rt};
     g.dense(steps * columns, [](key k) { return static_cast<std::size_t>(k[1] * steps + k[0]); })
-        .place([workers = rt.workers()](key k) {
-          return k[1] % 4 == 3 ? anywhere : static_cast<unsigned>(k[1]) % workers;
-        })
+        .place([workers = rt.workers()](
+                   key k) { return k[1] % 4 == 3 ? anywhere : static_cast<unsigned>(k[1]) % workers; },
+               placement::must)
         .indegree([](key k) { return k[0] == 0                          ? 0
                                      : k[1] == 0 || k[1] + 1 == columns ? 2
                                                                         : 3; })
@@ -80,7 +80,7 @@ TEST(dense_graph, placed_tasks_of_the_highest_priority_run_first) {
   runtime rt{{.workers = 2}};
   std::vector<int> order;
   task_graph<int> g{rt};
-  g.dense(10).place([](int) { return 1U; }).priority([](int k) { return k; });
+  g.dense(10).place([](int) { return 1U; }, placement::must).priority([](int k) { return k; });
   g.indegree([](int k) { return k == 0 ? 0 : 1; }).body([&](int k) {
     order.push_back(k);
     if (k != 0) return;
@@ -183,7 +183,7 @@ TEST(dense_graph, a_key_that_is_fulfilled_too_often_is_named) {
   on_runtimes([](runtime& rt) {
     for (const unsigned place : {anywhere, rt.workers() - 1}) {
       task_graph<int> g{rt};
-      g.dense(10).place([=](int) { return place; });
+      g.dense(10).place([=](int) { return place; }, placement::must);
       g.indegree([](int k) { return k == 0 ? 0 : 1; }).body([&](int k) {
         if (k != 0) return;
         g.fulfill(5);

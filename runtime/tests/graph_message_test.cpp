@@ -31,7 +31,7 @@ TEST(task_graph, what_a_key_carries_has_arrived_where_its_task_runs) {
     const auto place = [=](int task) { return static_cast<unsigned>(task) % workers; };
     task_graph<carrier, hash_of_carrier> g{rt};
     g.indegree([](const carrier& k) { return k.task < 2 ? k.task : 2; })
-        .place([=](const carrier& k) { return place(k.task); })
+        .place([=](const carrier& k) { return place(k.task); }, placement::must)
         .received([&](const carrier& k) {
           if (place(k.task) != *worker_index()) ++wrong;
           brought[static_cast<std::size_t>(k.task)] += k.load;
@@ -68,7 +68,7 @@ TEST(task_graph, one_message_that_does_not_count_stands_for_all_that_wait_for_a_
       for (int at = worker; at < width; at += workers) g.fulfill({step, at});
     };
     g.indegree([](key k) { return k[0] == 0 ? 0 : width; })
-        .place([=](key k) { return static_cast<unsigned>(k[1] % workers); })
+        .place([=](key k) { return static_cast<unsigned>(k[1] % workers); }, placement::must)
         .received([&](key k) {
           if (k[0] >= 0) return true;
           ++messages;
@@ -102,7 +102,7 @@ TEST(task_graph, a_worker_that_always_has_a_ready_task_still_hears_from_others) 
   task_graph<int> g{rt};
   // Tasks -1 and -2 follow each other on worker 0 until key 0 has come from worker 1.
   g.indegree([](int) { return 1; })
-      .place([](int k) { return k > 0 ? 1U : 0U; })
+      .place([](int k) { return k > 0 ? 1U : 0U; }, placement::must)
       .received([&](int k) {
         if (k == 0) answered = true;
         return k != 0;

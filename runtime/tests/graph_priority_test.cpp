@@ -103,7 +103,7 @@ TEST(task_graph, a_thief_takes_the_highest_priority_first) {
   // Task -1 keeps worker 1 busy until the other tasks are ready on worker 0. Task 0 keeps worker 0 busy until
   // worker 1 has run all but one of them. Worker 0 has kept the task of the highest priority for itself.
   g.indegree([](int) { return 1; })
-      .place([](int i) { return i > 0 ? anywhere : static_cast<unsigned>(-i); })
+      .place([](int i) { return i > 0 ? anywhere : static_cast<unsigned>(-i); }, placement::must)
       .priority([](int i) { return i * 3 % tasks; })
       .body([&](int i) {
         if (i == -1) {

@@ -42,6 +42,7 @@ class random_graph {
     std::vector<std::atomic<int>> ran(predecessors_.size());
     std::atomic<int> wrong{0};
     const unsigned workers = rt.workers();
+    const auto binds = random_() % 2 == 0 ? placement::must : placement::should;
     const auto place = [=](key k) -> unsigned {
       if (where == places::some && k[1] % 3 == 0) return anywhere;
       return static_cast<unsigned>(k[1] * 7 + k[0] / 5) % workers;
@@ -49,12 +50,13 @@ class random_graph {
     task_graph<key> g{rt};
     g.indegree([&](key k) { return static_cast<int>(predecessors_[index(k)].size()); });
     g.body([&](key k) {
-      if (where != places::none && place(k) != anywhere && place(k) != *worker_index()) ++wrong;
+      if (where != places::none && binds == placement::must && place(k) != anywhere)
+        wrong += place(k) != *worker_index();
       for (const key& each : predecessors_[index(k)]) wrong += ran[index(each)].load() != 1;
       ++ran[index(k)];
       for (const key& each : successors_[index(k)]) g.fulfill(each);
     });
-    if (where != places::none) g.place(place);
+    if (where != places::none) g.place(place, binds);
     if (with_priorities) g.priority([](key k) { return k[1] % 5 - 2; });
     if (dense) g.dense(predecessors_.size(), [this](key k) { return index(k); });
     const auto seed = [&] {

@@ -123,7 +123,7 @@ TEST(held_task, is_one_fulfilment_too_many_for_its_key_until_it_ends) {
           held.release();
         }
       });
-      if (placed) g.place([](int) { return 0U; });
+      if (placed) g.place([](int) { return 0U; }, placement::must);
       g.fulfill(0);
       EXPECT_THROW(g.wait(), over_fulfilled);
       EXPECT_EQ(ran, 1);

@@ -123,7 +123,8 @@ TEST(nested_waits, a_task_can_wait_for_another_graph_on_any_number_of_workers) {
           if (i < 20) inner.fulfill(i + 1);
         });
         if (placed)
-          inner.place([workers = rt.workers()](int i) { return static_cast<unsigned>(i) % workers; });
+          inner.place([workers = rt.workers()](int i) { return static_cast<unsigned>(i) % workers; },
+                      placement::must);
         inner.fulfill(0);
         inner.wait();
       };
@@ -159,7 +160,8 @@ TEST(nested_waits, a_worker_that_has_used_half_of_its_stack_does_what_only_it_ma
   const auto waits_for_owner = [&] {
     stolen = true;
     task_graph<int> placed{rt};
-    placed.indegree([](int) { return 1; }).place([&](int) { return owner; }).body([&](int) { ++ran; });
+    placed.indegree([](int) { return 1; }).body([&](int) { ++ran; });
+    placed.place([&](int) { return owner; }, placement::must);
     placed.fulfill(0);
     placed.wait();
   };
@@ -209,7 +211,7 @@ TEST(nested_waits, replays_that_wait_for_each_other_through_a_graph_get_an_error
   one.place([](int) { return 0U; });
   auto first = record(one, [&] { one.fulfill(0); });
   auto second = record(other, [&] { other.fulfill(0); });
-  between.place([](int) { return 1U; });
+  between.place([](int) { return 1U; }, placement::must);
   fill(between, [&] { second.replay(); });
   for (int round = 0; round < 50; ++round) {
     bool refused = false;

@@ -23,9 +23,9 @@ constexpr int tasks = 2 * columns;
 // neighbours' values of the step before.
 class ring {
  public:
-  explicit ring(runtime& rt) : graph_(rt) {
+  explicit ring(runtime& rt, placement binds = placement::should) : graph_(rt) {
     graph_.indegree([](key k) { return k[0] == 0 ? 0 : 3; })
-        .place([](key k) { return static_cast<unsigned>(k[1] / (columns / 2)); })
+        .place([](key k) { return static_cast<unsigned>(k[1] / (columns / 2)); }, binds)
         .body([this](key k) {
           run(k);
           for (int away : {0, 1, columns - 1}) graph_.fulfill({k[0] + 1, (k[1] + away) % columns});
@@ -124,6 +124,21 @@ TEST(replay_lists, that_another_worker_runs_may_fail) {
     two_steps.replay(1);
   }
   all.expect_steps(2 * 4);
+}
+
+// Worker 1 is busy while worker 0 looks for something to do.
+TEST(replay_lists, of_places_that_bind_stay_with_their_worker) {
+  runtime rt{{.workers = 2}};
+  ring all(rt, placement::must);
+  auto two_steps = all.record();
+  int looks = 0;
+  const auto keeper =
+      keep_worker_1_until(rt, [&] { return all.ran() > tasks && (all.ran() > 2 * tasks || ++looks > 1000); });
+  two_steps.replay(5, [&](key k, std::uint64_t) {
+    EXPECT_EQ(worker_index(), static_cast<unsigned>(k[1] / (columns / 2)));
+    all.run(k);
+  });
+  all.expect_steps(2 * 6);
 }
 
 TEST(replay_lists, of_a_flow_are_run_by_another_worker) {

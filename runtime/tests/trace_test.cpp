@@ -212,7 +212,7 @@ TEST_F(trace_file, does_not_keep_a_scope_from_throwing_what_the_move_of_a_task_t
 // Each link after the one before, on the workers in turn.
 void describe_chain(task_graph<int>& chain, int length) {
   chain.indegree([](int) { return 1; })
-      .place([](int link) { return static_cast<unsigned>(link) % 2; })
+      .place([](int link) { return static_cast<unsigned>(link) % 2; }, placement::must)
       .body(named<"link">([&chain, length](int link) {
         if (link + 1 < length) chain.fulfill(link + 1);
       }));

@@ -137,7 +137,7 @@ class execution {
     const auto& tasks = of(k.graph).tasks;
     const auto& results = of(k.graph).results;
     const unsigned owner = placed_ ? k.worker : 0;
-    own& here = own_[placed_ ? k.worker : *teff::worker_index()];
+    own& here = own_[*teff::worker_index()];  // which may run the tasks of another one
     const auto output = results.at(k.timestep, k.point, owner);
     const auto inputs = results.inputs(k.timestep, k.point, here.inputs);
     here.tasks->execute(static_cast<std::size_t>(k.graph), k.timestep, k.point, output, inputs);
@@ -158,7 +158,8 @@ class execution {
     if (results.travel())
       std::memcpy(results.at(end.timestep, end.point, end.worker).data(), end.output.data(),
                   end.output.size());
-    fulfill(end, graph, tasks.after(end.timestep, end.point, own_[end.worker].next).on(end.worker));
+    fulfill(end, graph,
+            tasks.after(end.timestep, end.point, own_[*teff::worker_index()].next).on(end.worker));
   }
   /// The tasks at `points` that wait for `before`, and are the same worker's.
   void fulfill(const key& before, std::int16_t graph, std::span<const std::int32_t> points) {

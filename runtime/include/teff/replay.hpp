@@ -86,7 +86,8 @@ struct no_result_flag {
 //   waits for another where a dependence crosses from one to the other, and nowhere else. So record a good
 //   run: with place(), or on a machine that does nothing else.
 // - If a worker does not get to its tasks, since another program has its core, a worker that waits for them
-//   runs them in its place. They keep their order, and no two of them run at a time.
+//   runs them in its place. They keep their order, and no two of them run at a time. No other worker runs
+//   tasks whose places bind (placement::must).
 // - A replay repeats the run as often as asked. Without the function `next`, an iteration begins when the one
 //   before has ended. With it, iterations overlap as far as the dependences let them: here a column goes on
 //   when its neighbours have done the step before.
@@ -197,7 +198,7 @@ template <std::copyable Key, class Hash, class Start, class Next = detail::no_ne
   using recorded = typename recording<Key, Hash>::recorded;
   auto plan = recorder.plan(overlap, [&](const Key& key) { return detail::graph_access::of(flag_of(key)); });
   return recording<Key, Hash>(std::unique_ptr<recorded>(
-      new recorded{kept, {kept->runtime(), std::move(plan)}, recorder.take_lists()}));
+      new recorded{kept, {kept->runtime(), std::move(plan), kept->places_bind()}, recorder.take_lists()}));
 }
 
 }  // namespace teff

@@ -63,6 +63,10 @@ struct key_hash {
 // place() returns this for a task that any worker may run.
 inline constexpr unsigned anywhere = detail::any_worker;
 
+// Whether the place of a task binds. If its worker does not get to the task, another worker may run it
+// (should), or none may (must).
+enum class placement : bool { should, must };
+
 // A graph of tasks that is never stored. Functions of a task's key say how many dependences the task has, how
 // it does its work, and where it runs. A task takes memory from its first fulfilled dependence until it has
 // run, so memory grows with the frontier only.
@@ -125,16 +129,21 @@ class task_graph {
     graph_->functions.body.set(detail::traced_body<std::decay_t<F>>{std::forward<F>(f)});
     return *this;
   }
-  // Sets which worker runs the task of a key, and no other does: the index of a worker, or `anywhere`, as
-  // without place(). If there is no such worker, fulfill() throws misuse, or wait() does: as if the function
-  // had thrown it.
+  // Sets which worker runs the task of a key: the index of a worker, or `anywhere`, as without place(). If
+  // there is no such worker, fulfill() throws misuse, or wait() does: as if the function had thrown it.
   //
-  // That worker alone counts the key, without any atomic operation. Keys without a place are counted in a
-  // table that all workers share.
+  // That worker counts the key, without any atomic operation. Keys without a place are counted in a table
+  // that all workers share.
+  //
+  // Another worker that looks for work runs tasks of that worker if that worker does not get to them: another
+  // program has its core, or it has been in one task for some ten microseconds. Then two tasks of one place
+  // may run at a time. With placement::must no other worker runs them, so tasks of one place never run at a
+  // time, and may share data without locks. With placement::should no program may rely on another worker.
   template <class F>
     requires std::is_invocable_r_v<unsigned, F&, const Key&>
-  task_graph& place(F&& f) {
+  task_graph& place(F&& f, placement binds = placement::should) {
     graph_->functions.place.set(std::forward<F>(f));
+    graph_->prefer_places(binds == placement::should);
     return *this;
   }
   // Says that keys are numbered: number(key) is another one for each key, and below `count`. Without
@@ -177,10 +186,14 @@ class task_graph {
     graph_->functions.priority.set(std::forward<F>(f));
     return *this;
   }
-  // Sets a function for keys that are sent: a key with a place is sent to its worker by any other thread that
-  // fulfils it. (A key without a place is never sent, nor one that its own worker fulfils.) The worker calls
-  // it before the fulfilment counts, with the very key that was passed to fulfill(). So parts of the key that
-  // == and the hash ignore can carry a small result, on the cache line that crosses anyway.
+  // Sets a function for keys that are sent: a key with a place is sent there by any other thread that fulfils
+  // it. (A key without a place is never sent, nor one that its own worker fulfils, as a rule.) The worker of
+  // the place calls it before the fulfilment counts, with the very key that was passed to fulfill(). So parts
+  // of the key that == and the hash ignore can carry a small result, on the cache line that crosses anyway.
+  //
+  // With placement::should, another worker may take a task from its place. That task sends each key that has
+  // a place. The other worker calls the function for the keys that it finds in the place. Two workers never
+  // call it for one place at a time.
   //
   // If it returns false, the fulfilment does not count, and the key needs no task. The function may fulfil
   // keys itself. So one message can tell a worker that a task has ended for which many of the worker's tasks
@@ -188,7 +201,7 @@ class task_graph {
   //
   //    .received([&](key k) {
   //      if (!k.is_end_of_task) return true;
-  //      for (key next : successors_of(k)) if (place(next) == teff::worker_index()) g.fulfill(next);
+  //      for (key next : successors_of(k)) if (place(next) == place(k)) g.fulfill(next);
   //      return false;
   //    })
   //
@@ -218,7 +231,8 @@ class task_graph {
   // counts it later, and wait() throws that.
   //
   // If it is called once too often before the task has ended, wait() throws over_fulfilled. When the task has
-  // ended, the next call is the first one for a new task of that key.
+  // ended, or another worker has taken it from its place, the next call is the first one for a new task of
+  // that key.
   void fulfill(const Key& key) { graph_->fulfill(key); }
 
   // In the body of a task, on the thread of that body: holds the end of the task until the handle is released

@@ -134,7 +134,7 @@ enum { teff_anywhere = -1 };
 typedef struct teff_graph_functions {
   int (*indegree)(uint64_t key, void* context);  // how many calls of teff_graph_fulfill() its task needs
   int (*body)(teff_graph* graph, uint64_t key, void* context);
-  int (*place)(uint64_t key, void* context);     // a worker, or teff_anywhere; NULL: teff_anywhere
+  int (*place)(uint64_t key, void* context);     // the only worker that runs it, or teff_anywhere, as if NULL
   int (*priority)(uint64_t key, void* context);  // of ready tasks the highest runs first; NULL: all are 0
   void* context;
   size_t dense;  // 0; or all keys are below it: those without a place take 4 bytes each, and less time

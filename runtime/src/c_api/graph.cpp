@@ -16,10 +16,11 @@ struct teff_graph {
     tasks.body([this](std::uint64_t key) { expect_ok(functions.body(this, key, functions.context)); });
     if (given.dense != 0) tasks.dense(given.dense);
     if (given.place != nullptr) {
-      tasks.place([this](std::uint64_t key) {
-        const int place = functions.place(key, functions.context);
-        return place == teff_anywhere ? teff::anywhere : static_cast<unsigned>(place);
-      });
+      const auto place = [this](std::uint64_t key) {
+        const int worker = functions.place(key, functions.context);
+        return worker == teff_anywhere ? teff::anywhere : static_cast<unsigned>(worker);
+      };
+      tasks.place(place, teff::placement::must);
     }
     if (given.priority != nullptr)
       tasks.priority([this](std::uint64_t key) { return functions.priority(key, functions.context); });

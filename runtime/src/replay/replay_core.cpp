@@ -15,8 +15,12 @@
 
 namespace teff::detail {
 
-replay_core::replay_core(scheduler& runtime, replay_plan plan)
-    : runtime_(runtime), plan_(std::move(plan)), lists_(plan_.parts().size()), jobs_(plan_.parts().size()) {
+replay_core::replay_core(scheduler& runtime, replay_plan plan, bool bound)
+    : runtime_(runtime),
+      plan_(std::move(plan)),
+      is_bound_(bound),
+      lists_(plan_.parts().size()),
+      jobs_(plan_.parts().size()) {
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     jobs_[i].run = [](job& self) noexcept {
       const auto& me = static_cast<part_job&>(self);
@@ -139,6 +143,7 @@ bool replay_turn::finds_list() noexcept {
   if (list_ != none || core_.failed() || core_.lists_[own_].next().iteration == times_) return true;
   auto found = own_;
   for (std::size_t hops = 0; const auto* const wait = core_.awaited_by(found); ++hops) {
+    if (core_.is_bound_) return false;
     found = wait->producer;
     // As a worker reads places that change, it might go round for ever.
     if (core_.lists_[found].is_held() || hops == core_.lists_.size()) return false;
@@ -189,7 +194,7 @@ bool replay_turn::comes_soon(const replay_wait& wait, std::uint64_t iteration) c
 // A worker gives its core away between two tasks, if another worker is there to run its list meanwhile.
 bool replay_turn::look_around() noexcept {
   // Relaxed: a hint.
-  const bool has_others = core_.running_.load(std::memory_order_relaxed) > 1;
+  const bool has_others = !core_.is_bound_ && core_.running_.load(std::memory_order_relaxed) > 1;
   gives_way_ = has_others && this_core.is_time_to_give_way();
   const bool is_own = list_ == own_;
   tasks_before_look_ = is_own && !(has_others && this_core.is_shared()) ? tasks_between_looks : 1;

@@ -1,3 +1,4 @@
+#include <teff/detail/scheduler/processor_clock.hpp>
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/detail/task_source/task_source_base.hpp>
 #include <teff/error.hpp>
@@ -240,35 +241,45 @@ void task_source_base::hand_over(held_end<>& held) noexcept {
   }
 }
 
-// ---- Forgetting ----
+// ---- Places ----
 
-bool task_source_base::enter(unsigned worker) noexcept {
-  auto& mine = accounts_[worker];
-  mine.inside.store(true, std::memory_order_relaxed);
-  runtime_.fences().here();  // against visit: one of the two sees the other
-  // Acquire: pairs with the release at the end of the visit.
-  if (!mine.visited.load(std::memory_order_acquire)) [[likely]]
-    return true;
-  leave(worker);
-  return false;
+// A hint. A worker that searches or sleeps comes soon, or is woken; any other one may be in a long task, or
+// off its core.
+bool task_source_base::is_left_behind(unsigned place, std::int64_t now) const noexcept {
+  constexpr std::int64_t patience = 20'000;  // nanoseconds
+  const auto& of = accounts_[place];
+  return !of.in_use.load(std::memory_order_relaxed) &&
+         now - of.left_at.load(std::memory_order_relaxed) >= processor_clock::in(patience) &&
+         !runtime_.workers()[place]->is_idle();
 }
 
-void task_source_base::leave(unsigned worker) noexcept {
-  // Release: all that the worker did inside, to the acquire in visit.
-  accounts_[worker].inside.store(false, std::memory_order_release);
+// Not often: the other workers write what it reads.
+bool task_source_base::look_around(unsigned worker, bool takes) noexcept {
+  constexpr std::int64_t time_between_looks = 5'000;  // nanoseconds
+  const auto now = processor_clock::now();
+  auto& looked_at = accounts_[worker].looked_at;
+  if (now - looked_at < processor_clock::in(time_between_looks)) return false;
+  bool any = false;
+  for (unsigned place = 0; place < workers(); ++place) {
+    if (place == worker || !is_left_behind(place, now) || !accounts_[place].enter()) continue;
+    const bool has = has_work(place);
+    if (has && takes) take_from(place, worker);
+    accounts_[place].leave();
+    any = any || has;
+  }
+  if (!any) looked_at = now;
+  return any;
 }
 
 // The waiter does for the workers what is to be done in their tables, since they may be busy with something
 // else for long. The source is at rest, so a worker is inside only to look whether there is something to do.
 task_source_base::visit::visit(task_source_base& of) noexcept : of_(of) {
-  for (auto& each : of.accounts_) each.visited.store(true, std::memory_order_relaxed);
-  of.runtime_.fences().everywhere();
   for (auto& each : of.accounts_)
-    while (each.inside.load(std::memory_order_acquire)) std::this_thread::yield();
+    while (!each.enter()) std::this_thread::yield();
 }
 
 task_source_base::visit::~visit() {
-  for (auto& each : of_.accounts_) each.visited.store(false, std::memory_order_release);
+  for (auto& each : of_.accounts_) each.leave();
 }
 
 }  // namespace teff::detail

@@ -42,9 +42,10 @@ struct alignas(64) graph_worker : source_worker {
   }
 
   // Throws what copying the key throws, std::bad_alloc.
-  [[nodiscard]] node* make_node(std::size_t hash, const Key& key, int indegree, int priority) {
-    node* const made = pool.take();
-    undo_if_thrown([&] { new (&made->key) Key(key); }, [&] { pool.give(made); });
+  [[nodiscard]] static node* make_node(node_pool<node>& from, std::size_t hash, const Key& key, int indegree,
+                                       int priority) {
+    node* const made = from.take();
+    undo_if_thrown([&] { new (&made->key) Key(key); }, [&] { from.give(made); });
     made->hash = hash;
     made->received = 0;
     made->needed = std::max(indegree, 1);
@@ -53,6 +54,9 @@ struct alignas(64) graph_worker : source_worker {
     made->ran.store(false, std::memory_order_relaxed);
     return made;
   }
+  [[nodiscard]] node* make_node(std::size_t hash, const Key& key, int indegree, int priority) {
+    return make_node(pool, hash, key, indegree, priority);
+  }
   void drop_node(node* gone) noexcept {
     gone->key.~Key();
     pool.give(gone);
@@ -60,8 +64,11 @@ struct alignas(64) graph_worker : source_worker {
 
   node_pool<node> pool;
 
-  // Used by this worker only.
+  // Of the worker's place (src/task_source/places.md): its keys, and the pool of the worker that is in it.
   key_table<Key> placed;
+  node_pool<node>* pool_inside = &pool;
+
+  // Used by this worker only.
   // Nodes for keys without a place: made, less those that have run or were merged with others. A worker reads
   // it to find whether the table is crowded.
   std::atomic<std::int64_t> unplaced{0};

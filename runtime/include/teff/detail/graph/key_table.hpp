@@ -13,8 +13,9 @@
 
 namespace teff::detail {
 
-// The table that counts the fulfilments of a key (src/graph/README.md).
-enum class counting : std::uint8_t { own_table, chains, counters };
+// The table that counts the fulfilments of a key (src/graph/README.md). `none`: its task was taken out of the
+// table of a worker that did not get to it.
+enum class counting : std::uint8_t { own_table, chains, counters, none };
 
 // It exists from its first fulfilment until it has run, or longer; where counters count, since the last
 // fulfilment only. It stays in a chain of a table for that time, so that one fulfilment too many finds it;
@@ -40,9 +41,9 @@ struct graph_node : ready_node {
   }
 };
 
-// The keys that one worker counts. Touched by its worker only. It grows a few buckets at a time, so that no
-// fulfilment waits until all keys have moved. Meanwhile a key lies in the old table or in the larger one. The
-// first look for a key moves its bucket.
+// The keys that one worker counts. Used only by the thread that is in the worker's place. It grows a few
+// buckets at a time, so that no fulfilment waits until all keys have moved. Meanwhile a key lies in the old
+// table or in the larger one. The first look for a key moves its bucket.
 template <class Key>
 class key_table {
   using node = graph_node<Key>;

@@ -48,17 +48,21 @@ class keyed_graph final : public task_source<keyed_graph<Key, Hash>, graph_worke
     const auto destroy = [](node* left) { left->key.~Key(); };
     for (auto& each : states_.all()) each.placed.clear(destroy);
     if (const std::unique_ptr<chains> made{unplaced_.load(std::memory_order_relaxed)}) made->clear(destroy);
-    if (counters_) {
-      for (auto& each : states_.all())
-        while (auto* const left = static_cast<node*>(each.ready.take([] {})))
-          if (left->counted == counting::counters) destroy(left);
-    }
+    for (auto& each : states_.all())
+      while (auto* const left = static_cast<node*>(each.ready.take([] {})))
+        if (left->counted == counting::counters || left->counted == counting::none) destroy(left);
   }
 
   graph_functions<Key> functions;
   // The graph is being recorded or replayed: only observed tasks may fulfil keys.
   std::atomic<bool> being_observed{false};
 
+  // Whether a worker that finds nothing to do takes tasks of another worker's place. Before the first task.
+  void prefer_places(bool prefers) noexcept {
+    this->share_places(prefers);
+    for (auto& each : states_.all()) each.steps_out = this->shares_places();
+  }
+  [[nodiscard]] bool places_bind() const noexcept { return functions.place && !this->shares_places(); }
   // Keys without a place are counted by their numbers, which are below `keys`. Throws std::bad_alloc.
   void count_by_number(std::size_t keys) { counters_ = std::make_unique<dense_counters<>>(keys); }
 
@@ -100,7 +104,7 @@ class keyed_graph final : public task_source<keyed_graph<Key, Hash>, graph_worke
 
   [[nodiscard]] worker_state& state(unsigned worker) noexcept { return *states_[worker]; }
   [[nodiscard]] bool has_priorities() const noexcept { return static_cast<bool>(functions.priority); }
-  bool receive(worker_state& here) noexcept;
+  bool receive(worker_state& here) noexcept { return receive_at(here, here); }
   // Not inline: it is rare, and the loop that calls it would spill registers for it.
   [[gnu::noinline]] bool receive_outside(worker_state& here) noexcept;
   [[nodiscard]] static bool sees_messages(const worker_state& here) noexcept;
@@ -114,6 +118,15 @@ class keyed_graph final : public task_source<keyed_graph<Key, Hash>, graph_worke
     return static_cast<const node&>(task).counted == counting::own_table ? here.index : any_worker;
   }
   void end(worker_state& here, ready_node& task) noexcept;
+  [[nodiscard]] static bool was_taken(const ready_node& task) noexcept {
+    return static_cast<const node&>(task).counted == counting::none;
+  }
+  [[nodiscard]] bool has_work(unsigned place) noexcept override {
+    // A recording has each task on its own worker.
+    if (being_observed.load(std::memory_order_relaxed)) return false;
+    return states_[place]->ready.has_own() || sees_messages(*states_[place]);
+  }
+  void take_from(unsigned place, unsigned worker) noexcept override;
 
   // ---- Counting ----
 
@@ -122,10 +135,12 @@ class keyed_graph final : public task_source<keyed_graph<Key, Hash>, graph_worke
     if (this->cancelled()) [[unlikely]]
       return;
     const unsigned place = functions.place ? functions.place(key) : any_worker;
-    if (place == here.index) [[likely]] {
+    if (place == here.inside) [[likely]] {
       count_placed(here, key);
     } else if (place == any_worker) {
       count_unplaced(here, key);
+    } else if (place == here.index) {
+      count_own(here, key);
     } else {
       expect_worker(key, place);
       send(here, place, key);
@@ -185,10 +200,11 @@ class keyed_graph final : public task_source<keyed_graph<Key, Hash>, graph_worke
 
   // Throws what the graph's functions throw, std::bad_alloc; then nothing is counted. make_placed() and
   // ready_placed() are tail calls and not inline: most fulfilments are neither a task's first nor its last,
-  // and would save registers for them.
-  void count_placed(worker_state& here, const Key& key);
-  [[gnu::noinline]] void make_placed(worker_state& here, std::size_t hash, const Key& key);
-  [[gnu::noinline]] void ready_placed(worker_state& here, node& task);
+  // and would save registers for them. The calling worker is in the place of `at`.
+  void count_placed(worker_state& at, const Key& key);
+  [[gnu::noinline]] void make_placed(worker_state& at, std::size_t hash, const Key& key);
+  [[gnu::noinline]] void ready_placed(worker_state& at, node& task);
+  [[gnu::noinline]] void count_own(worker_state& here, const Key& key);
   void count_alone(worker_state& here, const Key& key);
   void count_unplaced(worker_state& here, const Key& key);
   [[gnu::noinline]] void count_in_chains(worker_state& here, const Key& key);
@@ -200,8 +216,11 @@ class keyed_graph final : public task_source<keyed_graph<Key, Hash>, graph_worke
   }
   [[gnu::noinline]] void drop_spare(worker_state& here, node* spare) noexcept;
   void send(worker_state& here, unsigned place, const Key& key);
+  template <class Begin>
+  void queue(unsigned place, const Key& key, Begin begin);
 
-  void count_arrived(worker_state& here, const Key& key);
+  bool receive_at(worker_state& here, worker_state& at) noexcept;
+  void count_arrived(worker_state& at, const Key& key);
   template <class Count>
   void take_some(worker_state& here, key_inbox<Key>& from, Count count) noexcept;
   chains& unplaced();

@@ -16,37 +16,45 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 
 namespace teff::detail {
 
 template <class Key, class Hash>
-void keyed_graph<Key, Hash>::count_placed(worker_state& here, const Key& key) {
+void keyed_graph<Key, Hash>::count_placed(worker_state& at, const Key& key) {
   const std::size_t hash = hash_(key);
-  node* found = here.placed.find(hash, key);
-  if (found == nullptr) return make_placed(here, hash, key);
-  if (++found->received >= found->needed) ready_placed(here, *found);
+  node* found = at.placed.find(hash, key);
+  if (found == nullptr) return make_placed(at, hash, key);
+  if (++found->received >= found->needed) ready_placed(at, *found);
 }
 
 template <class Key, class Hash>
-void keyed_graph<Key, Hash>::make_placed(worker_state& here, std::size_t hash, const Key& key) {
-  if (node* const found = here.placed.find_unmoved(hash, key)) [[unlikely]] {
-    if (++found->received >= found->needed) ready_placed(here, *found);
+void keyed_graph<Key, Hash>::make_placed(worker_state& at, std::size_t hash, const Key& key) {
+  if (node* const found = at.placed.find_unmoved(hash, key)) [[unlikely]] {
+    if (++found->received >= found->needed) ready_placed(at, *found);
     return;
   }
-  node* const made = here.make_node(hash, key, indegree_of(key), priority_of(key));
+  node* const made = at.make_node(*at.pool_inside, hash, key, indegree_of(key), priority_of(key));
   made->counted = counting::own_table;
   made->received = 1;
-  here.placed.insert(made);
-  if (made->needed == 1) ready_placed(here, *made);
+  at.placed.insert(made);
+  if (made->needed == 1) ready_placed(at, *made);
 }
 
 template <class Key, class Hash>
-void keyed_graph<Key, Hash>::ready_placed(worker_state& here, node& task) {
+void keyed_graph<Key, Hash>::ready_placed(worker_state& at, node& task) {
   if (task.received > task.needed) [[unlikely]]
     return fail_over_fulfilled(task.key, task.needed);
-  this->fail_if_thrown([&] { here.ready.push_own(&task); });
+  this->fail_if_thrown([&] { at.ready.push_own(&task); });
+}
+
+// A key of the worker's own place, which it has left. If it can, it stays there until the body has ended. A
+// task of another place sends the key, as it would from there: the worker calls received() when it is back.
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::count_own(worker_state& here, const Key& key) {
+  if (was_taken(*here.running->task)) return send(here, here.index, key);
+  if (this->enter(here)) return count_placed(here, key);
+  queue(here.index, key, [&] { this->account(here.index).begin_one(); });
 }
 
 // Keys without a place where there is one worker: in its own table, without an atomic operation.
@@ -170,19 +178,26 @@ void keyed_graph<Key, Hash>::fulfill_from_elsewhere(const Key& key) {
     // Outside a task of this graph, the fulfilment is a further item. It ends when this worker next looks for
     // work here.
     if (here.running != nullptr) return fulfill_from(here, key);
-    while (!this->enter(at.index)) std::this_thread::yield();
-    struct exit {
-      keyed_graph& graph;
-      unsigned worker;
-      ~exit() { graph.leave(worker); }
-    } const exit{*this, at.index};
-    this->account(at.index).begin_one();
-    ++here.items_received;
-    return fulfill_from(here, key);
+    // It does not wait for its place: it may be in another worker's place of another graph.
+    if (this->enter(here)) {
+      struct exit {
+        keyed_graph& graph;
+        worker_state& of;
+        ~exit() { graph.leave(of); }
+      } const exit{*this, here};
+      this->account(at.index).begin_one();
+      ++here.items_received;
+      return fulfill_from(here, key);
+    }
   }
   const call_in_progress call(this->runtime());
-  const unsigned place = place_of(key);
-  const auto begin = [this] { this->begin_outside(); };
+  queue(place_of(key), key, [this] { this->begin_outside(); });
+}
+
+// Leaves the key where the worker of its place finds it, or any worker. Calls begin() as key_inbox does.
+template <class Key, class Hash>
+template <class Begin>
+void keyed_graph<Key, Hash>::queue(unsigned place, const Key& key, Begin begin) {
   if (place == any_worker) {
     outside_.push(key, begin);
     published(this->runtime());

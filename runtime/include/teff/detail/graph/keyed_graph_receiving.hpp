@@ -15,15 +15,16 @@
 namespace teff::detail {
 
 template <class Key, class Hash>
-void keyed_graph<Key, Hash>::count_arrived(worker_state& here, const Key& key) {
-  if (!functions.received || functions.received(key)) count_placed(here, key);
+void keyed_graph<Key, Hash>::count_arrived(worker_state& at, const Key& key) {
+  if (!functions.received || functions.received(key)) count_placed(at, key);
 }
 
-// Counts what others have sent. Returns whether there was anything.
+// The worker of `here` is in the place of `at`, and counts what others have sent there. Returns whether there
+// was anything.
 template <class Key, class Hash>
-bool keyed_graph<Key, Hash>::receive(worker_state& here) noexcept {
+bool keyed_graph<Key, Hash>::receive_at(worker_state& here, worker_state& at) noexcept {
   const auto before = here.items_received;
-  for (auto& each : here.from) {
+  for (auto& each : at.from) {
     // Acquire: pairs with the release in send().
     auto* const ring = each.load(std::memory_order_acquire);
     if (ring == nullptr) continue;
@@ -31,16 +32,16 @@ bool keyed_graph<Key, Hash>::receive(worker_state& here) noexcept {
     while (ring->receive(message)) {
       ++here.items_received;
       if constexpr (travels_plainly<Key>) {
-        this->try_count([&] { count_arrived(here, message); });
+        this->try_count([&] { count_arrived(at, message); });
       } else {
         const std::unique_ptr<Key> box(message);
-        this->try_count([&] { count_arrived(here, *box); });
+        this->try_count([&] { count_arrived(at, *box); });
       }
     }
   }
-  if (!here.inbox.empty()) [[unlikely]] {
+  if (!at.inbox.empty()) [[unlikely]] {
     this->leave_if_forked();
-    take_some(here, here.inbox, [&](const Key& key) { count_arrived(here, key); });
+    take_some(here, at.inbox, [&](const Key& key) { count_arrived(at, key); });
   }
   return here.items_received != before;
 }
@@ -118,10 +119,28 @@ void keyed_graph<Key, Hash>::end(worker_state& here, ready_node& ended) noexcept
   } else if (task.counted == counting::counters) {
     counters_->end(task.hash);
     here.drop_node(&task);
+  } else if (task.counted == counting::none) {
+    here.drop_node(&task);
   } else {
     here.count_unplaced(-1);
     unplaced().forget(task);
   }
+}
+
+// The worker, in its own place, is in the place of another one, too (src/task_source/places.md).
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::take_from(unsigned place, unsigned worker) noexcept {
+  auto& here = *states_[worker];
+  auto& at = *states_[place];
+  at.pool_inside = &here.pool;
+  receive_at(here, at);
+  at.pool_inside = &at.pool;
+  while (auto* const task = static_cast<node*>(at.ready.take_queued())) {
+    at.placed.erase(task);
+    task->counted = counting::none;
+    catch_all([&] { this->share(here, task); }, [&] { here.drop_node(task); });
+  }
+  this->account(place).waiting.store(tasks_waiting(at), std::memory_order_relaxed);
 }
 
 }  // namespace teff::detail

@@ -23,7 +23,7 @@ struct ready_entry {
 };
 
 // Ready tasks that one worker alone may run. The one with the highest priority first; of equal ones, the one
-// that has been ready for longest. Touched by its worker only.
+// that has been ready for longest. Used by one thread at a time.
 class own_queue {
  public:
   // Throws std::bad_alloc.

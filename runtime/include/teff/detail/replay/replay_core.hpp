@@ -19,8 +19,8 @@ namespace teff::detail {
 
 class replay_core {
  public:
-  // Throws std::bad_alloc.
-  replay_core(scheduler& runtime, replay_plan plan);
+  // `bound`: no worker runs another one's list. Throws std::bad_alloc.
+  replay_core(scheduler& runtime, replay_plan plan, bool bound = false);
   replay_core(const replay_core&) = delete;
   replay_core& operator=(const replay_core&) = delete;
 
@@ -67,6 +67,7 @@ class replay_core {
 
   scheduler& runtime_;
   replay_plan plan_;
+  const bool is_bound_;
   std::vector<replay_list<>> lists_;  // of the parts
   std::vector<part_job> jobs_;
   std::vector<unsigned> workers_;  // of the parts

@@ -33,6 +33,8 @@ class core_share {
     return look_closer(now, since);
   }
   [[nodiscard]] bool is_shared() const noexcept { return is_shared_; }
+  // When the thread asked last, or had the core back since.
+  [[nodiscard]] std::int64_t asked_at() const noexcept { return read_at_; }
 
   // Gives the core to a thread that waits for it, and returns when it has it back.
   [[gnu::cold]] void give_way() noexcept {

@@ -69,22 +69,36 @@ class handed_over {
   Atomic<held_end<Atomic>*> newest_{nullptr};
 };
 
-// The part of one worker that other threads read. That worker writes it, but for `visited` and `handed_over`.
+// The part of one worker that other threads read. That worker writes it, but for `released`, and for what
+// belongs to its place: any thread that is in the place writes that.
 template <template <class> class Atomic = std::atomic>
 struct alignas(128) task_account {
   // Items that this worker gave to others: messages, shared tasks, ends that are held.
   Atomic<std::uint64_t> begun{0};
   // Items that it took, once all that followed from them has been done, or given away.
   Atomic<std::uint64_t> ended{0};
-  // Tasks that it knows of and that wait for something. Goes with `ended`.
+  // Tasks that its tables know of and that wait for something. Goes with `ended`. Of its place.
   Atomic<std::int64_t> waiting{0};
-  // Whether the worker is using its own tables; and whether a waiter uses them, or wants to (enter()).
-  Atomic<bool> inside{false};
-  Atomic<bool> visited{false};
-  // Whether the worker runs the source because it waits for it. Its own.
+  // Whether a thread is in the place of the worker: it uses the worker's tables (src/task_source/places.md).
+  Atomic<bool> in_use{false};
+  // Of a source whose places are preferences: when the worker last left its place.
+  Atomic<std::int64_t> left_at{0};
+  // Whether the worker runs the source because it waits for it; and when it last looked in vain for work in
+  // the places of others. Its own.
   bool awaits = false;
+  std::int64_t looked_at = 0;
   // Tasks that only this worker can end, from the threads that released them.
   handed_over<Atomic> released;
+
+  // The calling thread is about to use the tables. False: another thread does, for now.
+  [[nodiscard]] bool enter() noexcept {
+    // Acquire: pairs with leave().
+    return !in_use.exchange(true, std::memory_order_acquire);
+  }
+  void leave() noexcept {
+    // Release: all that the thread did there, to the next one that enters.
+    in_use.store(false, std::memory_order_release);
+  }
 
   // Before another thread can see the item.
   void begin_one() noexcept {

@@ -8,8 +8,8 @@
 
 namespace teff::detail {
 
-// Used by its worker only, but for the part of `ready` that is for thieves. A source's own state of a worker
-// derives from it.
+// Used by its worker only, but for the part of `ready` that is for thieves, and the tasks of its place, which
+// the thread in the place uses. A source's own state of a worker derives from it.
 struct source_worker {
   source_worker(unsigned worker, bool is_alone) noexcept : index(worker), alone(is_alone), ready(worker) {}
 
@@ -21,14 +21,17 @@ struct source_worker {
 
   // While nothing is known of how long tasks take, so many of them before it looks at other sources.
   static constexpr unsigned first_tasks_a_run = 8;
+  static constexpr std::uint64_t no_place = ~std::uint64_t{0};  // nor is it any_worker
 
   const unsigned index;
+  std::uint64_t inside = no_place;  // or `index`, while the worker is in its own place
   const bool alone;                 // the source's only worker
   ready_tasks ready;                // the queues
   running_task* running = nullptr;  // the innermost
   std::uint64_t items_received = 0;
   unsigned tasks_a_run = first_tasks_a_run;  // at most
   bool runs_what_it_receives = false;
+  bool steps_out = false;  // of its place, for the length of a body
 };
 
 // Of the task that the calling thread runs: its source, and its worker's state of that source.

@@ -4,15 +4,13 @@
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/ready/ready_tasks.hpp>
 #include <teff/detail/scheduler/core_share.hpp>
-#include <teff/detail/scheduler/local_deque.hpp>
 #include <teff/detail/scheduler/processor_clock.hpp>
-#include <teff/detail/scheduler/requests.hpp>
 #include <teff/detail/task_source/source_worker.hpp>
 #include <teff/detail/task_source/task_source_base.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <exception>
+#include <thread>
 #include <utility>
 
 namespace teff::detail {
@@ -31,6 +29,8 @@ namespace teff::detail {
 //   unsigned ends_on(const Worker&, const ready_node&)  the only worker that can end() a task of this one,
 //                                               or any_worker
 //   void end(Worker&, ready_node&) noexcept     the task has ended
+//
+// and has_work(), take_from() and was_taken(), if it calls share_places().
 template <class Derived, class Worker>
 class task_source : public task_source_base {
  public:
@@ -44,11 +44,11 @@ class task_source : public task_source_base {
 
   bool run(unsigned worker) noexcept override;
   bool sees_work(unsigned worker) noexcept override {
-    return sees_own_work(worker) || sees_outside() || ready_.sees_shared();
+    return sees_own_work(worker) || sees_outside() || ready_.sees_shared() || sees_left_behind(worker);
   }
   bool invites(unsigned worker) noexcept override {
     if (sees_own_work(worker) || ready_.sees_shared()) return true;
-    return sees_outside() && !derived().leaves_outside_alone(derived().state(worker));
+    return !sees_outside() || !derived().leaves_outside_alone(derived().state(worker));
   }
   bool run_own(unsigned worker) noexcept override;
   bool sees_own_work(unsigned worker) noexcept override;
@@ -80,6 +80,20 @@ class task_source : public task_source_base {
     execute(here, task);
     running_on = outer;
   }
+  // Whether the task was taken from the place of another worker.
+  [[nodiscard]] static bool was_taken(const ready_node& /*task*/) noexcept { return false; }
+  // The worker is about to use its own place. False: another thread does, for now.
+  [[nodiscard]] bool enter(Worker& here) noexcept {
+    if (!account(here.index).enter()) return false;
+    here.inside = here.index;
+    return true;
+  }
+  void leave(Worker& here) noexcept {
+    here.inside = Worker::no_place;
+    auto& place = account(here.index);
+    if (shares_places()) place.left_at.store(processor_clock::now(), std::memory_order_relaxed);  // a hint
+    place.leave();
+  }
   // After a body whose end is `held`: whether its handles were released before it returned. If not, end() is
   // called when they are.
   [[nodiscard]] bool ends_with_body(Worker& here, held_end<>& held) noexcept;
@@ -109,10 +123,16 @@ class task_source : public task_source_base {
   }
 
   void execute(Worker& here, ready_node* task) noexcept;
+  void run_body(Worker& here, ready_node& task) noexcept {
+    catch_all([&] { derived().run_body(here, task); }, [this] { fail(std::current_exception()); });
+  }
+  void run_body_outside(Worker& here, ready_node& task) noexcept;
+  void come_back(Worker& here) noexcept;
   bool take_released(Worker& here, handed_over<>& released) noexcept;
   bool receive(Worker& here) noexcept;
   bool receive_outside(Worker& here) noexcept;
   void share_kept(Worker& here) noexcept;
+  void look_at_core(Worker& here) noexcept;
   void leave_core(Worker& here) noexcept;
   void compare_kept(Worker& here) noexcept;
   bool run_next(Worker& here) noexcept;
@@ -130,6 +150,8 @@ class task_source : public task_source_base {
   static constexpr std::int64_t time_a_run = 2000;
   // Of equal priority, before it looks for messages (src/graph/README.md).
   static constexpr unsigned tasks_between_looks = 8;
+  // For bodies of so many nanoseconds, a worker steps out of its place: that costs it some twenty.
+  static constexpr std::int64_t long_body = 2000;
 
   ready_group ready_;
 };
@@ -151,7 +173,11 @@ void task_source<Derived, Worker>::execute(Worker& here, ready_node* task) noexc
   if (!cancelled()) [[likely]] {
     running_task mine{task};
     auto* const outer = std::exchange(here.running, &mine);
-    catch_all([&] { derived().run_body(here, *task); }, [this] { fail(std::current_exception()); });
+    if (here.steps_out || derived().was_taken(*task)) [[unlikely]] {
+      run_body_outside(here, *task);
+    } else {
+      run_body(here, *task);
+    }
     here.running = outer;
     if (mine.held != nullptr && !ends_with_body(here, *mine.held)) [[unlikely]]
       return;
@@ -159,6 +185,24 @@ void task_source<Derived, Worker>::execute(Worker& here, ready_node* task) noexc
     leave_if_forked();
   }
   derived().end(here, *task);
+}
+
+// Other workers may take the tasks in the place, until the body fulfils a key there.
+template <class Derived, class Worker>
+[[gnu::noinline]] void task_source<Derived, Worker>::run_body_outside(Worker& here,
+                                                                      ready_node& task) noexcept {
+  leave(here);
+  run_body(here, task);
+  come_back(here);
+}
+
+// Another thread is in the place for a short time only, and waits for no place.
+template <class Derived, class Worker>
+void task_source<Derived, Worker>::come_back(Worker& here) noexcept {
+  while (here.inside != here.index && !enter(here)) {
+    leave_if_forked();
+    std::this_thread::yield();
+  }
 }
 
 template <class Derived, class Worker>
@@ -208,14 +252,12 @@ void task_source<Derived, Worker>::say_ended(Worker& here) noexcept {
   mine.say_ended(here.items());
 }
 
-// Items that the worker began outside of this source's tasks end here if it may not run() any more: a guest
-// that leaves has a last look only.
+// Items that the worker, in its place, began outside of this source's tasks end here if it may not run() any
+// more: a guest that leaves has a last look only.
 template <class Derived, class Worker>
 void task_source<Derived, Worker>::settle_items(Worker& here) noexcept {
   if (account(here.index).ended.load(std::memory_order_relaxed) == here.items()) return;
-  if (here.ready.sees_own() || !this->enter(here.index)) return;
-  say_ended(here);
-  this->leave(here.index);
+  if (!here.ready.sees_own()) say_ended(here);
 }
 
 // ---- The task that is kept to run next ----
@@ -228,12 +270,29 @@ void task_source<Derived, Worker>::share_kept(Worker& here) noexcept {
   });
 }
 
+// Between two tasks, now and then.
+template <class Derived, class Worker>
+void task_source<Derived, Worker>::look_at_core(Worker& here) noexcept {
+  const auto looked_at = this_core.asked_at();
+  if (this_core.is_time_to_give_way()) leave_core(here);
+  here.steps_out = shares_places() &&
+                   (this_core.is_shared() ||
+                    this_core.asked_at() - looked_at >= processor_clock::in(tasks_between_looks * long_body));
+}
+
 // Another program gets the core for a while.
 template <class Derived, class Worker>
 void task_source<Derived, Worker>::leave_core(Worker& here) noexcept {
-  if (here.ready.has_own()) return;  // no other worker may run these
+  const bool has_own = here.ready.has_own();
+  if (has_own && !shares_places()) return;  // no other worker may run these
   share_kept(here);
+  leave(here);
+  if (has_own) {
+    account(here.index).left_at.store(0, std::memory_order_relaxed);  // they are not to wait for it
+    published(runtime());
+  }
   this_core.give_way();
+  come_back(here);
 }
 
 // With priorities: the kept task goes where others find it, if another task is to run before. There may be
@@ -248,109 +307,7 @@ void task_source<Derived, Worker>::compare_kept(Worker& here) noexcept {
   if (here.ready.has_before(here.ready.kept()->priority)) share_kept(here);
 }
 
-// ---- A worker's turn ----
-
-// How many tasks the next run() may take, after one that took so many.
-template <class Derived, class Worker>
-unsigned task_source<Derived, Worker>::next_tasks_a_run(unsigned tasks, std::int64_t took,
-                                                        unsigned most) noexcept {
-  const auto time = processor_clock::in(time_a_run);
-  if (took > time) return static_cast<unsigned>(std::max<std::int64_t>(tasks * time / took, 1));
-  return tasks == most && took < time / 2 ? std::min(most * 2, tasks_a_run) : most;
-}
-
-// Runs a task that lies ready here, if there is one.
-template <class Derived, class Worker>
-bool task_source<Derived, Worker>::run_next(Worker& here) noexcept {
-  ready_node* const task = here.ready.take([&] {
-    leave_if_forked();
-    receive_outside(here);
-  });
-  if (task != nullptr) execute(here, task);
-  return task != nullptr;
-}
-
-template <class Derived, class Worker>
-bool task_source<Derived, Worker>::run(unsigned worker) noexcept {
-  Worker& here = derived().state(worker);
-  const bool nested = here.running != nullptr;
-  if (!nested && !this->enter(worker)) return false;
-  const auto outer = std::exchange(running_on, {this, &here});
-  // Others wait meanwhile: messages of a communicator, or tasks of another source.
-  const bool looks_elsewhere = this->looks_elsewhere();
-  const bool is_timed = looks_elsewhere || is_one_of_several();
-  const unsigned most = nested ? 1 : is_timed ? here.tasks_a_run : tasks_a_run;
-  const auto began = is_timed ? processor_clock::now() : 0;
-  unsigned tasks = 0;
-  // A worker that waits asks when it first finds nothing. After that all ask rarely: the others write what
-  // at_rest() reads.
-  bool asks_at_once = account(worker).awaits && !nested;
-  for (unsigned looks = 0; looks < looks_a_run;) {
-    if (!here.ready.sees_own() || tasks % tasks_between_looks == 0 || derived().has_priorities())
-      receive(here);
-    compare_kept(here);
-    if (run_next(here)) {
-      looks = 0;
-      if (++tasks == most) break;
-      if (self.asked() && !nested && makes_way_for_request()) [[unlikely]] {
-        share_kept(here);
-        break;
-      }
-      if ((tasks % tasks_between_looks == 0 || this_core.is_shared()) && this_core.is_time_to_give_way())
-        leave_core(here);
-      continue;
-    }
-    if (receive_outside(here)) continue;
-    leave_if_forked();
-    if (!nested && looks == 0) say_ended(here);
-    if (ready_node* const task = ready_.steal(here.ready)) {
-      execute(here, task);
-      ++tasks;
-      looks = 0;
-    } else if (tasks == 0 || looks_elsewhere || is_being_detached() ||
-               (std::exchange(asks_at_once, false) && at_rest())) {
-      break;
-    } else if (++looks % looks_between_rests == 0 && !nested && finds_rest(worker)) {
-      break;
-    }
-  }
-  if (is_timed && tasks != 0 && !nested)
-    here.tasks_a_run = next_tasks_a_run(tasks, processor_clock::now() - began, most);
-  running_on = outer;
-  if (!nested) this->leave(worker);
-  if (tasks != 0) return true;
-  if (!nested) look_for_rest(worker);
-  return false;
-}
-
-template <class Derived, class Worker>
-bool task_source<Derived, Worker>::run_own(unsigned worker) noexcept {
-  Worker& here = derived().state(worker);
-  const bool nested = here.running != nullptr;
-  if (!nested && !this->enter(worker)) return false;
-  const auto outer = std::exchange(running_on, {this, &here});
-  const bool received = receive(here);
-  compare_kept(here);
-  ready_node* const task = here.ready.take_own();
-  if (task != nullptr) {
-    execute(here, task);
-  } else if (!nested) {
-    say_ended(here);
-  }
-  running_on = outer;
-  if (!nested) this->leave(worker);
-  if (task == nullptr && !nested) look_for_rest(worker);
-  return task != nullptr || received;
-}
-
-template <class Derived, class Worker>
-bool task_source<Derived, Worker>::sees_own_work(unsigned worker) noexcept {
-  Worker& here = derived().state(worker);
-  if (here.running == nullptr) {
-    settle_items(here);
-    look_for_rest(worker);
-  }
-  return here.ready.sees_own() || !account(worker).released.empty() || derived().sees_messages(here);
-}
-
 }  // namespace teff::detail
+
+// The other members: those that a worker calls when it is free.
+#include <teff/detail/task_source/worker_turn.hpp>

@@ -108,10 +108,28 @@ class task_source_base : public source {
   // Whether the runtime's workers may have other sources to look at. A hint.
   [[nodiscard]] bool is_one_of_several() const noexcept;
 
-  // Worker `worker` is about to use its own tables. False: a waiter uses them just now, for a short time.
-  [[nodiscard]] bool enter(unsigned worker) noexcept;
-  void leave(unsigned worker) noexcept;
-  // While it lives, no worker is inside its own tables. Of a source at rest.
+  // ---- Places: the tables of each worker (src/task_source/places.md) ----
+
+  // Whether places are preferences: a worker that finds nothing to do takes the tasks out of the place of a
+  // worker that does not get to them. Not by default. Before the first task.
+  void share_places(bool shares) noexcept {
+    // Relaxed: until then a worker looks at the source, and finds nothing.
+    shares_places_.store(shares && workers() > 1, std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool shares_places() const noexcept { return shares_places_.load(std::memory_order_relaxed); }
+  // On worker `worker`, which finds nothing to do: whether there is work in the places of workers that do not
+  // get to it. If there was none, it says so for some microseconds without a look. take_over() also makes
+  // that work any worker's, on a worker that is in its own place.
+  [[nodiscard]] bool sees_left_behind(unsigned worker) noexcept {
+    return shares_places() && look_around(worker, false);
+  }
+  [[nodiscard]] bool take_over(unsigned worker) noexcept {
+    return shares_places() && look_around(worker, true);
+  }
+  // For these, of a source that shares its places. The caller is in the place.
+  [[nodiscard]] virtual bool has_work(unsigned /*place*/) noexcept { return false; }
+  virtual void take_from(unsigned /*place*/, unsigned /*worker*/) noexcept {}
+  // While it lives, no worker is in its place. Of a source at rest.
   class visit {
    public:
     explicit visit(task_source_base& of) noexcept;
@@ -132,6 +150,8 @@ class task_source_base : public source {
   // Of a source at rest.
   [[nodiscard]] bool nothing_left() const noexcept;
   void hand_over(held_end<>& held) noexcept;
+  [[nodiscard]] bool is_left_behind(unsigned place, std::int64_t now) const noexcept;
+  [[nodiscard]] bool look_around(unsigned worker, bool takes) noexcept;
   void wait_for_rest();
   [[nodiscard]] bool help_as_guest();
   [[nodiscard]] bool comes_to_rest_soon() noexcept;
@@ -151,6 +171,7 @@ class task_source_base : public source {
   void* whom_ = nullptr;
   std::atomic<bool> cancelled_{false};
   std::atomic<bool> looks_elsewhere_{false};
+  std::atomic<bool> shares_places_{false};
   alignas(64) std::atomic<std::uint64_t> begun_outside_{0};
   handed_over<> released_anywhere_;
   waiters waiters_;
