@@ -270,9 +270,9 @@ void task_source<Derived, Worker>::share_kept(Worker& here) noexcept {
   });
 }
 
-// Between two tasks, now and then.
+// Between two tasks, now and then. Not inline: the loop that calls it would spill registers for it.
 template <class Derived, class Worker>
-void task_source<Derived, Worker>::look_at_core(Worker& here) noexcept {
+[[gnu::noinline]] void task_source<Derived, Worker>::look_at_core(Worker& here) noexcept {
   const auto looked_at = this_core.asked_at();
   if (this_core.is_time_to_give_way()) leave_core(here);
   here.steps_out = shares_places() &&
