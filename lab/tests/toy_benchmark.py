@@ -3,18 +3,14 @@ own."""
 
 from typing import Any, ClassVar
 
-from pydantic import ConfigDict
-
 from tefflab.benchmarks.case_rows import Fact
 from tefflab.benchmarks.cases import CaseBenchmark
 from tefflab.output.quantities import percent
 from tefflab.records.record import Record
 
 
-class ToyRecord(Record):
+class ToyRecord(Record, extra="forbid"):
     """One run: how long a nap took, and what share of it was slept."""
-
-    model_config = ConfigDict(extra="forbid")
 
     needed: ClassVar[tuple[str, ...]] = ("nap_seconds",)
 

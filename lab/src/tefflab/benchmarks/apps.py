@@ -66,17 +66,13 @@ class ParametersOfSteps(Strict):
     tasks: Annotated[int, Field(ge=1)] | Literal["auto"]  # into which a step is cut
 
 
-class AppsValidation(Validation):
-    model_config = ConfigDict(extra="forbid")
-
+class AppsValidation(Validation, extra="forbid"):
     residual: Annotated[float, Field(ge=0)] | None = None  # None: not a number
     bound: Annotated[float, Field(ge=0)]
 
 
-class AppsRecord(Record):
+class AppsRecord(Record, extra="forbid"):
     """One run of a mini-app."""
-
-    model_config = ConfigDict(extra="forbid")
 
     needed: ClassVar[tuple[str, ...]] = ("parameters",)
 

@@ -5,14 +5,12 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from tefflab.benchmarks.benchmark import Request
+from tefflab.benchmarks.benchmark import NonEmpty, Request
 from tefflab.benchmarks.cases import CaseExperiment
 from tefflab.benchmarks.compared import ComparedPlan
 from tefflab.errors import TeffError
 from tefflab.records.plan import Case, Frozen
 from tefflab.systems.systems import System
-
-NonEmpty = Annotated[str, Field(min_length=1)]
 
 
 class Varied(Frozen):

@@ -192,7 +192,11 @@ class CaseEstimates(Estimates):
     def _explained(self) -> list[tuple[str, list[Column], list[str]]]:
         """The printed tables. The last table with a question mark explains it, before all other notes."""
         tables = list(self.printed())
-        doubtful = [notes for _, columns, notes in tables if any(map(_has_question_mark, columns))]
+        doubtful = [
+            notes
+            for _, columns, notes in tables
+            if any(str(cell).endswith("?") for column in columns for cell in column.cells)
+        ]
         for notes in doubtful[-1:]:
             notes.insert(
                 0, f"?: of fewer than {FEWEST_ROUNDS} launches, or an interval that says nothing: measure longer"
@@ -375,10 +379,6 @@ class CaseBenchmark(Benchmark[AnyRecord]):
         rising = (*(1 << power for power in range(most.bit_length()) if 1 << power < most), most)
         asked = replace(request, workers=(), own=experiment.model_dump(exclude_unset=True))
         return self.plan(asked, experiment.title, rising).model_copy(update={"experiment": experiment.name})
-
-
-def _has_question_mark(column: Column) -> bool:
-    return any(str(cell).endswith("?") for cell in column.cells)
 
 
 def words_of(said: str | Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from tefflab.analysis.results import CaseRow
 from tefflab.benchmarks.benchmark import Request
@@ -44,16 +44,12 @@ class Arrived(Strict):
     expected: Hex64
 
 
-class MessagesValidation(Validation):
-    model_config = ConfigDict(extra="forbid")
-
+class MessagesValidation(Validation, extra="forbid"):
     ranks: Annotated[list[Arrived], Field(min_length=RANKS, max_length=RANKS)]
 
 
-class MessagesRecord(Record):
+class MessagesRecord(Record, extra="forbid"):
     """One run. `seconds` is of one message or dependence; of ranks that wait, their CPU time in ten seconds."""
-
-    model_config = ConfigDict(extra="forbid")
 
     needed: ClassVar[tuple[str, ...]] = ("parameters", "seconds")
 

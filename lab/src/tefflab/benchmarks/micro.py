@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, ClassVar, Literal
 
 from matplotlib.figure import Figure
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from tefflab.analysis.results import CaseRow
 from tefflab.analysis.statistics import Interval
@@ -17,7 +17,7 @@ from tefflab.output.plots import RatioRow, efficiency_lines_chart, slug
 from tefflab.output.quantities import percent
 from tefflab.output.table import Column
 from tefflab.records.plan import Variant, counted_workers
-from tefflab.records.record import Count, Hex64, Record, RecordError, Strict, Validation
+from tefflab.records.record import Checksums, Count, Record, RecordError, Strict
 
 _EFFICIENCY, _SPIN, _DEPENDENCES = "efficiency", "spin_seconds", "dependences"
 _EFFICIENT = "Share of the workers' time in which tasks spin, with 95 % intervals; larger is better."
@@ -31,19 +31,8 @@ class Parameters(Strict):
     inserted: bool
 
 
-class MicroValidation(Validation):
-    """The checksum of all tasks' values beside the checksum of one thread."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    checksum: Hex64
-    expected: Hex64
-
-
-class MicroRecord(Record):
+class MicroRecord(Record, extra="forbid"):
     """One run of a grid of tasks."""
-
-    model_config = ConfigDict(extra="forbid")
 
     needed: ClassVar[tuple[str, ...]] = ("parameters", "tasks", "dependencies")
 
@@ -51,12 +40,10 @@ class MicroRecord(Record):
     parameters: Parameters | None = None
     tasks: Annotated[int, Field(ge=1)] | None = None
     dependencies: Count | None = None
-    validation: MicroValidation | None = None
+    validation: Checksums | None = None
 
     def fault(self) -> str:
-        seen = self.validation
-        fine = seen and seen.passed and seen.checksum == seen.expected
-        return "" if fine else "the values differ from one thread's"
+        return "" if self.validation and self.validation.agree else "the values differ from one thread's"
 
     @property
     def seconds_per_task(self) -> float:

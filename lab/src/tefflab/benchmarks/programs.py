@@ -6,7 +6,7 @@ One system is the measure: the times of the others are divided by its times, pro
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from tefflab.analysis.statistics import Interval, geometric_mean
 from tefflab.benchmarks.benchmark import Option, Request
@@ -24,7 +24,7 @@ from tefflab.errors import InputError
 from tefflab.output.plots import RatioRow
 from tefflab.output.table import Column
 from tefflab.records.plan import Variant, counted_workers
-from tefflab.records.record import Hex64, Record, Validation
+from tefflab.records.record import Checksums, Record
 
 _MEAN = "geometric mean"
 _MIB = 1 << 20
@@ -32,19 +32,8 @@ _SCALES = ("tiny", "usual", "large")
 Name = Annotated[str, Field(min_length=1)]
 
 
-class ProgramValidation(Validation):
-    """The checksum of the result beside the checksum of one thread."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    checksum: Hex64
-    expected: Hex64
-
-
-class ProgramRecord(Record):
+class ProgramRecord(Record, extra="forbid"):
     """One run of one program."""
-
-    model_config = ConfigDict(extra="forbid")
 
     needed: ClassVar[tuple[str, ...]] = ("program", "way", "size", "unit", "peak_rss_bytes")
 
@@ -53,11 +42,10 @@ class ProgramRecord(Record):
     way: Name | None = None
     size: Annotated[int, Field(ge=1)] | None = None
     unit: Name | None = None
-    validation: ProgramValidation | None = None
+    validation: Checksums | None = None
 
     def fault(self) -> str:
-        seen = self.validation
-        if seen is None or not seen.passed or seen.checksum != seen.expected:
+        if not (self.validation and self.validation.agree):
             return "the result is not that of one thread"
         return "" if self.elapsed_seconds else "there was no time"
 

@@ -8,7 +8,7 @@ stands with a question mark.
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import ConfigDict, Field, JsonValue
+from pydantic import Field, JsonValue
 from rich.console import RenderableType
 from rich.text import Text
 
@@ -25,19 +25,15 @@ HIGH = 2.0  # times the first system's time
 _MIB = 1 << 20
 
 
-class SpawnValidation(Validation):
+class SpawnValidation(Validation, extra="forbid"):
     """The run's counts and the expected counts."""
-
-    model_config = ConfigDict(extra="forbid")
 
     found: dict[str, int]
     expected: dict[str, int]
 
 
-class SpawnRecord(Record):
+class SpawnRecord(Record, extra="forbid"):
     """One run of one pattern."""
-
-    model_config = ConfigDict(extra="forbid")
 
     needed: ClassVar[tuple[str, ...]] = (
         "pattern",

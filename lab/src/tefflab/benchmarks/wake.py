@@ -29,19 +29,15 @@ class Parameters(_Strict):
     idle_seconds: Seconds
 
 
-class WakeValidation(Validation):
+class WakeValidation(Validation, extra="forbid"):
     """Tasks that another worker took, beside those that were spawned for it."""
-
-    model_config = ConfigDict(extra="forbid")
 
     found: Count
     expected: Count
 
 
-class WakeRecord(Record):
+class WakeRecord(Record, extra="forbid"):
     """One run: `bare_wake_seconds` are of a thread that sleeps in a futex, before the system was started."""
-
-    model_config = ConfigDict(extra="forbid")
 
     needed: ClassVar[tuple[str, ...]] = ("parameters", "wake_seconds", "idle_cpu_share")
 

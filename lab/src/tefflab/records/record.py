@@ -37,6 +37,17 @@ class Validation(Strict):
     passed: bool
 
 
+class Checksums(Validation, extra="forbid"):
+    """The checksum of what a run computed beside the checksum of one thread."""
+
+    checksum: Hex64
+    expected: Hex64
+
+    @property
+    def agree(self) -> bool:
+        return self.passed and self.checksum == self.expected
+
+
 class Noise(Strict):
     """How much of the machine the run did not get. Shares are of wall time, in [0, 1]."""
 

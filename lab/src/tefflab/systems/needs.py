@@ -5,17 +5,15 @@ import re
 from pathlib import PurePath
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, Field, field_validator, model_validator
 
 PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 
 NonEmpty = Annotated[str, Field(min_length=1)]
 
 
-class _Strict(BaseModel):
+class _Strict(BaseModel, extra="forbid"):
     """An unknown key is an error."""
-
-    model_config = ConfigDict(extra="forbid")
 
 
 class Elsewhere(_Strict):

@@ -10,14 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    PrivateAttr,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, Field, PrivateAttr, field_validator, model_validator
 
 from tefflab.errors import InputError
 from tefflab.systems.naming import Named, owner_of, parsed
@@ -60,8 +53,8 @@ def root_of(folder: Path) -> Path:
     return folder.parents[len(SYSTEMS_FOLDER.parts)]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class _Strict(BaseModel, extra="forbid"):
+    """An unknown key is an error."""
 
 
 class Attribution(_Strict):

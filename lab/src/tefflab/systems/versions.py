@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from tefflab.systems.naming import Named
 from tefflab.systems.needs import NonEmpty
@@ -21,10 +21,8 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)*")
 _ANY = "{number}"
 
 
-class Version(BaseModel):
+class Version(BaseModel, extra="forbid"):
     """A `[[version]]`. `{number}` in its name stands for any number, and in what follows for that one."""
-
-    model_config = ConfigDict(extra="forbid")
 
     name: Annotated[str, Field(pattern=r"^[a-z{][a-z0-9{}._-]*$")]
     example: NonEmpty  # of its name

@@ -5,7 +5,7 @@ Only this module of the lab derives these values (granularity, rates).
 
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from tefflab.records.record import Count, Hex64, Record, RecordError, Share, Strict, Validation
 
@@ -28,10 +28,8 @@ class Graph(Strict):
     scratch_bytes: Count
 
 
-class GraphValidation(Validation):
+class GraphValidation(Validation, extra="forbid"):
     """Whether each task saw the inputs it was owed, as the program checked while it ran."""
-
-    model_config = ConfigDict(extra="forbid")
 
     enabled: bool
     checksum: Hex64
@@ -45,10 +43,8 @@ class GraphValidation(Validation):
         return self
 
 
-class GraphRecord(Record):
+class GraphRecord(Record, extra="forbid"):
     """One run of one program."""
-
-    model_config = ConfigDict(extra="forbid")
 
     needed: ClassVar[tuple[str, ...]] = (
         "graphs",
