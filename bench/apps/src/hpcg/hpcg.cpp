@@ -19,8 +19,7 @@ namespace {
 /// Fifty iterations on a cube, or a rank's part of them.
 class solver final : public app_over_ways {
  public:
-  solver(int side, const place& at)
-      : side_(side), problem_(domain_of({side, side, side}, at.rank, at.ranks)) {}
+  solver(int side, const place& at) : problem_(domain_of({side, side, side}, at.rank, at.ranks)) {}
 
   void reset() override {
     reached_ = {};
@@ -55,12 +54,13 @@ class solver final : public app_over_ways {
   }
 
   [[nodiscard]] double work() const override { return flops(problem_, limits{}.iterations); }
-  [[nodiscard]] bench::json parameters() const override { return {{"size", side_}}; }
+  [[nodiscard]] bench::json parameters() const override { return {{"size", whole().x}}; }
 
  private:
+  [[nodiscard]] box whole() const { return problem_.finest().part.whole(); }
   /// Of one rank: a sweep of Gauss-Seidel ends at a rank's border.
   [[nodiscard]] std::string difference_to_known() const {
-    const auto* const known = std::ranges::find(all_known, problem_.finest().part.points.x, &known::side);
+    const auto* const known = std::ranges::find(all_known, whole().x, &known::side);
     constexpr double tolerance = 1e-5;
     if (problem_.finest().part.ranks.rows() > 1 || known == std::end(all_known) ||
         std::abs(reached_.scaled_residual / known->residual - 1) <= tolerance)
@@ -69,7 +69,6 @@ class solver final : public app_over_ways {
                        known->residual);
   }
 
-  int side_;
   problem problem_;
   outcome reached_;
 };
