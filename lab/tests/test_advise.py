@@ -296,9 +296,9 @@ def test_below_the_workers_of_a_rank_stands_when_its_operations_of_mpi_were_unde
     (mpi,) = of.communication
     assert [(round(1e6 * each.began), round(1e6 * each.ended)) for each in mpi.stretches] == [(0, 300), (350, 400)]
     figure = draw(of, "one rank")
-    assert [each.get_text() for each in figure.axes[0].get_yticklabels()] == ["worker 0", "worker 1", "MPI"]
+    assert [each.get_text() for each in figure.axes[0].get_yticklabels()] == ["worker 0", "worker 1", "messages"]
     texts = [each.get_text() for each in figure.texts]
-    assert texts[texts.index("MPI under way") + 1].startswith("87")
+    assert texts[texts.index("messages under way") + 1].startswith("87")
 
 
 def test_the_command_reads_the_trace_of_any_program(tmp_path: Path) -> None:

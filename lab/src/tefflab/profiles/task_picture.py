@@ -9,14 +9,14 @@ from tefflab.output.plots.timeline import Bar, Worker, timeline
 from tefflab.output.quantities import duration, percent
 from tefflab.profiles.task_trace import REQUEST, Stretch, TaskTrace, Track
 
-MAKING, IDLE, MESSAGES, UNDER_WAY = "making tasks", "idle", "communication", "MPI under way"
+MAKING, IDLE, MESSAGES, UNDER_WAY = "making tasks", "idle", "communication", "messages under way"
 _PLAIN = {MESSAGES: "#1b1f24", MAKING: "#5a6370", IDLE: "#e6e9ed", UNDER_WAY: "#a78bba"}
 _MOST_STRETCHES = 160  # of a worker: more are too narrow to be seen
 _SHOWN_SHARE = 0.002  # a type with less of the window's time has no line in the legend
 
 
 def draw(trace: TaskTrace, title: str) -> Figure:
-    """A usual part of the run, as long as can be seen. Below a process's workers stand its operations of MPI."""
+    """A usual part of the run, as long as can be seen. Below a process's workers stand its messages under way."""
     window = _window(trace)
     shares = _shares(trace.tracks, window)
     in_tasks = sorted((each for each in shares if each and each not in _PLAIN), key=lambda each: -shares[each])
@@ -32,7 +32,7 @@ def draw(trace: TaskTrace, title: str) -> Figure:
     part = f"{duration(window[1] - window[0])} of {duration(trace.ended - trace.began)}"
     meaning = f"{part}. Each bar is a task; the legend has each type's share of worker time."
     if trace.communication:
-        meaning += f" In {percent(trace.waiting_share)} of worker time a worker was idle while MPI was under way."
+        meaning += f" In {percent(trace.waiting_share)} of worker time a worker was idle while a message was under way."
     return timeline(rows, shown, _PLAIN, window, trace.began, title, meaning)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from tefflab.errors import InputError, TeffError
 
 IDLE = ("waiting", "searching", "parked", "")  # of a worker without a task
-REQUEST = "request"  # the category of an operation of MPI that a task has begun
+REQUEST = "request"  # the category of a message, or of a sum over ranks, that a task has begun
 TASKS = ("task", "loop")  # categories of slices that are the program's own work
 
 
@@ -37,8 +37,8 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """A worker's stretches, one after the other without a gap; or the stretches in which operations of MPI that tasks
-    of a process have begun were under way."""
+    """A worker's stretches, one after the other without a gap; or the stretches in which messages that tasks of a
+    process have begun were under way."""
 
     process: int
     name: str
@@ -53,12 +53,11 @@ class TaskTrace:
     ended: float
     tracks: tuple[Track, ...]
     lost_events: int
-    communication: tuple[Track, ...] = ()  # of each process whose tasks use MPI
+    communication: tuple[Track, ...] = ()  # of each process whose tasks begin messages
 
     @property
     def waiting_share(self) -> float:
-        """The share of worker time in which a worker was idle while an operation of MPI of its process was under
-        way."""
+        """The share of worker time in which a worker was idle while a message of its process was under way."""
         under_way = {each.process: each.stretches for each in self.communication}
         waited = sum(
             _overlap([each for each in track.stretches if each.category in IDLE], under_way.get(track.process, ()))
@@ -117,7 +116,7 @@ def task_trace(events: Iterable[Mapping[str, Any]], lost: int = 0) -> TaskTrace:
         for key in sorted(slices.keys() | names.keys())
     )
     communication = tuple(
-        Track(process, ranks.get(process, "") + "MPI", _under_way(own.values(), began, ended))
+        Track(process, ranks.get(process, "") + "messages", _under_way(own.values(), began, ended))
         for process, own in sorted(requests.items())
     )
     return TaskTrace(began, ended, tracks, lost, communication)

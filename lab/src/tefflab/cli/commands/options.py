@@ -96,7 +96,7 @@ Resume = Annotated[bool, typer.Option("--resume", help="Go on with the store's l
 InstallMissing = Annotated[bool, typer.Option("--install-missing", help="First install what comes on request.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Install Debian packages without asking.")]
 Installs = Annotated[bool | None, typer.Option("--yes/--no-install", help="Install packages unasked, or none.")]
-Launcher = Annotated[str, text("--launcher", help_="Starts ranks, as mpirun or srun. [the MPI's]", metavar="WORDS")]
+Launcher = Annotated[str, text("--launcher", help_="Starts ranks, as mpirun or srun. [the usual]", metavar="WORDS")]
 Hosts = Annotated[str, text("--hosts", help_="Machines that share the ranks, by commas.")]
 AllVariants = Annotated[bool, typer.Option("--all-variants", help="Each system in all of its ways.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print what was measured as lines of JSON.")]
