@@ -65,10 +65,11 @@ struct recorded_run {
   template <class Step>
   static void run_part(recorded_run& all, std::size_t own, std::uint64_t times, Step& step) {
     const observed_here nobody({});
-    run_replay_part(all.core, own, times,
-                    [&, lists = all.lists.data()](std::size_t list, std::size_t task, const std::uint64_t i) {
-                      step(lists[list], task, i);
-                    });
+    run_replay_part(
+        all.core, own, times,
+        [&, in_order = all.lists.data()](std::size_t list, std::size_t task, const std::uint64_t i) {
+          step(in_order[list], task, i);
+        });
   }
 };
 
