@@ -306,6 +306,13 @@ def test_the_table_has_who_is_here_and_below_it_a_line_for_who_is_not(tmp_path: 
     assert lines[5].split() == ["lake", "lake"]
 
 
+def test_before_a_set_up_a_python_program_without_its_packages_is_not_built_yet(tmp_path: Path) -> None:
+    script(tmp_path, "import a_module_that_a_set_up_brings")
+    *_, heading, row = printed([lake(tmp_path)]).splitlines()
+    assert heading == "Not built yet; a command builds what it measures, ./teff systems --set-up all:"
+    assert row.split() == ["lake", "lake,", "lake/script"]
+
+
 def test_after_a_set_up_a_program_that_nothing_has_built_is_not_usable(tmp_path: Path) -> None:
     script(tmp_path, """print('{"system": "lake", "variant": "script", "version": "2.1"}')""")
     *_, heading, row = printed([lake(tmp_path)], unbuilt={}).splitlines()

@@ -9,7 +9,7 @@ from rich.text import Text
 from tefflab.carried import TYPED
 from tefflab.json_lines import json_lines
 from tefflab.output.table import Column, Table
-from tefflab.systems.probing import NO_PROBE, Probe, is_unexplained
+from tefflab.systems.probing import NO_PROBE, Probe
 from tefflab.systems.systems import Program, System, best_of
 
 _FOUND_ALONE = (
@@ -114,7 +114,7 @@ def _groups(
         for each in system.listed
         if not probes[each.id].found and (system not in absent or probes[system.listed[0].id].source in ("", "setup"))
     ]
-    later = [each for each in odd if unbuilt is None and is_unexplained(probes[each.id].reason)]
+    later = [each for each in odd if unbuilt is None and probes[each.id].awaits_set_up]
     if later:
         ids = {each.system_name: [one.id for one in later if one.system_name == each.system_name] for each in later}
         yield _NOT_BUILT, _rows(list(ids), [", ".join(own) for own in ids.values()])

@@ -29,6 +29,7 @@ PYTHON_TIMEOUT = 30.0  # some frameworks take ten seconds to import
 
 _Source = Literal["", "install", "elsewhere", "setup"]
 _NOT_BUILT = "has not been built"
+_SET_UP = f"{TYPED} systems --set-up sets it up"
 _NO_WAY: tuple[_Source, str] = ("", "")
 
 
@@ -59,6 +60,11 @@ class Probe:
     reason: str | None
     how_to_install: str
     source: _Source = ""
+
+    @property
+    def awaits_set_up(self) -> bool:
+        """Whether the next set-up may bring it: it has not been built, or its Python packages are not there."""
+        return is_unexplained(self.reason) or self.how_to_install == _SET_UP
 
 
 NO_PROBE = Probe(found=False, version=None, reason=None, how_to_install="")  # of a system without programs
@@ -178,7 +184,7 @@ def _how_to_install(system: System, packages: PackageState) -> tuple[_Source, st
     missing = packages.missing(system.install.apt)
     if missing and as_root() is None:
         return "setup", install_command(missing, available(missing))
-    return "setup", f"{TYPED} systems --set-up sets it up"
+    return "setup", _SET_UP
 
 
 def ask_identity(command: Sequence[str], *, environment: Mapping[str, str], timeout: float) -> Identity:
