@@ -187,9 +187,10 @@ class task_graph {
     return *this;
   }
   // Sets a function for keys that are sent: a key with a place is sent there by any other thread that fulfils
-  // it. (A key without a place is never sent, nor one that its own worker fulfils, as a rule.) The worker of
-  // the place calls it before the fulfilment counts, with the very key that was passed to fulfill(). So parts
-  // of the key that == and the hash ignore can carry a small result, on the cache line that crosses anyway.
+  // it. No thread sends a key without a place. As a rule, the worker of the place does not send a key that it
+  // fulfils itself. The worker of the place calls the function before the fulfilment counts. It passes the
+  // very key that was passed to fulfill(). So parts of the key that == and the hash ignore can carry a small
+  // result, on the cache line that crosses anyway.
   //
   // With placement::should, another worker may take a task from its place. That task sends each key that has
   // a place. The other worker calls the function for the keys that it finds in the place. Two workers never

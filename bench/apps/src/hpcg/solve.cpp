@@ -46,8 +46,9 @@ void name_ghosts(const level& at, range rows, const field& ghosts, access_list& 
       all.push_back({access_mode::in, &ghosts, each.elements});
 }
 
-/// A tile's update writes the tile's rows. It reads lines of the tiles around, and names all that those tiles
-/// have in the same planes: ranges that only begin and end where tiles do need less work of a data flow.
+/// A tile's update writes the tile's rows, and reads lines of the tiles around. Its accesses name all lines
+/// that those tiles have in the same planes. A data flow has less work with ranges that begin and end where
+/// tiles do.
 void name_tile(const level& at, const visiting::tile& tile, const field& r, const shared_vector& x,
                access_list& all) {
   const visiting& by = at.order;

@@ -53,8 +53,8 @@ class solution {
   /// Runs kernel(begin, end) for blocks of `rows` rows.
   template <class Kernel>
   void run_blocks(std::string_view name, std::int64_t rows, access_finder accesses, Kernel kernel);
-  /// Runs a kernel that writes a term for each row, adds up the terms in the order of the rows, then the sums
-  /// of all ranks, and calls use(sum).
+  /// The kernel writes a term for each row. One task adds up the terms in the order of the rows, and the way
+  /// adds up the sums of all ranks. A last task calls use(sum).
   void add_up(std::string_view name, const access_finder& accesses, kernel_of_terms kernel,
               std::function<void(double)> use);
   /// Brings the ghosts of a level's vector.

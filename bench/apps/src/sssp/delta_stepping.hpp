@@ -50,7 +50,7 @@ void gather(problem& p, std::int64_t begin, std::int64_t end);
 /// bucket again, the same thread relaxes their edges too. This saves rounds (Zhang and others, 2020).
 void relax(problem& p, std::int64_t begin, std::int64_t end);
 
-/// Finds all distances: in rounds of loops, by tasks that make tasks, or by solve_in_parts(), as the way can.
+/// Finds all distances. The way decides between rounds of loops, tasks that make tasks, and solve_in_parts().
 ///
 /// With tasks that make tasks, there are no rounds, and nothing waits for the last vertex of a bucket. A task
 /// relaxes the edges of vertices of one bucket, and the priority of a lower bucket is higher. The distances

@@ -72,7 +72,7 @@ class Findings:
     times: Times
     types: tuple[TaskType, ...]  # the longest first
     mean: float  # length of a task, of the types that decide
-    cost: float  # of a task in this run, in worker time: making it, and the time between tasks
+    cost: float  # worker time of a task in this run beside its body
     grain: float  # how long a task should be
     grain_source: str
     lost_events: int

@@ -135,7 +135,8 @@ def _under_way(requests: Iterable[Sequence[float]], first: float, last: float) -
 
 
 def _overlap(some: Sequence[Stretch], others: Sequence[Stretch]) -> float:
-    """How long [s] stretches of both kinds lasted at once. Those of one kind do not overlap, and stand in order."""
+    """How long [s] stretches of both kinds lasted at once. Stretches of one kind
+    stand in order and do not overlap."""
     time, place = 0.0, 0
     for each in some:
         while place < len(others) and others[place].ended <= each.began:

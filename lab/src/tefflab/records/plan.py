@@ -45,7 +45,7 @@ class Case(Frozen):
     name: str
     flags: str
     workers: int
-    ranks: int | None = None  # processes, which share the workers; None: as the system has it
+    ranks: int | None = None  # processes that share the workers; None: the system decides
     x: float | None = None  # its place on the axis of the varied parameter
     x_text: str = ""  # the text of that value
     group: str = ""  # cases of one group share a picture
