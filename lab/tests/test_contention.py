@@ -99,6 +99,14 @@ def test_the_table_says_the_share_from_which_leaving_is_better(
     }
 
 
+@pytest.mark.usefixtures("root")
+def test_a_way_is_named_as_in_any_other_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert teff(monkeypatch, *COMMAND[:-1], "2", "--systems", "quick/one", "--json", "--store", "one") == 0
+    assert [row["system_id"] for row in map(json.loads, capsys.readouterr().out.splitlines())] == ["quick/spawn"]
+
+
 def test_a_simulation_stands_beside_the_measured_curves(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
