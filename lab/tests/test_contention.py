@@ -99,6 +99,14 @@ def test_the_table_says_the_share_from_which_leaving_is_better(
     }
 
 
+@pytest.mark.usefixtures("root")
+def test_a_way_is_named_as_in_any_other_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert teff(monkeypatch, *COMMAND[:-1], "2", "--systems", "quick/one", "--json", "--store", "one") == 0
+    assert [row["system_id"] for row in map(json.loads, capsys.readouterr().out.splitlines())] == ["quick/spawn"]
+
+
 def test_a_simulation_stands_beside_the_measured_curves(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -124,6 +132,14 @@ def test_a_simulation_stands_beside_the_measured_curves(
     assert "Predicted beside one:" in capsys.readouterr().out
     assert teff(monkeypatch, *words, "--case", "spawn:tree") == 2
     assert "--case spawn:tree: there are spawn:serial" in capsys.readouterr().err
+
+
+def test_a_simulation_of_a_few_periods_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for period, says_so in (("1s", True), ("5ms", False)):
+        assert teff(monkeypatch, "simulate", "--steps", "20", "--shares", "50", "--period", period) == 0
+        assert ("are short beside a period" in capsys.readouterr().out) == says_so
 
 
 def test_a_sitting_that_was_cut_short_goes_on(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,7 +211,7 @@ def test_a_command_of_the_user_that_fails_says_its_last_words(
     [
         (("--cases", "serial"), "no kind of benchmark is called 'serial': say a case as KIND:CASE"),
         (("--cases", "spawn:dig"), "no case is called 'dig'; there are: serial"),
-        (("--shares", "half"), "--shares half --cores : give numbers by commas"),
+        (("--shares", "half"), "--shares half: give numbers by commas"),
         (("--shares", "0"), "--shares 0: give a percentage above 0"),
         (("--load", "dig"), "no load is called 'dig'; there are: spin primes compile"),
         (("--cores", "4097"), "core 4097 can't be used here"),

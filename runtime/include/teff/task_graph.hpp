@@ -137,8 +137,11 @@ class task_graph {
   //
   // Another worker that looks for work runs tasks of that worker if that worker does not get to them: another
   // program has its core, or it has been in one task for some ten microseconds. Then two tasks of one place
-  // may run at a time. With placement::must no other worker runs them, so tasks of one place never run at a
-  // time, and may share data without locks. With placement::should no program may rely on another worker.
+  // may run at a time. With placement::should no program may rely on another worker.
+  //
+  // With placement::must no other worker runs them. So tasks of one place may share data without locks, as
+  // long as their bodies do not wait: not at the end of a join, a scope or a loop, not in wait(), get() or
+  // blocking(). A worker that waits within a body runs other tasks meanwhile, also of the same place.
   template <class F>
     requires std::is_invocable_r_v<unsigned, F&, const Key&>
   task_graph& place(F&& f, placement binds = placement::should) {

@@ -9,7 +9,7 @@ from typing import Any
 from tefflab.analysis.sharing import exactly, ideal_slowdown
 from tefflab.analysis.simulation import DEPENDENCES, Cores, Policy, Work, simulate
 from tefflab.benchmarks.benchmark import find_benchmark
-from tefflab.benchmarks.contention.estimates import ContentionEstimates, Curve, Point, chart, columns_of
+from tefflab.benchmarks.contention.estimates import ContentionEstimates, Curve, Point, chart, columns_of, too_short
 from tefflab.errors import InputError
 from tefflab.host.terminal import output, progress
 from tefflab.host.waiting import Waiting
@@ -127,6 +127,8 @@ def show(
         print(json_lines([*(each.to_json() for each in found), *compared(measured, found)]))
         return
     output().print(Table(columns_of(curves, cores.number - cores.loaded), title))
+    for note in too_short(found, cores.period, "more --steps"):
+        output().print(note)
     if measured:
         output().print(Table(_columns_beside(list(compared(measured, found))), f"\nPredicted beside {measured.name}"))
 

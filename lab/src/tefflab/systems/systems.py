@@ -173,11 +173,11 @@ class Program(_Strict):
         one._measured = benchmark
         return one
 
-    def renamed(self, name: str) -> Self:
-        """A copy of this program with another name."""
+    def with_id(self, way: str) -> Self:
+        """A copy of this program whose id is `SYSTEM/WAY`; its long name stays."""
         one = self.model_copy()
         named = parsed(self._id)
-        one.name, one._id = name, str(Named(named.system, name, named.version))
+        one._id = str(Named(named.system, way, named.version))
         return one
 
     @property

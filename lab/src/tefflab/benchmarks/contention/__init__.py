@@ -90,9 +90,10 @@ class Contention(CaseBenchmark[Record]):
         return type(self)(command=plan.command)
 
     def programs(self, system: System) -> list[Program]:
-        """Named by their kinds: `SYSTEM/KIND` is the best one of a kind, `SYSTEM/KIND.NAME` another."""
+        """Their ids say their kinds: `SYSTEM/KIND` is the best one of a kind, `SYSTEM/KIND.NAME` another. Their long
+        names are as usual, so a user names a way as in any other command."""
         return [
-            each.renamed(kind.name if each is best_of(own) else f"{kind.name}.{each.name}")
+            each.with_id(kind.name if each is best_of(own) else f"{kind.name}.{each.name}")
             for kind in kinds_there()
             if not self._kinds or kind.name in self._kinds
             for own in [kind.programs(system)]

@@ -1,6 +1,7 @@
 """Curves of time against a competitor's share of a core. They give ratios to the ideal time, and the share from which a
 program should leave the core."""
 
+import math
 import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -178,13 +179,7 @@ class ContentionEstimates(CaseEstimates):
         if off:
             worst = max(off, key=lambda each: abs(each.got - each.asked))
             notes.append(f"the load got what was asked within {percent(abs(worst.got - worst.asked))} of a core")
-        shortest = min((curve.points[0].seconds.value for curve in curves), default=0.0)
-        if curves and shortest < _PERIODS * self.of_plan.period:
-            notes.append(
-                f"runs of {duration(shortest)} are short beside a period of {duration(self.of_plan.period)}: each "
-                "meets another part of it; say a shorter --period, or take a longer case"
-            )
-        return notes
+        return [*notes, *too_short(curves, self.of_plan.period, "take a longer case")]
 
     def objects(self) -> Iterator[dict[str, Any]]:
         for each in self.curves:
@@ -238,6 +233,18 @@ def _ratio(ratio: Interval | None) -> str:
     return digits(ratio.value) if ratio and ratio.low == ratio.high else ratio_text(ratio)
 
 
+def too_short(curves: Sequence[Curve], period: float, otherwise: str) -> list[str]:
+    """A note if runs without a load are too short for periods of so many seconds: the ways out are a shorter period,
+    or `otherwise`."""
+    shortest = min((curve.points[0].seconds.value for curve in curves), default=math.inf)
+    if shortest >= _PERIODS * period:
+        return []
+    return [
+        f"runs of {duration(shortest)} are short beside a period of {duration(period)}: each meets another part of it; "
+        f"say a shorter --period, or {otherwise}"
+    ]
+
+
 def chart(title: str, footer: str, curves: Sequence[Curve]) -> Figure:
     """Slowdown against the share, at the shares that the load got in the median."""
     look_of = looks(each.variant for each in curves)
@@ -257,11 +264,13 @@ def chart(title: str, footer: str, curves: Sequence[Curve]) -> Figure:
             lines.append(Line(without, [curve.left] * len(shares), is_bare=True))
         even = break_even_text(curve)
         entries.append(Entry(look, curve.variant.title, f"break-even {even}" if curve.left else ""))
+    is_measured = any(at.slowdown.low != at.slowdown.high for curve in curves for at in curve.points)
+    intervals = ", with 95 % intervals" if is_measured else ""
     head = Head(
         title,
         [
-            "Time divided by the own time alone, with 95 % intervals; smaller is better. Dotted: without the loaded "
-            "cores. Where a curve crosses its dotted line, leaving becomes better than sharing."
+            f"Time divided by the own time alone{intervals}; smaller is better. Dotted: without the loaded cores. "
+            "Where a curve crosses its dotted line, leaving becomes better than sharing."
         ],
         footer,
         [],

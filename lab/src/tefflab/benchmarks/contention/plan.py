@@ -55,9 +55,8 @@ def loads_of(own: Mapping[str, Any]) -> list[Load]:
         shares = sorted({float(word) for word in words_of(own["shares"])})
         cores = tuple(map(int, words))
     except ValueError:
-        raise InputError(
-            f"--shares {own['shares']} --cores {own['cores']}: give numbers by commas, as --shares 0,25,50 --cores 1"
-        ) from None
+        said = " ".join(f"--{each} {own[each]}" for each in ("shares", "cores") if own[each])
+        raise InputError(f"{said}: give numbers by commas, as --shares 0,25,50 --cores 1") from None
     loads = [Load(own["load"], share, cores, own["period"]) for share in shares if share]
     if not loads:
         raise InputError(f"--shares {own['shares']}: give a percentage above 0, as 25,50")
