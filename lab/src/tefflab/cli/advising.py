@@ -3,7 +3,7 @@ runs which number of tasks is best."""
 
 import json
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -106,9 +106,7 @@ def advise_app(registry: Registry, asked: Asked, metg: Metg, picture: Path | Non
     def seconds_with(setting: int) -> float:
         return _quickest(run, with_tasks(asked.flags, setting), asked.runs)
 
-    tried = search(advised, seconds_with) if asked.runs else {}
-    if tried and now not in tried:
-        tried[now] = seconds_with(now)
+    tried = search({now, advised}, seconds_with) if asked.runs else {}
     best = min(tried, key=lambda each: tried[each]) if tried else advised
     if as_json:
         by_tasks = {str(setting): tried[setting] for setting in tried}
@@ -135,16 +133,16 @@ def _tell(now: int, advised: int, best: int, tried: Mapping[int, float], found: 
     output().print(Text(f"Choose -tasks {best} (now {now}){factor}.", "bold"))
 
 
-def search(start: int, seconds_of: Callable[[int], float]) -> dict[int, float]:
-    """The times of settings by factors of two from `start`, until the quickest one lies between two others. One task is
-    the least."""
-    tried = {tasks: seconds_of(tasks) for tasks in {max(1, start // 2), start, 2 * start}}
-    while True:
-        best = min(tried, key=lambda each: tried[each])
-        missing = [tasks for tasks in (max(1, best // 2), 2 * best) if tasks not in tried]
-        if not missing:
-            return tried
+def search(starts: Collection[int], seconds_of: Callable[[int], float]) -> dict[int, float]:
+    """The times of `starts`, then of half and twice the quickest setting so far, until it lies between two others. One
+    task is the least."""
+    tried: dict[int, float] = {}
+    missing = starts
+    while missing:
         tried |= {tasks: seconds_of(tasks) for tasks in missing}
+        best = min(tried, key=lambda each: tried[each])
+        missing = {max(1, best // 2), 2 * best} - tried.keys()
+    return tried
 
 
 def _quickest(run: Callable[[Sequence[str]], SingleRun], flags: Sequence[str], runs: int) -> float:
