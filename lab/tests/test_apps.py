@@ -276,6 +276,9 @@ def test_a_system_that_runs_steps_solves_equations_with_the_same_bits_as_others_
         read = parse_record(json.dumps(each), AppsRecord)
         assert (read.workers, read.unit) == (workers, "FLOP")
         assert read.residuals is not None
+        if "auto" in line:
+            usual = 4 * read.workers // each["ranks"]
+            assert each["parameters"]["tasks"] == {"loops": 1, "worksharing": 2}.get(str(read.way), usual)
         assert read.residuals.keys() == {"0", "15", "30", "45"}
         assert SOLVED[line].items() <= {at: float(f"{value:.6g}") for at, value in read.residuals.items()}.items()
         if each["ranks"] == 1:

@@ -2,8 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,20 +11,12 @@
 namespace teff::apps {
 namespace {
 
-/// Into how many tasks a step is cut; 0: the way finds that out. A worksharing task is shared, so two are
-/// enough: one is at its end while the other begins.
+/// Into how many tasks a step is cut. A worksharing task is shared, so two are enough: one is at its end
+/// while the other begins.
 std::int64_t tasks_of_step(const work_in_steps& asked, way_kind how, int workers) {
-  switch (how) {
-    case way_kind::loops:
-      return 1;
-    case way_kind::tasks:
-      return asked.tasks;
-    case way_kind::worksharing:
-      return asked.tasks > 0 ? asked.tasks : 2;
-    case way_kind::graph:
-      return asked.tasks > 0 ? asked.tasks : std::int64_t{4} * workers;
-  }
-  return 1;
+  if (how == way_kind::loops) return 1;
+  if (asked.tasks > 0) return asked.tasks;
+  return how == way_kind::worksharing ? 2 : std::int64_t{4} * workers;
 }
 
 class loaded_steps final : public loaded {
@@ -45,14 +35,9 @@ class loaded_steps final : public loaded {
 
   void run(bench::record& said) override {
     counts counted;
-    std::map<std::string, std::int64_t> tasks_by_type;
     bench::measurement measured = bench::measure([&](bench::region_meter& region) {
       company_.meet();
-      const auto steps = [&](way& by) {
-        app_->run(by);
-        tasks_by_type = by.tasks_by_type();
-      };
-      counted = system_.run_steps(how_, tasks_, steps, region);
+      counted = system_.run_steps(how_, tasks_, [&](way& by) { app_->run(by); }, region);
     });
     const finding found = checked();
     const outcome all = company_.united({counted, measured.elapsed_seconds, measured.seen});
@@ -67,14 +52,12 @@ class loaded_steps final : public loaded {
         {"passed", said.error.empty()}, {"residual", found.residual}, {"bound", found.bound}};
     said.measured = std::move(measured);
     said.who.variant = system_.variant(how_);
-    said.own["parameters"] = {{"app", what_.name},
-                              {"tasks", tasks_ > 0 ? bench::json(tasks_) : bench::json("auto")}};
+    said.own["parameters"] = {{"app", what_.name}, {"tasks", tasks_}};
     said.own["parameters"].update(app_->parameters());
     said.own["way"] = name_of(how_);
     said.own["work"] = app_->work();
     said.own["unit"] = what_.unit;
     if (all.counted.tasks) said.own["tasks"] = *all.counted.tasks;
-    if (!tasks_by_type.empty()) said.own["tasks_by_type"] = tasks_by_type;
     if (all.counted.waiting_seconds)
       said.own["waiting_share"] = *all.counted.waiting_seconds / (said.who.workers * all.elapsed_seconds);
     said.own.update(found.own);

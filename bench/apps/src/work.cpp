@@ -5,7 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -53,29 +53,20 @@ struct flag_reader {
 struct reader_of_steps {
   CLI::App cli;
   std::string app;  // known already
-  std::string tasks = "auto";
+  std::int64_t tasks = 0;
   description::maker make;
 
   explicit reader_of_steps(const description& what) : cli(std::string(what.title)) {
     cli.name("");
     cli.set_help_flag();
     cli.add_option("--app", app, std::string(what.name))->option_text("WORD");
-    cli.add_option("--tasks", tasks,
-                   "how many tasks a loop is cut into; auto: by the time of the first loops")
-        ->check([](const std::string& text) {
-          return count_of(text) < 0 ? "'" + text + "' is neither auto nor a positive number" : "";
-        })
+    cli.add_option(
+           "--tasks", tasks,
+           "how many tasks a loop is cut into; auto or 0: four for each worker, or two worksharing tasks")
+        ->transform(CLI::Transformer(std::map<std::string, int>{{"auto", 0}}))
+        ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()))
         ->option_text("COUNT");
     make = what.flags(cli);
-  }
-
-  /// 0 for auto, and -1 for text that is neither that nor a number of tasks.
-  static std::int64_t count_of(const std::string& text) {
-    if (text == "auto") return 0;
-    std::int64_t count = 0;
-    const char* const end = text.data() + text.size();
-    const auto [behind, error] = std::from_chars(text.data(), end, count);
-    return error == std::errc() && behind == end && count > 0 ? count : -1;
   }
 };
 
@@ -123,7 +114,7 @@ any_work parse_work(std::span<const std::string> flags) {
     if (what.name != name) continue;
     reader_of_steps reader(what);
     bench::read_flags(reader.cli, bench::rewritten(reader.cli, flags));
-    return work_in_steps{&what, std::move(reader.make), reader_of_steps::count_of(reader.tasks)};
+    return work_in_steps{&what, std::move(reader.make), reader.tasks};
   }
   if (!name.empty() && !apps.contains(name)) refuse_app(name);
   return parse_tiles(flags);

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <numeric>
 #include <random>
@@ -140,7 +139,7 @@ class noting_tasks final : public task_way {
 TEST(task_way, cuts_a_step_into_as_many_tasks_as_it_is_told) {
   std::vector<double> memory(100);
   const field all{std::span(memory), 10};
-  noting_tasks by(3, 2);
+  noting_tasks by(3);
   for (int i = 0; i < 10; ++i) {
     by.made.clear();
     by.run({.name = "any",
@@ -150,45 +149,6 @@ TEST(task_way, cuts_a_step_into_as_many_tasks_as_it_is_told) {
     EXPECT_EQ(by.made, (std::vector<range>{{0, 3}, {3, 6}, {6, 10}}));
     EXPECT_EQ(by.named.at(0).elements, (range{30, 100})) << "the last part, and the one before it";
   }
-  EXPECT_TRUE(by.tasks_by_type().empty());
-}
-
-TEST(task_way, cuts_long_steps_into_more_tasks_and_keeps_the_accesses_at_the_ends_of_parts) {
-  constexpr int workers = 2;
-  constexpr std::int64_t count = 100;
-  std::vector<double> memory(1000);
-  const field all{std::span(memory), 10};
-  noting_tasks by(0, workers);
-  const auto run = [&](std::string_view name, std::chrono::microseconds iteration) {
-    by.made.clear();
-    by.run({.name = name,
-            .count = count,
-            .accesses = [&](range some, access_list& named) { named = {in(all, some, 1)}; },
-            .body =
-                [&](range some) {
-                  const auto end = std::chrono::steady_clock::now() + some.size() * iteration;
-                  while (std::chrono::steady_clock::now() < end) continue;
-                }});
-    std::int64_t next = 0;
-    for (const range& each : by.made) EXPECT_EQ(std::exchange(next, each.end), each.begin);
-    EXPECT_EQ(next, count);
-    return static_cast<std::int64_t>(by.made.size());
-  };
-  for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(run("long", std::chrono::microseconds(8)), workers);
-    EXPECT_EQ(run("short", std::chrono::microseconds(0)), workers);
-  }
-  const std::int64_t most = run("long", std::chrono::microseconds(8));
-  EXPECT_EQ(most, 16 * workers) << "100 iterations of 8 us are 20 tasks of 20 us for each of two workers";
-  run("short", std::chrono::microseconds(0));
-  const cut parts(count, most);
-  EXPECT_EQ(by.named.at(0).elements.begin,
-            covered(all, parts.part(parts.part_of(by.made.back().begin - 1))).begin);
-  EXPECT_EQ(run("new", std::chrono::microseconds(0)), most);
-  const auto told = by.tasks_by_type();
-  EXPECT_EQ(told.at("long"), most);
-  EXPECT_EQ(told.at("short") % workers, 0);
-  EXPECT_EQ(told.size(), 2U);
 }
 
 TEST(way, of_tests_finds_an_access_that_a_step_does_not_name) {

@@ -25,9 +25,9 @@ TEST(work, is_what_the_flags_say) {
 }
 
 TEST(work, refuses_flags_that_are_wrong) {
-  for (const auto* line :
-       {"-app lu", "-app hpccg -block 3", "-app hpccg -grid 3x3", "-app hpccg -tasks 0", "-app gemm -tasks 3",
-        "-size 0", "-block 0", "-size 4096 -block 1", "-size many", "-rows 8", "-blocks odd"})
+  for (const auto* line : {"-app lu", "-app hpccg -block 3", "-app hpccg -grid 3x3", "-app hpccg -tasks -1",
+                           "-app hpccg -tasks many", "-app gemm -tasks 3", "-size 0", "-block 0",
+                           "-size 4096 -block 1", "-size many", "-rows 8", "-blocks odd"})
     EXPECT_THROW(static_cast<void>(parse_work(bench::words_of(line))), bench::usage_error) << line;
 }
 
@@ -38,7 +38,8 @@ TEST(work, of_an_app_over_ways_is_what_the_flags_say) {
     EXPECT_EQ(asked.tasks, 12);
     EXPECT_EQ(asked.make({})->parameters()["grid"], bench::json::array({2, 3, 4}));
   }
-  EXPECT_EQ(parsed_steps("-app hpccg -tasks auto").tasks, 0);
+  for (const auto* line : {"-app hpccg", "-app hpccg -tasks auto", "-app hpccg -tasks 0"})
+    EXPECT_EQ(parsed_steps(line).tasks, 0) << line;
 }
 
 TEST(work, names_every_app_as_it_reads_it) {

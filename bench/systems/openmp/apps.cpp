@@ -75,7 +75,7 @@ class apps_system final : public tile_system {
   counts run_steps(way_kind how, std::int64_t tasks_of_step, const program& steps,
                    teff::bench::region_meter& region) override {
     if (how == way_kind::tasks) {
-      depend_tasks tasks(tasks_of_step, team_);
+      depend_tasks tasks(tasks_of_step);
       in_parallel(region, [&] { steps(tasks); });
       return {.tasks = tasks.made()};
     }

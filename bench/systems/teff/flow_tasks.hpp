@@ -34,7 +34,7 @@ inline std::string_view variant_of(way_kind how) {
 class flow_tasks : public task_way {
  public:
   flow_tasks(teff::runtime& rt, std::int64_t tasks, bool shared)
-      : task_way(tasks, static_cast<int>(rt.workers())), flow_(rt), spawned_(rt), shared_(shared) {
+      : task_way(tasks), flow_(rt), spawned_(rt), shared_(shared) {
     spawned_.indegree([](const spawned*) { return 0; })
         .priority([](const spawned* task) { return task->priority; })
         .body([](spawned* task) { task->body(); });

@@ -63,7 +63,7 @@ class ParametersOfSteps(Strict):
     model_config = ConfigDict(extra="allow")
 
     app: Annotated[str, Field(min_length=1)]
-    tasks: Annotated[int, Field(ge=1)] | Literal["auto"]  # into which a step is cut
+    tasks: Annotated[int, Field(ge=1)]  # into which a step is cut
 
 
 class AppsValidation(Validation, extra="forbid"):
@@ -84,7 +84,6 @@ class AppsRecord(Record, extra="forbid"):
     work: Annotated[float, Field(gt=0)] | None = None
     unit: Annotated[str, Field(min_length=1)] | None = None  # of `work`
     tasks: Annotated[int, Field(ge=1)] | None = None  # None: libraries have no tasks or do not tell
-    tasks_by_type: dict[str, int] | None = None  # into which a step of each type was cut, where `parameters` say auto
     bytes_sent: Count | None = None
     waiting_share: Annotated[float, Field(ge=0)] | None = None  # of worker time; over ranks
     residuals: dict[str, float] | None = None  # of hpccg, by iteration

@@ -2,12 +2,11 @@
 runs which number of tasks is best."""
 
 import json
-import math
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any
 
 from rich.text import Text
 
@@ -31,8 +30,6 @@ from tefflab.systems.setup import ensure
 USUAL = Metg(1.6e-6, "a stencil of libteff's data flow on two cores; measure yours: teff metg --systems teff/flow")
 _WAY = "teff/flow"  # whose METG counts: its tasks name their memory
 _TASKS = ("-tasks", "--tasks")
-AUTO: Final = "auto"
-Setting = int | Literal["auto"]  # of -tasks
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,20 +98,15 @@ def advise_app(registry: Registry, asked: Asked, metg: Metg, picture: Path | Non
         refuse_untraced(program, file)
         trace = read_task_trace(file)
     found = find(trace, metg)
-    now, tasks = setting_of(traced.line)
+    now = setting_of(traced.line)
     title = f"{program.id} {' '.join(with_tasks(asked.flags, now))}"
     _draw(trace, title, picture)
-    is_good = found.phase == "good"
-    start = tasks if is_good else found.setting(tasks)
-    advised = now if is_good else start
-    tried: dict[Setting, float] = {}
-    if asked.runs:
+    advised = now if found.phase == "good" else found.setting(now)
 
-        def seconds_with(setting: Setting) -> float:
-            return _quickest(run, with_tasks(asked.flags, setting), asked.runs)
+    def seconds_with(setting: int) -> float:
+        return _quickest(run, with_tasks(asked.flags, setting), asked.runs)
 
-        tried.update(search(start, seconds_with).items())
-        tried.update((setting, seconds_with(setting)) for setting in {now, AUTO} - tried.keys())
+    tried = search({now, advised}, seconds_with) if asked.runs else {}
     best = min(tried, key=lambda each: tried[each]) if tried else advised
     if as_json:
         by_tasks = {str(setting): tried[setting] for setting in tried}
@@ -125,13 +117,13 @@ def advise_app(registry: Registry, asked: Asked, metg: Metg, picture: Path | Non
     _tell(now, advised, best, tried, found)
 
 
-def _tell(now: Setting, advised: Setting, best: Setting, tried: Mapping[Setting, float], found: Findings) -> None:
+def _tell(now: int, advised: int, best: int, tried: Mapping[int, float], found: Findings) -> None:
     if tried:
         table = titled_table("")
         table.add_column("-tasks", justify="right")
         table.add_column("a run", justify="right")
         table.add_column("")
-        for setting in sorted(tried, key=lambda each: each if isinstance(each, int) else math.inf):
+        for setting in sorted(tried):
             marks = [
                 text for text, at in (("traced", now), ("by the trace", advised), ("quickest", best)) if at == setting
             ]
@@ -141,16 +133,16 @@ def _tell(now: Setting, advised: Setting, best: Setting, tried: Mapping[Setting,
     output().print(Text(f"Choose -tasks {best} (now {now}){factor}.", "bold"))
 
 
-def search(start: int, seconds_of: Callable[[int], float]) -> dict[int, float]:
-    """The times of settings by factors of two from `start`, until the quickest one lies between two others. One task is
-    the least."""
-    tried = {tasks: seconds_of(tasks) for tasks in {max(1, start // 2), start, 2 * start}}
-    while True:
-        best = min(tried, key=lambda each: tried[each])
-        missing = [tasks for tasks in (max(1, best // 2), 2 * best) if tasks not in tried]
-        if not missing:
-            return tried
+def search(starts: Collection[int], seconds_of: Callable[[int], float]) -> dict[int, float]:
+    """The times of `starts`, then of half and twice the quickest setting so far, until it lies between two others. One
+    task is the least."""
+    tried: dict[int, float] = {}
+    missing = starts
+    while missing:
         tried |= {tasks: seconds_of(tasks) for tasks in missing}
+        best = min(tried, key=lambda each: tried[each])
+        missing = {max(1, best // 2), 2 * best} - tried.keys()
+    return tried
 
 
 def _quickest(run: Callable[[Sequence[str]], SingleRun], flags: Sequence[str], runs: int) -> float:
@@ -158,21 +150,17 @@ def _quickest(run: Callable[[Sequence[str]], SingleRun], flags: Sequence[str], r
     return min(each.wall_seconds for each in done if each is not None)
 
 
-def setting_of(line: str) -> tuple[Setting, int]:
-    """The setting of the run of a record, and into how many tasks it has cut a loop: with auto, the loop with the most.
-    TeffError if its app has no such setting."""
-    record = _object(line)
-    parameters = record.get("parameters", {})
+def setting_of(line: str) -> int:
+    """Into how many tasks the run of a record has cut a loop. TeffError if its app has no such setting."""
+    parameters = _object(line).get("parameters", {})
     if "tasks" not in parameters:
         raise InputError(
             f"{parameters.get('app')}: -tasks does not cut its loops; trace it by teff run --trace, and give the trace"
         )
-    if parameters["tasks"] == AUTO:
-        return AUTO, max(record.get("tasks_by_type", {}).values(), default=1)
-    return int(parameters["tasks"]), int(parameters["tasks"])
+    return int(parameters["tasks"])
 
 
-def with_tasks(flags: Sequence[str], tasks: Setting) -> list[str]:
+def with_tasks(flags: Sequence[str], tasks: int) -> list[str]:
     """The flags with another number of tasks."""
     kept: list[str] = []
     skips = False

@@ -38,7 +38,7 @@ class system {
   /// The name of one of its ways in records.
   [[nodiscard]] virtual std::string_view variant(way_kind how) const { return name_of(how); }
   /// Calls steps(way) in a way that the system has, at the place from which its users start loops, or make
-  /// tasks. A step is cut into `tasks` tasks; 0: see task_way.
+  /// tasks. A step is cut into `tasks` tasks.
   virtual counts run_steps(way_kind /*how*/, std::int64_t /*tasks*/, const program& /*steps*/,
                            bench::region_meter& /*region*/) {
     return {};

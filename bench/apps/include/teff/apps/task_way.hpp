@@ -1,10 +1,6 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <map>
-#include <string>
-#include <string_view>
 
 #include "teff/apps/ways.hpp"
 
@@ -12,18 +8,21 @@ namespace teff::apps {
 
 /// Steps as tasks. A system says how a task is made.
 ///
-/// Steps and fields are cut into parts. A task has one part of a step, or several parts in a row. So the
-/// accesses of all tasks begin and end where parts do, and a system looks after few pieces of a field.
+/// Steps and fields are cut into the same parts, and a task has one part of a step. So the accesses of all
+/// tasks begin and end where parts do, and a system looks after few pieces of a field.
 class task_way : public way {
  public:
-  /// A step is cut into so many tasks. With 0, the way times the first two steps of each type. After that, it
-  /// cuts a step into so many tasks that a task lasts about 20 us. But each worker has at least one task of a
-  /// step, and at most 16. A type that comes later has as many tasks as the type with the most.
-  task_way(std::int64_t tasks, int workers)
-      : parts_(tasks > 0 ? tasks : workers), workers_(tasks > 0 ? 0 : workers) {}
+  /// A step is cut into so many parts.
+  explicit task_way(std::int64_t parts) : parts_(parts) {}
 
-  void run(const step& each) final;
-  [[nodiscard]] std::map<std::string, std::int64_t> tasks_by_type() const final;
+  void run(const step& each) final {
+    const cut all(each.count, parts_);
+    for (std::int64_t i = 0; i < all.parts(); ++i) {
+      each.accesses(all.part(i), accesses_);
+      widen(accesses_, parts_);
+      make(each, all.part(i), accesses_);
+    }
+  }
 
  protected:
   /// Makes the task that runs these iterations of a step.
@@ -31,18 +30,7 @@ class task_way : public way {
   [[nodiscard]] std::int64_t parts() const { return parts_; }
 
  private:
-  struct type_of_step {
-    int steps = 0;                              ///< that were timed
-    std::atomic<std::int64_t> nanoseconds = 0;  ///< that their bodies took
-    std::int64_t tasks = 0;                     ///< of a step; 0: not known yet
-  };
-
-  void choose_tasks();
-  void make_tasks(const step& each, std::int64_t tasks);
-
   std::int64_t parts_;
-  int workers_;  ///< 0: steps are not timed, or no longer
-  std::map<std::string_view, type_of_step> types_;
   access_list accesses_;
 };
 

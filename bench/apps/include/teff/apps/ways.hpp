@@ -5,9 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <span>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -208,8 +206,6 @@ class way {
   virtual void reduce(const field& /*of*/, reduction /*by*/) {}
   /// Returns when all steps have run.
   virtual void wait() = 0;
-  /// Into how many tasks a step of each type was cut last, if the way has found these numbers itself.
-  [[nodiscard]] virtual std::map<std::string, std::int64_t> tasks_by_type() const { return {}; }
 
   /// Whether the way has spawn(), for apps whose tasks are known only when others have run.
   [[nodiscard]] virtual bool spawns() const { return false; }

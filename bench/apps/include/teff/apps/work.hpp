@@ -29,7 +29,7 @@ struct work {
 struct work_in_steps {
   const description* what = nullptr;
   description::maker make;
-  std::int64_t tasks = 0;  ///< that a step is cut into; 0: auto
+  std::int64_t tasks = 0;  ///< that a step is cut into; 0: as suits the workers
 };
 
 using any_work = std::variant<work, work_in_steps>;
