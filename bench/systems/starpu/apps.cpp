@@ -1,4 +1,10 @@
-// The mini-apps on StarPU, in one process.
+// The mini-apps on StarPU, in one process. Steps and tiles are tasks with implicit dependences on the data
+// that they read and write.
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "step_tasks.hpp"
 #include "teff/apps/drive.hpp"
 #include "tile_tasks.hpp"
 
@@ -14,6 +20,20 @@ class implicit_system final : public tile_tasks {
             .version = starpu_version(),
             .workers = session::workers(),
             .limits = starpu_limits()};
+  }
+
+  [[nodiscard]] std::optional<teff::apps::way_kind> tile_way() const override {
+    return teff::apps::way_kind::tasks;
+  }
+  [[nodiscard]] bool has(teff::apps::way_kind how) const override {
+    return how == teff::apps::way_kind::tasks;
+  }
+  [[nodiscard]] std::string_view variant(teff::apps::way_kind /*how*/) const override { return "implicit"; }
+  teff::apps::counts run_steps(teff::apps::way_kind /*how*/, std::int64_t tasks_of_step,
+                               const teff::apps::program& steps, teff::bench::region_meter& region) override {
+    step_tasks tasks(tasks_of_step, session::workers());
+    timed(region, [&] { steps(tasks); });
+    return {.tasks = tasks.made()};
   }
 
  private:

@@ -87,6 +87,16 @@ class tile_tasks : public teff::apps::tile_system {
   virtual void insert(work what, std::span<starpu_data_descr> accesses, int priority) = 0;
   virtual void wait() = 0;
 
+  /// The time is that of a call which submits tasks, until they have run.
+  template <class Submit>
+  void timed(teff::bench::region_meter& region, Submit submit_all) {
+    const awake workers;
+    region.start();
+    submit_all();
+    wait();
+    region.stop();
+  }
+
  private:
   enum class part : int { whole, lower };
 
@@ -127,15 +137,6 @@ class tile_tasks : public teff::apps::tile_system {
 
   void submit(work what, std::vector<starpu_data_descr> accesses, int priority) {
     insert(what, std::span(accesses), priority);
-  }
-
-  template <class Submit>
-  void timed(teff::bench::region_meter& region, Submit submit_all) {
-    const awake workers;
-    region.start();
-    submit_all();
-    wait();
-    region.stop();
   }
 
   static void execute(void* buffers[], void* argument) {

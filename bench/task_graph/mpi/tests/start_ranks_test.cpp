@@ -57,12 +57,21 @@ TEST(start_ranks, gives_each_host_as_many_ranks_in_the_launchers_words) {
 }
 
 TEST(start_ranks, speaks_to_slurm_where_the_user_wants_srun) {
-  const std::string srun = "TEFF_LAUNCHER='" TEFF_SRUN " --mpi=pmix'";
+  const std::string srun = "SLURM_JOB_NUM_NODES= TEFF_LAUNCHER='" TEFF_SRUN " --mpi=pmix'";
   EXPECT_EQ(start("open_mpi", "cores 2 6 program 0", srun + " TEFF_HOSTS=a,b").words,
-            "[--mpi=pmix][-n][2][--overcommit][--cpus-per-task=3][--cpu-bind=cores][--nodelist=a,b]"
-            "[setpriv][--pdeathsig][KILL][program][0]");
+            "[--mpi=pmix][--overlap][-n][2][--overcommit][--cpus-per-task=3][--cpu-bind=cores]"
+            "[--nodes=2][--nodelist=a,b][setpriv][--pdeathsig][KILL][program][0]");
   EXPECT_EQ(start("hydra", "node program 0", srun).words,
-            "[--mpi=pmix][--ntasks-per-node=1][--cpu-bind=none][program][0]");
+            "[--mpi=pmix][--overlap][-n][1][--ntasks-per-node=1][--cpu-bind=none][program][0]");
+}
+
+TEST(start_ranks, starts_a_rank_on_each_node_of_slurms_allocation) {
+  const std::string srun = "TEFF_LAUNCHER=" TEFF_SRUN " SLURM_NTASKS=8 SLURM_JOB_NUM_NODES=4";
+  EXPECT_EQ(start("open_mpi", "node program 0", srun).words,
+            "[--overlap][-n][4][--ntasks-per-node=1][--cpu-bind=none][program][0]");
+  EXPECT_EQ(
+      start("open_mpi", "node program 0", srun + " TEFF_HOSTS=a,b,c").words,
+      "[--overlap][-n][3][--ntasks-per-node=1][--cpu-bind=none][--nodes=3][--nodelist=a,b,c][program][0]");
 }
 
 TEST(start_ranks, ends_as_the_program_does) {
