@@ -87,6 +87,10 @@ struct counters {
   // Time that workers have spent without a task, up to now.
   std::chrono::nanoseconds searching{0};
   std::chrono::nanoseconds parked{0};
+  // A worker's share of its core of late. Of the time in which its thread was ready to run, about the last
+  // tenth of a second of it, the part in which the system let it run. 1: no other program has been seen on the
+  // core. Measured between tasks, by the worker itself. Of all workers, the sum: so many cores they have had.
+  double capacity = 0;
   // With a trace only, else 0: tasks spawned (the second closure of a join, tasks of scopes and graphs, parts
   // of loops), and tasks run. The two are equal when all tasks have ended, except for tasks that were dropped
   // because another one threw.

@@ -126,6 +126,8 @@ class worker {
     return sleeps_for_sources_.load(std::memory_order_relaxed);
   }
   [[nodiscard]] counters counted() const noexcept;
+  // Of the thread that is the worker: core_share::capacity(). That thread calls it.
+  void publish_capacity(double capacity) noexcept { log_.tell_capacity(capacity); }
 
   // Filled in by the scheduler: the others.
   nearest_first<worker*> victims;
