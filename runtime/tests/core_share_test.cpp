@@ -90,28 +90,21 @@ TEST_F(core_share, ends_its_turns_itself_once_its_core_was_taken_away) {
 }
 
 TEST_F(core_share, forgets_another_program_that_has_gone) {
-  simulated_thread::take_away(4 * millisecond);
-  static_cast<void>(core.is_time_to_give_way());
-  const auto came = simulated_thread::clock;
-  while (core.is_shared() && simulated_thread::clock < came + 2 * share::memory) {
-    ASSERT_NE(time_until_it_leaves(core, 10 * microsecond), -1);
-    core.give_way();
-  }
-  EXPECT_FALSE(core.is_shared());
-  EXPECT_GE(simulated_thread::clock - came, share::memory);
-  EXPECT_EQ(simulated_thread::published, 1);
-}
-
-TEST_F(core_share, forgets_it_without_giving_way) {
-  simulated_thread::take_away(4 * millisecond);
-  static_cast<void>(core.is_time_to_give_way());
-  EXPECT_LT(simulated_thread::published, 1);
-  for (std::int64_t task = 0; task < 2 * share::memory && core.is_shared(); task += 10 * microsecond) {
-    simulated_thread::clock += 10 * microsecond;
+  for (const bool gives_way : {true, false}) {
+    SCOPED_TRACE(gives_way);
+    simulated_thread::take_away(4 * millisecond);
     static_cast<void>(core.is_time_to_give_way());
+    EXPECT_TRUE(core.is_shared());
+    EXPECT_LT(simulated_thread::published, 1);
+    const auto came = simulated_thread::clock;
+    while (core.is_shared() && simulated_thread::clock < came + 2 * share::memory) {
+      simulated_thread::clock += 10 * microsecond;
+      if (core.is_time_to_give_way() && gives_way) core.give_way();
+    }
+    EXPECT_FALSE(core.is_shared());
+    EXPECT_GE(simulated_thread::clock - came, share::memory);
+    EXPECT_EQ(simulated_thread::published, 1);
   }
-  EXPECT_FALSE(core.is_shared());
-  EXPECT_EQ(simulated_thread::published, 1);
 }
 
 // Keeps each core that the process may use busy with a thread that never waits.
