@@ -1,5 +1,5 @@
-// The share of its core that a worker publishes is the share that the system gives its thread, which these
-// tests measure by the thread's clock of CPU time.
+// A worker publishes the share of its core that the system gives its thread. The tests measure that share by
+// the thread's clock of CPU time.
 #include "scheduler/scheduler.hpp"
 #include "workers.hpp"
 
@@ -53,7 +53,7 @@ void bind_this_thread(std::size_t core) {
 // Compares what the worker publishes with the share that its thread had, again and again.
 class comparison {
  public:
-  // Between two tasks of the worker, which is never without one.
+  // Called in a task of the worker, which always has a next task.
   void look(const runtime& rt, unsigned worker) {
     if (pthread_equal(thread_, pthread_self()) == 0) {
       thread_ = pthread_self();
@@ -87,8 +87,9 @@ class comparison {
   int windows_ = 0;
 };
 
-// Each worker, on a core of its own if there are two, runs short tasks that only it may run. Worker 1 calls
-// slow_down() first. Expects that both workers publish what they had, and that worker 1 had at most `most`.
+// Each worker runs short tasks with a place that binds, on a core of its own if there are two. Worker 1 calls
+// slow_down() first. Expects that each worker publishes its share, and that worker 1 had at most
+// `most`.
 template <class SlowDown>
 void expect_share_of_worker_1(double most, SlowDown slow_down) {
   constexpr int most_windows = 100;
@@ -170,7 +171,8 @@ class quota_group {
 
 TEST(capacity, of_a_worker_with_a_quota_is_the_quota) {
   const quota_group group(0.4);
-  if (!group.is_there()) GTEST_SKIP() << "no control group of version 1 can be made, which has single threads";
+  if (!group.is_there())
+    GTEST_SKIP() << "no control group of version 1 can be made, which has single threads";
   expect_share_of_worker_1(0.55, [&] { EXPECT_TRUE(group.take_this_thread()); });
 }
 

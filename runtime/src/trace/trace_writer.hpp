@@ -23,7 +23,7 @@
 namespace teff::detail {
 
 inline constexpr std::array<const char*, 14> event_names{
-    "task", "run",     "loop",  "waiting",  "searching", "parked", "handler",
+    "task", "run",     "loop",  "waiting",  "searching", "parked",  "handler",
     "send", "request", "steal", "exposure", "wake",      "message", "capacity"};
 
 // The type in a compiler's spelling of spelling_of<T>(): "... [with T = TYPE]" or "... [T = TYPE]".
@@ -214,7 +214,8 @@ class trace::writer {
   void capacity(unsigned worker, const trace_event& event) {
     begin("C", worker);
     time("ts", nanoseconds(event.began));
-    std::fprintf(file_, ",\"name\":\"capacity of worker %u\",\"cat\":\"capacity\",\"args\":{\"capacity\":%.3f}}",
+    std::fprintf(file_,
+                 ",\"name\":\"capacity of worker %u\",\"cat\":\"capacity\",\"args\":{\"capacity\":%.3f}}",
                  worker, event.other / 1000.0);
   }
   void count(const char* what, std::vector<std::int64_t>& at) {

@@ -1,5 +1,5 @@
-// Whether another program has a share of the core that a thread runs on, how much of it is left, and when the
-// thread had better give way there (src/scheduler/shared_core.md).
+// Whether another program has a share of the core that a thread runs on, and how much of the core it leaves.
+// When the thread had better give way there (src/scheduler/shared_core.md).
 #pragma once
 
 #include <teff/detail/scheduler/processor_clock.hpp>
@@ -47,8 +47,8 @@ class core_share {
   // When the thread asked last, or had the core back since.
   [[nodiscard]] std::int64_t asked_at() const noexcept { return read_at_; }
 
-  // The share that the thread had of the time in which it was ready to run, in the last 50 to 100 ms. 1 unless
-  // the core is shared.
+  // The thread's share of its core in the last 50 to 100 ms in which it was ready to run. 1 unless the core
+  // is shared.
   [[nodiscard]] double capacity() const noexcept {
     const auto all = recent_.had + recent_.lacked;
     return all == 0 ? 1 : static_cast<double>(recent_.had) / static_cast<double>(all);
