@@ -8,6 +8,8 @@
 #include "platform/stack_overflow.hpp"
 #include "scheduler/scheduler.hpp"
 
+#include <unistd.h>
+
 #include <string>
 #include <utility>
 
@@ -62,6 +64,12 @@ bool worker::run_as_guest(job& job) noexcept {
   publish_capacity(1);  // the worker's own thread tells what it measures itself
   log_.end_call();
   return true;
+}
+
+void worker::publish_capacity(double capacity) noexcept {
+  log_.tell_capacity(capacity);
+  // Relaxed: a hint.
+  thread_on_shared_core_.store(capacity < 1 ? ::gettid() : 0, std::memory_order_relaxed);
 }
 
 void worker::hand_over_time() noexcept {
