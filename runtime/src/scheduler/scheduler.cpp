@@ -138,8 +138,8 @@ void scheduler::move_here(pid_t thread) noexcept {
   if (bound_) move(thread, static_cast<unsigned>(::sched_getcpu()));
 }
 
-// A move narrows the thread's mask for a moment. A second move of the thread would take the narrow mask for the
-// thread's own.
+// A move narrows the thread's mask for a moment. A second move of the thread would take the narrow mask for
+// the thread's own.
 void scheduler::move(pid_t thread, unsigned processor) noexcept {
   if (moving_.test_and_set(std::memory_order_acquire)) return;
   topology::move_thread(thread, processor);

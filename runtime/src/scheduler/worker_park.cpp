@@ -39,8 +39,8 @@ void worker::ask_everyone() noexcept {
 
 // ---- Parking ----
 
-// Whether the system has taken the core away from the worker in the middle of a task: its thread's clock stands
-// still.
+// Whether the system has taken the core away from the worker in the middle of a task: its thread's clock
+// stands still.
 bool worker::is_off_core() const noexcept {
   const pid_t thread = thread_on_shared_core_.load(std::memory_order_relaxed);
   if (thread == 0 || is_idle()) return false;
@@ -51,7 +51,8 @@ bool worker::is_off_core() const noexcept {
 }
 
 // The worker needs its core no more, and perhaps waits for a task of a worker that has lost its own core. The
-// system itself would move that worker's thread here some milliseconds later, when it next balances its queues.
+// system itself would move that worker's thread here some milliseconds later, when it next balances its
+// queues.
 void worker::lend_core() const noexcept {
   for (const auto* const other : victims) {
     if (!other->is_off_core()) continue;
