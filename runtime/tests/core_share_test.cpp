@@ -22,17 +22,22 @@ constexpr std::int64_t millisecond = 1000 * microsecond;
 struct simulated_thread {
   static inline std::int64_t clock = 0;
   static inline std::int64_t taken = 0;
+  static inline std::int64_t lacked = 0;
+  static inline double published = 1;
   static inline std::int64_t other_runs =
       0;  // how long another thread runs when this one gives way; 0: no other thread wants the core
 
   static std::int64_t now() noexcept { return clock; }
   static std::int64_t in(std::int64_t nanoseconds) noexcept { return nanoseconds; }
   static std::int64_t times_taken() noexcept { return taken; }
+  static detail::core_time time() noexcept { return {clock - lacked, lacked}; }
+  static void publish(double capacity) noexcept { published = capacity; }
   static void give_way() noexcept {
     if (other_runs != 0) take_away(other_runs);
   }
   static void take_away(std::int64_t time) noexcept {
     clock += time;
+    lacked += time;
     ++taken;
   }
 };
@@ -52,6 +57,8 @@ struct core_share : testing::Test {
   void SetUp() override {
     simulated_thread::clock = 1'000'000 * millisecond;
     simulated_thread::taken = 7;
+    simulated_thread::lacked = 5000 * millisecond;
+    simulated_thread::published = 1;
     simulated_thread::other_runs = 0;
     static_cast<void>(core.is_time_to_give_way());
     static_cast<void>(core.is_time_to_give_way());
@@ -63,6 +70,7 @@ TEST_F(core_share, keeps_a_core_that_no_other_thread_wants) {
   EXPECT_EQ(time_until_it_leaves(core, 10 * microsecond), -1);
   EXPECT_EQ(time_until_it_leaves(core, 3 * millisecond), -1) << "a long task is no absence";
   EXPECT_FALSE(core.is_shared());
+  EXPECT_EQ(core.capacity(), 1);
 }
 
 TEST_F(core_share, ends_its_turns_itself_once_its_core_was_taken_away) {
@@ -70,24 +78,33 @@ TEST_F(core_share, ends_its_turns_itself_once_its_core_was_taken_away) {
   simulated_thread::take_away(4 * millisecond);
   EXPECT_FALSE(core.is_time_to_give_way()) << "it has just come back";
   EXPECT_TRUE(core.is_shared());
+  EXPECT_GT(simulated_thread::published, 0.9) << "it had the core for a second before";
   simulated_thread::other_runs = 4 * millisecond;
   for (int turn = 0; turn < 100; ++turn) {
     EXPECT_EQ(time_until_it_leaves(core, 10 * microsecond), share::turn) << "turn " << turn;
     core.give_way();
     EXPECT_TRUE(core.is_shared());
   }
+  EXPECT_NEAR(core.capacity(), 1.0 / 3, 0.01);
+  EXPECT_EQ(simulated_thread::published, core.capacity());
 }
 
 TEST_F(core_share, forgets_another_program_that_has_gone) {
-  simulated_thread::take_away(4 * millisecond);
-  static_cast<void>(core.is_time_to_give_way());
-  const auto came = simulated_thread::clock;
-  while (core.is_shared() && simulated_thread::clock < came + 2 * share::memory) {
-    ASSERT_NE(time_until_it_leaves(core, 10 * microsecond), -1);
-    core.give_way();
+  for (const bool gives_way : {true, false}) {
+    SCOPED_TRACE(gives_way);
+    simulated_thread::take_away(4 * millisecond);
+    static_cast<void>(core.is_time_to_give_way());
+    EXPECT_TRUE(core.is_shared());
+    EXPECT_LT(simulated_thread::published, 1);
+    const auto came = simulated_thread::clock;
+    while (core.is_shared() && simulated_thread::clock < came + 2 * share::memory) {
+      simulated_thread::clock += 10 * microsecond;
+      if (core.is_time_to_give_way() && gives_way) core.give_way();
+    }
+    EXPECT_FALSE(core.is_shared());
+    EXPECT_GE(simulated_thread::clock - came, share::memory);
+    EXPECT_EQ(simulated_thread::published, 1);
   }
-  EXPECT_FALSE(core.is_shared());
-  EXPECT_GE(simulated_thread::clock - came, share::memory);
 }
 
 // Keeps each core that the process may use busy with a thread that never waits.

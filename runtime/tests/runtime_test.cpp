@@ -284,6 +284,26 @@ TEST(runtime, leaves_the_affinity_mask_of_a_caller_as_it_was) {
   busy.get();
 }
 
+// A thread that has lost its core is moved by workers that are about to sleep, and moves itself.
+TEST(runtime, leaves_the_mask_of_a_thread_as_it_was_though_several_move_it_at_a_time) {
+  const auto all = processors_here();
+  if (all.size() < 2) GTEST_SKIP() << "one processor";
+  runtime rt{{.workers = 2}};
+  auto& internals = detail::private_access::internals(rt);
+  const pid_t moved = ::gettid();
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> others;
+  for (int i = 0; i < 3; ++i)
+    others.emplace_back([&] {
+      while (!stop) internals.move_here(moved);
+    });
+  const int rounds = under_thread_sanitizer ? 200 : 2000;
+  for (int i = 0; i < rounds; ++i) internals.move_this_thread_to(static_cast<unsigned>(i) % 2);
+  stop = true;
+  for (auto& each : others) each.join();
+  EXPECT_EQ(processors_here(), all);
+}
+
 TEST(runtime, made_by_a_worker_of_another_has_the_cores_of_the_process) {
   runtime outer{{.workers = 1}};
   const auto alone = runtime{}.workers();

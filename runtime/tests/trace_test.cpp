@@ -1,3 +1,4 @@
+#include "scheduler/scheduler.hpp"
 #include "workers.hpp"
 
 #include <unistd.h>
@@ -396,6 +397,21 @@ TEST_F(trace_file, that_can_not_be_written_is_a_named_error) {
               0U)
         << wrong.what();
   }
+}
+
+TEST_F(trace_file, has_a_line_of_the_capacity_of_each_worker_that_published_one) {
+  {
+    runtime rt{{.workers = 2, .trace = (folder / "trace.json").string()}};
+    for (const double capacity : {0.25, 0.25, 1.0})
+      on_own_thread(rt, 1, [=] { detail::worker::current()->publish_capacity(capacity); });
+    EXPECT_EQ(rt.counters(1).capacity, 1);
+  }
+  std::vector<double> line;
+  for (const auto& event : read()["traceEvents"]) {
+    if (event["ph"] == "C" && event["name"] == "capacity of worker 1")
+      line.push_back(event["args"]["capacity"].get<double>());
+  }
+  EXPECT_EQ(line, (std::vector{0.25, 1.0})) << "a point for each change";
 }
 
 TEST_F(trace_file, that_could_not_be_written_takes_no_name_from_the_next) {

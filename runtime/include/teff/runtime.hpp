@@ -87,6 +87,10 @@ struct counters {
   // Time that workers have spent without a task, up to now.
   std::chrono::nanoseconds searching{0};
   std::chrono::nanoseconds parked{0};
+  // The worker's share of its core, of about the last tenth of a second in which its thread was ready to run.
+  // The worker measures it between tasks. 1: it has seen no other program on the core. The sum over all
+  // workers says how many cores they have had.
+  double capacity = 0;
   // With a trace only, else 0: tasks spawned (the second closure of a join, tasks of scopes and graphs, parts
   // of loops), and tasks run. The two are equal when all tasks have ended, except for tasks that were dropped
   // because another one threw.

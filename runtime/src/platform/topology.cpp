@@ -126,15 +126,15 @@ int topology::distance(unsigned a, unsigned b) const noexcept {
 }
 
 // Not by hwloc: its mask lacks processors that it does not show, and the thread would keep the narrower one.
-void topology::move_this_thread(unsigned processor) noexcept {
+void topology::move_thread(pid_t thread, unsigned processor) noexcept {
   processor_set mask{};
-  if (::sched_getaffinity(0, sizeof mask, mask.data()) < 0 ||
+  if (::sched_getaffinity(thread, sizeof mask, mask.data()) < 0 ||
       !CPU_ISSET_S(processor, sizeof mask, mask.data()))
     return;
   processor_set alone{};
   CPU_SET_S(processor, sizeof alone, alone.data());
-  ::sched_setaffinity(0, sizeof alone, alone.data());
-  ::sched_setaffinity(0, sizeof mask, mask.data());
+  ::sched_setaffinity(thread, sizeof alone, alone.data());
+  ::sched_setaffinity(thread, sizeof mask, mask.data());
 }
 
 void topology::free_this_thread() const noexcept {

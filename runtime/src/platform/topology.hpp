@@ -2,6 +2,7 @@
 #pragma once
 
 #include <sched.h>
+#include <sys/types.h>
 
 #include <array>
 #include <cstddef>
@@ -30,9 +31,9 @@ class topology {
   // that nearer is less.
   [[nodiscard]] int distance(unsigned a, unsigned b) const noexcept;
 
-  // Moves the calling thread to this hardware thread, if its mask allows that. The mask stays as it is, so
-  // the system may move the thread on.
-  static void move_this_thread(unsigned processor) noexcept;
+  // Moves a thread of this process to this hardware thread, if its mask allows that. The mask stays as it is,
+  // so the system may move the thread on. `thread`: as the kernel numbers it; 0: the calling thread.
+  static void move_thread(pid_t thread, unsigned processor) noexcept;
   // Gives the calling thread the mask of the process's main thread.
   void free_this_thread() const noexcept;
 

@@ -64,6 +64,7 @@ counters& counters::operator+=(const counters& other) noexcept {
   wakes += other.wakes;
   searching += other.searching;
   parked += other.parked;
+  capacity += other.capacity;
   spawned += other.spawned;
   tasks += other.tasks;
   return *this;

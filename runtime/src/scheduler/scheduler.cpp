@@ -123,13 +123,27 @@ void scheduler::stop_workers(std::size_t started) noexcept {
 }
 
 void scheduler::arrive(unsigned index) noexcept {
-  if (bound_) machine_.free_this_thread();
-  move_this_thread_to(index);
+  if (bound_) {
+    machine_.free_this_thread();
+    topology::move_thread(0, (*bound_)[index]);
+  }
   arrived_.arrive_and_wait();
 }
 
-void scheduler::move_this_thread_to(unsigned index) const noexcept {
-  if (bound_) topology::move_this_thread((*bound_)[index]);
+void scheduler::move_this_thread_to(unsigned index) noexcept {
+  if (bound_) move(0, (*bound_)[index]);
+}
+
+void scheduler::move_here(pid_t thread) noexcept {
+  if (bound_) move(thread, static_cast<unsigned>(::sched_getcpu()));
+}
+
+// A move narrows the thread's mask for a moment. A second move of the thread would take the narrow mask for
+// the thread's own.
+void scheduler::move(pid_t thread, unsigned processor) noexcept {
+  if (moving_.test_and_set(std::memory_order_acquire)) return;
+  topology::move_thread(thread, processor);
+  moving_.clear(std::memory_order_release);
 }
 
 void scheduler::run_and_wait(awaited_job& job) {

@@ -79,7 +79,9 @@ class scheduler {
   [[nodiscard]] worker* worker_of_this_processor() const noexcept;
   // The calling thread goes on on the processor of this worker, if workers are bound. Its mask stays as it
   // is.
-  void move_this_thread_to(unsigned index) const noexcept;
+  void move_this_thread_to(unsigned index) noexcept;
+  // The same for another thread, as the kernel numbers it, and the processor of the calling thread.
+  void move_here(pid_t thread) noexcept;
   [[nodiscard]] counters counted() const noexcept;
   // Null: the runtime is not traced.
   [[nodiscard]] trace* traced() noexcept { return trace_ ? &*trace_ : nullptr; }
@@ -140,6 +142,7 @@ class scheduler {
   void stop_workers(std::size_t started) noexcept;
   // As idle_gate::wake_any(), best one on another processor: the calling thread goes on with this one.
   bool wake_another() noexcept;
+  void move(pid_t thread, unsigned processor) noexcept;
 
   void wait_for_calls() noexcept;
   void end_workers() noexcept;
@@ -156,6 +159,7 @@ class scheduler {
   std::chrono::microseconds longest_spin_;
   std::optional<processor_claim> bound_;  // worker i to its i-th
   std::vector<worker*> by_processor_;     // null where none is bound
+  std::atomic_flag moving_;               // some thread moves another one, or itself
   idle_gate<futex> gate_;
   detail::requests requests_;
   gang_queue gangs_;

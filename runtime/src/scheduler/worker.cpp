@@ -1,11 +1,14 @@
 // The life of a worker's thread, and of a thread from outside that is the worker for a time (guests.md).
 #include "scheduler/worker.hpp"
 
+#include <teff/detail/scheduler/core_share.hpp>
 #include <teff/detail/scheduler/release_observer.hpp>
 
 #include "platform/relax.hpp"
 #include "platform/stack_overflow.hpp"
 #include "scheduler/scheduler.hpp"
+
+#include <unistd.h>
 
 #include <string>
 #include <utility>
@@ -53,12 +56,20 @@ void worker::begin_guest() noexcept {
 bool worker::run_as_guest(job& job) noexcept {
   if (!stack_.has_one_for_guests(index_)) return false;
   log_.begin_call();
+  publish_capacity(this_core.capacity());
   stack_.call_as_guest([&] {
     run_job(job);
     current_or_end().tell_scope_of_ended_tasks();
   });
+  publish_capacity(1);  // the worker's own thread tells what it measures itself
   log_.end_call();
   return true;
+}
+
+void worker::publish_capacity(double capacity) noexcept {
+  log_.tell_capacity(capacity);
+  // Relaxed: a hint.
+  thread_on_shared_core_.store(capacity < 1 ? ::gettid() : 0, std::memory_order_relaxed);
 }
 
 void worker::hand_over_time() noexcept {

@@ -20,6 +20,8 @@
 #include "scheduler/worker_log.hpp"
 #include "scheduler/worker_stack.hpp"
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -126,6 +128,8 @@ class worker {
     return sleeps_for_sources_.load(std::memory_order_relaxed);
   }
   [[nodiscard]] counters counted() const noexcept;
+  // Of the thread that is the worker: core_share::capacity(). That thread calls it.
+  void publish_capacity(double capacity) noexcept;
 
   // Filled in by the scheduler: the others.
   nearest_first<worker*> victims;
@@ -177,6 +181,8 @@ class worker {
   void ask_everyone() noexcept;
   void park(waiting& mine) noexcept;
   [[nodiscard]] bool last_look(const waiting& mine) noexcept;
+  void lend_core() const noexcept;
+  [[nodiscard]] bool is_off_core() const noexcept;
   // The private tasks of others are passed over; count as work; or are exposed.
   enum class private_tasks : std::uint8_t { pass_over, count, expose };
   [[nodiscard]] bool sees_work(may_run limit, private_tasks treatment,
@@ -205,6 +211,8 @@ class worker {
   unsigned tasks_at_top_ = 0;
   bool request_is_due_ = false;
   std::atomic<bool> sleeps_for_sources_{false};
+  // As the kernel numbers it, of the thread that is the worker, if it shares its core with another program.
+  std::atomic<pid_t> thread_on_shared_core_{0};
 };
 
 // A callable that says whether something has happened; it outlives this.

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 
 namespace teff::detail {
@@ -69,6 +70,11 @@ struct worker_log {
     ++wakes;
     instant(event_kind::wake);
   }
+  void tell_capacity(double now) noexcept {
+    if (now == capacity.load(std::memory_order_relaxed)) return;
+    capacity.store(now, std::memory_order_relaxed);
+    instant(event_kind::capacity, static_cast<unsigned>(std::lround(1000 * now)));
+  }
   void instant(event_kind what, unsigned other = 0) noexcept {
     if (ring == nullptr) return;
     const auto now = ticks::now();
@@ -92,12 +98,14 @@ struct worker_log {
             .wakes = wakes.read(),
             .searching = time(in_idle - in_park),
             .parked = time(in_park),
+            .capacity = capacity.load(std::memory_order_relaxed),
             .spawned = ring == nullptr ? 0 : ring->spawned.load(std::memory_order_relaxed),
             .tasks = ring == nullptr ? 0 : ring->tasks.load(std::memory_order_relaxed)};
   }
 
   trace_ring* const ring;  // null unless the runtime is traced
   worker_counter jobs, steals, failed_steals, exposures, shares, parks, wakes;
+  std::atomic<double> capacity{1};
   worker_stopwatch idle, parked;  // while a worker is parked, it is idle, too
 
  private:

@@ -6,8 +6,6 @@
 #include "scheduler/scheduler.hpp"
 #include "scheduler/worker.hpp"
 
-#include <sched.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -175,15 +173,6 @@ void worker::work_until(Done done, may_run limit, awaited_work awaited, waits wh
   tell_scope_of_ended_tasks();
   stop_search(mine.searching);
   if (mine.ran_source) announce_what_sources_left();
-}
-
-std::int64_t calling_thread::times_taken() noexcept {
-  rusage used{};
-  return ::getrusage(RUSAGE_THREAD, &used) == 0 ? used.ru_nivcsw : 0;
-}
-
-void calling_thread::give_way() noexcept {
-  ::sched_yield();
 }
 
 // Between two tasks, with nothing below on its stack: before the system takes a shared core from the worker

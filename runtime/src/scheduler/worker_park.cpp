@@ -4,6 +4,7 @@
 #include "scheduler/worker.hpp"
 
 #include <atomic>
+#include <ctime>
 
 namespace teff::detail {
 
@@ -37,6 +38,27 @@ void worker::ask_everyone() noexcept {
 }
 
 // ---- Parking ----
+
+// Whether the system has taken the core away from the worker in the middle of a task: its thread's clock
+// stands still.
+bool worker::is_off_core() const noexcept {
+  const pid_t thread = thread_on_shared_core_.load(std::memory_order_relaxed);
+  if (thread == 0 || is_idle()) return false;
+  const auto clock_of_thread = static_cast<clockid_t>(~static_cast<unsigned>(thread) << 3U | 6U);
+  timespec before{}, after{};
+  return ::clock_gettime(clock_of_thread, &before) == 0 && ::clock_gettime(clock_of_thread, &after) == 0 &&
+         before.tv_sec == after.tv_sec && before.tv_nsec == after.tv_nsec;
+}
+
+// The worker needs its core no more, and perhaps waits for a task of a worker that has lost its own core. The
+// system itself would move that worker's thread here some milliseconds later, when it next balances its
+// queues.
+void worker::lend_core() const noexcept {
+  for (const auto* const other : victims) {
+    if (!other->is_off_core()) continue;
+    return all_.move_here(other->thread_on_shared_core_.load(std::memory_order_relaxed));
+  }
+}
 
 // It searches again when this returns.
 void worker::park(waiting& mine) noexcept {
@@ -126,6 +148,7 @@ worker::woken_by worker::sleep(wake_for what, polled_source::poll_time deadline,
                                const doorbells& also) noexcept {
   auto& gate = all_.gate();
   const auto sleeps_from = search_pace::clock::now();
+  lend_core();
   log_.begin_park();
   bool by_itself = false;
   if (where == waits::at_top && index_ == 0) {

@@ -26,7 +26,7 @@ struct trace_event {
     const char* name;       // null: the name of the kind
     std::uint64_t message;  // of `send` and `arrival`: the message's number, unique in the job
   };
-  std::uint32_t other;  // a steal's victim, by its index; a message's or a request's other rank
+  std::uint32_t other;  // the victim of a steal; the other rank of a message or request; thousandths
   event_kind what;
 };
 static_assert(sizeof(trace_event) == 32, "two events a cache line");

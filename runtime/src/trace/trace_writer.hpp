@@ -22,9 +22,9 @@
 
 namespace teff::detail {
 
-inline constexpr std::array<const char*, 13> event_names{
-    "task", "run",     "loop",  "waiting",  "searching", "parked", "handler",
-    "send", "request", "steal", "exposure", "wake",      "message"};
+inline constexpr std::array<const char*, 14> event_names{
+    "task", "run",     "loop",  "waiting",  "searching", "parked",  "handler",
+    "send", "request", "steal", "exposure", "wake",      "message", "capacity"};
 
 // The type in a compiler's spelling of spelling_of<T>(): "... [with T = TYPE]" or "... [T = TYPE]".
 inline std::string_view type_in(std::string_view spelling) {
@@ -84,6 +84,8 @@ class trace::writer {
         span(worker, event);
         // The arrow begins within the span of the sending.
         end_of_arrow("s", worker, event.began, "message", event.message);
+      } else if (event.what == event_kind::capacity) {
+        capacity(worker, event);
       } else if (!is_instant(event.what)) {
         span(worker, event);
       } else {
@@ -207,6 +209,14 @@ class trace::writer {
     time("ts", nanoseconds(at));
     std::fprintf(file_, ",\"id\":\"0x%" PRIx64 "\",\"name\":\"%s\",\"cat\":\"%s\"%s}", number, what, what,
                  *kind == 'f' ? ",\"bp\":\"e\"" : "");
+  }
+  // A line for each worker.
+  void capacity(unsigned worker, const trace_event& event) {
+    begin("C", worker);
+    time("ts", nanoseconds(event.began));
+    std::fprintf(file_,
+                 ",\"name\":\"capacity of worker %u\",\"cat\":\"capacity\",\"args\":{\"capacity\":%.3f}}",
+                 worker, event.other / 1000.0);
   }
   void count(const char* what, std::vector<std::int64_t>& at) {
     constexpr std::size_t most_points = 2000;

@@ -1,13 +1,20 @@
-// Whether another program has a share of the core that a thread runs on, and when the thread had better give
-// way there (src/scheduler/shared_core.md).
+// Whether another program has a share of the core that a thread runs on, and how much of the core it leaves.
+// When the thread had better give way there (src/scheduler/shared_core.md).
 #pragma once
 
 #include <teff/detail/scheduler/processor_clock.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
 namespace teff::detail {
+
+// How long a thread had a core, and how long it was ready to run and had none, in nanoseconds.
+struct core_time {
+  std::int64_t had = 0;
+  std::int64_t lacked = 0;
+};
 
 // The system's thread that calls. tests/core_share_test.cpp has another.
 struct calling_thread {
@@ -17,6 +24,10 @@ struct calling_thread {
   // core then.
   static std::int64_t times_taken() noexcept;
   static void give_way() noexcept;
+  // Since the thread began. Both are 0 where the system does not say.
+  static core_time time() noexcept;
+  // To the worker that the thread is, if any.
+  static void publish(double capacity) noexcept;
 };
 
 // Of one thread, which alone uses it.
@@ -35,6 +46,13 @@ class core_share {
   [[nodiscard]] bool is_shared() const noexcept { return is_shared_; }
   // When the thread asked last, or had the core back since.
   [[nodiscard]] std::int64_t asked_at() const noexcept { return read_at_; }
+
+  // The thread's share of its core in the last 50 to 100 ms in which it was ready to run. 1 unless the core
+  // is shared.
+  [[nodiscard]] double capacity() const noexcept {
+    const auto all = recent_.had + recent_.lacked;
+    return all == 0 ? 1 : static_cast<double>(recent_.had) / static_cast<double>(all);
+  }
 
   // Gives the core to a thread that waits for it, and returns when it has it back.
   [[gnu::cold]] void give_way() noexcept {
@@ -58,6 +76,8 @@ class core_share {
       begin_turn(now, true);
       return false;
     }
+    // A thread that is never able to give way forgets the other program, too.
+    if (is_shared_ && now - taken_at_ >= Thread::in(memory)) begin_turn(now, was_taken());
     return is_shared_ && now - turn_began_ >= Thread::in(turn);
   }
 
@@ -65,6 +85,7 @@ class core_share {
   bool was_taken() noexcept {
     const auto times = Thread::times_taken();
     const auto before = std::exchange(times_taken_, times);
+    if (before == unknown) time_ = Thread::time();
     return before != unknown && before != times;
   }
 
@@ -72,6 +93,21 @@ class core_share {
     read_at_ = turn_began_ = now;
     if (taken) taken_at_ = now;
     is_shared_ = now - taken_at_ < Thread::in(memory);
+    measure();
+  }
+
+  // Asks the system for times, which costs some microseconds: once a turn on a shared core.
+  void measure() noexcept {
+    const auto time = Thread::time();
+    const auto before = std::exchange(time_, time);
+    if (!is_shared_) {
+      recent_ = {};
+    } else {
+      recent_.had += std::min(time.had - before.had, memory);
+      recent_.lacked += std::min(time.lacked - before.lacked, memory);
+      if (recent_.had + recent_.lacked > memory) recent_ = {recent_.had / 2, recent_.lacked / 2};
+    }
+    Thread::publish(capacity());
   }
 
   bool is_shared_ = false;
@@ -79,6 +115,8 @@ class core_share {
   std::int64_t turn_began_ = 0;
   std::int64_t taken_at_ = 0;
   std::int64_t times_taken_ = unknown;
+  core_time time_;    // when it was measured last
+  core_time recent_;  // older times count for less
 };
 
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local core_share<> this_core;

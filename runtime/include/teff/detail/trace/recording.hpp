@@ -20,6 +20,7 @@ enum class event_kind : std::uint8_t {
   exposure,   // a look at all workers' private parts
   wake,       // of a sleeper
   arrival,    // of a message; its handler runs next
+  capacity,   // of the worker, from here on
 };
 inline constexpr bool is_instant(event_kind what) noexcept {
   return what >= event_kind::steal;
