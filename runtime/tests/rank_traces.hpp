@@ -95,6 +95,7 @@ class rank_trace {
     const auto at = nanoseconds(each["ts"]);
     if (at < 0) fault("an event before all time");
     if (kind == "C") {
+      if (each["cat"] != "message") return;  // the capacity of a worker
       const std::pair which(process, each["name"].get<std::string>());
       const double value = each["args"]["messages"];
       if (value <= counters_[which]) fault("a counter falls");

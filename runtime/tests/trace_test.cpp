@@ -406,8 +406,9 @@ TEST_F(trace_file, has_a_line_of_the_capacity_of_each_worker_that_published_one)
       on_own_thread(rt, 1, [=] { detail::worker::current()->publish_capacity(capacity); });
     EXPECT_EQ(rt.counters(1).capacity, 1);
   }
+  const auto trace = read();
   std::vector<double> line;
-  for (const auto& event : read()["traceEvents"]) {
+  for (const auto& event : trace["traceEvents"]) {
     if (event["ph"] == "C" && event["name"] == "capacity of worker 1")
       line.push_back(event["args"]["capacity"].get<double>());
   }
