@@ -14,7 +14,7 @@ import numpy as np
 from scipy import special
 
 from tefflab.analysis.comparison import ByRound, Quantity, Side, compare_systems
-from tefflab.analysis.crossing import Relation
+from tefflab.analysis.crossing import CONFIDENCE, Relation
 from tefflab.analysis.statistics import Interval
 from tefflab.json_lines import finite
 
@@ -113,16 +113,16 @@ def are_clear(pairs: Sequence[Pair]) -> bool:
     return bool(pairs) and all(each.is_clear for each in pairs)
 
 
-def paired_ratio(ratios: Sequence[float], confidence: float = 0.95) -> Interval:
-    """The ratio that is behind the ratios of so many pairs. Open at both ends where they are too few for an interval
-    of that confidence, which takes six at 95 %."""
+def paired_ratio(ratios: Sequence[float]) -> Interval:
+    """The ratio that is behind the ratios of so many pairs. Open at both ends where they are too few for an interval,
+    which takes six."""
     if not ratios:
         return Interval(1.0, 0.0, math.inf)
     logs = np.log(np.asarray(ratios, dtype=np.float64))
     first, second = np.triu_indices(len(logs))
     means = np.sort((logs[first] + logs[second]) / 2)
     value = math.exp(float(np.median(means)))
-    cut = _ranks_cut(len(logs), (1 - confidence) / 2)
+    cut = _ranks_cut(len(logs), (1 - CONFIDENCE) / 2)
     if cut < 1:
         return Interval(value, 0.0, math.inf)
     return Interval(value, math.exp(float(means[cut - 1])), math.exp(float(means[-cut])))

@@ -28,8 +28,6 @@ def trace(
     observations: Iterable[Observation],
     points: Sequence[CurvePoint],
     threshold: float,
-    confidence: float = 0.95,
-    seed: int = 0,
 ) -> tuple[TracePoint, ...]:
     """From left to right; empty without a point that has an efficiency. `points` are the medians of `observations`."""
     medians = [each for each in points if each.efficiency.value > 0]
@@ -42,7 +40,7 @@ def trace(
     knots = _Knots(ideal[order], slowdown[order], np.array([float(medians[i].runs) for i in order]))
     if crossing.undecided or crossing.line.slope <= 0:
         return tuple(_smooth(knots.x, _monotone(knots.x, knots.y, knots.weight)))
-    return _around(crossing, knots, confidence, seed)
+    return _around(crossing, knots)
 
 
 class _Knots:
@@ -55,9 +53,9 @@ class _Knots:
         return _Knots(self.x[mask], self.y[mask], self.weight[mask])
 
 
-def _around(crossing: Crossing, knots: _Knots, confidence: float, seed: int) -> tuple[TracePoint, ...]:
+def _around(crossing: Crossing, knots: _Knots) -> tuple[TracePoint, ...]:
     """The fitted line, and the lines to it and away from it."""
-    ideal, slowdown, arm = crossing.band(confidence, seed, _FITTED)
+    ideal, slowdown, arm = crossing.band(_FITTED)
     x, y = np.log(ideal), np.log(slowdown)
     left, right = knots.where(knots.x < x[0] - _APART), knots.where(knots.x > x[-1] + _APART)
     fitted = [
