@@ -77,7 +77,12 @@ class Interval:
 
     @property
     def relative_half_width(self) -> float:
-        """Half the interval's width as a share of the value; infinite where an end is open."""
+        """Half the interval's width as a share of the value, infinite where an end is open; of a bound, its uncertain
+        side."""
+        if self.relation == "<":
+            return self.high / self.value - 1
+        if self.relation == ">":
+            return 1 - self.low / self.value
         return (self.high - self.low) / (2 * self.value) if self.value > 0 else math.inf
 
     @property
@@ -101,8 +106,8 @@ class Interval:
 
     @property
     def extent(self) -> tuple[float, float]:
-        """From where to where a line is drawn; 0 or infinite where it is open."""
-        return self.low, self.high
+        """From where to where a line is drawn: of a bound only its uncertain side; 0 or infinite where it is open."""
+        return self.value if self.relation == "<" else self.low, self.value if self.relation == ">" else self.high
 
     @property
     def relation(self) -> Relation:
@@ -112,7 +117,8 @@ class Interval:
     @property
     def is_unknown(self) -> bool:
         """Whether it is open on both sides."""
-        return self.low <= 0 and self.high == math.inf
+        low, high = self.extent
+        return low <= 0 and high == math.inf
 
     def after(self, rounds: int) -> "Interval":
         """As it is, or open where it is of fewer than FEWEST_ROUNDS: they say nothing of the next."""
@@ -138,26 +144,10 @@ class MetgEstimate(Interval):
     observations: int
 
     @property
-    def relative_half_width(self) -> float:
-        """Half the interval's width as a share of the value; of a bound, its uncertain side."""
-        if self.relation == "<":
-            return self.high / self.value - 1
-        if self.relation == ">":
-            return 1 - self.low / self.value
-        return (self.high - self.low) / (2 * self.value)
-
-    @property
     def is_told(self) -> bool:
         """Whether its interval says anything: an interval of fewer than FEWEST_ROUNDS does not, even if it is
         narrow."""
         return self.rounds >= FEWEST_ROUNDS and is_told(self.low, self.high)
-
-    @property
-    def extent(self) -> tuple[float, float]:
-        """From where to where a line is drawn: of a bound only its uncertain side; 0 or infinite where it is open."""
-        low = self.value if self.relation == "<" else self.low
-        high = self.value if self.relation == ">" else self.high
-        return low, high
 
     @property
     def is_unknown(self) -> bool:
