@@ -211,8 +211,7 @@ class Metg(Quantity):
     def over(self, other: Self) -> Interval:
         return metg_ratio(self.seen, other.seen, self.threshold)
 
-    def ratios_to(self, other: Self) -> list[float]:
-        """Of each round that both have."""
+    def ratios_to(self, other: Self) -> Sequence[float]:
         return metg_ratios(self.seen, other.seen, self.threshold)
 
 
