@@ -25,7 +25,8 @@ from tefflab.benchmarks.compared import (
     ratio_text,
     time_text,
 )
-from tefflab.output.plots import SHARE, TIME, Quantity, Varied, signature, slug, varied_chart
+from tefflab.output.plots.lines import SHARE, TIME, Quantity, Varied, varied_chart
+from tefflab.output.plots.sheet import signature, slug
 from tefflab.output.quantities import digits, percent, rate
 from tefflab.output.table import Column
 from tefflab.records.plan import Case, Plan, Variant, counted_workers

@@ -39,7 +39,8 @@ from tefflab.benchmarks.case_rows import Cell, Fact, Ranking, by_round, median_o
 from tefflab.carried import TYPED
 from tefflab.errors import InputError
 from tefflab.output.last_words import LastWords, of_store, remarks
-from tefflab.output.plots import signature, slug, workers_chart
+from tefflab.output.plots.lines import workers_chart
+from tefflab.output.plots.sheet import signature, slug
 from tefflab.output.quantities import counted_minutes, duration, interval_text, percent
 from tefflab.output.report import TableSection, write_report
 from tefflab.output.table import Column, Table, meanings

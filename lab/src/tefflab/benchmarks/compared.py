@@ -17,7 +17,8 @@ from tefflab.analysis.statistics import Interval, geometric_mean
 from tefflab.benchmarks.benchmark import Option, Request
 from tefflab.benchmarks.cases import CaseBenchmark, CaseEstimates
 from tefflab.errors import InputError
-from tefflab.output.plots import RatioRow, ratios_chart, signature, slug
+from tefflab.output.plots.ratios import RatioRow, ratios_chart
+from tefflab.output.plots.sheet import signature, slug
 from tefflab.output.quantities import digits, duration, percent
 from tefflab.output.table import Column
 from tefflab.records.plan import Plan, Variant, counted_workers

@@ -16,7 +16,7 @@ from tefflab.benchmarks.benchmark import Request
 from tefflab.benchmarks.case_rows import Fact
 from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates, ComparedPlan, Group, ratio_text
 from tefflab.errors import InputError
-from tefflab.output.plots import RatioRow
+from tefflab.output.plots.ratios import RatioRow
 from tefflab.output.quantities import duration, percent, rate
 from tefflab.output.table import Column
 from tefflab.records.plan import Variant

@@ -13,7 +13,9 @@ from tefflab.analysis.results import CaseRow
 from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.case_rows import Fact
 from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates, Group, ratio_text, time_text
-from tefflab.output.plots import RatioRow, efficiency_lines_chart, slug
+from tefflab.output.plots.lines import efficiency_lines_chart
+from tefflab.output.plots.ratios import RatioRow
+from tefflab.output.plots.sheet import slug
 from tefflab.output.quantities import percent
 from tefflab.output.table import Column
 from tefflab.records.plan import Variant, counted_workers

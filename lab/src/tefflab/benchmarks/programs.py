@@ -21,7 +21,7 @@ from tefflab.benchmarks.compared import (
     time_text,
 )
 from tefflab.errors import InputError
-from tefflab.output.plots import RatioRow
+from tefflab.output.plots.ratios import RatioRow
 from tefflab.output.table import Column
 from tefflab.records.plan import Variant, counted_workers
 from tefflab.records.record import Checksums, Record

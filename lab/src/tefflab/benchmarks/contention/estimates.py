@@ -21,11 +21,10 @@ from tefflab.benchmarks.contention.plan import ContentionPlan
 from tefflab.carried import TYPED
 from tefflab.json_lines import finite
 from tefflab.output.last_words import LastWords, of_store
-from tefflab.output.plots import signature, slug
 from tefflab.output.plots.legend import Entry
 from tefflab.output.plots.lines import Head, Height, Line, lines_chart
 from tefflab.output.plots.looks import Look, looks
-from tefflab.output.plots.sheet import SOFT
+from tefflab.output.plots.sheet import SOFT, signature, slug
 from tefflab.output.quantities import digits, duration, percent
 from tefflab.output.table import Column
 from tefflab.records.plan import Case, Variant
