@@ -248,13 +248,19 @@ def overhead(observations: Iterable[Observation]) -> Interval:
 
     One round has the interval 0 to infinity. ValueError without any.
     """
+    rounds = empty_tasks(observations)
+    if not rounds:
+        raise ValueError("overhead needs runs of empty tasks (iterations == 0), and there are none")
+    return median_interval([float(np.median(repeats)) for repeats in rounds.values()])
+
+
+def empty_tasks(observations: Iterable[Observation]) -> dict[int, list[float]]:
+    """The granularities of empty tasks, by round."""
     rounds: dict[int, list[float]] = {}
     for each in observations:
         if each.iterations == 0:
             rounds.setdefault(each.round, []).append(each.granularity)
-    if not rounds:
-        raise ValueError("overhead needs runs of empty tasks (iterations == 0), and there are none")
-    return median_interval([float(np.median(repeats)) for repeats in rounds.values()])
+    return rounds
 
 
 def median_interval(samples: ArrayLike) -> Interval:
