@@ -17,6 +17,7 @@ from tefflab.benchmarks.compared import (
     ComparedEstimates,
     ComparedPlan,
     Group,
+    head,
     ratio_text,
     time_text,
 )
@@ -72,7 +73,7 @@ class ProgramEstimates(ComparedEstimates):
                 Column(to.id, [*(time_text(own.get(to.id)) for own in group.rows.values()), ""]),
                 *(
                     Column(
-                        each.id.replace("/", "/\n"),
+                        head(each),
                         [
                             *(ratio_text(ratios[program].get(each.id)) for program in group.rows),
                             ratio_text(means[each.id]),
