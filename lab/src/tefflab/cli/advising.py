@@ -5,7 +5,6 @@ import json
 import math
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -33,15 +32,6 @@ _WAY = "teff/flow"  # whose METG counts: its tasks name their memory
 _TASKS = ("-tasks", "--tasks")
 AUTO: Final = "auto"
 Setting = int | Literal["auto"]  # of -tasks
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A run of a mini-app, and how often to run each setting near the advised one."""
-
-    system: str
-    flags: tuple[str, ...]
-    runs: int
 
 
 def metg_of(registry: Registry, said: str) -> Metg:
@@ -81,37 +71,40 @@ def advise_trace(file: Path, metg: Metg, picture: Path | None, *, as_json: bool)
         output().print(to_table(found, file.name))
 
 
-def advise_app(registry: Registry, asked: Asked, metg: Metg, picture: Path | None, *, as_json: bool) -> None:
-    """TeffError if a run fails or leaves no trace."""
+def advise_app(
+    registry: Registry, system: str, flags: Sequence[str], runs: int, metg: Metg, picture: Path | None, *, as_json: bool
+) -> None:
+    """Of a mini-app with these flags; `runs`: of each setting near the advised one. TeffError if a run fails or leaves
+    no trace."""
     kind = find_benchmark("apps")
-    program = find_program(registry, kind.name, asked.system, kind.adapters)
-    system = registry.owner(program)
-    ensure(registry, [system], console=progress(), ways=lambda _: [[program]])
+    program = find_program(registry, kind.name, system, kind.adapters)
+    owner = registry.owner(program)
+    ensure(registry, [owner], console=progress(), ways=lambda _: [[program]])
 
-    def run(flags: Sequence[str], to: Path | None = None) -> SingleRun:
-        done = run_once(registry, program, system, flags, kind=kind, trace=to)
+    def run(words: Sequence[str], to: Path | None = None) -> SingleRun:
+        done = run_once(registry, program, owner, words, kind=kind, trace=to)
         if not done.ok:
             fault = InputError if done.was_refused else TeffError
-            raise fault(f"{program.id} {' '.join(flags)}: {done.error}")
+            raise fault(f"{program.id} {' '.join(words)}: {done.error}")
         return done
 
     with tempfile.TemporaryDirectory(prefix="teff-advise-") as folder:
         file = Path(folder) / "trace.json"
-        traced = run(asked.flags, file)
+        traced = run(flags, file)
         refuse_untraced(program, file)
         trace = read_task_trace(file)
     found = find(trace, metg)
     now, tasks = setting_of(traced.line)
-    title = f"{program.id} {' '.join(with_tasks(asked.flags, now))}"
+    title = f"{program.id} {' '.join(with_tasks(flags, now))}"
     _draw(trace, title, picture)
     is_good = found.phase == "good"
     start = tasks if is_good else found.setting(tasks)
     advised = now if is_good else start
     tried: dict[Setting, float] = {}
-    if asked.runs:
+    if runs:
 
         def seconds_with(setting: Setting) -> float:
-            return _quickest(run, with_tasks(asked.flags, setting), asked.runs)
+            return _quickest(run, with_tasks(flags, setting), runs)
 
         tried.update(search(start, seconds_with).items())
         tried.update((setting, seconds_with(setting)) for setting in {now, AUTO} - tried.keys())
