@@ -265,7 +265,7 @@ def chart(title: str, footer: str, curves: Sequence[Curve]) -> Figure:
         [],
     )
     label = "share of each loaded core that the load got"
-    return lines_chart(head, entries, lines, shares, label, percent, Height.of_ratios(lines))
+    return lines_chart(head, entries, lines, shares, label, percent, Height.in_log(lines, "{:g} ×".format))
 
 
 def shown(id_: str) -> str:
