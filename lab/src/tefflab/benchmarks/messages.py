@@ -63,16 +63,6 @@ class MessagesRecord(Record, extra="forbid"):
         fine = seen and seen.passed and all(each.checksum == each.expected for each in seen.ranks)
         return "" if fine else "not all that was sent arrived"
 
-    @property
-    def bytes_of_time(self) -> float | None:
-        """Sent in its seconds; None where it was not about size."""
-        return self.parameters.bytes if self.parameters else None
-
-    @property
-    def messages_of_time(self) -> float | None:
-        """Sent in its seconds; None where it was not about rate."""
-        return 1 if self.parameters and self.parameters.window else None
-
 
 class MessagesEstimates(ComparedEstimates):
     """One table and one picture."""
@@ -143,8 +133,8 @@ class Messages(ComparedBenchmark[MessagesRecord]):
     said_workers = "a rank each on two cores"
     lesson = "a message's time is what a dependence between two ranks costs: shorter tasks are better kept on one"
     facts = (
-        Fact(_BYTES, lambda record: record.bytes_of_time, over_time=True),
-        Fact(_MESSAGES, lambda record: record.messages_of_time, over_time=True),
+        Fact(_BYTES, lambda record: record.parameters.bytes if record.parameters else None, over_time=True),
+        Fact(_MESSAGES, lambda record: 1 if record.parameters and record.parameters.window else None, over_time=True),
     )
 
     def usual_workers(self, cores: int) -> Sequence[int]:
