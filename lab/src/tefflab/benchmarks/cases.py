@@ -102,7 +102,7 @@ class RepeatedQuestion(Question[AnyRecord]):
         del round_trip
         seen = median_of_rounds(by_round(self.runs, self._value))
         half = seen.relative_half_width if seen else 0.0
-        return Progress(self.case.place, duration(seen.value), seen, half, self.rounds) if seen else None
+        return Progress(self.case.place, seen, half, self.rounds) if seen else None
 
 
 class CaseFigure(Experiment):
