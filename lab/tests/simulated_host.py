@@ -230,7 +230,7 @@ def sit(
     where = places(run.round_trips for run in runs)[0]
     assert where is not None
     (case,) = wanted.cases
-    rows = estimate_case(case.name, case.flags, wanted.threshold, wanted.variants, runs, where=where).rows
+    rows = estimate_case(wanted, case, runs, {}, where).rows
     launches = {each.round.variant.id: each.rounds for each in entries}
     return Outcome(rows, _truths(host, named, runs, where), host.now, launches, where)
 

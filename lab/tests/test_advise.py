@@ -20,7 +20,6 @@ from tefflab.profiles.task_picture import draw
 from tefflab.profiles.task_trace import TaskTrace, task_trace
 from tefflab.systems.programs import find_program
 from tefflab.systems.registry import Registry
-from tefflab.systems.setup import SetupReport
 
 TINY = Metg(1e-9, "a test")
 Slice = tuple[float, float, str, str]  # from, to (microseconds), category, name
@@ -344,7 +343,7 @@ def test_an_app_is_advised_from_one_traced_run_and_runs_with_other_settings(
     program = find_program(Registry(project_root()), "apps", "teff/t")
     skip_unless_there(program)
     for module in (advising, single_runs):
-        monkeypatch.setattr(module, "ensure", lambda *_, **__: SetupReport({}))
+        monkeypatch.setattr(module, "ensure", lambda *_, **__: {})
     words = ["advise", "hpccg", "-grid", "10x10x10", "-tasks", "9", "--runs", "1", "--json"]
     done = CliRunner().invoke(cli.app, [*words, "--picture", str(tmp_path / "app")])
     assert done.exit_code == 0, done.output

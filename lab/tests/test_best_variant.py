@@ -19,7 +19,6 @@ from tefflab.errors import TeffError
 from tefflab.measure.measurement import best_of_each
 from tefflab.systems import probing
 from tefflab.systems.registry import Registry
-from tefflab.systems.setup import SetupReport
 from tefflab.systems.systems import System
 
 EXPERIMENT = """
@@ -45,7 +44,7 @@ def ways(root: Path, name: str, *rows: tuple[str, str]) -> None:
 @pytest.fixture
 def root(laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, unrendered: None) -> Path:  # noqa: ARG001
     """A lake with three ways, the last the best; a pond with two, of which none is marked as the best."""
-    monkeypatch.setattr(session, "ensure", lambda *_, **__: SetupReport({}))
+    monkeypatch.setattr(session, "ensure", lambda *_, **__: {})
     monkeypatch.setattr(session, "warn_of_others", lambda _: None)
     monkeypatch.setattr("tefflab.measure.measurement.read_machine", lambda: MACHINE)
     folder = laboratory()
@@ -112,9 +111,9 @@ def test_where_the_best_was_built_and_does_not_answer_the_others_are_built(
     file.write_text(file.read_text().replace(str(PROGRAM), "not_built", 1))
     asked: list[list[str]] = []
 
-    def ensured(_: object, systems: Sequence[System], **__: object) -> SetupReport:
+    def ensured(_: object, systems: Sequence[System], **__: object) -> dict[str, str]:
         asked.append([each.name for each in systems])
-        return SetupReport({})
+        return {}
 
     monkeypatch.setattr(session, "ensure", ensured)
     whoever_is_here(Registry(root), BENCHMARK, ())

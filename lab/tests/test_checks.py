@@ -18,7 +18,7 @@ from tefflab import project_root
 from tefflab.errors import TeffError
 from tefflab.host.processes import family
 from tefflab.systems.registry import Registry
-from tefflab.systems.setup import CORE_APT, SetupReport
+from tefflab.systems.setup import CORE_APT
 from tefflab.systems.systems import System
 from tools import running, steps
 from tools.counting import BROKEN, PASSED, Count, count_junit
@@ -97,7 +97,7 @@ def checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Sequenc
 
     def run(made: Sequence[Check]) -> tuple[int, list[str]]:
         monkeypatch.setattr(steps, "CHECKS", tuple(made))
-        monkeypatch.setattr(running, "ensure", lambda *_, **__: SetupReport({}))
+        monkeypatch.setattr(running, "ensure", lambda *_, **__: {})
         monkeypatch.setattr(running, "usable_cores", lambda: 2)
         said = io.StringIO()
         out, unseen = Console(file=said, width=100), Console(file=io.StringIO())
@@ -134,10 +134,10 @@ def test_a_step_that_builds_nothing_sets_up_its_tools_and_no_system(
     write_system(tmp_path, "lake", 'no_adapter = "it is water"\n')
     asked: list[tuple[list[str], bool]] = []
 
-    def ensured(_: Registry, those: Sequence[System], *, extra_apt: Sequence[str], **__: object) -> SetupReport:
+    def ensured(_: Registry, those: Sequence[System], *, extra_apt: Sequence[str], **__: object) -> dict[str, str]:
         assert "tool" in extra_apt
         asked.append(([each.name for each in those], set(CORE_APT) <= set(extra_apt)))
-        return SetupReport({})
+        return {}
 
     monkeypatch.setattr(running, "ensure", ensured)
     monkeypatch.setattr(running, "Build", lambda *_: None)
@@ -215,7 +215,6 @@ import io, sys
 from pathlib import Path
 from rich.console import Console
 from tefflab.systems.registry import Registry
-from tefflab.systems.setup import SetupReport
 from tools import running, steps
 from tools.steps import Check
 
@@ -224,7 +223,7 @@ def twice(shop):
     return shop.ask("sh", "-c", endless) + shop.ask("sh", "-c", endless)
 
 steps.CHECKS = tuple(Check(name, "", twice, builds=False) for name in ("one", "two", "three"))
-running.ensure = lambda *_, **__: SetupReport({})
+running.ensure = lambda *_, **__: {}
 running.usable_cores = lambda: 2
 unseen = Console(file=io.StringIO())
 running.run_checks(Registry(Path(sys.argv[1])), [], quick=False, results=unseen, progress=unseen)

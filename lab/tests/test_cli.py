@@ -22,7 +22,6 @@ from tefflab.cli import main as cli
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.host.machine import read_revision
 from tefflab.systems.registry import Registry
-from tefflab.systems.setup import SetupReport
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
@@ -334,7 +333,7 @@ def test_an_unknown_flag_leads_to_the_help_of_the_command_that_was_typed_and_to_
     said: str,
 ) -> None:
     core_program(laboratory(lake=(1e-6, "fine"))).write_text(CORE)
-    monkeypatch.setattr("tefflab.systems.setup.ensure", lambda *_, **__: SetupReport({}))
+    monkeypatch.setattr("tefflab.systems.setup.ensure", lambda *_, **__: {})
     monkeypatch.chdir(commanded)
     assert run(monkeypatch, *words) == BAD_INPUT
     assert capsys.readouterr().err.splitlines()[-1] == f"teff: {said}"

@@ -25,7 +25,6 @@ from tefflab.cli import publishing, session
 from tefflab.cli.session import Options
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.systems.registry import Registry
-from tefflab.systems.setup import SetupReport
 
 ROOT = project_root()
 EXPERIMENTS = load_experiments(ROOT)
@@ -168,7 +167,7 @@ def test_a_case_may_be_of_several_graphs_and_columns_are_a_workers(tmp_path: Pat
 
 @pytest.fixture
 def _simulated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "ensure", lambda *_, **__: SetupReport({}))
+    monkeypatch.setattr(session, "ensure", lambda *_, **__: {})
     monkeypatch.setattr("tefflab.measure.measurement.read_machine", lambda: MACHINE)
 
 

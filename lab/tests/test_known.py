@@ -30,7 +30,7 @@ class Counting(Question[GraphRecord]):
     def progress(self, round_trip: float | None) -> Progress | None:
         """Its value is how many runs it is made of."""
         runs = len([each for each in self.runs if each.round_trips == (round_trip, round_trip)])
-        return Progress("one", "", Interval(runs, 0.9 * runs, 1.1 * runs), 0.1, self.rounds) if runs else None
+        return Progress("one", Interval(runs, 0.9 * runs, 1.1 * runs), 0.1, self.rounds) if runs else None
 
 
 def test_a_launch_in_which_the_cores_are_moved_counts_at_both_distances() -> None:

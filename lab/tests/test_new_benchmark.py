@@ -16,7 +16,6 @@ from tefflab.benchmarks import benchmark
 from tefflab.cli import publishing, session
 from tefflab.measure.batch import BatchProgram
 from tefflab.records.store import Store
-from tefflab.systems.setup import SetupReport
 
 PROGRAM = Path(__file__).parent / "simulated_toy_program.py"
 
@@ -42,10 +41,10 @@ def test_a_kind_that_can_not_be_built_is_said_to_be_by_its_command_alone(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     why = "bench/toy/CMakeLists.txt fails; see the log"
-    monkeypatch.setattr(session, "ensure", lambda *_, **__: SetupReport({"bench/toy": why}))
+    monkeypatch.setattr(session, "ensure", lambda *_, **__: {"bench/toy": why})
     assert teff(monkeypatch, "toy", "--workers", "1", "--rounds", "2") == 1
     assert capsys.readouterr().err == f"teff: nothing can be measured: bench/toy: {why}\n"
-    monkeypatch.setattr(session, "ensure", lambda *_, **__: SetupReport({"bench/other": why}))
+    monkeypatch.setattr(session, "ensure", lambda *_, **__: {"bench/other": why})
     assert teff(monkeypatch, "toy", "--workers", "1", "--rounds", "2") == 0
 
 

@@ -21,7 +21,7 @@ from tefflab.measure.next_round import (
 
 def estimate(value: float, half_width: float, rounds: int = 5) -> Progress:
     ends = Interval(value, value * (1 - half_width), value * (1 + half_width))
-    return Progress("one", "", ends, half_width, rounds)
+    return Progress("one", ends, half_width, rounds)
 
 
 def test_the_first_five_rows_and_neighbours_that_may_change_places_are_wanted_narrow() -> None:

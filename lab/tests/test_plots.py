@@ -26,11 +26,12 @@ from tefflab.benchmarks.case_rows import median_of_rounds
 from tefflab.benchmarks.task_graph.pictures import footer
 from tefflab.benchmarks.task_graph.pictures.curves import efficiency_chart, rate_chart
 from tefflab.benchmarks.task_graph.pictures.metg import metg_chart, metg_dots_chart, metg_lines_chart
-from tefflab.output import plots
 from tefflab.output.plots.flags import levels
 from tefflab.output.plots.intervals import band
+from tefflab.output.plots.lines import TIME, Quantity, Varied, varied_chart, workers_chart
 from tefflab.output.plots.looks import NIGHT, PAPER, contrast, looks, readable
-from tefflab.output.plots.sheet import MARKERS, PALE, SMALL, text_width, wrap
+from tefflab.output.plots.ratios import RatioRow, ratios_chart
+from tefflab.output.plots.sheet import MARKERS, PALE, SMALL, save, text_width, wrap
 from tefflab.output.quantities import size
 
 FOOTER = footer(sitting(), [case(3)])
@@ -96,8 +97,8 @@ def test_no_text_of_a_varied_parameter_lies_on_another(xs: Sequence[float], coun
 def test_a_ratio_whose_interval_says_nothing_is_a_mark_and_stretches_no_axis() -> None:
     to, other = variants(2)
     told, vague = Interval(0.8, 0.5, 1.2), Interval(0.9, 1e-6, 1e4)
-    rows = [plots.RatioRow("told", {other.id: told}), plots.RatioRow("vague", {other.id: vague})]
-    figure = plots.ratios_chart(rows, to, [other], "Ratios", "Time", FOOTER)
+    rows = [RatioRow("told", {other.id: told}), RatioRow("vague", {other.id: vague})]
+    figure = ratios_chart(rows, to, [other], "Ratios", "Time", FOOTER)
     assert_legible(figure)
     low, high = figure.axes[0].get_xlim()
     assert 0.01 < low < high < 100
@@ -116,12 +117,10 @@ def test_a_band_takes_as_many_launches_as_an_interval(launches: int) -> None:
         CaseRow(who, "knot", workers, time, None, "floor", {}, launches, 0.0, "")
         for workers, time in zip((1, 2), times, strict=True)
     ]
-    varied = plots.Varied(
-        "ranks", [(1.0, "1"), (2.0, "2")], [[each] for each in rows], [{who.id: time} for time in times]
-    )
+    varied = Varied("ranks", [(1.0, "1"), (2.0, "2")], [[each] for each in rows], [{who.id: time} for time in times])
     figures = [
-        plots.workers_chart(rows, "Knots", "Time", FOOTER),
-        plots.varied_chart(varied, "Knots", "Time", FOOTER, quantity=plots.TIME),
+        workers_chart(rows, "Knots", "Time", FOOTER),
+        varied_chart(varied, "Knots", "Time", FOOTER, quantity=TIME),
     ]
     for figure in figures:
         assert_legible(figure)
@@ -339,14 +338,14 @@ def test_text_is_broken_between_words_and_a_word_only_where_it_must_be() -> None
 
 
 def test_the_same_case_gives_the_same_bytes(tmp_path: Path) -> None:
-    first = [file.read_bytes() for file in plots.save(efficiency_chart(troubled(), FOOTER), tmp_path / "a")]
-    again = [file.read_bytes() for file in plots.save(efficiency_chart(troubled(), FOOTER), tmp_path / "b.svg")]
+    first = [file.read_bytes() for file in save(efficiency_chart(troubled(), FOOTER), tmp_path / "a")]
+    again = [file.read_bytes() for file in save(efficiency_chart(troubled(), FOOTER), tmp_path / "b.svg")]
     assert first == again
     assert b"<dc:date>" not in first[0]
 
 
 def test_a_picture_is_written_as_svg_and_png_under_a_name_with_dots(tmp_path: Path) -> None:
-    svg, png = plots.save(metg_chart(case(2), FOOTER), tmp_path / "new" / "radix 2.5")
+    svg, png = save(metg_chart(case(2), FOOTER), tmp_path / "new" / "radix 2.5")
     assert (svg.name, png.name) == ("radix 2.5.svg", "radix 2.5.png")
     assert ET.parse(svg).getroot().tag == "{http://www.w3.org/2000/svg}svg"
     assert png.read_bytes().startswith(b"\x89PNG")
@@ -399,9 +398,9 @@ def test_phases_are_shaded_where_the_best_line_is_good_and_beside() -> None:
         for _ in xs
     ]
     found = [{id_: Interval(own[i], 0.97 * own[i], 1.03 * own[i]) for id_, own in rates.items()} for i in range(5)]
-    varied = plots.Varied("tasks of a loop", [(x, f"{x:g}") for x in xs], rows, found)
-    zones = plots.Quantity(lambda value: f"{value:g} zones/s", more_is_better=True)
-    figure = plots.varied_chart(varied, "Zones", "Work a second", FOOTER, quantity=zones, phases=True)
+    varied = Varied("tasks of a loop", [(x, f"{x:g}") for x in xs], rows, found)
+    zones = Quantity(lambda value: f"{value:g} zones/s", more_is_better=True)
+    figure = varied_chart(varied, "Zones", "Work a second", FOOTER, quantity=zones, phases=True)
     assert_legible(figure)
     assert {"too coarse", "good", "too fine"} <= {text for text, _ in texts(figure)}
     spans = [each for each in figure.axes[0].patches if isinstance(each, Rectangle) and each.get_height() == 1]

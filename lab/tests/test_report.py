@@ -18,8 +18,7 @@ from tefflab.analysis.results import MeasuredCase
 from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.task_graph.caveats import caveats
 from tefflab.benchmarks.task_graph.readings import value_text
-from tefflab.benchmarks.task_graph.report import write_metg_report
-from tefflab.benchmarks.task_graph.report.strips import strips
+from tefflab.benchmarks.task_graph.report import strips, write_metg_report
 from tefflab.records.store import Damage
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -164,7 +163,7 @@ def test_what_is_hardly_known_is_neither_the_headline_nor_a_plain_number(tmp_pat
     assert "2.00 µs is the smallest METG(50 %) on stencil_1d: swift" in text
     assert "1.00 µs ? too few runs " in text
     assert " 681 ns ? " in text
-    vague, sound = strips(given.rows).rows
+    vague, sound = strips(given.rows)[1]
     assert (vague.low, vague.high, vague.overhead) == (vague.metg, vague.metg, None)
     assert sound.overhead is not None
 

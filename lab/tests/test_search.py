@@ -154,8 +154,6 @@ def test_limits_that_cannot_be_are_refused_with_their_reason() -> None:
         MetgSearch(0, 1e-9)
     with pytest.raises(ValueError, match=r"seconds per iteration 0\.0 must be positive"):
         MetgSearch(0.5, 0.0)
-    with pytest.raises(ValueError, match="iterations from 10 to 5"):
-        MetgSearch(0.5, 1e-9, minimum=10, maximum=5)
     with pytest.raises(ValueError, match="efficiency 0 of a run must be positive"):
         MetgSearch(0.5, 1e-9).add(Observation(0, 1, 1e-6, 0))
     with pytest.raises(ValueError, match="points 1 must be at least 2"):

@@ -609,7 +609,7 @@ def test_the_report_names_every_system_that_is_not_going_to_be_there(
     monkeypatch.setattr(packages, "available", lambda _: frozenset({"mud"}))
     console = quiet()
     report = setup.ensure(Registry(root), Registry(root).systems, console=console)
-    assert report.problems.keys() == {"pond", "swamp"}
+    assert report.keys() == {"pond", "swamp"}
     assert "type: sudo apt-get install --no-install-recommends mud\n" in told(console)
     assert "pond: does not compile" in told(console)
 

@@ -22,7 +22,6 @@ from tefflab.host import waiting
 from tefflab.systems import programs
 from tefflab.systems.programs import call_program, find_program
 from tefflab.systems.registry import Registry
-from tefflab.systems.setup import SetupReport
 from tefflab.systems.systems import BUILD_FOLDER, SKIPPED_FOLDER, Program, System
 
 FLAGS = ["-type", "stencil_1d", "-steps", "100", "-width", "2", "-kernel", "compute_bound", "-iter", "1000"]
@@ -30,7 +29,7 @@ FLAGS = ["-type", "stencil_1d", "-steps", "100", "-width", "2", "-kernel", "comp
 
 @pytest.fixture(autouse=True)
 def _nothing_to_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(single_runs, "ensure", lambda *_, **__: SetupReport({}))
+    monkeypatch.setattr(single_runs, "ensure", lambda *_, **__: {})
 
 
 def test_every_system_that_is_here_runs_once_the_quickest_first(
@@ -105,7 +104,7 @@ def test_after_ctrl_c_what_has_run_is_shown_and_who_has_not(
 def test_a_program_that_was_left_out_is_not_started_but_says_why(
     laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(programs, "ensure", lambda *_, **__: SetupReport({}))
+    monkeypatch.setattr(programs, "ensure", lambda *_, **__: {})
     root = laboratory(quick=(1e-6, "fine"))
     launched = (
         '[[program]]\nbenchmark = "task_graph"\nname = "one"\ntitle = "lame"\nprogram = "lame"\n'
@@ -135,7 +134,7 @@ def test_a_system_that_is_not_here_is_said_to_be_absent_and_how_to_get_it(
     install: str,
     way: str,
 ) -> None:
-    monkeypatch.setattr(programs, "ensure", lambda *_, **__: SetupReport({}))
+    monkeypatch.setattr(programs, "ensure", lambda *_, **__: {})
     root = laboratory(quick=(1e-6, "fine"))
     launched = '[[program]]\nbenchmark = "task_graph"\nname = "one"\ntitle = "lake"\nprogram = "lake_one"\n'
     write_system(root, "lake", f"{launched}[install]\n{install}\n")
@@ -155,9 +154,9 @@ def test_one_program_needs_its_own_system_set_up_and_no_other(
 ) -> None:
     asked: list[list[str]] = []
 
-    def ensured(_: object, systems: Sequence[System], **__: object) -> SetupReport:
+    def ensured(_: object, systems: Sequence[System], **__: object) -> dict[str, str]:
         asked.append([each.name for each in systems])
-        return SetupReport({})
+        return {}
 
     monkeypatch.setattr(programs, "ensure", ensured)
     root = laboratory(a=(1e-6, "fine"), b=(1e-6, "fine"))
@@ -170,7 +169,7 @@ def test_one_program_needs_its_own_system_set_up_and_no_other(
 def test_what_a_program_says_of_its_help_leads_to_that_of_the_command(
     laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(programs, "ensure", lambda *_, **__: SetupReport({}))
+    monkeypatch.setattr(programs, "ensure", lambda *_, **__: {})
     said = "echo \"error: there is no flag '-foo'; see --help\" >&2; echo 'note: it takes long' >&2; exit 2"
     with pytest.raises(typer.Exit) as ended:
         call_program(Registry(laboratory()), "sh", ["-c", said], command_path="teff graph")
@@ -182,7 +181,7 @@ def test_what_a_program_says_of_its_help_leads_to_that_of_the_command(
 def test_a_program_that_is_ended_by_a_signal_is_said_to_be_and_counts_as_failed(
     laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(programs, "ensure", lambda *_, **__: SetupReport({}))
+    monkeypatch.setattr(programs, "ensure", lambda *_, **__: {})
     root = laboratory()
     with pytest.raises(TeffError, match=r"^sh: was ended by signal 6 \(SIGABRT\)$") as raised:
         call_program(Registry(root), "sh", ["-c", "kill -ABRT $$"])
@@ -200,7 +199,7 @@ def test_a_program_that_is_ended_by_a_signal_is_said_to_be_and_counts_as_failed(
 def test_a_run_that_takes_long_says_for_how_long_and_how_to_end_it(
     laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(programs, "ensure", lambda *_, **__: SetupReport({}))
+    monkeypatch.setattr(programs, "ensure", lambda *_, **__: {})
     monkeypatch.setattr(waiting, "PATIENCE", 0.0)
     with pytest.raises(typer.Exit):
         call_program(Registry(laboratory()), "sh", ["-c", "echo its result"])

@@ -267,14 +267,14 @@ def test_the_display_of_a_pipe_says_rounds_and_failures() -> None:
     console = Console(record=True, width=100, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
     with LiveTable(console, [variant("a", title="Anna")], lambda: "") as live:
         live.begins("a", 0, "serial", 1, 1)
-        live.learned("a", [Progress("serial", "3 ns", Interval(3e-9, 2.85e-9, 3.15e-9), 0.05, 3)], is_from_store=False)
+        live.learned("a", [Progress("serial", Interval(3e-9, 2.85e-9, 3.15e-9), 0.05, 3)], is_from_store=False)
         live.begins("a", 1, "serial, 2 workers", 1, 1)
         live.learned("a", [], is_from_store=False)
         live.begins("a", 2, "serial", 1, 2)
         live.learned("a", [], is_from_store=False)
         live.failed("a", "serial", "has died")
     text = console.export_text()
-    assert "a: round 1 of serial 3 ns ± 5.0 %" in text
+    assert "a: round 1 of serial 3.00 ns ± 5.0 %" in text
     assert "a: round 2 of serial, 2 workers has no value yet\n" in text
     assert "a: round 3 has no value yet\n" in text, "a launch about several cases"
     assert "a, serial: has died" in text

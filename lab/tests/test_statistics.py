@@ -94,7 +94,7 @@ def test_resampled_lines_spread_as_lines_through_new_runs_do() -> None:
     heights, errors = [], []
     for _ in range(300):
         line = robust_line(x, (1 + x) * np.exp(0.03 * generator.standard_normal(30)), nearby)
-        level, slope, solvable = line.refitted(draw(30, 1))
+        level, slope, solvable = line.refitted(draw(30))
         heights.append(line.level + line.slope)
         errors.append(np.std((level + slope)[solvable]) * line.inflation)
     assert np.mean(errors) / np.std(heights) == pytest.approx(1.0, abs=0.1)

@@ -287,8 +287,8 @@ def test_an_overhead_that_is_not_known_to_a_factor_of_two_has_a_question_mark(un
 
 def test_while_it_measures_a_missing_interval_is_said_to_be_missing() -> None:
     value = Interval(1.32e-6, 1.32e-6 * 0.96, 1.32e-6 * 1.04)
-    assert summary([Progress("stencil", "1.32 µs", value, 0.04, 2)]) == "1.32 µs (no interval yet)"
-    assert summary([Progress("stencil", "1.32 µs", value, 0.04, 3)]) == "1.32 µs ± 4.0 %"
+    assert summary([Progress("stencil", value, 0.04, 2)]) == "1.32 µs (no interval yet)"
+    assert summary([Progress("stencil", value, 0.04, 3)]) == "1.32 µs ± 4.0 %"
 
 
 def closed(rows: Sequence[tuple[float, float]]) -> str:

@@ -12,6 +12,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, Self
 
+import numpy as np
+
 from tefflab.analysis.crossing import Relation
 from tefflab.analysis.distance import alike
 from tefflab.analysis.shift import Move, Shift, machine, own_changes
@@ -65,6 +67,11 @@ class Quantity(ABC):
     def over(self, other: Self) -> Interval:
         """Its ratio to another system's quantity in the same sitting, round by round."""
 
+    def ratios_to(self, other: Self) -> Sequence[float]:
+        """Its ratio to the other in each round that both have; none if it is not known by rounds."""
+        del other
+        return []
+
 
 @dataclass(frozen=True, slots=True)
 class ByRound(Quantity):
@@ -77,6 +84,10 @@ class ByRound(Quantity):
 
     def over(self, other: Self) -> Interval:
         return ratio_interval(self.rounds, other.rounds)
+
+    def ratios_to(self, other: Self) -> Sequence[float]:
+        common = sorted(self.rounds.keys() & other.rounds.keys())
+        return [float(np.median(self.rounds[each]) / np.median(other.rounds[each])) for each in common]
 
 
 @dataclass(frozen=True, slots=True)

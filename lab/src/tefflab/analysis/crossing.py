@@ -19,6 +19,8 @@ Integers = NDArray[np.int64]
 Relation = Literal["=", "<", ">"]
 
 RESAMPLES = 1000
+CONFIDENCE = 0.95  # of every interval
+SEED = 0  # of every resampling: the same runs give the same estimates
 _WINDOW = float(np.log(4.0))  # a run further than this from the crossing, in log ideal, is not used
 _NARROW = float(np.log(2.0))  # the window if many rounds surely saw the crossing: curves are not all straight
 _MANY_ROUNDS = 6.0
@@ -55,18 +57,18 @@ class Runs:
         return self.granularity / self.slowdown
 
 
-def widening(samples: float, confidence: float) -> float:
+def widening(samples: float) -> float:
     """How many standard errors an interval's arm is long: Student's quantile, times what resampling so few lacks."""
     if samples <= 1.001:
         return float("inf")
-    student = float(special.stdtrit(samples - 1, 0.5 + confidence / 2))
+    student = float(special.stdtrit(samples - 1, 0.5 + CONFIDENCE / 2))
     return student * float(np.sqrt(samples / (samples - 1)))
 
 
 @lru_cache(maxsize=32)  # a sitting asks again and again for as many as its rounds and its runs are
-def draw(clusters: int, seed: int) -> Floats:
+def draw(clusters: int) -> Floats:
     """How often each cluster comes in a resample, a row a resample. Not to be written to."""
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(SEED)
     drawn = generator.multinomial(clusters, np.full(clusters, 1 / clusters), RESAMPLES).astype(np.float64)
     drawn.flags.writeable = False
     return drawn
@@ -119,16 +121,16 @@ class Crossing:
         share = np.bincount(np.unique(cluster, return_inverse=True)[1], self.line.trust)
         return float(share.sum() ** 2 / (share**2).sum())
 
-    def band(self, confidence: float, seed: int, places: int) -> tuple[Floats, Floats, Floats]:
+    def band(self, places: int) -> tuple[Floats, Floats, Floats]:
         """The line over the window: ideals, rising, and at each the slowdown and the band's half height, in its log."""
         x = np.geomspace(self.far, self.near, places)
-        return self.unit / x, self.line.at(x), self._arm(x, confidence, seed)
+        return self.unit / x, self.line.at(x), self._arm(x)
 
-    def interval(self, confidence: float, seed: int) -> tuple[float, float]:
+    def interval(self) -> tuple[float, float]:
         """Granularities between which the band around the line meets the threshold; 0 or infinite where unmeasured."""
         x = np.geomspace(self.far, self.near, 257)
         middle = np.log(self.line.at(x))
-        arm = self._arm(x, confidence, seed)
+        arm = self._arm(x)
         target = -np.log(self.threshold)
         under, over = middle - arm - target, middle + arm - target  # both fall along x
         first = {"<": 0, ">": len(x), "=": int(np.searchsorted(-x, -self.x))}[self.relation]
@@ -149,7 +151,7 @@ class Crossing:
         share = np.clip(height[i] / (height[i] - height[i + 1]), 0, 1)
         return float(self.unit / (x[i] ** (1 - share) * x[i + 1] ** share) / self.threshold)
 
-    def _arm(self, x: Floats, confidence: float, seed: int) -> Floats:
+    def _arm(self, x: Floats) -> Floats:
         """Half the band's height, in log slowdown; infinite after one round, which knows nothing of other rounds.
 
         From drawing rounds, and from drawing single runs as far as few rounds may agree by chance.
@@ -157,8 +159,8 @@ class Crossing:
         rounds, index = np.unique(self.runs.round, return_inverse=True)
         if len(rounds) < 2:
             return np.full(len(x), np.inf)
-        by_run = self._arm_by(np.arange(len(index)), 2, x, confidence, seed)
-        return np.hypot(self._share_of_runs * by_run, self._arm_by(index, 1, x, confidence, seed))
+        by_run = self._arm_by(np.arange(len(index)), 2, x)
+        return np.hypot(self._share_of_runs * by_run, self._arm_by(index, 1, x))
 
     @property
     def _share_of_runs(self) -> float:
@@ -167,10 +169,10 @@ class Crossing:
         rounds = len(np.unique(self.runs.round))
         return float(np.sqrt(_FEW_ROUNDS / max(rounds, _FEW_ROUNDS)))
 
-    def _arm_by(self, cluster: Integers, lost: int, x: Floats, confidence: float, seed: int) -> Floats:
-        counts = draw(int(cluster.max()) + 1, seed)[:, cluster]
+    def _arm_by(self, cluster: Integers, lost: int, x: Floats) -> Floats:
+        counts = draw(int(cluster.max()) + 1)[:, cluster]
         level, slope, kept = self.line.refitted(counts)
-        factor = widening(self._effective(cluster) - lost + 1, confidence)
+        factor = widening(self._effective(cluster) - lost + 1)
         if np.count_nonzero(kept) < 2 or self.undecided or np.isinf(factor):
             return np.full(len(x), np.inf)
         spread = np.cov(level[kept], slope[kept])
@@ -178,13 +180,13 @@ class Crossing:
         error: Floats = np.sqrt(np.maximum(variance, 0)) / self.line.at(x) * self.line.inflation
         return error * factor
 
-    def drift(self, confidence: float, seed: int) -> float | None:
+    def drift(self) -> float | None:
         """Half-width, in log time, of the machine's mean speed over the rounds; None where there is but one."""
         rounds, index = np.unique(self.runs.round, return_inverse=True)
         if len(rounds) < 2:
             return None
-        speeds = self.work.shifted(draw(len(rounds), seed)[:, index])
-        return float(np.std(speeds)) * widening(self.effective_rounds, confidence)
+        speeds = self.work.shifted(draw(len(rounds))[:, index])
+        return float(np.std(speeds)) * widening(self.effective_rounds)
 
     @property
     def leverage(self) -> float:
@@ -197,22 +199,22 @@ class Crossing:
         height = (level + slope * self.x) * self.threshold - 1
         return np.where(kept, height * self.line.inflation * self.leverage, np.nan)
 
-    def error(self, confidence: float, seed: int) -> float:
+    def error(self) -> float:
         """Half-width of log METG, to first order, as the band has it at the crossing. It is finite also for an interval
         that is open because the band leaves the measured part. Infinite where nothing is known."""
         rounds, index = np.unique(self.runs.round, return_inverse=True)
-        factor = widening(self.effective_rounds, confidence)
+        factor = widening(self.effective_rounds)
         if np.isinf(factor) or self.relation != "=" or self.undecided:
             return float("inf")
-        by_round = float(np.nanstd(self.shifts(draw(len(rounds), seed)[:, index]))) * factor
-        return float(np.hypot(by_round, self.run_error(confidence, seed)))
+        by_round = float(np.nanstd(self.shifts(draw(len(rounds))[:, index]))) * factor
+        return float(np.hypot(by_round, self.run_error()))
 
-    def run_error(self, confidence: float, seed: int) -> float:
+    def run_error(self) -> float:
         """Half-width of log METG, to first order, from drawing single runs: the part that is added to the rounds'
         half-width."""
         runs = len(self.runs.round)
-        spread = float(np.nanstd(self.shifts(draw(runs, seed))))
-        return self._share_of_runs * spread * widening(runs - 1, confidence)
+        spread = float(np.nanstd(self.shifts(draw(runs))))
+        return self._share_of_runs * spread * widening(runs - 1)
 
 
 def find_crossing(runs: Runs, threshold: float) -> Crossing:

@@ -8,13 +8,13 @@ assumes that noise strikes both sides alike, and a few rounds far out hardly mov
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, Self, runtime_checkable
+from typing import Any, Literal
 
 import numpy as np
 from scipy import special
 
-from tefflab.analysis.comparison import ByRound, Quantity, Side, compare_systems
-from tefflab.analysis.crossing import Relation
+from tefflab.analysis.comparison import Side, compare_systems
+from tefflab.analysis.crossing import CONFIDENCE, Relation
 from tefflab.analysis.statistics import Interval
 from tefflab.json_lines import finite
 
@@ -22,13 +22,6 @@ Verdict = Literal["slower", "not slower", "unknown"]
 
 FEWEST_PAIRS = 10  # without which nothing is said
 _EXACT = 60  # pairs up to which the signed ranks are counted; beyond, their sum is as good as normal
-
-
-@runtime_checkable
-class Pairing(Protocol):
-    """A quantity that is not measured directly, and gives its ratio to another in each round."""
-
-    def ratios_to(self, other: Self) -> Sequence[float]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +84,7 @@ def pairs_of(sides: Sequence[Side], a: str, b: str, threshold: float) -> list[Pa
     most: dict[object, Pair] = {}
     for each in compare_systems(sides, a, b):
         left, right = each.a.quantity, each.b.quantity
-        ratios = _ratios(left, right)
+        ratios = left.ratios_to(right)
         relations = left.relation, right.relation
         ratio = paired_ratio(ratios)
         pair = Pair(each.place, left.interval, right.interval, ratio, len(ratios), threshold, relations)
@@ -113,29 +106,19 @@ def are_clear(pairs: Sequence[Pair]) -> bool:
     return bool(pairs) and all(each.is_clear for each in pairs)
 
 
-def paired_ratio(ratios: Sequence[float], confidence: float = 0.95) -> Interval:
-    """The ratio that is behind the ratios of so many pairs. Open at both ends where they are too few for an interval
-    of that confidence, which takes six at 95 %."""
+def paired_ratio(ratios: Sequence[float]) -> Interval:
+    """The ratio that is behind the ratios of so many pairs. Open at both ends where they are too few for an interval,
+    which takes six."""
     if not ratios:
         return Interval(1.0, 0.0, math.inf)
     logs = np.log(np.asarray(ratios, dtype=np.float64))
     first, second = np.triu_indices(len(logs))
     means = np.sort((logs[first] + logs[second]) / 2)
     value = math.exp(float(np.median(means)))
-    cut = _ranks_cut(len(logs), (1 - confidence) / 2)
+    cut = _ranks_cut(len(logs), (1 - CONFIDENCE) / 2)
     if cut < 1:
         return Interval(value, 0.0, math.inf)
     return Interval(value, math.exp(float(means[cut - 1])), math.exp(float(means[-cut])))
-
-
-def _ratios(a: Quantity, b: Quantity) -> Sequence[float]:
-    """Of each round that both have; none of quantities that are not known by rounds."""
-    if isinstance(a, Pairing):
-        return a.ratios_to(b)  # type: ignore[arg-type]  # sides of one question have quantities of one kind
-    if isinstance(a, ByRound) and isinstance(b, ByRound):
-        common = sorted(a.rounds.keys() & b.rounds.keys())
-        return [float(np.median(a.rounds[each]) / np.median(b.rounds[each])) for each in common]
-    return []
 
 
 def _ranks_cut(pairs: int, tail: float) -> int:

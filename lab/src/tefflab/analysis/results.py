@@ -121,7 +121,6 @@ class Progress:
     """The progress of a variant at one case, from so many rounds. A sitting shows it and chooses rounds by it."""
 
     case: str
-    text: str  # the value
     value: Interval
     foreseen: float  # the half-width that foretells how many more rounds it needs: that of an open interval, too
     rounds: int

@@ -47,20 +47,16 @@ class MetgSearch:
         self,
         threshold: float,
         seconds_per_iteration: float,
-        minimum: int = 1,
-        maximum: int = 2**26,
         longest_task: float = math.inf,
+        maximum: int = 2**26,
     ) -> None:
         if not 0 < threshold < 1:
             raise ValueError(f"threshold {threshold} must lie between 0 and 1")
         if not seconds_per_iteration > 0:
             raise ValueError(f"seconds per iteration {seconds_per_iteration} must be positive")
-        if not 1 <= minimum <= maximum:
-            raise ValueError(f"iterations from {minimum} to {maximum} must start at 1 or more and not shrink")
         self._threshold = threshold
         self._seconds = seconds_per_iteration
-        self._minimum = minimum
-        self._maximum = max(minimum, int(min(maximum, longest_task / seconds_per_iteration)))
+        self._maximum = max(1, int(min(maximum, longest_task / seconds_per_iteration)))
         self._runs: dict[int, list[Observation]] = {}
 
     def add(self, observation: Observation) -> None:
@@ -71,11 +67,11 @@ class MetgSearch:
 
     def next_iterations(self) -> int | None:
         """Iterations of the next run, or None when the bracket is known. Asking again gives the same answer."""
-        if self._minimum not in self._runs:
-            return self._minimum
+        if 1 not in self._runs:
+            return 1
         lower, upper = self._ends()
         if lower is None:
-            return self._doubtful(self._minimum, at_least=2)
+            return self._doubtful(1, at_least=2)
         if upper is None:
             if lower >= self._maximum:
                 return self._doubtful(lower, at_least=3)
@@ -91,7 +87,7 @@ class MetgSearch:
             return None
         lower, upper = self._ends()
         if lower is None:
-            return Bracket("<", self._minimum, self._minimum, float(self._minimum))
+            return Bracket("<", 1, 1, 1.0)
         if upper is None:
             return Bracket(">", lower, lower, float(lower))
         return Bracket("=", lower, upper, self._interpolated(lower, upper))

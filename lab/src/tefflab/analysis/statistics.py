@@ -19,7 +19,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from tefflab.analysis.crossing import RESAMPLES, Crossing, Relation, Runs, draw, find_crossing, widening
+from tefflab.analysis.crossing import (
+    CONFIDENCE,
+    RESAMPLES,
+    SEED,
+    Crossing,
+    Relation,
+    Runs,
+    draw,
+    find_crossing,
+    widening,
+)
 from tefflab.analysis.robust_line import Floats
 
 FEWEST_ROUNDS = 3  # for an interval, and for a difference of two systems: two rounds may agree by chance
@@ -67,7 +77,12 @@ class Interval:
 
     @property
     def relative_half_width(self) -> float:
-        """Half the interval's width as a share of the value; infinite where an end is open."""
+        """Half the interval's width as a share of the value, infinite where an end is open; of a bound, its uncertain
+        side."""
+        if self.relation == "<":
+            return self.high / self.value - 1
+        if self.relation == ">":
+            return 1 - self.low / self.value
         return (self.high - self.low) / (2 * self.value) if self.value > 0 else math.inf
 
     @property
@@ -91,8 +106,8 @@ class Interval:
 
     @property
     def extent(self) -> tuple[float, float]:
-        """From where to where a line is drawn; 0 or infinite where it is open."""
-        return self.low, self.high
+        """From where to where a line is drawn: of a bound only its uncertain side; 0 or infinite where it is open."""
+        return self.value if self.relation == "<" else self.low, self.value if self.relation == ">" else self.high
 
     @property
     def relation(self) -> Relation:
@@ -102,7 +117,8 @@ class Interval:
     @property
     def is_unknown(self) -> bool:
         """Whether it is open on both sides."""
-        return self.low <= 0 and self.high == math.inf
+        low, high = self.extent
+        return low <= 0 and high == math.inf
 
     def after(self, rounds: int) -> "Interval":
         """As it is, or open where it is of fewer than FEWEST_ROUNDS: they say nothing of the next."""
@@ -128,26 +144,10 @@ class MetgEstimate(Interval):
     observations: int
 
     @property
-    def relative_half_width(self) -> float:
-        """Half the interval's width as a share of the value; of a bound, its uncertain side."""
-        if self.relation == "<":
-            return self.high / self.value - 1
-        if self.relation == ">":
-            return 1 - self.low / self.value
-        return (self.high - self.low) / (2 * self.value)
-
-    @property
     def is_told(self) -> bool:
         """Whether its interval says anything: an interval of fewer than FEWEST_ROUNDS does not, even if it is
         narrow."""
         return self.rounds >= FEWEST_ROUNDS and is_told(self.low, self.high)
-
-    @property
-    def extent(self) -> tuple[float, float]:
-        """From where to where a line is drawn: of a bound only its uncertain side; 0 or infinite where it is open."""
-        low = self.value if self.relation == "<" else self.low
-        high = self.value if self.relation == ">" else self.high
-        return low, high
 
     @property
     def is_unknown(self) -> bool:
@@ -160,9 +160,7 @@ class MetgEstimate(Interval):
         return self.low <= best.high and (self.low > 0 or self.relation == "<")
 
 
-def metg(
-    observations: Iterable[Observation], threshold: float = 0.5, confidence: float = 0.95, seed: int = 0
-) -> MetgEstimate:
+def metg(observations: Iterable[Observation], threshold: float = 0.5) -> MetgEstimate:
     """METG(threshold) with its interval, from all runs of one system and case in one sitting.
 
     If a curve crosses the threshold more than once, METG is at the crossing above which efficiency stays at or above
@@ -172,14 +170,14 @@ def metg(
     if not 0 < threshold < 1:
         raise ValueError(f"threshold {threshold} must lie between 0 and 1")
     crossing = find_crossing(as_runs(observations), threshold)
-    low, high = crossing.interval(confidence, seed)
+    low, high = crossing.interval()
     return MetgEstimate(
         value=crossing.granularity,
         low=low,
         high=high,
         relation=crossing.relation,
         iterations=crossing.iterations,
-        drift=crossing.drift(confidence, seed),
+        drift=crossing.drift(),
         rounds=len(np.unique(crossing.runs.round)),
         observations=len(crossing.runs.round),
     )
@@ -191,19 +189,13 @@ def metg_error(observations: Iterable[Observation], threshold: float = 0.5) -> f
     crosses the threshold so slowly that more rounds do not help. ValueError as of `metg`.
     """
     crossing = find_crossing(as_runs(observations), threshold)
-    error = crossing.error(0.95, 0)
+    error = crossing.error()
     if math.isfinite(error) and crossing.leverage * _CEILING_ERROR > _CEILING_SHARE:
         return NEVER
     return math.sinh(error) if error < 50 else math.inf
 
 
-def metg_ratio(
-    a: Iterable[Observation],
-    b: Iterable[Observation],
-    threshold: float = 0.5,
-    confidence: float = 0.95,
-    seed: int = 0,
-) -> Interval:
+def metg_ratio(a: Iterable[Observation], b: Iterable[Observation], threshold: float = 0.5) -> Interval:
     """METG of `a` / METG of `b`, two systems of one sitting: rounds are drawn for both together.
 
     Where one of them is a bound or has but one round, the ends are the quotients of the two intervals' far ends.
@@ -213,12 +205,12 @@ def metg_ratio(
     rounds = np.unique(np.concatenate([side.runs.round for side in sides]))
     effective = min(side.effective_rounds for side in sides)
     if effective < 1.5 or any(side.relation != "=" or side.undecided for side in sides):
-        (low, high), (least, most) = (side.interval(confidence, seed) for side in sides)
+        (low, high), (least, most) = (side.interval() for side in sides)
         return Interval(value, low / most, high / least if least > 0 else math.inf)
-    counts = draw(len(rounds), seed)
+    counts = draw(len(rounds))
     left, right = (side.shifts(counts[:, np.searchsorted(rounds, side.runs.round)]) for side in sides)
-    by_round = float(np.nanstd(left - right)) * widening(effective, confidence)
-    by_run = [side.run_error(confidence, seed) for side in sides]
+    by_round = float(np.nanstd(left - right)) * widening(effective)
+    by_run = [side.run_error() for side in sides]
     error = math.hypot(by_round, *by_run)
     if not error < 50:  # too few runs for an error, or one beyond all numbers
         return Interval(value, 0.0, math.inf)
@@ -251,47 +243,48 @@ def _shifts(crossing: Crossing) -> dict[int, float]:
     return {number: each for number, each in zip(rounds.tolist(), shifts.tolist(), strict=True) if each > -1}
 
 
-def overhead(observations: Iterable[Observation], confidence: float = 0.95, seed: int = 0) -> Interval:
+def overhead(observations: Iterable[Observation]) -> Interval:
     """The overhead of a task, in seconds: the granularity of empty ones (iterations == 0), the median over rounds.
 
     One round has the interval 0 to infinity. ValueError without any.
     """
+    rounds = empty_tasks(observations)
+    if not rounds:
+        raise ValueError("overhead needs runs of empty tasks (iterations == 0), and there are none")
+    return median_interval([float(np.median(repeats)) for repeats in rounds.values()])
+
+
+def empty_tasks(observations: Iterable[Observation]) -> dict[int, list[float]]:
+    """The granularities of empty tasks, by round."""
     rounds: dict[int, list[float]] = {}
     for each in observations:
         if each.iterations == 0:
             rounds.setdefault(each.round, []).append(each.granularity)
-    if not rounds:
-        raise ValueError("overhead needs runs of empty tasks (iterations == 0), and there are none")
-    return median_interval([float(np.median(repeats)) for repeats in rounds.values()], confidence, seed)
+    return rounds
 
 
-def median_interval(samples: ArrayLike, confidence: float = 0.95, seed: int = 0) -> Interval:
+def median_interval(samples: ArrayLike) -> Interval:
     """The median of positive, independent samples and its bootstrap interval, corrected for few samples.
 
     One sample alone has the interval 0 to infinity. ValueError for none, or for one that is not positive.
     """
     logs = _logs(samples)
-    return _interval(float(np.median(logs)), _medians(logs, np.random.default_rng(seed)), len(logs), confidence)
+    return _interval(float(np.median(logs)), _medians(logs, np.random.default_rng(SEED)), len(logs))
 
 
-def ratio_interval(
-    a: Mapping[int, ArrayLike] | ArrayLike,
-    b: Mapping[int, ArrayLike] | ArrayLike,
-    confidence: float = 0.95,
-    seed: int = 0,
-) -> Interval:
+def ratio_interval(a: Mapping[int, ArrayLike] | ArrayLike, b: Mapping[int, ArrayLike] | ArrayLike) -> Interval:
     """Median of `a` / median of `b`. Mappings from the round to its samples are paired by the rounds both have (a
     round's effect on both cancels); plain samples are drawn apart. ValueError as of `median_interval`."""
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(SEED)
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         common = sorted(a.keys() & b.keys())
         if len(common) > 1:
             ratios = np.array([np.median(_logs(a[each])) - np.median(_logs(b[each])) for each in common])
-            return _interval(float(np.median(ratios)), _medians(ratios, generator), len(common), confidence)
+            return _interval(float(np.median(ratios)), _medians(ratios, generator), len(common))
     left, right = (_logs(np.concatenate([*side.values()]) if isinstance(side, Mapping) else side) for side in (a, b))
     value = float(np.median(left) - np.median(right))
     draws = _medians(left, generator) - _medians(right, generator)
-    return _interval(value, draws, min(len(left), len(right)), confidence)
+    return _interval(value, draws, min(len(left), len(right)))
 
 
 def geometric_mean(of: Iterable[Interval]) -> Interval:
@@ -323,13 +316,13 @@ def _medians(logs: Floats, generator: np.random.Generator) -> Floats:
     return np.asarray(np.median(logs[drawn], axis=1), dtype=np.float64)
 
 
-def _interval(value: float, draws: Floats, samples: int, confidence: float) -> Interval:
+def _interval(value: float, draws: Floats, samples: int) -> Interval:
     """Percentiles of the draws (logarithms), each arm stretched as a Student interval is against a normal one."""
     if samples < 2:
         return Interval(math.exp(value), 0.0, math.inf)
-    normal = float(special.ndtri(0.5 + confidence / 2))
-    stretch = widening(samples, confidence) / normal
-    low, high = np.quantile(draws, [0.5 - confidence / 2, 0.5 + confidence / 2])
+    normal = float(special.ndtri(0.5 + CONFIDENCE / 2))
+    stretch = widening(samples) / normal
+    low, high = np.quantile(draws, [0.5 - CONFIDENCE / 2, 0.5 + CONFIDENCE / 2])
     if samples < 4:  # too few different medians for percentiles: held the truth in 90 %, this in 97 %
         low, high = value + normal * float(np.std(draws)) * np.array([-1.0, 1.0])
     ends = value - stretch * (value - low), value + stretch * (high - value)

@@ -8,7 +8,6 @@ of that line, with rounded corners. It never goes back: where tasks grow, neithe
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
 from tefflab.analysis.crossing import Crossing, find_crossing
@@ -28,10 +27,10 @@ def trace(
     observations: Iterable[Observation],
     points: Sequence[CurvePoint],
     threshold: float,
-    confidence: float = 0.95,
-    seed: int = 0,
 ) -> tuple[TracePoint, ...]:
-    """From left to right; empty without a point that has an efficiency. `points` are the medians of `observations`."""
+    """From left to right; empty without a point that has an efficiency. `points` are the medians of `observations`.
+
+    Knots are rows of an array: of these medians log ideal (rising), log slowdown, and the number of runs."""
     medians = [each for each in points if each.efficiency.value > 0]
     if not medians:
         return ()
@@ -39,27 +38,17 @@ def trace(
     ideal = np.log([each.granularity.value * each.efficiency.value for each in medians])
     slowdown = -np.log([each.efficiency.value for each in medians])
     order = np.argsort(ideal, kind="stable")
-    knots = _Knots(ideal[order], slowdown[order], np.array([float(medians[i].runs) for i in order]))
+    knots = np.stack([ideal, slowdown, [each.runs for each in medians]])[:, order]
     if crossing.undecided or crossing.line.slope <= 0:
-        return tuple(_smooth(knots.x, _monotone(knots.x, knots.y, knots.weight)))
-    return _around(crossing, knots, confidence, seed)
+        return tuple(_smooth(knots[0], _monotone(*knots)))
+    return _around(crossing, knots)
 
 
-class _Knots:
-    """Medians: log ideal (rising), log slowdown, and the number of runs of each."""
-
-    def __init__(self, x: Floats, y: Floats, weight: Floats) -> None:
-        self.x, self.y, self.weight = x, y, weight
-
-    def where(self, mask: NDArray[np.bool_]) -> "_Knots":
-        return _Knots(self.x[mask], self.y[mask], self.weight[mask])
-
-
-def _around(crossing: Crossing, knots: _Knots, confidence: float, seed: int) -> tuple[TracePoint, ...]:
+def _around(crossing: Crossing, knots: Floats) -> tuple[TracePoint, ...]:
     """The fitted line, and the lines to it and away from it."""
-    ideal, slowdown, arm = crossing.band(confidence, seed, _FITTED)
+    ideal, slowdown, arm = crossing.band(_FITTED)
     x, y = np.log(ideal), np.log(slowdown)
-    left, right = knots.where(knots.x < x[0] - _APART), knots.where(knots.x > x[-1] + _APART)
+    left, right = knots[:, knots[0] < x[0] - _APART], knots[:, knots[0] > x[-1] + _APART]
     fitted = [
         TracePoint(float(at), float(1 / height), (float(np.exp(-half) / height), float(np.exp(half) / height)))
         for at, height, half in zip(ideal, slowdown, np.minimum(arm, 700.0), strict=True)
@@ -67,13 +56,14 @@ def _around(crossing: Crossing, knots: _Knots, confidence: float, seed: int) -> 
     return (*_joined(left, x[0], y[0]), *fitted, *_joined(right, x[-1], y[-1]))
 
 
-def _joined(knots: _Knots, x: float, y: float) -> list[TracePoint]:
+def _joined(knots: Floats, x: float, y: float) -> list[TracePoint]:
     """The line through the knots to one end of the fitted part or away from it."""
-    if not len(knots.x):
+    ideal = knots[0]
+    if not len(ideal):
         return []
-    inner = _bounded(knots.x, _monotone(knots.x, knots.y, knots.weight), x, y)
-    at = 0 if x < knots.x[0] else len(knots.x)
-    points = _smooth(np.insert(knots.x, at, x), np.insert(inner, at, y))
+    inner = _bounded(ideal, _monotone(*knots), x, y)
+    at = 0 if x < ideal[0] else len(ideal)
+    points = _smooth(np.insert(ideal, at, x), np.insert(inner, at, y))
     return points[1:] if at == 0 else points[:-1]
 
 

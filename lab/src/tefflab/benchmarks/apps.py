@@ -21,11 +21,11 @@ from tefflab.benchmarks.compared import (
     ComparedBenchmark,
     ComparedEstimates,
     Group,
-    noise_of,
     ratio_text,
     time_text,
 )
-from tefflab.output.plots import SHARE, TIME, Quantity, Varied, signature, slug, varied_chart
+from tefflab.output.plots.lines import SHARE, TIME, Quantity, Varied, varied_chart
+from tefflab.output.plots.sheet import slug
 from tefflab.output.quantities import digits, percent, rate
 from tefflab.output.table import Column
 from tefflab.records.plan import Case, Plan, Variant, counted_workers
@@ -159,7 +159,7 @@ class AppsEstimates(ComparedEstimates):
                 for case, own in zip(cases, rows, strict=True)
             ]
             if any(value for each in found for value in each.values()):
-                foot = signature(self.sitting, noise_of([row for own in rows for row in own]))
+                foot = self.foot([row for own in rows for row in own])
                 yield (
                     slug(f"{self.stem} {problem}"),
                     varied_chart(

@@ -134,12 +134,10 @@ class Reference(ABC, Generic[AnyRecord]):
 
     name: str
 
+    @abstractmethod
     def of(self, program: str) -> "Reference[AnyRecord]":
         """The reference for kernels that do not run on the cores, by a program of their system; itself without a
         program."""
-        if program:
-            raise NotImplementedError
-        return self
 
     @abstractmethod
     def command_line(self, root: Path, workers: int) -> list[str]:

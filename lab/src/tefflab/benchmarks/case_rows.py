@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from tefflab.analysis.results import NO_TURN, CaseRow, Verdict
 from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval, median_interval, ratio_interval
-from tefflab.output.quantities import digits
+from tefflab.output.quantities import digits, percent
 from tefflab.records.plan import Case, Variant
 from tefflab.records.record import AnyRecord
 from tefflab.records.run import Run, counted
@@ -47,23 +47,15 @@ class Cell(Generic[AnyRecord]):
         return bool(self.rounds) and not self.failure
 
 
-@dataclass(frozen=True)
-class Ranking:
-    """The rows of a kind: their facts, the keys of their JSON objects, and their type."""
+def ranked(
+    cells: Sequence[Cell[Any]], facts: Sequence[Fact[Any]], keys: tuple[str, str], row_type: type[CaseRow]
+) -> list[CaseRow]:
+    """The rows of a case, of this type, the quickest first and those that failed last. `keys` of their JSON objects."""
+    medians = [(cell, median_of_rounds(cell.rounds)) for cell in cells if cell.is_measured]
+    known = sorted(((cell, time) for cell, time in medians if time), key=lambda pair: pair[1].value)
+    first = next((cell for cell, _ in known if not cell.variant.is_floor), None)
 
-    facts: Sequence[Fact[Any]]
-    keys: tuple[str, str]
-    row_type: type[CaseRow]
-
-    def rows(self, cells: Sequence[Cell[Any]]) -> list[CaseRow]:
-        """The rows of a case, the quickest first and those that failed last."""
-        medians = [(cell, median_of_rounds(cell.rounds)) for cell in cells if cell.is_measured]
-        known = sorted(((cell, time) for cell, time in medians if time), key=lambda pair: pair[1].value)
-        first = next((cell for cell, _ in known if not cell.variant.is_floor), None)
-        rows = [self._row(cell, time, first) for cell, time in known]
-        return rows + [self._row(cell, None, None) for cell in cells if not cell.is_measured]
-
-    def _row(self, cell: Cell[Any], value: Interval | None, first: Cell[Any] | None) -> CaseRow:
+    def row(cell: Cell[Any], value: Interval | None) -> CaseRow:
         ratio = None
         if value and first is not None:
             ratio = Interval(1, 1, 1) if cell is first else ratio_interval(cell.rounds, first.rounds)
@@ -71,19 +63,21 @@ class Ranking:
         had = {run.record.workers for run in runs} - {cell.case.workers}
         told = f"took {had.pop()} workers" if had else ""
         noisy = [run.noisy for run in runs]
-        return self.row_type(
+        return row_type(
             variant=cell.variant,
             case=cell.case.name,
             workers=cell.case.workers,
             value=value,
             ratio=ratio,
             verdict=_verdict(cell, first, ratio) if value else "failed",
-            facts={fact.key: _known(fact, runs, value) if value else None for fact in self.facts},
+            facts={fact.key: _known(fact, runs, value) if value else None for fact in facts},
             rounds=len(cell.rounds),
             noisy_share=sum(noisy) / len(noisy) if noisy else 0.0,
             note=told if value else cell.failure or NO_TURN,
-            keys=self.keys,
+            keys=keys,
         )
+
+    return [*(row(cell, time) for cell, time in known), *(row(cell, None) for cell in cells if not cell.is_measured)]
 
 
 def by_round(runs: Sequence[Run[AnyRecord]], value: Callable[[AnyRecord], _Value]) -> dict[int, list[_Value]]:
@@ -100,6 +94,11 @@ def median_of_rounds(rounds: Mapping[int, Sequence[float]]) -> Interval | None:
     if not rounds:
         return None
     return median_interval([statistics.median(samples) for samples in rounds.values()]).after(len(rounds))
+
+
+def noise_of(rows: Sequence[CaseRow]) -> str:
+    worst = max((row.noisy_share for row in rows), default=0.0)
+    return f"at most {percent(worst)} of a system's runs noisy"
 
 
 def verdict_text(row: CaseRow) -> str:

@@ -35,12 +35,13 @@ from tefflab.benchmarks.benchmark import (
     Scales,
     find_benchmark,
 )
-from tefflab.benchmarks.case_rows import Cell, Fact, Ranking, by_round, median_of_rounds, verdict_text
+from tefflab.benchmarks.case_rows import Cell, Fact, by_round, median_of_rounds, noise_of, ranked, verdict_text
 from tefflab.carried import TYPED
 from tefflab.errors import InputError
 from tefflab.output.last_words import LastWords, of_store, remarks
-from tefflab.output.plots import signature, slug, workers_chart
-from tefflab.output.quantities import counted_minutes, duration, interval_text, percent
+from tefflab.output.plots.lines import workers_chart
+from tefflab.output.plots.sheet import signature, slug
+from tefflab.output.quantities import counted_minutes, duration, interval_text
 from tefflab.output.report import TableSection, write_report
 from tefflab.output.table import Column, Table, meanings
 from tefflab.records.plan import Case, Plan, Variant
@@ -101,7 +102,7 @@ class RepeatedQuestion(Question[AnyRecord]):
         del round_trip
         seen = median_of_rounds(by_round(self.runs, self._value))
         half = seen.relative_half_width if seen else 0.0
-        return Progress(self.case.place, duration(seen.value), seen, half, self.rounds) if seen else None
+        return Progress(self.case.place, seen, half, self.rounds) if seen else None
 
 
 class CaseFigure(Experiment):
@@ -151,8 +152,8 @@ class CaseEstimates(Estimates):
     @cached_property
     def groups(self) -> dict[Case, list[CaseRow]]:
         """The rows of each, the quickest first and those that failed last."""
-        ranking = Ranking(self.kind.facts, self.kind.keys, self.kind.row_type)
-        return {case: ranking.rows(cells) for case, cells in self.cells.items()}
+        kind = self.kind
+        return {case: ranked(cells, kind.facts, kind.keys, kind.row_type) for case, cells in self.cells.items()}
 
     @property
     def rows(self) -> list[CaseRow]:
@@ -214,16 +215,20 @@ class CaseEstimates(Estimates):
 
     def pictures(self) -> Iterator[tuple[str, Figure]]:
         """One a case, against the workers."""
-        stem = self.plan.experiment or self.kind.name
         for name in dict.fromkeys(case.name for case in self.groups):
             alike = [row for row in self.rows if row.case == name]
             if any(row.value for row in alike):
-                worst = max(row.noisy_share for row in alike)
-                foot = signature(self.sitting, f"at most {percent(worst)} of a system's runs noisy")
-                yield (
-                    slug(f"{stem} {name}").replace("_", "-"),
-                    workers_chart(alike, f"{self.plan.title} – {name}", self.kind.meaning, foot),
-                )
+                figure = workers_chart(alike, f"{self.plan.title} – {name}", self.kind.meaning, self.foot(alike))
+                yield slug(f"{self.stem} {name}").replace("_", "-"), figure
+
+    @property
+    def stem(self) -> str:
+        """How the names of its pictures begin."""
+        return self.plan.experiment or self.kind.name
+
+    def foot(self, rows: Sequence[CaseRow]) -> str:
+        """The line at the foot of a picture of these rows."""
+        return signature(self.sitting, noise_of(rows))
 
     def write_report(self, path: Path, damage: Sequence[Damage]) -> None:
         sections = [
@@ -326,9 +331,8 @@ class CaseBenchmark(Benchmark[AnyRecord]):
                 noted.setdefault(row.note, []).append(row.variant.id)
         lines = [f"{', '.join(ids)}: {note}" for note, ids in noted.items()]
         if measured := [row for row in rows if row.value]:
-            noisy = percent(max(row.noisy_share for row in measured))
             rounds = min(row.rounds for row in measured)
-            how = f"{rounds} round{'s' * (rounds != 1)}; at most {noisy} of a system's runs noisy"
+            how = f"{rounds} round{'s' * (rounds != 1)}; {noise_of(measured)}"
             has_ratios = any(row.ratio and row.verdict not in ("first", "floor") for row in rows)
             lines.append(how + "; to the first: the median of the rounds' ratios" * has_ratios)
         return lines

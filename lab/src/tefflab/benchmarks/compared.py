@@ -15,9 +15,11 @@ from tefflab.analysis.comparison import ByRound
 from tefflab.analysis.results import CaseRow
 from tefflab.analysis.statistics import Interval, geometric_mean
 from tefflab.benchmarks.benchmark import Option, Request
+from tefflab.benchmarks.case_rows import noise_of
 from tefflab.benchmarks.cases import CaseBenchmark, CaseEstimates
 from tefflab.errors import InputError
-from tefflab.output.plots import RatioRow, ratios_chart, signature, slug
+from tefflab.output.plots.ratios import RatioRow, ratios_chart
+from tefflab.output.plots.sheet import slug
 from tefflab.output.quantities import digits, duration, percent
 from tefflab.output.table import Column
 from tefflab.records.plan import Plan, Variant, counted_workers
@@ -50,11 +52,6 @@ class Group:
             for id_, each in others.items()
         }
 
-    def others(self, to: Variant, plan: Plan) -> list[Variant]:
-        """The variants that have a ratio, in the order of the plan."""
-        seen = {id_ for case in self.rows for id_ in self.ratios(case, to.id)}
-        return [each for each in plan.variants if each.id in seen]
-
 
 class ComparedEstimates(CaseEstimates):
     """Tables, and a picture of ratios, for each number of workers."""
@@ -68,8 +65,9 @@ class ComparedEstimates(CaseEstimates):
         return [RatioRow(case, group.ratios(case, to.id)) for case in group.rows]
 
     def others(self, group: Group, to: Variant) -> list[Variant]:
-        """The variants that have a ratio."""
-        return group.others(to, self.plan)
+        """The variants that have a ratio, in the order of the plan."""
+        seen = {id_ for case in group.rows for id_ in group.ratios(case, to.id)}
+        return [each for each in self.plan.variants if each.id in seen]
 
     def further_pictures(self, group: Group) -> Iterator[tuple[str, Figure]]:
         """Beside the ratios."""
@@ -123,25 +121,16 @@ class ComparedEstimates(CaseEstimates):
         yield *last, self.remarks()
 
     def pictures(self) -> Iterator[tuple[str, Figure]]:
-        to = self.measure
-        for group in self.measured if to else ():
-            rows, others = (self.drawn(group, to), self.others(group, to)) if to else ([], [])
-            if to and rows and others:
+        if (to := self.measure) is None:
+            return
+        for group in self.measured:
+            rows, others = self.drawn(group, to), self.others(group, to)
+            if rows and others:
                 place = self.place(group)
                 title = f"{self.plan.title}, {place}" if place else self.plan.title
-                figure = ratios_chart(rows, to, others, title, self.kind.meaning, self.foot)
+                figure = ratios_chart(rows, to, others, title, self.kind.meaning, self.foot(self.rows))
                 yield slug(f"{self.stem} {place}".strip()), figure
             yield from self.further_pictures(group)
-
-    @property
-    def stem(self) -> str:
-        """How the names of its pictures begin."""
-        return self.plan.experiment or self.kind.name
-
-    @property
-    def foot(self) -> str:
-        """The line at the foot of its pictures."""
-        return signature(self.sitting, noise_of(self.rows))
 
 
 class ComparedBenchmark(CaseBenchmark[AnyRecord]):
@@ -173,6 +162,11 @@ class ComparedBenchmark(CaseBenchmark[AnyRecord]):
             raise InputError(f"{asked!r} {why}; there are: {' '.join(known)}")
         of_paradigm = {each.name for each in request.registry.systems if each.paradigm == self.paradigm}
         return asked or next((id_ for id_ in known if parsed(id_).system in of_paradigm), "")
+
+
+def head(variant: Variant) -> str:
+    """The title of its column, in two lines where it is a way of its system."""
+    return variant.id.replace("/", "/\n")
 
 
 def ratio_text(ratio: Interval | None) -> str:
@@ -214,11 +208,6 @@ def some_of(cases: Sequence[str]) -> str:
     named = cases if len(cases) <= _NAMED + 1 else cases[:_NAMED]
     others = len(cases) - len(named)
     return "; ".join(named) + (f"; {others} others" if others else "")
-
-
-def noise_of(rows: Sequence[CaseRow]) -> str:
-    worst = max((row.noisy_share for row in rows), default=0.0)
-    return f"at most {percent(worst)} of a system's runs noisy"
 
 
 def time_text(row: CaseRow | None) -> str:

@@ -14,9 +14,9 @@ from pydantic import Field
 from tefflab.analysis.results import CaseRow
 from tefflab.benchmarks.benchmark import Request
 from tefflab.benchmarks.case_rows import Fact
-from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates, ComparedPlan, Group, ratio_text
+from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates, ComparedPlan, Group, head, ratio_text
 from tefflab.errors import InputError
-from tefflab.output.plots import RatioRow
+from tefflab.output.plots.ratios import RatioRow
 from tefflab.output.quantities import duration, percent, rate
 from tefflab.output.table import Column
 from tefflab.records.plan import Variant
@@ -62,16 +62,6 @@ class MessagesRecord(Record, extra="forbid"):
         seen = self.validation
         fine = seen and seen.passed and all(each.checksum == each.expected for each in seen.ranks)
         return "" if fine else "not all that was sent arrived"
-
-    @property
-    def bytes_of_time(self) -> float | None:
-        """Sent in its seconds; None where it was not about size."""
-        return self.parameters.bytes if self.parameters else None
-
-    @property
-    def messages_of_time(self) -> float | None:
-        """Sent in its seconds; None where it was not about rate."""
-        return 1 if self.parameters and self.parameters.window else None
 
 
 class MessagesEstimates(ComparedEstimates):
@@ -120,7 +110,7 @@ class MessagesEstimates(ComparedEstimates):
         columns = [Column(self.kind.row_word, list(group.rows), "left")]
         for each in (to, *self.others(group, to)):
             rows = [own.get(each.id) for own in group.rows.values()]
-            columns.append(Column(each.id.replace("/", "/\n"), [_time_text(row) for row in rows]))
+            columns.append(Column(head(each), [_time_text(row) for row in rows]))
             columns.append(Column("rate", [_rate_text(row) for row in rows], priority=2 if each is to else 1))
             if each is not to:
                 ratios = [group.ratios(case, to.id).get(each.id) for case in group.rows]
@@ -142,10 +132,9 @@ class Messages(ComparedBenchmark[MessagesRecord]):
     example = "teff messages --cases bandwidth"
     said_workers = "a rank each on two cores"
     lesson = "a message's time is what a dependence between two ranks costs: shorter tasks are better kept on one"
-    keys = ("case", "seconds")
     facts = (
-        Fact(_BYTES, lambda record: record.bytes_of_time, over_time=True),
-        Fact(_MESSAGES, lambda record: record.messages_of_time, over_time=True),
+        Fact(_BYTES, lambda record: record.parameters.bytes if record.parameters else None, over_time=True),
+        Fact(_MESSAGES, lambda record: 1 if record.parameters and record.parameters.window else None, over_time=True),
     )
 
     def usual_workers(self, cores: int) -> Sequence[int]:

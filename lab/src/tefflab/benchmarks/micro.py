@@ -12,8 +12,10 @@ from pydantic import Field
 from tefflab.analysis.results import CaseRow
 from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.case_rows import Fact
-from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates, Group, ratio_text, time_text
-from tefflab.output.plots import RatioRow, efficiency_lines_chart, slug
+from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates, Group, head, ratio_text, time_text
+from tefflab.output.plots.lines import efficiency_lines_chart
+from tefflab.output.plots.ratios import RatioRow
+from tefflab.output.plots.sheet import slug
 from tefflab.output.quantities import percent
 from tefflab.output.table import Column
 from tefflab.records.plan import Variant, counted_workers
@@ -80,15 +82,15 @@ class MicroEstimates(ComparedEstimates):
         for dependences, efficiencies in sorted(_by_dependences(group).items()):
             each = "no dependences" if not dependences else f"{dependences} dependence{'s' * (dependences > 1)} a task"
             title = f"{self.plan.title}, {workers}: {each}"
-            figure = efficiency_lines_chart(efficiencies, title, _EFFICIENT, self.foot)
+            figure = efficiency_lines_chart(efficiencies, title, _EFFICIENT, self.foot(self.rows))
             yield slug(f"{self.stem} {workers} {dependences}"), figure
 
     def _times(self, group: Group, cases: Sequence[str], to: Variant) -> list[Column]:
         own = [group.rows[case].get(to.id) for case in cases]
-        columns = [Column(self.kind.row_word, list(cases), "left"), Column(_head(to), [time_text(row) for row in own])]
+        columns = [Column(self.kind.row_word, list(cases), "left"), Column(head(to), [time_text(row) for row in own])]
         for each in self.others(group, to):
             ratios = [group.ratios(case, to.id).get(each.id) for case in cases]
-            columns.append(Column(_head(each), [ratio_text(ratio) for ratio in ratios]))
+            columns.append(Column(head(each), [ratio_text(ratio) for ratio in ratios]))
         return columns
 
     def _efficiencies(self, group: Group, cases: Sequence[str], to: Variant) -> list[Column]:
@@ -96,7 +98,7 @@ class MicroEstimates(ComparedEstimates):
         for each in (to, *self.others(group, to)):
             rows = [group.rows[case].get(each.id) for case in cases]
             shares = [row.facts[_EFFICIENCY] if row else None for row in rows]
-            columns.append(Column(_head(each), ["-" if share is None else percent(share) for share in shares]))
+            columns.append(Column(head(each), ["-" if share is None else percent(share) for share in shares]))
         return columns
 
 
@@ -138,10 +140,6 @@ def _by_dependences(group: Group) -> dict[int, dict[Variant, dict[float, Interva
                 )
                 found.setdefault(int(dependences), {}).setdefault(row.variant, {})[spin] = Interval(share, low, high)
     return found
-
-
-def _head(variant: Variant) -> str:
-    return variant.id.replace("/", "/\n")
 
 
 BENCHMARK = Micro()

@@ -17,11 +17,12 @@ from tefflab.benchmarks.compared import (
     ComparedEstimates,
     ComparedPlan,
     Group,
+    head,
     ratio_text,
     time_text,
 )
 from tefflab.errors import InputError
-from tefflab.output.plots import RatioRow
+from tefflab.output.plots.ratios import RatioRow
 from tefflab.output.table import Column
 from tefflab.records.plan import Variant, counted_workers
 from tefflab.records.record import Checksums, Record
@@ -72,7 +73,7 @@ class ProgramEstimates(ComparedEstimates):
                 Column(to.id, [*(time_text(own.get(to.id)) for own in group.rows.values()), ""]),
                 *(
                     Column(
-                        each.id.replace("/", "/\n"),
+                        head(each),
                         [
                             *(ratio_text(ratios[program].get(each.id)) for program in group.rows),
                             ratio_text(means[each.id]),

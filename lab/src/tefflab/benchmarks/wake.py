@@ -3,28 +3,24 @@
 from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from tefflab.benchmarks.case_rows import Fact
 from tefflab.benchmarks.cases import CaseBenchmark
 from tefflab.output.quantities import digits, duration, percent
-from tefflab.records.record import Count, Record, RecordError, Validation
+from tefflab.records.record import Count, Record, RecordError, Strict, Validation
 
 Seconds = Annotated[float, Field(ge=0)]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
-
-
-class Quantiles(_Strict):
+class Quantiles(Strict):
     """Of the wakes of one run [s]."""
 
     median: Seconds
     p95: Seconds
 
 
-class Parameters(_Strict):
+class Parameters(Strict):
     wakes: Annotated[int, Field(ge=1)]
     idle_seconds: Seconds
 

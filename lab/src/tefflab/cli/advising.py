@@ -4,7 +4,6 @@ runs which number of tasks is best."""
 import json
 import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from tefflab.durations import seconds
 from tefflab.errors import InputError, TeffError
 from tefflab.host.terminal import output, progress, titled_table
 from tefflab.json_lines import json_lines
-from tefflab.output.plots import save
+from tefflab.output.plots.sheet import save
 from tefflab.output.quantities import digits, duration
 from tefflab.profiles.granularity import Findings, Metg, find
 from tefflab.profiles.granularity_table import to_table
@@ -30,15 +29,6 @@ from tefflab.systems.setup import ensure
 USUAL = Metg(1.6e-6, "a stencil of libteff's data flow on two cores; measure yours: teff metg --systems teff/flow")
 _WAY = "teff/flow"  # whose METG counts: its tasks name their memory
 _TASKS = ("-tasks", "--tasks")
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A run of a mini-app, and how often to run each setting near the advised one."""
-
-    system: str
-    flags: tuple[str, ...]
-    runs: int
 
 
 def metg_of(registry: Registry, said: str) -> Metg:
@@ -78,35 +68,38 @@ def advise_trace(file: Path, metg: Metg, picture: Path | None, *, as_json: bool)
         output().print(to_table(found, file.name))
 
 
-def advise_app(registry: Registry, asked: Asked, metg: Metg, picture: Path | None, *, as_json: bool) -> None:
-    """TeffError if a run fails or leaves no trace."""
+def advise_app(
+    registry: Registry, system: str, flags: Sequence[str], runs: int, metg: Metg, picture: Path | None, *, as_json: bool
+) -> None:
+    """Of a mini-app with these flags; `runs`: of each setting near the advised one. TeffError if a run fails or leaves
+    no trace."""
     kind = find_benchmark("apps")
-    program = find_program(registry, kind.name, asked.system, kind.adapters)
-    system = registry.owner(program)
-    ensure(registry, [system], console=progress(), ways=lambda _: [[program]])
+    program = find_program(registry, kind.name, system, kind.adapters)
+    owner = registry.owner(program)
+    ensure(registry, [owner], console=progress(), ways=lambda _: [[program]])
 
-    def run(flags: Sequence[str], to: Path | None = None) -> SingleRun:
-        done = run_once(registry, program, system, flags, kind=kind, trace=to)
+    def run(words: Sequence[str], to: Path | None = None) -> SingleRun:
+        done = run_once(registry, program, owner, words, kind=kind, trace=to)
         if not done.ok:
             fault = InputError if done.was_refused else TeffError
-            raise fault(f"{program.id} {' '.join(flags)}: {done.error}")
+            raise fault(f"{program.id} {' '.join(words)}: {done.error}")
         return done
 
     with tempfile.TemporaryDirectory(prefix="teff-advise-") as folder:
         file = Path(folder) / "trace.json"
-        traced = run(asked.flags, file)
+        traced = run(flags, file)
         refuse_untraced(program, file)
         trace = read_task_trace(file)
     found = find(trace, metg)
     now = setting_of(traced.line)
-    title = f"{program.id} {' '.join(with_tasks(asked.flags, now))}"
+    title = f"{program.id} {' '.join(with_tasks(flags, now))}"
     _draw(trace, title, picture)
     advised = now if found.phase == "good" else found.setting(now)
 
     def seconds_with(setting: int) -> float:
-        return _quickest(run, with_tasks(asked.flags, setting), asked.runs)
+        return _quickest(run, with_tasks(flags, setting), runs)
 
-    tried = search({now, advised}, seconds_with) if asked.runs else {}
+    tried = search({now, advised}, seconds_with) if runs else {}
     best = min(tried, key=lambda each: tried[each]) if tried else advised
     if as_json:
         by_tasks = {str(setting): tried[setting] for setting in tried}

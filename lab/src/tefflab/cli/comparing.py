@@ -6,14 +6,12 @@ from dataclasses import dataclass
 
 from tefflab.analysis.comparison import (
     Answer,
-    Comparison,
     Side,
     beside_others,
     compare_sittings,
     compare_systems,
     relative,
 )
-from tefflab.analysis.shift import Shift
 from tefflab.benchmarks.benchmark import AnyBenchmark, benchmarks
 from tefflab.errors import InputError
 from tefflab.host.terminal import say
@@ -77,7 +75,7 @@ def answer(registry: Registry, a: str, b: str, store: str | None, against: str |
     answers, lacking = [], {}
     for kind, source in sources.items():
         if found := compare_systems(source.sides, a, b):
-            answers.append(_answer(kind, a, b, found, False, one_sitting=True))
+            answers.append(Answer(kind.commands[0].name, kind.row_word, a, b, tuple(found), False, True))
         else:
             lacking[kind] = source
     return Answers.of(answers, [_not_of_both(registry, a, b, lacking)] if lacking else [])
@@ -146,10 +144,8 @@ def _of_stores(registry: Registry, a: str, b: str, against: str | None) -> Answe
                 machine = None
                 if not one_sitting and not against:
                     found, machine = beside_others(found)
-                names = one.name, other.name
-                answers.append(
-                    _answer(kind, *names, found, True, one_sitting=one_sitting, against=against, machine=machine)
-                )
+                about = kind.commands[0].name, kind.row_word, one.name, other.name
+                answers.append(Answer(*about, tuple(found), True, one_sitting, against, machine))
             else:
                 beside = f" beside {against}" if against else ""
                 older = _older(registry, kind, one, other, against)
@@ -184,20 +180,6 @@ def _before(registry: Registry, kind: AnyBenchmark, last: _Source, *systems: str
         planned = _planned(kind, head)
         if all(_only_way(each, planned) in planned for each in systems):
             yield _source(registry, store, kind, head)
-
-
-def _answer(
-    kind: AnyBenchmark,
-    a: str,
-    b: str,
-    found: Sequence[Comparison],
-    is_repeat: bool,
-    *,
-    one_sitting: bool,
-    against: str | None = None,
-    machine: Shift | None = None,
-) -> Answer:
-    return Answer(kind.commands[0].name, kind.row_word, a, b, tuple(found), is_repeat, one_sitting, against, machine)
 
 
 def _is_store(registry: Registry, name: str) -> bool:

@@ -10,7 +10,7 @@ from tefflab.errors import InputError
 from tefflab.host.terminal import say
 from tefflab.measure.measurement import estimated
 from tefflab.output.exports import DASHBOARDS, TEXTS, Value, to_parquet, values_of
-from tefflab.output.plots import save_pages
+from tefflab.output.plots.sheet import save_pages
 from tefflab.records.stored import open_sittings
 from tefflab.systems.registry import Registry
 

@@ -8,7 +8,7 @@ from tefflab.errors import TeffError
 from tefflab.host.terminal import output, path_text, progress
 from tefflab.json_lines import json_lines
 from tefflab.measure.measurement import estimated
-from tefflab.output.plots import save
+from tefflab.output.plots.sheet import save
 from tefflab.records.store import Store
 from tefflab.records.stored import open_sitting, store_name
 from tefflab.systems.naming import parsed

@@ -245,8 +245,8 @@ def prepare(
     asked = asked_for(registry, kind, systems)
     folder = f"{BENCH_FOLDER}/{kind.name}"
     ways = ways_of(kind, systems, all_variants=all_variants)
-    setup = ensure(registry, asked, console=progress(), ways=ways, extra_apt=kind.apt, installing=installing)
-    if reason := setup.problems.get(folder):
+    problems = ensure(registry, asked, console=progress(), ways=ways, extra_apt=kind.apt, installing=installing)
+    if reason := problems.get(folder):
         raise TeffError(f"nothing can be measured: {folder}: {reason}")
     for each in asked:
         if each.asked and (programs := kind.programs(each)):

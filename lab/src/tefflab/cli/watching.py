@@ -7,7 +7,7 @@ from dataclasses import replace
 import typer
 
 from tefflab.analysis.pairs import are_clear, pairs_of, verdict
-from tefflab.benchmarks.benchmark import AnyBenchmark, Estimates, find_benchmark
+from tefflab.benchmarks.benchmark import Estimates, find_benchmark
 from tefflab.cli.session import (
     Options,
     checked_name,
@@ -57,14 +57,17 @@ def watch(registry: Registry, benchmark: str, mine: str, baseline: str, threshol
     began = time.monotonic()
     estimates, interrupted = measured_live(registry, store, kind, head, options, is_clear)
     effort = Effort(time.monotonic() - began, options.seconds, options.rounds, interrupted)
-    _refuse_failed(store, head.sitting)
-    pairs = pairs_of(estimates.sides(), a, b, threshold)
+    if failures := store.failures(head.sitting):
+        raise TeffError("; ".join(f"{each.system_id}: {each.reason}" for each in failures))
+    sides = estimates.sides()
+    pairs = pairs_of(sides, a, b, threshold)
     if options.as_json:
         said = {"kind": command.name, "a": a, "b": b, "threshold": threshold, "verdict": verdict(pairs)}
         typer.echo(json_lines([said | {"pairs": [each.to_json() for each in pairs]}]))
         progress().print(f"teff: {sentence(pairs, a, b, effort)}", soft_wrap=True, markup=False)
     else:
-        output().print(to_table(pairs, _quantity(estimates, kind), a, b, effort))
+        quantity = next((each.quantity.name for each in sides), kind.measured)
+        output().print(to_table(pairs, quantity, a, b, effort))
     raise typer.Exit(INTERRUPTED if interrupted else _EXIT_CODES[verdict(pairs)])
 
 
@@ -75,13 +78,3 @@ def _named(found: Sequence[Present], name: str) -> Present:
         raise TeffError(f"{name} is not here; see `teff systems`")
     best = best_of([each.program for each in ways])
     return next(each for each in ways if each.program is best)
-
-
-def _refuse_failed(store: Store, sitting: str) -> None:
-    if failures := store.failures(sitting):
-        raise TeffError("; ".join(f"{each.system_id}: {each.reason}" for each in failures))
-
-
-def _quantity(estimates: Estimates, kind: AnyBenchmark) -> str:
-    """As a side calls it."""
-    return next((each.quantity.name for each in estimates.sides()), kind.measured)

@@ -48,25 +48,24 @@ def boost(intel_no_turbo: str | None, cpufreq_boost: str | None) -> Finding:
         if intel_no_turbo is None
         else "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo"
     )
-    return Finding(
-        "turbo",
-        "unknown" if on is None else "warn" if on else "ok",
-        "not told" if on is None else "on" if on else "off",
-        "a core alone runs faster than it does beside others, so the ceiling depends on how many work",
-        off_by if on else "",
-    )
+    why = "a core alone runs faster than it does beside others, so the ceiling depends on how many work"
+    return _switch("turbo", on, why, off_by)
 
 
 def smt(active: str | None) -> Finding:
     """`smt/active`."""
-    on = None if active is None else active.strip() == "1"
-    return Finding(
+    return _switch(
         "SMT",
-        "unknown" if on is None else "warn" if on else "ok",
-        "not told" if on is None else "on" if on else "off",
+        None if active is None else active.strip() == "1",
         "two hardware threads share a core's units, so two workers there are slower than on two cores",
-        "use a worker a core (taskset), or: echo off | sudo tee /sys/devices/system/cpu/smt/control" if on else "",
+        "use a worker a core (taskset), or: echo off | sudo tee /sys/devices/system/cpu/smt/control",
     )
+
+
+def _switch(name: str, on: bool | None, why: str, off_by: str) -> Finding:
+    """Of a property that should be off."""
+    status: Status = "unknown" if on is None else "warn" if on else "ok"
+    return Finding(name, status, "not told" if on is None else "on" if on else "off", why, off_by if on else "")
 
 
 def hypervisor(cpuinfo: str, vendor: str | None) -> Finding:

@@ -75,7 +75,7 @@ def rounds_missing(known: Progress | None, wanted: float, rounds: int) -> int:
 
 
 def _arm(rounds: int) -> float:
-    return widening(rounds, 0.95) / math.sqrt(rounds)
+    return widening(rounds) / math.sqrt(rounds)
 
 
 def next_round(standings: Sequence[Standing], seconds_left: float, latest: str | None = None) -> str | None:

@@ -111,7 +111,12 @@ def _groups(answer: Answer) -> Iterator[tuple[str, bool, list[Comparison]]]:
 
 def _tables(answer: Answer, rows: Sequence[Comparison], *, by_place: bool) -> list[RenderableType]:
     """A table of the quantity itself, and a table of the overheads if both sides have them."""
-    parts: list[RenderableType] = [Text(), _main(answer, rows, by_place=by_place)]
+    cells = [
+        _cells(each.a.quantity, each.b.quantity, each.ratio, each.significant, each.relation, each.own) for each in rows
+    ]
+    agrees = [Text(_word(each.agrees), "red" if each.agrees is False else "") for each in rows if answer.is_repeat]
+    quantity = rows[0].a.quantity.name
+    parts: list[RenderableType] = [Text(), _table(quantity, answer.row_word, rows, cells, agrees, by_place=by_place)]
     known = [
         (
             each,
@@ -121,18 +126,9 @@ def _tables(answer: Answer, rows: Sequence[Comparison], *, by_place: bool) -> li
         if each.overhead and each.a.overhead and each.b.overhead
     ]
     if known:
-        those, cells = zip(*known, strict=True)
-        parts += [Text(), _table("overhead", answer.row_word, those, cells, by_place=by_place)]
+        those, cells_of_those = zip(*known, strict=True)
+        parts += [Text(), _table("overhead", answer.row_word, those, cells_of_those, by_place=by_place)]
     return parts
-
-
-def _main(answer: Answer, rows: Sequence[Comparison], *, by_place: bool) -> Table:
-    cells = [
-        _cells(each.a.quantity, each.b.quantity, each.ratio, each.significant, each.relation, each.own) for each in rows
-    ]
-    agrees = [Text(_word(each.agrees), "red" if each.agrees is False else "") for each in rows]
-    agrees = agrees if answer.is_repeat else []
-    return _table(rows[0].a.quantity.name, answer.row_word, rows, cells, agrees, by_place=by_place)
 
 
 def _table(

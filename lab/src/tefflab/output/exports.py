@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
-from tefflab.analysis.comparison import Quantity, Side
+from tefflab.analysis.comparison import Side
 from tefflab.analysis.crossing import Relation
 from tefflab.output.quantities import bound, duration, duration_range, percent
 from tefflab.records.run import Sitting
@@ -51,28 +50,24 @@ def values_of(sitting: Sitting, sides: Iterable[Side]) -> Iterator[Value]:
     """The values of the estimates of a sitting."""
     for side in sides:
         for quantity in filter(None, (side.quantity, side.overhead)):
-            yield _value(sitting, side, quantity)
-
-
-def _value(sitting: Sitting, side: Side, quantity: Quantity) -> Value:
-    interval = quantity.interval
-    return Value(
-        benchmark=sitting.benchmark,
-        variant=side.system,
-        case=side.place,
-        quantity=quantity.name,
-        relation=quantity.relation,
-        value=interval.value,
-        low=interval.low if interval.low > 0 else None,
-        high=interval.high if math.isfinite(interval.high) else None,
-        unit="s",
-        rounds=quantity.number_of_rounds(),
-        noisy_share=side.row.noisy_share,
-        machine=sitting.machine.summary,
-        revision=sitting.revision.short,
-        sitting=sitting.sitting,
-        started_at=sitting.started_at,
-    )
+            interval = quantity.interval
+            yield Value(
+                benchmark=sitting.benchmark,
+                variant=side.system,
+                case=side.place,
+                quantity=quantity.name,
+                relation=quantity.relation,
+                value=interval.value,
+                low=interval.low if interval.low > 0 else None,
+                high=interval.high if math.isfinite(interval.high) else None,
+                unit="s",
+                rounds=quantity.number_of_rounds(),
+                noisy_share=side.row.noisy_share,
+                machine=sitting.machine.summary,
+                revision=sitting.revision.short,
+                sitting=sitting.sitting,
+                started_at=sitting.started_at,
+            )
 
 
 def to_csv(values: Sequence[Value]) -> str:
@@ -80,7 +75,7 @@ def to_csv(values: Sequence[Value]) -> str:
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow(each.name for each in fields(Value))
-    lines.writerows([*_plain(each).values()] for each in values)
+    lines.writerows((asdict(each) | {"started_at": each.started_at.isoformat()}).values() for each in values)
     return text.getvalue()
 
 
@@ -175,10 +170,6 @@ TEXTS: Mapping[str, Callable[[Sequence[Value]], str]] = {
     "bencher": to_bencher,
 }
 DASHBOARDS = ("gbench", "github", "bencher")
-
-
-def _plain(of: Value) -> dict[str, Any]:
-    return asdict(of) | {"started_at": of.started_at.isoformat()}
 
 
 def _ends(of: Value, low: str, high: str) -> dict[str, float]:

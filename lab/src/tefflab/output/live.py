@@ -8,7 +8,7 @@ from rich.live import Live
 from rich.text import Text
 
 from tefflab.analysis.results import Progress
-from tefflab.output.quantities import percent
+from tefflab.output.quantities import bound, duration, percent
 from tefflab.output.table import Column, Table
 from tefflab.records.plan import Variant
 
@@ -73,7 +73,7 @@ class LiveTable:
         known = self._known.values()
         cases = list(dict.fromkeys(case for each in known for case in each))
         if 1 < len(cases) <= _COLUMNS:
-            values = [Column(case, [each[case].text if case in each else "" for each in known]) for case in cases]
+            values = [Column(case, [_text(each[case]) if case in each else "" for each in known]) for case in cases]
         else:
             values = [Column("so far", [summary(list(each.values())) for each in known])]
         return Table(
@@ -93,4 +93,8 @@ def summary(known: Sequence[Progress]) -> str:
     more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
     widest = max(each.half_width for each in known)
     spread = f" ± {percent(widest)}" if widest < _VAGUE else " (no interval yet)"
-    return f"{', '.join(each.text for each in known[:_SHOWN])}{more}{spread}"
+    return f"{', '.join(map(_text, known[:_SHOWN]))}{more}{spread}"
+
+
+def _text(known: Progress) -> str:
+    return bound(known.value.relation, duration(known.value.value))

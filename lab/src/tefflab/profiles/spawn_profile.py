@@ -15,7 +15,7 @@ import re
 import subprocess
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -101,9 +101,6 @@ class Share:
     high: float
     seconds_per_task: float
 
-    def to_json(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
-
 
 @dataclass(frozen=True)
 class TimeSpent:
@@ -127,7 +124,7 @@ class TimeSpent:
             "elapsed_seconds": source.elapsed_seconds,
             "period_seconds": source.period_seconds,
             "lost": source.lost,
-            "shares": [share.to_json() for share in self.shares],
+            "shares": [asdict(share) for share in self.shares],
             "functions": {category: dict(seen) for category, seen in self.functions.items()},
         }
 

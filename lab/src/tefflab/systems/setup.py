@@ -14,7 +14,6 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -62,14 +61,6 @@ _TOLD_AT_LENGTH = 3  # systems that come on request
 _SPARE = 1.5  # times what is said, on the disk: clients unpack beside what they download
 
 
-@dataclass(frozen=True)
-class SetupReport:
-    """The failed parts of the setup: the reason in one line, by system, by a kind's folder (`bench/KIND`), and by
-    `core`."""
-
-    problems: dict[str, str]
-
-
 def ensure(
     registry: Registry,
     systems: Sequence[System],
@@ -79,8 +70,9 @@ def ensure(
     need_programs: bool = True,
     extra_apt: Sequence[str] = (),
     installing: Installing = "ask",
-) -> SetupReport:
-    """Makes `systems` usable as far as that can be done; progress and warnings go to `console`.
+) -> dict[str, str]:
+    """Makes `systems` usable as far as that can be done; progress and warnings go to `console`. Returns the reason, in
+    one line, of each part that failed: by system, by a kind's folder (`bench/KIND`), and by `core`.
 
     It builds the programs that `ways` names, or all of the systems. `extra_apt` are packages that only the calling
     command needs. Raises TeffError only where nothing at all would work: no compiler, or a core that does not build.
@@ -105,7 +97,7 @@ def ensure(
                 if owner in asked or is_kind(owner):
                     warn(console, owner, reason)
             problems = failed | problems
-    return SetupReport(problems)
+    return problems
 
 
 def warn(console: Console, owner: str, reason: str) -> None:

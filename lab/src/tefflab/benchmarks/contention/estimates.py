@@ -22,11 +22,10 @@ from tefflab.benchmarks.contention.plan import ContentionPlan
 from tefflab.carried import TYPED
 from tefflab.json_lines import finite
 from tefflab.output.last_words import LastWords, of_store
-from tefflab.output.plots import signature, slug
 from tefflab.output.plots.legend import Entry
 from tefflab.output.plots.lines import Head, Height, Line, lines_chart
 from tefflab.output.plots.looks import Look, looks
-from tefflab.output.plots.sheet import SOFT
+from tefflab.output.plots.sheet import SOFT, slug
 from tefflab.output.quantities import digits, duration, percent
 from tefflab.output.table import Column
 from tefflab.records.plan import Case, Variant
@@ -187,13 +186,12 @@ class ContentionEstimates(CaseEstimates):
 
     def pictures(self) -> Iterator[tuple[str, Figure]]:
         """One a case: slowdown against the share."""
-        stem = self.plan.experiment or self.kind.name
         for name in self._by_case:
             curves = [each for each in self.curves if each.case == name and len(each.points) > 1]
             if curves:
-                worst = max(row.noisy_share for case in self._by_case[name] for row in self.groups[case])
-                footer = signature(self.sitting, f"at most {percent(worst)} of a system's runs noisy")
-                yield slug(f"{stem} {name}").replace("_", "-"), chart(f"{self.plan.title} – {name}", footer, curves)
+                footer = self.foot([row for case in self._by_case[name] for row in self.groups[case]])
+                figure = chart(f"{self.plan.title} – {name}", footer, curves)
+                yield slug(f"{self.stem} {name}").replace("_", "-"), figure
 
     def closing(self, again: str, store: str) -> RenderableType | None:
         groups = list(self.groups.values())
@@ -276,7 +274,7 @@ def chart(title: str, footer: str, curves: Sequence[Curve]) -> Figure:
         [],
     )
     label = "share of each loaded core that the load got"
-    return lines_chart(head, entries, lines, shares, label, percent, Height.of_ratios(lines))
+    return lines_chart(head, entries, lines, shares, label, percent, Height.in_log(lines, "{:g} ×".format))
 
 
 def shown(id_: str) -> str:

@@ -1,6 +1,5 @@
 """The last words after a METG table: its meaning for the reader in one sentence, and the next command to try."""
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 
 from tefflab.analysis.results import ELSEWHERE, NO_TURN, MeasuredCase, MetgRow
@@ -117,4 +116,4 @@ def _says_enough(estimate: MetgEstimate) -> bool:
 
 def _is_closed(estimate: MetgEstimate) -> bool:
     """Whether both ends of its interval are known, and say anything."""
-    return estimate.low > 0 and math.isfinite(estimate.high) and estimate.is_told
+    return estimate.is_bounded and estimate.is_told

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from tefflab.benchmarks.task_graph.graphs import Flag, answer_of_core, read_flags
-from tefflab.errors import InputError, first_fault
+from tefflab.errors import InputError
 
 MOST_LISTED = 1_000_000  # tasks: some 50 MB of text in a few seconds
 _OF_PATTERNS = ("radix", "period", "fraction")  # what a title says besides the pattern's name
@@ -44,7 +44,7 @@ svg { background: #fff; font: 12px system-ui, 'Segoe UI', Helvetica, Arial, sans
 
 
 class DrawingError(InputError):
-    """A graph that cannot be drawn: too large, empty, or not consistent."""
+    """A graph that is too large to be drawn."""
 
 
 class Task(BaseModel):
@@ -90,27 +90,8 @@ class _Scale:
         return self.left + point * self.across, _TOP + timestep * self.down
 
 
-def read_tasks(text: str) -> tuple[Task, ...]:
-    """The tasks in a JSON list of {"timestep", "point", "dependencies"}. Raises DrawingError."""
-    try:
-        return _TASKS.validate_json(text)
-    except ValidationError as failure:
-        raise DrawingError(f"no list of tasks: {first_fault(failure)}") from None
-
-
 def draw(graphs: Sequence[Graph]) -> str:
-    """The SVG text of `graphs` side by side.
-
-    Raises DrawingError for a graph without tasks, one over 64 x 64, or one in which a task depends on
-    a task that is not there.
-    """
-    if not graphs:
-        raise DrawingError("no graph to draw")
-    for graph in graphs:
-        if not graph.tasks:
-            raise DrawingError(f"{graph.title}: a graph without tasks cannot be drawn")
-        check_size(graph.title, graph.columns, graph.rows)
-        _check(graph)
+    """The SVG text of `graphs` side by side."""
     down = max(_row_height(graph) for graph in graphs)  # one for all, so that timesteps stand level
     body = [_timesteps(max(graph.rows for graph in graphs), down)]
     left = _MARGIN + _SIDE
@@ -131,24 +112,12 @@ def draw(graphs: Sequence[Graph]) -> str:
     )
 
 
-def check_size(title: str, points: int, timesteps: int) -> None:
-    """DrawingError for a graph that is too large."""
+def _check_size(title: str, points: int, timesteps: int) -> None:
     if points > LARGEST or timesteps > LARGEST:
         raise DrawingError(
             f"{title}: {points} points x {timesteps} timesteps is too large to draw; "
             f"at most {LARGEST} x {LARGEST} can be told apart: lower -width or -steps"
         )
-
-
-def _check(graph: Graph) -> None:
-    there = {(task.timestep, task.point) for task in graph.tasks}
-    for task in graph.tasks:
-        for source in task.dependencies:
-            if (task.timestep - 1, source) not in there:
-                raise DrawingError(
-                    f"{graph.title}: point {task.point} of timestep {task.timestep} depends on point "
-                    f"{source} of timestep {task.timestep - 1}, which is not in the graph"
-                )
 
 
 def _row_height(graph: Graph) -> float:
@@ -210,8 +179,8 @@ def describe_graphs(root: Path, words: Sequence[str]) -> list[Graph]:
     titles = [_title(segment) for segment in segments]
     for title, segment in zip(titles, segments, strict=True):
         if _has_size(segment):  # before the core lists a million tasks
-            check_size(title, int(segment["width"]), int(segment["steps"]))
-    tasks = read_tasks(answer_of_core(root, ["--json", *words]))
+            _check_size(title, int(segment["width"]), int(segment["steps"]))
+    tasks = _TASKS.validate_json(answer_of_core(root, ["--json", *words]))
     return [Graph(title, tuple(task for task in tasks if task.graph == number)) for number, title in enumerate(titles)]
 
 

@@ -20,6 +20,7 @@ from tefflab.analysis.statistics import (
     Interval,
     MetgEstimate,
     Observation,
+    empty_tasks,
     median_interval,
     metg,
     metg_ratio,
@@ -51,7 +52,10 @@ def observations(runs: Iterable[GraphRun]) -> list[Observation]:
 
     Runs of empty tasks have iterations 0 and no efficiency.
     """
-    return [_observation(run) for run in _counted(runs)]
+    return [
+        Observation(run.round, run.record.iterations, run.record.granularity, _efficiency(run))
+        for run in _counted(runs)
+    ]
 
 
 def at_distance(runs: Iterable[GraphRun], round_trip: float | None) -> list[GraphRun]:
@@ -61,13 +65,12 @@ def at_distance(runs: Iterable[GraphRun], round_trip: float | None) -> list[Grap
 
 def estimate_row(variant: Variant, threshold: float, runs: Sequence[GraphRun], note: str = "") -> MetgRow:
     """The row of one system, from all its runs of one case."""
-    systems = [run for run in runs if run.role == "system"]
-    seen = observations(systems)
+    seen = observations(runs)
     crossing = [each for each in seen if each.iterations]
-    if any(run.record.iterations for run in systems) and not crossing:
+    if any(run.record.iterations for run in runs) and not crossing:
         note = note or BUSY
-    rates = [rate for run in systems if run.record.iterations for rate in run.ceilings or ()]
-    units = [run.record.rate_unit for run in systems if run.record.iterations]
+    rates = [rate for run in runs if run.record.iterations for rate in run.ceilings or ()]
+    units = [run.record.rate_unit for run in runs if run.record.iterations]
     return MetgRow(
         variant=variant,
         threshold=threshold,
@@ -75,10 +78,10 @@ def estimate_row(variant: Variant, threshold: float, runs: Sequence[GraphRun], n
         overhead=overhead(seen) if len(crossing) < len(seen) else None,
         ceiling=median_interval(rates) if rates else None,
         ceiling_unit=units[0] if units else "",
-        rounds=len({run.round for run in systems}),
-        runs=len(systems),
-        noisy_share=sum(run.noisy for run in systems) / len(systems) if systems else 0.0,
-        timesteps=min((run.record.graphs[0].steps for run in systems), default=0),
+        rounds=len({run.round for run in runs}),
+        runs=len(runs),
+        noisy_share=sum(run.noisy for run in runs) / len(runs) if runs else 0.0,
+        timesteps=min((run.record.graphs[0].steps for run in runs), default=0),
         note=note,
     )
 
@@ -92,7 +95,7 @@ def _metg(seen: tuple[Observation, ...], threshold: float) -> MetgEstimate:
 def estimate_curve(variant: Variant, threshold: float, runs: Sequence[GraphRun]) -> Curve | None:
     """The curve of one system, without points of a single round where half of them are of more. None without points."""
     by_iterations: dict[int, list[GraphRun]] = defaultdict(list)
-    for run in _counted(run for run in runs if run.role == "system"):
+    for run in _counted(runs):
         if iterations := run.record.iterations:
             by_iterations[iterations].append(run)
     if not by_iterations:
@@ -102,54 +105,48 @@ def estimate_curve(variant: Variant, threshold: float, runs: Sequence[GraphRun])
     points = [_point(iterations, runs) for iterations, runs in sorted(kept.items())]
     unit = next(iter(by_iterations.values()))[0].record.rate_unit
     ceilings = [rate for point in by_iterations.values() for run in point for rate in run.ceilings or ()]
-    seen = observations(run for run in runs if run.role == "system")
-    line = trace(seen, points, threshold)
+    line = trace(observations(runs), points, threshold)
     return Curve(variant, unit, tuple(points), median_interval(ceilings) if ceilings else None, line)
 
 
 def estimate_case(
-    name: str,
-    flags: str,
-    threshold: float,
-    variants: Sequence[Variant],
+    plan: GraphPlan,
+    case: GraphCase,
     runs: Iterable[GraphRun],
-    *,
-    with_metg: bool = True,
-    failures: Mapping[str, Failure] | None = None,
-    where: Distance | None = None,
-    steps: int | None = None,
+    failures: Mapping[str, Failure],
+    where: Distance | None,
 ) -> MeasuredCase:
-    """Everything that the runs say about one case, of those at the distance `where` if it is given.
+    """Everything that the runs say about one case, of those at the distance `where` if it is known.
 
     `failures` are by system's id. A system that failed at this case can't be trusted with it: it has neither
     value nor curve. If it failed at another case, its row says so.
     """
+    flags, variants = case.configuration, plan.variants
     by_system: dict[str, list[GraphRun]] = defaultdict(list)
     for run in runs:
-        if run.configuration == flags and run.role == "system":
+        if run.configuration == flags:
             by_system[run.system_id].append(run)
     round_trip = where.round_trip if where else None
     kept = {name: at_distance(own, round_trip) for name, own in by_system.items()}
     elsewhere = {name: ELSEWHERE for name, own in by_system.items() if own and not kept[name]}
-    notes = elsewhere | {name: each.reason for name, each in (failures or {}).items()}
-    kept |= {name: [] for name, each in (failures or {}).items() if each.at in ("", flags)}
-    rows = [estimate_row(each, threshold, kept.get(each.id, []), notes.get(each.id, "")) for each in variants]
+    notes = elsewhere | {name: each.reason for name, each in failures.items()}
+    kept |= {name: [] for name, each in failures.items() if each.at in ("", flags)}
+    rows = [estimate_row(each, plan.threshold, kept.get(each.id, []), notes.get(each.id, "")) for each in variants]
     rows = [row if row.metg or row.note else replace(row, note=NO_TURN) for row in rows]
     rows.sort(key=lambda row: (row.metg is None, row.metg.value if row.metg else 0.0))
     waiting = sum(row.note == NO_TURN for row in rows)
-    curves = {each.id: estimate_curve(each, threshold, kept.get(each.id, [])) for each in variants}
+    curves = {each.id: estimate_curve(each, plan.threshold, kept.get(each.id, [])) for each in variants}
+    without_curve = tuple((each, notes.get(each.id, NO_TURN)) for each in variants if not curves[each.id])
     return MeasuredCase(
-        name=name,
+        name=case.name,
         flags=flags,
-        threshold=threshold,
-        rows=tuple(rows) if with_metg else (),
+        threshold=plan.threshold,
+        rows=tuple(rows) if plan.asks == "metg" else (),
         curves=tuple(each for each in curves.values() if each),
-        missing=()
-        if with_metg
-        else tuple((each, notes.get(each.id, NO_TURN)) for each in variants if not curves[each.id]),
+        missing=() if plan.asks == "metg" else without_curve,
         round_trip=round_trip,
         share=where.share if where else 1.0,
-        steps=steps,
+        steps=case.steps,
         minutes=minutes_for(FEWEST_ROUNDS * waiting, (run for own in by_system.values() for run in own)),
     )
 
@@ -174,10 +171,6 @@ def _yardstick(before: float, after: float) -> float:
     they agree both count: the better of two equally good ones is too good by half of their spread."""
     better = max(before, after)
     return (before + after) / 2 if min(before, after) > _AGREED * better else better
-
-
-def _observation(run: GraphRun) -> Observation:
-    return Observation(run.round, run.record.iterations, run.record.granularity, _efficiency(run))
 
 
 def _point(iterations: int, runs: Sequence[GraphRun]) -> CurvePoint:
@@ -211,8 +204,7 @@ class Metg(Quantity):
     def over(self, other: Self) -> Interval:
         return metg_ratio(self.seen, other.seen, self.threshold)
 
-    def ratios_to(self, other: Self) -> list[float]:
-        """Of each round that both have."""
+    def ratios_to(self, other: Self) -> Sequence[float]:
         return metg_ratios(self.seen, other.seen, self.threshold)
 
 
@@ -220,8 +212,7 @@ def metg_sides(cases: Iterable[MeasuredCase], runs: Iterable[GraphRun]) -> list[
     """Every system with METG, at every case and at every distance of the cores."""
     seen: dict[tuple[str, str], list[GraphRun]] = {}
     for run in runs:
-        if run.role == "system":
-            seen.setdefault((run.system_id, run.configuration), []).append(run)
+        seen.setdefault((run.system_id, run.configuration), []).append(run)
     return [
         metg_side(placed, row, observations(at_distance(own, placed.round_trip)))
         for case in cases
@@ -242,17 +233,8 @@ def metg_side(case: MeasuredCase, row: MetgRow, seen: Sequence[Observation]) -> 
         round_trip=case.round_trip,
         row=row,
         quantity=Metg(metg_name(row.threshold), ends, metg.relation, metg.drift, row.threshold, seen),
-        overhead=ByRound("overhead", row.overhead, "=", metg.drift, _empty(seen)) if row.overhead else None,
+        overhead=ByRound("overhead", row.overhead, "=", metg.drift, empty_tasks(seen)) if row.overhead else None,
     )
-
-
-def _empty(seen: Iterable[Observation]) -> dict[int, list[float]]:
-    """The granularities of empty tasks, by round."""
-    rounds: dict[int, list[float]] = {}
-    for each in seen:
-        if each.iterations == 0:
-            rounds.setdefault(each.round, []).append(each.granularity)
-    return rounds
 
 
 class GraphEstimates(Estimates):
@@ -332,14 +314,4 @@ class GraphEstimates(Estimates):
         return [replace(each, name=placed_name(each)) for case in self.cases for each in (case, *case.others)]
 
     def _at(self, case: GraphCase, where: Distance | None) -> MeasuredCase:
-        return estimate_case(
-            case.name,
-            case.configuration,
-            self.plan.threshold,
-            self.plan.variants,
-            self._runs,
-            with_metg=self.plan.asks == "metg",
-            failures=self._failures,
-            where=where,
-            steps=case.steps,
-        )
+        return estimate_case(self.plan, case, self._runs, self._failures, where)

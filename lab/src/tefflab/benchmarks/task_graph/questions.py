@@ -14,7 +14,6 @@ from tefflab.benchmarks.benchmark import Ask, Question
 from tefflab.benchmarks.task_graph.estimates import GraphRun, at_distance, estimate_row, observations
 from tefflab.benchmarks.task_graph.plan import PROBE_STEPS, GraphCase, steps_for
 from tefflab.benchmarks.task_graph.record import GraphRecord
-from tefflab.output.quantities import bound, duration
 from tefflab.records.plan import Variant
 
 LONGEST_TASK = 0.05  # seconds of granularity beyond which no crossing is searched for
@@ -143,8 +142,7 @@ class MetgQuestion(GraphQuestion):
         foreseen = seen.relative_half_width
         if not math.isfinite(foreseen):
             foreseen = metg_error(observations(at_distance(self.runs, round_trip)), self.threshold)
-        text = bound(seen.relation, duration(seen.value))
-        return Progress(self.case.place, text, seen, foreseen, seen.rounds)
+        return Progress(self.case.place, seen, foreseen, seen.rounds)
 
     def _scout(self, round_trip: float | None) -> Generator[Ask, Sequence[GraphRun], _Place]:
         search = MetgSearch(self.threshold, self._seconds, longest_task=LONGEST_TASK)

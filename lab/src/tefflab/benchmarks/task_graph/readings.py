@@ -103,15 +103,10 @@ def variants_of(cases: Sequence[MeasuredCase]) -> dict[str, Variant]:
 
 def noisy_runs(*cases: MeasuredCase) -> tuple[int, int]:
     """How many runs of the cases were noisy, and of how many."""
-    counts = [_noisy_runs(case) for case in cases]
+    counts = [(round(row.runs * row.noisy_share), row.runs) for case in cases for row in case.rows]
+    unranked = [curve for case in cases if not case.rows for curve in case.curves]
+    counts += [(point.noisy, point.runs) for curve in unranked for point in curve.points]
     return sum(noisy for noisy, _ in counts), sum(runs for _, runs in counts)
-
-
-def _noisy_runs(case: MeasuredCase) -> tuple[int, int]:
-    if case.rows:
-        return sum(round(row.runs * row.noisy_share) for row in case.rows), sum(row.runs for row in case.rows)
-    points = [point for curve in case.curves for point in curve.points]
-    return sum(point.noisy for point in points), sum(point.runs for point in points)
 
 
 def curves_in_order(case: MeasuredCase) -> list[Curve]:

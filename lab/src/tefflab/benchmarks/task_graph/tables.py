@@ -3,7 +3,7 @@ for programs as JSON.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,7 +41,7 @@ class Heading:
     def __rich_console__(self, _console: Console, options: ConsoleOptions) -> RenderResult:
         line = Text(self.title, "bold")
         gap = "  "
-        for flag in self._parts():
+        for flag in (Text(each, "dim") for each in _BETWEEN_FLAGS.split(self.flags) if each):
             if line.cell_len + len(gap) + flag.cell_len > options.max_width:
                 yield line
                 line = flag
@@ -50,18 +50,15 @@ class Heading:
             gap = " "
         yield line
 
-    def _parts(self) -> Iterator[Text]:
-        return (Text(each, "dim") for each in _BETWEEN_FLAGS.split(self.flags) if each)
 
-
+@dataclass(frozen=True, slots=True)
 class MetgTable:
     """A case as rich prints it: a row a system, then in at most four lines the reader's remedies."""
 
-    def __init__(self, case: MeasuredCase) -> None:
-        self._case = case
+    case: MeasuredCase
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        case = self._case
+        case = self.case
         yield Text(f"{metg_name(case.threshold)} – {case.name}", style="bold")
         if case.flags:
             yield Text(case.flags, style="dim")

@@ -65,5 +65,5 @@ def command(
     if trace is not None:
         advising.advise_trace(trace, grain, picture, as_json=as_json)
     else:
-        asked = advising.Asked(system, ("-app", str(app), *context.args), runs)
-        advising.advise_app(registry, asked, grain, picture, as_json=as_json)
+        flags = "-app", str(app), *context.args
+        advising.advise_app(registry, system, flags, runs, grain, picture, as_json=as_json)

@@ -189,14 +189,9 @@ class Height:
     draw: Callable[[Axes], None]
 
     @staticmethod
-    def of_times(lines: Iterable[Line]) -> "Height":
-        times = log_axis([end for line in lines for each in line.estimates if each for end in ends(each)])
-        return Height([time_tick(each) for each in times.majors], lambda axes: log_ticks(axes, "y", times, time_tick))
-
-    @staticmethod
-    def of_ratios(lines: Iterable[Line]) -> "Height":
-        ratios = log_axis([end for line in lines for each in line.estimates if each for end in ends(each)])
-        return Height([_times(each) for each in ratios.majors], lambda axes: log_ticks(axes, "y", ratios, _times))
+    def in_log(lines: Iterable[Line], written: Callable[[float], str] = time_tick) -> "Height":
+        values = log_axis([end for line in lines for each in line.estimates if each for end in ends(each)])
+        return Height([written(each) for each in values.majors], lambda axes: log_ticks(axes, "y", values, written))
 
     @staticmethod
     def _from_none(ticks: Sequence[float], labels: Sequence[str]) -> "Height":
@@ -238,7 +233,7 @@ def lines_chart(
     """The estimates of each line at each of `xs` (rising), with bands; bounds have arrows. `good`: where tasks are
     neither too coarse, left of it, nor too fine."""
     lines = list(lines)
-    height = height or Height.of_times(lines)
+    height = height or Height.in_log(lines)
     legend = Legend(entries)
     is_any = any(each and each.is_unknown for line in lines for each in line.estimates)
     subtitles = [*head.subtitles, *([HOLLOW] if is_any else [])]
@@ -252,11 +247,7 @@ def lines_chart(
         _shade(sheet, axes, good, (left, right), top)
     height.draw(axes)
     for line in lines:
-        points = [(x, each) if each else None for x, each in zip(xs, line.estimates, strict=True)]
-        if line.is_bare:
-            _bare_line(axes, line.look, points)
-        else:
-            _line(axes, line.look, points)
+        _line(axes, line, [(x, each) if each else None for x, each in zip(xs, line.estimates, strict=True)])
     legend.draw(sheet, right + _GAP, sheet.top)
     sheet.text((left + right) / 2, sheet.bottom + 0.05, x_label, SMALL, color=SOFT, align="center")
     return sheet.figure
@@ -310,24 +301,19 @@ def _parameter_ticks(axes: Axes, xs: Sequence[float], text: Callable[[float], st
     axes.grid(True, "major", "x", color=RULE, linewidth=0.6)
 
 
-def _times(ratio: float) -> str:
-    return f"{ratio:g} ×"
-
-
-def _bare_line(axes: Axes, look: Look, points: Sequence[Point | None]) -> None:
-    for stretch in _stretches(points):
-        axes.plot([x for x, _ in stretch], [each.value for _, each in stretch], **stroke(look, 1.0), zorder=2.8)
-
-
-def _line(axes: Axes, look: Look, points: Sequence[Point | None]) -> None:
+def _line(axes: Axes, line: Line, points: Sequence[Point | None]) -> None:
     """Each stretch without a gap: band and line; then the marks, hollow without an interval, and the arrows of
-    bounds."""
+    bounds. Of a bare line nothing else."""
+    look = line.look
     for stretch in _stretches(points):
-        xs = [x for x, _ in stretch]
+        xs, values = [x for x, _ in stretch], [estimate.value for _, estimate in stretch]
+        if line.is_bare:
+            axes.plot(xs, values, **stroke(look, 1.0), zorder=2.8)
+            continue
         low, high = zip(*(band(estimate, *axes.get_ylim()) for _, estimate in stretch), strict=True)
         axes.fill_between(xs, low, high, color=look.color, alpha=0.16, linewidth=0, zorder=2.5)
         axes.vlines(xs, low, high, color=look.color, linewidth=0.8, zorder=2.6)
-        axes.plot(xs, [estimate.value for _, estimate in stretch], **stroke(look), zorder=3)
+        axes.plot(xs, values, **stroke(look), zorder=3)
         for x, estimate in stretch:
             how = mark(look, 5.2) | (hollow(look) if estimate.is_unknown else {})
             axes.plot([x], [estimate.value], **how, linestyle="none", zorder=5)

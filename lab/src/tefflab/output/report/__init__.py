@@ -5,8 +5,8 @@
 
 import base64
 import io
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC
 from importlib.resources import files
 from pathlib import Path
@@ -52,46 +52,39 @@ class TableSection:
         return base64.b64encode(drawn.getvalue()).decode()
 
 
-@dataclass(frozen=True)
-class Page:
-    """A page of a kind's own: a template beside a module of this name, and the values that it shows."""
-
-    package: str
-    template: str
-    shown: Mapping[str, Any] = field(default_factory=dict)
-    noisy: int = 0  # runs
-    runs: int = 0
-
-
-_USUAL = Page(__name__, "page.html")
-
-
 def write_report(
     path: Path,
     sitting: Sitting,
     damage: Sequence[Damage],
     title: str,
     tables: Sequence[TableSection] = (),
-    page: Page = _USUAL,
+    page: tuple[str, str] = (__name__, "page.html"),
+    noise: tuple[int, int] = (0, 0),
+    **shown: Any,
 ) -> None:
     """Writes the report of `sitting` to `path`, which should end in .html; folders are made. It asks for nothing
-    from the network and needs no other file; without scripts it still shows all numbers."""
+    from the network and needs no other file; without scripts it still shows all numbers.
+
+    `page`: a template, beside a module of this name, of the values `shown`. `noise`: how many runs were noisy, of how
+    many.
+    """
+    package, template = page
     environment = Environment(
-        loader=ChoiceLoader([PackageLoader(each, "") for each in (page.package, __name__)]),
+        loader=ChoiceLoader([PackageLoader(each, "") for each in (package, __name__)]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    text = environment.get_template(page.template).render(
+    text = environment.get_template(template).render(
         title=title,
         sitting=sitting,
         started=sitting.started_at.astimezone(UTC),
         tables=tables,
-        remarks=sitting_caveats(sitting, page.noisy, page.runs, damage),
+        remarks=sitting_caveats(sitting, *noise, damage),
         facts=_facts(sitting.machine),
         css=part(__name__, "page.css"),
-        **page.shown,
+        **shown,
     )
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")

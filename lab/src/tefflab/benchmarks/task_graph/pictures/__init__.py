@@ -9,7 +9,7 @@ from tefflab.benchmarks.task_graph.pictures.curves import efficiency_chart, rate
 from tefflab.benchmarks.task_graph.pictures.metg import metg_chart, metg_dots_chart, metg_lines_chart
 from tefflab.benchmarks.task_graph.plan import GraphCase, GraphPlan
 from tefflab.benchmarks.task_graph.readings import apart, noisy_runs
-from tefflab.output.plots import signature, slug
+from tefflab.output.plots.sheet import signature, slug
 from tefflab.records.run import Sitting
 
 _USUAL: dict[str, tuple[str, ...]] = {"metg": ("metg", "efficiency"), "curve": ("efficiency", "rate")}

@@ -4,6 +4,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -81,7 +82,8 @@ def metg_chart(case: MeasuredCase, footer: str = "", title: str = "") -> Figure:
         if row.metg:
             draw_interval(axes, row.metg, middle, look, _DOT)
         _values(sheet, row, columns, middle)
-    _head_of_columns(sheet, case, columns, top)
+    sheet.text(columns.value, top + 0.1, metg_name(case.threshold), SMALL, color=SOFT, align="right")
+    sheet.text(columns.interval, top + 0.1, "95 % interval", SMALL, color=SOFT, align="right")
     _key(sheet, rows, columns, top + 0.13)
     sheet.text(
         (columns.left + columns.right) / 2,
@@ -135,24 +137,10 @@ def _lines(sheet: Sheet, label: Label, x: float, middle: float) -> None:
 
 
 def _values(sheet: Sheet, row: MetgRow, columns: _Columns, middle: float) -> None:
-    if row.metg is None:
-        sheet.text(columns.value, middle, value_text(row), color=SOFT, align="right", vertical="center_baseline")
-        return
-    sheet.text(columns.value, middle, value_text(row), bold=True, align="right", vertical="center_baseline")
-    sheet.text(
-        columns.interval,
-        middle,
-        metg_interval_text(row),
-        SMALL,
-        color=SOFT,
-        align="right",
-        vertical="center_baseline",
-    )
-
-
-def _head_of_columns(sheet: Sheet, case: MeasuredCase, columns: _Columns, top: float) -> None:
-    sheet.text(columns.value, top + 0.1, metg_name(case.threshold), SMALL, color=SOFT, align="right")
-    sheet.text(columns.interval, top + 0.1, "95 % interval", SMALL, color=SOFT, align="right")
+    write = partial(sheet.text, align="right", vertical="center_baseline")
+    write(columns.value, middle, value_text(row), bold=row.metg is not None, color=INK if row.metg else SOFT)
+    if row.metg:
+        write(columns.interval, middle, metg_interval_text(row), SMALL, color=SOFT)
 
 
 def _key(sheet: Sheet, rows: Sequence[MetgRow], columns: _Columns, y: float) -> None:
@@ -177,14 +165,7 @@ def _key(sheet: Sheet, rows: Sequence[MetgRow], columns: _Columns, y: float) -> 
 
 
 def _hollow(look: Look) -> dict[str, Any]:
-    return {
-        "marker": "o",
-        "markersize": 4.2,
-        "markerfacecolor": PAPER,
-        "markeredgecolor": look.color,
-        "markeredgewidth": 1.0,
-        "linestyle": "none",
-    }
+    return {"marker": "o", "markersize": 4.2, "linestyle": "none"} | hollow(look)
 
 
 # METG by a category: a row a value, all systems in it.
