@@ -31,7 +31,7 @@ class implicit_system final : public tile_tasks {
   [[nodiscard]] std::string_view variant(teff::apps::way_kind /*how*/) const override { return "implicit"; }
   teff::apps::counts run_steps(teff::apps::way_kind /*how*/, std::int64_t tasks_of_step,
                                const teff::apps::program& steps, teff::bench::region_meter& region) override {
-    step_tasks tasks(tasks_of_step, session::workers());
+    step_tasks tasks(tasks_of_step);
     timed(region, [&] { steps(tasks); });
     return {.tasks = tasks.made()};
   }

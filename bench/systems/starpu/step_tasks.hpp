@@ -19,7 +19,7 @@
 /// derives the order of the tasks from such data, and copies nothing.
 class step_tasks final : public teff::apps::task_way {
  public:
-  step_tasks(std::int64_t tasks, int workers) : task_way(tasks, workers) {
+  explicit step_tasks(std::int64_t parts) : task_way(parts) {
     codelet_.where = STARPU_CPU;
     codelet_.cpu_funcs[0] = run_body;
     codelet_.nbuffers = STARPU_VARIABLE_NBUFFERS;
