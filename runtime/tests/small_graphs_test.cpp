@@ -71,8 +71,8 @@ TEST(small_graphs, that_are_fulfilled_from_outside_run_though_no_thread_waits) {
       std::atomic<int> ran{0};
       task_graph<int> graph{rt};
       graph.indegree([](int) { return 1; }).body([&](int) { ++ran; });
-      // Each round has keys of its own: a task may end some time after its body has counted it, and until
-      // then a second fulfilment of its key would be one too many.
+      // Each round has other keys. A task may end some time after its body has counted it. Before that, a
+      // second fulfilment of its key would be one too many.
       for (int key = 0; key < 80;) {
         for (const int end = key + 4; key < end; ++key) graph.fulfill(key);
         while (ran != key) std::this_thread::yield();

@@ -140,8 +140,9 @@ class task_graph {
   // may run at a time. With placement::should no program may rely on another worker.
   //
   // With placement::must no other worker runs them. So tasks of one place may share data without locks, as
-  // long as their bodies do not wait: not at the end of a join, a scope or a loop, not in wait(), get() or
-  // blocking(). A worker that waits within a body runs other tasks meanwhile, also of the same place.
+  // long as their bodies do not wait. A body waits at the end of a join, a scope or a loop, and in wait(),
+  // get() and blocking(). A worker that waits within a body runs other tasks meanwhile, also of the same
+  // place.
   template <class F>
     requires std::is_invocable_r_v<unsigned, F&, const Key&>
   task_graph& place(F&& f, placement binds = placement::should) {
