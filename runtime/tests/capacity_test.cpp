@@ -87,8 +87,8 @@ class comparison {
   int windows_ = 0;
 };
 
-// Each worker runs short tasks with a place that binds, on its own core if there are two. Worker 1 calls slow_down() first. Expects that each worker publishes its share, and that worker 1 had
-// at most `most`.
+// Each worker runs short tasks with a place that binds, on its own core if there are two. Worker 1 calls
+// slow_down() first. Expects that each worker publishes its share, and that worker 1 had at most `most`.
 template <class SlowDown>
 void expect_share_of_worker_1(double most, SlowDown slow_down) {
   constexpr int most_windows = 100;

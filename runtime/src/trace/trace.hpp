@@ -26,8 +26,7 @@ struct trace_event {
     const char* name;       // null: the name of the kind
     std::uint64_t message;  // of `send` and `arrival`: the message's number, unique in the job
   };
-  std::uint32_t
-      other;  // of a steal: the victim; of a message or request: the other rank; of a capacity: thousandths
+  std::uint32_t other;  // the victim of a steal, the other rank of a message, a capacity in thousandths
   event_kind what;
 };
 static_assert(sizeof(trace_event) == 32, "two events a cache line");
