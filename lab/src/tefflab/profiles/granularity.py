@@ -39,8 +39,8 @@ class Metg:
 
 @dataclass(frozen=True, slots=True)
 class TaskType:
-    """The tasks of one name. `factor`: how many times as long they should be. None for the chunks of loops, whose length
-    the library chooses."""
+    """The tasks of one name. `factor`: how many times as long they should be. None for the chunks of loops: the library
+    chooses their length."""
 
     name: str
     tasks: int
