@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Callable, Sequence
+from io import StringIO
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from conftest import skip_unless_there
@@ -16,6 +18,7 @@ from tefflab.cli import main as cli
 from tefflab.cli.advising import USUAL, metg_of, search, setting_of, with_tasks
 from tefflab.errors import TeffError
 from tefflab.profiles.granularity import Findings, Metg, find
+from tefflab.profiles.granularity_table import to_table
 from tefflab.profiles.task_picture import draw
 from tefflab.profiles.task_trace import TaskTrace, task_trace
 from tefflab.systems.programs import find_program
@@ -43,6 +46,13 @@ def trace(*workers: Sequence[Slice]) -> TaskTrace:
 
 def found(*workers: Sequence[Slice], metg: Metg = TINY) -> Findings:
     return find(trace(*workers), metg)
+
+
+def text(of: Findings) -> str:
+    """As the command prints them."""
+    console = Console(file=StringIO(), width=200)
+    console.print(to_table(of, "a run"))
+    return cast(StringIO, console.file).getvalue()
 
 
 def tasks(began: float, ended: float, count: int, length: float, name: str = "row") -> list[Slice]:
@@ -91,6 +101,25 @@ def test_a_pause_of_the_machine_is_no_cost_of_tasks() -> None:
     assert of.cost == pytest.approx(0, abs=1e-12)
 
 
+def test_a_task_in_which_another_program_had_the_core_counts_as_a_usual_one_and_a_pause() -> None:
+    calm = found(tasks(0, 1000, 100, 8), tasks(0, 1000, 100, 8))
+    of = found([*tasks(0, 1000, 100, 8), (1000, 217000, "task", "row")], tasks(0, 1000, 100, 8))
+    assert of.times.other == pytest.approx((217e-3 - 1008e-6) + (217e-3 - 998e-6))  # until the end, of each worker
+    assert of.times.tasks == pytest.approx(201 * 8e-6)
+    assert of.types[0].seconds == pytest.approx(of.times.tasks)
+    assert of.types[0].share == pytest.approx(1)
+    assert of.mean == pytest.approx(calm.mean)
+    assert of.factor == pytest.approx(calm.factor, rel=0.02)
+    assert (of.phase, of.bound) == (calm.phase, calm.bound)
+
+
+def test_a_task_is_disturbed_only_if_it_is_long_both_as_a_pause_and_for_its_type() -> None:
+    of = found([*tasks(0, 1000, 10, 98), (1000, 1990, "task", "row"), (2000, 7000, "task", "long")])
+    assert of.times.tasks == pytest.approx(980e-6 + 990e-6 + 5e-3)
+    usual = tasks(0, 4000, 10, 398)
+    assert found([*usual, (4000, 7900, "task", "row")]).times.tasks == pytest.approx(3980e-6 + 3.9e-3)
+
+
 def test_a_serial_part_of_the_program_is_no_creation_of_tasks() -> None:
     maker: list[Slice] = [(0, 10000, "run", "main"), *tasks(0, 2000, 20, 99), *tasks(8000, 10000, 20, 99)]
     other: list[Slice] = [*tasks(0, 2000, 20, 99), (2000, 8000, "parked", "parked"), *tasks(8000, 10000, 20, 99)]
@@ -104,6 +133,38 @@ def test_a_chain_of_short_tasks_is_bound_by_its_dependences_though_workers_are_i
     of = found(tasks(0, 1000, 100, 8), [(0, 1000, "parked", "parked")], metg=Metg(2e-6, "a test"))
     assert of.times.idle > of.times.between
     assert (of.phase, of.bound.partition(":")[0]) == ("too fine", "dependences")
+
+
+def test_without_a_record_of_making_the_bound_may_be_creation_and_the_way_to_record_it_is_told() -> None:
+    own = tasks(0, 1000, 100, 3)
+    assert "rt.run([&] { ... })" in found(own, own).bound
+    assert "rt.run([&] { ... })" in found(own, [(0, 1000, "parked", "parked")], metg=Metg(2e-6, "a test")).bound
+    made: list[Slice] = [(0, 1, "run", "main"), (1, 1000, "waiting", "waiting")]
+    of = found([*made, *tasks(1, 1000, 100, 3)], own)
+    assert of.bound == "dependences: the time between tasks"
+
+
+def test_the_library_chooses_how_long_the_chunks_of_loops_are() -> None:
+    loop: list[Slice] = [(0, 4000, "loop", "axpy")]
+    stolen = [*tasks(0, 1000, 10, 60, "axpy"), (1000, 4000, "parked", "parked")]
+    of = found(loop, stolen)
+    assert of.phase == "chunks of loops"
+    assert of.to_json()["factor"] is None
+    assert of.to_json()["types"][0]["factor"] is None
+    assert "should last" not in text(of)
+    mixed = found([*loop, *tasks(4000, 8000, 1000, 1)], stolen)
+    assert mixed.phase == "too fine"
+    assert {each.name: each.factor is None for each in mixed.types} == {"axpy": True, "row": False}
+    assert mixed.mean == pytest.approx(1e-6)
+    assert "as the library chooses" in text(mixed)
+
+
+def test_good_tasks_have_no_factor_in_words() -> None:
+    good = found(tasks(0, 1000, 10, 98), tasks(0, 1000, 10, 98))
+    assert "x as long" not in text(good)
+    assert "should last" not in text(good)
+    assert good.to_json()["types"][0]["factor"] == pytest.approx(good.factor)
+    assert "x as long" in text(found(tasks(0, 1000, 100, 3)))
 
 
 def test_long_tasks_may_be_too_coarse_though_making_them_took_long() -> None:
@@ -258,6 +319,22 @@ def test_a_setting_is_as_the_record_says_it() -> None:
     assert setting_of('{"parameters": {"tasks": 3}}') == 3
     with pytest.raises(TeffError, match="gemm: -tasks does not cut its loops"):
         setting_of('{"parameters": {"app": "gemm"}}')
+    with pytest.raises(TeffError, match="lulesh: -tasks does not cut its loops"):
+        setting_of('{"way": "loops", "parameters": {"app": "lulesh", "tasks": 8}}')
+
+
+def test_the_tasks_with_priorities_of_sssp_have_no_setting() -> None:
+    with pytest.raises(TeffError, match="sssp: its tasks with priorities do not read -tasks; say --system teff/graph"):
+        setting_of('{"way": "tasks", "parameters": {"app": "sssp", "tasks": 8}}')
+    assert setting_of('{"way": "graph", "parameters": {"app": "sssp", "tasks": 8}}') == 8
+
+
+@pytest.mark.parametrize("words", [["--ranks", "2"], ["-ranks=2"]])
+def test_a_run_that_is_advised_has_one_process(words: list[str]) -> None:
+    done = CliRunner().invoke(cli.app, ["advise", "lulesh", *words])
+    assert isinstance(done.exception, TeffError)
+    assert str(done.exception).startswith("--ranks: advise runs one process; trace ranks by teff run --ranks N --trace")
+    assert done.exception.exit_code == 2
 
 
 def test_metg_is_what_was_measured_last_or_the_usual_one(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
 from conftest import write_system
 from simulated_apps_program import record as app_record
@@ -15,6 +16,7 @@ from tefflab import project_root
 from tefflab.benchmarks.benchmark import find_benchmark
 from tefflab.benchmarks.task_graph.drawing import DrawingError, describe_graphs
 from tefflab.benchmarks.task_graph.graphs import core_program
+from tefflab.cli import main as cli
 from tefflab.cli import single_runs
 from tefflab.cli.single_runs import command_of, run_each
 from tefflab.errors import TeffError
@@ -239,6 +241,26 @@ def test_a_program_is_told_how_many_workers_unless_the_user_says(laboratory: Cal
     assert int(words[-3]) >= 1
     words, _ = command_of(Registry(root), program, ["-steps", "3", "-workers", "5"])
     assert words[-4:] == ["-steps", "3", "-workers", "5"]
+
+
+def test_the_number_of_workers_is_an_option_of_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[Any] = []
+    monkeypatch.setattr(single_runs, "run_each", lambda _registry, _names, flags, *_, **__: told.extend(flags))
+    assert "--workers" in CliRunner().invoke(cli.app, ["run", "--help"]).output
+    done = CliRunner().invoke(cli.app, ["run", "all", "-steps", "5", "--workers", "3"])
+    assert done.exit_code == 0, done.output
+    assert told == ["--workers", "3", "-steps", "5"]
+    refused = CliRunner().invoke(cli.app, ["run", "all", "--workers", "0"])
+    assert str(refused.exception).startswith("--workers 0: give a whole number")
+
+
+def test_a_sequential_system_has_one_worker_unless_the_user_says() -> None:
+    registry = Registry(project_root())
+    program = find_program(registry, "apps", "serial")
+    words, _ = command_of(registry, program, ["-app", "hpccg"], kind=find_benchmark("apps"))
+    assert words[-4:] == ["--workers", "1", "-app", "hpccg"]
+    words, _ = command_of(registry, program, ["-workers", "2"], kind=find_benchmark("apps"))
+    assert words[-2:] == ["-workers", "2"]
 
 
 def test_ranks_are_so_many_processes_with_a_worker_each_at_least(tmp_path: Path) -> None:

@@ -214,7 +214,7 @@ class Apps(ComparedBenchmark[AppsRecord]):
     quantity = "a run"
     meaning = "Time of a run, divided by that of one system, with 95 % intervals; smaller is better."
     title = "Mini-apps"
-    help = "Measure mini-apps: conjugate gradients, and GEMM and Cholesky on tiles, held against the cores' rate."
+    help = "Measure mini-apps: HPCCG, LULESH, HPCG, SSSP, LeanMD, GEMM and Cholesky."
     example = "teff apps --cases cholesky --all-variants"
     said_workers = "all cores"
     lesson = "all systems call the same kernels: what differs is what a system loses to tasks and to waiting"

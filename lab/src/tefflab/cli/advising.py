@@ -73,6 +73,7 @@ def advise_app(
 ) -> None:
     """Of a mini-app with these flags; `runs`: of each setting near the advised one. TeffError if a run fails or leaves
     no trace."""
+    refuse_ranks(flags)
     kind = find_benchmark("apps")
     program = find_program(registry, kind.name, system, kind.adapters)
     owner = registry.owner(program)
@@ -145,12 +146,24 @@ def _quickest(run: Callable[[Sequence[str]], SingleRun], flags: Sequence[str], r
 
 def setting_of(line: str) -> int:
     """Into how many tasks the run of a record has cut a loop. TeffError if its app has no such setting."""
-    parameters = _object(line).get("parameters", {})
-    if "tasks" not in parameters:
-        raise InputError(
-            f"{parameters.get('app')}: -tasks does not cut its loops; trace it by teff run --trace, and give the trace"
-        )
+    record = _object(line)
+    parameters = record.get("parameters", {})
+    app, way = parameters.get("app"), record.get("way")
+    by_trace = "trace it by teff run --trace, and give the trace"
+    if (app, way) == ("sssp", "tasks"):  # its tasks have as many vertices as a round is worth
+        raise InputError(f"{app}: its tasks with priorities do not read -tasks; say --system teff/graph, or {by_trace}")
+    if "tasks" not in parameters or way == "loops":
+        raise InputError(f"{app}: -tasks does not cut its loops; {by_trace}")
     return int(parameters["tasks"])
+
+
+def refuse_ranks(flags: Sequence[str]) -> None:
+    """TeffError where the flags ask for several processes."""
+    if any(word.partition("=")[0] in ("-ranks", "--ranks") for word in flags):
+        raise InputError(
+            "--ranks: advise runs one process; trace ranks by teff run --ranks N --trace FILE, then say "
+            "advise --trace FILE"
+        )
 
 
 def with_tasks(flags: Sequence[str], tasks: int) -> list[str]:

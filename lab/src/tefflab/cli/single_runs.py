@@ -112,13 +112,13 @@ def command_of(
     registry: Registry, program: Program, flags: Sequence[str], ranks: int | None = None, kind: AnyBenchmark = BENCHMARK
 ) -> tuple[list[str], dict[str, str]]:
     """The command line and the environment of one run. The flags give the number of workers. By default it is all cores
-    that are here, or one a rank if there are more ranks.
+    that are here, or one a rank if there are more ranks, and one of a sequential system.
 
     A program is always told: its own default may be wrong once its threads are bound to cores. TeffError where it does
     not spread over ranks.
     """
     refuse_ranks(registry, program, ranks, kind)
-    workers, is_said = workers_of(flags, ranks)
+    workers, is_said = workers_of(flags, ranks, registry.owner(program))
     told = [] if is_said else ["--workers", str(workers)]
     return [*program.command_line(workers, ranks), *told, *flags], program.environment_for(workers)
 
@@ -164,10 +164,11 @@ def refuse_ranks(registry: Registry, program: Program, ranks: int | None, kind: 
     )
 
 
-def workers_of(flags: Sequence[str], ranks: int | None) -> tuple[int, bool]:
-    """How many workers a run has, and whether the flags say so. TeffError where there are more ranks."""
+def workers_of(flags: Sequence[str], ranks: int | None, system: System | None = None) -> tuple[int, bool]:
+    """How many workers a run on this system has, and whether the flags say so. TeffError where there are more ranks."""
     said = next((value[0] for name, *value in read_flags(flags) if name == "workers" and value), "")
-    workers = int(said) if said.isdigit() and int(said) else max(usable_cores(), ranks or 1)
+    usual = 1 if system and system.is_sequential else max(usable_cores(), ranks or 1)
+    workers = int(said) if said.isdigit() and int(said) else usual
     if ranks is not None and ranks > workers:
         raise InputError(
             f"--workers {workers} --ranks {ranks}: each rank has a worker; say --workers {ranks}, or leave it out"
@@ -211,7 +212,7 @@ def run_once(
         record = parse_record(line, kind.record)
     except RecordError as error:
         return SingleRun(program, line, None, str(error), False)
-    if refusal := record.refusal(workers_of(flags, ranks)[0]):
+    if refusal := record.refusal(workers_of(flags, ranks, system)[0]):
         return SingleRun(program, line, None, refusal, False)
     return SingleRun(program, line, record, record.error or "", False)
 

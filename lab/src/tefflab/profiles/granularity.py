@@ -3,24 +3,29 @@
 A worker runs a task, makes tasks (the rest of `run()`), is between tasks (dependences and queues) or is idle. If
 a worker is idle while another one makes tasks, the tasks are too short: they end faster than they are made. If it is
 idle while no worker makes any, there are too few tasks. A time without any task does not count: the program computes
-elsewhere, or a rank waits for messages.
+elsewhere, or a rank waits for messages. Nor does a time in which another program has a worker's core.
 """
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from statistics import median
 from typing import Any, Literal
 
-from tefflab.profiles.task_trace import Stretch, TaskTrace
+from tefflab.profiles.task_trace import LOOP, Stretch, TaskTrace, Track
 
-Phase = Literal["too fine", "good", "too coarse"]
+Phase = Literal["too fine", "good", "too coarse", "chunks of loops"]
 
 GOOD = 0.9  # the least share of worker time in tasks that is called good
 KEPT = 0.95  # the share of worker time that tasks of the advised length leave for tasks
 _PER_COST = KEPT / (1 - KEPT)  # how many times its cost such a task lasts
 _IDLE = ("searching", "parked")
 _PAUSE = 1e-3  # seconds: a worker between tasks takes microseconds, unless its core runs another program
+_DISTURBED = 10  # times the median of its type: a slice that is also as long as a pause contains one
+_DISTURBANCE = "pause"  # the category of the rest of such a slice
+_TO_RECORD_MAKING = "wrap the part that makes tasks in rt.run([&] { ... })"
+_MADE = "run"  # the category of a call that makes tasks
 _WORTH_COUNTING = 0.01  # of the time of the type that has most: types with less do not decide
 
 
@@ -34,14 +39,15 @@ class Metg:
 
 @dataclass(frozen=True, slots=True)
 class TaskType:
-    """The tasks of one name. `factor`: how many times as long they should be."""
+    """The tasks of one name. `factor`: how many times as long they should be. None for the chunks of loops: the library
+    chooses their length."""
 
     name: str
     tasks: int
     seconds: float
     share: float  # of the time in tasks
     mean: float
-    factor: float
+    factor: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +92,11 @@ class Findings:
         """How many times as long the tasks should be."""
         return self.grain / self.mean
 
+    @property
+    def has_advice(self) -> bool:
+        """Whether the program chooses how long its tasks are."""
+        return self.phase != "chunks of loops"
+
     def setting(self, now: int) -> int:
         """Into how many tasks to cut a loop of a process that is cut into `now` tasks. At least one for each worker,
         and the same number for each."""
@@ -104,28 +115,40 @@ class Findings:
             "cost_seconds": self.cost,
             "grain_seconds": self.grain,
             "grain_source": self.grain_source,
-            "factor": self.factor,
+            "factor": self.factor if self.has_advice else None,
             "lost_events": self.lost_events,
         }
 
 
 def find(trace: TaskTrace, metg: Metg) -> Findings:
     """The findings of a trace, for a machine of this METG."""
+    trace = _without_pauses(trace)
     counted: defaultdict[str, int] = defaultdict(int)
     spent: dict[str, float] = defaultdict(float)
+    loops: set[str] = set()
+    makes = False
     for track in trace.tracks:
         for each in track.stretches:
             if each.is_task:
                 counted[each.name] += each.is_first
                 spent[each.name] += each.seconds
+            if each.category == LOOP:
+                loops.add(each.name)  # its parts on other workers are tasks of the same name
+            makes |= each.category == _MADE
     spent = {name: spent[name] for name in spent if counted[name]}  # others have the ends of slices alone
     times = _times(trace)
     tasks = sum(counted.values())
     making = times.making / tasks
     cost = (times.making + times.between) / tasks
     workers = max(Counter(track.process for track in trace.tracks).values())
-    mean = _mean(counted, spent)
+    deciding = _deciding(spent)
+    own = [name for name in deciding if name not in loops]
+    mean = _mean(own or deciding, counted, spent)
     phase, bound = _phase(times, may_be_shorter=mean > _length_at(metg))
+    if not own and phase != "good":
+        phase, bound = "chunks of loops", "the library, which chooses their length"
+    elif not makes and bound.startswith("dependences"):
+        bound += f"; or creation, of which the trace has no record: {_TO_RECORD_MAKING}"
     grain, source = _grain(metg, phase, cost, making, workers)
     types = [
         TaskType(
@@ -134,7 +157,7 @@ def find(trace: TaskTrace, metg: Metg) -> Findings:
             spent[name],
             spent[name] / times.tasks,
             spent[name] / counted[name],
-            grain * counted[name] / spent[name],
+            None if name in loops else grain * counted[name] / spent[name],
         )
         for name in sorted(spent, key=lambda each: -spent[each])
     ]
@@ -154,11 +177,37 @@ def find(trace: TaskTrace, metg: Metg) -> Findings:
     )
 
 
-def _mean(counted: Mapping[str, int], spent: Mapping[str, float]) -> float:
-    """Of a task, of the types that decide."""
+def _without_pauses(trace: TaskTrace) -> TaskTrace:
+    """The trace with each disturbed stretch of a task as a usual one and a pause. The trace does not tell when in the
+    stretch the pause was."""
+    lengths: defaultdict[str, list[float]] = defaultdict(list)
+    for track in trace.tracks:
+        for each in track.stretches:
+            if each.is_task:
+                lengths[each.name].append(each.seconds)
+    usual = {name: median(lengths[name]) for name in lengths}
+
+    def parts(each: Stretch) -> Sequence[Stretch]:
+        if not each.is_task or each.seconds < _PAUSE or each.seconds <= _DISTURBED * usual[each.name]:
+            return (each,)
+        resumes = each.began + usual[each.name]
+        return replace(each, ended=resumes), Stretch(resumes, each.ended, _DISTURBANCE, "", is_first=True)
+
+    def calm(track: Track) -> Track:
+        return replace(track, stretches=tuple(part for each in track.stretches for part in parts(each)))
+
+    return replace(trace, tracks=tuple(calm(track) for track in trace.tracks))
+
+
+def _deciding(spent: Mapping[str, float]) -> list[str]:
+    """The types that do."""
     least = _WORTH_COUNTING * max(spent.values())
-    telling = [name for name in spent if spent[name] >= least]
-    return sum(spent[name] for name in telling) / sum(counted[name] for name in telling)
+    return [name for name in spent if spent[name] >= least]
+
+
+def _mean(names: Collection[str], counted: Mapping[str, int], spent: Mapping[str, float]) -> float:
+    """Of a task of these types."""
+    return sum(spent[name] for name in names) / sum(counted[name] for name in names)
 
 
 def _length_at(metg: Metg) -> float:
@@ -200,14 +249,14 @@ def _times(trace: TaskTrace) -> Times:
         in_tasks = _Covered((each.began, each.ended) for each in stretches if each.is_task)
         gaps = [gap for gap in in_tasks.gaps(trace.began, trace.ended) if gap[1] - gap[0] >= _PAUSE]
         without_tasks = _Covered(gaps)
-        or_while_making = _Covered([*gaps, *((each.began, each.ended) for each in stretches if each.category == "run")])
+        or_while_making = _Covered([*gaps, *((each.began, each.ended) for each in stretches if each.category == _MADE)])
         for each in stretches:
             if each.is_task:
                 tasks += each.seconds
                 continue
             unused = without_tasks.within(each)
             other += unused
-            if each.category == "run":
+            if each.category == _MADE:
                 making += each.seconds - unused
             elif each.category in _IDLE:
                 beside = or_while_making.within(each)

@@ -17,9 +17,9 @@ def to_table(found: Findings, title: str) -> Group:
     head = Text(f"{title}: {counted_workers(found.workers)}, {found.tasks} tasks, {duration(found.elapsed)}", "bold")
     phase = Text.assemble("the tasks are ", ("good" if found.phase == "good" else found.phase, "bold"))
     phase.append(f"; the bound: {found.bound}")
-    lines = [
-        f"A task costs {duration(found.cost)} here. It should last {duration(found.grain)} ({found.grain_source}).",
-    ]
+    lines = [f"A task costs {duration(found.cost)} here."]
+    if _advises(found):
+        lines[0] += f" It should last {duration(found.grain)} ({found.grain_source})."
     if len(found.types) > _MOST_TYPES:
         lines.append(f"{len(found.types) - _MOST_TYPES} more types have less time.")
     if found.lost_events:
@@ -28,6 +28,11 @@ def to_table(found: Findings, title: str) -> Group:
             "many a worker keeps)."
         )
     return Group(head, phase, _times(found), Text(), _types(found), *(Text(line, "dim") for line in lines))
+
+
+def _advises(found: Findings) -> bool:
+    """Good tasks may stay as they are."""
+    return found.has_advice and found.phase != "good"
 
 
 def _times(found: Findings) -> Table:
@@ -51,10 +56,11 @@ def _times(found: Findings) -> Table:
 def _types(found: Findings) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("type of task")
-    for name in ("tasks", "time", "a task", "should last"):
+    for name in ("tasks", "time", "a task", *(["should last"] if _advises(found) else [])):
         table.add_column(name, justify="right", no_wrap=True)
     for each in found.types[:_MOST_TYPES]:
         name = each.name if len(each.name) <= _MOST_LETTERS else "…" + each.name[1 - _MOST_LETTERS :]
-        times = f"{digits(each.factor, 2)} x as long"
-        table.add_row(Text(name), str(each.tasks), percent(each.share), duration(each.mean), times)
+        factor = "as the library chooses" if each.factor is None else f"{digits(each.factor, 2)} x as long"
+        advice = [factor] if _advises(found) else []
+        table.add_row(Text(name), str(each.tasks), percent(each.share), duration(each.mean), *advice)
     return table

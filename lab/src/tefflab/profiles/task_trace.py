@@ -12,7 +12,8 @@ from tefflab.errors import InputError, TeffError
 
 IDLE = ("waiting", "searching", "parked", "")  # of a worker without a task
 REQUEST = "request"  # the category of a message, or of a sum over ranks, that a task has begun
-TASKS = ("task", "loop")  # categories of slices that are the program's own work
+LOOP = "loop"  # the category of a loop that the library cuts into chunks
+TASKS = ("task", LOOP)  # categories of slices that are the program's own work
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ def command(
             options.most_workers,
         ),
     ] = None,
+    workers: options.Workers = None,
     launcher: options.Launcher = "",
     hosts: options.Hosts = "",
     benchmark: Annotated[
@@ -58,19 +59,20 @@ def command(
     from tefflab.systems.registry import Registry
 
     options.start_ranks_by(launcher, hosts)
+    asked = context.args if workers is None else ["--workers", str(workers), *context.args]
     kind = find_benchmark(benchmark)
     of_graphs = kind.name == "task_graph"
     if of_graphs:
-        refuse_unknown_values(context.args)
+        refuse_unknown_values(asked)
     registry = Registry(project_root())
     names = [canonical(name) for name in system.split(",") if name]
     if trace is not None and (system == "all" or len(names) > 1 or "@" in system):
         raise InputError(f"--trace {trace}: a file holds one run; name one system")
     if system == "all" or len(names) > 1 or "@" in system:
-        run_each(registry, [] if system == "all" else names, context.args, ranks, as_json=as_json, kind=kind)
+        run_each(registry, [] if system == "all" else names, asked, ranks, as_json=as_json, kind=kind)
         return
     program = find_program(registry, kind.name, system, kind.adapters)
-    flags = ["--report", *context.args] if of_graphs and not as_json else context.args
+    flags = ["--report", *asked] if of_graphs and not as_json else asked
     (first, *rest), environment = command_of(registry, program, flags, ranks, kind)
     if trace is not None:
         environment |= trace_to(registry, program, trace)
