@@ -182,7 +182,7 @@ class worker {
   void park(waiting& mine) noexcept;
   [[nodiscard]] bool last_look(const waiting& mine) noexcept;
   void lend_core() const noexcept;
-  [[nodiscard]] bool is_off_core() const noexcept;
+  [[nodiscard]] pid_t thread_off_core() const noexcept;
   // The private tasks of others are passed over; count as work; or are exposed.
   enum class private_tasks : std::uint8_t { pass_over, count, expose };
   [[nodiscard]] bool sees_work(may_run limit, private_tasks treatment,

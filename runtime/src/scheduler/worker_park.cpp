@@ -39,15 +39,18 @@ void worker::ask_everyone() noexcept {
 
 // ---- Parking ----
 
-// Whether the system has taken the core away from the worker in the middle of a task: its thread's clock
-// stands still.
-bool worker::is_off_core() const noexcept {
+// The worker's thread, if the system has taken the core away from it in the middle of a task: the thread's
+// clock stands still. Else 0.
+pid_t worker::thread_off_core() const noexcept {
   const pid_t thread = thread_on_shared_core_.load(std::memory_order_relaxed);
-  if (thread == 0 || is_idle()) return false;
+  if (thread == 0 || is_idle()) return 0;
+  // As pthread_getcpuclockid() numbers clocks: of a thread (4), of the time that it ran (2).
   const auto clock_of_thread = static_cast<clockid_t>(~static_cast<unsigned>(thread) << 3U | 6U);
   timespec before{}, after{};
-  return ::clock_gettime(clock_of_thread, &before) == 0 && ::clock_gettime(clock_of_thread, &after) == 0 &&
-         before.tv_sec == after.tv_sec && before.tv_nsec == after.tv_nsec;
+  const bool stands = ::clock_gettime(clock_of_thread, &before) == 0 &&
+                      ::clock_gettime(clock_of_thread, &after) == 0 && before.tv_sec == after.tv_sec &&
+                      before.tv_nsec == after.tv_nsec;
+  return stands ? thread : 0;
 }
 
 // The worker needs its core no more, and perhaps waits for a task of a worker that has lost its own core. The
@@ -55,8 +58,7 @@ bool worker::is_off_core() const noexcept {
 // queues.
 void worker::lend_core() const noexcept {
   for (const auto* const other : victims) {
-    if (!other->is_off_core()) continue;
-    return all_.move_here(other->thread_on_shared_core_.load(std::memory_order_relaxed));
+    if (const pid_t thread = other->thread_off_core()) return all_.move_here(thread);
   }
 }
 
