@@ -41,9 +41,9 @@ def command(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print records, a line of JSON each.")] = False,
 ) -> None:
-    """Run one case on one system, or once on each of several; every run validates itself.
+    """Run one case on one system, or on each of several; each run validates itself.
 
-    Takes the published Task Bench's flags as they are; -and begins another graph.
+    Takes the published Task Bench's flags; -and begins another graph.
 
     Example:  teff run all -type stencil_1d -kernel compute_bound -iter 1000
 
