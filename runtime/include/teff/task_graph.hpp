@@ -135,9 +135,10 @@ class task_graph {
   // That worker counts the key, without any atomic operation. Keys without a place are counted in a table
   // that all workers share.
   //
-  // Another worker that looks for work runs tasks of that worker if that worker does not get to them: another
-  // program has its core, or it has been in one task for some ten microseconds. Then two tasks of one place
-  // may run at a time. With placement::should no program may rely on another worker.
+  // If that worker does not get to its tasks, another worker that looks for work runs them. Causes are
+  // another program that has the worker's core, and a task in which the worker has been for some ten
+  // microseconds. So two tasks of one place may run at a time. With placement::should no program may rely on
+  // another worker.
   //
   // With placement::must no other worker runs them. So tasks of one place may share data without locks, as
   // long as their bodies do not wait. A body waits at the end of a join, a scope or a loop, and in wait(),
