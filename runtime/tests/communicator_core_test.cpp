@@ -1,8 +1,8 @@
 // The protocol of a communicator, without workers. One thread plays all ranks over a simulated network, in an
 // order that a seed chooses. The same seed gives the same order.
+#include "message/communicator_core.hpp"
 #include <gtest/gtest.h>
 #include <teff/detail/message/arguments.hpp>
-#include <teff/detail/message/communicator_core.hpp>
 #include <teff/error.hpp>
 #include <teff/simulated.hpp>
 

@@ -7,6 +7,7 @@
 #include <teff/detail/graph/keyed_graph.hpp>
 #include <teff/detail/message/arguments.hpp>
 #include <teff/detail/message/handler.hpp>
+#include <teff/detail/message/message_access.hpp>
 #include <teff/message.hpp>
 #include <teff/task_graph.hpp>
 
@@ -86,10 +87,10 @@ class distributed_graph {
   distributed_graph& body(F&& f) {
     tasks_->functions.body.set(
         [this, traced = detail::traced_body<std::decay_t<F>>{std::forward<F>(f)}](const Key& key) mutable {
-          if (part_.core().cancelled()) return;
+          if (part_.cancelled()) return;
           detail::catch_all(
               [&] { traced(key); },
-              [&] { part_.core().fail(std::current_exception(), "task " + detail::key_text(key) + ": "); });
+              [&] { part_.fail(std::current_exception(), "task " + detail::key_text(key) + ": "); });
         });
     return *this;
   }
@@ -147,9 +148,9 @@ class distributed_graph {
   // fulfill() throws, too.
   void start(const Key& key) {
     part_.expect_begun();
-    if (const int on = rank_of(key); on != part_.core().rank()) [[unlikely]]
+    if (const int on = rank_of(key); on != part_.rank()) [[unlikely]]
       refuse_to_start(key, on);
-    if (!part_.core().cancelled()) tasks_->start(key, "teff::distributed_graph::start");
+    if (!part_.cancelled()) tasks_->start(key, "teff::distributed_graph::start");
   }
 
   // Says that one of the dependences of a key's task is done, from any rank. Any thread may call it. If it
@@ -158,10 +159,10 @@ class distributed_graph {
   void fulfill(const Key& key, const Data&... data) {
     part_.expect_begun();
     const int to = rank_of(key);
-    if (to == part_.core().rank()) return count_here(key, data...);
+    if (to == part_.rank()) return count_here(key, data...);
     const arrival all(key, data...);
-    part_.messages().send(
-        to, number_, detail::bytes_of<Key, Data...>(key, data...),
+    detail::send_message(
+        part_.messages(), to, number_, detail::bytes_of<Key, Data...>(key, data...),
         [](const void* what, std::byte* at) {
           std::apply(
               [&](const Key& k, const Data&... each) { detail::put_arguments<Key, Data...>(at, k, each...); },
@@ -206,10 +207,10 @@ class distributed_graph {
       auto& part = graph_->part_;
       part.expect_begun();
       const int to = graph_->rank_of(key);
-      if (to == part.core().rank()) return fulfill_here(key, arguments..., data, may_reuse);
+      if (to == part.rank()) return fulfill_here(key, arguments..., data, may_reuse);
       const std::tuple<const Key&, const Arguments&...> all(key, arguments...);
-      part.messages().send_large(
-          to, number_, std::as_bytes(data), std::move(may_reuse),
+      detail::send_large_message(
+          part.messages(), to, number_, std::as_bytes(data), std::move(may_reuse),
           detail::bytes_of<Key, Arguments...>(key, arguments...),
           [](const void* what, std::byte* at) {
             std::apply([&](const auto&... each) { detail::put_arguments<Key, Arguments...>(at, each...); },
@@ -229,7 +230,7 @@ class distributed_graph {
 
     void fulfill_here(const Key& key, const Arguments&... arguments, std::span<const T> data,
                       const std::function<void()>& may_reuse) const {
-      if (graph_->part_.core().cancelled()) return;
+      if (graph_->part_.cancelled()) return;
       const auto to = functions_->land(key, arguments..., data.size());
       if (to.size() != data.size()) detail::refuse_landing(data.size(), to.size());
       if (!data.empty() && to.data() != data.data()) std::memmove(to.data(), data.data(), data.size_bytes());
@@ -275,7 +276,7 @@ class distributed_graph {
   }
 
   // Counts of the messages that this rank has sent and handled for the graph.
-  [[nodiscard]] message_counters counters() { return part_.messages().counters(); }
+  [[nodiscard]] message_counters counters() { return part_.counters(); }
 
  private:
   using tasks = detail::keyed_graph<Key, key_hash<Key>>;
@@ -330,7 +331,7 @@ class distributed_graph {
   }
 
   void count_here(const Key& key, const Data&... data) {
-    if (part_.core().cancelled()) return;
+    if (part_.cancelled()) return;
     if (arrived_ && !arrived_(arrival(key, data...))) return;
     tasks_->fulfill(key);
   }
@@ -344,35 +345,35 @@ class distributed_graph {
   // If that throws, the graph fails on all ranks, which are told the key.
   template <class F>
   void fails_with(const Key& key, F&& what) {
-    detail::catch_all(
-        what, [&] { part_.core().fail(std::current_exception(), "key " + detail::key_text(key) + ": "); });
+    detail::catch_all(what,
+                      [&] { part_.fail(std::current_exception(), "key " + detail::key_text(key) + ": "); });
   }
   [[nodiscard]] int rank_of(const Key& key) {
     const int to = rank_ ? rank_(key) : 0;
-    if (to < 0 || to >= part_.core().ranks()) [[unlikely]]
+    if (to < 0 || to >= part_.ranks()) [[unlikely]]
       refuse_rank(key, to);
     return to;
   }
   // Another rank has sent the key here.
   void expect_own(const Key& key) {
-    if (const int to = rank_of(key); to != part_.core().rank()) [[unlikely]]
+    if (const int to = rank_of(key); to != part_.rank()) [[unlikely]]
       refuse_to_have(key, to);
   }
   [[noreturn, gnu::cold, gnu::noinline]] void refuse_to_have(const Key& key, int rank) {
     detail::throw_error(ranks_differ("teff::distributed_graph: another rank's rank() of the key " +
-                                     detail::key_text(key) + " is " + std::to_string(part_.core().rank()) +
+                                     detail::key_text(key) + " is " + std::to_string(part_.rank()) +
                                      ", and this rank's is " + std::to_string(rank) +
                                      "; it must be the same on all ranks"));
   }
   [[noreturn, gnu::cold, gnu::noinline]] void refuse_to_start(const Key& key, int on) {
     detail::throw_error(misuse("teff::distributed_graph::start: the task " + detail::key_text(key) +
                                " runs on rank " + std::to_string(on) + ", and this is rank " +
-                               std::to_string(part_.core().rank()) + ": start it there"));
+                               std::to_string(part_.rank()) + ": start it there"));
   }
   [[noreturn, gnu::cold, gnu::noinline]] void refuse_rank(const Key& key, int rank) {
     detail::throw_error(misuse("teff::distributed_graph: rank() of the key " + detail::key_text(key) +
                                " is " + std::to_string(rank) + ", and the ranks are 0 to " +
-                               std::to_string(part_.core().ranks() - 1)));
+                               std::to_string(part_.ranks() - 1)));
   }
 
   std::shared_ptr<tasks> tasks_;

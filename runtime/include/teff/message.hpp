@@ -3,7 +3,7 @@
 
 #include <teff/detail/message/arguments.hpp>
 #include <teff/detail/message/handler.hpp>
-#include <teff/detail/message/message_source.hpp>
+#include <teff/detail/message/message_access.hpp>
 #include <teff/error.hpp>
 #include <teff/runtime.hpp>
 #include <teff/transport.hpp>
@@ -77,8 +77,8 @@ class message {
   // and what copying the arguments throws.
   void send(int to, const Arguments&... arguments) const {
     const std::tuple<const Arguments&...> all(arguments...);
-    source_->send(
-        to, number_, detail::bytes_of<Arguments...>(arguments...),
+    detail::send_message(
+        *source_, to, number_, detail::bytes_of<Arguments...>(arguments...),
         [](const void* what, std::byte* at) {
           std::apply([&](const Arguments&... each) { detail::put_arguments<Arguments...>(at, each...); },
                      *static_cast<const std::tuple<const Arguments&...>*>(what));
@@ -116,8 +116,9 @@ class large_message {
   void send(int to, const Arguments&... arguments, std::span<const T> data,
             std::function<void()> may_reuse = {}) const {
     const std::tuple<const Arguments&...> all(arguments...);
-    source_->send_large(
-        to, number_, std::as_bytes(data), std::move(may_reuse), detail::bytes_of<Arguments...>(arguments...),
+    detail::send_large_message(
+        *source_, to, number_, std::as_bytes(data), std::move(may_reuse),
+        detail::bytes_of<Arguments...>(arguments...),
         [](const void* what, std::byte* at) {
           std::apply([&](const Arguments&... each) { detail::put_arguments<Arguments...>(at, each...); },
                      *static_cast<const std::tuple<const Arguments&...>*>(what));
@@ -209,8 +210,9 @@ class communicator {
   // (collectives.hpp), and misuse if another call is in progress.
   template <class F>
   void run(F&& f) {
-    source_->run_epoch([](void* what) { (*static_cast<std::remove_reference_t<F>*>(what))(); },
-                       const_cast<void*>(static_cast<const void*>(std::addressof(f))));
+    detail::run_epoch(
+        *source_, [](void* what) { (*static_cast<std::remove_reference_t<F>*>(what))(); },
+        const_cast<void*>(static_cast<const void*>(std::addressof(f))));
   }
 
   // While it lives, run() does not end. It is for work that f() or a handler has begun, that goes on after
@@ -236,7 +238,7 @@ class communicator {
   [[nodiscard]] std::size_t window() const noexcept;
 
   // Counts of the messages that this rank has sent and handled.
-  [[nodiscard]] message_counters counters() const { return source_->counters(); }
+  [[nodiscard]] message_counters counters() const;
 
   // Whether run() is going to throw, because a function has failed here or on another rank. Work that takes
   // long may ask, and end early.
@@ -245,7 +247,6 @@ class communicator {
  private:
   friend class detail::replay_ranks;
   friend struct detail::private_access;
-  [[nodiscard]] detail::communicator_core& internals() const noexcept { return source_->core(); }
   [[nodiscard]] detail::message_source& source() const noexcept { return *source_; }
   // `kind`: its name in texts.
   communicator(runtime& rt, transport& through, const communicator_options& how, const std::string& kind);
@@ -256,14 +257,16 @@ class communicator {
   }
   template <class... Parameters>
   auto added(detail::registered_message made, detail::parameters<Parameters...> /*of*/) {
-    return message<detail::argument<Parameters>...>(*source_, source_->core().add(std::move(made)));
+    return message<detail::argument<Parameters>...>(*source_,
+                                                    detail::register_message(*source_, std::move(made)));
   }
 
   template <class T, class Land, class Arrived, class... Parameters>
   auto added_large(Land&& land, Arrived&& arrived, detail::parameters<Parameters...> of) {
     return large_message<T, detail::argument<Parameters>...>(
-        *source_, source_->core().add(
-                      detail::make_large_message<T>(of, std::decay_t<Land>(std::forward<Land>(land)),
+        *source_,
+        detail::register_message(
+            *source_, detail::make_large_message<T>(of, std::decay_t<Land>(std::forward<Land>(land)),
                                                     std::decay_t<Arrived>(std::forward<Arrived>(arrived)))));
   }
 

@@ -2,6 +2,7 @@
 #include <teff/detail/task_source/source_worker.hpp>
 #include <teff/error.hpp>
 
+#include "message/message_source.hpp"
 #include "platform/watchdog.hpp"
 
 #include <string>
@@ -11,8 +12,11 @@ namespace teff::detail {
 
 graph_part::graph_part(communicator& like)
     : runtime_(like.workers()),
+      rank_(like.rank()),
+      ranks_(like.ranks()),
       messages_(std::make_shared<message_source>(runtime_, like.network(), like.window(), "distributed_graph",
-                                                 static_cast<epoch_part*>(this))) {}
+                                                 static_cast<epoch_part*>(this))),
+      marks_(&messages_->core().marks()) {}
 
 graph_part::~graph_part() {
   messages_->leave("teff::distributed_graph", {}, begun_.load(std::memory_order_relaxed));
@@ -20,6 +24,18 @@ graph_part::~graph_part() {
   detach(private_access::internals(runtime_), *messages_);
   tasks_->abandon_if_unfinished();
   detach(private_access::internals(runtime_), *tasks_);
+}
+
+communicator_core& graph_part::core() noexcept {
+  return messages_->core();
+}
+
+message_counters graph_part::counters() {
+  return messages_->counters();
+}
+
+void graph_part::fail(std::exception_ptr why, const std::string& where) noexcept {
+  core().fail(std::move(why), where);
 }
 
 void graph_part::tie(std::shared_ptr<task_source_base> tasks) {
@@ -107,8 +123,7 @@ std::exception_ptr graph_part::what_is_left() {
   }
   if (all == 0) return nullptr;
   if (words.empty()) words = "teff::distributed_graph: no key waits here: other ranks name theirs";
-  words +=
-      " (on rank " + std::to_string(core().rank()) + "; " + std::to_string(all - here) + " on other ranks)";
+  words += " (on rank " + std::to_string(rank_) + "; " + std::to_string(all - here) + " on other ranks)";
   return std::make_exception_ptr(never_satisfied(words, all));
 }
 

@@ -4,6 +4,7 @@
 
 #include "distributed/replay_memory.hpp"
 #include "distributed/replay_planning.hpp"
+#include "message/message_source.hpp"
 #include "message/watched_channel.hpp"
 #include "platform/process_fence.hpp"
 #include "replay/needs.hpp"

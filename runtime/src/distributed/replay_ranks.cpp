@@ -8,6 +8,8 @@
 #include "distributed/part_sleep.hpp"
 #include "distributed/replay_memory.hpp"
 #include "distributed/replay_planning.hpp"
+#include "message/completion.hpp"
+#include "message/message_source.hpp"
 #include "platform/process_fence.hpp"
 #include "platform/relax.hpp"
 #include "scheduler/scheduler.hpp"
@@ -245,7 +247,7 @@ void replay_ranks::ended(std::size_t part, std::size_t step, std::uint64_t itera
 }
 
 void replay_ranks::fail(std::exception_ptr why, const std::string& where) noexcept {
-  private_access::internals(messages_).fail(std::move(why), where);
+  private_access::source(messages_).core().fail(std::move(why), where);
   spread_failure();
 }
 

@@ -1,6 +1,8 @@
 #include <teff/error.hpp>
 #include <teff/message.hpp>
 
+#include "message/message_source.hpp"
+
 #include <cxxabi.h>
 
 #include <cstdlib>
@@ -70,6 +72,10 @@ std::size_t communicator::window() const noexcept {
 
 bool communicator::cancelled() const noexcept {
   return source_->core().cancelled();
+}
+
+message_counters communicator::counters() const {
+  return source_->counters();
 }
 
 communicator::held::held(std::shared_ptr<detail::message_source> source) noexcept

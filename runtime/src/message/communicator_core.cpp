@@ -1,4 +1,4 @@
-#include <teff/detail/message/communicator_core.hpp>
+#include "message/communicator_core.hpp"
 #include <teff/error.hpp>
 #include <teff/runtime.hpp>
 

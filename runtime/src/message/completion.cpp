@@ -1,4 +1,4 @@
-#include <teff/detail/message/completion.hpp>
+#include "message/completion.hpp"
 
 namespace teff::detail {
 

@@ -1,7 +1,7 @@
 // Runs a communicator's handlers.
-#include <teff/detail/message/communicator_core.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
+#include "message/communicator_core.hpp"
 
 #include "platform/ticks.hpp"
 #include "trace/trace.hpp"

@@ -1,5 +1,5 @@
-#include <teff/detail/message/communicator_core.hpp>
 #include <teff/error.hpp>
+#include "message/communicator_core.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include <teff/detail/message/message_source.hpp>
+#include "message/message_source.hpp"
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
 
@@ -248,6 +248,35 @@ void message_source::state_changed() noexcept {
 
 void message_source::wait_until(bool (*done)(const void*), const void* what) {
   if (!done(what)) waiters_.wait_until(done, what, *this);
+}
+
+// ---- For the templates of messages ----
+
+std::uint32_t register_message(message_source& of, registered_message added) {
+  return of.core().add(std::move(added));
+}
+
+void send_message(message_source& of, int to, std::uint32_t number, std::size_t size,
+                  void (*fill)(const void* what, std::byte* at), const void* what) {
+  of.send(to, number, size, fill, what);
+}
+
+void send_large_message(message_source& of, int to, std::uint32_t number, std::span<const std::byte> data,
+                        std::function<void()> may_reuse, std::size_t size,
+                        void (*fill)(const void* what, std::byte* at), const void* what) {
+  of.send_large(to, number, data, std::move(may_reuse), size, fill, what);
+}
+
+void run_epoch(message_source& of, void (*body)(void* what), void* what) {
+  of.run_epoch(body, what);
+}
+
+std::uint64_t epoch_of(message_source& of) noexcept {
+  return of.core().epoch();
+}
+
+void keep_rounds(message_source& by, std::shared_ptr<kept_rounds> rounds) {
+  by.keep(std::move(rounds));
 }
 
 }  // namespace teff::detail

@@ -1,6 +1,6 @@
 // Receives the packets of a communicator.
-#include <teff/detail/message/communicator_core.hpp>
 #include <teff/error.hpp>
+#include "message/communicator_core.hpp"
 
 #include <cstring>
 #include <utility>

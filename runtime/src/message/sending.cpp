@@ -1,8 +1,8 @@
 // Sends the messages of a communicator, gathered or alone, and its own packets.
 #include <teff/detail/exceptions.hpp>
-#include <teff/detail/message/communicator_core.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
+#include "message/communicator_core.hpp"
 
 #include "platform/ticks.hpp"
 #include "trace/trace.hpp"

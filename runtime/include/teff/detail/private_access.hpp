@@ -5,7 +5,7 @@ namespace teff::detail {
 
 // A friend of these classes.
 struct private_access {
-  // The scheduler of a runtime, the core of a communicator, the outcome of a future.
+  // The scheduler of a runtime, the outcome of a future.
   template <class T>
   static decltype(auto) internals(T& of) {
     return of.internals();

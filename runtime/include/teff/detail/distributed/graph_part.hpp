@@ -1,7 +1,7 @@
 // A rank's part of a distributed graph, as far as the types of keys and data do not matter.
 #pragma once
 
-#include <teff/detail/message/message_source.hpp>
+#include <teff/detail/message/message_access.hpp>
 #include <teff/detail/task_source/task_source_base.hpp>
 #include <teff/message.hpp>
 #include <teff/runtime.hpp>
@@ -14,6 +14,8 @@
 #include <string>
 
 namespace teff::detail {
+
+class communicator_core;
 
 // It ties the epochs of one channel to the rank's tasks: an epoch does not end before the tasks are at rest.
 // One epoch is open at all times: wait() ends it, and begins the next.
@@ -28,7 +30,14 @@ class graph_part final : private epoch_part {
   // The rank's tasks; before anything else is called.
   void tie(std::shared_ptr<task_source_base> tasks);
   [[nodiscard]] message_source& messages() noexcept { return *messages_; }
-  [[nodiscard]] communicator_core& core() noexcept { return messages_->core(); }
+  [[nodiscard]] int rank() const noexcept { return rank_; }
+  [[nodiscard]] int ranks() const noexcept { return ranks_; }
+  [[nodiscard]] message_counters counters();
+  // As of communicator_core.
+  void fail(std::exception_ptr why, const std::string& where) noexcept;
+  [[nodiscard]] bool cancelled() const noexcept {
+    return (marks_->load(std::memory_order_relaxed) & cancelled_mark) != 0;
+  }
   // Registers a message of the graph. Throws misuse within an epoch.
   [[nodiscard]] std::uint32_t add(registered_message added);
   // Any thread may call it, and often.
@@ -48,12 +57,17 @@ class graph_part final : private epoch_part {
   [[nodiscard]] std::string state() const override;
   [[nodiscard]] std::exception_ptr what_is_left();
 
+  [[nodiscard]] communicator_core& core() noexcept;
+
   runtime& runtime_;
+  const int rank_;
+  const int ranks_;
   std::shared_ptr<task_source_base> tasks_;
   std::mutex beginning_;
   std::atomic<bool> begun_{false};
   std::atomic<bool> awaits_rest_{false};
   std::shared_ptr<message_source> messages_;
+  const std::atomic<unsigned>* const marks_;  // of the core
 };
 
 }  // namespace teff::detail

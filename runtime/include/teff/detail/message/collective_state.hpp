@@ -140,12 +140,12 @@ class reduction_state final : public kept_rounds, public std::enable_shared_from
   std::function<void(std::uint64_t round, const T& total)> total;
 
   void registered(communicator& comm) {
-    auto& core = private_access::internals(comm);
+    auto& messages = private_access::source(comm);
     part_.emplace(
-        comm.on([kept = this->shared_from_this(), &core](int from, std::uint64_t round, const T& value) {
-          kept->take(core.epoch(), from, round, value);
+        comm.on([kept = this->shared_from_this(), &messages](int from, std::uint64_t round, const T& value) {
+          kept->take(epoch_of(messages), from, round, value);
         }));
-    private_access::source(comm).keep(this->shared_from_this());
+    keep_rounds(messages, this->shared_from_this());
   }
   // The value goes to this rank itself, so that a round ends in a handler.
   void give(std::uint64_t round, const T& value) const { part_->send(rank_, rank_, round, value); }

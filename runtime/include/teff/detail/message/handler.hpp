@@ -2,7 +2,7 @@
 #pragma once
 
 #include <teff/detail/message/arguments.hpp>
-#include <teff/detail/message/communicator_core.hpp>
+#include <teff/detail/message/message_access.hpp>
 #include <teff/detail/scheduler/task_name.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/named.hpp>

@@ -1,9 +1,10 @@
 // Large messages: the offers of the sender, and the slots of the receiver (src/message/large.md).
 #pragma once
 
+#include <teff/detail/message/message_access.hpp>
 #include <teff/detail/message/packet.hpp>
-#include <teff/detail/message/wire.hpp>
 #include <teff/transport.hpp>
+#include "message/wire.hpp"
 
 #include <array>
 #include <cstddef>
@@ -18,14 +19,6 @@
 namespace teff::detail {
 
 class communicator_core;
-
-// The program's two functions on the receiver, for arguments as bytes.
-struct large_functions {
-  // Returns memory for so many bytes. Throws wrong_landing, and what the function of the program throws.
-  std::function<std::span<std::byte>(std::span<const std::byte> arguments, std::size_t bytes)> land;
-  // The data are there.
-  std::function<void(std::span<const std::byte> arguments, std::span<std::byte> data)> arrived;
-};
 
 class large_messages {
  public:

@@ -1,8 +1,8 @@
 // Messages that have come and wait to be handled (src/message/README.md).
 #pragma once
 
-#include <teff/detail/message/wire.hpp>
 #include <teff/transport.hpp>
+#include "message/wire.hpp"
 
 #include <atomic>
 #include <cstddef>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <teff/detail/message/argument_bytes.hpp>
-#include <teff/detail/message/completion.hpp>
+#include "message/completion.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,12 +2,13 @@
 // (src/message/README.md).
 #pragma once
 
-#include <teff/detail/message/arrived_messages.hpp>
-#include <teff/detail/message/completion.hpp>
-#include <teff/detail/message/large_messages.hpp>
-#include <teff/detail/message/wire.hpp>
+#include <teff/detail/message/message_access.hpp>
 #include <teff/detail/scheduler/spin_lock.hpp>
 #include <teff/transport.hpp>
+#include "message/arrived_messages.hpp"
+#include "message/completion.hpp"
+#include "message/large_messages.hpp"
+#include "message/wire.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -57,16 +58,6 @@ class message_host {
   virtual void take_clock_answer(std::string_view answer) { static_cast<void>(answer); }
 };
 
-struct registered_message {
-  std::string arguments;  // their types, in words
-  bool ordered = false;
-  // Takes the arguments out of the bytes, and calls the handler. Throws malformed_message, and what the
-  // handler throws.
-  std::function<void(std::span<const std::byte>)> handle;
-  // The program's functions for a large message. add() then sets `handle`.
-  std::shared_ptr<const large_functions> large = nullptr;
-};
-
 class communicator_core {
  public:
   // `window`: so many bytes of messages may be on their way to one rank before its senders wait. `patience`:
@@ -114,6 +105,7 @@ class communicator_core {
   // Something on this rank has failed. The epoch ends on all ranks as soon as it can. The other ranks get
   // `where` and the exception's words.
   void fail(std::exception_ptr why, const std::string& where = {}) noexcept;
+  [[nodiscard]] const std::atomic<unsigned>& marks() const noexcept { return marks_; }
   [[nodiscard]] bool cancelled() const noexcept {
     return (marks_.load(std::memory_order_relaxed) & cancelled_mark) != 0;
   }
@@ -242,8 +234,7 @@ class communicator_core {
   std::atomic<bool> in_body_{false};
   std::atomic<std::uint64_t> holds_{0};
   std::atomic<bool> leaves_{false};
-  // Reasons why sending and handling leave their usual path, in one word so that one look suffices.
-  static constexpr unsigned cancelled_mark = 1;
+  // Beside cancelled_mark.
   static constexpr unsigned traced_mark = 2;
   static constexpr unsigned watched_mark = 4;
   const unsigned own_marks_;  // the marks with which each epoch begins

@@ -1,11 +1,11 @@
 // A communicator as the workers of a runtime see it: a source of handlers to run.
 #pragma once
 
-#include <teff/detail/message/communicator_core.hpp>
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/detail/scheduler/waiters.hpp>
 #include <teff/error.hpp>
 #include <teff/runtime.hpp>
+#include "message/communicator_core.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -23,32 +23,6 @@ namespace teff::detail {
 
 // A rank that leaves, among what is left in an epoch.
 inline constexpr std::uint64_t leaver = std::uint64_t{1} << 40;
-
-// A rank's work besides messages that belongs to an epoch, such as a task graph.
-class epoch_part {
- public:
-  virtual ~epoch_part() = default;
-  // As in message_host. The thread that makes at_rest() true calls message_source::look_again() then.
-  [[nodiscard]] virtual bool at_rest() noexcept = 0;
-  // Called by a worker when handlers have run: it may run what they have made ready, before it looks at
-  // anything else.
-  virtual void follow_handlers() noexcept = 0;
-  [[nodiscard]] virtual std::uint64_t left() noexcept = 0;
-  // A description of what goes on.
-  [[nodiscard]] virtual std::string state() const = 0;
-};
-
-// Rounds of a reduction (collectives.hpp), which are to be complete when their epoch ends.
-class kept_rounds {
- public:
-  virtual ~kept_rounds() = default;
-  // How many of this epoch wait for values on this rank.
-  [[nodiscard]] virtual std::uint64_t waiting(std::uint64_t epoch) = 0;
-  // A description of these rounds, and of the ranks that they wait for; empty if none waits.
-  [[nodiscard]] virtual std::string waits_in_words(std::uint64_t epoch) = 0;
-};
-
-class replay_ranks;  // makes a communicator under another name
 
 class message_source final : public polled_source, private message_host {
  public:
