@@ -1,6 +1,7 @@
 // The table of keys without a place, used by one thread. graph_model_test.cpp uses it with several.
 #include <gtest/gtest.h>
-#include <teff/detail/graph/key_chains.hpp>
+
+#include "graph/key_chains.hpp"
 
 #include <atomic>
 #include <cstddef>

@@ -71,7 +71,7 @@ class distributed_graph {
   template <class F>
     requires std::is_invocable_r_v<int, F&, const Key&>
   distributed_graph& rank(F&& f) {
-    rank_.set(std::forward<F>(f));
+    rank_.template set<Key>(std::forward<F>(f));
     return *this;
   }
   // These five as for task_graph, for the tasks of this rank. If a body throws, tasks that have not begun
@@ -79,13 +79,13 @@ class distributed_graph {
   template <class F>
     requires std::is_invocable_r_v<int, F&, const Key&>
   distributed_graph& indegree(F&& f) {
-    tasks_->functions.indegree.set(std::forward<F>(f));
+    tasks_->functions.indegree.template set<Key>(std::forward<F>(f));
     return *this;
   }
   template <class F>
     requires std::is_invocable_v<F&, const Key&>
   distributed_graph& body(F&& f) {
-    tasks_->functions.body.set(
+    tasks_->functions.body.template set<Key>(
         [this, traced = detail::traced_body<std::decay_t<F>>{std::forward<F>(f)}](const Key& key) mutable {
           if (part_.cancelled()) return;
           detail::catch_all(
@@ -97,13 +97,13 @@ class distributed_graph {
   template <class F>
     requires std::is_invocable_r_v<unsigned, F&, const Key&>
   distributed_graph& place(F&& f) {
-    tasks_->functions.place.set(std::forward<F>(f));
+    tasks_->functions.place.template set<Key>(std::forward<F>(f));
     return *this;
   }
   template <class F>
     requires std::is_invocable_r_v<int, F&, const Key&>
   distributed_graph& priority(F&& f) {
-    tasks_->functions.priority.set(std::forward<F>(f));
+    tasks_->functions.priority.template set<Key>(std::forward<F>(f));
     return *this;
   }
   // As for task_graph. Each rank has an array for all `count` numbers.
@@ -116,7 +116,7 @@ class distributed_graph {
   template <class F>
     requires std::is_invocable_r_v<std::size_t, F&, const Key&>
   distributed_graph& dense(std::size_t count, F&& number) {
-    tasks_->functions.number.set(std::forward<F>(number));
+    tasks_->functions.number.template set<Key>(std::forward<F>(number));
     tasks_->count_by_number(count);
     return *this;
   }
@@ -131,7 +131,7 @@ class distributed_graph {
   template <class F>
     requires detail::says_whether<F, const Key&, const Data&...>
   distributed_graph& arrived(F&& f) {
-    arrived_.set([each = std::forward<F>(f)](const arrival& came) mutable {
+    arrived_.template set<arrival>([each = std::forward<F>(f)](const arrival& came) mutable {
       const auto call = [&](const Key& key, const Data&... data) { return std::invoke(each, key, data...); };
       if constexpr (std::is_void_v<std::invoke_result_t<F&, const Key&, const Data&...>>) {
         std::apply(call, came);
@@ -332,7 +332,7 @@ class distributed_graph {
 
   void count_here(const Key& key, const Data&... data) {
     if (part_.cancelled()) return;
-    if (arrived_ && !arrived_(arrival(key, data...))) return;
+    if (const arrival all(key, data...); arrived_ && !arrived_(&all)) return;
     tasks_->fulfill(key);
   }
   // From another rank.
@@ -349,7 +349,7 @@ class distributed_graph {
                       [&] { part_.fail(std::current_exception(), "key " + detail::key_text(key) + ": "); });
   }
   [[nodiscard]] int rank_of(const Key& key) {
-    const int to = rank_ ? rank_(key) : 0;
+    const int to = rank_ ? rank_(&key) : 0;
     if (to < 0 || to >= part_.ranks()) [[unlikely]]
       refuse_rank(key, to);
     return to;
@@ -377,8 +377,8 @@ class distributed_graph {
   }
 
   std::shared_ptr<tasks> tasks_;
-  detail::function_of<int, Key> rank_;
-  detail::function_of<bool, arrival> arrived_;  // whether the key counts
+  detail::function_of<int> rank_;
+  detail::function_of<bool> arrived_;  // whether the key counts
   std::uint32_t number_ = 0;
   detail::graph_part part_;  // the first to go: then nothing runs any more
 };

@@ -109,7 +109,7 @@ class distributed_replay {
   template <class F>
     requires std::is_invocable_r_v<int, F&, const Key&>
   distributed_replay& rank(F&& f) {
-    rank_.set(std::forward<F>(f));
+    rank_.template set<Key>(std::forward<F>(f));
     return *this;
   }
 
@@ -225,7 +225,7 @@ class distributed_replay {
     return found;
   }
   [[nodiscard]] int checked_rank(const Key& key) {
-    const int where = rank_ ? rank_(key) : 0;
+    const int where = rank_ ? rank_(&key) : 0;
     if (where < 0 || where >= ranks_.messages().ranks())
       detail::throw_error(misuse("teff::distributed_replay: rank() of the key " + detail::key_text(key) +
                                  " is " + std::to_string(where) + ", and the ranks are 0 to " +
@@ -327,7 +327,7 @@ class distributed_replay {
   state state_ = state::open;
   std::vector<std::vector<own_task>> own_;  // by worker, in their order
   by_key<place> places_;                    // of these
-  detail::function_of<int, Key> rank_;
+  detail::function_of<int> rank_;
   by_key<detail::rank_task> read_from_;
   std::vector<std::vector<place>> found_;  // by rank, where what was asked for is
   std::vector<std::vector<Key>> keys_;     // by part

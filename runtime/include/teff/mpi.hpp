@@ -1,11 +1,11 @@
 // mpi: a job whose ranks are processes that MPI has started. Target teff::mpi.
 #pragma once
 
+#include <teff/detail/platform/durations.hpp>
 #include <teff/task_coroutine.hpp>
 #include <teff/transport.hpp>
 
 #include <array>
-#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>

@@ -13,13 +13,13 @@
 //   worker, they run on the workers of default_runtime().
 #pragma once
 
+#include <teff/detail/platform/durations.hpp>
 #include <teff/detail/private_access.hpp>
 #include <teff/detail/scheduler/job.hpp>
 #include <teff/detail/scheduler/run_call.hpp>
 #include <teff/error.hpp>
 #include <teff/future.hpp>
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>

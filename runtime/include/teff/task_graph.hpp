@@ -118,7 +118,7 @@ class task_graph {
   template <class F>
     requires std::is_invocable_r_v<int, F&, const Key&>
   task_graph& indegree(F&& f) {
-    graph_->functions.indegree.set(std::forward<F>(f));
+    graph_->functions.indegree.template set<Key>(std::forward<F>(f));
     return *this;
   }
   // Sets what the task of a key does. A trace shows the name that named() has given to it. If a body throws,
@@ -126,7 +126,7 @@ class task_graph {
   template <class F>
     requires std::is_invocable_v<F&, const Key&>
   task_graph& body(F&& f) {
-    graph_->functions.body.set(detail::traced_body<std::decay_t<F>>{std::forward<F>(f)});
+    graph_->functions.body.template set<Key>(detail::traced_body<std::decay_t<F>>{std::forward<F>(f)});
     return *this;
   }
   // Sets which worker runs the task of a key: the index of a worker, or `anywhere`, as without place(). If
@@ -147,7 +147,7 @@ class task_graph {
   template <class F>
     requires std::is_invocable_r_v<unsigned, F&, const Key&>
   task_graph& place(F&& f, placement binds = placement::should) {
-    graph_->functions.place.set(std::forward<F>(f));
+    graph_->functions.place.template set<Key>(std::forward<F>(f));
     graph_->prefer_places(binds == placement::should);
     return *this;
   }
@@ -174,7 +174,7 @@ class task_graph {
   template <class F>
     requires std::is_invocable_r_v<std::size_t, F&, const Key&>
   task_graph& dense(std::size_t count, F&& number) {
-    graph_->functions.number.set(std::forward<F>(number));
+    graph_->functions.number.template set<Key>(std::forward<F>(number));
     graph_->count_by_number(count);
     return *this;
   }
@@ -188,7 +188,7 @@ class task_graph {
   template <class F>
     requires std::is_invocable_r_v<int, F&, const Key&>
   task_graph& priority(F&& f) {
-    graph_->functions.priority.set(std::forward<F>(f));
+    graph_->functions.priority.template set<Key>(std::forward<F>(f));
     return *this;
   }
   // Sets a function for keys that are sent: a key with a place is sent there by any other thread that fulfils
@@ -216,12 +216,12 @@ class task_graph {
     requires detail::says_whether<F, const Key&>
   task_graph& received(F&& f) {
     if constexpr (std::is_void_v<std::invoke_result_t<F&, const Key&>>) {
-      graph_->functions.received.set([each = std::forward<F>(f)](const Key& key) mutable {
+      graph_->functions.received.template set<Key>([each = std::forward<F>(f)](const Key& key) mutable {
         std::invoke(each, key);
         return true;
       });
     } else {
-      graph_->functions.received.set(std::forward<F>(f));
+      graph_->functions.received.template set<Key>(std::forward<F>(f));
     }
     return *this;
   }

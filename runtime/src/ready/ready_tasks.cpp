@@ -5,6 +5,8 @@
 
 namespace teff::detail {
 
+template class ready_deque<ready_node>;
+
 void own_queue::push_by_priority(ready_node* task) {
   for (; first_ != nullptr; first_ = first_->next_in_line) add_to_heap(first_);
   last_ = nullptr;

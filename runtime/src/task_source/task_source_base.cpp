@@ -271,11 +271,15 @@ bool task_source_base::look_around(unsigned worker, bool takes) noexcept {
   return any;
 }
 
+void task_source_base::give_way() noexcept {
+  std::this_thread::yield();
+}
+
 // The waiter does for the workers what is to be done in their tables, since they may be busy with something
 // else for long. The source is at rest, so a worker is inside only to look whether there is something to do.
 task_source_base::visit::visit(task_source_base& of) noexcept : of_(of) {
   for (auto& each : of.accounts_)
-    while (!each.enter()) std::this_thread::yield();
+    while (!each.enter()) give_way();
 }
 
 task_source_base::visit::~visit() {

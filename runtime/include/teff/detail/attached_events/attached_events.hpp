@@ -1,12 +1,12 @@
 // Events for which the ends of tasks wait (src/attached_events/README.md).
 #pragma once
 
+#include <teff/detail/platform/durations.hpp>
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/detail/task_source/task_source_base.hpp>
 
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>

@@ -18,17 +18,11 @@ inline constexpr bool flow_keeps_blocks = !__has_feature(address_sanitizer);
 inline constexpr bool flow_keeps_blocks = true;
 #endif
 
-template <std::size_t Bytes>
-struct alignas(64) flow_block {
-  flow_block* next = nullptr;
-  std::byte rest[Bytes - sizeof(void*)];
-};
-
 struct flow_exchange {
-  node_exchange<flow_block<192>> small;
-  node_exchange<flow_block<384>> middle;
-  node_exchange<flow_block<576>> large;
-  node_exchange<flow_block<832>> loop;  // a worksharing task on a few workers
+  node_exchange small{192, 64};
+  node_exchange middle{384, 64};
+  node_exchange large{576, 64};
+  node_exchange loop{832, 64};  // a worksharing task on a few workers
 };
 
 // One thread at a time uses it. A thread may give a block to another pool of the same exchange.
@@ -42,37 +36,37 @@ class flow_pool {
     if (!flow_keeps_blocks) return ::operator new(bytes, alignment);
     if (bytes <= 192) {
       bytes = 192;
-      return small_.take();
+      return small_.take(192);
     }
     if (bytes <= 384) {
       bytes = 384;
-      return middle_.take();
+      return middle_.take(384);
     }
     if (bytes <= 576) {
       bytes = 576;
-      return large_.take();
+      return large_.take(576);
     }
     if (bytes <= 832) {
       bytes = 832;
-      return loop_.take();
+      return loop_.take(832);
     }
     return ::operator new(bytes, alignment);
   }
   void give(void* block, std::uint32_t bytes) noexcept {
     if (!flow_keeps_blocks) return ::operator delete(block, alignment);
-    if (bytes == 192) return small_.give(static_cast<flow_block<192>*>(block));
-    if (bytes == 384) return middle_.give(static_cast<flow_block<384>*>(block));
-    if (bytes == 576) return large_.give(static_cast<flow_block<576>*>(block));
-    if (bytes == 832) return loop_.give(static_cast<flow_block<832>*>(block));
+    if (bytes == 192) return small_.give(block);
+    if (bytes == 384) return middle_.give(block);
+    if (bytes == 576) return large_.give(block);
+    if (bytes == 832) return loop_.give(block);
     ::operator delete(block, alignment);
   }
 
  private:
   static constexpr std::align_val_t alignment{64};
-  node_pool<flow_block<192>> small_;
-  node_pool<flow_block<384>> middle_;
-  node_pool<flow_block<576>> large_;
-  node_pool<flow_block<832>> loop_;
+  node_pool small_;
+  node_pool middle_;
+  node_pool large_;
+  node_pool loop_;
 };
 
 }  // namespace teff::detail

@@ -1,14 +1,11 @@
 // The functions by which the user describes the tasks of a graph.
 #pragma once
 
-#include <teff/detail/exceptions.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
-#include <teff/error.hpp>
 
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -22,39 +19,38 @@ template <class F, class... Arguments>
 concept says_whether =
     std::is_invocable_v<F&, Arguments...> && yes_or_no<std::invoke_result_t<F&, Arguments...>>;
 
-// A function from `const Argument&` to `Result`, kept without its type: one indirect call, nothing else.
-// Unlike std::function it is called without being copyable, and without a check whether there is one.
-template <class Result, class Argument>
+// A function from a `const Argument&` to `Result`, kept without the types of both: one indirect call, nothing
+// else. Unlike std::function it is called without being copyable, and without a check whether there is one.
+template <class Result>
 class function_of {
  public:
-  function_of() = default;
-
   // Throws std::bad_alloc, and what moving or copying the callable throws.
-  template <class F>
+  template <class Argument, class F>
   void set(F&& f) {
     using callable = std::decay_t<F>;
     object_ = {new callable(std::forward<F>(f)), [](void* object) { delete static_cast<callable*>(object); }};
-    call_ = [](void* object, const Argument& argument) -> Result {
-      return static_cast<Result>(std::invoke(*static_cast<callable*>(object), argument));
+    call_ = [](void* object, const void* argument) -> Result {
+      return static_cast<Result>(
+          std::invoke(*static_cast<callable*>(object), *static_cast<const Argument*>(argument)));
     };
   }
   explicit operator bool() const noexcept { return call_ != nullptr; }
-  Result operator()(const Argument& argument) const { return call_(object_.get(), argument); }
+  // `argument`: the address of an Argument.
+  Result operator()(const void* argument) const { return call_(object_.get(), argument); }
 
  private:
   std::unique_ptr<void, void (*)(void*)> object_{nullptr, [](void*) {}};
-  Result (*call_)(void*, const Argument&) = nullptr;
+  Result (*call_)(void*, const void*) = nullptr;
 };
 
-// The functions that the user has set, of any callable types: a call is one indirect call.
-template <class Key>
+// The functions that the user has set, of the graph's keys.
 struct graph_functions {
-  function_of<int, Key> indegree;
-  function_of<void, Key> body;
-  function_of<unsigned, Key> place;
-  function_of<int, Key> priority;
-  function_of<bool, Key> received;  // whether the key counts
-  function_of<std::size_t, Key> number;
+  function_of<int> indegree;
+  function_of<void> body;
+  function_of<unsigned> place;
+  function_of<int> priority;
+  function_of<bool> received;  // whether the key counts
+  function_of<std::size_t> number;
 
   // Throws misuse where one of the two is missing that every graph needs.
   void expect_complete(const char* caller) const {
@@ -63,10 +59,7 @@ struct graph_functions {
   }
 
  private:
-  [[noreturn, gnu::cold]] void throw_incomplete(const char* caller) const {
-    throw_error(
-        misuse(std::string(caller) + ": the graph has " + (indegree ? "no body()" : "no indegree()")));
-  }
+  [[noreturn, gnu::cold]] void throw_incomplete(const char* caller) const;
 };
 
 // A body that a trace records. No worker pushes a task of a graph, so it counts as spawned when it begins.

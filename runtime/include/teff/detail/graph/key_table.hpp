@@ -1,14 +1,13 @@
 // The state that a graph keeps of a task, and the hash table of the keys that one worker counts.
 #pragma once
 
-#include <teff/detail/exceptions.hpp>
-#include <teff/detail/graph/key_text.hpp>
 #include <teff/detail/graph/zeroed_array.hpp>
 #include <teff/detail/ready/ready_queues.hpp>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <utility>
 
 namespace teff::detail {
@@ -21,32 +20,37 @@ enum class counting : std::uint8_t { own_table, chains, counters, none };
 // fulfilment only. It stays in a chain of a table for that time, so that one fulfilment too many finds it;
 // `next_in_line` belongs to the worker that runs it.
 // `next_in_line` also links requests to key_chains.
-template <class Key>
 struct graph_node : ready_node {
   int received;
   int needed;
   counting counted;            // by what its fulfilments were
   bool ended;                  // for key_chains: a request to take the node out
   std::atomic<bool> ran;       // the task has run; for key_chains
-  graph_node* next = nullptr;  // in a chain, or among the free
+  graph_node* next = nullptr;  // in a chain
   std::size_t hash;            // where counters count, the key's number
-  union {
-    Key key;
-  };
 
   graph_node() noexcept {}
-  ~graph_node() {}
-  [[nodiscard]] bool same_key(const graph_node& other) const {
-    return hash == other.hash && equal_keys(key, other.key);
-  }
 };
+
+// The key lies behind the node, so many bytes after where that begins.
+template <class Key>
+inline constexpr std::size_t key_at = (sizeof(graph_node) + alignof(Key) - 1) / alignof(Key) * alignof(Key);
+template <class Key>
+inline constexpr std::size_t node_alignment = alignof(graph_node) > alignof(Key) ? alignof(graph_node)
+                                                                                 : alignof(Key);
+template <class Key>
+inline constexpr std::size_t node_bytes =
+    (key_at<Key> + sizeof(Key) + node_alignment<Key> - 1) / node_alignment<Key> * node_alignment<Key>;
+template <class Key>
+[[nodiscard]] const Key& key_of(const graph_node& node) noexcept {
+  return *std::launder(reinterpret_cast<const Key*>(reinterpret_cast<const std::byte*>(&node) + key_at<Key>));
+}
 
 // The keys that one worker counts. Used only by the thread that is in the worker's place. It grows a few
 // buckets at a time, so that no fulfilment waits until all keys have moved. Meanwhile a key lies in the old
 // table or in the larger one. The first look for a key moves its bucket.
-template <class Key>
 class key_table {
-  using node = graph_node<Key>;
+  using node = graph_node;
 
  public:
   key_table() = default;
@@ -55,17 +59,21 @@ class key_table {
 
   // While the table grows this may not find a key that is there, and find_unmoved() does: apart, so that a
   // fulfilment which finds its key at once saves no registers for the other case.
-  [[nodiscard]] node* find(std::size_t hash, const Key& key) const noexcept {
+  //
+  // is_it(node): whether the node has that key.
+  template <class Is>
+  [[nodiscard]] node* find(std::size_t hash, Is is_it) const {
     node* at = buckets_[hash & mask_];
-    while (at != nullptr && !(at->hash == hash && equal_keys(at->key, key))) at = at->next;
+    while (at != nullptr && !(at->hash == hash && is_it(*at))) at = at->next;
     return at;
   }
   // After find() has found no such key.
-  [[nodiscard]] node* find_unmoved(std::size_t hash, const Key& key) noexcept {
+  template <class Is>
+  [[nodiscard]] node* find_unmoved(std::size_t hash, Is is_it) {
     if (old_ == nullptr) [[likely]]
       return nullptr;
     move(hash & mask_ / growth);
-    return find(hash, key);
+    return find(hash, is_it);
   }
   // After neither has found such a key.
   void insert(node* added) noexcept {
@@ -106,37 +114,12 @@ class key_table {
     *at = gone->next;
     --size_;
   }
-  [[gnu::noinline]] void erase_while_growing(node* gone) noexcept {
-    move(gone->hash & mask_ / growth);
-    take_out(gone);
-  }
+  [[gnu::noinline]] void erase_while_growing(node* gone) noexcept;
 
-  // A table of which not all was moved is not crowded: moved_at_once buckets were for each key since.
-  // Without memory it stays as it is, and its chains get longer.
-  [[gnu::noinline]] void grow() noexcept {
-    zeroed_array<node*> larger;
-    catch_all([&] { larger = zeroed_array<node*>(growth * (mask_ + 1)); }, [] {});
-    if (larger.get() == nullptr) return;
-    old_ = std::exchange(buckets_, larger.get());
-    old_allocated_ = std::exchange(allocated_, std::move(larger));
-    mask_ = growth * (mask_ + 1) - 1;
-    moved_ = 0;
-  }
-  // A bucket of the old table.
-  [[gnu::noinline]] void move(std::size_t at) noexcept {
-    for (node* chain = std::exchange(old_[at], nullptr); chain != nullptr;)
-      put(std::exchange(chain, chain->next));
-  }
-  [[gnu::noinline]] void move_some() noexcept {
-    for (const auto end = moved_ + moved_at_once; moved_ < end; ++moved_) move(moved_);
-    if (moved_ <= mask_ / growth) {
-      // The keys that come next are in memory, and each is read for its hash.
-      for (auto at = moved_; at < moved_ + moved_at_once; ++at) __builtin_prefetch(old_[at]);
-      return;
-    }
-    old_ = nullptr;
-    old_allocated_ = {};
-  }
+  // Not inline, as they are rare.
+  [[gnu::noinline]] void grow() noexcept;
+  [[gnu::noinline]] void move(std::size_t at) noexcept;
+  [[gnu::noinline]] void move_some() noexcept;
 
   static constexpr std::size_t few = 64;
   static constexpr std::size_t moved_at_once = 4;

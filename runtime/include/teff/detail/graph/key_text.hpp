@@ -7,15 +7,12 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
-#include <exception>
 #include <ostream>
 #include <ranges>
-#include <sstream>
 #include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace teff::detail {
 
@@ -64,23 +61,13 @@ void print_key(std::ostream& out, const Key& key) {
   }
 }
 
+// What print(out, what) prints.
+[[nodiscard]] std::string printed(void (*print)(std::ostream& out, const void* what), const void* what);
+
 template <class Key>
 std::string key_text(const Key& key) {
-  std::ostringstream out;
-  print_key(out, key);
-  return out.str();
+  return printed([](std::ostream& out, const void* what) { print_key(out, *static_cast<const Key*>(what)); },
+                 &key);
 }
-
-// Keys that wait for fulfilments that nobody will make, for an error that names some of them.
-struct leftovers {
-  // How many keys an error names.
-  static constexpr std::size_t most_names = 8;
-
-  std::size_t count = 0;
-  std::vector<std::string> names;  // of some, in words
-
-  // Null if there are none.
-  [[nodiscard]] std::exception_ptr error() const;
-};
 
 }  // namespace teff::detail

@@ -4,12 +4,11 @@
 // src/ready/README.md. tests/graph_model_test.cpp checks this very code.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <vector>
+#include <utility>
 
 namespace teff::detail {
 
@@ -18,6 +17,7 @@ template <class T, template <class> class Atomic = std::atomic, std::size_t few 
 class ready_deque {
  public:
   ready_deque() noexcept = default;
+  ~ready_deque();
   ready_deque(const ready_deque&) = delete;
   ready_deque& operator=(const ready_deque&) = delete;
 
@@ -79,13 +79,7 @@ class ready_deque {
     std::int64_t capacity;
     Atomic<T*>* items;
   };
-  struct allocated_ring : ring {
-    explicit allocated_ring(std::int64_t size)
-        : ring{size, nullptr}, memory(std::make_unique<Atomic<T*>[]>(static_cast<std::size_t>(size))) {
-      this->items = memory.get();
-    }
-    std::unique_ptr<Atomic<T*>[]> memory;
-  };
+  struct allocated_ring;
 
   ring* with_room(std::int64_t bottom) {
     // Acquire: pairs with the exchange in steal(): the slot that is written again was read.
@@ -93,25 +87,45 @@ class ready_deque {
     auto* const items = items_.load(std::memory_order_relaxed);
     return bottom - top < items->capacity ? items : grow(top, bottom);
   }
-  [[gnu::noinline]] ring* grow(std::int64_t top, std::int64_t bottom) {
-    auto* const old = items_.load(std::memory_order_relaxed);
-    const auto capacity = std::max(2 * old->capacity, least_allocated);
-    ring* const larger = rings_.emplace_back(std::make_unique<allocated_ring>(capacity)).get();
-    for (auto i = top; i < bottom; ++i)
-      larger->at(i).store(old->at(i).load(std::memory_order_relaxed), std::memory_order_relaxed);
-    // Release: the items, to the acquire in steal().
-    items_.store(larger, std::memory_order_release);
-    return larger;
-  }
+  [[gnu::noinline]] ring* grow(std::int64_t top, std::int64_t bottom);
 
   static constexpr std::int64_t least_allocated = 16 * few;
 
   alignas(64) Atomic<std::int64_t> top_{0};
   alignas(64) Atomic<std::int64_t> bottom_{0};
   Atomic<ring*> items_{&first_};
-  std::vector<std::unique_ptr<allocated_ring>> rings_;  // thieves may still read the old ones
+  allocated_ring* newest_ = nullptr;  // and those before: thieves may still read the old ones
   Atomic<T*> few_[few] = {};
   ring first_{few, few_};
 };
+
+template <class T, template <class> class Atomic, std::size_t few>
+struct ready_deque<T, Atomic, few>::allocated_ring : ring {
+  explicit allocated_ring(std::int64_t size)
+      : ring{size, nullptr}, memory(std::make_unique<Atomic<T*>[]>(static_cast<std::size_t>(size))) {
+    this->items = memory.get();
+  }
+  std::unique_ptr<Atomic<T*>[]> memory;
+  allocated_ring* before = nullptr;
+};
+
+template <class T, template <class> class Atomic, std::size_t few>
+ready_deque<T, Atomic, few>::~ready_deque() {
+  while (newest_ != nullptr) delete std::exchange(newest_, newest_->before);
+}
+
+template <class T, template <class> class Atomic, std::size_t few>
+typename ready_deque<T, Atomic, few>::ring* ready_deque<T, Atomic, few>::grow(std::int64_t top,
+                                                                              std::int64_t bottom) {
+  auto* const old = items_.load(std::memory_order_relaxed);
+  const auto capacity = 2 * old->capacity < least_allocated ? least_allocated : 2 * old->capacity;
+  auto* const larger = new allocated_ring(capacity);
+  larger->before = std::exchange(newest_, larger);
+  for (auto i = top; i < bottom; ++i)
+    larger->at(i).store(old->at(i).load(std::memory_order_relaxed), std::memory_order_relaxed);
+  // Release: the items, to the acquire in steal().
+  items_.store(larger, std::memory_order_release);
+  return larger;
+}
 
 }  // namespace teff::detail

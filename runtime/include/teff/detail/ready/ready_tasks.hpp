@@ -12,6 +12,8 @@
 
 namespace teff::detail {
 
+extern template class ready_deque<ready_node>;  // src/ready/ready_tasks.cpp
+
 // Only the worker that owns the queues calls these functions, but for those under "For thieves".
 class ready_tasks {
  public:

@@ -37,7 +37,7 @@ class graph_recorder {
   // The graph must be at rest now, and when the recorder ends.
   graph_recorder(graph& recorded, unsigned workers, Next& next)
       : graph_(recorded), next_(next), logs_(workers), body_(std::move(recorded.functions.body)) {
-    graph_.functions.body.set([this](const Key& key) { run(key); });
+    graph_.functions.body.template set<Key>([this](const Key& key) { run(key); });
   }
   ~graph_recorder() { graph_.functions.body = std::move(body_); }
   graph_recorder(const graph_recorder&) = delete;
@@ -126,7 +126,7 @@ class graph_recorder {
   void run(const Key& key) {
     running_body observer(logs_[here().index], next_, key);
     const observed_here here({&graph_, static_cast<release_observer<Key>*>(&observer)});
-    body_(key);
+    body_(&key);
   }
 
   [[nodiscard]] std::unordered_map<Key, replay_task, Hash> all_places() const {
@@ -145,7 +145,7 @@ class graph_recorder {
   graph& graph_;
   Next& next_;
   std::vector<log> logs_;
-  function_of<void, Key> body_;
+  function_of<void> body_;
 };
 
 }  // namespace teff::detail

@@ -1,8 +1,9 @@
 // The processor's counter.
 #pragma once
 
+#include <teff/detail/platform/durations.hpp>
+
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 
 namespace teff::detail {

@@ -5,9 +5,9 @@
 #pragma once
 
 #include <teff/detail/platform/doorbell.hpp>
+#include <teff/detail/platform/durations.hpp>
 
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>

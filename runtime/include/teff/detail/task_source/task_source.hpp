@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <exception>
-#include <thread>
 #include <utility>
 
 namespace teff::detail {
@@ -201,7 +200,7 @@ template <class Derived, class Worker>
 void task_source<Derived, Worker>::come_back(Worker& here) noexcept {
   while (here.inside != here.index && !enter(here)) {
     leave_if_forked();
-    std::this_thread::yield();
+    give_way();
   }
 }
 

@@ -129,6 +129,8 @@ class task_source_base : public source {
   // For these, of a source that shares its places. The caller is in the place.
   [[nodiscard]] virtual bool has_work(unsigned /*place*/) noexcept { return false; }
   virtual void take_from(unsigned /*place*/, unsigned /*worker*/) noexcept {}
+  // Another thread may have the core.
+  static void give_way() noexcept;
   // While it lives, no worker is in its place. Of a source at rest.
   class visit {
    public:

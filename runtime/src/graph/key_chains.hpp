@@ -31,8 +31,15 @@ namespace teff::detail {
 // - next_in_line: a pointer to a Node or to its base; the line of ready nodes or requests uses it
 // - std::size_t hash; int received, needed
 // - bool ended, Atomic<bool> ran: false at first
-// - bool same_key(const Node&)
-template <class Node, template <class> class Atomic = std::atomic>
+//
+// Same()(a, b) says whether two nodes have the same key: as a.same_key(b) does, unless it is given.
+struct same_by_member {
+  template <class Node>
+  bool operator()(const Node& a, const Node& b) const {
+    return a.same_key(b);
+  }
+};
+template <class Node, template <class> class Atomic = std::atomic, class Same = same_by_member>
 class key_chains {
  public:
   struct shape {
@@ -40,7 +47,8 @@ class key_chains {
     unsigned spread = 3;       // 2^spread words for each of them: so that no two lie in one cache line
     unsigned long_chain = 6;   // a chain of so many nodes asks whether the table is crowded
   };
-  explicit key_chains(shape of) : long_chain_(of.long_chain), first_(of.buckets, of.spread) {}
+  explicit key_chains(shape of, Same same = {})
+      : same_(same), long_chain_(of.long_chain), first_(of.buckets, of.spread) {}
   key_chains(const key_chains&) = delete;
   key_chains& operator=(const key_chains&) = delete;
   static void* operator new(std::size_t bytes, std::align_val_t /*alignment*/) {
@@ -250,7 +258,7 @@ class key_chains {
   }
 
   template <class Over>
-  static void see_to(Node& request, Node*& chain, outcome& result, Over over) {
+  void see_to(Node& request, Node*& chain, outcome& result, Over over) {
     if (request.ended) {
       take_out(request, chain, result);
     } else {
@@ -267,8 +275,8 @@ class key_chains {
   }
 
   template <class Over>
-  static void add_up(Node& more, Node*& chain, outcome& result, Over over) {
-    Node* const found = find(chain, [&](Node& each) { return each.same_key(more); }, result).first;
+  void add_up(Node& more, Node*& chain, outcome& result, Over over) {
+    Node* const found = find(chain, [&](Node& each) { return same_(each, more); }, result).first;
     if (found == nullptr) return add(more, chain, result);
     count(*found, result, over);
     push(&more, result.spare);
@@ -364,6 +372,7 @@ class key_chains {
     return false;
   }
 
+  const Same same_;
   const unsigned long_chain_;
   table first_;
   Atomic<table*> current_{&first_};  // of which not all was moved

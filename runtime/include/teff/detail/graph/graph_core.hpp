@@ -1,0 +1,225 @@
+// A task graph's tasks, from their first fulfilled dependence until they ran (src/graph/README.md), as far as
+// the type of the keys does not matter.
+#pragma once
+
+#include <teff/detail/graph/graph_functions.hpp>
+#include <teff/detail/graph/graph_worker.hpp>
+#include <teff/detail/task_source/recycled_memory.hpp>
+#include <teff/detail/task_source/task_source.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace teff::detail {
+
+template <template <class> class Atomic>
+class dense_counters;
+
+// What a graph needs to know of the type of its keys, besides the functions below.
+struct key_shape {
+  std::size_t at;  // in its node
+  std::size_t node_bytes;
+  std::size_t node_alignment;
+  std::size_t message_bytes;
+  bool travels_plainly;  // a message is a key; else it is the address of one
+  // Destroys a key; null: there is nothing to do.
+  void (*destroy)(void* key) noexcept;
+};
+
+class graph_core : public task_source<graph_core, graph_worker> {
+  using base = task_source<graph_core, graph_worker>;
+
+ public:
+  ~graph_core() override;
+
+  graph_functions functions;
+  // The graph is being recorded or replayed: only observed tasks may fulfil keys.
+  std::atomic<bool> being_observed{false};
+
+  // Whether a worker that finds nothing to do takes tasks of another worker's place. Before the first task.
+  void prefer_places(bool prefers) noexcept;
+  [[nodiscard]] bool places_bind() const noexcept { return functions.place && !shares_places(); }
+  // Keys without a place are counted by their numbers, which are below `keys`. Throws std::bad_alloc.
+  void count_by_number(std::size_t keys);
+
+  // As hold_end(). `call`: the function that calls it, in words. Throws misuse outside a body,
+  // not_replayable.
+  [[nodiscard]] held_end<>& hold_end_of_body(const char* call);
+
+ protected:
+  graph_core(scheduler& runtime, unsigned workers, const key_shape& shape);
+
+  // In all that follows, `key` is the address of a key.
+
+  // A fulfilment by a thread that runs no task of this graph.
+  void fulfill_from_elsewhere(const void* key);
+  // Throws misuse unless the indegree of the task is 0, negative_indegree.
+  void expect_to_start(const void* key, const char* call) const;
+
+  [[nodiscard]] bool counts_by_number() const noexcept { return counters_ != nullptr; }
+  void expect_number(const void* key, std::size_t number) const {
+    if (number >= numbers_) [[unlikely]]
+      refuse_number(key, number);
+  }
+  void expect_worker(const void* key, unsigned place) const {
+    if (place >= workers()) [[unlikely]]
+      refuse_place(key, place);
+  }
+  [[nodiscard]] int indegree_of(const void* key) const {
+    const int indegree = functions.indegree(key);
+    if (indegree < 0) [[unlikely]]
+      refuse_indegree(key, indegree);
+    return indegree;
+  }
+  [[nodiscard]] int priority_of(const void* key) const {
+    return functions.priority ? functions.priority(key) : 0;
+  }
+
+  // Of a node whose key was made. The first fulfilment is the one for which it was made.
+  static void begin(graph_node& made, std::size_t hash, int indegree, int priority, counting by) noexcept {
+    made.hash = hash;
+    made.received = 1;
+    made.needed = indegree > 1 ? indegree : 1;
+    made.priority = priority;
+    made.counted = by;
+    made.ended = false;
+    made.ran.store(false, std::memory_order_relaxed);
+  }
+  // A node of the table of `at` has received all that it needs, or more. `placed`: only the worker of the
+  // place may run its task.
+  [[gnu::noinline]] void ready_in_table(graph_worker& at, graph_node& task, bool placed);
+  [[gnu::noinline]] void count_own(graph_worker& here, const void* key);
+  [[gnu::noinline]] void count_numbered(graph_worker& here, std::size_t number, const void* key);
+  [[gnu::noinline]] void count_in_chains(graph_worker& here, std::size_t hash, const void* key);
+
+  // Where worker `writer` leaves messages for that place.
+  [[nodiscard]] std::atomic<void*>& ring(unsigned place, unsigned writer) noexcept {
+    return rings_[std::size_t{place} * workers() + writer];
+  }
+  [[nodiscard]] std::vector<std::atomic<void*>>& rings() noexcept { return rings_; }
+  // Without room in the ring.
+  [[gnu::noinline]] void send_to_inbox(graph_worker& here, unsigned place, const void* key);
+  [[gnu::noinline]] void receive_inbox(graph_worker& here, graph_worker& at) noexcept;
+
+  // Destroys the keys that are left in a graph whose runtime was shut down. For the destructor of the derived
+  // class.
+  void drop_keys() noexcept;
+
+ private:
+  friend base;
+  struct leftovers;
+  class chains;
+  struct same_key;
+
+  // ---- What depends on the type of the keys ----
+
+  // Makes a copy at `to`. Throws what copying throws, as the next.
+  virtual void copy_key(void* to, const void* key) const = 0;
+  [[nodiscard]] virtual void* boxed(const void* key) const = 0;
+  virtual void drop_box(void* box) const noexcept = 0;
+  [[nodiscard]] virtual bool are_same(const void* key, const void* other) const = 0;
+  [[nodiscard]] virtual std::string text_of(const void* key) const = 0;
+  // The indegree of the key that is its own number; negative: keys have other numbers.
+  [[nodiscard]] virtual int indegree_of_number(std::size_t number) const = 0;
+  // Of the release_observer of the task that runs here.
+  [[nodiscard]] virtual bool passes_on(void* observer, const void* key) const = 0;
+  // Within a task of this graph, on the worker of `here`: counts the key, or sends it.
+  virtual void fulfill_within(graph_worker& here, const void* key) = 0;
+  // Counts a key in the place of `at`; a key without a place.
+  virtual void count_in_place(graph_worker& at, const void* key) = 0;
+  virtual void count_without_place(graph_worker& here, const void* key) = 0;
+  // The worker of `here` is in the place of `at`, and counts what others have sent there. Returns whether
+  // there was anything.
+  virtual bool receive_at(graph_worker& here, graph_worker& at) noexcept = 0;
+  [[nodiscard]] virtual bool sees_in_rings(const graph_worker& here) const noexcept = 0;
+
+  // ---- For task_source ----
+
+  [[nodiscard]] graph_worker& state(unsigned worker) noexcept { return *states_[worker]; }
+  [[nodiscard]] bool has_priorities() const noexcept { return static_cast<bool>(functions.priority); }
+  bool receive(graph_worker& here) noexcept { return receive_at(here, here); }
+  // Not inline: it is rare, and the loop that calls it would spill registers for it.
+  [[gnu::noinline]] bool receive_outside(graph_worker& here) noexcept;
+  [[nodiscard]] bool sees_messages(const graph_worker& here) const noexcept {
+    return !here.inbox.empty() || sees_in_rings(here);
+  }
+  [[nodiscard]] bool sees_outside() const noexcept { return !outside_.empty(); }
+  [[nodiscard]] bool leaves_outside_alone(graph_worker& here) noexcept;
+  [[nodiscard]] static std::int64_t tasks_waiting(const graph_worker& here) noexcept {
+    return static_cast<std::int64_t>(here.placed.size()) + here.unplaced.load(std::memory_order_relaxed);
+  }
+  void run_body(graph_worker& /*here*/, ready_node& task) {
+    functions.body(key_in(static_cast<graph_node&>(task)));
+  }
+  [[nodiscard]] static unsigned ends_on(const graph_worker& here, const ready_node& task) noexcept {
+    return static_cast<const graph_node&>(task).counted == counting::own_table ? here.index : any_worker;
+  }
+  void end(graph_worker& here, ready_node& task) noexcept;
+  [[nodiscard]] static bool was_taken(const ready_node& task) noexcept {
+    return static_cast<const graph_node&>(task).counted == counting::none;
+  }
+  [[nodiscard]] bool has_work(unsigned place) noexcept override;
+  void take_from(unsigned place, unsigned worker) noexcept override;
+
+  // ---- Counting ----
+
+  [[nodiscard]] void* key_in(graph_node& node) const noexcept {
+    return reinterpret_cast<std::byte*>(&node) + shape_.at;
+  }
+  [[nodiscard]] const void* key_in(const graph_node& node) const noexcept {
+    return reinterpret_cast<const std::byte*>(&node) + shape_.at;
+  }
+  [[nodiscard]] const void* key_in_message(const void* message) const noexcept {
+    return shape_.travels_plainly ? message : *static_cast<void* const*>(message);
+  }
+  // Of a node and its key. Throws what copying the key throws, std::bad_alloc.
+  [[nodiscard]] graph_node& make_node(graph_worker& here, const void* key);
+  void destroy_key(graph_node& node) const noexcept {
+    if (shape_.destroy != nullptr) shape_.destroy(key_in(node));
+  }
+  void drop_node(graph_worker& here, graph_node& gone) noexcept {
+    destroy_key(gone);
+    here.pool.give(&gone);
+  }
+  [[nodiscard]] unsigned place_of(const void* key);
+  template <class Begin>
+  void queue(unsigned place, const void* key, Begin begin);
+  template <class Count>
+  void take_some(graph_worker& here, key_inbox& from, Count count) noexcept;
+  void drop_message(void* message) const noexcept;
+  void drop_messages(key_inbox& of) const noexcept;
+  [[nodiscard]] chains& unplaced();
+  [[nodiscard]] std::size_t unplaced_keys() const noexcept;
+  void drop_spare(graph_worker& here, graph_node* spare) noexcept;
+
+  // ---- Errors, and the end ----
+
+  [[noreturn, gnu::cold]] void refuse_number(const void* key, std::size_t number) const;
+  [[noreturn, gnu::cold]] void refuse_place(const void* key, unsigned place) const;
+  [[noreturn, gnu::cold]] void refuse_indegree(const void* key, int indegree) const;
+  void fail_over_fulfilled(const void* key, int needed) noexcept;
+  std::exception_ptr forget_waiting(bool named) override;
+  void forget_placed(graph_worker& here, leftovers& all);
+  void forget_unplaced(leftovers& all);
+  void note(const graph_node& left, leftovers& all) const;
+  void note_numbered(std::size_t number, std::uint32_t missing, leftovers& all) const;
+  [[nodiscard]] std::string running_task_on(unsigned worker) const override;
+
+  const key_shape shape_;
+  node_exchange nodes_;
+  std::vector<std::atomic<void*>> rings_;  // by reader, then by writer
+  unmoved_array<graph_worker> states_;
+  key_inbox outside_;                                      // keys without a place that no worker fulfilled
+  std::atomic<chains*> unplaced_{nullptr};                 // owned; made by the first thread that needs it
+  std::unique_ptr<dense_counters<std::atomic>> counters_;  // in its place, if keys are numbered
+  std::size_t numbers_ = 0;                                // of these keys
+};
+
+extern template class task_source<graph_core, graph_worker>;  // src/graph/receiving.cpp
+
+}  // namespace teff::detail

@@ -1,0 +1,174 @@
+// A fulfilment is counted, or sent to the worker that counts it; the last one makes its task ready
+// (README.md).
+#include <teff/detail/exceptions.hpp>
+#include <teff/detail/graph/graph_core.hpp>
+#include <teff/detail/scheduler/job.hpp>
+#include <teff/detail/scheduler/release_observer.hpp>
+#include <teff/detail/scheduler/source.hpp>
+#include <teff/error.hpp>
+
+#include "graph/dense_counters.hpp"
+#include "graph/graph_chains.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace teff::detail {
+
+void graph_core::ready_in_table(graph_worker& at, graph_node& task, bool placed) {
+  if (task.received > task.needed) [[unlikely]]
+    return fail_over_fulfilled(key_in(task), task.needed);
+  if (!placed) return make_ready(at, &task);
+  fail_if_thrown([&] { at.ready.push_own(&task); });
+}
+
+// A key of the worker's own place, which it has left. If it can, it stays there until the body has ended. A
+// task of another place sends the key, as it would from there: the worker calls received() when it is back.
+void graph_core::count_own(graph_worker& here, const void* key) {
+  if (was_taken(*here.running->task)) return send_to_inbox(here, here.index, key);
+  if (enter(here)) return fulfill_within(here, key);
+  send_to_inbox(here, here.index, key);
+}
+
+graph_node& graph_core::make_node(graph_worker& here, const void* key) {
+  void* const memory = here.pool.take(nodes_.bytes());
+  undo_if_thrown([&] { copy_key(static_cast<std::byte*>(memory) + shape_.at, key); },
+                 [&] { here.pool.give(memory); });
+  return *new (memory) graph_node;
+}
+
+void graph_core::count_numbered(graph_worker& here, std::size_t number, const void* key) {
+  using outcome = dense_counters<std::atomic>::outcome;
+  const outcome now = counters_->count(number, [&] { return indegree_of(key); }, here.alone);
+  if (now == outcome::counted) return;
+  if (now == outcome::waits) return here.count_unplaced(1);
+  if (now == outcome::over) [[unlikely]]
+    return fail_over_fulfilled(key, std::max(indegree_of(key), 1));
+  if (now == outcome::ready) here.count_unplaced(-1);
+  graph_node* ready = nullptr;
+  fail_if_thrown([&] {
+    const int priority = priority_of(key);
+    ready = &make_node(here, key);
+    begin(*ready, number, 1, priority, counting::counters);
+  });
+  make_ready(here, ready);
+}
+
+void graph_core::count_in_chains(graph_worker& here, std::size_t hash, const void* key) {
+  std::exception_ptr error;
+  auto outcome = unplaced().fulfill(
+      hash, [&](const graph_node& each) { return each.hash == hash && are_same(key_in(each), key); },
+      [&]() -> graph_node* {
+        graph_node* made = nullptr;
+        catch_all(
+            [&] {
+              const int indegree = indegree_of(key);
+              const int priority = priority_of(key);
+              made = &make_node(here, key);
+              begin(*made, hash, indegree, priority, counting::chains);
+            },
+            [&] { error = std::current_exception(); });
+        if (made != nullptr) here.count_unplaced(1);
+        return made;
+      },
+      [this](const graph_node& task) { fail_over_fulfilled(key_in(task), task.needed); },
+      [this](std::size_t buckets) { return unplaced_keys() > buckets; });
+  if (outcome.spare != nullptr) drop_spare(here, outcome.spare);
+  while (outcome.ready != nullptr)
+    make_ready(here, std::exchange(outcome.ready, static_cast<graph_node*>(outcome.ready->next_in_line)));
+  if (error) std::rethrow_exception(std::move(error));
+}
+
+// About so many.
+std::size_t graph_core::unplaced_keys() const noexcept {
+  std::int64_t sum = 0;
+  for (const auto& each : states_.all()) sum += each.unplaced.load(std::memory_order_relaxed);
+  return sum < 0 ? 0 : static_cast<std::size_t>(sum);
+}
+
+void graph_core::drop_spare(graph_worker& here, graph_node* spare) noexcept {
+  while (spare != nullptr) {
+    if (!spare->ran.load(std::memory_order_relaxed)) here.count_unplaced(-1);
+    drop_node(here, *std::exchange(spare, spare->next));
+  }
+}
+
+graph_core::chains& graph_core::unplaced() {
+  // Acquire: pairs with the release below.
+  if (auto* const made = unplaced_.load(std::memory_order_acquire)) return *made;
+  // Not std::call_once(), which makes a system call for each graph.
+  auto made = std::make_unique<chains>(*this);
+  chains* first = nullptr;
+  // Release: the chains. Acquire: the chains of the thread that was first.
+  if (unplaced_.compare_exchange_strong(first, made.get(), std::memory_order_acq_rel,
+                                        std::memory_order_acquire))
+    first = made.release();
+  return *first;
+}
+
+// ---- From elsewhere, and to other places ----
+
+unsigned graph_core::place_of(const void* key) {
+  if (!functions.place) return any_worker;
+  const unsigned place = functions.place(key);
+  if (place != any_worker) expect_worker(key, place);
+  return place;
+}
+
+// Leaves the key where the worker of its place finds it, or any worker. Calls begin() as key_inbox does.
+template <class Begin>
+void graph_core::queue(unsigned place, const void* key, Begin begin) {
+  void* const box = shape_.travels_plainly ? nullptr : boxed(key);
+  const void* const message = box == nullptr ? key : &box;
+  auto& to = place == any_worker ? outside_ : states_[place]->inbox;
+  undo_if_thrown([&] { to.push(message, begin); },
+                 [&] {
+                   if (box != nullptr) drop_box(box);
+                 });
+  if (place == any_worker) {
+    published(runtime());
+  } else {
+    published_to(runtime(), place);
+  }
+}
+
+void graph_core::send_to_inbox(graph_worker& here, unsigned place, const void* key) {
+  queue(place, key, [&] { account(here.index).begin_one(); });
+}
+
+void graph_core::fulfill_from_elsewhere(const void* key) {
+  functions.expect_complete("teff::task_graph::fulfill");
+  expect_runtime("teff::task_graph::fulfill");
+  if (observed.of == this) {
+    if (!passes_on(observed.observer, key)) return;
+  } else if (being_observed.load(std::memory_order_relaxed)) {
+    expect_own_process(runtime());
+    throw not_replayable("teff::task_graph: the key " + text_of(key) +
+                         " was fulfilled while the graph was recorded or replayed, but not by the "
+                         "graph's body itself; a body that is given to replay() must not fulfil keys, "
+                         "since the recording has the dependences");
+  }
+  const auto at = detail::here();
+  if (at.runtime == &runtime()) {
+    auto& here = *states_[at.index];
+    // Outside a task of this graph, the fulfilment is a further item. It ends when this worker next looks for
+    // work here.
+    if (here.running != nullptr) return fulfill_within(here, key);
+    // It does not wait for its place: it may be in another worker's place of another graph.
+    if (enter(here)) {
+      struct exit {
+        graph_core& graph;
+        graph_worker& of;
+        ~exit() { graph.leave(of); }
+      } const exit{*this, here};
+      account(at.index).begin_one();
+      ++here.items_received;
+      return fulfill_within(here, key);
+    }
+  }
+  const call_in_progress call(runtime());
+  queue(place_of(key), key, [this] { begin_outside(); });
+}
+
+}  // namespace teff::detail

@@ -1,0 +1,70 @@
+#include <teff/detail/exceptions.hpp>
+#include <teff/detail/graph/node_pool.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace teff::detail {
+
+node_exchange::~node_exchange() {
+  for (void* each : slabs_) ::operator delete(each, alignment_);
+}
+
+node_exchange::fetched node_exchange::take() {
+  std::size_t size = batch;
+  if (const std::unique_lock lock(mutex_, std::try_to_lock); lock) {
+    if (!batches_.empty()) {
+      free_node* const first = batches_.back();
+      batches_.pop_back();
+      return {first, batch};
+    }
+    size = std::exchange(next_slab_, std::min(2 * next_slab_, batch));
+  }
+  auto* const slab = static_cast<std::byte*>(::operator new(size * bytes_, alignment_));
+  free_node* first = nullptr;
+  for (std::size_t i = size; i-- != 0;) first = new (slab + i * bytes_) free_node{first};
+  undo_if_thrown(
+      [&] {
+        const std::lock_guard lock(mutex_);
+        reserve_batch();
+        slabs_.push_back(slab);
+      },
+      [&] { ::operator delete(slab, alignment_); });
+  return {first, size};
+}
+
+bool node_exchange::give(free_node* chain) noexcept {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (lock) batches_.push_back(chain);
+  return lock.owns_lock();
+}
+
+void node_exchange::put(free_node* chain) {
+  const std::lock_guard lock(mutex_);
+  reserve_batch();
+  batches_.push_back(chain);
+}
+
+// So that give() need not: a batch that it is given has as many nodes as the largest slab, or more.
+void node_exchange::reserve_batch() {
+  if (++most_batches_ > batches_.capacity()) batches_.reserve(2 * most_batches_);
+}
+
+void node_pool::fetch() {
+  if (full_ != nullptr) {
+    free_ = std::exchange(full_, nullptr);
+    count_ = node_exchange::batch;
+  } else {
+    const auto [first, nodes] = exchange_.take();
+    free_ = first;
+    count_ = nodes;
+  }
+}
+
+void node_pool::put_aside() noexcept {
+  if (full_ != nullptr && !exchange_.give(full_)) return;
+  full_ = std::exchange(free_, nullptr);
+  count_ = 0;
+}
+
+}  // namespace teff::detail
