@@ -3,10 +3,9 @@
 
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/flow/access.hpp>
+#include <teff/detail/flow/flow_access.hpp>
 #include <teff/detail/flow/flow_body.hpp>
-#include <teff/detail/flow/flow_core.hpp>
 #include <teff/detail/flow/flow_loop.hpp>
-#include <teff/detail/flow/flow_recording.hpp>
 #include <teff/detail/loops/indices.hpp>
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/error.hpp>
@@ -76,15 +75,15 @@ class flow_recording {
       detail::throw_error(
           misuse("teff::flow_recording::replay: this recording was moved from: replay the one that it was "
                  "moved to"));
-    all_->replay(times);
+    detail::replay(*all_, times);
   }
   // How many tasks an iteration has; none, of a recording that was moved from.
-  [[nodiscard]] std::size_t tasks() const noexcept { return all_ == nullptr ? 0 : all_->tasks(); }
+  [[nodiscard]] std::size_t tasks() const noexcept { return all_ == nullptr ? 0 : detail::tasks_of(*all_); }
 
  private:
   friend class flow;
-  explicit flow_recording(std::unique_ptr<detail::flow_recording> all) : all_(std::move(all)) {}
-  std::unique_ptr<detail::flow_recording> all_;  // null: moved from
+  explicit flow_recording(detail::owned_recording all) : all_(std::move(all)) {}
+  detail::owned_recording all_;  // null: moved from
 };
 
 // Tasks that name the memory which they read and write. Two tasks are dependent if they share memory that
@@ -112,15 +111,10 @@ class flow {
  public:
   // Throws invalid_option if TEFF_WATCHDOG is not a number of seconds, and std::bad_alloc.
   explicit flow(runtime& rt)
-      : core_(std::make_shared<detail::flow_core>(detail::private_access::internals(rt), rt.workers())) {
-    detail::attach(detail::private_access::internals(rt), core_);
-  }
+      : core_(detail::make_flow(detail::private_access::internals(rt), rt.workers())) {}
   // If tasks are left, says so on stderr. It drops the tasks that have not begun, and waits for the others. A
   // task of the flow may not destroy it: that ends the program, with graph_waits_for_itself.
-  ~flow() {
-    core_->abandon_if_unfinished();
-    if (core_->has_runtime()) detail::detach(core_->runtime(), *core_);
-  }
+  ~flow() { detail::end_flow(*core_); }
   flow(const flow&) = delete;
   flow& operator=(const flow&) = delete;
 
@@ -207,44 +201,30 @@ class flow {
   // first. Another thread that waits takes part as a worker if it can. Throws the first exception of a body.
   // The program can use the flow again afterwards. Throws misuse if a task of the flow calls it. Throws
   // graph_waits_for_itself if it could never return, and runtime_was_shut_down.
-  void wait() {
-    expect_outside("teff::flow::wait");
-    if (core_->checker != nullptr) core_->checker->forget();
-    core_->wait();
-  }
+  void wait() { detail::wait_for_tasks(*core_); }
   // Returns when a task with these accesses could begin. Tasks that touch other memory may still run. Throws
   // as wait(), but leaves the exceptions of bodies to wait(). Throws not_replayable while the flow is
   // recorded.
   template <class... Accesses>
     requires(sizeof...(Accesses) != 0)
   void wait(Accesses&&... accesses) {
-    expect_outside("teff::flow::wait");
-    if (core_->recorded != nullptr) [[unlikely]]
-      detail::throw_error(
-          not_replayable("teff::flow::wait: called for some accesses while the flow is recorded: a "
-                         "replay has tasks only; wait after record() has returned"));
+    detail::expect_outside_tasks(*core_, "teff::flow::wait");
+    detail::expect_to_wait_for_some(*core_);
     std::atomic<bool> begun{false};
     auto* const core = core_.get();
     struct telling {
       std::atomic<bool>* begun;
       detail::flow_core* core;
       ~telling() {
-        if (begun == nullptr) return;
-        begun->store(true, std::memory_order_seq_cst);  // before the look for waiters
-        core->wake_helpers();
+        if (begun != nullptr) detail::tell_begun(*core, *begun);
       }
       telling(std::atomic<bool>* to_set, detail::flow_core* of) : begun(to_set), core(of) {}
       telling(telling&& other) noexcept : begun(std::exchange(other.begun, nullptr)), core(other.core) {}
       void operator()() const noexcept {}  // the destructor tells, as the task may be dropped
     };
-    std::optional<detail::call_in_progress> call;
-    if (detail::here().runtime != &core->runtime()) call.emplace(core->runtime());
+    const detail::flow_in_use in_use(*core);
     task(std::forward<Accesses>(accesses)..., telling(&begun, core));
-    // The program may free the memory now.
-    if (core->checker != nullptr) [[unlikely]]
-      with_list([core](std::span<const access> all) { core->checker->forget(all); }, accesses...);
-    core->help_until([](const void* what) { return static_cast<const std::atomic<bool>*>(what)->load(); },
-                     &begun);
+    with_list([&](std::span<const access> all) { detail::wait_for_begun(*core, begun, all); }, accesses...);
   }
 
   // Calls make(), runs the tasks that it makes, and returns them as a recording when they have ended. Throws
@@ -259,20 +239,14 @@ class flow {
   template <class Make>
     requires std::is_invocable_v<Make&>
   [[nodiscard]] flow_recording record(Make&& make) {
-    if (core_->checker != nullptr) [[unlikely]]
-      detail::throw_error(
-          misuse("teff::flow::record: called while the flow is checked, and then each task runs where it is "
-                 "made: call "
-                 "check(false) first"));
-    wait();
-    auto all = std::make_unique<detail::flow_recording>(core_);
+    auto all = detail::begin_recording(core_);
     std::exception_ptr error;
     const auto keep_first = [&error] {
       if (!error) error = std::current_exception();
     };
     detail::catch_all([&] { make(); }, keep_first);
     detail::catch_all([&] { wait(); }, keep_first);
-    all->finish(error != nullptr);
+    detail::finish_recording(*all, error != nullptr);
     if (error) std::rethrow_exception(std::move(error));
     return flow_recording(std::move(all));
   }
@@ -294,24 +268,13 @@ class flow {
   // thread does during a body, the check may name that task for it, or the program may end with SIGSEGV. Have
   // such threads end before check(true), or check a run without them.
   // Throws misuse while the flow is recorded.
-  void check(bool on) {
-    if (core_->recorded != nullptr) [[unlikely]]
-      detail::throw_error(
-          misuse("teff::flow::check: called while the flow is recorded: call it when record() has returned"));
-    wait();
-    core_->checker = on ? std::make_unique<detail::flow_checker>() : nullptr;
-  }
+  void check(bool on) { detail::check_flow(*core_, on); }
 
   // Until wait() has returned, the flow drops the tasks that have not begun, and the tasks made later.
-  void cancel() noexcept { core_->fail(nullptr); }
+  void cancel() noexcept { detail::cancel_flow(*core_); }
 
  private:
   static constexpr task_options plain{};
-
-  void expect_outside(const char* call) const {
-    if (core_->is_within()) [[unlikely]]
-      detail::refuse_within_task(call);
-  }
 
   template <class Tuple, std::size_t... Index>
   void make(const task_options& how, Tuple&& what, std::index_sequence<Index...> /*accesses*/) {
@@ -340,7 +303,7 @@ class flow {
         [&](std::span<const access> accesses) {
           for (const auto& each : accesses)
             if (each.weak) detail::refuse_weak_loop();
-          const unsigned workers = core_->workers();
+          const unsigned workers = detail::workers_of(*core_);
           submit<made>(task_options{how.priority, {}}, accesses, workers * sizeof(typename made::parts),
                        [&](detail::flow_task& task) {
                          std::construct_at(static_cast<made*>(task.closure),
@@ -374,18 +337,13 @@ class flow {
   void submit(const task_options& how, std::span<const access> accesses, std::size_t more,
               Construct construct) {
     static_assert(alignof(Closure) <= 64, "the closure of a task of a flow has an alignment of 64 at most");
-    core_->expect_runtime("teff::flow::task");
-    std::size_t ranges = 0;
-    for (const auto& each : accesses) ranges += each.rows;
-    const auto by = core_->here();
-    auto& task = core_->make(by, ranges, sizeof(Closure) + more, alignof(Closure));
-    detail::undo_if_thrown([&] { construct(task); }, [&] { detail::flow_core::drop(by, task); });
+    const auto begun = detail::begin_task(*core_, accesses, sizeof(Closure) + more, alignof(Closure));
+    auto& task = begun.task;
+    detail::undo_if_thrown([&] { construct(task); }, [&] { detail::drop_task(begun); });
     task.body = &Closure::body;
     task.priority = how.priority;
     if (how.place) task.place = *how.place;
-    if (core_->checker != nullptr) [[unlikely]]
-      return core_->run_checked(by, task, accesses);
-    core_->submit(by, task, accesses);
+    detail::submit_task(*core_, begun, accesses);
   }
 
   std::shared_ptr<detail::flow_core> core_;

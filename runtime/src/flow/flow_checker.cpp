@@ -1,5 +1,5 @@
-#include <teff/detail/flow/flow_checker.hpp>
 
+#include "flow/flow_checker.hpp"
 #include "flow/access_text.hpp"
 #include "flow/page_guard.hpp"
 

@@ -1,9 +1,9 @@
-#include <teff/detail/flow/flow_core.hpp>
 #include <teff/detail/flow/flow_loop.hpp>
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/error.hpp>
 
 #include "flow/access_text.hpp"
+#include "flow/flow_core.hpp"
 #include "flow/releasing.hpp"
 #include "platform/watchdog.hpp"
 #include "scheduler/scheduler.hpp"

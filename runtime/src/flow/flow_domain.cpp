@@ -1,4 +1,5 @@
-#include <teff/detail/flow/flow_domain.hpp>
+
+#include "flow/flow_domain.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,7 +1,7 @@
 #include <teff/detail/flow/flow_loop.hpp>
-#include <teff/detail/flow/flow_recording.hpp>
 #include <teff/error.hpp>
 
+#include "flow/flow_recording.hpp"
 #include "scheduler/scheduler.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // A task is made: each of its accesses joins the last group of its range, or begins one after it.
-#include <teff/detail/flow/flow_core.hpp>
-#include <teff/detail/flow/flow_recording.hpp>
 #include <teff/error.hpp>
 
+#include "flow/flow_core.hpp"
+#include "flow/flow_recording.hpp"
 #include "flow/releasing.hpp"
 #include "scheduler/scheduler.hpp"
 

@@ -1,7 +1,7 @@
 // Pages that the running task of a checked flow does not name: an access to them is noted, and goes on.
 #pragma once
 
-#include <teff/detail/flow/flow_checker.hpp>
+#include "flow/flow_checker.hpp"
 
 #include <atomic>
 #include <csignal>

@@ -1,8 +1,7 @@
 // The end of a task: its groups end, their waiters may begin, and its parent may end.
 #pragma once
 
-#include <teff/detail/flow/flow_core.hpp>
-
+#include "flow/flow_core.hpp"
 #include "flow/flow_watch.hpp"
 
 #include <utility>

@@ -1,8 +1,9 @@
 // A recorded part of a flow, which can run again (src/flow/README.md, "Record and replay").
 #pragma once
 
-#include <teff/detail/flow/flow_core.hpp>
 #include <teff/detail/replay/replay_core.hpp>
+
+#include "flow/flow_core.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -1,9 +1,7 @@
 // A flow's tasks, from their making until they have ended (src/flow/README.md).
 #pragma once
 
-#include <teff/detail/flow/flow_checker.hpp>
-#include <teff/detail/flow/flow_domain.hpp>
-#include <teff/detail/flow/flow_memory.hpp>
+#include <teff/detail/flow/flow_access.hpp>
 #include <teff/detail/flow/flow_task.hpp>
 #include <teff/detail/loops/pace.hpp>
 #include <teff/detail/ready/inbox.hpp>
@@ -11,6 +9,10 @@
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/detail/task_source/recycled_memory.hpp>
 #include <teff/detail/task_source/task_source.hpp>
+
+#include "flow/flow_checker.hpp"
+#include "flow/flow_domain.hpp"
+#include "flow/flow_memory.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -67,14 +69,7 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   flow_core(scheduler& runtime, unsigned workers);
   ~flow_core() override;
 
-  // The thread that makes tasks, and their domain.
-  struct maker {
-    flow_worker* on;    // null: the thread is no worker of the runtime
-    flow_task* parent;  // null: the flow itself
-    flow_pool& pool;
-    flow_counts& counts;
-    bool ends = false;  // it ends a task just now
-  };
+  using maker = flow_maker;
   [[nodiscard]] maker here() noexcept;
 
   // Memory for a task with so many members, and a closure, which the caller makes. Throws std::bad_alloc.
