@@ -43,6 +43,10 @@ void submit_task(flow_core& flow, const begun_task& begun, std::span<const acces
   flow.submit(begun.by, begun.task, accesses);
 }
 
+void append_access(std::vector<access>& to, const access& one) {
+  to.push_back(one);
+}
+
 void expect_outside_tasks(const flow_core& flow, const char* call) {
   if (flow.is_within()) [[unlikely]]
     refuse_within_task(call);

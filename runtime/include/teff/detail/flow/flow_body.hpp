@@ -70,9 +70,7 @@ struct copies_of<reduction_access<T, Op, Array>> {
   }
 };
 
-inline void append_access(std::vector<access>& to, const access& one) {
-  to.push_back(one);
-}
+void append_access(std::vector<access>& to, const access& one);
 template <std::ranges::input_range List>
   requires std::convertible_to<std::ranges::range_reference_t<List>, access>
 void append_access(std::vector<access>& to, List&& list) {

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -56,19 +55,7 @@ class binomial_tree {
     return all;
   }
   // As "rank 1, rank 2 or ranks below it".
-  [[nodiscard]] std::string words_of(givers some) const {
-    std::string words;
-    const auto add = [&](int number, bool alone) {
-      words += (words.empty() ? "rank " : ", rank ") + std::to_string(rank_of(number));
-      if (!alone) words += " or ranks below it";
-    };
-    if ((some & itself) != 0) add(number_, true);
-    for (givers bit = 1; bit != itself; bit <<= 1) {
-      const int number = number_ + static_cast<int>(bit);
-      if ((some & bit) != 0) add(number, bit == 1 || number + 1 == ranks_);
-    }
-    return words;
-  }
+  [[nodiscard]] std::string words_of(givers some) const;
 
  private:
   [[nodiscard]] int rank_of(int number) const noexcept { return (number + root_) % ranks_; }
@@ -99,29 +86,8 @@ class broadcast_state {
 class numbers_seen {
  public:
   // Returns false if the number was there.
-  bool add(std::uint64_t number) {
-    auto after = last_of_.upper_bound(number);
-    if (after != last_of_.begin()) {
-      const auto before = std::prev(after);
-      if (before->second >= number) return false;
-      if (before->second + 1 == number) {
-        before->second = number;
-        if (after != last_of_.end() && after->first == number + 1) {
-          before->second = after->second;
-          last_of_.erase(after);
-        }
-        return true;
-      }
-    }
-    auto last = number;
-    if (after != last_of_.end() && after->first == number + 1) {
-      last = after->second;
-      after = last_of_.erase(after);
-    }
-    last_of_.emplace_hint(after, number, last);
-    return true;
-  }
-  void clear() noexcept { last_of_.clear(); }
+  bool add(std::uint64_t number);
+  void clear() noexcept;
 
  private:
   std::map<std::uint64_t, std::uint64_t> last_of_;  // by the first of a stretch

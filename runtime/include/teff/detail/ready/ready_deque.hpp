@@ -79,7 +79,9 @@ class ready_deque {
     std::int64_t capacity;
     Atomic<T*>* items;
   };
-  struct allocated_ring;
+  struct allocated_ring : ring {
+    allocated_ring* before;
+  };
 
   ring* with_room(std::int64_t bottom) {
     // Acquire: pairs with the exchange in steal(): the slot that is written again was read.
@@ -100,18 +102,11 @@ class ready_deque {
 };
 
 template <class T, template <class> class Atomic, std::size_t few>
-struct ready_deque<T, Atomic, few>::allocated_ring : ring {
-  explicit allocated_ring(std::int64_t size)
-      : ring{size, nullptr}, memory(std::make_unique<Atomic<T*>[]>(static_cast<std::size_t>(size))) {
-    this->items = memory.get();
-  }
-  std::unique_ptr<Atomic<T*>[]> memory;
-  allocated_ring* before = nullptr;
-};
-
-template <class T, template <class> class Atomic, std::size_t few>
 ready_deque<T, Atomic, few>::~ready_deque() {
-  while (newest_ != nullptr) delete std::exchange(newest_, newest_->before);
+  while (newest_ != nullptr) {
+    delete[] newest_->items;
+    delete std::exchange(newest_, newest_->before);
+  }
 }
 
 template <class T, template <class> class Atomic, std::size_t few>
@@ -119,8 +114,10 @@ typename ready_deque<T, Atomic, few>::ring* ready_deque<T, Atomic, few>::grow(st
                                                                               std::int64_t bottom) {
   auto* const old = items_.load(std::memory_order_relaxed);
   const auto capacity = 2 * old->capacity < least_allocated ? least_allocated : 2 * old->capacity;
-  auto* const larger = new allocated_ring(capacity);
-  larger->before = std::exchange(newest_, larger);
+  auto items = std::make_unique<Atomic<T*>[]>(static_cast<std::size_t>(capacity));
+  auto* const larger = new allocated_ring{{capacity, items.get()}, newest_};
+  items.release();
+  newest_ = larger;
   for (auto i = top; i < bottom; ++i)
     larger->at(i).store(old->at(i).load(std::memory_order_relaxed), std::memory_order_relaxed);
   // Release: the items, to the acquire in steal().

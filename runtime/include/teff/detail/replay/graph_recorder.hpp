@@ -10,7 +10,6 @@
 #include <teff/detail/scheduler/release_observer.hpp>
 #include <teff/error.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -87,12 +86,11 @@ class graph_recorder {
       list.tasks = std::move(each.tasks);
       list.fulfilled_end.resize(list.tasks.size());
       // If a task ran within another one, its edges lie among the edges of that task.
-      std::vector<std::pair<std::uint32_t, std::size_t>> order;
-      for (std::size_t i = 0; i < each.edges.size(); ++i) order.emplace_back(each.edges[i].task, i);
-      std::ranges::sort(order);
-      for (const auto& [task, at] : order) {
+      std::vector<std::uint32_t> tasks;
+      for (const auto& fulfilled : each.edges) tasks.push_back(fulfilled.task);
+      for (const std::size_t at : in_order(tasks)) {
         list.fulfilled.push_back(each.edges[at].key);
-        ++list.fulfilled_end[task];
+        ++list.fulfilled_end[tasks[at]];
       }
       for (std::size_t i = 1; i < list.fulfilled_end.size(); ++i)
         list.fulfilled_end[i] += list.fulfilled_end[i - 1];
