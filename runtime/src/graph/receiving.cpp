@@ -41,8 +41,8 @@ void graph_core::receive_inbox(graph_worker& here, graph_worker& at) noexcept {
   take_some(here, at.inbox, [&](const void* key) { count_in_place(at, key); });
 }
 
-// Fewer keys from outside than this are left to the thread that waits for the graph, as long as it takes one
-// in so many nanoseconds: it runs short tasks itself before another worker has got them.
+// The thread that waits for the graph runs short tasks itself before another worker has got them. So workers
+// leave fewer keys from outside than this to it, as long as it takes one in so many nanoseconds.
 constexpr std::size_t few_outside = 16;
 constexpr std::int64_t outside_patience = 1000;
 

@@ -20,14 +20,14 @@ namespace teff::detail {
 template <template <class> class Atomic>
 class dense_counters;
 
-// What a graph needs to know of the type of its keys, besides the functions below.
+// The core knows this of the type of the keys, and the virtual functions below do the rest.
 struct key_shape {
   std::size_t at;  // in its node
   std::size_t node_bytes;
   std::size_t node_alignment;
   std::size_t message_bytes;
   bool travels_plainly;  // a message is a key; else it is the address of one
-  // Destroys a key; null: there is nothing to do.
+  // Destroys a key. Null: a key needs no destructor.
   void (*destroy)(void* key) noexcept;
 };
 
@@ -116,7 +116,7 @@ class graph_core : public task_source<graph_core, graph_worker> {
   class chains;
   struct same_key;
 
-  // ---- What depends on the type of the keys ----
+  // ---- For the derived class, which knows the type of the keys ----
 
   // Makes a copy at `to`. Throws what copying throws, as the next.
   virtual void copy_key(void* to, const void* key) const = 0;

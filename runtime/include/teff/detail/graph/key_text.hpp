@@ -61,7 +61,7 @@ void print_key(std::ostream& out, const Key& key) {
   }
 }
 
-// What print(out, what) prints.
+// Returns what print(out, what) prints.
 [[nodiscard]] std::string printed(void (*print)(std::ostream& out, const void* what), const void* what);
 
 template <class Key>

@@ -1,4 +1,4 @@
-// A task graph: what depends on the type of its keys (src/graph/README.md).
+// The part of a task graph that depends on the type of its keys (src/graph/README.md).
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
@@ -81,9 +81,9 @@ class keyed_graph final : public graph_core {
     }
   }
 
-  // Throws what the graph's functions throw, std::bad_alloc; then nothing is counted. make_in_table() and
-  // ready_in_table() are tail calls and not inline: most fulfilments are neither a task's first nor its last,
-  // and would save registers for them. The calling worker is in the place of `at`.
+  // The calling worker is in the place of `at`. Throws what the graph's functions throw, std::bad_alloc; then
+  // nothing is counted. Most fulfilments are neither a task's first nor its last. So make_in_table() and
+  // ready_in_table() are tail calls, and not inline: the others would save registers for them.
   template <bool Placed>
   void count_in_table(graph_worker& at, const Key& key) {
     const std::size_t hash = hash_(key);

@@ -16,8 +16,8 @@ struct free_node {
   free_node* next;
 };
 
-// What the workers share, for nodes of one size. Touched once for `batch` nodes at most, and never waited
-// for.
+// The workers share it, for nodes of one size. A worker touches it once for `batch` nodes at most, and never
+// waits for it.
 class node_exchange {
  public:
   static constexpr std::size_t batch = 64;
