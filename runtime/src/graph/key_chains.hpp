@@ -35,7 +35,7 @@ namespace teff::detail {
 // Same()(a, b) says whether two nodes have the same key: as a.same_key(b) does, unless it is given.
 struct same_by_member {
   template <class Node>
-  bool operator()(const Node& a, const Node& b) const {
+  bool operator()(Node& a, Node& b) const {
     return a.same_key(b);
   }
 };
