@@ -2,11 +2,11 @@
 // several workers count becomes ready once. A ready task is taken once. No worker sleeps while a message for
 // it is there.
 #include <gtest/gtest.h>
+#include <teff/detail/graph/dense_counters.hpp>
 #include <teff/detail/graph/message_ring.hpp>
 #include <teff/detail/graph/missing_predecessors.hpp>
 #include <teff/detail/ready/ready_deque.hpp>
 
-#include "graph/dense_counters.hpp"
 #include "graph/key_chains.hpp"
 #include "interleavings.hpp"
 

@@ -338,7 +338,7 @@ class flow {
               Construct construct) {
     static_assert(alignof(Closure) <= 64, "the closure of a task of a flow has an alignment of 64 at most");
     const auto begun = detail::begin_task(*core_, accesses, sizeof(Closure) + more, alignof(Closure));
-    auto& task = begun.task;
+    auto& task = *begun.task;
     detail::undo_if_thrown([&] { construct(task); }, [&] { detail::drop_task(begun); });
     task.body = &Closure::body;
     task.priority = how.priority;

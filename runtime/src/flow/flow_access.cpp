@@ -24,25 +24,6 @@ unsigned workers_of(const flow_core& flow) noexcept {
   return flow.workers();
 }
 
-begun_task begin_task(flow_core& flow, std::span<const access> accesses, std::size_t bytes,
-                      std::size_t alignment) {
-  flow.expect_runtime("teff::flow::task");
-  std::size_t ranges = 0;
-  for (const auto& each : accesses) ranges += each.rows;
-  const auto by = flow.here();
-  return {by, flow.make(by, ranges, bytes, alignment)};
-}
-
-void drop_task(const begun_task& begun) noexcept {
-  flow_core::drop(begun.by, begun.task);
-}
-
-void submit_task(flow_core& flow, const begun_task& begun, std::span<const access> accesses) {
-  if (flow.checker != nullptr) [[unlikely]]
-    return flow.run_checked(begun.by, begun.task, accesses);
-  flow.submit(begun.by, begun.task, accesses);
-}
-
 void append_access(std::vector<access>& to, const access& one) {
   to.push_back(one);
 }

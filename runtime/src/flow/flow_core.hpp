@@ -70,11 +70,12 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   ~flow_core() override;
 
   using maker = flow_maker;
-  [[nodiscard]] maker here() noexcept;
+  // Hidden, as make(): else the shared library could not have them inline.
+  [[nodiscard, gnu::visibility("hidden")]] maker here() noexcept;
 
   // Memory for a task with so many members, and a closure, which the caller makes. Throws std::bad_alloc.
-  [[nodiscard]] flow_task& make(const maker& by, std::size_t members, std::size_t bytes,
-                                std::size_t alignment);
+  [[nodiscard, gnu::visibility("hidden")]] flow_task& make(const maker& by, std::size_t members,
+                                                           std::size_t bytes, std::size_t alignment);
   // Of a task whose closure could not be made.
   static void drop(const maker& by, flow_task& task) noexcept { by.pool.give(&task, task.block); }
   // Puts the task after the earlier tasks that it depends on. The task may run before this returns. Throws

@@ -7,21 +7,12 @@
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/error.hpp>
 
-#include "graph/dense_counters.hpp"
 #include "graph/graph_chains.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <utility>
 
 namespace teff::detail {
-
-void graph_core::ready_in_table(graph_worker& at, graph_node& task, bool placed) {
-  if (task.received > task.needed) [[unlikely]]
-    return fail_over_fulfilled(key_in(task), task.needed);
-  if (!placed) return make_ready(at, &task);
-  fail_if_thrown([&] { at.ready.push_own(&task); });
-}
 
 // A key of the worker's own place, which it has left. If it can, it stays there until the body has ended. A
 // task of another place sends the key, as it would from there: the worker calls received() when it is back.
@@ -36,23 +27,6 @@ graph_node& graph_core::make_node(graph_worker& here, const void* key) {
   undo_if_thrown([&] { copy_key(static_cast<std::byte*>(memory) + shape_.at, key); },
                  [&] { here.pool.give(memory); });
   return *new (memory) graph_node;
-}
-
-void graph_core::count_numbered(graph_worker& here, std::size_t number, const void* key) {
-  using outcome = dense_counters<std::atomic>::outcome;
-  const outcome now = counters_->count(number, [&] { return indegree_of(key); }, here.alone);
-  if (now == outcome::counted) return;
-  if (now == outcome::waits) return here.count_unplaced(1);
-  if (now == outcome::over) [[unlikely]]
-    return fail_over_fulfilled(key, std::max(indegree_of(key), 1));
-  if (now == outcome::ready) here.count_unplaced(-1);
-  graph_node* ready = nullptr;
-  fail_if_thrown([&] {
-    const int priority = priority_of(key);
-    ready = &make_node(here, key);
-    begin(*ready, number, 1, priority, counting::counters);
-  });
-  make_ready(here, ready);
 }
 
 void graph_core::count_in_chains(graph_worker& here, std::size_t hash, const void* key) {

@@ -4,7 +4,6 @@
 #include <teff/detail/scheduler/release_observer.hpp>
 #include <teff/error.hpp>
 
-#include "graph/dense_counters.hpp"
 #include "graph/graph_chains.hpp"
 
 #include <algorithm>
@@ -61,7 +60,7 @@ void graph_core::prefer_places(bool prefers) noexcept {
 }
 
 void graph_core::count_by_number(std::size_t keys) {
-  counters_ = std::make_unique<dense_counters<std::atomic>>(keys);
+  counters_ = std::make_unique<dense_counters<>>(keys);
   numbers_ = keys;
 }
 
@@ -106,7 +105,7 @@ void graph_core::fail_over_fulfilled(const void* key, int needed) noexcept {
   // An indegree of 0 is kept as 1: either needs one fulfilment.
   fail(std::make_exception_ptr(over_fulfilled("teff::task_graph: the task " + text_of(key) +
                                               " was fulfilled more often than its indegree, " +
-                                              (needed == 1 ? "0 or 1" : std::to_string(needed)) + ", says")));
+                                              (needed <= 1 ? "0 or 1" : std::to_string(needed)) + ", says")));
 }
 
 std::string graph_core::running_task_on(unsigned worker) const {

@@ -4,7 +4,6 @@
 #include <teff/detail/graph/graph_core.hpp>
 #include <teff/detail/scheduler/processor_clock.hpp>
 
-#include "graph/dense_counters.hpp"
 #include "graph/graph_chains.hpp"
 
 #include <cstddef>

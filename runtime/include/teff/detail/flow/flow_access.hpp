@@ -38,7 +38,7 @@ void end_flow(flow_core& flow) noexcept;
 // Throws runtime_was_shut_down, std::bad_alloc.
 struct begun_task {
   flow_maker by;
-  flow_task& task;
+  flow_task* task;
 };
 [[nodiscard]] begun_task begin_task(flow_core& flow, std::span<const access> accesses, std::size_t bytes,
                                     std::size_t alignment);

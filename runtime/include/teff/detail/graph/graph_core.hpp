@@ -2,6 +2,7 @@
 // the type of the keys does not matter.
 #pragma once
 
+#include <teff/detail/graph/dense_counters.hpp>
 #include <teff/detail/graph/graph_functions.hpp>
 #include <teff/detail/graph/graph_worker.hpp>
 #include <teff/detail/task_source/recycled_memory.hpp>
@@ -16,9 +17,6 @@
 #include <vector>
 
 namespace teff::detail {
-
-template <template <class> class Atomic>
-class dense_counters;
 
 // The core knows this of the type of the keys, and the virtual functions below do the rest.
 struct key_shape {
@@ -90,12 +88,11 @@ class graph_core : public task_source<graph_core, graph_worker> {
     made.ended = false;
     made.ran.store(false, std::memory_order_relaxed);
   }
-  // A node of the table of `at` has received all that it needs, or more. `placed`: only the worker of the
-  // place may run its task.
-  [[gnu::noinline]] void ready_in_table(graph_worker& at, graph_node& task, bool placed);
   [[gnu::noinline]] void count_own(graph_worker& here, const void* key);
-  [[gnu::noinline]] void count_numbered(graph_worker& here, std::size_t number, const void* key);
+  [[nodiscard]] dense_counters<>& counters() noexcept { return *counters_; }
   [[gnu::noinline]] void count_in_chains(graph_worker& here, std::size_t hash, const void* key);
+
+  void fail_over_fulfilled(const void* key, int needed) noexcept;
 
   // Where worker `writer` leaves messages for that place.
   [[nodiscard]] std::atomic<void*>& ring(unsigned place, unsigned writer) noexcept {
@@ -202,7 +199,6 @@ class graph_core : public task_source<graph_core, graph_worker> {
   [[noreturn, gnu::cold]] void refuse_number(const void* key, std::size_t number) const;
   [[noreturn, gnu::cold]] void refuse_place(const void* key, unsigned place) const;
   [[noreturn, gnu::cold]] void refuse_indegree(const void* key, int indegree) const;
-  void fail_over_fulfilled(const void* key, int needed) noexcept;
   std::exception_ptr forget_waiting(bool named) override;
   void forget_placed(graph_worker& here, leftovers& all);
   void forget_unplaced(leftovers& all);
@@ -214,10 +210,10 @@ class graph_core : public task_source<graph_core, graph_worker> {
   node_exchange nodes_;
   std::vector<std::atomic<void*>> rings_;  // by reader, then by writer
   unmoved_array<graph_worker> states_;
-  key_inbox outside_;                                      // keys without a place that no worker fulfilled
-  std::atomic<chains*> unplaced_{nullptr};                 // owned; made by the first thread that needs it
-  std::unique_ptr<dense_counters<std::atomic>> counters_;  // in its place, if keys are numbered
-  std::size_t numbers_ = 0;                                // of these keys
+  key_inbox outside_;                           // keys without a place that no worker fulfilled
+  std::atomic<chains*> unplaced_{nullptr};      // owned; made by the first thread that needs it
+  std::unique_ptr<dense_counters<>> counters_;  // in its place, if keys are numbered
+  std::size_t numbers_ = 0;                     // of these keys
 };
 
 extern template class task_source<graph_core, graph_worker>;  // src/graph/receiving.cpp
