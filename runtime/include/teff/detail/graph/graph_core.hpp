@@ -156,7 +156,8 @@ class graph_core : public task_source<graph_core, graph_worker> {
   [[nodiscard]] static unsigned ends_on(const graph_worker& here, const ready_node& task) noexcept {
     return static_cast<const graph_node&>(task).counted == counting::own_table ? here.index : any_worker;
   }
-  void end(graph_worker& here, ready_node& task) noexcept;
+  // Hidden: else the shared library could not have it inline.
+  [[gnu::visibility("hidden")]] void end(graph_worker& here, ready_node& task) noexcept;
   [[nodiscard]] static bool was_taken(const ready_node& task) noexcept {
     return static_cast<const graph_node&>(task).counted == counting::none;
   }
