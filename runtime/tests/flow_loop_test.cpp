@@ -50,6 +50,15 @@ TEST(flow_loop, each_iteration_runs_once_and_a_task_that_follows_sees_all) {
   });
 }
 
+TEST(flow_loop, a_generic_body_is_called_with_one_iteration) {
+  runtime rt{{.workers = 2}};
+  flow f{rt};
+  std::vector<std::ptrdiff_t> x(100);
+  f.task_for(0, 100, inout(x), [&](auto i) { x[static_cast<std::size_t>(i)] = i; });
+  f.wait();
+  EXPECT_EQ(std::accumulate(x.begin(), x.end(), 0L), 4950);
+}
+
 TEST(flow_loop, a_range_may_begin_below_zero) {
   runtime rt{{.workers = 2}};
   flow f{rt};
@@ -284,6 +293,21 @@ TEST(flow_loop, task_loop_makes_tasks_whose_accesses_follow_from_their_ranges) {
     EXPECT_EQ(wrong, 0);
     EXPECT_EQ(y.front(), 40);
   });
+}
+
+TEST(flow_loop, task_loop_over_an_empty_range_calls_no_function) {
+  runtime rt{{.workers = 2}};
+  flow f{rt};
+  std::vector<int> y(1);
+  int calls = 0;
+  const auto all_but_the_ends = [&](range r) {
+    ++calls;
+    return inout(section(y, r));
+  };
+  f.task_loop(1, y.size() - 1, {.tasks = 4}, all_but_the_ends, [&](range) { ++calls; });
+  f.task_loop(1, -1, {.tasks = 4}, all_but_the_ends, [&](range) { ++calls; });
+  f.wait();
+  EXPECT_EQ(calls, 0);
 }
 
 TEST(flow_loop, a_replay_runs_recorded_loops_again_on_all_workers) {

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <teff/flow.hpp>
 
+#include "flow/recorded_waits.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -137,6 +139,46 @@ TEST(flow_recording, a_flow_that_is_cancelled_meanwhile_is_not_recorded) {
   x = 0;
   step.replay();
   EXPECT_EQ(x, 7);
+}
+
+TEST(flow_recording, a_group_before_a_group_costs_a_wait_for_each_member) {
+  std::array<char, 100> x{};
+  std::vector<detail::flow_record> made;
+  for (int i = 0; i < 1000; ++i) made.push_back({nullptr, {concurrent(x)}});
+  for (int i = 0; i < 1000; ++i) made.push_back({nullptr, {in(x), in(section(x, 0, 50))}});
+  const detail::recorded_waits found(made);
+  EXPECT_LE(found.waits.size(), 4 * 2 * made.size());
+  // Two workers take turns: the first of each follower's list waits for the last of each list before.
+  std::vector<std::vector<detail::replay_task>> places;
+  for (std::uint32_t i = 0; i < made.size(); ++i) places.push_back({{i % 2, i / 2}});
+  const auto edges = found.edges(places);
+  const auto count = [&](std::uint32_t from, std::uint32_t to, bool next) {
+    return std::ranges::count_if(edges, [&](const detail::replay_edge& each) {
+      return each.from.index == from && each.to.index == to && each.into_next_iteration == next;
+    });
+  };
+  EXPECT_EQ(count(499, 500, false), 2 * 2);
+  EXPECT_EQ(count(999, 0, true), 2 * 2 * 2);  // for each part of x
+  EXPECT_EQ(edges.size(), 3 * 2 * 2);
+}
+
+TEST(flow_recording, readers_of_parts_begin_after_their_writer_and_end_before_the_next_one) {
+  on_runtimes([](runtime& rt) {
+    std::array<int, 8> x{};
+    std::atomic<int> wrong{0};
+    int writes = 0;
+    flow f{rt};
+    auto step = f.record([&] {
+      f.task(inout(x), [&] { x.fill(++writes); });
+      for (std::size_t i = 1; i < 8; ++i)  // each one cuts the group of those before
+        f.task({.place = static_cast<unsigned>(i)}, in(section(x, 0, 8 - i)), in(x[0]), [&, i] {
+          for (std::size_t at = 0; at < 8 - i; ++at) wrong += x[at] != writes ? 1 : 0;
+        });
+    });
+    step.replay(200);
+    EXPECT_EQ(wrong, 0);
+    EXPECT_EQ(x[7], 201);
+  });
 }
 
 TEST(flow_recording, a_check_does_not_begin_while_the_flow_is_recorded) {

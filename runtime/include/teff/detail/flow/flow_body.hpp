@@ -4,6 +4,7 @@
 #include <teff/detail/flow/access.hpp>
 #include <teff/detail/flow/flow_task.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
+#include <teff/detail/task_source/recycled_memory.hpp>
 #include <teff/task_coroutine.hpp>
 
 #include <array>
@@ -11,6 +12,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <ranges>
 #include <span>
 #include <tuple>
@@ -35,7 +37,7 @@ struct reduction_copy : reduction_part {
   std::span<T> of;
   Op op;
   T identity;
-  std::vector<T> values;
+  std::optional<unmoved_array<T>> values;  // a std::vector of bool has no bool&
 
   explicit reduction_copy(const reduction_access<T, Op, Array>& access)
       : reduction_copy(access.of, access.op, access.identity) {}
@@ -44,17 +46,17 @@ struct reduction_copy : reduction_part {
   reduction_copy(std::span<T> range, const Op& with, const T& from) : of(range), op(with), identity(from) {
     combine = [](reduction_part& part) {
       auto& me = static_cast<reduction_copy&>(part);
-      for (std::size_t i = 0; i < me.values.size(); ++i)
-        me.of[i] = me.op(std::move(me.of[i]), std::move(me.values[i]));
+      for (std::size_t i = 0; i < me.of.size(); ++i)
+        me.of[i] = me.op(std::move(me.of[i]), std::move(*(*me.values)[i]));
     };
   }
   // The argument of the body. The caller is about to begin the body.
   decltype(auto) given() {
-    values.assign(of.size(), identity);
+    values.emplace(of.size(), [this](T* at, std::size_t) { std::construct_at(at, identity); });
     if constexpr (Array) {
-      return std::span<T>(values);
+      return values->all();
     } else {
-      return (values.front());
+      return (*(*values)[0]);
     }
   }
 };
@@ -131,7 +133,7 @@ struct flow_closure {
         [index](auto&... copy) -> reduction_part* {
           std::size_t at = 0;
           reduction_part* found = nullptr;
-          ((at++ == index ? static_cast<void>(found = &copy) : static_cast<void>(0)), ...);
+          ((at++ == index ? static_cast<void>(found = std::addressof(copy)) : static_cast<void>(0)), ...);
           return found;
         },
         of(task).copies);

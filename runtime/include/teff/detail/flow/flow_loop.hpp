@@ -38,9 +38,13 @@ decltype(auto) accesses_of(const Given& given, teff::range some) {
   }
 }
 
+// The first form that the body accepts counts, as in a loop_body.
 template <class Body>
-concept body_of_chunks = std::invocable<Body&, teff::range> || body_of_iterations<Body, std::ptrdiff_t> ||
-                         body_of_bounds<Body, std::ptrdiff_t>;
+concept body_of_ranges = !body_of_iterations<Body, std::ptrdiff_t> && !body_of_bounds<Body, std::ptrdiff_t> &&
+                         std::invocable<Body&, teff::range>;
+template <class Body>
+concept body_of_chunks =
+    body_of_iterations<Body, std::ptrdiff_t> || body_of_bounds<Body, std::ptrdiff_t> || body_of_ranges<Body>;
 
 // Unit k is the iterations from first + k * unit on.
 struct flow_loop : shared_loop<> {
@@ -86,7 +90,7 @@ struct alignas(64) loop_closure {
   static loop_closure& of(flow_task& task) noexcept { return *static_cast<loop_closure*>(task.closure); }
   static void run_chunk(void* closure, teff::range some) {
     auto& function = static_cast<loop_closure*>(closure)->function;
-    if constexpr (std::invocable<Body&, teff::range>) {
+    if constexpr (body_of_ranges<Body>) {
       std::invoke(function, some);
     } else {
       blocks_of<std::ptrdiff_t, Body>{function}(some.first, some.last);
