@@ -364,6 +364,18 @@ TEST(flow, destroyed_before_a_wait_throws_what_a_body_threw_says_its_text) {
             "teff::flow: destroyed with an error that no wait() has thrown: no convergence in 1000 steps\n");
 }
 
+TEST(flow, a_reduction_whose_body_was_dropped_adds_nothing) {
+  runtime rt{{.workers = 2}};
+  flow f{rt};
+  int x = 0;
+  long sum = 7;
+  f.task(inout(x), [] { throw std::runtime_error("first"); });
+  f.task(in(x), reduction(sum), [](long& mine) { mine = 1; });
+  f.task_for(0, 100, in(x), reduction(sum), [](int, long& mine) { mine = 1; });
+  EXPECT_THROW(f.wait(), std::runtime_error);
+  EXPECT_EQ(sum, 7);
+}
+
 TEST(flow, a_reduction_that_its_own_task_reads_is_refused) {
   runtime rt{{.workers = 2}};
   flow f{rt};

@@ -162,9 +162,15 @@ class flow {
   // call the same object at the same time. Each worker runs the same part of the range each time, until other
   // workers have run out of iterations and take some of it. A chunk takes about 2 to 100 us, as measured.
   //
+  // A reduction gives each worker that runs a chunk a private copy, which the body gets as a last argument.
+  // They are combined when all chunks have ended. Which worker runs an iteration differs from run to run, and
+  // so do the last bits of a sum of floating-point numbers.
+  //
+  //   f.task_for(0, n, teff::in(x), teff::reduction(sum), [&](int i, double& mine) { mine += x[i]; });
+  //
   // If a chunk throws, the flow drops chunks that have not begun, as it drops tasks. A chunk may not make
-  // tasks of the flow: that throws misuse. So does a weak access. A reduction does not compile. An empty
-  // range makes a task that runs nothing. Throws as task().
+  // tasks of the flow: that throws misuse. So does a weak access. An empty range makes a task that runs
+  // nothing. Throws as task().
   template <loop_integer First, loop_integer Last, class... What>
     requires(sizeof...(What) != 0 &&
              !std::same_as<std::remove_cvref_t<detail::first_of<What...>>, task_for_options>)
@@ -333,22 +339,25 @@ class flow {
   template <class Tuple, std::size_t... Index>
   void make_loop(const task_for_options& how, range all, Tuple&& what,
                  std::index_sequence<Index...> /*accesses*/) {
-    static_assert((detail::is_no_reduction<decltype(std::get<Index>(what))> && ...),
-                  "a worksharing task has no reduction: call teff::parallel_reduce in the body of a task()");
     auto&& body = std::get<sizeof...(Index)>(std::forward<Tuple>(what));
-    using given = std::decay_t<decltype(body)>;
-    static_assert(detail::body_of_chunks<given>,
-                  "the body of task_for() is called with one index, with two bounds, or with a teff::range");
-    using made = detail::loop_closure<given>;
+    const unsigned workers = core_->workers();
+    auto copies =
+        std::tuple_cat(detail::copies_of<std::remove_cvref_t<decltype(std::get<Index>(what))>>::of_loop(
+            std::get<Index>(what), workers)...);
+    using made = detail::loop_closure<std::decay_t<decltype(body)>, decltype(copies)>;
+    static_assert(
+        detail::body_of_chunks<typename made::with_copies>,
+        "the body of task_for() is called with one index, with two bounds, or with a teff::range, and "
+        "then with the private copy of each reduction");
     with_list(
         [&](std::span<const access> accesses) {
           for (const auto& each : accesses)
             if (each.weak) detail::refuse_weak_loop();
-          const unsigned workers = core_->workers();
           submit<made>(task_options{how.priority, {}}, accesses, workers * sizeof(typename made::parts),
                        [&](detail::flow_task& task) {
                          std::construct_at(static_cast<made*>(task.closure),
-                                           std::forward<decltype(body)>(body), task, workers, all, how.chunk);
+                                           std::forward<decltype(body)>(body), std::move(copies), task,
+                                           workers, all, how.chunk);
                        });
         },
         std::get<Index>(what)...);

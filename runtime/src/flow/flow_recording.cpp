@@ -108,8 +108,11 @@ void flow_recording::replay(std::uint64_t times) {
   } what{*this, times};
   // A replay that failed has left iterations behind.
   for (const auto& each : made_)
-    if (flow_loop* const loop = shared_loop_of(*each.task))
+    if (flow_loop* const loop = shared_loop_of(*each.task)) {
       for (unsigned i = 0; i < loop->workers(); ++i) loop->set(i, {});
+      loop->expect(loop->workers());
+      loop->forget(each.task->closure);
+    }
   core_->replay({&what, [](void* given, std::size_t part) noexcept {
                    const auto& me = *static_cast<context*>(given);
                    catch_all([&] { me.all.run_part(part, me.times); },
@@ -126,11 +129,7 @@ void flow_recording::run_part(std::size_t part, std::uint64_t times) {
           core_->parts()[list].worker, task,
           [](const void* of) { return static_cast<const replay_core*>(of)->failed(); }, &*core_);
     task.body->run(task);
-    for (std::size_t i = 0; task.body->reduction != nullptr; ++i) {
-      reduction_part* const copy = task.body->reduction(task, i);
-      if (copy == nullptr) break;
-      copy->combine(*copy);
-    }
+    combine_all(task);
   };
   undo_if_thrown([&] { run_replay_part(*core_, part, times, step); }, [&] { flow_core::replayed = outer; });
   flow_core::replayed = outer;

@@ -106,11 +106,12 @@ template <class T, class Op>
   } else if constexpr (one_of<Op, T, std::logical_and> ||
                        (one_of<Op, T, std::bit_and> && std::same_as<T, bool>)) {
     return T(true);
+  } else if constexpr (one_of<Op, T, std::bit_and>) {
+    return static_cast<T>(~T());
   } else {
-    static_assert(one_of<Op, T, std::bit_and>,
+    static_assert(sizeof(Op) == 0,
                   "the library does not know the identity of this operation: give it as the third argument "
                   "of reduction(), for a minimum the largest value");
-    return static_cast<T>(~T());
   }
 }
 
@@ -165,7 +166,8 @@ template <class What>
 // std::logical_and, std::logical_or, std::bit_and, std::bit_or and std::bit_xor. For std::plus it is T().
 //
 //   f.task(teff::in(x), teff::reduction(all, std::logical_and<>{}), [&](bool& mine) { mine &= x > 0; });
-//   f.task(teff::in(x), teff::reduction(least, lesser, 1e300), [&](double& mine) { mine = lesser(mine, x); });
+//   f.task(teff::in(x), teff::reduction(least, lesser, 1e300), [&](double& mine) { mine = lesser(mine, x);
+//   });
 template <class T, class Op = std::plus<>>
   requires(!detail::elements<T&>)
 [[nodiscard]] auto reduction(T& object, Op op = {},

@@ -138,4 +138,13 @@ struct flow_task : ready_node {
   }
 };
 
+// Combines the private copies of a task that runs in order. Throws what the operations throw.
+inline void combine_all(flow_task& task) {
+  for (std::size_t i = 0; task.body->reduction != nullptr; ++i) {
+    reduction_part* const part = task.body->reduction(task, i);
+    if (part == nullptr) break;
+    part->combine(*part);
+  }
+}
+
 }  // namespace teff::detail
