@@ -163,8 +163,8 @@ class flow {
   // workers have run out of iterations and take some of it. A chunk takes about 2 to 100 us, as measured.
   //
   // A reduction gives each worker that runs a chunk a private copy, which the body gets as a last argument.
-  // They are combined when all chunks have ended. Which worker runs an iteration differs from run to run, and
-  // so do the last bits of a sum of floating-point numbers.
+  // The copies are combined when all chunks have ended. Which worker runs an iteration differs from run to
+  // run, and so do the last bits of a sum of floating-point numbers.
   //
   //   f.task_for(0, n, teff::in(x), teff::reduction(sum), [&](int i, double& mine) { mine += x[i]; });
   //

@@ -40,12 +40,12 @@ class dependences {
   }
 
  private:
-  // It reaches to the next one.
+  // It reaches to the next range.
   struct range {
     access_mode mode = access_mode::write;  // of the last group
-    bool open = false;                      // the last group takes members
-    std::size_t last = none;    // the node for which later tasks wait: a writer, or the end of a group
-    std::size_t before = none;  // that for which the last group waits
+    bool open = false;                      // The last group takes members.
+    std::size_t last = none;    // Later tasks wait for this node: a writer, or the end of a group.
+    std::size_t before = none;  // The last group waits for this node.
     std::size_t named_by = none;
     access_mode named_as = access_mode::write;
   };
@@ -85,7 +85,7 @@ class dependences {
     if (shares) add_wait(task, at.last);
     if (at.before != none) add_wait(at.before, task);
   }
-  // What the next iteration waits for in itself, this iteration has said.
+  // The waits within the next iteration are those within this one.
   void add_wait(std::size_t from, std::size_t to) {
     if (from < found_.tasks || from >= 2 * found_.tasks) found_.waits.push_back({from, to});
   }

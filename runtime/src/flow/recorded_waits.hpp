@@ -16,10 +16,10 @@ struct recorded_wait {
   std::size_t to;
 };
 
-// The nodes are the tasks in the order of their making, then the same tasks as the next iteration makes them,
-// then the ends of the groups whose members run at the same time. Such an end waits for the members of its
-// group, and the tasks that follow wait for the end. So N readers before M tasks need N + M waits. In
-// `waits`, those of an end stand before those for it.
+// The first nodes are the tasks, in the order of their making. The next ones are the same tasks in the next
+// iteration. The others are the ends of groups whose members run at the same time. An end waits for the
+// members of its group, and the tasks that follow wait for the end. So N readers before M tasks need N + M
+// waits. In `waits`, an end stands as `to` before it stands as `from`.
 struct recorded_waits {
   explicit recorded_waits(const std::vector<flow_record>& made);
 
