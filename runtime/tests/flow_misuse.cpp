@@ -15,6 +15,14 @@ int main() {
   f.task(teff::in(std::vector<double>(row)), teff::inout(sum), [&] { sum += row[0]; });
 #elif CASE == 2
   f.task(teff::in(row), teff::inout(sum));
+#elif CASE == 3
+  f.task(teff::in(row.data()), [] {});
+#elif CASE == 4
+  double* const to = &sum;
+  f.task(teff::reduction(to), [](double*& mine) { ++mine; });
+#elif CASE == 5
+  const auto lesser = [](double a, double b) { return a < b ? a : b; };
+  f.task(teff::reduction(sum, lesser), [](double& mine) { mine = 0; });
 #endif
   f.wait();
 }
