@@ -225,7 +225,7 @@ class merge_sort {
   Less& less_;
 };
 
-// Room for elements that several workers write at the same time: each has bytes of its own.
+// Room for elements that several workers write at the same time. No two elements share a byte.
 template <class T>
 using shared_buffer = std::conditional_t<std::same_as<T, bool>, std::deque<bool>, std::vector<T>>;
 
