@@ -407,6 +407,19 @@ TEST(guests, a_request_that_a_guest_waits_for_by_other_means_begins) {
   }
 }
 
+TEST(guests, leave_a_request_to_a_worker_that_is_free) {
+  runtime rt{{.workers = 2, .spin = std::chrono::microseconds(0)}};
+  const auto main_thread = std::this_thread::get_id();
+  for (int round = 0; round < 20; ++round) {
+    wait_until_asleep(rt);
+    auto ran_on = rt.submit([] { return std::this_thread::get_id(); });
+    rt.run([&] {
+      while (!ran_on.ready()) join([] {}, [] {});
+    });
+    ASSERT_NE(ran_on.get(), main_thread);
+  }
+}
+
 // Each but the first waits for the one before it to begin, and main for them in any order: one of two workers
 // always has one that ends.
 TEST(guests, requests_that_wait_for_earlier_ones_to_begin_end_in_whatever_order_they_are_waited_for) {

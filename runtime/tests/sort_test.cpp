@@ -7,6 +7,7 @@
 #include <memory>
 #include <random>
 #include <ranges>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -68,6 +69,21 @@ TEST(parallel_stable_sort, keeps_equal_elements_in_their_order) {
 
 // Clang before 16 can't compile any view of a view of GCC's library.
 #if !defined(__clang__) || __clang_major__ >= 16
+// Two workers write elements beside each other.
+static_assert(std::is_same_v<detail::shared_buffer<bool>::reference, bool&>);
+
+TEST(parallel_stable_sort, sorts_flags) {
+  std::mt19937 random;
+  const auto flags = std::make_unique<bool[]>(20'000);
+  const std::span<bool> all(flags.get(), 20'000);
+  for (bool& each : all) each = random() % 2 != 0;
+  const auto set = std::ranges::count(all, true);
+  runtime rt{{.workers = 2}};
+  rt.run([&] { parallel_stable_sort(all); });
+  EXPECT_TRUE(std::ranges::is_sorted(all));
+  EXPECT_EQ(std::ranges::count(all, true), set);
+}
+
 TEST(parallel_sort, sorts_the_elements_that_a_view_refers_to) {
   std::mt19937 random(1);
   for (const std::size_t count : {0UL, 1UL, 20UL, 1000UL, 50'000UL}) {

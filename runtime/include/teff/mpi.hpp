@@ -41,7 +41,7 @@ auto elements_to_send(What& what) {
   if constexpr (std::ranges::contiguous_range<What> && std::ranges::sized_range<What>) {
     return std::span(what);
   } else {
-    return std::span(&what, 1);
+    return std::span(std::addressof(what), 1);
   }
 }
 template <class Span>
