@@ -219,11 +219,13 @@ TEST(attach, is_refused_where_no_task_can_wait) {
   // Functions of reductions run when the body has returned.
   flow g{rt};
   double sum = 0;
-  g.task(reduction(sum,
-                   [&](double x, double y) {
-                     call();
-                     return x + y;
-                   }),
+  g.task(reduction(
+             sum,
+             [&](double x, double y) {
+               call();
+               return x + y;
+             },
+             0.0),
          [](double& mine) { mine = 1; });
   EXPECT_NE(misuse_of([&] { g.wait(); }).find("outside the body"), std::string::npos);
 }

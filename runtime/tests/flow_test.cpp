@@ -289,6 +289,93 @@ TEST(flow, arrays_are_reduced_and_other_operations_have_their_identity) {
   });
 }
 
+TEST(flow, a_private_copy_starts_as_the_identity_of_its_operation) {
+  runtime rt{{.workers = 2}};
+  flow f{rt};
+  bool all = true;
+  bool any = false;
+  std::array<bool, 3> seen{};
+  unsigned common = ~0U;
+  int least = 100;
+  const auto lesser = [](int a, int b) { return std::min(a, b); };
+  for (int i = 0; i < 8; ++i) {
+    f.task(reduction(all, std::logical_and<>()), reduction(any, std::logical_or<>()),
+           [i](bool& each, bool& one) { each = each && i >= 0, one = one || i == 5; });
+    f.task(reduction(seen, std::bit_or<>()), reduction(common, std::bit_and<unsigned>()),
+           [i](std::span<bool> mine, unsigned& bits) { mine[i % 2 == 0 ? 0 : 2] = true, bits &= 8U + 7U; });
+    f.task(reduction(least, lesser, 1000), [i](int& mine) { mine = std::min(mine, 7 + i); });
+  }
+  f.wait();
+  EXPECT_TRUE(all);
+  EXPECT_TRUE(any);
+  EXPECT_EQ(seen, (std::array{true, false, true}));
+  EXPECT_EQ(common, 15U);
+  EXPECT_EQ(least, 7);
+}
+
+// As a pointer that counts, whose operator& is that of another language's interfaces.
+struct without_address {
+  long value = 0;
+  void operator&() const = delete;
+  friend without_address operator+(without_address a, without_address b) { return {a.value + b.value}; }
+};
+
+TEST(flow, names_objects_whose_type_has_no_address_operator) {
+  runtime rt{{.workers = 2}};
+  flow f{rt};
+  without_address x;
+  for (int i = 0; i < 10; ++i) f.task(reduction(x), [i](without_address& mine) { mine.value += i; });
+  f.task(inout(x), [&x] { x.value *= 2; });
+  f.wait();
+  EXPECT_EQ(x.value, 90);
+}
+
+TEST(flow, more_rows_than_a_task_can_count_are_refused) {
+  runtime rt{{.workers = 1}};
+  flow f{rt};
+  std::vector<char> x(2);
+  constexpr std::size_t rows = std::size_t{1} << 40;
+  EXPECT_NE(text_of<misuse>([&] {
+              f.task(inout(section(x, 0, 1, rows, 0)), [] {});
+            }).find("names 1099511627776 rows"),
+            std::string::npos);
+  f.task(inout(section(x, 0, 0, rows, 0)), [&x] { x[0] = 1; });  // they are empty
+  f.wait();
+  EXPECT_EQ(x[0], 1);
+  // As many bytes as 32 bits count as few.
+  EXPECT_EQ(detail::flow_pool::kind_for((std::size_t{1} << 32) + 64), detail::flow_block_kind::alone);
+}
+
+TEST(flow, destroyed_before_a_wait_throws_what_a_body_threw_says_its_text) {
+  runtime rt{{.workers = 2}};
+  double x = 0;
+  testing::internal::CaptureStderr();
+  {
+    flow f{rt};
+    f.task(out(x), [] { throw std::runtime_error("no convergence in 1000 steps"); });
+    f.wait(in(x));
+  }
+  {
+    flow f{rt};
+    f.task(out(x), [&f] { f.cancel(); });
+    f.wait(in(x));
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "teff::flow: destroyed with an error that no wait() has thrown: no convergence in 1000 steps\n");
+}
+
+TEST(flow, a_reduction_whose_body_was_dropped_adds_nothing) {
+  runtime rt{{.workers = 2}};
+  flow f{rt};
+  int x = 0;
+  long sum = 7;
+  f.task(inout(x), [] { throw std::runtime_error("first"); });
+  f.task(in(x), reduction(sum), [](long& mine) { mine = 1; });
+  f.task_for(0, 100, in(x), reduction(sum), [](int, long& mine) { mine = 1; });
+  EXPECT_THROW(f.wait(), std::runtime_error);
+  EXPECT_EQ(sum, 7);
+}
+
 TEST(flow, a_reduction_that_its_own_task_reads_is_refused) {
   runtime rt{{.workers = 2}};
   flow f{rt};

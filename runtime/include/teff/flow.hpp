@@ -115,8 +115,9 @@ class flow {
       : core_(std::make_shared<detail::flow_core>(detail::private_access::internals(rt), rt.workers())) {
     detail::attach(detail::private_access::internals(rt), core_);
   }
-  // If tasks are left, says so on stderr. It drops the tasks that have not begun, and waits for the others. A
-  // task of the flow may not destroy it: that ends the program, with graph_waits_for_itself.
+  // If tasks are left, says so on stderr. It drops the tasks that have not begun, and waits for the others.
+  // If a body has thrown an exception that no wait() has thrown, it prints the text of the exception there,
+  // too. A task of the flow may not destroy it: that ends the program, with graph_waits_for_itself.
   ~flow() {
     core_->abandon_if_unfinished();
     if (core_->has_runtime()) detail::detach(core_->runtime(), *core_);
@@ -156,13 +157,20 @@ class flow {
   //   });
   //   f.task_for(0, n, {.chunk = 64}, teff::inout(x), [&](int i) { relax(x[i]); });
   //
-  // The body is called with a range, or as that of parallel_for() with one iteration or both bounds. Workers
+  // The body is called as that of parallel_for(), with one iteration or both bounds, or else with a range.
+  // The first form that fits counts: a generic body of one argument is called with one iteration. Workers
   // call the same object at the same time. Each worker runs the same part of the range each time, until other
   // workers have run out of iterations and take some of it. A chunk takes about 2 to 100 us, as measured.
   //
+  // A reduction gives each worker that runs a chunk a private copy, which the body gets as a last argument.
+  // The copies are combined when all chunks have ended. Which worker runs an iteration differs from run to
+  // run, and so do the last bits of a sum of floating-point numbers.
+  //
+  //   f.task_for(0, n, teff::in(x), teff::reduction(sum), [&](int i, double& mine) { mine += x[i]; });
+  //
   // If a chunk throws, the flow drops chunks that have not begun, as it drops tasks. A chunk may not make
-  // tasks of the flow: that throws misuse. So does a weak access. A reduction does not compile. An empty
-  // range makes a task that runs nothing. Throws as task().
+  // tasks of the flow: that throws misuse. So does a weak access. An empty range makes a task that runs
+  // nothing. Throws as task().
   template <loop_integer First, loop_integer Last, class... What>
     requires(sizeof...(What) != 0 &&
              !std::same_as<std::remove_cvref_t<detail::first_of<What...>>, task_for_options>)
@@ -183,12 +191,14 @@ class flow {
   //               [&](teff::range r) { return teff::inout(teff::section(x, r)); },
   //               [&](int i) { relax(x[i]); });
   //
-  // Each task has a copy of the body. Throws as task_for().
+  // Each task has a copy of the body. An empty range makes no task, and calls no function. Throws as
+  // task_for().
   template <loop_integer First, loop_integer Last, class... What>
     requires(sizeof...(What) != 0)
   void task_loop(First first, Last last, const task_loop_options& how, What&&... what) {
     const range all = range_of(first, last);
-    const std::size_t tasks = std::max<std::size_t>(std::min(how.tasks, all.size()), 1);
+    if (all.size() == 0) return;
+    const std::size_t tasks = std::clamp<std::size_t>(how.tasks, 1, all.size());
     const auto length = all.size() / tasks;
     const auto longer = all.size() % tasks;
     for (std::size_t i = 0; i < tasks; ++i) {
@@ -329,22 +339,25 @@ class flow {
   template <class Tuple, std::size_t... Index>
   void make_loop(const task_for_options& how, range all, Tuple&& what,
                  std::index_sequence<Index...> /*accesses*/) {
-    static_assert((detail::is_no_reduction<decltype(std::get<Index>(what))> && ...),
-                  "a worksharing task has no reduction: call teff::parallel_reduce in the body of a task()");
     auto&& body = std::get<sizeof...(Index)>(std::forward<Tuple>(what));
-    using given = std::decay_t<decltype(body)>;
-    static_assert(detail::body_of_chunks<given>,
-                  "the body of task_for() is called with a teff::range, with one index, or with two bounds");
-    using made = detail::loop_closure<given>;
+    const unsigned workers = core_->workers();
+    auto copies =
+        std::tuple_cat(detail::copies_of<std::remove_cvref_t<decltype(std::get<Index>(what))>>::of_loop(
+            std::get<Index>(what), workers)...);
+    using made = detail::loop_closure<std::decay_t<decltype(body)>, decltype(copies)>;
+    static_assert(
+        detail::body_of_chunks<typename made::with_copies>,
+        "the body of task_for() is called with one index, with two bounds, or with a teff::range, and "
+        "then with the private copy of each reduction");
     with_list(
         [&](std::span<const access> accesses) {
           for (const auto& each : accesses)
             if (each.weak) detail::refuse_weak_loop();
-          const unsigned workers = core_->workers();
           submit<made>(task_options{how.priority, {}}, accesses, workers * sizeof(typename made::parts),
                        [&](detail::flow_task& task) {
                          std::construct_at(static_cast<made*>(task.closure),
-                                           std::forward<decltype(body)>(body), task, workers, all, how.chunk);
+                                           std::forward<decltype(body)>(body), std::move(copies), task,
+                                           workers, all, how.chunk);
                        });
         },
         std::get<Index>(what)...);
@@ -376,7 +389,8 @@ class flow {
     static_assert(alignof(Closure) <= 64, "the closure of a task of a flow has an alignment of 64 at most");
     core_->expect_runtime("teff::flow::task");
     std::size_t ranges = 0;
-    for (const auto& each : accesses) ranges += each.rows;
+    for (const auto& each : accesses)
+      if (each.bytes != 0) ranges += each.rows;
     const auto by = core_->here();
     auto& task = core_->make(by, ranges, sizeof(Closure) + more, alignof(Closure));
     detail::undo_if_thrown([&] { construct(task); }, [&] { detail::flow_core::drop(by, task); });

@@ -48,9 +48,13 @@ flow_core::maker flow_core::here() noexcept {
 
 flow_task& flow_core::make(const maker& by, std::size_t members, std::size_t bytes, std::size_t alignment) {
   const auto aligned = [](std::size_t at, std::size_t to) { return (at + to - 1) / to * to; };
+  if (members > open_count<>::most) [[unlikely]]
+    throw misuse("teff::flow: a task names " + std::to_string(members) +
+                 " rows of memory, and no task may name more than " + std::to_string(open_count<>::most) +
+                 ": name fewer rows, or the memory around them as a whole");
   const std::size_t closure = aligned(sizeof(flow_task) + members * sizeof(flow_member), alignment);
-  auto block = static_cast<std::uint32_t>(closure + bytes);
-  void* const memory = by.pool.take(block);
+  const auto block = flow_pool::kind_for(closure + bytes);
+  void* const memory = by.pool.take(closure + bytes, block);
   auto* const made = new (memory) flow_task;
   made->priority = 0;
   made->count = 0;

@@ -79,7 +79,7 @@ void expect_outside(const task_slot* slot) {
   if (was_forked_by_worker()) throw forked_process();
   throw misuse(
       "teff::forked: got on another worker than the one that forked it, or before a fork, scope or join that "
-      "was made later has ended; the newest comes first");
+      "was made later has ended; the newest comes first, and futures of submit() come in any order");
 }
 
 }  // namespace teff::detail

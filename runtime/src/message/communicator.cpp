@@ -1,20 +1,16 @@
 #include <teff/error.hpp>
 #include <teff/message.hpp>
 
-#include <cxxabi.h>
+#include "trace/trace_writer.hpp"
 
-#include <cstdlib>
-#include <memory>
 #include <string>
 
 namespace teff {
 
 namespace detail {
 
-std::string type_words(const std::type_info& type) {
-  const std::unique_ptr<char, void (*)(void*)> words(
-      abi::__cxa_demangle(type.name(), nullptr, nullptr, nullptr), std::free);
-  return words ? words.get() : type.name();
+std::string type_words(const char* spelling) {
+  return std::string(type_in(spelling));
 }
 
 void byte_reader::refuse(const char* what) {

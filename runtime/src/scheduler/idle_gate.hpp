@@ -218,9 +218,9 @@ class idle_gate {
 
   // ---- Hints ----
 
-  // Whether a worker looks for work, which takes a share without being woken.
-  [[nodiscard]] bool anyone_searches() const noexcept {
-    return searchers(idle_.load(std::memory_order_relaxed)) != 0;
+  // Whether a worker, besides so many, looks for work, which takes a share without being woken.
+  [[nodiscard]] bool anyone_searches(unsigned besides = 0) const noexcept {
+    return searchers(idle_.load(std::memory_order_relaxed)) > besides;
   }
   // Whether the worker's own thread sleeps for work, or is about to.
   [[nodiscard]] bool is_asleep(unsigned worker) const noexcept {

@@ -23,6 +23,16 @@ std::atomic<std::uint64_t> next_number{1};
 // `ended` says meanwhile: the waiter, no worker, sleeps.
 constexpr std::uint32_t awaited_asleep = 2;
 
+[[noreturn]] void refuse_workers(const std::system_error& why, const runtime_options& wanted) {
+  const auto bytes = worker_deque::bytes(wanted.stack_size) + wanted.stack_size;
+  throw std::system_error(
+      why.code(),
+      "libteff: " + std::to_string(wanted.workers) + " workers, which reserve " +
+          std::to_string(bytes >> 20) + " MiB of address space each; smaller stacks (TEFF_STACK_SIZE, " +
+          std::to_string(wanted.stack_size) +
+          " bytes now), fewer workers (TEFF_WORKERS) or a higher limit (`ulimit -v`) make them fit");
+}
+
 // About as long as oneTBB's workers do.
 constexpr std::chrono::milliseconds most_spin_by_default{1};
 
@@ -78,7 +88,11 @@ scheduler::scheduler(const runtime_options& given)
   }
   for (unsigned i = 0; i < count; ++i) {
     auto* const ring = trace_ ? &trace_->ring(i) : nullptr;
-    workers_.push_back(std::make_unique<worker>(*this, i, settings_.stack_size, ring));
+    try {
+      workers_.push_back(std::make_unique<worker>(*this, i, settings_.stack_size, ring));
+    } catch (const std::system_error& why) {
+      refuse_workers(why, settings_);
+    }
   }
   if (settings_.bind && count <= machine_.processors().size()) bound_.emplace(machine_.processors(), count);
   for (unsigned i = 0; i < count; ++i) {
@@ -93,9 +107,9 @@ scheduler::scheduler(const runtime_options& given)
   for (std::size_t started = 0; started < count; ++started) {
     try {
       workers_[started]->start(settings_.stack_size);
-    } catch (...) {
+    } catch (const std::system_error& why) {
       stop_workers(started);
-      throw;
+      refuse_workers(why, settings_);
     }
   }
   arrived_.wait();

@@ -163,6 +163,7 @@ class worker {
   enum class found : std::uint8_t { nothing, left_alone, work };
   found run_sources(may_run limit, bool& searching) noexcept;
   bool run_job_of(job_queue& queue, bool& searching) noexcept;
+  [[nodiscard]] bool leaves_request_to_another(bool searching) noexcept;
   void run_job(job& job) noexcept;
   worker* thief_of(const task_slot* awaited) const noexcept;
   task_slot* steal_from(worker& victim) noexcept;

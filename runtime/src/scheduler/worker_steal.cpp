@@ -127,7 +127,8 @@ bool worker::run_something(waiting& mine) noexcept {
   task_slot* slot = victim == nullptr ? nullptr : steal_from(*victim);
   if (slot == nullptr && run_job_of(inbox_, searching)) return true;
   if (slot == nullptr && from_outside &&
-      (run_job_of(all_.requests().calls(), searching) || run_job_of(all_.requests().queue(), searching)))
+      (run_job_of(all_.requests().calls(), searching) ||
+       (!leaves_request_to_another(searching) && run_job_of(all_.requests().queue(), searching))))
     return true;
   if (slot == nullptr && limit >= may_run::sources && has_room_for_foreign_tasks()) {
     slot = steal_from_anyone(mine, victim);
@@ -216,12 +217,23 @@ void worker::run_as_activity(const void* of, void (*body)(void*) noexcept, void*
   body(what);
 }
 
+// The call of a guest is to go on as soon as it can. So the guest leaves a request to another worker that
+// searches, or wakes one for it. A searcher that may not run the request soon lends it.
+bool worker::leaves_request_to_another(bool searching) noexcept {
+  if (word_ == index_) return false;
+  if (all_.gate().anyone_searches(searching ? 1 : 0)) return true;
+  if (!all_.gate().wake_any(index_)) return false;
+  log_.woke_one();
+  return true;
+}
+
 void worker::look_outside() noexcept {
   // Not at other jobs: two calls of run() may wait for each other by means of their own.
   auto& requests = all_.requests();
   if (requests.empty()) [[likely]]
     return;
   if (may_run_now() != may_run::everything) return requests.lend();
+  if (leaves_request_to_another(false)) return self.ask();  // it looks again at its next push
   auto* const next = requests.queue().pop();
   if (next == nullptr) return;
   run_job(*next);

@@ -3,6 +3,7 @@
 #include <teff/detail/task_source/task_source_base.hpp>
 #include <teff/error.hpp>
 
+#include "platform/error_text.hpp"
 #include "scheduler/blocked_activities.hpp"
 #include "scheduler/guest.hpp"
 #include "scheduler/scheduler.hpp"
@@ -181,7 +182,15 @@ std::exception_ptr task_source_base::outcome() {
 void task_source_base::abandon_if_unfinished() noexcept {
   if (has_runtime() && runtime_.is_of_parent()) return;
   if (at_rest() && nothing_left()) return;
-  std::fprintf(stderr, "%s: destroyed with unfinished work, which is dropped (no wait() before)\n", name_);
+  if (!cancelled())
+    std::fprintf(stderr, "%s: destroyed with unfinished work, which is dropped (no wait() before)\n", name_);
+  drop_what_is_left();
+  if (const auto error = take_error())
+    std::fprintf(stderr, "%s: destroyed with an error that no wait() has thrown: %s\n", name_,
+                 words_of(error).c_str());
+}
+
+void task_source_base::drop_what_is_left() noexcept {
   if (!has_runtime()) return;
   const blocked_activities blocked(static_cast<const source*>(this));
   if (blocked.for_ever())

@@ -33,6 +33,14 @@ for way in find_package FetchContent pkg-config; do
   "$folder/$way/consumer_in_c"
   echo "$way: works"
 done
+# A project that can do without libteff goes on where the static library lacks what it links.
+PKG_CONFIG_LIBDIR=/nonexistent PKG_CONFIG_PATH='' configure "$folder/optional" optional >"$folder/optional.txt"
+grep -q "teff_FOUND is [0F].*: .*hwloc" "$folder/optional.txt"
+# Functions of CMake have one scope: these must not replace a project's own.
+if grep -hE '^ *(function|macro)\(' "$source/CMakeLists.txt" | grep -v '(teff_'; then
+  echo "a function of libteff's CMakeLists.txt has a name that does not begin with teff_"
+  exit 1
+fi
 # Ranks, where MPI is.
 if [ -e "$PKG_CONFIG_PATH/teff-mpi.pc" ]; then
   configure "$folder/mpi-pkg-config" pkg-config -DNAME=teff-mpi

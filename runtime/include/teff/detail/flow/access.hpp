@@ -103,13 +103,27 @@ template <class What>
 [[noreturn, gnu::cold]] void refuse_section(std::size_t first, std::size_t count, std::size_t rows,
                                             std::size_t stride, std::size_t size);
 
-// The value with which a reduction's private copy starts, unless the program gives one.
+// Whether the operation is std::plus<> or std::plus<T>, or another one of this kind.
+template <class Op, class T, template <class> class... Known>
+concept one_of = ((std::same_as<Op, Known<void>> || std::same_as<Op, Known<T>>) || ...);
+
+// The value with which the private copy of a reduction starts, unless the program gives one.
 template <class T, class Op>
 [[nodiscard]] constexpr T identity_of() {
-  if constexpr (std::same_as<Op, std::multiplies<>> || std::same_as<Op, std::multiplies<T>>)
-    return T(1);
-  else
+  if constexpr (one_of<Op, T, std::plus, std::logical_or, std::bit_or, std::bit_xor>) {
     return T();
+  } else if constexpr (one_of<Op, T, std::multiplies>) {
+    return T(1);
+  } else if constexpr (one_of<Op, T, std::logical_and> ||
+                       (one_of<Op, T, std::bit_and> && std::same_as<T, bool>)) {
+    return T(true);
+  } else if constexpr (one_of<Op, T, std::bit_and>) {
+    return static_cast<T>(~T());
+  } else {
+    static_assert(sizeof(Op) == 0,
+                  "the library does not know the identity of this operation: give it as the third argument "
+                  "of reduction(), for a minimum the largest value");
+  }
 }
 
 // A task's part in a reduction, until the task is made. The task's closure then has a private copy.
@@ -159,16 +173,28 @@ template <class What>
 //
 //   f.task(teff::in(block), teff::reduction(sum), [&](double& mine) { for (double x : block) mine += x; });
 //
-// `op(into, from)` returns the combined value. `identity` is T(1) for std::multiplies, and T() otherwise.
+// `op(into, from)` returns the combined value. `identity` may be left out for std::plus, std::multiplies,
+// std::logical_and, std::logical_or, std::bit_and, std::bit_or and std::bit_xor. For std::plus it is T().
+//
+//   f.task(teff::in(x), teff::reduction(all, std::logical_and<>{}), [&](bool& mine) { mine &= x > 0; });
+//   f.task(teff::in(x), teff::reduction(least, lesser, 1e300), [&](double& mine) { mine = lesser(mine, x);
+//   });
 template <class T, class Op = std::plus<>>
   requires(!detail::elements<T&>)
-[[nodiscard]] auto reduction(T& object, Op op = {}, T identity = detail::identity_of<T, Op>()) {
-  return detail::reduction_access<T, Op, false>{std::span<T>(&object, 1), std::move(op), std::move(identity)};
+[[nodiscard]] auto reduction(T& object, Op op = {},
+                             std::type_identity_t<T> identity = detail::identity_of<T, Op>()) {
+  detail::expect_no_pointer<T>();
+  return detail::reduction_access<T, Op, false>{std::span<T>(std::addressof(object), 1), std::move(op),
+                                                std::move(identity)};
 }
-template <detail::elements R, class Op = std::plus<>, class T = std::ranges::range_value_t<R>>
-[[nodiscard]] auto reduction(R&& range, Op op = {}, T identity = detail::identity_of<T, Op>()) {
+template <detail::elements R, class Op = std::plus<>>
+[[nodiscard]] auto reduction(
+    R&& range, Op op = {},
+    std::ranges::range_value_t<R> identity = detail::identity_of<std::ranges::range_value_t<R>, Op>()) {
   detail::expect_no_temporary<R>();
-  return detail::reduction_access<T, Op, true>{std::span<T>(range), std::move(op), std::move(identity)};
+  using element = std::ranges::range_value_t<R>;
+  return detail::reduction_access<element, Op, true>{std::span<element>(range), std::move(op),
+                                                     std::move(identity)};
 }
 
 // Only inner tasks of the task touch it. The task begins without waiting for it. A later task that waits for

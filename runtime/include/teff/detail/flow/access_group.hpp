@@ -14,6 +14,8 @@ namespace teff::detail {
 template <template <class> class Atomic = std::atomic>
 class open_count {
  public:
+  static constexpr std::uint32_t most = (1U << 30) - 1;  // events
+
   // One event. True: the count is closed, and this was the last.
   [[nodiscard]] bool end_one() noexcept {
     // Release: the caller's work before the event, to the last event. Acquire: the work before the others.
@@ -29,7 +31,7 @@ class open_count {
   }
 
  private:
-  static constexpr std::uint32_t open = 1U << 30;
+  static constexpr std::uint32_t open = most + 1;
   Atomic<std::uint32_t> left_{open};
 };
 

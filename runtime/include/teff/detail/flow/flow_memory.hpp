@@ -24,6 +24,9 @@ struct alignas(64) flow_block {
   std::byte rest[Bytes - sizeof(void*)];
 };
 
+// The pool that a block is of.
+enum class flow_block_kind : std::uint8_t { small, middle, large, loop, alone };
+
 struct flow_exchange {
   node_exchange<flow_block<192>> small;
   node_exchange<flow_block<384>> middle;
@@ -37,33 +40,41 @@ class flow_pool {
   explicit flow_pool(flow_exchange& others)
       : small_(others.small), middle_(others.middle), large_(others.large), loop_(others.loop) {}
 
-  // Returns a block of at least `bytes`, and sets `bytes` to its size. Throws std::bad_alloc.
-  [[nodiscard]] void* take(std::uint32_t& bytes) {
-    if (!flow_keeps_blocks) return ::operator new(bytes, alignment);
-    if (bytes <= 192) {
-      bytes = 192;
-      return small_.take();
-    }
-    if (bytes <= 384) {
-      bytes = 384;
-      return middle_.take();
-    }
-    if (bytes <= 576) {
-      bytes = 576;
-      return large_.take();
-    }
-    if (bytes <= 832) {
-      bytes = 832;
-      return loop_.take();
+  [[nodiscard]] static constexpr flow_block_kind kind_for(std::size_t bytes) noexcept {
+    if (!flow_keeps_blocks || bytes > 832) return flow_block_kind::alone;
+    if (bytes > 576) return flow_block_kind::loop;
+    if (bytes > 384) return flow_block_kind::large;
+    return bytes > 192 ? flow_block_kind::middle : flow_block_kind::small;
+  }
+  // A block of `bytes` at least. `kind`: that for so many bytes. Throws std::bad_alloc.
+  [[nodiscard]] void* take(std::size_t bytes, flow_block_kind kind) {
+    switch (kind) {
+      case flow_block_kind::small:
+        return small_.take();
+      case flow_block_kind::middle:
+        return middle_.take();
+      case flow_block_kind::large:
+        return large_.take();
+      case flow_block_kind::loop:
+        return loop_.take();
+      case flow_block_kind::alone:
+        break;
     }
     return ::operator new(bytes, alignment);
   }
-  void give(void* block, std::uint32_t bytes) noexcept {
-    if (!flow_keeps_blocks) return ::operator delete(block, alignment);
-    if (bytes == 192) return small_.give(static_cast<flow_block<192>*>(block));
-    if (bytes == 384) return middle_.give(static_cast<flow_block<384>*>(block));
-    if (bytes == 576) return large_.give(static_cast<flow_block<576>*>(block));
-    if (bytes == 832) return loop_.give(static_cast<flow_block<832>*>(block));
+  void give(void* block, flow_block_kind kind) noexcept {
+    switch (kind) {
+      case flow_block_kind::small:
+        return small_.give(static_cast<flow_block<192>*>(block));
+      case flow_block_kind::middle:
+        return middle_.give(static_cast<flow_block<384>*>(block));
+      case flow_block_kind::large:
+        return large_.give(static_cast<flow_block<576>*>(block));
+      case flow_block_kind::loop:
+        return loop_.give(static_cast<flow_block<832>*>(block));
+      case flow_block_kind::alone:
+        break;
+    }
     ::operator delete(block, alignment);
   }
 

@@ -3,6 +3,7 @@
 
 #include <teff/detail/flow/access.hpp>
 #include <teff/detail/flow/access_group.hpp>
+#include <teff/detail/flow/flow_memory.hpp>
 #include <teff/detail/ready/ready_queues.hpp>
 
 #include <atomic>
@@ -115,12 +116,12 @@ struct flow_task : ready_node {
   std::atomic<std::uint32_t> references;
   std::uint32_t awaited = 0;  // how much `unended` will count
   unsigned place;
-  std::uint32_t block;              // bytes of its memory
   const void* last_lock = nullptr;  // of its commutative accesses: it holds the locks up to this address
   bool counted = false;             // as one whose body has run
   bool has_locks = false;
   bool has_more = false;  // members beyond those that lie in it, locks, weak accesses or reductions
   bool is_kept = false;   // by a recording
+  flow_block_kind block;  // of its memory
   const flow_body* body;
   void* closure;
   flow_task* parent;
@@ -136,5 +137,14 @@ struct flow_task : ready_node {
       if (!each->is_link) visit(*each);
   }
 };
+
+// Combines the private copies of a task that runs in order. Throws what the operations throw.
+inline void combine_all(flow_task& task) {
+  for (std::size_t i = 0; task.body->reduction != nullptr; ++i) {
+    reduction_part* const part = task.body->reduction(task, i);
+    if (part == nullptr) break;
+    part->combine(*part);
+  }
+}
 
 }  // namespace teff::detail

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <type_traits>
 
@@ -45,7 +46,8 @@ struct alignas(64) graph_worker : source_worker {
   [[nodiscard]] static node* make_node(node_pool<node>& from, std::size_t hash, const Key& key, int indegree,
                                        int priority) {
     node* const made = from.take();
-    undo_if_thrown([&] { new (&made->key) Key(key); }, [&] { from.give(made); });
+    undo_if_thrown([&] { ::new (static_cast<void*>(std::addressof(made->key))) Key(key); },
+                   [&] { from.give(made); });
     made->hash = hash;
     made->received = 0;
     made->needed = std::max(indegree, 1);

@@ -37,7 +37,8 @@ class task_source_base : public source {
 
   // Returns when the source has come to rest; then throws what went wrong.
   void wait();
-  // Drops the tasks that have not begun, waits for those that run, and says on stderr that there were some.
+  // Drops the tasks that have not begun, and waits for those that run. Says on stderr that there were some;
+  // of a source that has failed or was cancelled, which error no wait() has thrown.
   void abandon_if_unfinished() noexcept;
   [[nodiscard]] scheduler& runtime() const noexcept { return runtime_; }
   [[nodiscard]] bool has_runtime() const noexcept { return life_.lasts(); }
@@ -152,6 +153,7 @@ class task_source_base : public source {
   void hand_over(held_end<>& held) noexcept;
   [[nodiscard]] bool is_left_behind(unsigned place, std::int64_t now) const noexcept;
   [[nodiscard]] bool look_around(unsigned worker, bool takes) noexcept;
+  void drop_what_is_left() noexcept;
   void wait_for_rest();
   [[nodiscard]] bool help_as_guest();
   [[nodiscard]] bool comes_to_rest_soon() noexcept;
