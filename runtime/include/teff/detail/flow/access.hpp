@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <ranges>
@@ -65,27 +66,37 @@ consteval void expect_no_temporary() {
 // It would name the pointer, where the program means what it points to.
 template <class What>
 consteval void expect_no_pointer() {
-  static_assert(!std::is_pointer_v<std::remove_cvref_t<What>>,
-                "a pointer does not say how many elements the task touches: name the object, as in(*p), or "
-                "the elements, as in(std::span(p, n))");
+  using plain = std::remove_cvref_t<What>;
+  static_assert(!std::is_pointer_v<plain> && !std::input_or_output_iterator<plain>,
+                "a pointer or an iterator does not say how many elements the task touches: name the object, "
+                "as in(*p), or the elements, as in(std::span(p, n))");
+}
+
+// The memory that an argument of in(), teff::mpi::isend() and the like names: an object, the elements of a
+// contiguous range, or a section().
+template <class What>
+[[nodiscard]] constexpr auto memory_of(What&& what) noexcept {
+  expect_no_pointer<What>();
+  if constexpr (is_strided<std::remove_cvref_t<What>>) {
+    return what;
+  } else if constexpr (elements<What>) {
+    expect_no_temporary<What>();
+    using element = std::remove_reference_t<std::ranges::range_reference_t<What>>;
+    return strided<element>{std::ranges::data(what), std::ranges::size(what), 1, 0};
+  } else {
+    static_assert(std::is_lvalue_reference_v<What>, "name an object that outlives the task, not a temporary");
+    return strided<std::remove_reference_t<What>>{std::addressof(what), 1, 1, 0};
+  }
+}
+template <class Byte, class T>
+[[nodiscard]] strided<Byte> bytes_of(const strided<T>& rows) noexcept {
+  return {reinterpret_cast<Byte*>(rows.first), rows.count * sizeof(T), rows.rows, rows.stride * sizeof(T)};
 }
 
 template <class What>
 [[nodiscard]] access access_to(What&& what, access_mode mode) noexcept {
-  using plain = std::remove_cvref_t<What>;
-  expect_no_pointer<What>();
-  const auto at = [](const void* first) { return static_cast<const std::byte*>(first); };
-  if constexpr (is_strided<plain>) {
-    const auto size = sizeof(*what.first);
-    return {at(what.first), what.count * size, what.rows, what.stride * size, mode};
-  } else if constexpr (elements<What>) {
-    expect_no_temporary<What>();
-    const std::size_t count = std::ranges::size(what);
-    return {at(std::ranges::data(what)), count * sizeof(std::ranges::range_value_t<What>), 1, 0, mode};
-  } else {
-    static_assert(std::is_lvalue_reference_v<What>, "name an object that outlives the task, not a temporary");
-    return {at(std::addressof(what)), sizeof(plain), 1, 0, mode};
-  }
+  const auto bytes = bytes_of<const std::byte>(memory_of(std::forward<What>(what)));
+  return {bytes.first, bytes.count, bytes.rows, bytes.stride, mode};
 }
 
 // Of a range of `size` elements.
