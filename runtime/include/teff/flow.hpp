@@ -208,7 +208,8 @@ class flow {
   // The program can use the flow again afterwards. Throws misuse if a task of the flow calls it. Throws
   // graph_waits_for_itself if it could never return, and runtime_was_shut_down.
   void wait() {
-    expect_outside("teff::flow::wait");
+    if (core_->is_within()) [[unlikely]]
+      return core_->wait_for_inner("teff::flow::wait");
     if (core_->checker != nullptr) core_->checker->forget();
     core_->wait();
   }
@@ -218,7 +219,8 @@ class flow {
   template <class... Accesses>
     requires(sizeof...(Accesses) != 0)
   void wait(Accesses&&... accesses) {
-    expect_outside("teff::flow::wait");
+    if (core_->is_within()) [[unlikely]]
+      core_->expect_inner_end("teff::flow::wait");
     if (core_->recorded != nullptr) [[unlikely]]
       detail::throw_error(
           not_replayable("teff::flow::wait: called for some accesses while the flow is recorded: a "
@@ -241,7 +243,7 @@ class flow {
     if (detail::here().runtime != &core->runtime()) call.emplace(core->runtime());
     task(std::forward<Accesses>(accesses)..., telling(&begun, core));
     // The program may free the memory now.
-    if (core->checker != nullptr) [[unlikely]]
+    if (core->checker != nullptr && !core->is_within()) [[unlikely]]
       with_list([core](std::span<const access> all) { core->checker->forget(all); }, accesses...);
     core->help_until([](const void* what) { return static_cast<const std::atomic<bool>*>(what)->load(); },
                      &begun);
@@ -264,6 +266,7 @@ class flow {
           misuse("teff::flow::record: called while the flow is checked, and then each task runs where it is "
                  "made: call "
                  "check(false) first"));
+    expect_outside("teff::flow::record");
     wait();
     auto all = std::make_unique<detail::flow_recording>(core_);
     std::exception_ptr error;
@@ -298,6 +301,7 @@ class flow {
     if (core_->recorded != nullptr) [[unlikely]]
       detail::throw_error(
           misuse("teff::flow::check: called while the flow is recorded: call it when record() has returned"));
+    expect_outside("teff::flow::check");
     wait();
     core_->checker = on ? std::make_unique<detail::flow_checker>() : nullptr;
   }
@@ -377,6 +381,7 @@ class flow {
     core_->expect_runtime("teff::flow::task");
     std::size_t ranges = 0;
     for (const auto& each : accesses) ranges += each.rows;
+    core_->expect_own_thread("teff::flow::task");
     const auto by = core_->here();
     auto& task = core_->make(by, ranges, sizeof(Closure) + more, alignof(Closure));
     detail::undo_if_thrown([&] { construct(task); }, [&] { detail::flow_core::drop(by, task); });
