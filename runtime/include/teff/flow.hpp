@@ -381,8 +381,7 @@ class flow {
     core_->expect_runtime("teff::flow::task");
     std::size_t ranges = 0;
     for (const auto& each : accesses) ranges += each.rows;
-    core_->expect_own_thread("teff::flow::task");
-    const auto by = core_->here();
+    const auto by = core_->here("teff::flow::task");
     auto& task = core_->make(by, ranges, sizeof(Closure) + more, alignof(Closure));
     detail::undo_if_thrown([&] { construct(task); }, [&] { detail::flow_core::drop(by, task); });
     task.body = &Closure::body;

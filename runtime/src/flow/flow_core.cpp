@@ -35,11 +35,16 @@ flow_core::~flow_core() {
   domain_.each([&](flow_range& each) { forget(each, by); });
 }
 
-flow_core::maker flow_core::here() noexcept {
-  if (running_on.of == this && running_on.state != nullptr && running_on.state->running != nullptr) {
-    auto& state = static_cast<flow_worker&>(*running_on.state);
-    return {&state, static_cast<flow_task*>(state.running->task), state.pool, state.counts};
-  }
+flow_core::maker flow_core::here(const char* call) {
+  if (running_on.of != this) return here_outside();
+  const auto* const running = running_on.state == nullptr ? nullptr : running_on.state->running;
+  if (running == nullptr || running->ends) [[unlikely]]
+    refuse_beside_body(call);
+  auto& state = static_cast<flow_worker&>(*running_on.state);
+  return {&state, static_cast<flow_task*>(running->task), state.pool, state.counts};
+}
+
+flow_core::maker flow_core::here_outside() noexcept {
   const auto at = detail::here();
   if (at.runtime != &this->runtime()) return {nullptr, nullptr, outside_pool_, outside_counts_};
   auto& state = *states_[at.index];
@@ -118,10 +123,9 @@ void flow_core::abandon_if_unfinished() noexcept {
 }
 
 void flow_core::expect_inner_end(const char* call) {
-  expect_own_thread(call);
   if (checker != nullptr && checker->is_within_loop()) refuse_in_chunk(call);
   if (replayed == this || checker != nullptr) return;
-  flow_task& task = *here().parent;
+  flow_task& task = *here(call).parent;
   bool any_weak = false;
   task.each_member([&](const flow_member& each) { any_weak = any_weak || each.weak() != nullptr; });
   if (task.body->loop != nullptr) refuse_in_chunk(call);
@@ -131,7 +135,7 @@ void flow_core::expect_inner_end(const char* call) {
 void flow_core::wait_for_inner(const char* call) {
   expect_inner_end(call);
   if (replayed == this || checker != nullptr) return;  // no task is left
-  flow_task& task = *here().parent;
+  flow_task& task = *here(call).parent;
   const auto ended = [](const void* of) {
     // seq_cst: after this thread has become one that wake_helpers() finds. Acquire: all that the tasks did.
     return static_cast<const flow_task*>(of)->parts.load(std::memory_order_seq_cst) == parts_before::end;
@@ -297,8 +301,6 @@ void flow_core::end_now(flow_worker& here, flow_task& task) noexcept {
   releasing all{*this, by};
   if (task.has_more || task.inner != nullptr) [[unlikely]]
     end_parts(task, all);
-  // Relaxed: before the count is closed.
-  if (task.body->reduction != nullptr) task.parts.store(parts_before::reductions, std::memory_order_relaxed);
   if ((task.awaited == 0 || task.unended.close(task.awaited)) && all.parts_end(task)) all.complete(task);
   all.run();
   here.runs_what_it_receives = outer;
@@ -307,6 +309,8 @@ void flow_core::end_now(flow_worker& here, flow_task& task) noexcept {
 
 // The parts, beside the body, that the task's reductions and its end wait for.
 void flow_core::end_parts(flow_task& task, releasing& all) noexcept {
+  // Relaxed: before the count is closed.
+  if (task.body->reduction != nullptr) task.parts.store(parts_before::reductions, std::memory_order_relaxed);
   if (task.inner != nullptr)
     catch_all([&] { close_domain(task, all.by); }, [this] { this->fail(std::current_exception()); });
   task.each_member([&](flow_member& each) {

@@ -382,6 +382,8 @@ void flow_core::submit(const maker& by, flow_task& task, std::span<const access>
     if (by.on == nullptr || task.has_locks || elsewhere ||
         !(by.on->alone || (by.on->crowded && by.parent != nullptr))) {
       can_begin(by, task);
+    } else if (by.parent == nullptr) {
+      this->run_at_once(*by.on, &task);
     } else if (by.on->nested == most_nested) {
       wait_for_stack(*by.on, task);
     } else {

@@ -32,16 +32,21 @@ struct flow_core::releasing {
   // All parts of the task that are counted have ended. Returns whether the task has.
   [[nodiscard]] bool parts_end(flow_task& task) noexcept {
     // Relaxed: what closed the count stored it before.
-    switch (task.parts.load(std::memory_order_relaxed)) {
-      case parts_before::end: return true;
-      case parts_before::reductions: task.next_in_line = std::exchange(to_reduce, &task); return false;
-      case parts_before::body:
-        // The task may be gone from here on. seq_cst: before the look for waiters.
-        task.parts.store(parts_before::end, std::memory_order_seq_cst);
-        core.wake_helpers();
-        return false;
-    }
+    const auto before = task.parts.load(std::memory_order_relaxed);
+    if (before == parts_before::end) [[likely]]
+      return true;
+    go_on(task, before);
     return false;
+  }
+  // Not inline: the loops that call it would spill registers for it.
+  [[gnu::noinline]] void go_on(flow_task& task, parts_before before) noexcept {
+    if (before == parts_before::reductions) {
+      task.next_in_line = std::exchange(to_reduce, &task);
+    } else {
+      // The task may be gone from here on. seq_cst: before the look for waiters.
+      task.parts.store(parts_before::end, std::memory_order_seq_cst);
+      core.wake_helpers();
+    }
   }
   void end_part(flow_task& task) noexcept {
     if (task.unended.end_one() && parts_end(task)) complete(task);
@@ -54,7 +59,7 @@ struct flow_core::releasing {
   }
 
   // All that adds to the task's private copies has ended. The task ends after their turns.
-  void reduce(flow_task& task) noexcept {
+  [[gnu::noinline]] void reduce(flow_task& task) noexcept {
     task.parts.store(parts_before::end, std::memory_order_relaxed);
     task.unended.open_again();
     std::uint32_t turns = 0;
@@ -83,11 +88,10 @@ struct flow_core::releasing {
   }
 
   void run() noexcept {
-    while (to_tell != nullptr || to_reduce != nullptr) {
-      if (to_reduce != nullptr)
-        reduce(static_cast<flow_task&>(*std::exchange(to_reduce, to_reduce->next_in_line)));
-      else
-        tell(*std::exchange(to_tell, to_tell->next));
+    for (;;) {
+      while (to_tell != nullptr) tell(*std::exchange(to_tell, to_tell->next));
+      if (to_reduce == nullptr) return;
+      reduce(static_cast<flow_task&>(*std::exchange(to_reduce, to_reduce->next_in_line)));
     }
   }
 

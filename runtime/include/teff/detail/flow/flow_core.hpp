@@ -76,15 +76,11 @@ class flow_core final : public task_source<flow_core, flow_worker> {
     flow_counts& counts;
     bool ends = false;  // it ends a task just now
   };
-  [[nodiscard]] maker here() noexcept;
-  // Throws misuse in a part of a body that does not run on the thread of that body, and in a function that the
-  // end of a task calls. `call`: the public function, in words.
-  void expect_own_thread(const char* call) const {
-    if (running_on.of == this &&
-        (running_on.state == nullptr || running_on.state->running == nullptr || running_on.state->running->ends))
-        [[unlikely]]
-      refuse_beside_body(call);
-  }
+  // On the calling thread. `call`: the public function, in words. Throws misuse in a part of a body that does
+  // not run on the thread of that body, and in a function that the end of a task calls.
+  [[nodiscard]] maker here(const char* call);
+  // The same for a thread that makes no task.
+  [[nodiscard]] maker here_outside() noexcept;
 
   // Memory for a task with so many members, and a closure, which the caller makes. Throws std::bad_alloc.
   [[nodiscard]] flow_task& make(const maker& by, std::size_t members, std::size_t bytes,

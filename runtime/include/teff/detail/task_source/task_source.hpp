@@ -76,21 +76,19 @@ class task_source : public task_source_base {
   }
   // The same, but for other workers to find at once. Throws std::bad_alloc; then the source has failed.
   void share(Worker& here, ready_node* ready);
-  // Runs a ready task now, on the calling worker, even in the middle of another task. Outside of the tasks it
-  // is an item of its own, as what its end makes ready may stay in the worker's queues.
+  // Runs a ready task now, on the calling worker, even in the middle of another task.
   void run_at_once(Worker& here, ready_node* task) noexcept {
     const auto outer = std::exchange(running_on, {this, &here});
-    const bool is_item = begin_own_item(here);
     execute(here, task);
-    if (is_item) settle_items(here);
+    if (here.ready.sees_own()) [[unlikely]]
+      begin_own_item(here);  // for the tasks that it has left in the worker's queues
     running_on = outer;
   }
   // Unless the worker is in the middle of one, begins an item that ends when the worker has run out of work.
-  bool begin_own_item(Worker& here) noexcept {
-    if (here.running != nullptr) return false;
+  void begin_own_item(Worker& here) noexcept {
+    if (here.running != nullptr) return;
     account(here.index).begin_one();
     ++here.items_received;
-    return true;
   }
   // Whether the task was taken from the place of another worker.
   [[nodiscard]] static bool was_taken(const ready_node& /*task*/) noexcept { return false; }
