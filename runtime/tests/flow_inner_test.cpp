@@ -74,9 +74,8 @@ TEST(flow_inner, a_body_waits_for_events_and_for_tasks_on_other_workers) {
     std::array<bool, 16> wrong{};
     for (std::size_t i = 0; i < x.size(); ++i)
       f.task(task_options{.place = static_cast<unsigned>(i)}, [&, i] {
-        f.task(task_options{.place = static_cast<unsigned>(i + 1)}, commutative(x[i]), [&x, i] {
-          attach([&x, i, left = 3]() mutable { return --left == 0 && (x[i] = 1) == 1; });
-        });
+        f.task(task_options{.place = static_cast<unsigned>(i + 1)}, commutative(x[i]),
+               [&x, i] { attach([&x, i, left = 3]() mutable { return --left == 0 && (x[i] = 1) == 1; }); });
         f.wait();
         wrong[i] = x[i] != 1;
       });

@@ -289,7 +289,8 @@ TEST(flow, what_inner_tasks_add_to_a_private_copy_counts) {
     for (int round = 0; round < 20; ++round) {
       for (int i = 0; i < 4; ++i)
         f.task(reduction(sum), reduction(ends), [&](long& mine, int& end) {
-          for (int j = 0; j < 10; ++j) f.task(reduction(mine), [&](long& m) { f.task(inout(m), [&m] { ++m; }); });
+          for (int j = 0; j < 10; ++j)
+            f.task(reduction(mine), [&](long& m) { f.task(inout(m), [&m] { ++m; }); });
           ++end;
         });
       f.task(inout(sum), [&, round] { EXPECT_EQ(sum, 40 * (round + 1)); });
@@ -322,7 +323,8 @@ TEST(flow, few_private_copies_wait_for_their_turn) {
     std::vector<counted_value> sum(4);
     held_task first;
     f.task(inout(sum), [&first] { first = hold_end(); });
-    for (int i = 0; i < 100; ++i) f.task(reduction(sum), [](std::span<counted_value> mine) { ++mine[3].bytes[0]; });
+    for (int i = 0; i < 100; ++i)
+      f.task(reduction(sum), [](std::span<counted_value> mine) { ++mine[3].bytes[0]; });
     first.release();
     f.wait();
     EXPECT_EQ(sum[3].bytes[0], 100);

@@ -346,8 +346,8 @@ void flow_core::look_for_rest(unsigned worker) noexcept {
     wake_helpers();
 }
 
-// If too many tasks are outstanding, the creator runs some, or waits. It goes on if all of them wait for events:
-// these may depend on tasks that it is about to make.
+// If too many tasks are outstanding, the creator runs some, or waits. It goes on if all of them wait for
+// events: these may depend on tasks that it is about to make.
 void flow_core::make_room(const maker& by) {
   if (by.parent != nullptr) {
     by.on->crowded = outstanding() > most_outstanding;

@@ -29,10 +29,11 @@ void refuse_within_task(const char* call) {
 }
 
 void flow_core::refuse_beside_body(const char* call) {
-  throw misuse(std::string(call) +
-               ": called for a task of the same flow, but not on the thread of its body, which may make inner "
-               "tasks meanwhile: call it in the body itself, not in blocking(), in a parallel loop, in a task of "
-               "a scope, or in what the end of a task calls");
+  throw misuse(
+      std::string(call) +
+      ": called for a task of the same flow, but not on the thread of its body, which may make inner "
+      "tasks meanwhile: call it in the body itself, not in blocking(), in a parallel loop, in a task of "
+      "a scope, or in what the end of a task calls");
 }
 
 void flow_core::refuse_in_chunk(const char* call) {
@@ -42,10 +43,11 @@ void flow_core::refuse_in_chunk(const char* call) {
 }
 
 void flow_core::refuse_in_weak(const char* call) {
-  throw misuse(std::string(call) +
-               ": called in a task with a weak access, whose inner tasks may wait for tasks that this thread "
-               "could not run: let the task end, which waits for the tasks made in it, and do the rest in a task "
-               "that follows");
+  throw misuse(
+      std::string(call) +
+      ": called in a task with a weak access, whose inner tasks may wait for tasks that this thread "
+      "could not run: let the task end, which waits for the tasks made in it, and do the rest in a task "
+      "that follows");
 }
 
 // A task while it is made.
@@ -97,7 +99,8 @@ std::uint32_t flow_core::copies_ahead(const flow_range& range) const noexcept {
   constexpr std::uintptr_t bytes = 1 << 20;
   constexpr std::uintptr_t most = 512;
   const std::uintptr_t workers = this->workers();
-  return static_cast<std::uint32_t>(std::clamp(bytes / (range.end - range.begin), workers, std::max(most, workers)));
+  return static_cast<std::uint32_t>(
+      std::clamp(bytes / (range.end - range.begin), workers, std::max(most, workers)));
 }
 
 void flow_core::join(addition& to, flow_member& member, flow_range& range, const access& what) {

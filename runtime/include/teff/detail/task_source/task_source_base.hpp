@@ -70,8 +70,8 @@ class task_source_base : public source {
 
   // Whether nothing goes on (src/task_source/rest.md).
   [[nodiscard]] bool rests() const noexcept { return at_rest(); }
-  // Whether nothing goes on until threads release ends that they hold. A hint, which is right when the workers
-  // have found nothing to do.
+  // Whether nothing goes on until threads release ends that they hold. A hint, which is right when the
+  // workers have found nothing to do.
   [[nodiscard]] bool waits_for_held_ends() const noexcept {
     std::int64_t held = 0;
     for (const auto& each : accounts_) held += each.held.load(std::memory_order_relaxed);
