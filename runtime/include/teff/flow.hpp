@@ -133,11 +133,11 @@ class flow {
   //   f.task(teff::in(a), teff::inout(b), [&] { b += a; });
   //   f.task(std::span<const teff::access>(list), teff::out(c), [&] { ... });  // a list known at run time
   //
-  // Throws misuse if an access overlaps a reduction of the same task, and in a part of a body that runs on
-  // another thread: in blocking(), in an iteration of a loop, in a task of a scope. Throws not_replayable if
-  // the body of a replayed task calls it. Throws runtime_was_shut_down if the runtime is gone; after
-  // runtime::shutdown() the flow drops the task, and wait() throws that. Throws std::bad_alloc, and what
-  // copying the body throws.
+  // Throws misuse if an access overlaps a reduction of the same task. Throws misuse in a part of a body that
+  // another thread runs, such as a call of blocking(), an iteration of a loop, or a task of a scope. Throws
+  // not_replayable if the body of a replayed task calls it. Throws runtime_was_shut_down if the runtime is
+  // gone; after runtime::shutdown() the flow drops the task, and wait() throws that. Throws std::bad_alloc,
+  // and what copying the body throws.
   template <class... What>
     requires(sizeof...(What) != 0 &&
              !std::same_as<std::remove_cvref_t<detail::first_of<What...>>, task_options>)

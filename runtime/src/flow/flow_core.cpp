@@ -211,8 +211,8 @@ void flow_core::make_task_ready(const maker& by, flow_task& task) {
   }
 }
 
-// The worker runs the task when the bodies below on its stack have returned: the oldest one first, so that a
-// task which makes the next one does not keep the others from running.
+// The worker runs the task when the bodies below on its stack have returned. It runs the oldest one first: a
+// task that makes the next one does not keep the others from running.
 void flow_core::wait_for_stack(flow_worker& here, flow_task& task) noexcept {
   catch_all([&] { here.ready.push_own(&task); }, [this] { this->fail(std::current_exception()); });
 }

@@ -76,8 +76,8 @@ class flow_core final : public task_source<flow_core, flow_worker> {
     flow_counts& counts;
     bool ends = false;  // it ends a task just now
   };
-  // On the calling thread. `call`: the public function, in words. Throws misuse in a part of a body that does
-  // not run on the thread of that body, and in a function that the end of a task calls.
+  // On the calling thread. `call`: the public function, in words. Throws misuse in a part of a body
+  // that another thread than the body's runs, and in a function that the end of a task calls.
   [[nodiscard]] maker here(const char* call);
   // The same for a thread that makes no task.
   [[nodiscard]] maker here_outside() noexcept;

@@ -106,7 +106,7 @@ struct flow_body {
   bool (*goes_on)(flow_task&) noexcept = nullptr;
 };
 
-// What follows when the parts that a task's count knows of have ended.
+// The step of a task that comes when the parts which it counts have ended.
 enum class parts_before : std::uint8_t {
   end,         // the end of the task
   reductions,  // its reductions, which are parts, too

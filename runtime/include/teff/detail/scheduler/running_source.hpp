@@ -1,4 +1,4 @@
-// Whose task the calling thread runs.
+// The source whose task the calling thread runs.
 #pragma once
 
 namespace teff::detail {
