@@ -99,11 +99,13 @@ class flow_recording {
 //   f.wait();
 //
 // - One thread at a time makes the tasks of a flow, and waits.
-// - A body may make inner tasks. They wait for each other only, and their task ends when they all have. They
-//   may touch the memory that their task names, and memory that belongs to their task alone.
+// - A body may make inner tasks, on its own thread. They wait for each other only, and their task ends when
+//   they all have. They may touch the memory that their task names, and memory that belongs to their task
+//   alone, such as its private copies.
 // - task() may run this or other tasks before it returns. The worker of a runtime with one worker runs each
 //   ready task at once. Otherwise the thread runs tasks when more than 4096 bodies are outstanding. So a
-//   program may make any number of tasks in bounded memory.
+//   program may make any number of tasks in bounded memory. If all of these wait for events, the thread goes
+//   on: the tasks that it makes next may cause the events.
 // - A runtime outlives its flows, and the memory that a task names outlives the task.
 // - If a body throws, tasks that have not begun are dropped, and wait() throws the first exception.
 // - If TEFF_WATCHDOG=30 is set when the flow is made, a thread that waits for it reports on stderr every
@@ -132,9 +134,11 @@ class flow {
   //   f.task(teff::in(a), teff::inout(b), [&] { b += a; });
   //   f.task(std::span<const teff::access>(list), teff::out(c), [&] { ... });  // a list known at run time
   //
-  // Throws misuse if an access overlaps a reduction of the same task. Throws not_replayable if the body of a
-  // replayed task calls it. Throws runtime_was_shut_down if the runtime is gone; after runtime::shutdown()
-  // the flow drops the task, and wait() throws that. Throws std::bad_alloc, and what copying the body throws.
+  // Throws misuse if an access overlaps a reduction of the same task. Throws misuse in a part of a body that
+  // another thread runs, such as a call of blocking(), an iteration of a loop, or a task of a scope. Throws
+  // not_replayable if the body of a replayed task calls it. Throws runtime_was_shut_down if the runtime is
+  // gone; after runtime::shutdown() the flow drops the task, and wait() throws that. Throws std::bad_alloc,
+  // and what copying the body throws.
   template <class... What>
     requires(sizeof...(What) != 0 &&
              !std::same_as<std::remove_cvref_t<detail::first_of<What...>>, task_options>)
@@ -215,20 +219,27 @@ class flow {
 
   // Returns when all tasks have ended. A worker that waits runs tasks meanwhile, the tasks of this flow
   // first. Another thread that waits takes part as a worker if it can. Throws the first exception of a body.
-  // The program can use the flow again afterwards. Throws misuse if a task of the flow calls it. Throws
-  // graph_waits_for_itself if it could never return, and runtime_was_shut_down.
+  // The program can use the flow again afterwards. Throws graph_waits_for_itself if it could never return,
+  // and runtime_was_shut_down.
+  //
+  // In a body: returns when the inner tasks that the body has made have ended. The worker runs tasks
+  // meanwhile, on top of the body. Throws the first exception of a body here, too. Throws misuse if the task
+  // has a weak access, since inner tasks may wait then for tasks outside, which may lie below on the same
+  // stack. Throws misuse in a chunk of a worksharing task, and where task() does.
   void wait() {
-    expect_outside("teff::flow::wait");
+    if (core_->is_within()) [[unlikely]]
+      return core_->wait_for_inner("teff::flow::wait");
     if (core_->checker != nullptr) core_->checker->forget();
     core_->wait();
   }
-  // Returns when a task with these accesses could begin. Tasks that touch other memory may still run. Throws
-  // as wait(), but leaves the exceptions of bodies to wait(). Throws not_replayable while the flow is
-  // recorded.
+  // Returns when a task with these accesses could begin: in a body, an inner one. Tasks that touch other
+  // memory may still run. Throws as wait(), but leaves the exceptions of bodies to wait(). Throws
+  // not_replayable while the flow is recorded or replayed.
   template <class... Accesses>
     requires(sizeof...(Accesses) != 0)
   void wait(Accesses&&... accesses) {
-    expect_outside("teff::flow::wait");
+    if (core_->is_within()) [[unlikely]]
+      core_->expect_inner_end("teff::flow::wait");
     if (core_->recorded != nullptr) [[unlikely]]
       detail::throw_error(
           not_replayable("teff::flow::wait: called for some accesses while the flow is recorded: a "
@@ -251,7 +262,7 @@ class flow {
     if (detail::here().runtime != &core->runtime()) call.emplace(core->runtime());
     task(std::forward<Accesses>(accesses)..., telling(&begun, core));
     // The program may free the memory now.
-    if (core->checker != nullptr) [[unlikely]]
+    if (core->checker != nullptr && !core->is_within()) [[unlikely]]
       with_list([core](std::span<const access> all) { core->checker->forget(all); }, accesses...);
     core->help_until([](const void* what) { return static_cast<const std::atomic<bool>*>(what)->load(); },
                      &begun);
@@ -259,7 +270,7 @@ class flow {
 
   // Calls make(), runs the tasks that it makes, and returns them as a recording when they have ended. Throws
   // not_replayable if a body of these tasks makes tasks, or if the flow is cancelled before all of them have
-  // run. Throws misuse if the flow is checked. Throws what
+  // run. Throws misuse if the flow is checked, and if a task of the flow calls it. Throws what
   // make() and wait() throw. All workers run each long worksharing task of a replay.
   //
   //   auto step = f.record([&] {
@@ -274,6 +285,7 @@ class flow {
           misuse("teff::flow::record: called while the flow is checked, and then each task runs where it is "
                  "made: call "
                  "check(false) first"));
+    expect_outside("teff::flow::record");
     wait();
     auto all = std::make_unique<detail::flow_recording>(core_);
     std::exception_ptr error;
@@ -303,11 +315,12 @@ class flow {
   // While the check is on, only the thread that makes the tasks may touch memory that they name. If another
   // thread does during a body, the check may name that task for it, or the program may end with SIGSEGV. Have
   // such threads end before check(true), or check a run without them.
-  // Throws misuse while the flow is recorded.
+  // Throws misuse while the flow is recorded, and if a task of the flow calls it.
   void check(bool on) {
     if (core_->recorded != nullptr) [[unlikely]]
       detail::throw_error(
           misuse("teff::flow::check: called while the flow is recorded: call it when record() has returned"));
+    expect_outside("teff::flow::check");
     wait();
     core_->checker = on ? std::make_unique<detail::flow_checker>() : nullptr;
   }
@@ -391,7 +404,7 @@ class flow {
     std::size_t ranges = 0;
     for (const auto& each : accesses)
       if (each.bytes != 0) ranges += each.rows;
-    const auto by = core_->here();
+    const auto by = core_->here("teff::flow::task");
     auto& task = core_->make(by, ranges, sizeof(Closure) + more, alignof(Closure));
     detail::undo_if_thrown([&] { construct(task); }, [&] { detail::flow_core::drop(by, task); });
     task.body = &Closure::body;

@@ -35,11 +35,16 @@ flow_core::~flow_core() {
   domain_.each([&](flow_range& each) { forget(each, by); });
 }
 
-flow_core::maker flow_core::here() noexcept {
-  if (running_on.of == this && running_on.state->running != nullptr) {
-    auto& state = static_cast<flow_worker&>(*running_on.state);
-    return {&state, static_cast<flow_task*>(state.running->task), state.pool, state.counts};
-  }
+flow_core::maker flow_core::here(const char* call) {
+  if (running_on.of != this) return here_outside();
+  const auto* const running = running_on.state == nullptr ? nullptr : running_on.state->running;
+  if (running == nullptr || running->ends) [[unlikely]]
+    refuse_beside_body(call);
+  auto& state = static_cast<flow_worker&>(*running_on.state);
+  return {&state, static_cast<flow_task*>(running->task), state.pool, state.counts};
+}
+
+flow_core::maker flow_core::here_outside() noexcept {
   const auto at = detail::here();
   if (at.runtime != &this->runtime()) return {nullptr, nullptr, outside_pool_, outside_counts_};
   auto& state = *states_[at.index];
@@ -121,6 +126,40 @@ void flow_core::abandon_if_unfinished() noexcept {
   base::abandon_if_unfinished();
 }
 
+void flow_core::expect_inner_end(const char* call) {
+  if (checker != nullptr && checker->is_within_loop()) refuse_in_chunk(call);
+  if (replayed == this || checker != nullptr) return;
+  flow_task& task = *here(call).parent;
+  bool any_weak = false;
+  task.each_member([&](const flow_member& each) { any_weak = any_weak || each.weak() != nullptr; });
+  if (task.body->loop != nullptr) refuse_in_chunk(call);
+  if (any_weak) refuse_in_weak(call);
+}
+
+void flow_core::wait_for_inner(const char* call) {
+  expect_inner_end(call);
+  if (replayed == this || checker != nullptr) return;  // no task is left
+  flow_task& task = *here(call).parent;
+  const auto ended = [](const void* of) {
+    // seq_cst: after this thread has become one that wake_helpers() finds. Acquire: all that the tasks did.
+    return static_cast<const flow_task*>(of)->parts.load(std::memory_order_seq_cst) == parts_before::end;
+  };
+  if (task.awaited != 0) {
+    // Relaxed: before the count is closed.
+    task.parts.store(parts_before::body, std::memory_order_relaxed);
+    if (!task.unended.close(task.awaited)) {
+      while (!ended(&task) && run_here(*this)) {
+      }
+      help_until(ended, &task);
+    }
+    task.parts.store(parts_before::end, std::memory_order_relaxed);
+    task.unended.open_again();
+    task.awaited = 0;
+  }
+  if (this->cancelled())
+    if (auto error = this->failure()) std::rethrow_exception(std::move(error));
+}
+
 void flow_core::help_until(bool (*what)(const void*), const void* of) {
   const auto observes = observer_of(watch_.get());
   std::optional<call_in_progress> call;
@@ -151,10 +190,7 @@ void flow_core::make_task_ready(const maker& by, flow_task& task) {
   if (task.place != any_worker) {
     const unsigned place = task.place % this->workers();
     if (by.on != nullptr && by.on->index == place) {
-      if (by.on->running == nullptr) {  // an own item, which ends when the worker has run out of work
-        this->account(place).begin_one();
-        ++by.on->items_received;
-      }
+      this->begin_own_item(*by.on);
       by.on->ready.push_own(&task);
       return;
     }
@@ -177,6 +213,12 @@ void flow_core::make_task_ready(const maker& by, flow_task& task) {
   } else {
     this->share(*by.on, &task);
   }
+}
+
+// The worker runs the task when the bodies below on its stack have returned. It runs the oldest one first: a
+// task that makes the next one does not keep the others from running.
+void flow_core::wait_for_stack(flow_worker& here, flow_task& task) noexcept {
+  catch_all([&] { here.ready.push_own(&task); }, [this] { this->fail(std::current_exception()); });
 }
 
 bool flow_core::receive(flow_worker& here) noexcept {
@@ -263,14 +305,16 @@ void flow_core::end_now(flow_worker& here, flow_task& task) noexcept {
   releasing all{*this, by};
   if (task.has_more || task.inner != nullptr) [[unlikely]]
     end_parts(task, all);
-  if (task.awaited == 0 || task.unended.close(task.awaited)) all.complete(task);
+  if ((task.awaited == 0 || task.unended.close(task.awaited)) && all.parts_end(task)) all.complete(task);
   all.run();
   here.runs_what_it_receives = outer;
   here.running = outer_task;
 }
 
-// The parts, beside the body, that the task's end waits for.
+// The parts, beside the body, that the task's reductions and its end wait for.
 void flow_core::end_parts(flow_task& task, releasing& all) noexcept {
+  // Relaxed: before the count is closed.
+  if (task.body->reduction != nullptr) task.parts.store(parts_before::reductions, std::memory_order_relaxed);
   if (task.inner != nullptr)
     catch_all([&] { close_domain(task, all.by); }, [this] { this->fail(std::current_exception()); });
   task.each_member([&](flow_member& each) {
@@ -279,17 +323,6 @@ void flow_core::end_parts(flow_task& task, releasing& all) noexcept {
       if (each.weak()->end.close(each.weak()->parts)) all.end_weak(each);
     }
   });
-  for (std::size_t i = 0; task.body->reduction != nullptr; ++i) {
-    reduction_part* const part = task.body->reduction(task, i);
-    if (part == nullptr) break;
-    if (part->member == nullptr) {
-      // The task waited for all before it.
-      catch_all([&] { part->combine(*part); }, [this] { this->fail(std::current_exception()); });
-    } else {
-      ++task.awaited;
-      if (part->done()) all.take_turns(*part);
-    }
-  }
 }
 
 std::string flow_core::running_task_on(unsigned worker) const {
@@ -309,7 +342,16 @@ std::string flow_core::text_of(flow_task& task) {
 
 // ---- Room ----
 
-// If too many tasks are outstanding, the creator runs some, or waits.
+// The worker has found nothing to do. If the others haven't either, a creator that is held back goes on.
+void flow_core::look_for_rest(unsigned worker) noexcept {
+  base::look_for_rest(worker);
+  // seq_cst: after what it says has ended, against make_room().
+  if (want_room_.load(std::memory_order_seq_cst) != 0 && this->waits_for_held_ends()) [[unlikely]]
+    wake_helpers();
+}
+
+// If too many tasks are outstanding, the creator runs some, or waits. It goes on if all of them wait for
+// events: these may depend on tasks that it is about to make.
 void flow_core::make_room(const maker& by) {
   if (by.parent != nullptr) {
     by.on->crowded = outstanding() > most_outstanding;
@@ -320,16 +362,19 @@ void flow_core::make_room(const maker& by) {
     while (!has_room() && run_here(*this)) {
     }
   if (has_room()) return;
-  want_room_.fetch_add(1, std::memory_order_relaxed);
-  struct first_look {
+  want_room_.fetch_add(1, std::memory_order_seq_cst);  // against look_for_rest()
+  struct looks {
     flow_core& core;
-    bool fenced;
-  } look{*this, false};
+    bool any;
+    bool is_worker;
+  } look{*this, false, by.on != nullptr};
   const auto has_room_now = [](const void* what) {
-    auto& me = *static_cast<first_look*>(const_cast<void*>(what));
+    auto& me = *static_cast<looks*>(const_cast<void*>(what));
     // By now this thread is one that wake_helpers() finds. Pairs with count_ran().
-    if (!std::exchange(me.fenced, true)) me.core.runtime().fences().everywhere();
-    return me.core.has_room();
+    const bool first = !std::exchange(me.any, true);
+    if (first) me.core.runtime().fences().everywhere();
+    if (me.core.has_room()) return true;
+    return !(first && me.is_worker) && me.core.waits_for_held_ends();  // a worker tests the events before
   };
   undo_if_thrown([&] { help_until(has_room_now, &look); },
                  [this] { want_room_.fetch_sub(1, std::memory_order_relaxed); });

@@ -34,7 +34,7 @@ flow_recording::flow_recording(std::shared_ptr<flow_core> of)
 
 flow_recording::~flow_recording() {
   if (records_) finish(true);
-  const auto by = flow_->here();
+  const auto by = flow_->here_outside();
   for (const auto& each : made_) {
     each.task->body->destroy(*each.task);
     flow_->let_go(by, *each.task);

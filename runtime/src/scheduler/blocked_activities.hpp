@@ -4,9 +4,12 @@
 #include <teff/detail/scheduler/job.hpp>
 #include <teff/detail/scheduler/made_of_others.hpp>
 #include <teff/detail/scheduler/requests.hpp>
+#include <teff/detail/scheduler/running_source.hpp>
 
 #include "scheduler/job_queue.hpp"
 #include "scheduler/this_thread.hpp"
+
+#include <utility>
 
 namespace teff::detail {
 
@@ -70,14 +73,16 @@ class blocked_activities {
 struct named_job : job {
   explicit named_job(awaited_job& wanted) noexcept
       : job{[](job& this_job) noexcept {
-          auto& wanted = static_cast<named_job&>(this_job).of;
+          auto& me = static_cast<named_job&>(this_job);
+          const auto outer = std::exchange(running_on, {me.part_of});
           run_as_activity(
-              &wanted,
+              &me.of,
               [](void* what) noexcept {
                 auto& wanted = *static_cast<awaited_job*>(what);
                 wanted.run(wanted);  // whose end may be that of both
               },
-              &wanted);
+              &me.of);
+          running_on = outer;
         }},
         of(wanted) {}
   // The job that is to be run for a submitter that is blocked like that.
@@ -85,6 +90,7 @@ struct named_job : job {
     return submitter.any() ? static_cast<job&>(*this) : of;
   }
   awaited_job& of;
+  source* const part_of = running_on.of;  // whose task waits for it
 };
 
 }  // namespace teff::detail

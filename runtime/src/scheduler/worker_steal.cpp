@@ -1,5 +1,6 @@
 // Where a worker finds something to do, and how it runs that.
 #include <teff/detail/scheduler/release_observer.hpp>
+#include <teff/detail/scheduler/running_source.hpp>
 
 #include "scheduler/scheduler.hpp"
 #include "scheduler/worker.hpp"
@@ -22,6 +23,18 @@ class unobserved {
 
  private:
   const observed_task outer_ = std::exchange(observed, {});
+};
+
+// Nor does what it runs belong to that task, but to this source's, if any.
+class runs_part_of {
+ public:
+  explicit runs_part_of(source* other) noexcept : outer_(std::exchange(running_on, {other})) {}
+  runs_part_of(const runs_part_of&) = delete;
+  runs_part_of& operator=(const runs_part_of&) = delete;
+  ~runs_part_of() { running_on = outer_; }
+
+ private:
+  const running_source outer_;
 };
 
 // Besides, it does not spawn into a scope of the task that waits below.
@@ -202,7 +215,9 @@ void worker::run_stolen(worker& victim, task_slot& slot) noexcept {
   slot.state.store(slot_state::first_thief + index_, std::memory_order_relaxed);
   last_victim_ = &victim;
   const unobserved here;
-  if (const auto of = victim.activities().of_slot(&slot); of.of != nullptr) {
+  const auto of = victim.activities().of_slot(&slot);
+  const runs_part_of task(of.of_source ? static_cast<source*>(const_cast<void*>(of.of)) : nullptr);
+  if (of.of != nullptr) {
     const within_activity enclosing(activities_, of);
     run_stolen_slot(stolen_, slot);
   } else {
@@ -260,6 +275,7 @@ void worker::run_job(job& job) noexcept {
   ++log_.jobs;
   tell_scope_of_ended_tasks();
   const on_its_own here;
+  const runs_part_of none(nullptr);
   job.run(job);
 }
 

@@ -219,6 +219,7 @@ held_end<>& task_source_base::hold(running_task& running, unsigned worker, unsig
   } else {
     running.held = new held_end<>(this, running.task, ends_on);
     accounts_[worker].begin_one();
+    accounts_[worker].count_held(1);
   }
   return *running.held;
 }

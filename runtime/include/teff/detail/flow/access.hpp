@@ -169,7 +169,12 @@ template <class What>
 
 // The task adds to it. Each reduction gives the body a private copy that starts as `identity`. The argument
 // is a T& for an object, and a std::span<T> for a range. `op` combines the copies of the tasks in a row, in
-// the order of their making. So the result has the same bits on any number of workers.
+// the order of their making. So the result has the same bits on any number of workers. The library combines a
+// copy when the inner tasks of its task have ended, too, so they may add to it.
+//
+// Each task fills and combines a copy of the whole range. The copies that wait for their turn take 2 MiB at
+// most, or two copies for each worker if that is more, and are 1024 at most. Further tasks of the row begin
+// later.
 //
 //   f.task(teff::in(block), teff::reduction(sum), [&](double& mine) { for (double x : block) mine += x; });
 //

@@ -25,6 +25,8 @@ class open_count {
   [[nodiscard]] bool close(std::uint32_t total) noexcept {
     return left_.fetch_sub(open - total, std::memory_order_acq_rel) == open - total;
   }
+  // All events have happened after it was closed: it counts further ones from now on.
+  void open_again() noexcept { left_.store(open, std::memory_order_relaxed); }
   // Before it is closed: whether all of `total` events have happened. Acquire: pairs with end_one().
   [[nodiscard]] bool has_seen(std::uint32_t total) const noexcept {
     return left_.load(std::memory_order_acquire) == open - total;

@@ -62,11 +62,12 @@ class flow_member : public flow_waiter {
   access_mode mode;
   bool leads : 1 = false;    // a group lies here
   bool is_link : 1 = false;  // no access: it only waits
+  bool bounds : 1 = false;   // of a reduction: later members wait for its turn, in `waiting`
   open_count<> members;  // of the group, that have not ended; unused in the group of a writer, which is alone
   flow_task* task;
   flow_member* leader = nullptr;      // of its group
   flow_member* more = nullptr;        // of the task, beyond those that lie in it
-  release_list<flow_waiter> waiting;  // for the end of the group
+  release_list<flow_waiter> waiting;  // for the end of the group, or for a turn
 
   using group_lock = handed_lock<flow_waiter>;
   // Of a reduction; null: the access is none.
@@ -106,6 +107,13 @@ struct flow_body {
   bool (*goes_on)(flow_task&) noexcept = nullptr;
 };
 
+// The step of a task that comes when the parts which it counts have ended.
+enum class parts_before : std::uint8_t {
+  end,         // the end of the task
+  reductions,  // its reductions, which are parts, too
+  body,        // its body goes on, which waits for the inner tasks
+};
+
 struct flow_task : ready_node {
   std::uint32_t count;   // of members that lie in it
   std::uint32_t room;    // for so many
@@ -122,6 +130,7 @@ struct flow_task : ready_node {
   bool has_more = false;  // members beyond those that lie in it, locks, weak accesses or reductions
   bool is_kept = false;   // by a recording
   flow_block_kind block;  // of its memory
+  std::atomic<parts_before> parts{parts_before::end};
   const flow_body* body;
   void* closure;
   flow_task* parent;

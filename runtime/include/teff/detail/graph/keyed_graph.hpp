@@ -67,7 +67,7 @@ class keyed_graph final : public task_source<keyed_graph<Key, Hash>, graph_worke
   void count_by_number(std::size_t keys) { counters_ = std::make_unique<dense_counters<>>(keys); }
 
   void fulfill(const Key& key) {
-    if (running_on.of == this) [[likely]] {
+    if (running_on.of == this && running_on.state != nullptr) [[likely]] {
       fulfill_from(*static_cast<worker_state*>(running_on.state), key);
     } else {
       fulfill_from_elsewhere(key);

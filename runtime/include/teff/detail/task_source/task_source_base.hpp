@@ -71,6 +71,13 @@ class task_source_base : public source {
 
   // Whether nothing goes on (src/task_source/rest.md).
   [[nodiscard]] bool rests() const noexcept { return at_rest(); }
+  // Whether nothing goes on until threads release ends that they hold. A hint, which is right when the
+  // workers have found nothing to do.
+  [[nodiscard]] bool waits_for_held_ends() const noexcept {
+    std::int64_t held = 0;
+    for (const auto& each : accounts_) held += each.held.load(std::memory_order_relaxed);
+    return items_left(accounts_, begun_outside_) == static_cast<std::uint64_t>(held);
+  }
   // Of a source that rests: how many tasks wait for something; and what went wrong, if anything.
   [[nodiscard]] std::uint64_t tasks_left() const noexcept;
   [[nodiscard]] std::exception_ptr failure() noexcept;
