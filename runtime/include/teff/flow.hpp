@@ -243,8 +243,7 @@ class flow {
     // The program may free the memory now.
     if (core->checker != nullptr) [[unlikely]]
       with_list([core](std::span<const access> all) { core->checker->forget(all); }, accesses...);
-    core->help_until([](const void* what) { return static_cast<const std::atomic<bool>*>(what)->load(); },
-                     &begun);
+    core->help_until([&begun] { return begun.load(); });
   }
 
   // Calls make(), runs the tasks that it makes, and returns them as a recording when they have ended. Throws

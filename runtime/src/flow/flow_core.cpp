@@ -117,11 +117,11 @@ void flow_core::abandon_if_unfinished() noexcept {
   base::abandon_if_unfinished();
 }
 
-void flow_core::help_until(bool (*what)(const void*), const void* of) {
+void flow_core::help_until(condition done) {
   const auto observes = observer_of(watch_.get());
   std::optional<call_in_progress> call;
   if (detail::here().runtime != &this->runtime()) call.emplace(this->runtime());
-  wait_for_tasks_.wait_until(what, of, *this);
+  wait_for_tasks_.wait_until(done, *this);
 }
 
 // ---- Running ----
@@ -317,17 +317,13 @@ void flow_core::make_room(const maker& by) {
     }
   if (has_room()) return;
   want_room_.fetch_add(1, std::memory_order_relaxed);
-  struct first_look {
-    flow_core& core;
-    bool fenced;
-  } look{*this, false};
-  const auto has_room_now = [](const void* what) {
-    auto& me = *static_cast<first_look*>(const_cast<void*>(what));
+  bool fenced = false;
+  const auto has_room_now = [&] {
     // By now this thread is one that wake_helpers() finds. Pairs with count_ran().
-    if (!std::exchange(me.fenced, true)) me.core.runtime().fences().everywhere();
-    return me.core.has_room();
+    if (!std::exchange(fenced, true)) this->runtime().fences().everywhere();
+    return has_room();
   };
-  undo_if_thrown([&] { help_until(has_room_now, &look); },
+  undo_if_thrown([&] { help_until(has_room_now); },
                  [this] { want_room_.fetch_sub(1, std::memory_order_relaxed); });
   want_room_.fetch_sub(1, std::memory_order_relaxed);
 }

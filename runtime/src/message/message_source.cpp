@@ -51,16 +51,7 @@ void message_source::send(int to, std::uint32_t number, std::size_t size,
           "teff::communicator: messages sent outside of run() wait for the next one, and there is no "
           "room for more of them");
     waits_for_room_.fetch_add(1, std::memory_order_relaxed);
-    struct awaited {
-      const communicator_core* core;
-      int to;
-    } const room{&core_, to};
-    wait_until(
-        [](const void* which) {
-          const auto& each = *static_cast<const awaited*>(which);
-          return each.core->has_room(each.to);
-        },
-        &room);
+    wait_until([this, to] { return core_.has_room(to); });
   }
 }
 
@@ -129,7 +120,7 @@ incomplete_round message_source::error_of_rounds(std::uint64_t left) {
 }
 
 void message_source::wait_for_end() {
-  wait_until([](const void* core) { return static_cast<const communicator_core*>(core)->ended(); }, &core_);
+  wait_until([this] { return core_.ended(); });
 }
 
 void message_source::leave(const std::string& who, const std::function<void()>& failed, bool begun) noexcept {
@@ -246,8 +237,8 @@ void message_source::state_changed() noexcept {
   if (waiters_.any()) waiters_.wake();
 }
 
-void message_source::wait_until(bool (*done)(const void*), const void* what) {
-  if (!done(what)) waiters_.wait_until(done, what, *this);
+void message_source::wait_until(condition done) {
+  if (!done()) waiters_.wait_until(done, *this);
 }
 
 }  // namespace teff::detail

@@ -95,9 +95,9 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   // The functions of the base. A watchdog observes them.
   void wait();
   void abandon_if_unfinished() noexcept;
-  // Returns when what(of) is true. The calling thread may run tasks of the flow meanwhile. Throws
+  // Returns when done(). The calling thread may run tasks of the flow meanwhile. Throws
   // runtime_was_shut_down.
-  void help_until(bool (*what)(const void*), const void* of);
+  void help_until(condition done);
   void wake_helpers() noexcept {
     if (wait_for_tasks_.any()) wait_for_tasks_.wake();
   }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <teff/detail/scheduler/source.hpp>
-#include <teff/detail/scheduler/waiters.hpp>
+#include <teff/detail/scheduler/waiting.hpp>
 #include <teff/detail/task_source/recycled_memory.hpp>
 #include <teff/detail/task_source/rest.hpp>
 
@@ -146,7 +146,6 @@ class task_source_base : public source {
   virtual std::exception_ptr forget_waiting(bool named) = 0;
 
  private:
-  [[nodiscard]] static bool is_at_rest(const void* source) noexcept;
   // Of a source at rest.
   [[nodiscard]] bool nothing_left() const noexcept;
   void hand_over(held_end<>& held) noexcept;
@@ -154,7 +153,6 @@ class task_source_base : public source {
   [[nodiscard]] bool look_around(unsigned worker, bool takes) noexcept;
   void wait_for_rest();
   [[nodiscard]] bool help_as_guest();
-  [[nodiscard]] bool comes_to_rest_soon() noexcept;
   void wait_for_rest_on(unsigned worker);
   // `call`: the function that would wait, in words. Throws graph_waits_for_itself.
   [[noreturn]] void refuse_to_wait_for_ever(const std::string& call) const;
