@@ -6,6 +6,7 @@
 #include "flow/access_text.hpp"
 #include "flow/releasing.hpp"
 #include "platform/watchdog.hpp"
+#include "scheduler/blocked_activities.hpp"
 #include "scheduler/scheduler.hpp"
 
 #include <algorithm>
@@ -117,10 +118,18 @@ void flow_core::abandon_if_unfinished() noexcept {
   base::abandon_if_unfinished();
 }
 
-void flow_core::help_until(condition done) {
+void flow_core::make_and_wait(void (*make)(void* what), void* what, condition done) {
+  const blocked_activities blocked(static_cast<const source*>(this));
+  if (blocked.for_ever()) refuse_to_wait_for_ever("teff::flow::wait: called");
+  wait_within_call([&] { make(what); }, done);
+}
+
+template <class Begin>
+void flow_core::wait_within_call(Begin begin, condition done) {
   const auto observes = observer_of(watch_.get());
   std::optional<call_in_progress> call;
   if (detail::here().runtime != &this->runtime()) call.emplace(this->runtime());
+  begin();
   wait_for_tasks_.wait_until(done, *this);
 }
 
@@ -316,14 +325,15 @@ void flow_core::make_room(const maker& by) {
     while (!has_room() && run_here(*this)) {
     }
   if (has_room()) return;
+  const blocked_activities blocked(*this, wait_for_tasks_);
   want_room_.fetch_add(1, std::memory_order_relaxed);
   bool fenced = false;
   const auto has_room_now = [&] {
     // By now this thread is one that wake_helpers() finds. Pairs with count_ran().
     if (!std::exchange(fenced, true)) this->runtime().fences().everywhere();
-    return has_room();
+    return has_room() || blocked.is_given_up();
   };
-  undo_if_thrown([&] { help_until(has_room_now); },
+  undo_if_thrown([&] { wait_within_call([] {}, has_room_now); },
                  [this] { want_room_.fetch_sub(1, std::memory_order_relaxed); });
   want_room_.fetch_sub(1, std::memory_order_relaxed);
 }

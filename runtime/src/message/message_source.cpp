@@ -3,6 +3,7 @@
 #include <teff/error.hpp>
 
 #include "platform/watchdog.hpp"
+#include "scheduler/blocked_activities.hpp"
 #include "scheduler/scheduler.hpp"
 
 #include <algorithm>
@@ -88,6 +89,11 @@ void message_source::send_large(int to, std::uint32_t number, std::span<const st
 
 void message_source::run_epoch(void (*body)(void* what), void* what) {
   const watchdog observes([this] { return state(); });
+  // From here on, since the handlers that might wait for the caller begin within the epoch.
+  const blocked_activities blocked(static_cast<const source*>(this));
+  if (blocked.for_ever())
+    throw graph_waits_for_itself(
+        "teff::communicator::run: called where it would wait for ever: by a handler of its own");
   runtime_.run([&] {
     core_.begin();
     std::exception_ptr thrown;

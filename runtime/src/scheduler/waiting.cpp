@@ -79,7 +79,8 @@ void waiters::wait_until(condition done, source& awaited) noexcept {
 
 void waiters::wake() noexcept {
   const std::lock_guard lock(mutex_);
-  for (auto* each = first_.load(std::memory_order_relaxed); each != nullptr; each = each->next) each->come();
+  for (auto* each = first_.load(std::memory_order_relaxed); each != nullptr; each = each->next)
+    each->waiter_.runtime == nullptr ? each->come() : void(runtime_.gate().wake(each->waiter_.index));
 }
 
 }  // namespace teff::detail

@@ -141,6 +141,9 @@ class task_source_base : public source {
     task_source_base& of_;
   };
 
+  // `call`: the function that would wait, in words. Throws graph_waits_for_itself.
+  [[noreturn]] void refuse_to_wait_for_ever(const std::string& call) const;
+
   // Forgets the tasks that wait for something, when the source is at rest. If `named`, returns an error that
   // names some of them, and throws std::bad_alloc; else, and if there were none, returns null.
   virtual std::exception_ptr forget_waiting(bool named) = 0;
@@ -154,8 +157,6 @@ class task_source_base : public source {
   void wait_for_rest();
   [[nodiscard]] bool help_as_guest();
   void wait_for_rest_on(unsigned worker);
-  // `call`: the function that would wait, in words. Throws graph_waits_for_itself.
-  [[noreturn]] void refuse_to_wait_for_ever(const std::string& call) const;
   [[noreturn, gnu::cold]] static void refuse_without_runtime(const std::string& call);
   std::exception_ptr outcome();
   std::exception_ptr end_of_wait(std::uint64_t ticket);
