@@ -134,8 +134,9 @@ struct a_call : a_queue {
 
 TEST(request_model, no_call_is_left_beside_workers_that_all_sleep) {
   for (const bool looks : {true, false}) {
-    const auto found = check<a_call>(4, {[=](a_call& c) { c.sleep(0, looks); },
-                                         [=](a_call& c) { c.sleep(1, looks); }, [](a_call& c) { c.submit(); }});
+    const auto found =
+        check<a_call>(4, {[=](a_call& c) { c.sleep(0, looks); }, [=](a_call& c) { c.sleep(1, looks); },
+                          [](a_call& c) { c.submit(); }});
     if (looks) {
       expect_no_fault(found);
     } else {

@@ -243,8 +243,8 @@ class flow {
       if (core->checker != nullptr) [[unlikely]]
         with_list([core](std::span<const access> all) { core->checker->forget(all); }, accesses...);
     };
-    core->make_and_wait([](void* what) { (*static_cast<decltype(make)*>(what))(); },
-                        &make, [&begun] { return begun.load(); });
+    core->make_and_wait([](void* what) { (*static_cast<decltype(make)*>(what))(); }, &make,
+                        [&begun] { return begun.load(); });
   }
 
   // Calls make(), runs the tasks that it makes, and returns them as a recording when they have ended. Throws

@@ -21,9 +21,8 @@ constexpr std::chrono::microseconds patience{50};
 // A thread that waits.
 struct waiting_thread : continuation {
   waiting_thread() noexcept
-      : continuation{[](continuation& this_one) noexcept {
-          static_cast<waiting_thread&>(this_one).over.come();
-        }} {}
+      : continuation{
+            [](continuation& this_one) noexcept { static_cast<waiting_thread&>(this_one).over.come(); }} {}
   awaited_end over{here()};
 };
 

@@ -110,8 +110,8 @@ class idle_gate {
   // over first.
   bool prepare_sleep(unsigned word, wake_for what) noexcept {
     // seq_cst: the counters before the word, so that they never go below zero; and both before the last look.
-    const auto before = idle_.fetch_add(counted_for(asleep_for(what)) - one_searcher,
-                                        std::memory_order_seq_cst);
+    const auto before =
+        idle_.fetch_add(counted_for(asleep_for(what)) - one_searcher, std::memory_order_seq_cst);
     sleepers_[word].state.store(asleep_for(what), std::memory_order_seq_cst);
     return what != wake_for::work && searchers(before) == 1 && asleep(before) != 0;
   }
@@ -284,7 +284,7 @@ class idle_gate {
 
   // ---- Threads that have something that these sleepers may not do ----
 
-  // Workers that sleep within activities, or are about to: whether there are any, whether all workers do.
+  // Whether any worker, or every worker, sleeps and may not run all work, or is about to sleep so.
   // seq_cst: after the caller has stored its work, against the last look of such a worker.
   [[nodiscard]] bool anybody_is_limited() const noexcept {
     return limited(idle_.load(std::memory_order_seq_cst)) != 0;
@@ -309,8 +309,8 @@ class idle_gate {
            (what == wake_for::name && (state == asleep_for_work || state == asleep_for_sources));
   }
 
-  // How many search, how many of these were woken and have not got up, how many sleep for work, and how many
-  // sleep that may not do any work.
+  // The counters: the searchers, those of them that were woken and have not got up, the sleepers for work,
+  // and the other sleepers.
   static constexpr unsigned bits_each = 16;
   static constexpr std::uint64_t one_searcher = 1;
   static constexpr std::uint64_t one_on_its_way = std::uint64_t{1} << bits_each;

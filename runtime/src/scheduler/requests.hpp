@@ -25,8 +25,8 @@ class requests {
   [[nodiscard]] const job_queue& calls() const noexcept { return calls_; }
   [[nodiscard]] bool empty() const noexcept { return queue_.empty(); }
 
-  // A worker may run no request now, or is about to sleep: a spare thread is to run them, if there are any,
-  // and calls where no worker may begin one.
+  // The calling worker may run no request. If there are any, a spare thread is to run them; and calls, where
+  // no worker may begin one.
   void lend() noexcept;
   // A request has been pushed: lends it if a worker sleeps that may not run it.
   void lend_for_sleepers() noexcept;

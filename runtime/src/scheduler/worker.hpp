@@ -157,8 +157,6 @@ class worker {
   void hand_over() noexcept;
   void ask_everyone() noexcept;
   void park(waiting& mine) noexcept;
-  template <class LastLook, class Sleep>
-  void sleep_by_name(LastLook last_look, Sleep sleep) noexcept;
   [[nodiscard]] bool last_look(const waiting& mine) noexcept;
   void lend_core() const noexcept;
   [[nodiscard]] pid_t thread_off_core() const noexcept;

@@ -47,10 +47,14 @@ may_run worker::may_run_now() const noexcept {
 
 may_run worker::may_run_in(const while_waiting& how) const noexcept {
   switch (how.how) {
-    case waits::at_top: return may_run::everything;
-    case waits::for_its_tasks: return may_run_now();
-    case waits::for_others: break;
-    default: return may_run::nothing;
+    case waits::at_top:
+      return may_run::everything;
+    case waits::for_its_tasks:
+      return may_run_now();
+    case waits::for_others:
+      break;
+    default:
+      return may_run::nothing;
   }
   const bool deep = activities_.depth() >= most_activities_to_run_anything || !has_room_for_foreign_tasks();
   // It may wait for work that only this worker can do.
@@ -86,30 +90,25 @@ search_pace::clock::duration worker::patience_of(waits how) const noexcept {
   return how == waits::as_guest ? std::min(spin, most_of_a_guest) : spin;
 }
 
-// The worker has not searched, since a searcher is expected to find the work of others. It counts as a
-// searcher only before it prepares to sleep and after it wakes.
-template <class LastLook, class Sleep>
-void worker::sleep_by_name(LastLook last_look, Sleep sleep) noexcept {
-  all_.gate().start_search();
-  all_.gate().park(
-      word_, wake_for::name, [this] { hand_over(); },
-      [&] {
-        all_.requests().lend();
-        return last_look();
-      },
-      sleep);
-  if (all_.gate().stop_search()) hand_over();
-}
-
 void sleep_by(void (*sleep)(void*) noexcept, void* what) noexcept {
   auto& me = worker::current_or_end();
   me.tell_scope_of_ended_tasks();
-  me.sleep_by_name([] { return false; }, [&] {
-    me.log_.begin_park();
-    sleep(what);
-    me.log_.end_park();
-    me.all_.gate().cancel_sleep(me.word_, wake_for::name);
-  });
+  bool searching = false;
+  me.start_search(searching);
+  auto& gate = me.all_.gate();
+  gate.park(
+      me.word_, wake_for::name, [&] { me.hand_over(); },
+      [&] {
+        me.all_.requests().lend();
+        return false;
+      },
+      [&] {
+        me.log_.begin_park();
+        sleep(what);
+        me.log_.end_park();
+        gate.cancel_sleep(me.word_, wake_for::name);
+      });
+  me.stop_search(searching);
 }
 
 // Between two tasks, with nothing below on its stack: before the system takes a shared core from the worker
@@ -129,11 +128,10 @@ bool worker::look_further(waiting& mine) noexcept {
     if (mine.fruitless++ == 0) keep_to_own_processor();
     if (how == waits::as_guest) return !request_is_due_ && mine.pace.goes_on();
     if (mine.pace.goes_on()) return true;
-    sleep_by_name([&] {
-      // From here on, a thread that makes it true sees that this worker sleeps, or is seen by this look.
-      all_.fences().everywhere();
-      return mine.done();
-    }, [&] { static_cast<void>(sleep(wake_for::name, futex::never, how)); });
+    // It counts as a searcher only for this moment: a searcher is expected to find the work of others.
+    start_search(mine.searching);
+    park(mine);
+    stop_search(mine.searching);
     mine.pace.begin(patience_of(how));
   } else if (how == waits::at_top && mine.searching && index_ == 0 && all_.gate().the_seat().is_wanted()) {
     park(mine);

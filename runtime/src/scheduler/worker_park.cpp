@@ -64,12 +64,16 @@ void worker::lend_core() const noexcept {
 
 // It searches again when this returns.
 void worker::park(waiting& mine) noexcept {
-  const auto wakes = mine.limit == may_run::everything ? wake_for::work : wake_for::sources;
+  const bool is_blocked = mine.limit == may_run::nothing;
+  const auto wakes = is_blocked                          ? wake_for::name
+                     : mine.limit == may_run::everything ? wake_for::work
+                                                         : wake_for::sources;
   auto by = woken_by::another;
   doorbells bells;
   all_.gate().park(
-      word_, wakes, [&] { hand_over(); }, [&] { return !sources_.listen(bells) || last_look(mine); },
-      [&] { by = sleep(wakes, sources_.next_poll(), mine.how.how, bells); });
+      word_, wakes, [&] { hand_over(); },
+      [&] { return (!is_blocked && !sources_.listen(bells)) || last_look(mine); },
+      [&] { by = sleep(wakes, is_blocked ? futex::never : sources_.next_poll(), mine.how.how, bells); });
   if (by == woken_by::time_or_bell) poll_sources(search_pace::clock::now());
   // A worker that woke to poll looks once and sleeps again.
   constexpr auto none = search_pace::clock::duration::zero();
@@ -85,7 +89,7 @@ bool worker::last_look(const waiting& mine) noexcept {
   may_run_all ? ask_everyone() : all_.requests().lend();
   // One fence for both. From here on, a thread that brings a source something sees that this worker sleeps,
   // or is seen by this look. So is a worker that has pushed and did not see that it is asked.
-  if (may_run_all || !all_.sources().empty()) all_.fences().everywhere();
+  if (may_run_all || mine.limit == may_run::nothing || !all_.sources().empty()) all_.fences().everywhere();
   return mine.done() || (mine.how.from != nullptr && mine.how.from->sees_work(index_)) ||
          sees_work(mine.limit, private_tasks::expose, mine.how.slot);
 }
@@ -110,6 +114,7 @@ bool worker::guests_last_look(bool others_idle) noexcept {
 
 // Looks once at all work that the worker may run within the limit.
 bool worker::sees_work(may_run limit, private_tasks treatment, const task_slot* awaited) noexcept {
+  if (limit == may_run::nothing) return false;
   if (limit == may_run::everything && all_.has_work_from_outside()) return true;
   if (!inbox_.empty() || sources_.sees_work(limit)) return true;
   if (limit == may_run::everything) return sees_tasks(treatment);

@@ -35,7 +35,7 @@ class condition {
   bool (*holds_)(const void*);
 };
 
-// What a worker waits for, which decides what it runs meanwhile.
+// The awaited thing, which decides the work that the worker runs meanwhile.
 enum class waits : std::uint8_t {
   at_top,         // nothing lies on its stack: for any work
   for_its_tasks,  // for tasks that it has spawned
