@@ -120,8 +120,9 @@ bool scheduler::run_unless_shut_down(awaited_job& job) {
   auto& call = named.unless_plain(blocked);
   if (!begin_call_unless_shut_down()) return false;
   const auto at = here();
-  job.ended.begin(at);
+  job.ended.begin_here();
   if (at.runtime != nullptr || !run_as_guest(*this, call)) {
+    job.ended.begin(at);
     submit(call);
     job.ended.wait();
   }

@@ -35,6 +35,8 @@ void awaited_end::sleep() noexcept {
 }
 
 void awaited_end::come() noexcept {
+  // seq_cst: after the change of which it tells, against the store in waiters::wait_until().
+  if (word_.load(std::memory_order_seq_cst) == has_ended) return;
   const auto [runtime, index] = waiter_;
   // Release: pairs with has_come() and sleep(). seq_cst: before the look whether the waiter sleeps.
   const auto before = word_.exchange(has_ended, std::memory_order_seq_cst);

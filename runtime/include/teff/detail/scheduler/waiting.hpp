@@ -70,6 +70,8 @@ class awaited_end {
     waiter_ = waiter;
     word_.store(not_yet, std::memory_order_relaxed);
   }
+  // The calling thread is going to bring it itself, so that nobody waits.
+  void begin_here() noexcept { word_.store(has_ended, std::memory_order_relaxed); }
   // seq_cst: the last look of a worker that is about to sleep, against come(). Acquire: all that was done
   // before.
   [[nodiscard]] bool has_come() const noexcept { return word_.load(std::memory_order_seq_cst) == has_ended; }
