@@ -258,14 +258,14 @@ class flow {
       telling(telling&& other) noexcept : begun(std::exchange(other.begun, nullptr)), core(other.core) {}
       void operator()() const noexcept {}  // the destructor tells, as the task may be dropped
     };
-    std::optional<detail::call_in_progress> call;
-    if (detail::here().runtime != &core->runtime()) call.emplace(core->runtime());
-    task(std::forward<Accesses>(accesses)..., telling(&begun, core));
-    // The program may free the memory now.
-    if (core->checker != nullptr && !core->is_within()) [[unlikely]]
-      with_list([core](std::span<const access> all) { core->checker->forget(all); }, accesses...);
-    core->help_until([](const void* what) { return static_cast<const std::atomic<bool>*>(what)->load(); },
-                     &begun);
+    auto make = [&] {
+      task(std::forward<Accesses>(accesses)..., telling(&begun, core));
+      // The program may free the memory now.
+      if (core->checker != nullptr && !core->is_within()) [[unlikely]]
+        with_list([core](std::span<const access> all) { core->checker->forget(all); }, accesses...);
+    };
+    core->make_and_wait([](void* what) { (*static_cast<decltype(make)*>(what))(); }, &make,
+                        [&begun] { return begun.load(); });
   }
 
   // Calls make(), runs the tasks that it makes, and returns them as a recording when they have ended. Throws

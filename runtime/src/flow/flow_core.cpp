@@ -6,6 +6,7 @@
 #include "flow/access_text.hpp"
 #include "flow/releasing.hpp"
 #include "platform/watchdog.hpp"
+#include "scheduler/blocked_activities.hpp"
 #include "scheduler/scheduler.hpp"
 
 #include <algorithm>
@@ -126,6 +127,22 @@ void flow_core::abandon_if_unfinished() noexcept {
   base::abandon_if_unfinished();
 }
 
+void flow_core::make_and_wait(void (*make)(void* what), void* what, condition done) {
+  std::optional<blocked_activities> blocked;
+  if (!is_within()) blocked.emplace(static_cast<const source*>(this));  // else for inner tasks alone
+  if (blocked && blocked->for_ever()) refuse_to_wait_for_ever("teff::flow::wait: called");
+  wait_within_call([&] { make(what); }, done);
+}
+
+template <class Begin>
+void flow_core::wait_within_call(Begin begin, condition done) {
+  const auto observes = observer_of(watch_.get());
+  std::optional<call_in_progress> call;
+  if (detail::here().runtime != &this->runtime()) call.emplace(this->runtime());
+  begin();
+  wait_for_tasks_.wait_until(done, *this);
+}
+
 void flow_core::expect_inner_end(const char* call) {
   if (checker != nullptr && checker->is_within_loop()) refuse_in_chunk(call);
   if (replayed == this || checker != nullptr) return;
@@ -140,17 +157,17 @@ void flow_core::wait_for_inner(const char* call) {
   expect_inner_end(call);
   if (replayed == this || checker != nullptr) return;  // no task is left
   flow_task& task = *here(call).parent;
-  const auto ended = [](const void* of) {
+  const auto ended = [&task] {
     // seq_cst: after this thread has become one that wake_helpers() finds. Acquire: all that the tasks did.
-    return static_cast<const flow_task*>(of)->parts.load(std::memory_order_seq_cst) == parts_before::end;
+    return task.parts.load(std::memory_order_seq_cst) == parts_before::end;
   };
   if (task.awaited != 0) {
     // Relaxed: before the count is closed.
     task.parts.store(parts_before::body, std::memory_order_relaxed);
     if (!task.unended.close(task.awaited)) {
-      while (!ended(&task) && run_here(*this)) {
+      while (!ended() && run_here(*this)) {
       }
-      help_until(ended, &task);
+      wait_within_call([] {}, ended);
     }
     task.parts.store(parts_before::end, std::memory_order_relaxed);
     task.unended.open_again();
@@ -158,13 +175,6 @@ void flow_core::wait_for_inner(const char* call) {
   }
   if (this->cancelled())
     if (auto error = this->failure()) std::rethrow_exception(std::move(error));
-}
-
-void flow_core::help_until(bool (*what)(const void*), const void* of) {
-  const auto observes = observer_of(watch_.get());
-  std::optional<call_in_progress> call;
-  if (detail::here().runtime != &this->runtime()) call.emplace(this->runtime());
-  wait_for_tasks_.wait_until(what, of, *this);
 }
 
 // ---- Running ----
@@ -362,21 +372,17 @@ void flow_core::make_room(const maker& by) {
     while (!has_room() && run_here(*this)) {
     }
   if (has_room()) return;
+  const blocked_activities blocked(*this, wait_for_tasks_);
   want_room_.fetch_add(1, std::memory_order_seq_cst);  // against look_for_rest()
-  struct looks {
-    flow_core& core;
-    bool any;
-    bool is_worker;
-  } look{*this, false, by.on != nullptr};
-  const auto has_room_now = [](const void* what) {
-    auto& me = *static_cast<looks*>(const_cast<void*>(what));
+  bool looked = false;
+  const auto has_room_now = [&] {
     // By now this thread is one that wake_helpers() finds. Pairs with count_ran().
-    const bool first = !std::exchange(me.any, true);
-    if (first) me.core.runtime().fences().everywhere();
-    if (me.core.has_room()) return true;
-    return !(first && me.is_worker) && me.core.waits_for_held_ends();  // a worker tests the events before
+    const bool first = !std::exchange(looked, true);
+    if (first) this->runtime().fences().everywhere();
+    if (has_room() || blocked.is_given_up()) return true;
+    return !(first && by.on != nullptr) && this->waits_for_held_ends();  // a worker tests the events before
   };
-  undo_if_thrown([&] { help_until(has_room_now, &look); },
+  undo_if_thrown([&] { wait_within_call([] {}, has_room_now); },
                  [this] { want_room_.fetch_sub(1, std::memory_order_relaxed); });
   want_room_.fetch_sub(1, std::memory_order_relaxed);
 }

@@ -46,7 +46,7 @@ void worker::main() noexcept {
   deque_.open_here();
   deque_.begin(true, victims.empty());
   all_.arrive(index_);
-  work_until_stopped();
+  wait_until([this] { return all_.stopping(); }, {.how = waits::at_top});
   all_.depart();
 }
 

@@ -123,8 +123,13 @@ worker::found worker::run_sources(may_run limit, bool& searching) noexcept {
 
 bool worker::run_something(waiting& mine) noexcept {
   const auto limit = mine.limit;
-  const auto& awaited = mine.awaited;
+  const auto& awaited = mine.how;
   bool& searching = mine.searching;
+  if (limit == may_run::nothing) {
+    if (awaited.how == waits::blocked || request_is_due_) return false;
+    return awaited.from != nullptr ? run_source(*awaited.from, may_run::sources)
+                                   : run_job_of(inbox_, searching);
+  }
   if (std::exchange(request_is_due_, false) && limit == may_run::everything &&
       run_job_of(all_.requests().queue(), searching))
     return true;

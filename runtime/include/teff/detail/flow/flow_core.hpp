@@ -104,9 +104,9 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   // The functions of the base. A watchdog observes them.
   void wait();
   void abandon_if_unfinished() noexcept;
-  // Returns when what(of) is true. The calling thread may run tasks of the flow meanwhile. Throws
-  // runtime_was_shut_down.
-  void help_until(bool (*what)(const void*), const void* of);
+  // Calls make(what), and returns when done(). The calling thread may run tasks of the flow meanwhile. Throws
+  // what make() throws, graph_waits_for_itself, runtime_was_shut_down.
+  void make_and_wait(void (*make)(void* what), void* what, condition done);
   void wake_helpers() noexcept {
     if (wait_for_tasks_.any()) wait_for_tasks_.wake();
   }
@@ -186,6 +186,8 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   void forget(flow_range& range, const maker& by) noexcept;
   static void release(flow_task& task, flow_pool& pool) noexcept;
   void make_room(const maker& by);
+  template <class Begin>
+  void wait_within_call(Begin begin, condition done);
   void place_after(addition& to);
 
   // ---- Running ----

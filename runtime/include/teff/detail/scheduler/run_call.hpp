@@ -28,7 +28,7 @@ struct call : awaited_job {
                     kept_t<result>(kept_value_of<F>(me.function));
               },
               [&] { me.error = std::current_exception(); });
-          wake_submitter(me);
+          me.ended.come();
         }}},
         function(f) {}
   call(const call&) = delete;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <teff/detail/scheduler/source.hpp>
-#include <teff/detail/scheduler/waiters.hpp>
+#include <teff/detail/scheduler/waiting.hpp>
 #include <teff/detail/task_source/recycled_memory.hpp>
 #include <teff/detail/task_source/rest.hpp>
 
@@ -149,12 +149,14 @@ class task_source_base : public source {
     task_source_base& of_;
   };
 
+  // `call`: the function that would wait, in words. Throws graph_waits_for_itself.
+  [[noreturn]] void refuse_to_wait_for_ever(const std::string& call) const;
+
   // Forgets the tasks that wait for something, when the source is at rest. If `named`, returns an error that
   // names some of them, and throws std::bad_alloc; else, and if there were none, returns null.
   virtual std::exception_ptr forget_waiting(bool named) = 0;
 
  private:
-  [[nodiscard]] static bool is_at_rest(const void* source) noexcept;
   // Of a source at rest.
   [[nodiscard]] bool nothing_left() const noexcept;
   void hand_over(held_end<>& held) noexcept;
@@ -163,10 +165,7 @@ class task_source_base : public source {
   void drop_what_is_left() noexcept;
   void wait_for_rest();
   [[nodiscard]] bool help_as_guest();
-  [[nodiscard]] bool comes_to_rest_soon() noexcept;
   void wait_for_rest_on(unsigned worker);
-  // `call`: the function that would wait, in words. Throws graph_waits_for_itself.
-  [[noreturn]] void refuse_to_wait_for_ever(const std::string& call) const;
   [[noreturn, gnu::cold]] static void refuse_without_runtime(const std::string& call);
   std::exception_ptr outcome();
   std::exception_ptr end_of_wait(std::uint64_t ticket);
