@@ -22,15 +22,6 @@ namespace {
 using clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-std::string misuse_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const misuse& error) {
-    return error.what();
-  }
-  return "";
-}
-
 TEST(attach, ends_a_task_of_a_flow_when_the_event_has_completed) {
   for (const unsigned workers : {1U, 2U, 4U}) {
     runtime rt{{.workers = workers}};
@@ -206,26 +197,28 @@ TEST(attach, destroys_the_event_before_the_task_ends) {
 TEST(attach, is_refused_where_no_task_can_wait) {
   runtime rt{{.workers = 1}};
   const auto call = [] { attach([] { return true; }); };
-  EXPECT_NE(misuse_of(call).find("outside the body of a task"), std::string::npos);
-  EXPECT_NE(misuse_of([&] { rt.run(call); }).find("outside the body of a task"), std::string::npos);
-  EXPECT_NE(misuse_of([] { static_cast<void>(hold_end()); }).find("teff::hold_end: called outside"),
+  EXPECT_NE(text_of<misuse>(call).find("outside the body of a task"), std::string::npos);
+  EXPECT_NE(text_of<misuse>([&] { rt.run(call); }).find("outside the body of a task"), std::string::npos);
+  EXPECT_NE(text_of<misuse>([] { static_cast<void>(hold_end()); }).find("teff::hold_end: called outside"),
             std::string::npos);
   flow f{rt};
   int a = 0;
   EXPECT_THROW(static_cast<void>(f.record([&] { f.task(out(a), call); })), not_replayable);
   f.check(true);
   f.task(out(a), call);
-  EXPECT_NE(misuse_of([&] { f.wait(); }).find("a checked flow"), std::string::npos);
+  EXPECT_NE(text_of<misuse>([&] { f.wait(); }).find("a checked flow"), std::string::npos);
   // Functions of reductions run when the body has returned.
   flow g{rt};
   double sum = 0;
-  g.task(reduction(sum,
-                   [&](double x, double y) {
-                     call();
-                     return x + y;
-                   }),
+  g.task(reduction(
+             sum,
+             [&](double x, double y) {
+               call();
+               return x + y;
+             },
+             0.0),
          [](double& mine) { mine = 1; });
-  EXPECT_NE(misuse_of([&] { g.wait(); }).find("outside the body"), std::string::npos);
+  EXPECT_NE(text_of<misuse>([&] { g.wait(); }).find("outside the body"), std::string::npos);
 }
 
 TEST(attach, lets_another_thread_end_a_task_of_a_flow) {

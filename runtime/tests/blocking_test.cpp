@@ -1,11 +1,14 @@
 #include "workers.hpp"
 
+#include <pthread.h>
 #include <sched.h>
 
 #include <atomic>
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace teff::test {
@@ -160,6 +163,34 @@ TEST(blocking, beyond_the_bound_of_spare_threads_is_a_plain_call) {
   });
   EXPECT_EQ(ran, 50);
   EXPECT_THROW((runtime{{.workers = 1, .spare_threads = 100'000}}), invalid_option);
+}
+
+// As where the C library gives threads little by default.
+TEST(blocking, spare_threads_have_eight_mebibytes_of_stack_and_a_name) {
+  pthread_attr_t before;
+  ASSERT_EQ(::pthread_getattr_default_np(&before), 0);
+  pthread_attr_t little;
+  ASSERT_EQ(::pthread_getattr_default_np(&little), 0);
+  ASSERT_EQ(::pthread_attr_setstacksize(&little, std::size_t{1} << 20), 0);
+  ASSERT_EQ(::pthread_setattr_default_np(&little), 0);
+  runtime rt{{.workers = 1}};
+  const auto [size, name] = rt.run([] {
+    return blocking([] {
+      pthread_attr_t here;
+      std::size_t bytes = 0;
+      ::pthread_getattr_np(::pthread_self(), &here);
+      ::pthread_attr_getstacksize(&here, &bytes);
+      ::pthread_attr_destroy(&here);
+      char called[16] = "";
+      ::pthread_getname_np(::pthread_self(), called, sizeof called);
+      return std::pair(bytes, std::string(called));
+    });
+  });
+  ::pthread_setattr_default_np(&before);
+  ::pthread_attr_destroy(&before);
+  ::pthread_attr_destroy(&little);
+  EXPECT_GE(size, std::size_t{8} << 20);
+  EXPECT_EQ(name, "teff spare");
 }
 
 TEST(blocking, spare_threads_are_not_bound_to_a_workers_core) {

@@ -353,7 +353,6 @@ TEST(c_api_flow, names_each_misuse) {
   EXPECT_TRUE(last_error_has("teff_flow_wait_for: the kind of an access is 0")) << teff_last_error();
   EXPECT_EQ(teff_flow_wait(flow.get()), teff_ok);  // no call has made a task
 
-  // Within a task, the text passes on to the waiting thread.
   int x = 0;
   for (const bool one : {false, true}) {
     const auto wait = [tasks = flow.get(), at = &x, one] {
@@ -361,9 +360,15 @@ TEST(c_api_flow, names_each_misuse) {
       return one ? teff_flow_wait_for(tasks, &touched, 1) : teff_flow_wait(tasks);
     };
     EXPECT_EQ(make(flow, {touch(teff_inout, x)}, wait), teff_ok);
-    EXPECT_EQ(teff_flow_wait(flow.get()), teff_misused);
-    EXPECT_TRUE(last_error_has("within a task of the same flow")) << teff_last_error();
+    EXPECT_EQ(teff_flow_wait(flow.get()), teff_ok);  // a body may wait for its inner tasks
   }
+  // Within a chunk, the text passes on to the waiting thread.
+  const auto wait = [](std::int64_t, std::int64_t, void* of) {
+    return teff_flow_wait(static_cast<teff_flow*>(of));
+  };
+  EXPECT_EQ(teff_flow_task_for(flow.get(), 0, 1, 1, nullptr, 0, wait, flow.get(), 0), teff_ok);
+  EXPECT_EQ(teff_flow_wait(flow.get()), teff_misused);
+  EXPECT_TRUE(last_error_has("in a chunk of a worksharing task")) << teff_last_error();
 }
 
 TEST(c_api_flow, of_a_forked_process_names_the_error) {

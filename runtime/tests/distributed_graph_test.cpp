@@ -378,6 +378,30 @@ TEST(distributed_graph, a_task_that_waits_for_its_own_graph_is_refused) {
   EXPECT_THROW(g.wait(), graph_waits_for_itself);
 }
 
+TEST(distributed_graph, that_a_body_waits_for_whose_task_waits_for_the_body_gets_an_error) {
+  loopback job(1);
+  runtime rt{{.workers = 2}};
+  communicator comm(rt, job.rank(0));
+  distributed_graph<int> g(comm);
+  task_graph<int> outer{rt};
+  std::atomic<bool> began{false};
+  g.indegree([](int) { return 1; }).body([&](int) {
+    began = true;
+    outer.wait();
+  });
+  outer.indegree([](int) { return 1; }).body([&](int) {
+    while (!began) std::this_thread::yield();
+    g.wait();
+  });
+  g.fulfill(1);
+  outer.fulfill(1);
+  EXPECT_THROW(outer.wait(), graph_waits_for_itself);
+  try {
+    g.wait();  // its task had the same error, if it was not that wait which was refused
+  } catch (const graph_waits_for_itself&) {
+  }
+}
+
 TEST(distributed_graph, counts_numbered_keys_of_each_rank_in_an_array) {
   on_jobs([](transport& through, runtime& rt) {
     communicator comm(rt, through);

@@ -217,8 +217,7 @@ TEST(fairness, a_graph_waits_for_only_a_few_tasks_of_another_graph) {
     for (int i = 0; i < tasks; ++i) many.fulfill(i);
     one.fulfill(0);
     // A worker that waits for a graph would serve that graph first.
-    detail::help_until([](const void* what) { return static_cast<const decltype(seen)*>(what)->before >= 0; },
-                       &seen, nullptr);
+    detail::wait_until([&] { return seen.before >= 0; });
     many.wait();
     one.wait();
   });

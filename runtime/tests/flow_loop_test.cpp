@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 #include <teff/flow.hpp>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <set>
@@ -48,6 +50,64 @@ TEST(flow_loop, each_iteration_runs_once_and_a_task_that_follows_sees_all) {
     all();
     rt.run(all);
   });
+}
+
+TEST(flow_loop, a_generic_body_is_called_with_one_iteration) {
+  runtime rt{{.workers = 2}};
+  flow f{rt};
+  std::vector<std::ptrdiff_t> x(100);
+  f.task_for(0, 100, inout(x), [&](auto i) { x[static_cast<std::size_t>(i)] = i; });
+  f.wait();
+  EXPECT_EQ(std::accumulate(x.begin(), x.end(), 0L), 4950);
+}
+
+TEST(flow_loop, a_reduction_adds_the_private_copies_of_all_workers_in_every_iteration_of_a_replay) {
+  on_runtimes([](runtime& rt) {
+    flow f{rt};
+    long sum = 1;
+    std::array<bool, 4> seen{};
+    long rounds = 0;
+    long wrong = 0;
+    auto step = f.record([&] {
+      f.task_for(0, 3000, reduction(sum), [](int i, long& mine) {
+        spin();
+        mine += i;
+      });
+      f.task_for(0, 4, reduction(seen, std::logical_or<>()), reduction(sum),
+                 [](range r, std::span<bool> mine, long& more) {
+                   for (const auto i : r) mine[static_cast<std::size_t>(i)] = true, more += 250;
+                 });
+      f.task(in(sum), inout(rounds), [&] { wrong += sum != 1 + ++rounds * (2999L * 1500 + 1000) ? 1 : 0; });
+    });
+    step.replay(50);
+    EXPECT_EQ(rounds, 51);
+    EXPECT_EQ(wrong, 0);
+    EXPECT_EQ(seen, (std::array{true, true, true, true}));
+  });
+}
+
+TEST(flow_loop, a_replay_forgets_the_private_copies_of_one_that_failed) {
+  runtime rt{{.workers = 4}};
+  flow f{rt};
+  std::atomic<bool> fails{false};
+  long sum = 0;
+  auto step = f.record([&] {
+    f.task_for(0, 3000, {.chunk = 1}, reduction(sum),
+               [&](std::ptrdiff_t first, std::ptrdiff_t last, long& mine) {
+                 for (; first < last; ++first) {
+                   spin();
+                   if (first == 1700 && fails) throw std::runtime_error("chunk");
+                   ++mine;
+                 }
+               });
+  });
+  EXPECT_EQ(sum, 3000);
+  fails = true;
+  EXPECT_THROW(step.replay(2), std::runtime_error);
+  fails = false;
+  sum = 0;
+  step.replay(4);
+  EXPECT_EQ(sum, 4 * 3000);
 }
 
 TEST(flow_loop, a_range_may_begin_below_zero) {
@@ -284,6 +344,21 @@ TEST(flow_loop, task_loop_makes_tasks_whose_accesses_follow_from_their_ranges) {
     EXPECT_EQ(wrong, 0);
     EXPECT_EQ(y.front(), 40);
   });
+}
+
+TEST(flow_loop, task_loop_over_an_empty_range_calls_no_function) {
+  runtime rt{{.workers = 2}};
+  flow f{rt};
+  std::vector<int> y(1);
+  int calls = 0;
+  const auto all_but_the_ends = [&](range r) {
+    ++calls;
+    return inout(section(y, r));
+  };
+  f.task_loop(1, y.size() - 1, {.tasks = 4}, all_but_the_ends, [&](range) { ++calls; });
+  f.task_loop(1, -1, {.tasks = 4}, all_but_the_ends, [&](range) { ++calls; });
+  f.wait();
+  EXPECT_EQ(calls, 0);
 }
 
 TEST(flow_loop, a_replay_runs_recorded_loops_again_on_all_workers) {

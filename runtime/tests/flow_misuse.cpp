@@ -1,20 +1,20 @@
-// Tasks of a flow that can't be, one for each CASE; case 0 is right. The compiler must say what is wrong.
+// Tasks of a flow that can't be (misuse.sh).
 #include <teff/flow.hpp>
-#include <teff/runtime.hpp>
 
 #include <vector>
 
-int main() {
-  teff::runtime rt;
-  std::vector<double> row(8);
-  double sum = 0;
-  teff::flow f{rt};
-#if CASE == 0
+void right(teff::flow& f, std::vector<double>& row, double& sum) {
   f.task(teff::in(teff::section(row, 0, 4)), teff::inout(sum), [&] { sum += row[0]; });
-#elif CASE == 1
-  f.task(teff::in(std::vector<double>(row)), teff::inout(sum), [&] { sum += row[0]; });
-#elif CASE == 2
-  f.task(teff::in(row), teff::inout(sum));
-#endif
-  f.wait();
 }
+
+#ifdef MISUSE
+void misuse(teff::flow& f, std::vector<double>& row, double& sum) {
+  f.task(teff::in(std::vector<double>(row)), [] {});  // error: name a range that outlives the task
+  f.task(teff::in(row), teff::inout(sum));            // error: the last argument of a task is its body
+  f.task(teff::in(row.data()), [] {});                // error: name the object, as in(*p), or the elements
+  double* const to = &sum;
+  f.task(teff::reduction(to), [](double*& mine) { ++mine; });  // error: name the object, as in(*p)
+  const auto lesser = [](double a, double b) { return a < b ? a : b; };
+  f.task(teff::reduction(sum, lesser), [](double&) {});  // error: give it as the third argument of reduction
+}
+#endif

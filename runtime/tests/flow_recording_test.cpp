@@ -2,14 +2,17 @@
 #include <gtest/gtest.h>
 #include <teff/flow.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <semaphore>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "flow/recorded_waits.hpp"
 #include "workers.hpp"
 
 namespace teff::test {
@@ -137,6 +140,38 @@ TEST(flow_recording, a_flow_that_is_cancelled_meanwhile_is_not_recorded) {
   x = 0;
   step.replay();
   EXPECT_EQ(x, 7);
+}
+
+TEST(flow_recording, a_group_before_a_group_costs_a_wait_for_each_member) {
+  std::array<char, 100> x{};
+  std::vector<detail::flow_record> made;
+  for (int i = 0; i < 1000; ++i) made.push_back({nullptr, {concurrent(x)}});
+  for (int i = 0; i < 1000; ++i) made.push_back({nullptr, {in(x), in(section(x, 0, 50))}});
+  const detail::recorded_waits found(made);
+  EXPECT_LE(found.waits.size(), 4 * 2 * made.size());
+  // Two workers take turns: the first of each follower's list waits for the last of each list before.
+  std::vector<std::vector<detail::replay_task>> places;
+  for (std::uint32_t i = 0; i < made.size(); ++i) places.push_back({{i % 2, i / 2}});
+  const auto edges = found.edges(places);
+  const auto count = [&](std::uint32_t from, std::uint32_t to, bool next) {
+    return std::ranges::count_if(edges, [&](const detail::replay_edge& each) {
+      return each.from.index == from && each.to.index == to && each.into_next_iteration == next;
+    });
+  };
+  EXPECT_EQ(count(499, 500, false), 2 * 2);
+  EXPECT_EQ(count(999, 0, true), 2 * 2 * 2);  // for each part of x
+  EXPECT_EQ(edges.size(), 3 * 2 * 2);
+}
+
+TEST(flow_recording, a_writer_of_a_part_waits_for_the_readers_of_all_and_of_the_part) {
+  std::array<char, 8> x{};
+  const auto part = section(x, 0, 4);
+  const std::vector<detail::flow_record> made{
+      {nullptr, {in(x)}}, {nullptr, {in(part)}}, {nullptr, {out(part)}}};
+  std::set<std::array<std::uint32_t, 3>> waits;  // from which worker, to which, in the next iteration
+  for (const auto& each : detail::recorded_waits(made).edges({{{0, 0}}, {{1, 0}}, {{2, 0}}}))
+    waits.insert({each.from.worker, each.to.worker, each.into_next_iteration ? 1U : 0U});
+  EXPECT_EQ(waits, (std::set<std::array<std::uint32_t, 3>>{{0, 2, 0}, {1, 2, 0}, {2, 0, 1}, {2, 1, 1}}));
 }
 
 TEST(flow_recording, a_check_does_not_begin_while_the_flow_is_recorded) {

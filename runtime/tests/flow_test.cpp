@@ -1,5 +1,6 @@
 // Flows: tasks begin in the order that their accesses ask for.
 #include <gtest/gtest.h>
+#include <teff/attach.hpp>
 #include <teff/flow.hpp>
 #include <teff/named.hpp>
 
@@ -18,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "flow/flow_memory.hpp"
 #include "workers.hpp"
 
 namespace teff::test {
@@ -193,15 +195,6 @@ TEST(flow, of_tasks_that_become_ready_together_the_one_with_the_highest_priority
   EXPECT_EQ(order.size(), 10U);
 }
 
-TEST(flow, wait_within_a_task_of_the_flow_is_refused) {
-  on_runtimes([](runtime& rt) {
-    flow f{rt};
-    int x = 0;
-    f.task(inout(x), [&] { f.wait(); });
-    EXPECT_NE(text_of<misuse>([&] { f.wait(); }).find("within a task of the same flow"), std::string::npos);
-  });
-}
-
 TEST(flow, wait_for_an_object_leaves_the_others) {
   on_runtimes([](runtime& rt) {
     const auto check = [&] {
@@ -287,6 +280,145 @@ TEST(flow, arrays_are_reduced_and_other_operations_have_their_identity) {
     EXPECT_EQ(largest, 63);
     for (long i = 0; i < 16; ++i) EXPECT_EQ(histogram[static_cast<std::size_t>(i)], 4 * i + 96);
   });
+}
+
+TEST(flow, a_private_copy_starts_as_the_identity_of_its_operation) {
+  runtime rt{{.workers = 2}};
+  flow f{rt};
+  bool all = true;
+  bool any = false;
+  std::array<bool, 3> seen{};
+  unsigned common = ~0U;
+  int least = 100;
+  const auto lesser = [](int a, int b) { return std::min(a, b); };
+  for (int i = 0; i < 8; ++i) {
+    f.task(reduction(all, std::logical_and<>()), reduction(any, std::logical_or<>()),
+           [i](bool& each, bool& one) { each = each && i >= 0, one = one || i == 5; });
+    f.task(reduction(seen, std::bit_or<>()), reduction(common, std::bit_and<unsigned>()),
+           [i](std::span<bool> mine, unsigned& bits) { mine[i % 2 == 0 ? 0 : 2] = true, bits &= 8U + 7U; });
+    f.task(reduction(least, lesser, 1000), [i](int& mine) { mine = std::min(mine, 7 + i); });
+  }
+  f.wait();
+  EXPECT_TRUE(all);
+  EXPECT_TRUE(any);
+  EXPECT_EQ(seen, (std::array{true, false, true}));
+  EXPECT_EQ(common, 15U);
+  EXPECT_EQ(least, 7);
+}
+
+// As a pointer that counts, whose operator& is that of another language's interfaces.
+struct without_address {
+  long value = 0;
+  void operator&() const = delete;
+  friend without_address operator+(without_address a, without_address b) { return {a.value + b.value}; }
+};
+
+TEST(flow, names_objects_whose_type_has_no_address_operator) {
+  runtime rt{{.workers = 2}};
+  flow f{rt};
+  without_address x;
+  for (int i = 0; i < 10; ++i) f.task(reduction(x), [i](without_address& mine) { mine.value += i; });
+  f.task(inout(x), [&x] { x.value *= 2; });
+  f.wait();
+  EXPECT_EQ(x.value, 90);
+}
+
+TEST(flow, more_rows_than_a_task_can_count_are_refused) {
+  runtime rt{{.workers = 1}};
+  flow f{rt};
+  std::vector<char> x(2);
+  constexpr std::size_t rows = std::size_t{1} << 40;
+  EXPECT_NE(text_of<misuse>([&] {
+              f.task(inout(section(x, 0, 1, rows, 0)), [] {});
+            }).find("names 1099511627776 rows"),
+            std::string::npos);
+  f.task(inout(section(x, 0, 0, rows, 0)), [&x] { x[0] = 1; });  // they are empty
+  f.wait();
+  EXPECT_EQ(x[0], 1);
+  // As many bytes as 32 bits count as few.
+  EXPECT_EQ(detail::flow_pool::kind_for((std::size_t{1} << 32) + 64), detail::flow_block_kind::alone);
+}
+
+TEST(flow, destroyed_before_a_wait_throws_what_a_body_threw_says_its_text) {
+  runtime rt{{.workers = 2}};
+  double x = 0;
+  testing::internal::CaptureStderr();
+  {
+    flow f{rt};
+    f.task(out(x), [] { throw std::runtime_error("no convergence in 1000 steps"); });
+    f.wait(in(x));
+  }
+  {
+    flow f{rt};
+    f.task(out(x), [&f] { f.cancel(); });
+    f.wait(in(x));
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "teff::flow: destroyed with an error that no wait() has thrown: no convergence in 1000 steps\n");
+}
+
+TEST(flow, a_reduction_whose_body_was_dropped_adds_nothing) {
+  runtime rt{{.workers = 2}};
+  flow f{rt};
+  int x = 0;
+  long sum = 7;
+  f.task(inout(x), [] { throw std::runtime_error("first"); });
+  f.task(in(x), reduction(sum), [](long& mine) { mine = 1; });
+  f.task_for(0, 100, in(x), reduction(sum), [](int, long& mine) { mine = 1; });
+  EXPECT_THROW(f.wait(), std::runtime_error);
+  EXPECT_EQ(sum, 7);
+}
+
+TEST(flow, what_inner_tasks_add_to_a_private_copy_counts) {
+  on_runtimes([](runtime& rt) {
+    flow f{rt};
+    long sum = 0;
+    int ends = 0;
+    for (int round = 0; round < 20; ++round) {
+      for (int i = 0; i < 4; ++i)
+        f.task(reduction(sum), reduction(ends), [&](long& mine, int& end) {
+          for (int j = 0; j < 10; ++j)
+            f.task(reduction(mine), [&](long& m) { f.task(inout(m), [&m] { ++m; }); });
+          ++end;
+        });
+      f.task(inout(sum), [&, round] { EXPECT_EQ(sum, 40 * (round + 1)); });
+    }
+    f.wait();
+    EXPECT_EQ(ends, 80);
+  });
+}
+
+// Its values say how many there are.
+struct counted_value {
+  counted_value() { most = std::max(most, ++all); }
+  counted_value(const counted_value& other) : bytes(other.bytes) { most = std::max(most, ++all); }
+  counted_value& operator=(const counted_value&) = default;
+  ~counted_value() { --all; }
+  counted_value operator+(const counted_value& other) const {
+    counted_value sum(*this);
+    sum.bytes[0] += other.bytes[0];
+    return sum;
+  }
+  static inline int all = 0;
+  static inline int most = 0;
+  std::array<int, 1 << 16> bytes{};
+};
+
+TEST(flow, few_private_copies_wait_for_their_turn) {
+  runtime rt{{.workers = 1}};
+  rt.run([&] {
+    flow f{rt};
+    std::vector<counted_value> sum(4);
+    held_task first;
+    f.task(inout(sum), [&first] { first = hold_end(); });
+    for (int i = 0; i < 100; ++i)
+      f.task(reduction(sum), [](std::span<counted_value> mine) { ++mine[3].bytes[0]; });
+    first.release();
+    f.wait();
+    EXPECT_EQ(sum[3].bytes[0], 100);
+  });
+  // Each task keeps a value as the identity, besides the four of its copy.
+  EXPECT_LT(counted_value::most, 130);
 }
 
 TEST(flow, a_reduction_that_its_own_task_reads_is_refused) {

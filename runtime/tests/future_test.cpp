@@ -448,6 +448,34 @@ TEST(future, of_a_runtime_after_its_shutdown_is_a_named_error) {
   EXPECT_THROW(rt.submit([] {}), runtime_was_shut_down);
 }
 
+// As the smart pointers of some libraries: & gives the address of something else, and new is their own.
+struct own_address : counted_copy {
+  using counted_copy::counted_copy;
+  void operator&() const = delete;
+  static void* operator new(std::size_t) = delete;
+};
+
+TEST(future, values_with_an_address_operator_of_their_own_are_destroyed_once) {
+  std::atomic<int> values{0};
+  {
+    runtime rt{{.workers = 2}};
+    const auto make = [&] { return own_address(values); };
+    const auto make_const = [&]() -> const own_address { return own_address(values); };
+    rt.submit(make).wait();
+    static_cast<void>(rt.submit(make_const)
+                          .then([](const own_address& value) -> const own_address& { return value; })
+                          .get());
+    rt.run([&] {
+      static_cast<void>(join(make, make_const));
+      auto forked = fork(make_const);
+      static_cast<void>(forked.get());
+      static_cast<void>(blocking(make_const));
+    });
+    static_cast<void>(rt.run(make_const));
+  }
+  EXPECT_EQ(values, 0);
+}
+
 TEST(future, closures_and_values_are_destroyed_once_and_closures_at_once) {
   std::atomic<int> closures{0};
   std::atomic<int> values{0};

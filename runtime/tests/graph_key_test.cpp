@@ -91,6 +91,23 @@ testing::AssertionResult one_key(const Key& a, const Key& b) {
   return a == b ? testing::AssertionSuccess() : testing::AssertionFailure() << "they are two";
 }
 
+struct own_address {
+  int number;
+  bool operator==(const own_address&) const = default;
+  void operator&() const = delete;
+};
+
+TEST(graph_key, may_have_an_address_operator_of_its_own) {
+  teff::runtime rt{{.workers = 1}};
+  std::atomic<int> sum{0};
+  teff::task_graph<own_address> graph{rt};
+  graph.indegree([](const own_address&) { return 1; });
+  graph.body([&](const own_address& key) { sum += key.number; });
+  for (int each = 0; each < 10; ++each) graph.fulfill({each});
+  graph.wait();
+  EXPECT_EQ(sum, 45);
+}
+
 TEST(graph_key, is_printed_by_its_operator_or_its_parts) {
   EXPECT_EQ(key_text(42), "42");
   EXPECT_EQ(key_text(std::string("block 7")), "block 7");

@@ -16,16 +16,6 @@
 namespace teff::test {
 namespace {
 
-template <class F>
-std::string misuse_of(F f) {
-  try {
-    f();
-  } catch (const misuse& e) {
-    return e.what();
-  }
-  return {};
-}
-
 TEST(held_task, keeps_the_graph_from_rest_until_another_thread_releases_it) {
   on_runtimes([](runtime& rt) {
     for (const bool placed : {true, false}) {
@@ -187,11 +177,12 @@ TEST(held_task, names_what_is_wrong_with_a_handle) {
   g.indegree([](int) { return 1; }).body([&](int) {
     auto held = g.hold_end();
     held.release();
-    EXPECT_NE(misuse_of([&] { held.release(); }).find("holds no task: it was released"), std::string::npos);
+    EXPECT_NE(text_of<misuse>([&] { held.release(); }).find("holds no task: it was released"),
+              std::string::npos);
   });
   g.fulfill(0);
   g.wait();
-  EXPECT_NE(misuse_of([&] { static_cast<void>(g.hold_end()); }).find("outside the graph's bodies"),
+  EXPECT_NE(text_of<misuse>([&] { static_cast<void>(g.hold_end()); }).find("outside the graph's bodies"),
             std::string::npos);
 }
 

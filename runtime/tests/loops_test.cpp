@@ -88,7 +88,27 @@ concept takes_output =
     requires(std::vector<int>& from, Out out) { parallel_transform(from, out, std::identity{}); } ||
     requires(std::vector<int>& from, Out out) { parallel_transform(from, from, out, std::plus<>{}); } ||
     requires(Out out) { parallel_sort(out, out); };
-static_assert(takes_output<int*> && !takes_output<bits>);
+static_assert(takes_output<int*> && !takes_output<bits> && !takes_output<std::reverse_iterator<bits>>);
+template <class Body>
+concept loops_over_bits = requires(std::vector<bool>& all, Body body) { parallel_for(all, body); };
+static_assert(loops_over_bits<void (*)(bool)> && loops_over_bits<void (*)(const bool&)>);
+static_assert(!loops_over_bits<void (*)(std::vector<bool>::reference)> && !loops_over_bits<void (*)(bool&&)>);
+static_assert(!loops_over_bits<void (*)(bits, bits)> &&
+              !loops_over_bits<void (*)(std::ranges::subrange<bits>)>);
+static_assert(detail::shares_memory<std::tuple<int&, std::vector<bool>::reference>>);
+
+TEST(parallel_for, reads_bits) {
+  runtime rt{{.workers = 2}};
+  std::vector<bool> bits(10000, true);
+  std::atomic<int> set{0};
+  rt.run([&] {
+    parallel_for(bits, [&](auto&& bit) {
+      static_assert(std::is_same_v<decltype(bit), const bool&>);
+      set += bit ? 1 : 0;
+    });
+  });
+  EXPECT_EQ(set, 10000);
+}
 
 TEST(parallel_for, runs_over_ranges_and_iterators) {
   runtime rt{{.workers = 2}};

@@ -1,4 +1,4 @@
-// Compiled only for its errors: CASE selects one. tests/CMakeLists.txt knows the text of each error.
+// Messages that can't be (misuse.sh).
 #include <teff/message.hpp>
 
 #include <memory>
@@ -14,24 +14,21 @@ class opaque {
   std::unique_ptr<int> secret_;
 };
 
-void misuse(teff::communicator& comm) {
-#if CASE == 1
-  static_cast<void>(comm.on([](auto) {}));
-#elif CASE == 2
-  static_cast<void>(comm.on([](int&) {}));
-#elif CASE == 3
-  static_cast<void>(comm.on([](std::span<double>) {}));
-#elif CASE == 4
-  comm.on([](const int*) {}).send(0, nullptr);
-#elif CASE == 5
-  comm.on([](const opaque&) {}).send(0, opaque(1));
-#elif CASE == 6
-  comm.on([](std::span<const std::vector<int> >) {}).send(0, {});
-#elif CASE == 7
-  static_cast<void>(comm.on([](std::shared_ptr<int>) {}));
-#elif CASE == 8
-  static_cast<void>(comm.on([](std::span<const std::string>) {}));
-#else
-  comm.on([](int, std::span<const double>) {}).send(0, 1, std::vector<double>(3));  // is right
-#endif
+void right(teff::communicator& comm) {
+  comm.on([](int, std::span<const double>) {}).send(0, 1, std::vector<double>(3));
 }
+
+#ifdef MISUSE
+void misuse(teff::communicator& comm) {
+  static_cast<void>(comm.on([](auto) {}));  // error: whose parameters have types of their own
+  static_cast<void>(comm.on([](int&) {}));  // error: takes its arguments by value or as const&
+  static_cast<void>(
+      comm.on([](std::span<double>) {}));            // error: may only read what a span of a message shows
+  comm.on([](const int*) {}).send(0, nullptr);       // error: an address means nothing on another rank
+  comm.on([](const opaque&) {}).send(0, opaque(1));  // error: specialise teff::message_parts for it
+  // error: the elements of a view have to travel by their bytes
+  comm.on([](std::span<const std::vector<int> >) {}).send(0, {});
+  static_cast<void>(comm.on([](std::shared_ptr<int>) {}));  // error: specialise teff::message_parts for it
+  static_cast<void>(comm.on([](std::span<const std::string>) {}));  // error: the elements of a view
+}
+#endif

@@ -219,6 +219,21 @@ void own_requests(teff::runtime& rt, const teff::mpi& job) {
   f.task(teff::inout(ended), [&] { ended = true; });
   f.wait();
   expect(ended, "the end of a task that attaches nothing");
+  // Persistent requests, some of them active.
+  std::array<int, 4> box{job.rank(), -1, 0, 0};
+  std::array<MPI_Request, 4> persistent{};
+  MPI_Send_init(&box[0], 1, MPI_INT, other, 9, MPI_COMM_WORLD, &persistent[0]);
+  MPI_Recv_init(&box[1], 1, MPI_INT, other, 9, MPI_COMM_WORLD, &persistent[1]);
+  MPI_Send_init(&box[2], 1, MPI_INT, other, 9, MPI_COMM_WORLD, &persistent[2]);
+  MPI_Recv_init(&box[3], 1, MPI_INT, other, 9, MPI_COMM_WORLD, &persistent[3]);
+  f.task(teff::inout(box), [&] { teff::mpi::attach(persistent); });
+  f.task(teff::inout(box), [&] {
+    MPI_Startall(2, persistent.data());
+    teff::mpi::attach(persistent);
+  });
+  f.wait();
+  expect(box == std::array<int, 4>{job.rank(), other, 0, 0}, "a persistent receive beside inactive requests");
+  for (auto& each : persistent) MPI_Request_free(&each);
   for (int step = 0; step < 100; ++step) {
     std::array<int, 3> in{};
     std::array<int, 3> out{step, step + 1, step + 2};
@@ -274,6 +289,77 @@ void faults(teff::runtime& rt, const teff::mpi& job) {
   expect(landed.front() == other + 1 && landed.back() == other + 1, "the receive of a body that threw");
 }
 
+// Memory of any shape: columns of a matrix, which rows and vectors receive, and the other way round. The ends
+// of the row of ranks have no neighbour.
+void shapes(teff::runtime& rt, const teff::mpi& job) {
+  constexpr std::size_t n = 7;
+  const int rank = job.rank();
+  const int right = rank + 1 < job.ranks() ? rank + 1 : MPI_PROC_NULL;
+  const int left = rank > 0 ? rank - 1 : MPI_PROC_NULL;
+  teff::flow f{rt};
+  std::vector<int> a(n * n);
+  std::iota(a.begin(), a.end(), 100 * rank);
+  const std::vector<int> before = a;
+  const auto column = [&](std::size_t at, std::size_t wide) { return teff::section(a, at, wide, n, n); };
+  std::vector<int> row(2 * n, -1);
+  f.task(teff::in(column(n - 2, 1)), [&] { teff::mpi::isend(column(n - 2, 1), right); });
+  f.task(teff::out(column(0, 1)), [&] { teff::mpi::irecv(column(0, 1), left); });
+  f.task(teff::in(column(3, 2)), [&] { teff::mpi::isend(column(3, 2), right, 1); });
+  f.task(teff::out(row), [&] { teff::mpi::irecv(row, left, 1); });
+  f.task(teff::in(teff::section(a, 2, 2)), [&] { teff::mpi::isend(teff::section(a, 2, 2), left, 2); });
+  std::array<int, 3> two{-1, -1, -1};
+  f.task(teff::out(two), [&] { teff::mpi::irecv(teff::section(two, 0, 1, 2, 2), right, 2); });
+  f.wait();
+  for (std::size_t i = 0; i < n; ++i) {
+    expect(a[i * n] == (rank == 0 ? before[i * n] : before[i * n + n - 2] - 100), "a column from the left");
+    for (const std::size_t k : {0, 1})
+      expect(row[2 * i + k] == (rank == 0 ? -1 : before[i * n + 3 + k] - 100), "two columns in a vector");
+    for (std::size_t k = 1; k < n; ++k) expect(a[i * n + k] == before[i * n + k], "the rest of the matrix");
+  }
+  const int other = 100 * (rank + 1);
+  expect(two == (right < 0 ? std::array{-1, -1, -1} : std::array{other + 2, -1, other + 3}), "two numbers");
+
+  char order = 0;
+  f.task(teff::inout(order), [&] { teff::mpi::ibcast(order, MPI_PROC_NULL); });
+  expect_thrown(thrown_by<std::exception>([&] { f.wait(); }), "teff::mpi::ibcast");
+}
+
+// A library makes and ends a second teff::mpi while that of the program lives.
+void second(teff::runtime& rt, int& argc, char**& argv) {
+  {
+    const teff::mpi of_a_library(argc, argv);
+  }
+  teff::flow f{rt};
+  int sum = 1;
+  f.task(teff::inout(sum), [&] { teff::mpi::iallreduce(sum); });
+  f.wait();
+  expect(sum == 2, "a sum after the end of a second job");
+}
+
+// A task of the last rank fails, so messages that other ranks wait for are never sent. `caught`: within the
+// block of the job. Then the other ranks are told that this rank has left.
+void failing(teff::runtime& rt, const teff::mpi& job, bool caught, bool collective) {
+  teff::flow f{rt};
+  const int next = (job.rank() + 1) % job.ranks();
+  const int before = (job.rank() + job.ranks() - 1) % job.ranks();
+  std::vector<double> mine(100'000, job.rank());
+  std::vector<double> halo(100'000);
+  for (int step = 0; step < 10; ++step) {
+    f.task(teff::in(mine), [&, step] { teff::mpi::isend(mine, next, step % 2); });
+    f.task(teff::out(halo), [&, step] { teff::mpi::irecv(halo, before, step % 2); });
+    f.task(teff::in(halo), teff::inout(mine), [&, step] {
+      if (job.rank() == job.ranks() - 1 && step == 3) throw std::runtime_error("the matrix is singular");
+      if (collective) teff::mpi::iallreduce(mine);
+    });
+  }
+  try {
+    f.wait();
+  } catch (const std::exception& error) {
+    if (!caught) throw;
+    std::fprintf(stderr, "rank %d caught: %s\n", job.rank(), error.what());
+  }
+}
+
 // What a wait of five seconds costs.
 void idle(teff::runtime& rt, const teff::mpi& job) {
   const int other = 1 - job.rank();
@@ -294,7 +380,8 @@ void idle(teff::runtime& rt, const teff::mpi& job) {
   f.task(teff::inout(order), [&, until = std::chrono::steady_clock::now() + span] {
     teff::attach([=] { return std::chrono::steady_clock::now() >= until; });
   });
-  f.task(teff::inout(order), [&] { teff::mpi::isend(job.rank(), other, 1); });
+  const int sent = job.rank();
+  f.task(teff::inout(order), [&] { teff::mpi::isend(sent, other, 1); });
   f.wait();
   std::printf("rank %d: a wait of %d s used %.2f %% of a core\n", job.rank(), static_cast<int>(span.count()),
               100 * (used() - before) / static_cast<double>(span.count()));
@@ -327,7 +414,7 @@ void lost(teff::runtime& rt, const teff::mpi& job, bool dies) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const std::string which = argc > 1 ? argv[1] : "exchange";
   const bool multiple = argc > 2 && std::string(argv[2]) == "multiple";
   int level = 0;
@@ -337,18 +424,27 @@ int main(int argc, char** argv) {
     // MPI is finalised by the first object that initialises it.
     teff::mpi job(argc, argv, {.rings = which != "graph"});
     teff::runtime rt{{.workers = multiple ? workers : 2}};
-    const std::map<std::string, std::function<void()>> tests{{"exchange", [&] { exchange(rt, job); }},
-                                                             {"collectives", [&] { collectives(rt, job); }},
-                                                             {"coroutines", [&] { coroutines(rt, job); }},
-                                                             {"graph", [&] { graph(rt, job); }},
-                                                             {"many", [&] { many(rt, job); }},
-                                                             {"own_requests", [&] { own_requests(rt, job); }},
-                                                             {"faults", [&] { faults(rt, job); }},
-                                                             {"idle", [&] { idle(rt, job); }},
-                                                             {"killed", [&] { lost(rt, job, true); }},
-                                                             {"unanswered", [&] { lost(rt, job, false); }}};
+    const std::map<std::string, std::function<void()>> tests{
+        {"exchange", [&] { exchange(rt, job); }},
+        {"collectives", [&] { collectives(rt, job); }},
+        {"coroutines", [&] { coroutines(rt, job); }},
+        {"graph", [&] { graph(rt, job); }},
+        {"many", [&] { many(rt, job); }},
+        {"own_requests", [&] { own_requests(rt, job); }},
+        {"faults", [&] { faults(rt, job); }},
+        {"shapes", [&] { shapes(rt, job); }},
+        {"second", [&] { second(rt, argc, argv); }},
+        {"thrown", [&] { failing(rt, job, false, false); }},
+        {"caught", [&] { failing(rt, job, true, false); }},
+        {"caught_beside_collectives", [&] { failing(rt, job, true, true); }},
+        {"idle", [&] { idle(rt, job); }},
+        {"killed", [&] { lost(rt, job, true); }},
+        {"unanswered", [&] { lost(rt, job, false); }}};
     tests.at(which)();
     if (!multiple) break;
   }
   if (multiple) MPI_Finalize();
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "error: %s\n", error.what());
+  return 1;
 }

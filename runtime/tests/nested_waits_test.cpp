@@ -1,12 +1,15 @@
 // Waits within tasks of graphs and replays, of several runtimes, and of several threads. No wait hangs, and
 // libteff refuses only waits that could not end.
 #include <gtest/gtest.h>
+#include <teff/loopback.hpp>
+#include <teff/message.hpp>
 #include <teff/teff.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <latch>
 #include <stdexcept>
 #include <string>
@@ -107,6 +110,81 @@ TEST(nested_waits, graphs_whose_tasks_wait_for_each_other_get_an_error) {
     }
   }
   EXPECT_GE(refused, 1);
+}
+
+TEST(nested_waits, a_body_that_waits_for_memory_of_a_flow_whose_task_waits_for_the_body_gets_an_error) {
+  runtime rt{{.workers = 2}};
+  task_graph<int> graph{rt};
+  flow f{rt};
+  int x = 0;
+  std::atomic<bool> made{false}, began{false};
+  fill(graph, [&] {
+    wait_for(made);  // one thread at a time uses the flow
+    wait_for(began);
+    f.wait(inout(x));
+  });
+  graph.fulfill(0);
+  f.task(inout(x), [&] {
+    began = true;
+    graph.wait();
+  });
+  made = true;
+  int refused = 0;
+  for (const auto& wait : {std::function<void()>([&] { graph.wait(); }), {[&] { f.wait(); }}}) {
+    try {
+      wait();
+    } catch (const graph_waits_for_itself&) {
+      ++refused;
+    }
+  }
+  EXPECT_GE(refused, 1);
+}
+
+TEST(nested_waits, a_body_makes_all_tasks_of_a_flow_though_they_wait_for_a_task_that_waits_for_the_body) {
+  constexpr int many = 10'000;  // more than may be outstanding
+  for (const bool waits_late : {false, true}) {
+    runtime rt{{.workers = 2}};
+    task_graph<int> graph{rt};
+    flow f{rt};
+    int x = 0;
+    std::atomic<int> made{0};
+    std::atomic<bool> began{false};
+    fill(graph, [&] {
+      f.task(inout(x), [&] {
+        began = true;
+        // As many as may be outstanding: the body waits for room soon, if it does not yet.
+        while (waits_late && made < 4096) std::this_thread::yield();
+        for (int i = 0; waits_late && i < 1000; ++i) std::this_thread::yield();
+        graph.wait();
+      });
+      wait_for(began);
+      for (; made < many; ++made) f.task(inout(x), [&] { ++x; });
+    });
+    graph.fulfill(0);
+    graph.wait();
+    f.wait();
+    EXPECT_EQ(x, many);
+  }
+}
+
+TEST(nested_waits, a_body_that_waits_for_messages_whose_handler_waits_for_the_body_gets_an_error) {
+  loopback job(1);
+  runtime rt{{.workers = 2}};
+  communicator comm(rt, job.rank(0));
+  task_graph<int> graph{rt};
+  std::atomic<bool> began{false};
+  const auto sent = comm.on([&](int) {
+    began = true;
+    graph.wait();
+  });
+  fill(graph, [&] {
+    comm.run([&] {
+      sent.send(0, 0);
+      wait_for(began);
+    });
+  });
+  graph.fulfill(0);
+  EXPECT_THROW(graph.wait(), graph_waits_for_itself);
 }
 
 TEST(nested_waits, a_task_can_wait_for_another_graph_on_any_number_of_workers) {

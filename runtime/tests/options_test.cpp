@@ -1,14 +1,15 @@
 // Options and TEFF_* variables that can't be honoured. The error is one line, which names the value, the rule
 // and the way out.
-#include <teff/error.hpp>
-#include <teff/runtime.hpp>
+#include "workers.hpp"
 
-#include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <chrono>
 #include <cstddef>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <system_error>
 
 namespace teff::test {
 namespace {
@@ -29,6 +30,25 @@ std::string refusal(const char* variable, const char* value) {
   const std::string said = refusal({});
   ::unsetenv(variable);
   return said;
+}
+
+// A batch system limits a job so.
+TEST(options, that_need_more_address_space_than_there_is_are_refused_by_what_they_need) {
+  if (under_address_sanitizer || under_thread_sanitizer) GTEST_SKIP() << "a sanitizer reserves terabytes";
+  const auto within_a_gibibyte = [] {
+    const rlimit most{rlim_t{1} << 30, rlim_t{1} << 30};
+    ::setrlimit(RLIMIT_AS, &most);
+    try {
+      const runtime rt{{.workers = 16}};
+    } catch (const std::system_error& error) {
+      std::fputs(error.what(), stderr);
+    }
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(
+      within_a_gibibyte(), testing::ExitedWithCode(0),
+      "16 workers, which reserve [0-9]+ MiB of address space each; smaller stacks \\(TEFF_STACK_SIZE, "
+      "268435456 bytes now\\), fewer workers \\(TEFF_WORKERS\\) or a higher limit");
 }
 
 TEST(options, that_can_not_be_honoured_are_refused_by_their_name_and_value) {

@@ -44,6 +44,7 @@ struct world {
       if (publishers_fence) stop.fetch_add(0);
     };
     if (gate.needs_a_wake(fence)) gate.wake_any(0);
+    gate.notify_of_source();
   }
   void hand_over() {
     if (sees_work()) gate.wake_any(0);
@@ -116,7 +117,7 @@ TEST(parking_model, a_waiter_that_is_not_woken_for_work_is_woken_by_name) {
                             }}));
 }
 
-// Worker 1 searches, and ends its search because it has found other work.
+// A worker searches, and ends its search because it has found other work.
 const auto searcher = [](world& w) {
   w.gate.start_search();
   if (w.gate.stop_search()) w.hand_over();
@@ -124,6 +125,32 @@ const auto searcher = [](world& w) {
 
 TEST(parking_model, what_is_brought_without_a_fence_while_the_last_searcher_ends_its_search_gets_done) {
   expect_no_fault(check(4, {[](world& w) { w.search(0, 1); }, searcher, [](world& w) { w.bring(); }}));
+}
+
+// Worker 1 waits within an activity, and may run work of sources only.
+void wait_for_sources(world& w, bool has_barrier = true) {
+  w.gate.start_search();
+  while (w.brought.load() == 0 || w.brought.exchange(0) == 0) {
+    w.gate.park(
+        1, wake_for::sources, [&] { w.hand_over(); },
+        [&] {
+          if (has_barrier) checked::barrier_everywhere();
+          return w.brought.load() != 0;
+        },
+        [&] { w.gate.sleep(1); });
+  }
+  if (w.gate.stop_search()) w.hand_over();
+}
+
+TEST(parking_model, a_worker_within_an_activity_is_woken_for_work_of_sources_alone) {
+  const auto waiter = [](world& w) { wait_for_sources(w); };
+  expect_no_fault(check(5, {waiter, [](world& w) { w.bring(); }}));
+  expect_no_fault(check(3, {waiter, searcher, [](world& w) { w.bring(); }}));
+}
+
+TEST(parking_model, finds_a_worker_within_an_activity_that_sleeps_without_its_barrier) {
+  const auto waiter = [](world& w) { wait_for_sources(w, false); };
+  EXPECT_NE(check(5, {waiter, [](world& w) { w.bring(); }}).fault, "");
 }
 
 TEST(parking_model, finds_a_publisher_that_relies_on_a_searcher_without_a_fence) {

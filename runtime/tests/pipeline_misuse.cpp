@@ -1,34 +1,31 @@
-// A test compiles this file once for each CASE, to see its error. CMakeLists.txt has the expected texts.
+// Pipelines that can't be (misuse.sh).
 #include <teff/pipeline.hpp>
 
-#include <memory>
 #include <optional>
 #include <string>
 
-void misuse(int& somewhere) {
-  using teff::parallel, teff::serial, teff::parallel_pipeline;
-  const auto source = serial([]() -> std::optional<int> { return std::nullopt; });
-  const auto sink = serial([](int) {});
-  static_cast<void>(somewhere);
-#if CASE == 1
-  parallel_pipeline(1, source, parallel([](const std::string&) { return 1; }), sink);
-#elif CASE == 2
-  parallel_pipeline(1, source, parallel([n = 0](int) mutable { return ++n; }), sink);
-#elif CASE == 3
-  parallel_pipeline(1, source, serial([](int i) { return i; }));
-#elif CASE == 4
-  parallel_pipeline(1, source, serial([](int) {}), sink);
-#elif CASE == 5
-  parallel_pipeline(1, source, serial([&](int) -> int& { return somewhere; }), sink);
-#elif CASE == 6
-  parallel_pipeline(1, source, [](int) {});
-#elif CASE == 7
-  parallel_pipeline(1, source);
-#elif CASE == 8
-  parallel_pipeline(1, parallel([]() -> std::optional<int> { return 1; }), sink);
-#elif CASE == 9
-  parallel_pipeline(1, serial([] { return 1; }), sink);
-#else
-  parallel_pipeline(1, source, sink);  // no error
-#endif
+using teff::parallel, teff::parallel_pipeline, teff::serial;
+const auto source = serial([]() -> std::optional<int> { return std::nullopt; });
+const auto sink = serial([](int) {});
+
+void right() {
+  parallel_pipeline(1, source, sink);
 }
+
+#ifdef MISUSE
+void misuse(int& somewhere) {
+  // error: can't be called with what the stage before it returns
+  parallel_pipeline(1, source, parallel([](const std::string&) { return 1; }), sink);
+  // error: must be callable as const
+  parallel_pipeline(1, source, parallel([n = 0](int) mutable { return ++n; }), sink);
+  parallel_pipeline(1, source, serial([](int i) { return i; }));  // error: the last stage returns something
+  parallel_pipeline(1, source, serial([](int) {}), sink);  // error: only the last stage may return void
+  // error: returns a reference
+  parallel_pipeline(1, source, serial([&](int) -> int& { return somewhere; }), sink);
+  parallel_pipeline(1, source, [](int) {});  // error: pass each stage as teff::serial
+  parallel_pipeline(1, source);              // error: two stages at least
+  // error: the first stage makes the tokens one after the other
+  parallel_pipeline(1, parallel([]() -> std::optional<int> { return 1; }), sink);
+  parallel_pipeline(1, serial([] { return 1; }), sink);  // error: returns a std::optional
+}
+#endif

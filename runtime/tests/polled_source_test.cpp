@@ -155,8 +155,7 @@ TEST(polled_source, is_polled_by_a_worker_that_waits_within_an_activity) {
   task_graph<int> g{rt};
   g.indegree([](int) { return 0; }).body([&](int) {
     alarm->set(clock::now() + 2ms, [&] { rang = true; });
-    detail::help_until([](const void* flag) { return static_cast<const std::atomic<bool>*>(flag)->load(); },
-                       &rang);
+    detail::wait_until([&] { return rang.load(); });
   });
   g.fulfill(0);
   g.wait();
@@ -189,8 +188,7 @@ TEST(polled_source, is_looked_at_by_another_worker_when_the_wait_ends_in_which_a
   const auto ran = source->last_ran.get_future();
   auto waits = rt.submit([&] {
     source->left = 2;
-    detail::help_until([](const void* left) { return *static_cast<const std::atomic<int>*>(left) == 1; },
-                       &source->left);
+    detail::wait_until([&] { return source->left == 1; });
     // The worker goes on with its task, which waits for the second piece.
     expect_soon(ran);
   });

@@ -17,6 +17,16 @@
 #include <utility>
 #include <vector>
 
+// Iterators over such numbers have that comma, too.
+namespace expressions {
+struct number {
+  int value = 0;
+  friend number operator+(number a, number b) { return {a.value + b.value}; }
+};
+template <class A, class B>
+void operator,(const A&, const B&) = delete;
+}  // namespace expressions
+
 namespace teff::test {
 namespace {
 
@@ -222,6 +232,19 @@ TEST(parallel_reduce, of_few_slow_iterations_is_shared) {
     is_shared = ran_on[0] != 0 && ran_on[1] != 0;
   }
   EXPECT_TRUE(is_shared);
+}
+
+TEST(parallel_reduce, and_scans_call_no_comma_of_the_program) {
+  runtime rt{{.workers = 2}};
+  std::vector<expressions::number> numbers(1000, {1});
+  rt.run([&] {
+    EXPECT_EQ(parallel_reduce(numbers, expressions::number{}).value, 1000);
+    parallel_inclusive_scan(numbers, numbers.begin());
+    EXPECT_EQ(parallel_reduce(numbers.begin(), numbers.end(), 0, std::plus<>{},
+                              [](const expressions::number& each) { return each.value; }),
+              500500);
+  });
+  EXPECT_EQ(numbers.back().value, 1000);
 }
 
 TEST(parallel_reduce, throws_what_the_map_throws) {

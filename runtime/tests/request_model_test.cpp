@@ -4,6 +4,7 @@
 #include <teff/detail/future/continuations.hpp>
 
 #include "interleavings.hpp"
+#include "scheduler/idle_gate.hpp"
 #include "scheduler/lending.hpp"
 
 #include <array>
@@ -65,7 +66,7 @@ TEST(request_model, each_continuation_is_called_once_and_sees_the_value) {
 
 // One worker, which sleeps; the thread that lends runs the spare thread's turn itself.
 struct a_queue {
-  explicit a_queue(unsigned workers = 1) : lent(workers) {}
+  explicit a_queue(unsigned workers = 1) : gate(workers), lent(workers) {}
   void lend() {
     if (queued.load() == 0 || !lent.try_begin_run()) return;
     lent.run_all([this] { return take(); }, [this] { return queued.load() == 0; });
@@ -79,16 +80,21 @@ struct a_queue {
   }
   void submit() {
     queued.fetch_add(1);
-    if (lent.anybody_sleeps()) lend();
+    if (gate.anybody_is_limited()) lend();
+  }
+  void prepare_sleep(unsigned me) {
+    gate.start_search();
+    static_cast<void>(gate.prepare_sleep(me, detail::wake_for::sources));
   }
   void sleep(bool looks = true) {
-    lent.begin_sleep();
+    prepare_sleep(0);
     if (looks) lend();
   }
   void look() {
     if (queued.load() != 0) checker::fail("a request was left");
   }
 
+  detail::idle_gate<checked::futex> gate;
   detail::lending<checked::atomic> lent;
   checked::atomic<int> queued{0};
 };
@@ -112,25 +118,31 @@ TEST(request_model, a_thread_that_blocks_has_another_run_what_comes) {
 // Two workers, which go to sleep within activities; a call is lent where both sleep.
 struct a_call : a_queue {
   void lend() {
-    if (lent.everybody_sleeps() && queued.load() != 0 && lent.try_begin_run())
+    if (gate.everybody_is_limited() && queued.load() != 0 && lent.try_begin_run())
       lent.run_all([this] { return take(); }, [this] { return queued.load() == 0; });
   }
   void submit() {
     queued.fetch_add(1);
     lend();
   }
-  void sleep(bool looks = true) {
-    lent.begin_sleep();
+  void sleep(unsigned me, bool looks = true) {
+    prepare_sleep(me);
     if (looks) lend();
   }
   a_call() : a_queue{2} {}
 };
 
 TEST(request_model, no_call_is_left_beside_workers_that_all_sleep) {
-  const auto sleep = [](a_call& c) { c.sleep(); };
-  expect_no_fault(check<a_call>(4, {sleep, sleep, [](a_call& c) { c.submit(); }}));
-  const auto sleep_only = [](a_call& c) { c.sleep(false); };
-  EXPECT_NE(check<a_call>(4, {sleep_only, sleep_only, [](a_call& c) { c.submit(); }}).fault, "");
+  for (const bool looks : {true, false}) {
+    const auto found =
+        check<a_call>(4, {[=](a_call& c) { c.sleep(0, looks); }, [=](a_call& c) { c.sleep(1, looks); },
+                          [](a_call& c) { c.submit(); }});
+    if (looks) {
+      expect_no_fault(found);
+    } else {
+      EXPECT_NE(found.fault, "");
+    }
+  }
 }
 
 TEST(request_model, finds_a_worker_that_does_not_look_before_it_sleeps) {

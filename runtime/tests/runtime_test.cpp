@@ -1,6 +1,7 @@
 #include "scheduler/scheduler.hpp"
 #include "workers.hpp"
 
+#include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -43,6 +44,13 @@ TEST(runtime, says_which_worker_runs_a_function) {
   EXPECT_EQ(rt.workers(), 3U);
   EXPECT_LT(rt.run([] { return *worker_index(); }), 3U);
   EXPECT_EQ(worker_index(), std::nullopt);
+}
+
+TEST(runtime, has_workers_whose_threads_have_names) {
+  runtime rt{{.workers = 2}};
+  char name[16] = "";
+  on_own_thread(rt, 1, [&] { ::pthread_getname_np(::pthread_self(), name, sizeof name); });
+  EXPECT_STREQ(name, "teff worker 1");
 }
 
 TEST(runtime, run_called_by_its_own_worker_runs_at_once) {

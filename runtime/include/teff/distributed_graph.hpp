@@ -182,13 +182,8 @@ class distributed_graph {
   // If a body or another function of the graph throws, throws that on its rank, and rank_failed with its rank
   // and key on all others. If keys are left that wait for fulfilments that nobody will make, throws
   // never_satisfied on all ranks: each names its own, and `count` counts all. Throws graph_waits_for_itself
-  // within a task of the graph, ranks_differ. The graph can be used again.
-  void wait() {
-    if (detail::running_on.of == tasks_.get())
-      detail::throw_error(
-          graph_waits_for_itself("teff::distributed_graph::wait: called within a task of the graph"));
-    part_.wait();
-  }
+  // if it could never return, ranks_differ. The graph can be used again.
+  void wait() { part_.wait(); }
 
   // Large data that go with a key; on_large() returns it. It can be copied, and is of use as long as its
   // graph lives.

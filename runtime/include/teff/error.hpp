@@ -61,8 +61,8 @@ struct negative_indegree : misuse {
   using misuse::misuse;
 };
 
-// task_graph::wait() was called where it could never return: within a task of the same graph, or in a circle
-// of graphs whose tasks wait for each other.
+// A wait for a graph, a flow or an epoch of messages was called where it could never return: within a task of
+// its own, or in a circle of graphs, flows and epochs whose tasks and handlers wait for each other.
 struct graph_waits_for_itself : misuse {
   using misuse::misuse;
 };

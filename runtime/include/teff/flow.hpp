@@ -98,11 +98,13 @@ class flow_recording {
 //   f.wait();
 //
 // - One thread at a time makes the tasks of a flow, and waits.
-// - A body may make inner tasks. They wait for each other only, and their task ends when they all have. They
-//   may touch the memory that their task names, and memory that belongs to their task alone.
+// - A body may make inner tasks, on its own thread. They wait for each other only, and their task ends when
+//   they all have. They may touch the memory that their task names, and memory that belongs to their task
+//   alone, such as its private copies.
 // - task() may run this or other tasks before it returns. The worker of a runtime with one worker runs each
 //   ready task at once. Otherwise the thread runs tasks when more than 4096 bodies are outstanding. So a
-//   program may make any number of tasks in bounded memory.
+//   program may make any number of tasks in bounded memory. If all of these wait for events, the thread goes
+//   on: the tasks that it makes next may cause the events.
 // - A runtime outlives its flows, and the memory that a task names outlives the task.
 // - If a body throws, tasks that have not begun are dropped, and wait() throws the first exception.
 // - If TEFF_WATCHDOG=30 is set when the flow is made, a thread that waits for it reports on stderr every
@@ -112,8 +114,9 @@ class flow {
   // Throws invalid_option if TEFF_WATCHDOG is not a number of seconds, and std::bad_alloc.
   explicit flow(runtime& rt)
       : core_(detail::make_flow(detail::private_access::internals(rt), rt.workers())) {}
-  // If tasks are left, says so on stderr. It drops the tasks that have not begun, and waits for the others. A
-  // task of the flow may not destroy it: that ends the program, with graph_waits_for_itself.
+  // If tasks are left, says so on stderr. It drops the tasks that have not begun, and waits for the others.
+  // If a body has thrown an exception that no wait() has thrown, it prints the text of the exception there,
+  // too. A task of the flow may not destroy it: that ends the program, with graph_waits_for_itself.
   ~flow() { detail::end_flow(*core_); }
   flow(const flow&) = delete;
   flow& operator=(const flow&) = delete;
@@ -125,9 +128,11 @@ class flow {
   //   f.task(teff::in(a), teff::inout(b), [&] { b += a; });
   //   f.task(std::span<const teff::access>(list), teff::out(c), [&] { ... });  // a list known at run time
   //
-  // Throws misuse if an access overlaps a reduction of the same task. Throws not_replayable if the body of a
-  // replayed task calls it. Throws runtime_was_shut_down if the runtime is gone; after runtime::shutdown()
-  // the flow drops the task, and wait() throws that. Throws std::bad_alloc, and what copying the body throws.
+  // Throws misuse if an access overlaps a reduction of the same task. Throws misuse in a part of a body that
+  // another thread runs, such as a call of blocking(), an iteration of a loop, or a task of a scope. Throws
+  // not_replayable if the body of a replayed task calls it. Throws runtime_was_shut_down if the runtime is
+  // gone; after runtime::shutdown() the flow drops the task, and wait() throws that. Throws std::bad_alloc,
+  // and what copying the body throws.
   template <class... What>
     requires(sizeof...(What) != 0 &&
              !std::same_as<std::remove_cvref_t<detail::first_of<What...>>, task_options>)
@@ -150,13 +155,20 @@ class flow {
   //   });
   //   f.task_for(0, n, {.chunk = 64}, teff::inout(x), [&](int i) { relax(x[i]); });
   //
-  // The body is called with a range, or as that of parallel_for() with one iteration or both bounds. Workers
+  // The body is called as that of parallel_for(), with one iteration or both bounds, or else with a range.
+  // The first form that fits counts: a generic body of one argument is called with one iteration. Workers
   // call the same object at the same time. Each worker runs the same part of the range each time, until other
   // workers have run out of iterations and take some of it. A chunk takes about 2 to 100 us, as measured.
   //
+  // A reduction gives each worker that runs a chunk a private copy, which the body gets as a last argument.
+  // The copies are combined when all chunks have ended. Which worker runs an iteration differs from run to
+  // run, and so do the last bits of a sum of floating-point numbers.
+  //
+  //   f.task_for(0, n, teff::in(x), teff::reduction(sum), [&](int i, double& mine) { mine += x[i]; });
+  //
   // If a chunk throws, the flow drops chunks that have not begun, as it drops tasks. A chunk may not make
-  // tasks of the flow: that throws misuse. So does a weak access. A reduction does not compile. An empty
-  // range makes a task that runs nothing. Throws as task().
+  // tasks of the flow: that throws misuse. So does a weak access. An empty range makes a task that runs
+  // nothing. Throws as task().
   template <loop_integer First, loop_integer Last, class... What>
     requires(sizeof...(What) != 0 &&
              !std::same_as<std::remove_cvref_t<detail::first_of<What...>>, task_for_options>)
@@ -177,12 +189,14 @@ class flow {
   //               [&](teff::range r) { return teff::inout(teff::section(x, r)); },
   //               [&](int i) { relax(x[i]); });
   //
-  // Each task has a copy of the body. Throws as task_for().
+  // Each task has a copy of the body. An empty range makes no task, and calls no function. Throws as
+  // task_for().
   template <loop_integer First, loop_integer Last, class... What>
     requires(sizeof...(What) != 0)
   void task_loop(First first, Last last, const task_loop_options& how, What&&... what) {
     const range all = range_of(first, last);
-    const std::size_t tasks = std::max<std::size_t>(std::min(how.tasks, all.size()), 1);
+    if (all.size() == 0) return;
+    const std::size_t tasks = std::clamp<std::size_t>(how.tasks, 1, all.size());
     const auto length = all.size() / tasks;
     const auto longer = all.size() % tasks;
     for (std::size_t i = 0; i < tasks; ++i) {
@@ -199,16 +213,20 @@ class flow {
 
   // Returns when all tasks have ended. A worker that waits runs tasks meanwhile, the tasks of this flow
   // first. Another thread that waits takes part as a worker if it can. Throws the first exception of a body.
-  // The program can use the flow again afterwards. Throws misuse if a task of the flow calls it. Throws
-  // graph_waits_for_itself if it could never return, and runtime_was_shut_down.
+  // The program can use the flow again afterwards. Throws graph_waits_for_itself if it could never return,
+  // and runtime_was_shut_down.
+  //
+  // In a body: returns when the inner tasks that the body has made have ended. The worker runs tasks
+  // meanwhile, on top of the body. Throws the first exception of a body here, too. Throws misuse if the task
+  // has a weak access, since inner tasks may wait then for tasks outside, which may lie below on the same
+  // stack. Throws misuse in a chunk of a worksharing task, and where task() does.
   void wait() { detail::wait_for_tasks(*core_); }
-  // Returns when a task with these accesses could begin. Tasks that touch other memory may still run. Throws
-  // as wait(), but leaves the exceptions of bodies to wait(). Throws not_replayable while the flow is
-  // recorded.
+  // Returns when a task with these accesses could begin: in a body, an inner one. Tasks that touch other
+  // memory may still run. Throws as wait(), but leaves the exceptions of bodies to wait(). Throws
+  // not_replayable while the flow is recorded or replayed.
   template <class... Accesses>
     requires(sizeof...(Accesses) != 0)
   void wait(Accesses&&... accesses) {
-    detail::expect_outside_tasks(*core_, "teff::flow::wait");
     detail::expect_to_wait_for_some(*core_);
     std::atomic<bool> begun{false};
     auto* const core = core_.get();
@@ -222,14 +240,16 @@ class flow {
       telling(telling&& other) noexcept : begun(std::exchange(other.begun, nullptr)), core(other.core) {}
       void operator()() const noexcept {}  // the destructor tells, as the task may be dropped
     };
-    const detail::flow_in_use in_use(*core);
-    task(std::forward<Accesses>(accesses)..., telling(&begun, core));
-    with_list([&](std::span<const access> all) { detail::wait_for_begun(*core, begun, all); }, accesses...);
+    auto make = [&] {
+      task(std::forward<Accesses>(accesses)..., telling(&begun, core));
+      with_list([core](std::span<const access> all) { detail::may_be_freed(*core, all); }, accesses...);
+    };
+    detail::make_and_wait(*core, [](void* what) { (*static_cast<decltype(make)*>(what))(); }, &make, begun);
   }
 
   // Calls make(), runs the tasks that it makes, and returns them as a recording when they have ended. Throws
   // not_replayable if a body of these tasks makes tasks, or if the flow is cancelled before all of them have
-  // run. Throws misuse if the flow is checked. Throws what
+  // run. Throws misuse if the flow is checked, and if a task of the flow calls it. Throws what
   // make() and wait() throw. All workers run each long worksharing task of a replay.
   //
   //   auto step = f.record([&] {
@@ -267,7 +287,7 @@ class flow {
   // While the check is on, only the thread that makes the tasks may touch memory that they name. If another
   // thread does during a body, the check may name that task for it, or the program may end with SIGSEGV. Have
   // such threads end before check(true), or check a run without them.
-  // Throws misuse while the flow is recorded.
+  // Throws misuse while the flow is recorded, and if a task of the flow calls it.
   void check(bool on) { detail::check_flow(*core_, on); }
 
   // Until wait() has returned, the flow drops the tasks that have not begun, and the tasks made later.
@@ -292,22 +312,25 @@ class flow {
   template <class Tuple, std::size_t... Index>
   void make_loop(const task_for_options& how, range all, Tuple&& what,
                  std::index_sequence<Index...> /*accesses*/) {
-    static_assert((detail::is_no_reduction<decltype(std::get<Index>(what))> && ...),
-                  "a worksharing task has no reduction: call teff::parallel_reduce in the body of a task()");
     auto&& body = std::get<sizeof...(Index)>(std::forward<Tuple>(what));
-    using given = std::decay_t<decltype(body)>;
-    static_assert(detail::body_of_chunks<given>,
-                  "the body of task_for() is called with a teff::range, with one index, or with two bounds");
-    using made = detail::loop_closure<given>;
+    const unsigned workers = detail::workers_of(*core_);
+    auto copies =
+        std::tuple_cat(detail::copies_of<std::remove_cvref_t<decltype(std::get<Index>(what))>>::of_loop(
+            std::get<Index>(what), workers)...);
+    using made = detail::loop_closure<std::decay_t<decltype(body)>, decltype(copies)>;
+    static_assert(
+        detail::body_of_chunks<typename made::with_copies>,
+        "the body of task_for() is called with one index, with two bounds, or with a teff::range, and "
+        "then with the private copy of each reduction");
     with_list(
         [&](std::span<const access> accesses) {
           for (const auto& each : accesses)
             if (each.weak) detail::refuse_weak_loop();
-          const unsigned workers = detail::workers_of(*core_);
           submit<made>(task_options{how.priority, {}}, accesses, workers * sizeof(typename made::parts),
                        [&](detail::flow_task& task) {
                          std::construct_at(static_cast<made*>(task.closure),
-                                           std::forward<decltype(body)>(body), task, workers, all, how.chunk);
+                                           std::forward<decltype(body)>(body), std::move(copies), task,
+                                           workers, all, how.chunk);
                        });
         },
         std::get<Index>(what)...);

@@ -14,7 +14,8 @@ namespace teff {
 //
 // Forks form a stack, as automatic variables do. Call get() on the handles, or let them end, in reverse order
 // of their making, on the worker that made them. Do so only after each scope or join has ended that was made
-// later.
+// later. So handles can't be moved into a vector: take a scope (scope.hpp), or the futures of submit()
+// (runtime.hpp), which can be stored and come in any order.
 template <class F>
 class [[nodiscard]] forked {
   using task = detail::forked_task<F>;

@@ -98,6 +98,10 @@ struct stepping_blocks {
 // body(std::span) or body(std::ranges::subrange), which clang before 16 can't compile with GCC's library. The
 // first form that fits counts: a generic body of one argument is called with one iteration.
 //
+// Elements of a std::vector<bool> are bits of the same bytes, and two workers that write neighbours would
+// lose one of them. So a body receives such an element as a constant, never a part of the range; to write,
+// use a range of char.
+//
 //   teff::parallel_for(0, n, [&](int i) { y[i] += a * x[i]; });
 //   teff::parallel_for(pixels, [](std::span<pixel> some) { brighten(some.data(), some.size()); });
 //   teff::parallel_for(files, [&](const file& each) { index(each); }, {.grain = 1});

@@ -206,8 +206,9 @@ class communicator {
   //
   // Throws what f or a handler has thrown on this rank, and rank_failed if it was thrown on another one.
   // Throws ranks_differ if the ranks have registered different messages or run different programs. Throws
-  // malformed_message if a message was spoilt on its way, incomplete_round if a round lacks values
-  // (collectives.hpp), and misuse if another call is in progress.
+  // malformed_message if a message was spoilt on its way, incomplete_round if a round lacks values, and
+  // misuse if another call is in progress. A handler that waits for the caller's task gets
+  // graph_waits_for_itself.
   template <class F>
   void run(F&& f) {
     detail::run_epoch(

@@ -1,6 +1,8 @@
 // mpi: a job whose ranks are processes that MPI has started. Target teff::mpi.
 #pragma once
 
+#include <teff/detail/flow/access.hpp>
+#include <teff/detail/message/argument_kinds.hpp>
 #include <teff/detail/platform/durations.hpp>
 #include <teff/task_coroutine.hpp>
 #include <teff/transport.hpp>
@@ -9,6 +11,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <ranges>
 #include <span>
@@ -35,19 +38,27 @@ constexpr mpi_number mpi_number_of() {
           sizeof(T)};
 }
 
-// The elements of a contiguous range, or an object.
-template <class What>
-auto elements_to_send(What& what) {
-  if constexpr (std::ranges::contiguous_range<What> && std::ranges::sized_range<What>) {
-    return std::span(what);
-  } else {
-    return std::span(&what, 1);
-  }
-}
-template <class Span>
-constexpr void expect_plain(const Span& /*elements*/) {
-  static_assert(std::is_trivially_copyable_v<typename Span::element_type>,
+// The memory of a message. It travels by its bytes. `Byte` is const if MPI only reads there.
+template <class Byte, class What>
+[[nodiscard]] strided<Byte> bytes_of_message(What&& what) {
+  const auto memory = memory_of(std::forward<What>(what));
+  using object = std::remove_pointer_t<decltype(memory.first)>;
+  using plain = std::remove_const_t<object>;
+  static_assert(std::is_trivially_copyable_v<plain>,
                 "MPI sends the bytes of an object, so its type must be trivially copyable");
+  static_assert(!is_address<plain> && !is_strided<plain> && !std::ranges::view<plain> &&
+                    !std::input_or_output_iterator<plain>,
+                "an address means nothing on another rank: name the elements that it leads to");
+  static_assert(std::is_const_v<Byte> || !std::is_const_v<object>,
+                "MPI writes here, so name memory that is not const");
+  return bytes_of<Byte>(memory);
+}
+
+// MPI reduces no rows that lie apart. It broadcasts them only if they lie apart on all ranks.
+template <class What>
+consteval void expect_one_row() {
+  static_assert(!is_strided<std::remove_cvref_t<What>>,
+                "a collective operation takes elements that lie in one row: copy the rows to a range");
 }
 
 // MPI_Request is a pointer or an int. This header does not include mpi.h, which the program does if it calls
@@ -60,7 +71,8 @@ concept mpi_request =
 
 // How the ranks of a job communicate.
 struct mpi_options {
-  // Ranks of one node use shared memory. If this is false on any rank, all ranks use MPI's messages.
+  // Ranks of one node use shared memory. If this is false on any rank, or /dev/shm of any node has too little
+  // room, all ranks use MPI's messages. A line on stderr names that node.
   bool rings = true;
   // Within a node, the receiver of a large message may read the data from the sender's memory, where the
   // system permits that. If this is false on any rank, MPI carries such data.
@@ -91,7 +103,9 @@ struct mpi_options {
 // - If another rank is killed, or another node can't be reached, this process says so and ends. Nodes watch
 //   each other by TCP connections (IPv4). Where these can't be made, a rank watches only the ranks of this
 //   node.
-// - open(), and a channel's destructor, wait until all ranks have called them.
+// - open(), a channel's destructor and this object's destructor wait until all ranks have called them. If an
+//   exception leaves the object's block, its destructor waits two seconds at most, and may leave MPI
+//   initialised. Then the program can print the exception, and has to end.
 class mpi final : public transport {
  public:
   // Throws misuse if MPI is initialised at a lower level, or was finalised.
@@ -121,47 +135,44 @@ class mpi final : public transport {
   //   thread is needed for that, and the level MPI_THREAD_SERIALIZED is enough.
   // - Their messages do not meet those of a communicator, nor those that the program sends by MPI itself.
   // - All of them throw misuse if the thread runs no body of a task, if no object of class mpi lives, or if
-  // an
-  //   argument is out of range. They throw communication_failed if MPI refuses the operation, and what
-  //   teff::attach() throws. If the operation fails later, the graph or flow fails by communication_failed.
+  //   an argument is out of range. They throw communication_failed if MPI refuses the operation, and what
+  //   teff::attach() throws. If the operation fails later, the graph or flow fails by communication_failed,
+  //   or by rank_failed if the other rank has left the job (docs: how-to/mpi-in-tasks.md).
+  // - If several objects of class mpi live, tasks use the oldest.
   // - The object outlives the tasks.
 
-  // Sends an object or the elements of a contiguous range, to the irecv() of that rank with this tag.
-  // Messages of one tag arrive in the order of the calls. So the accesses of the tasks that
-  // call it with one tag must order these tasks. The same holds for the tasks that receive with the tag. Give
-  // other tasks other tags.
+  // Sends what in() of the same argument names: an object, the elements of a contiguous range, or a
+  // section(). It goes to the irecv() of that rank with this tag. Messages of one tag arrive in the order of
+  // the calls. So the accesses of the tasks that call it with one tag must order these tasks. The same holds
+  // for the tasks that receive with the tag. Give other tasks other tags.
   template <class What>
-  static void isend(const What& data, int to, int tag = 0) {
-    const auto elements = detail::elements_to_send(data);
-    detail::expect_plain(elements);
-    send_bytes(std::as_bytes(elements), to, tag);
+  static void isend(What&& data, int to, int tag = 0) {
+    send_bytes(detail::bytes_of_message<const std::byte>(std::forward<What>(data)), to, tag);
   }
-  // Receives into an object or the elements of a contiguous range. The message may be shorter. If it is
-  // longer, the operation fails.
+  // Receives into such memory. The message may be shorter. If it is longer, the operation fails. It may have
+  // come from memory of another shape, as a column that is received into a vector.
   template <class What>
   static void irecv(What&& data, int from, int tag = 0) {
-    const auto elements = detail::elements_to_send(data);
-    detail::expect_plain(elements);
-    receive_bytes(std::as_writable_bytes(elements), from, tag);
+    receive_bytes(detail::bytes_of_message<std::byte>(std::forward<What>(data)), from, tag);
   }
 
   // Collective operations: all ranks call the same ones in the same order. So the tasks that call them must
   // have an order, by inout() of the same object.
 
-  // Copies an object or a range from that rank to the others.
+  // Copies an object or the elements of a contiguous range from that rank to the others.
   template <class What>
   static void ibcast(What&& data, int from) {
-    const auto elements = detail::elements_to_send(data);
-    detail::expect_plain(elements);
-    broadcast_bytes(std::as_writable_bytes(elements), from);
+    detail::expect_one_row<What>();
+    broadcast_bytes(detail::bytes_of_message<std::byte>(std::forward<What>(data)), from);
   }
   enum class operation : std::uint8_t { sum, product, smallest, largest };
   // Replaces a number, or each number of a range, by the result over all ranks.
   template <class What>
   static void iallreduce(What&& data, operation by = operation::sum) {
-    const auto elements = detail::elements_to_send(data);
-    using number = typename decltype(elements)::element_type;
-    reduce_numbers(elements.data(), elements.size(), detail::mpi_number_of<number>(), by);
+    detail::expect_one_row<What>();
+    const auto numbers = detail::memory_of(std::forward<What>(data));
+    using number = std::remove_pointer_t<decltype(numbers.first)>;
+    reduce_numbers(numbers.first, numbers.count, detail::mpi_number_of<number>(), by);
   }
   // The task ends when all ranks have called it.
   static void ibarrier();
@@ -171,23 +182,23 @@ class mpi final : public transport {
   //
   //   co_await teff::mpi::recv(halo, left, 1);
   template <class What>
-  [[nodiscard]] static detail::awaited_events send(const What& data, int to, int tag = 0) {
-    isend(data, to, tag);
+  [[nodiscard]] static detail::awaited_events send(What&& data, int to, int tag = 0) {
+    isend(std::forward<What>(data), to, tag);
     return {};
   }
   template <class What>
   [[nodiscard]] static detail::awaited_events recv(What&& data, int from, int tag = 0) {
-    irecv(data, from, tag);
+    irecv(std::forward<What>(data), from, tag);
     return {};
   }
   template <class What>
   [[nodiscard]] static detail::awaited_events bcast(What&& data, int from) {
-    ibcast(data, from);
+    ibcast(std::forward<What>(data), from);
     return {};
   }
   template <class What>
   [[nodiscard]] static detail::awaited_events allreduce(What&& data, operation by = operation::sum) {
-    iallreduce(data, by);
+    iallreduce(std::forward<What>(data), by);
     return {};
   }
   [[nodiscard]] static detail::awaited_events barrier() {
@@ -196,9 +207,9 @@ class mpi final : public transport {
   }
 
   // The task ends when these requests have completed, which the program has begun by calls of MPI. Requests
-  // that are MPI_REQUEST_NULL, and no requests at all, have completed. The library takes the requests: the
-  // program must not use them afterwards. Throws misuse unless MPI was initialised at MPI_THREAD_MULTIPLE:
-  // at a lower level, tasks may not call MPI.
+  // that are MPI_REQUEST_NULL or inactive, and no requests at all, have completed. The library takes the
+  // requests: the program must not use them afterwards. Throws misuse unless MPI was initialised at
+  // MPI_THREAD_MULTIPLE: at a lower level, tasks may not call MPI.
   //
   //   f.task(teff::out(halo), [&] {
   //     MPI_Request request;
@@ -217,9 +228,9 @@ class mpi final : public transport {
   }
 
  private:
-  static void send_bytes(std::span<const std::byte> data, int to, int tag);
-  static void receive_bytes(std::span<std::byte> data, int from, int tag);
-  static void broadcast_bytes(std::span<std::byte> data, int from);
+  static void send_bytes(const strided<const std::byte>& data, int to, int tag);
+  static void receive_bytes(const strided<std::byte>& data, int from, int tag);
+  static void broadcast_bytes(const strided<std::byte>& data, int from);
   static void reduce_numbers(void* data, std::size_t count, detail::mpi_number of, operation by);
   static void attach_requests(const void* requests, std::size_t count, std::size_t bytes_of_one);
 

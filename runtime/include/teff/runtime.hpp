@@ -118,10 +118,14 @@ class runtime {
   // Runs f() on a worker; returns its value or throws its exception. Any thread may call it, and several may
   // at once. If a worker is out of work, the calling thread takes its place for the length of the call. f
   // then runs on the calling thread, on a stack as large as the workers'. While f waits for its tasks, that
-  // thread may run other tasks of this runtime. If all workers are busy, the calling thread sleeps until one
-  // of them has run f. If all wait, as in blocking(), a spare thread runs f, in order. A worker or spare
-  // thread of this runtime runs f itself, at once. A worker of another runtime runs other tasks of that
-  // runtime meanwhile. Throws runtime_was_shut_down.
+  // thread may run other tasks of this runtime, but no request as long as another worker is free. If all
+  // workers are busy, the calling thread sleeps until one of them has run f. If all wait, as in blocking(), a
+  // spare thread runs f, in order. A worker or spare thread of this runtime runs f itself, at once. A worker
+  // of another runtime runs other tasks of that runtime meanwhile. Throws runtime_was_shut_down.
+  //
+  // C++ ends the process if a thread is cancelled (pthread_cancel) while it is in a call of libteff, or if a
+  // task calls pthread_exit. A thread that others may cancel disables that for the length of the call, by
+  // pthread_setcancelstate.
   template <class F>
   std::invoke_result_t<F&&> run(F&& f);
 

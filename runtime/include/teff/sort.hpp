@@ -43,14 +43,14 @@ void sort_on_workers(It first, It last, Sort sort) {
 //   teff::parallel_sort(names);
 //   teff::parallel_sort(orders.begin(), orders.end(), [](auto& a, auto& b) { return a.price < b.price; });
 template <std::random_access_iterator It, class Less = std::less<>>
-  requires std::sortable<It, Less>
+  requires loop_output<It> && std::sortable<It, Less>
 void parallel_sort(It first, std::type_identity_t<It> last, Less less = {}) {
   detail::sort_on_workers(first, last, [&]<class Each>(Each begin, Each end) {
     if (!detail::is_sorted_already(begin, end, less)) detail::quicksort<Each, Less>(less).sort(begin, end);
   });
 }
 template <std::ranges::random_access_range Range, class Less = std::less<>>
-  requires std::sortable<std::ranges::iterator_t<Range>, Less>
+  requires loop_output<std::ranges::iterator_t<Range>> && std::sortable<std::ranges::iterator_t<Range>, Less>
 void parallel_sort(Range&& range, Less less = {}) {
   const auto first = std::ranges::begin(range);
   parallel_sort(first, std::ranges::next(first, std::ranges::end(range)), std::ref(less));
@@ -59,14 +59,14 @@ void parallel_sort(Range&& range, Less less = {}) {
 // The same, but equal elements keep their order, as in std::stable_sort. It needs memory for as many elements
 // again, unless they are sorted already, and throws std::bad_alloc if there is none.
 template <std::random_access_iterator It, class Less = std::less<>>
-  requires std::sortable<It, Less>
+  requires loop_output<It> && std::sortable<It, Less>
 void parallel_stable_sort(It first, std::type_identity_t<It> last, Less less = {}) {
   detail::sort_on_workers(first, last, [&](auto begin, auto end) {
     if (!detail::is_sorted_already(begin, end, less)) detail::stable_sort_over(begin, end, less);
   });
 }
 template <std::ranges::random_access_range Range, class Less = std::less<>>
-  requires std::sortable<std::ranges::iterator_t<Range>, Less>
+  requires loop_output<std::ranges::iterator_t<Range>> && std::sortable<std::ranges::iterator_t<Range>, Less>
 void parallel_stable_sort(Range&& range, Less less = {}) {
   const auto first = std::ranges::begin(range);
   parallel_stable_sort(first, std::ranges::next(first, std::ranges::end(range)), std::ref(less));

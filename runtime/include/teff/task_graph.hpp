@@ -104,8 +104,9 @@ class task_graph {
     detail::attach(detail::private_access::internals(rt), graph_);
   }
   // If tasks are left, says so on stderr. It drops the tasks that have not begun, and waits for the tasks
-  // that run. Then it destroys the functions that were set, unless a recording keeps them. A task of the
-  // graph may not destroy it: that ends the program, with graph_waits_for_itself.
+  // that run. If a body has thrown an exception that no wait() has thrown, it prints the text of the
+  // exception there, too. Then it destroys the functions that were set, unless a recording keeps them. A task
+  // of the graph may not destroy it: that ends the program, with graph_waits_for_itself.
   ~task_graph() {
     graph_->abandon_if_unfinished();
     if (graph_->has_runtime()) detail::detach(graph_->runtime(), *graph_);

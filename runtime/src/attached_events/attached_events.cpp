@@ -13,8 +13,8 @@
 namespace teff::detail {
 
 held_end<>& hold_end_here(const char* call) {
-  if (running_on.of != nullptr)
-    if (held_end<>* const held = running_on.of->hold_end()) return *held;
+  if (running_on.state != nullptr)
+    if (held_end<>* const held = static_cast<task_source_base*>(running_on.of)->hold_end()) return *held;
   throw misuse(
       std::string(call) +
       ": called outside the body of a task of a flow or task graph: call it there, on the thread of "

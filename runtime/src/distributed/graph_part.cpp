@@ -4,6 +4,7 @@
 
 #include "message/message_source.hpp"
 #include "platform/watchdog.hpp"
+#include "scheduler/blocked_activities.hpp"
 
 #include <string>
 #include <utility>
@@ -91,6 +92,12 @@ void graph_part::begin() {
 }
 
 void graph_part::wait() {
+  const blocked_activities for_tasks(static_cast<const source*>(tasks_.get()));
+  const blocked_activities for_handlers(static_cast<const source*>(messages_.get()));
+  if (for_tasks.for_ever() || for_handlers.for_ever())
+    throw graph_waits_for_itself(
+        "teff::distributed_graph::wait: called where it would wait for ever: within a task of the graph, or "
+        "of one that it waits for, which waits for this very call");
   expect_begun();
   {
     const watchdog observes([this] { return messages_->state(); });

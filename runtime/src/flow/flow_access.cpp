@@ -9,6 +9,16 @@
 
 namespace teff::detail {
 
+namespace {
+
+// Throws misuse if a task of the flow calls it.
+void expect_outside(const flow_core& flow, const char* call) {
+  if (flow.is_within()) [[unlikely]]
+    refuse_within_task(call);
+}
+
+}  // namespace
+
 std::shared_ptr<flow_core> make_flow(scheduler& runtime, unsigned workers) {
   auto made = std::make_shared<flow_core>(runtime, workers);
   attach(runtime, made);
@@ -28,22 +38,24 @@ void append_access(std::vector<access>& to, const access& one) {
   to.push_back(one);
 }
 
-void expect_outside_tasks(const flow_core& flow, const char* call) {
-  if (flow.is_within()) [[unlikely]]
-    refuse_within_task(call);
-}
-
 void wait_for_tasks(flow_core& flow) {
-  expect_outside_tasks(flow, "teff::flow::wait");
+  if (flow.is_within()) [[unlikely]]
+    return flow.wait_for_inner("teff::flow::wait");
   if (flow.checker != nullptr) flow.checker->forget();
   flow.wait();
 }
 
-void expect_to_wait_for_some(const flow_core& flow) {
+void expect_to_wait_for_some(flow_core& flow) {
+  if (flow.is_within()) [[unlikely]]
+    flow.expect_inner_end("teff::flow::wait");
   if (flow.recorded != nullptr) [[unlikely]]
     throw not_replayable(
         "teff::flow::wait: called for some accesses while the flow is recorded: a "
         "replay has tasks only; wait after record() has returned");
+}
+
+void make_and_wait(flow_core& flow, void (*make)(void* what), void* what, const std::atomic<bool>& begun) {
+  flow.make_and_wait(make, what, [&begun] { return begun.load(); });
 }
 
 void tell_begun(flow_core& flow, std::atomic<bool>& begun) noexcept {
@@ -51,25 +63,15 @@ void tell_begun(flow_core& flow, std::atomic<bool>& begun) noexcept {
   flow.wake_helpers();
 }
 
-void wait_for_begun(flow_core& flow, std::atomic<bool>& begun, std::span<const access> accesses) {
-  if (flow.checker != nullptr) [[unlikely]]
+void may_be_freed(flow_core& flow, std::span<const access> accesses) {
+  if (flow.checker != nullptr && !flow.is_within()) [[unlikely]]
     flow.checker->forget(accesses);
-  flow.help_until([](const void* what) { return static_cast<const std::atomic<bool>*>(what)->load(); },
-                  &begun);
-}
-
-flow_in_use::flow_in_use(flow_core& flow)
-    : runtime_(here().runtime == &flow.runtime() ? nullptr : &flow.runtime()) {
-  if (runtime_ != nullptr) begin_call(*runtime_);
-}
-
-flow_in_use::~flow_in_use() {
-  if (runtime_ != nullptr) end_call(*runtime_);
 }
 
 void check_flow(flow_core& flow, bool on) {
   if (flow.recorded != nullptr) [[unlikely]]
     throw misuse("teff::flow::check: called while the flow is recorded: call it when record() has returned");
+  expect_outside(flow, "teff::flow::check");
   wait_for_tasks(flow);
   flow.checker = on ? std::make_unique<flow_checker>() : nullptr;
 }
@@ -86,6 +88,7 @@ owned_recording begin_recording(const std::shared_ptr<flow_core>& flow) {
         "teff::flow::record: called while the flow is checked, and then each task runs where it is "
         "made: call "
         "check(false) first");
+  expect_outside(*flow, "teff::flow::record");
   wait_for_tasks(*flow);
   return {new flow_recording(flow), [](flow_recording* gone) noexcept { delete gone; }};
 }

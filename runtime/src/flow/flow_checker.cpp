@@ -73,11 +73,7 @@ std::optional<std::string> flow_checker::run(flow_task& task, std::span<const ac
   } const leaving{*this};
   guard.begin();
   task.body->run(task);
-  for (std::size_t i = 0; task.body->reduction != nullptr; ++i) {
-    reduction_part* const copy = task.body->reduction(task, i);
-    if (copy == nullptr) break;
-    copy->combine(*copy);
-  }
+  combine_all(task);
   guard.end();
   for (std::size_t i = 0; i < guarded.size(); ++i) {
     const auto* const now = reinterpret_cast<const std::byte*>(guarded[i].begin);

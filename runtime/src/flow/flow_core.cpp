@@ -6,6 +6,7 @@
 #include "flow/flow_core.hpp"
 #include "flow/releasing.hpp"
 #include "platform/watchdog.hpp"
+#include "scheduler/blocked_activities.hpp"
 #include "scheduler/scheduler.hpp"
 
 #include <algorithm>
@@ -35,11 +36,16 @@ flow_core::~flow_core() {
   domain_.each([&](flow_range& each) { forget(each, by); });
 }
 
-flow_core::maker flow_core::here() noexcept {
-  if (running_on.of == this && running_on.state->running != nullptr) {
-    auto& state = static_cast<flow_worker&>(*running_on.state);
-    return {&state, static_cast<flow_task*>(state.running->task), state.pool, state.counts};
-  }
+flow_core::maker flow_core::here(const char* call) {
+  if (running_on.of != this) return here_outside();
+  const auto* const running = running_on.state == nullptr ? nullptr : running_on.state->running;
+  if (running == nullptr || running->ends) [[unlikely]]
+    refuse_beside_body(call);
+  auto& state = static_cast<flow_worker&>(*running_on.state);
+  return {&state, static_cast<flow_task*>(running->task), state.pool, state.counts};
+}
+
+flow_core::maker flow_core::here_outside() noexcept {
   const auto at = detail::here();
   if (at.runtime != &this->runtime()) return {nullptr, nullptr, outside_pool_, outside_counts_};
   auto& state = *states_[at.index];
@@ -48,9 +54,13 @@ flow_core::maker flow_core::here() noexcept {
 
 flow_task& flow_core::make(const maker& by, std::size_t members, std::size_t bytes, std::size_t alignment) {
   const auto aligned = [](std::size_t at, std::size_t to) { return (at + to - 1) / to * to; };
+  if (members > open_count<>::most) [[unlikely]]
+    throw misuse("teff::flow: a task names " + std::to_string(members) +
+                 " rows of memory, and no task may name more than " + std::to_string(open_count<>::most) +
+                 ": name fewer rows, or the memory around them as a whole");
   const std::size_t closure = aligned(sizeof(flow_task) + members * sizeof(flow_member), alignment);
-  auto block = static_cast<std::uint32_t>(closure + bytes);
-  void* const memory = by.pool.take(block);
+  const auto block = flow_pool::kind_for(closure + bytes);
+  void* const memory = by.pool.take(closure + bytes, block);
   auto* const made = new (memory) flow_task;
   made->priority = 0;
   made->count = 0;
@@ -67,9 +77,10 @@ flow_task& flow_core::make(const maker& by, std::size_t members, std::size_t byt
                                        std::size_t alignment) {
   flow.expect_runtime("teff::flow::task");
   std::size_t ranges = 0;
-  for (const auto& each : accesses) ranges += each.rows;
+  for (const auto& each : accesses)
+    if (each.bytes != 0) ranges += each.rows;
   // In place: a copy would load words together that were just stored one by one, and wait for that.
-  begun_task begun{flow.here(), nullptr};
+  begun_task begun{flow.here("teff::flow::task"), nullptr};
   begun.task = &flow.make(begun.by, ranges, bytes, alignment);
   return begun;
 }
@@ -139,11 +150,54 @@ void flow_core::abandon_if_unfinished() noexcept {
   base::abandon_if_unfinished();
 }
 
-void flow_core::help_until(bool (*what)(const void*), const void* of) {
+void flow_core::make_and_wait(void (*make)(void* what), void* what, condition done) {
+  std::optional<blocked_activities> blocked;
+  if (!is_within()) blocked.emplace(static_cast<const source*>(this));  // else for inner tasks alone
+  if (blocked && blocked->for_ever()) refuse_to_wait_for_ever("teff::flow::wait: called");
+  wait_within_call([&] { make(what); }, done);
+}
+
+template <class Begin>
+void flow_core::wait_within_call(Begin begin, condition done) {
   const auto observes = observer_of(watch_.get());
   std::optional<call_in_progress> call;
   if (detail::here().runtime != &this->runtime()) call.emplace(this->runtime());
-  wait_for_tasks_.wait_until(what, of, *this);
+  begin();
+  wait_for_tasks_.wait_until(done, *this);
+}
+
+void flow_core::expect_inner_end(const char* call) {
+  if (checker != nullptr && checker->is_within_loop()) refuse_in_chunk(call);
+  if (replayed == this || checker != nullptr) return;
+  flow_task& task = *here(call).parent;
+  bool any_weak = false;
+  task.each_member([&](const flow_member& each) { any_weak = any_weak || each.weak() != nullptr; });
+  if (task.body->loop != nullptr) refuse_in_chunk(call);
+  if (any_weak) refuse_in_weak(call);
+}
+
+void flow_core::wait_for_inner(const char* call) {
+  expect_inner_end(call);
+  if (replayed == this || checker != nullptr) return;  // no task is left
+  flow_task& task = *here(call).parent;
+  const auto ended = [&task] {
+    // seq_cst: after this thread has become one that wake_helpers() finds. Acquire: all that the tasks did.
+    return task.parts.load(std::memory_order_seq_cst) == parts_before::end;
+  };
+  if (task.awaited != 0) {
+    // Relaxed: before the count is closed.
+    task.parts.store(parts_before::body, std::memory_order_relaxed);
+    if (!task.unended.close(task.awaited)) {
+      while (!ended() && run_here(*this)) {
+      }
+      wait_within_call([] {}, ended);
+    }
+    task.parts.store(parts_before::end, std::memory_order_relaxed);
+    task.unended.open_again();
+    task.awaited = 0;
+  }
+  if (this->cancelled())
+    if (auto error = this->failure()) std::rethrow_exception(std::move(error));
 }
 
 // ---- Running ----
@@ -169,10 +223,7 @@ void flow_core::make_task_ready(const maker& by, flow_task& task) {
   if (task.place != any_worker) {
     const unsigned place = task.place % this->workers();
     if (by.on != nullptr && by.on->index == place) {
-      if (by.on->running == nullptr) {  // an own item, which ends when the worker has run out of work
-        this->account(place).begin_one();
-        ++by.on->items_received;
-      }
+      this->begin_own_item(*by.on);
       by.on->ready.push_own(&task);
       return;
     }
@@ -195,6 +246,12 @@ void flow_core::make_task_ready(const maker& by, flow_task& task) {
   } else {
     this->share(*by.on, &task);
   }
+}
+
+// The worker runs the task when the bodies below on its stack have returned. It runs the oldest one first: a
+// task that makes the next one does not keep the others from running.
+void flow_core::wait_for_stack(flow_worker& here, flow_task& task) noexcept {
+  catch_all([&] { here.ready.push_own(&task); }, [this] { this->fail(std::current_exception()); });
 }
 
 bool flow_core::receive(flow_worker& here) noexcept {
@@ -281,14 +338,16 @@ void flow_core::end_now(flow_worker& here, flow_task& task) noexcept {
   releasing all{*this, by};
   if (task.has_more || task.inner != nullptr) [[unlikely]]
     end_parts(task, all);
-  if (task.awaited == 0 || task.unended.close(task.awaited)) all.complete(task);
+  if ((task.awaited == 0 || task.unended.close(task.awaited)) && all.parts_end(task)) all.complete(task);
   all.run();
   here.runs_what_it_receives = outer;
   here.running = outer_task;
 }
 
-// The parts, beside the body, that the task's end waits for.
+// The parts, beside the body, that the task's reductions and its end wait for.
 void flow_core::end_parts(flow_task& task, releasing& all) noexcept {
+  // Relaxed: before the count is closed.
+  if (task.body->reduction != nullptr) task.parts.store(parts_before::reductions, std::memory_order_relaxed);
   if (task.inner != nullptr)
     catch_all([&] { close_domain(task, all.by); }, [this] { this->fail(std::current_exception()); });
   task.each_member([&](flow_member& each) {
@@ -297,17 +356,6 @@ void flow_core::end_parts(flow_task& task, releasing& all) noexcept {
       if (each.weak()->end.close(each.weak()->parts)) all.end_weak(each);
     }
   });
-  for (std::size_t i = 0; task.body->reduction != nullptr; ++i) {
-    reduction_part* const part = task.body->reduction(task, i);
-    if (part == nullptr) break;
-    if (part->member == nullptr) {
-      // The task waited for all before it.
-      catch_all([&] { part->combine(*part); }, [this] { this->fail(std::current_exception()); });
-    } else {
-      ++task.awaited;
-      if (part->done()) all.take_turns(*part);
-    }
-  }
 }
 
 std::string flow_core::running_task_on(unsigned worker) const {
@@ -327,7 +375,16 @@ std::string flow_core::text_of(flow_task& task) {
 
 // ---- Room ----
 
-// If too many tasks are outstanding, the creator runs some, or waits.
+// The worker has found nothing to do. If the others haven't either, a creator that is held back goes on.
+void flow_core::look_for_rest(unsigned worker) noexcept {
+  base::look_for_rest(worker);
+  // seq_cst: after what it says has ended, against make_room().
+  if (want_room_.load(std::memory_order_seq_cst) != 0 && this->waits_for_held_ends()) [[unlikely]]
+    wake_helpers();
+}
+
+// If too many tasks are outstanding, the creator runs some, or waits. It goes on if all of them wait for
+// events: these may depend on tasks that it is about to make.
 void flow_core::make_room(const maker& by) {
   if (by.parent != nullptr) {
     by.on->crowded = outstanding() > most_outstanding;
@@ -338,18 +395,17 @@ void flow_core::make_room(const maker& by) {
     while (!has_room() && run_here(*this)) {
     }
   if (has_room()) return;
-  want_room_.fetch_add(1, std::memory_order_relaxed);
-  struct first_look {
-    flow_core& core;
-    bool fenced;
-  } look{*this, false};
-  const auto has_room_now = [](const void* what) {
-    auto& me = *static_cast<first_look*>(const_cast<void*>(what));
+  const blocked_activities blocked(*this, wait_for_tasks_);
+  want_room_.fetch_add(1, std::memory_order_seq_cst);  // against look_for_rest()
+  bool looked = false;
+  const auto has_room_now = [&] {
     // By now this thread is one that wake_helpers() finds. Pairs with count_ran().
-    if (!std::exchange(me.fenced, true)) me.core.runtime().fences().everywhere();
-    return me.core.has_room();
+    const bool first = !std::exchange(looked, true);
+    if (first) this->runtime().fences().everywhere();
+    if (has_room() || blocked.is_given_up()) return true;
+    return !(first && by.on != nullptr) && this->waits_for_held_ends();  // a worker tests the events before
   };
-  undo_if_thrown([&] { help_until(has_room_now, &look); },
+  undo_if_thrown([&] { wait_within_call([] {}, has_room_now); },
                  [this] { want_room_.fetch_sub(1, std::memory_order_relaxed); });
   want_room_.fetch_sub(1, std::memory_order_relaxed);
 }

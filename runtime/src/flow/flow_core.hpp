@@ -58,6 +58,7 @@ struct alignas(128) flow_worker : source_worker {
   flow_pool pool;
   flow_counts counts;
   bool crowded = false;                  // tasks made within tasks run at once
+  unsigned nested = 0;                   // so many do just now
   std::vector<flow_run>* log = nullptr;  // of a recording: the bodies that run here
   alignas(128) flow_inbox inbox;         // tasks placed here
 };
@@ -70,8 +71,12 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   ~flow_core() override;
 
   using maker = flow_maker;
-  // Hidden, as make(): else the shared library could not have them inline.
-  [[nodiscard, gnu::visibility("hidden")]] maker here() noexcept;
+  // On the calling thread. `call`: the public function, in words. Throws misuse in a part of a body that
+  // another thread than the body's runs, and in a function that the end of a task calls. Hidden, as the next
+  // two: else the shared library could not have them inline.
+  [[nodiscard, gnu::visibility("hidden")]] maker here(const char* call);
+  // The same for a thread that makes no task.
+  [[nodiscard, gnu::visibility("hidden")]] maker here_outside() noexcept;
 
   // Memory for a task with so many members, and a closure, which the caller makes. Throws std::bad_alloc.
   [[nodiscard, gnu::visibility("hidden")]] flow_task& make(const maker& by, std::size_t members,
@@ -83,17 +88,21 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   void submit(const maker& by, flow_task& task, std::span<const access> accesses);
 
   [[nodiscard]] held_end<>* hold_end() override;
-  // A task of the flow is running on the calling thread.
+  // A task of the flow, or a part of one, is running on the calling thread.
   [[nodiscard]] bool is_within() const noexcept {
-    return (running_on.of == this && running_on.state->running != nullptr) || replayed == this ||
-           (checker != nullptr && checker->is_within());
+    return running_on.of == this || replayed == this || (checker != nullptr && checker->is_within());
   }
+  // Within a task: throws misuse unless its inner tasks wait for each other only, so that the wait ends.
+  void expect_inner_end(const char* call);
+  // Within a task: returns when the tasks made in it have ended. Throws as expect_inner_end(), and the first
+  // exception of a body.
+  void wait_for_inner(const char* call);
   // The functions of the base. A watchdog observes them.
   void wait();
   void abandon_if_unfinished() noexcept;
-  // Returns when what(of) is true. The calling thread may run tasks of the flow meanwhile. Throws
-  // runtime_was_shut_down.
-  void help_until(bool (*what)(const void*), const void* of);
+  // Calls make(what), and returns when done(). The calling thread may run tasks of the flow meanwhile. Throws
+  // what make() throws, graph_waits_for_itself, runtime_was_shut_down.
+  void make_and_wait(void (*make)(void* what), void* what, condition done);
   void wake_helpers() noexcept {
     if (wait_for_tasks_.any()) wait_for_tasks_.wake();
   }
@@ -147,6 +156,7 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   void end_parts(flow_task& task, releasing& all) noexcept;
   std::exception_ptr forget_waiting(bool /*named*/) override { return nullptr; }  // at rest none is left
   [[nodiscard]] std::string running_task_on(unsigned worker) const override;
+  void look_for_rest(unsigned worker) noexcept;
 
   // ---- Worksharing tasks ----
 
@@ -158,6 +168,10 @@ class flow_core final : public task_source<flow_core, flow_worker> {
 
   // ---- Making ----
 
+  [[noreturn, gnu::cold]] static void refuse_beside_body(const char* call);
+  [[noreturn, gnu::cold]] static void refuse_in_chunk(const char* call);
+  [[noreturn, gnu::cold]] static void refuse_in_weak(const char* call);
+  [[nodiscard]] std::uint32_t copies_ahead(const flow_range& range) const noexcept;
   [[nodiscard]] flow_domain& domain_of(const maker& by);
   void add(addition& to, const access& what, std::uintptr_t begin, std::uintptr_t end);
   void join(addition& to, flow_member& member, flow_range& range, const access& what);
@@ -168,12 +182,15 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   void forget(flow_range& range, const maker& by) noexcept;
   static void release(flow_task& task, flow_pool& pool) noexcept;
   void make_room(const maker& by);
+  template <class Begin>
+  void wait_within_call(Begin begin, condition done);
   void place_after(addition& to);
 
   // ---- Running ----
 
   void can_begin(const maker& by, flow_task& task) noexcept;
   void make_task_ready(const maker& by, flow_task& task);
+  void wait_for_stack(flow_worker& here, flow_task& task) noexcept;
   void count_ran(flow_worker& here, flow_task& task) noexcept;
   [[nodiscard]] std::uint64_t outstanding() const noexcept;
   [[nodiscard]] bool has_room() const noexcept { return outstanding() <= most_outstanding / 2; }
@@ -181,6 +198,8 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   // With more tasks than this waiting or running, the creator runs some before it makes another.
   static constexpr std::uint64_t most_outstanding = 4096;
   static constexpr std::uint64_t made_between_looks = 64;
+  // Each task that runs where it is made lies on the stack of the task that makes it: so many do at most.
+  static constexpr unsigned most_nested = 64;
 
   flow_exchange blocks_;
   unmoved_array<flow_worker> states_;

@@ -21,6 +21,7 @@ struct flow_range {
   bool open = false;  // the last group takes members
   const void* operation = nullptr;
   flow_member* newest = nullptr;  // of a reduction: its last member
+  flow_member* bounds[2]{};       // and its last two that bound how many are ahead of their turns
   weak_part* weak = nullptr;      // the weak access of the parent that it is a part of
 };
 

@@ -31,33 +31,41 @@ class flow_pool {
   explicit flow_pool(flow_exchange& others)
       : small_(others.small), middle_(others.middle), large_(others.large), loop_(others.loop) {}
 
-  // Returns a block of at least `bytes`, and sets `bytes` to its size. Throws std::bad_alloc.
-  [[nodiscard]] void* take(std::uint32_t& bytes) {
-    if (!flow_keeps_blocks) return ::operator new(bytes, alignment);
-    if (bytes <= 192) {
-      bytes = 192;
-      return small_.take(192);
-    }
-    if (bytes <= 384) {
-      bytes = 384;
-      return middle_.take(384);
-    }
-    if (bytes <= 576) {
-      bytes = 576;
-      return large_.take(576);
-    }
-    if (bytes <= 832) {
-      bytes = 832;
-      return loop_.take(832);
+  [[nodiscard]] static constexpr flow_block_kind kind_for(std::size_t bytes) noexcept {
+    if (!flow_keeps_blocks || bytes > 832) return flow_block_kind::alone;
+    if (bytes > 576) return flow_block_kind::loop;
+    if (bytes > 384) return flow_block_kind::large;
+    return bytes > 192 ? flow_block_kind::middle : flow_block_kind::small;
+  }
+  // A block of `bytes` at least. `kind`: that for so many bytes. Throws std::bad_alloc.
+  [[nodiscard]] void* take(std::size_t bytes, flow_block_kind kind) {
+    switch (kind) {
+      case flow_block_kind::small:
+        return small_.take(192);
+      case flow_block_kind::middle:
+        return middle_.take(384);
+      case flow_block_kind::large:
+        return large_.take(576);
+      case flow_block_kind::loop:
+        return loop_.take(832);
+      case flow_block_kind::alone:
+        break;
     }
     return ::operator new(bytes, alignment);
   }
-  void give(void* block, std::uint32_t bytes) noexcept {
-    if (!flow_keeps_blocks) return ::operator delete(block, alignment);
-    if (bytes == 192) return small_.give(block);
-    if (bytes == 384) return middle_.give(block);
-    if (bytes == 576) return large_.give(block);
-    if (bytes == 832) return loop_.give(block);
+  void give(void* block, flow_block_kind kind) noexcept {
+    switch (kind) {
+      case flow_block_kind::small:
+        return small_.give(block);
+      case flow_block_kind::middle:
+        return middle_.give(block);
+      case flow_block_kind::large:
+        return large_.give(block);
+      case flow_block_kind::loop:
+        return loop_.give(block);
+      case flow_block_kind::alone:
+        break;
+    }
     ::operator delete(block, alignment);
   }
 

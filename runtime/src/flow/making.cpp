@@ -12,22 +12,6 @@
 
 namespace teff::detail {
 
-void refuse_section(std::size_t first, std::size_t count, std::size_t rows, std::size_t stride,
-                    std::size_t size) {
-  const std::string in_rows =
-      rows == 1 ? "" : std::to_string(rows) + " rows, " + std::to_string(stride) + " elements apart, of ";
-  throw misuse("teff::section: " + in_rows + std::to_string(count) + " elements from element " +
-               std::to_string(first) + " on are not all in a range of " + std::to_string(size) +
-               ": name elements that the range has");
-}
-
-void refuse_within_task(const char* call) {
-  throw misuse(
-      std::string(call) +
-      ": called within a task of the same flow, whose end it would wait for: let the task end, which "
-      "waits for the tasks made in it, and do the rest in a task that follows");
-}
-
 // A task while it is made.
 struct flow_core::addition {
   const maker& by;
@@ -58,7 +42,8 @@ struct flow_core::addition {
 // No further member joins the last group of the range.
 void flow_core::close(flow_range& range, const maker& by) noexcept {
   range.open = false;
-  if (auto* const newest = std::exchange(range.newest, nullptr)) release(*newest->task, by.pool);
+  for (auto** const each : {&range.newest, &range.bounds[0], &range.bounds[1]})
+    if (auto* const member = std::exchange(*each, nullptr)) release(*member->task, by.pool);
   if (!range.last->members.close(range.joined)) return;
   static_cast<void>(range.last->waiting.release());  // empty: only this thread adds to it
   release(*range.last->task, by.pool);
@@ -69,6 +54,15 @@ void flow_core::forget(flow_range& range, const maker& by) noexcept {
   if (range.open) close(range, by);
   if (auto* const last = std::exchange(range.last, nullptr)) release(*last->task, by.pool);
   if (auto* const before = std::exchange(range.before, nullptr)) release(*before->task, by.pool);
+}
+
+// Each of so many tasks in a row, or of twice as many, may write its private copy before its turn.
+std::uint32_t flow_core::copies_ahead(const flow_range& range) const noexcept {
+  constexpr std::uintptr_t bytes = 1 << 20;
+  constexpr std::uintptr_t most = 512;
+  const std::uintptr_t workers = this->workers();
+  return static_cast<std::uint32_t>(
+      std::clamp(bytes / (range.end - range.begin), workers, std::max(most, workers)));
 }
 
 void flow_core::join(addition& to, flow_member& member, flow_range& range, const access& what) {
@@ -121,6 +115,13 @@ void flow_core::join(addition& to, flow_member& member, flow_range& range, const
     } else {
       if (range.newest->turn()->follow(*member.turn())) static_cast<void>(member.turn()->reach());
       release(*range.newest->task, by.pool);
+      if (range.bounds[0] != nullptr && range.bounds[0]->waiting.add(member)) ++to.pushed;
+      if ((range.joined - 1) % copies_ahead(range) == 0) {
+        member.bounds = true;
+        if (auto* const older = std::exchange(range.bounds[0], std::exchange(range.bounds[1], &member)))
+          release(*older->task, by.pool);
+        ++to.references;
+      }
     }
     range.newest = &member;
     ++to.references;
@@ -178,7 +179,7 @@ void flow_core::add(addition& to, const access& what, std::uintptr_t begin, std:
     if (left.open) {
       close(left, to.by);
       right.open = false;
-      right.newest = nullptr;
+      right.newest = right.bounds[0] = right.bounds[1] = nullptr;
     }
     for (auto* const each : {left.last, left.before})
       if (each != nullptr) each->task->references.fetch_add(1, std::memory_order_relaxed);
@@ -302,14 +303,6 @@ namespace {
 constexpr flow_body nothing{[](flow_task&) {}, [](flow_task&) noexcept {}, nullptr,
                             []() noexcept { return ""; }};
 
-[[noreturn]] void refuse_in_chunk() {
-  throw misuse(
-      "teff::flow::task: called in a chunk of a worksharing task of the same flow, whose other chunks may "
-      "run "
-      "meanwhile: "
-      "let a task by flow::task make the inner tasks");
-}
-
 }  // namespace
 
 void flow_core::submit(const maker& by, flow_task& task, std::span<const access> accesses) {
@@ -318,7 +311,7 @@ void flow_core::submit(const maker& by, flow_task& task, std::span<const access>
   if (replayed == this || in_chunk) [[unlikely]] {
     task.body->destroy(task);
     drop(by, task);
-    if (in_chunk) refuse_in_chunk();
+    if (in_chunk) refuse_in_chunk("teff::flow::task");
     throw not_replayable(
         "teff::flow::task: called in the body of a replayed task, which made no task when it was recorded: "
         "make "
@@ -351,11 +344,17 @@ void flow_core::submit(const maker& by, flow_task& task, std::span<const access>
   if (to.pushed == 0 || task.missing.close(to.pushed)) {
     const bool elsewhere =
         by.on != nullptr && task.place != any_worker && task.place % this->workers() != by.on->index;
-    if (by.on != nullptr && !task.has_locks && !elsewhere &&
-        (by.on->alone || (by.on->crowded && by.parent != nullptr))) {
-      this->run_at_once(*by.on, &task);
-    } else {
+    if (by.on == nullptr || task.has_locks || elsewhere ||
+        !(by.on->alone || (by.on->crowded && by.parent != nullptr))) {
       can_begin(by, task);
+    } else if (by.parent == nullptr) {
+      this->run_at_once(*by.on, &task);
+    } else if (by.on->nested == most_nested) {
+      wait_for_stack(*by.on, task);
+    } else {
+      ++by.on->nested;
+      this->run_at_once(*by.on, &task);
+      --by.on->nested;
     }
   }
   if (made % made_between_looks == 0) {
@@ -369,7 +368,7 @@ void flow_core::run_checked(const maker& by, flow_task& task, std::span<const ac
   if (checker->is_within_loop()) {
     task.body->destroy(task);
     drop(by, task);
-    refuse_in_chunk();
+    refuse_in_chunk("teff::flow::task");
   }
   if (!this->cancelled())
     catch_all(

@@ -13,6 +13,7 @@ struct flow_core::releasing {
   flow_core& core;
   const maker& by;
   flow_waiter* to_tell = nullptr;
+  ready_node* to_reduce = nullptr;  // tasks whose inner tasks have ended, and whose reductions come now
 
   void complete(flow_task& ended) noexcept {
     for (flow_task* task = &ended; task != nullptr;) {
@@ -24,29 +25,73 @@ struct flow_core::releasing {
       if (core.watch_ != nullptr) [[unlikely]]
         core.watch_->remove(*task);
       core.release(*task, by.pool);
-      task = parent != nullptr && parent->unended.end_one() ? parent : nullptr;
+      task = parent != nullptr && parent->unended.end_one() && parts_end(*parent) ? parent : nullptr;
     }
+  }
+  // All parts of the task that are counted have ended. Returns whether the task has.
+  [[nodiscard]] bool parts_end(flow_task& task) noexcept {
+    // Relaxed: what closed the count stored it before.
+    const auto before = task.parts.load(std::memory_order_relaxed);
+    if (before == parts_before::end) [[likely]]
+      return true;
+    go_on(task, before);
+    return false;
+  }
+  // Not inline: the loops that call it would spill registers for it.
+  [[gnu::noinline]] void go_on(flow_task& task, parts_before before) noexcept {
+    if (before == parts_before::reductions) {
+      task.next_in_line = std::exchange(to_reduce, &task);
+    } else {
+      // The task may be gone from here on. seq_cst: before the look for waiters.
+      task.parts.store(parts_before::end, std::memory_order_seq_cst);
+      core.wake_helpers();
+    }
+  }
+  void end_part(flow_task& task) noexcept {
+    if (task.unended.end_one() && parts_end(task)) complete(task);
   }
 
   void end_weak(flow_member& member) noexcept {
     flow_task& task = *member.task;
     end_member(member);
-    if (task.unended.end_one()) complete(task);
+    end_part(task);
   }
 
+  // All that adds to the task's private copies has ended. The task ends after their turns.
+  [[gnu::noinline]] void reduce(flow_task& task) noexcept {
+    task.parts.store(parts_before::end, std::memory_order_relaxed);
+    task.unended.open_again();
+    std::uint32_t turns = 0;
+    reduction_part* part = nullptr;
+    for (std::size_t i = 0; (part = task.body->reduction(task, i)) != nullptr; ++i) {
+      if (part->member == nullptr) {
+        // The task waited for all before it.
+        catch_all([&] { part->combine(*part); }, [&] { core.fail(std::current_exception()); });
+      } else {
+        ++turns;
+        if (part->done()) take_turns(*part);
+      }
+    }
+    if (turns == 0 || task.unended.close(turns)) complete(task);
+  }
   // Combines private copies as long as the next one is done.
   void take_turns(reduction_part& first) noexcept {
     for (auto* part = &first; part != nullptr;) {
       catch_all([&] { part->combine(*part); }, [&] { core.fail(std::current_exception()); });
       flow_task& task = *part->member->task;
+      if (part->member->bounds) add(part->member->waiting.release());
       auto* const next = static_cast<reduction_part*>(part->pass());
-      if (task.unended.end_one()) complete(task);
+      end_part(task);
       part = next != nullptr && next->reach() ? next : nullptr;
     }
   }
 
   void run() noexcept {
-    while (to_tell != nullptr) tell(*std::exchange(to_tell, to_tell->next));
+    for (;;) {
+      while (to_tell != nullptr) tell(*std::exchange(to_tell, to_tell->next));
+      if (to_reduce == nullptr) return;
+      reduce(static_cast<flow_task&>(*std::exchange(to_reduce, to_reduce->next_in_line)));
+    }
   }
 
  private:

@@ -87,7 +87,7 @@ std::uint64_t flow_core::run_chunks(flow_worker& here, flow_loop& loop) noexcept
         here.index, [&](std::uint32_t rest) { return this->cancelled() ? rest : pace.chunk(rest, done); });
     if (some.count() == 0) break;
     if (!this->cancelled())
-      catch_all([&] { loop.chunk(loop.task->closure, loop.iterations(some)); },
+      catch_all([&] { loop.chunk(loop.task->closure, loop.iterations(some), here.index); },
                 [this] { this->fail(std::current_exception()); });
     done += some.count();
     pace.look(some.count());
@@ -137,11 +137,14 @@ void flow_core::replay_loop(unsigned worker, flow_task& task, bool (*failed)(con
   for (std::uint64_t done = 0; !failed(of);) {
     const auto some = loop.claim(worker, [&](std::uint32_t rest) { return pace.chunk(rest, done); });
     if (some.count() == 0) break;
-    loop.chunk(task.closure, loop.iterations(some));
+    loop.chunk(task.closure, loop.iterations(some), worker);
     done += some.count();
     pace.look(some.count());
   }
   pace.tell(*loop.pace);
+  if (task.body->reduction == nullptr || !loop.end(1)) return;
+  loop.expect(loop.workers());  // of the next iteration, which waits for this worker
+  combine_all(task);
 }
 
 }  // namespace teff::detail

@@ -70,7 +70,13 @@ bool calling_worker::answer_holding(task_slot* taken) noexcept {
 
 bool settle(task_slot* slot) noexcept {
   if (calling_worker::take_back(slot)) return true;
-  worker::current()->wait_for_thief(*slot);
+  wait_until(
+      [slot] {
+        // seq_cst: the last look before sleeping, against run_stolen(); acquire: the result.
+        const auto state = slot->state.load(std::memory_order_seq_cst);
+        return state == slot_state::ended || state == slot_state::failed;
+      },
+      {.how = waits::for_its_tasks, .slot = slot});
   return false;
 }
 
@@ -96,7 +102,9 @@ void tell_scope(stolen_record<task_slot, scope_state>& kept) noexcept {
 }
 
 void calling_worker::wait_for_tasks(const std::atomic<std::int64_t>& pending) noexcept {
-  worker::current_or_end().wait_for_tasks(pending);
+  // seq_cst: the last look before sleeping, against complete(); acquire: sees the work of the tasks.
+  wait_until([&pending] { return pending.load(std::memory_order_seq_cst) == 0; },
+             {.how = waits::for_its_tasks});
 }
 
 void calling_worker::yield() noexcept {

@@ -18,7 +18,7 @@ outside_task::outside_task(const scope_state* by)
     : awaited_job{{[](job& this_job) noexcept {
         auto& me = static_cast<outside_task&>(this_job);
         me.task_slot::run(me, me.by_);
-        wake_submitter(me);
+        me.ended.come();
       }}},
       task_slot{},
       by_(by),
@@ -37,7 +37,7 @@ bool outside_task::withdraw() noexcept {
 }
 
 bool outside_task::has_ended() const noexcept {
-  return has_ended_outside(*this);
+  return ended.has_come();
 }
 
 void outside_task::wait() {
@@ -79,7 +79,7 @@ void expect_outside(const task_slot* slot) {
   if (was_forked_by_worker()) throw forked_process();
   throw misuse(
       "teff::forked: got on another worker than the one that forked it, or before a fork, scope or join that "
-      "was made later has ended; the newest comes first");
+      "was made later has ended; the newest comes first, and futures of submit() come in any order");
 }
 
 }  // namespace teff::detail

@@ -8,9 +8,7 @@
 #include "scheduler/scheduler.hpp"
 #include "scheduler/worker.hpp"
 
-#include <atomic>
 #include <chrono>
-#include <cstdint>
 
 namespace teff::detail {
 
@@ -23,12 +21,9 @@ constexpr std::chrono::microseconds patience{50};
 // A thread that waits.
 struct waiting_thread : continuation {
   waiting_thread() noexcept
-      : continuation{[](continuation& this_one) noexcept {
-          auto& me = static_cast<waiting_thread&>(this_one);
-          set_and_wake(me.over, me.who);
-        }} {}
-  std::atomic<std::uint32_t> over{0};
-  const place who = here();
+      : continuation{
+            [](continuation& this_one) noexcept { static_cast<waiting_thread&>(this_one).over.come(); }} {}
+  awaited_end over{here()};
 };
 
 // A thread from outside runs the requests that it waits for, if they have not begun and a worker's place is
@@ -76,7 +71,7 @@ void shared_outcome::wait() {
   if (!helps_here) help_as_guest(*this);
   waiting_thread me;
   if (!when_ended(me)) return;
-  wait_until_set(me.over, me.who, patience);
+  me.over.wait(patience);
 }
 
 }  // namespace teff::detail

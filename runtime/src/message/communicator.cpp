@@ -2,21 +2,16 @@
 #include <teff/message.hpp>
 
 #include "message/message_source.hpp"
+#include "trace/trace_writer.hpp"
 
-#include <cxxabi.h>
-
-#include <cstdlib>
-#include <memory>
 #include <string>
 
 namespace teff {
 
 namespace detail {
 
-std::string type_words(const std::type_info& type) {
-  const std::unique_ptr<char, void (*)(void*)> words(
-      abi::__cxa_demangle(type.name(), nullptr, nullptr, nullptr), std::free);
-  return words ? words.get() : type.name();
+std::string type_words(const char* spelling) {
+  return std::string(type_in(spelling));
 }
 
 void byte_reader::refuse(const char* what) {

@@ -4,6 +4,7 @@
 
 #include "message/watched_channel.hpp"
 #include "platform/digest.hpp"
+#include "platform/error_text.hpp"
 #include "platform/watchdog.hpp"
 
 #include <cstring>
@@ -12,16 +13,6 @@
 namespace teff::detail {
 
 namespace {
-
-std::string words_of(const std::exception_ptr& thrown) {
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const std::exception& e) {
-    return e.what();
-  } catch (...) {
-    return "an exception that is no std::exception";
-  }
-}
 
 // Folded to the size that it has in a packet's header.
 std::uint32_t short_digest_of(const std::string& words) noexcept {

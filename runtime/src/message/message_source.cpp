@@ -3,6 +3,7 @@
 #include <teff/error.hpp>
 
 #include "platform/watchdog.hpp"
+#include "scheduler/blocked_activities.hpp"
 #include "scheduler/scheduler.hpp"
 
 #include <algorithm>
@@ -51,16 +52,7 @@ void message_source::send(int to, std::uint32_t number, std::size_t size,
           "teff::communicator: messages sent outside of run() wait for the next one, and there is no "
           "room for more of them");
     waits_for_room_.fetch_add(1, std::memory_order_relaxed);
-    struct awaited {
-      const communicator_core* core;
-      int to;
-    } const room{&core_, to};
-    wait_until(
-        [](const void* which) {
-          const auto& each = *static_cast<const awaited*>(which);
-          return each.core->has_room(each.to);
-        },
-        &room);
+    wait_until([this, to] { return core_.has_room(to); });
   }
 }
 
@@ -97,6 +89,11 @@ void message_source::send_large(int to, std::uint32_t number, std::span<const st
 
 void message_source::run_epoch(void (*body)(void* what), void* what) {
   const watchdog observes([this] { return state(); });
+  // From here on, since the handlers that might wait for the caller begin within the epoch.
+  const blocked_activities blocked(static_cast<const source*>(this));
+  if (blocked.for_ever())
+    throw graph_waits_for_itself(
+        "teff::communicator::run: called where it would wait for ever: by a handler of its own");
   runtime_.run([&] {
     core_.begin();
     std::exception_ptr thrown;
@@ -129,7 +126,7 @@ incomplete_round message_source::error_of_rounds(std::uint64_t left) {
 }
 
 void message_source::wait_for_end() {
-  wait_until([](const void* core) { return static_cast<const communicator_core*>(core)->ended(); }, &core_);
+  wait_until([this] { return core_.ended(); });
 }
 
 void message_source::leave(const std::string& who, const std::function<void()>& failed, bool begun) noexcept {
@@ -246,8 +243,8 @@ void message_source::state_changed() noexcept {
   if (waiters_.any()) waiters_.wake();
 }
 
-void message_source::wait_until(bool (*done)(const void*), const void* what) {
-  if (!done(what)) waiters_.wait_until(done, what, *this);
+void message_source::wait_until(condition done) {
+  if (!done()) waiters_.wait_until(done, *this);
 }
 
 // ---- For the templates of messages ----

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <teff/detail/scheduler/source.hpp>
-#include <teff/detail/scheduler/waiters.hpp>
+#include <teff/detail/scheduler/waiting.hpp>
 #include <teff/error.hpp>
 #include <teff/runtime.hpp>
 #include "message/communicator_core.hpp"
@@ -81,8 +81,8 @@ class message_source final : public polled_source, private message_host {
   void take_clock_answer(std::string_view answer) override;
 
   [[nodiscard]] incomplete_round error_of_rounds(std::uint64_t left);
-  // Returns when done(what), which becomes true before state_changed().
-  void wait_until(bool (*done)(const void*), const void* what);
+  // Returns when done(), which becomes true before state_changed().
+  void wait_until(condition done);
 
   runtime& runtime_;
   epoch_part* const part_;

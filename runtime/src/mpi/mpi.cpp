@@ -1,31 +1,26 @@
 // Packets between ranks of a node go through rings in shared memory (rings.md), all others by non-blocking
 // point to point. One lock guards all calls of MPI, so the level SERIALIZED is enough.
-#include <teff/detail/trace/recording.hpp>
 #include <teff/error.hpp>
 #include <teff/mpi.hpp>
 
-#include "mpi/node.hpp"
+#include "mpi/job.hpp"
 #include "mpi/parts.hpp"
 #include "mpi/shared_pages.hpp"
-#include "mpi/task_requests.hpp"
 #include "platform/futex.hpp"
 
 #include <mpi.h>
-#include <sched.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <climits>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <limits>
 #include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <random>
 #include <span>
 #include <string>
 #include <thread>
@@ -36,9 +31,9 @@ namespace teff {
 
 namespace {
 
-// MPI sends a packet as blocks, so that the number of blocks fits an int up to 32 GiB. The tag says how many
-// bytes the last block lacks. The receiver takes packets of any tag, so tags do not change the order.
-constexpr std::size_t block = detail::argument_alignment;
+// The tag of a packet says how many bytes its last block lacks. The receiver takes packets of any tag, so
+// tags do not change the order.
+using detail::block;
 
 int blocks_of(std::size_t size) {
   const auto blocks = (size + block - 1) / block;
@@ -52,99 +47,6 @@ int blocks_of(std::size_t size) {
 constexpr int first_data_tag = static_cast<int>(block);
 
 }  // namespace
-
-class mpi::job {
- public:
-  job(int& argc, char**& argv, const mpi_options& how) {
-    if (how.silence != decltype(how.silence){} && how.silence < mpi_options{}.silence)
-      throw invalid_option("teff::mpi: a silence of " + std::to_string(how.silence.count()) +
-                           " s; it must be 0 (for ever) or at least 4");
-    int initialized = 0;
-    int finalized = 0;
-    MPI_Initialized(&initialized);
-    MPI_Finalized(&finalized);
-    if (finalized != 0) throw misuse("teff::mpi: MPI was finalised");
-    int level = 0;
-    if (initialized != 0) {
-      MPI_Query_thread(&level);
-    } else {
-      MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
-      ours_ = true;
-    }
-    if (level < MPI_THREAD_SERIALIZED)
-      throw misuse(
-          "teff::mpi: MPI is not initialised at MPI_THREAD_SERIALIZED (MPI_Init_thread), nor at a higher "
-          "level");
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    look_around();
-    std::random_device random;
-    std::uint64_t number = std::uint64_t{random()} << 32 | random();
-    MPI_Bcast(&number, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-    detail::belong_to_job({rank, ranks, number, static_cast<int>(ranks_here) == ranks});
-    MPI_Type_contiguous(static_cast<int>(block), MPI_BYTE, &blocks);
-    MPI_Type_commit(&blocks);
-    tasks.emplace(mutex);
-    on_node.resize(static_cast<std::size_t>(ranks));
-    // All ranks use rings, and all ranks read memory, or none does.
-    std::array<int, 2> with{how.rings ? 1 : 0, how.reads_memory ? 1 : 0};
-    MPI_Allreduce(MPI_IN_PLACE, with.data(), 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    if (with[0] == 0) return;
-    near.emplace(with[1] != 0, how.silence);
-    for (std::size_t i = 0; i < near->ranks().size(); ++i)
-      on_node[static_cast<std::size_t>(near->ranks()[i])] = i;
-  }
-  ~job() {
-    near.reset();
-    tasks.reset();
-    MPI_Type_free(&blocks);
-    if (ours_) MPI_Finalize();
-  }
-  job(const job&) = delete;
-  job& operator=(const job&) = delete;
-
-  // Returns when the request has completed. Other threads may call MPI meanwhile.
-  void complete(MPI_Request& request) {
-    for (int done = 0; done == 0; std::this_thread::yield()) {
-      const std::lock_guard lock(mutex);
-      MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    }
-  }
-
-  std::mutex mutex;  // guards all calls of MPI
-  int rank = 0;
-  int ranks = 1;
-  unsigned ranks_here = 1;  // ranks of this node
-  unsigned cores_here = 1;  // cores that these ranks may use
-  MPI_Datatype blocks = MPI_DATATYPE_NULL;
-  std::optional<detail::task_messages> tasks;
-  std::optional<detail::node> near;                 // none: the job uses no rings
-  std::vector<std::optional<std::size_t>> on_node;  // by rank: its number on this node
-  std::atomic<std::uint32_t> opened{0};             // channels so far
-
-  [[nodiscard]] bool has_far() const noexcept {
-    return !near || near->ranks().size() < static_cast<std::size_t>(ranks);
-  }
-
- private:
-  void look_around() noexcept {
-    MPI_Comm here = MPI_COMM_NULL;
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &here);
-    int size = 1;
-    MPI_Comm_size(here, &size);
-    cpu_set_t cores;
-    CPU_ZERO(&cores);
-    ::sched_getaffinity(0, sizeof cores, &cores);
-    MPI_Allreduce(MPI_IN_PLACE, &cores, sizeof cores, MPI_BYTE, MPI_BOR, here);
-    MPI_Comm_free(&here);
-    ranks_here = static_cast<unsigned>(size);
-    // If the machine has more cores than a set can hold, there are enough.
-    const auto known = static_cast<unsigned>(CPU_COUNT(&cores));
-    cores_here = known != 0 ? known : UINT_MAX;
-  }
-
-  bool ours_ = false;
-};
 
 // Each channel has an MPI communicator, so that no channel takes packets of another.
 class mpi::line final : public channel {
@@ -360,7 +262,12 @@ class mpi::line final : public channel {
 
 mpi::mpi(int& argc, char**& argv, const mpi_options& how) : job_(std::make_shared<job>(argc, argv, how)) {}
 
-mpi::~mpi() = default;
+// The end of a job needs all ranks. If an exception leaves the job on this rank only, others may wait for its
+// messages for ever. Then the program has to print the exception and to end, so the job is never destroyed.
+mpi::~mpi() {
+  static std::vector<std::shared_ptr<job>>& left = *new std::vector<std::shared_ptr<job>>;
+  if (!job_->tasks->leave(std::uncaught_exceptions() > job_->exceptions)) left.push_back(std::move(job_));
+}
 
 int mpi::rank() const noexcept {
   return job_->rank;

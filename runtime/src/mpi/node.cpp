@@ -4,6 +4,7 @@
 #include "platform/host_name.hpp"
 
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -30,6 +31,24 @@ std::size_t lines_of_ring(std::size_t ranks) noexcept {
   return std::clamp(std::bit_floor(std::max(of_node / (ranks * ranks), std::size_t{1})), least, most);
 }
 
+// The segment of a rank in the shared memory: rings, the last words, and what reads of memory need.
+struct segment_layout {
+  static constexpr std::size_t alignment = 64;
+
+  segment_layout(std::size_t ranks, std::size_t size_of_words)
+      : lines(lines_of_ring(ranks)),
+        before_words(rings::segment_bytes(ranks, lines)),
+        before_deposits(before_words + alignment * ((size_of_words + alignment - 1) / alignment)),
+        before_reads(before_deposits + deposits::segment_bytes(ranks)),
+        bytes(before_reads + helped_reads::segment_bytes(ranks) + alignment) {}
+
+  std::size_t lines;  // of a ring
+  std::size_t before_words;
+  std::size_t before_deposits;
+  std::size_t before_reads;
+  std::size_t bytes;
+};
+
 // A file that can be read when the process has ended; below 0 if the system gives none. Older C libraries
 // have no function for it.
 int file_of_process(pid_t process) noexcept {
@@ -54,17 +73,12 @@ node::node(bool reads, std::chrono::milliseconds silence) {
   ranks_.resize(static_cast<std::size_t>(size));
   MPI_Allgather(&world, 1, MPI_INT, ranks_.data(), 1, MPI_INT, all_);
   const auto ranks = ranks_.size();
-  const auto lines = lines_of_ring(ranks);
-  constexpr std::size_t alignment = 64;
-  const auto of_rings = rings::segment_bytes(ranks, lines);
-  const auto before_deposits = of_rings + alignment * ((sizeof(last_words) + alignment - 1) / alignment);
-  const auto before_reads = before_deposits + detail::deposits::segment_bytes(ranks);
-  const auto bytes = before_reads + detail::helped_reads::segment_bytes(ranks) + alignment;
+  const segment_layout layout(ranks, sizeof(last_words));
   MPI_Info how = MPI_INFO_NULL;
   MPI_Info_create(&how);
   MPI_Info_set(how, "alloc_shared_noncontig", "true");  // each rank's segment may be near its core
   void* mine = nullptr;
-  MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes), 1, how, all_, &mine, &memory_);
+  MPI_Win_allocate_shared(static_cast<MPI_Aint>(layout.bytes), 1, how, all_, &mine, &memory_);
   MPI_Info_free(&how);
   std::vector<std::byte*> segments;
   for (int each = 0; each < size; ++each) {
@@ -73,27 +87,42 @@ node::node(bool reads, std::chrono::milliseconds silence) {
     int unit = 0;
     MPI_Win_shared_query(memory_, each, &of, &unit, &at);
     // Processes map whole pages, so this is the same place in each process.
+    constexpr auto alignment = segment_layout::alignment;
     const auto lacks = (alignment - reinterpret_cast<std::uintptr_t>(at) % alignment) % alignment;
     segments.push_back(static_cast<std::byte*>(at) + lacks);
   }
-  rings::prepare(segments[static_cast<std::size_t>(own)], ranks, lines);
+  rings::prepare(segments[static_cast<std::size_t>(own)], ranks, layout.lines);
   std::vector<std::byte*> of_deposits;
   std::vector<std::byte*> of_reads;
   for (auto* const each : segments) {
-    of_deposits.push_back(each + before_deposits);
-    of_reads.push_back(each + before_reads);
+    of_deposits.push_back(each + layout.before_deposits);
+    of_reads.push_back(each + layout.before_reads);
   }
   detail::deposits::prepare(of_deposits[static_cast<std::size_t>(own)], ranks);
   detail::helped_reads::prepare(of_reads[static_cast<std::size_t>(own)], ranks);
-  auto* const after_rings = segments.front() + of_rings;  // in the segment of rank 0, for all ranks
-  if (own == 0) ::new (after_rings) last_words;
+  auto* const words = segments.front() + layout.before_words;  // in the segment of rank 0, for all ranks
+  if (own == 0) ::new (words) last_words;
   MPI_Barrier(all_);
-  last_words_ = std::launder(reinterpret_cast<last_words*>(after_rings));
-  rings_.emplace(std::move(segments), static_cast<std::size_t>(own), lines);
+  last_words_ = std::launder(reinterpret_cast<last_words*>(words));
+  rings_.emplace(std::move(segments), static_cast<std::size_t>(own), layout.lines);
   deposits_.emplace(std::move(of_deposits), static_cast<std::size_t>(own));
   helped_reads_.emplace(of_reads, static_cast<std::size_t>(own), *deposits_);
   find_processes(static_cast<std::size_t>(own), reads);
   watch(static_cast<std::size_t>(own), silence);
+}
+
+bool node::finds_room(std::size_t ranks) {
+  const auto whole = ranks * (segment_layout(ranks, sizeof(last_words)).bytes + 4096);
+  struct statvfs found{};
+  if (statvfs("/dev/shm", &found) != 0) return true;
+  const auto room = std::uint64_t{found.f_bavail} * found.f_bsize;
+  if (room >= whole) return true;
+  std::fprintf(
+      stderr,
+      "teff::mpi: /dev/shm of %s has %zu MiB of room, and the rings between its %zu ranks take %zu: the job "
+      "uses MPI's messages instead. Make it larger, or set mpi_options::rings to false\n",
+      host_name().c_str(), static_cast<std::size_t>(room >> 20), ranks, (whole >> 20) + 1);
+  return false;
 }
 
 // No rank ends before all have come to MPI_Win_free. So none is watched any more when it ends.

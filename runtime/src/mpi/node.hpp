@@ -27,6 +27,9 @@ class node {
   // All ranks of the job make a node, and destroy it, together. `reads`: the same on all of them; whether
   // they may read each other's memory. `silence`: as for node_links.
   node(bool reads, std::chrono::milliseconds silence);
+  // Whether /dev/shm has room for the memory that so many ranks of this node share; if not, says so on
+  // stderr. MPI ends a job that asks for more.
+  [[nodiscard]] static bool finds_room(std::size_t ranks);
   ~node();
   node(const node&) = delete;
   node& operator=(const node&) = delete;

@@ -11,25 +11,20 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <climits>
+#include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <functional>
-#include <limits>
+#include <span>
+#include <thread>
 #include <utility>
 #include <vector>
 
 namespace teff::detail {
-
-constinit std::atomic<task_messages*> task_messages::current_{nullptr};
-
-std::string request_text::words() const {
-  std::string text = what;
-  if (rank >= 0) text += " " + std::to_string(rank);
-  if (tag >= 0) text += ", tag " + std::to_string(tag);
-  if (rank >= 0) text += ", " + std::to_string(bytes) + " bytes";
-  return text;
-}
 
 namespace {
 
@@ -40,6 +35,12 @@ std::exception_ptr error_of(const request_text& text, int code) {
   return std::make_exception_ptr(
       communication_failed("teff::mpi: " + text.words() +
                            " failed: " + std::string(reason.data(), static_cast<std::size_t>(length))));
+}
+
+std::exception_ptr error_of_left_rank(const request_text& text) {
+  return std::make_exception_ptr(rank_failed("teff::mpi: rank " + std::to_string(text.rank) +
+                                                 " has left the job, so " + text.words() + " never completes",
+                                             text.rank));
 }
 
 // A worker has seen that the operation has completed. `began`: 0 if its beginning was not traced.
@@ -56,7 +57,8 @@ struct attached_call {
   request_text text;
   std::vector<MPI_Request> requests;  // until a worker takes them to test them
   std::size_t left = 0;
-  std::uint64_t began = 0;  // ticks, if it is traced
+  std::uint64_t number = 0;  // of a collective operation, from 1
+  std::uint64_t began = 0;   // ticks, if it is traced
   std::exception_ptr error;
   attached_call* next = nullptr;
 };
@@ -81,9 +83,15 @@ class attached_requests final : public event_set {
  private:
   static constexpr std::size_t at_a_time = 256;
 
+  struct ended {
+    std::size_t place;
+    int code;
+    bool cancelled;
+  };
+
   void take_new();
   std::size_t test(std::size_t begin, std::size_t some, tested& result) noexcept;
-  void end_one(std::size_t place, int code, tested& result) noexcept;
+  void end_one(const ended& one, tested& result) noexcept;
 
   inbox<attached_call, &attached_call::next> new_;
   attached_call* untaken_ = nullptr;  // for lack of memory
@@ -112,15 +120,18 @@ void attached_requests::take_new() {
   }
 }
 
-void attached_requests::end_one(std::size_t place, int code, tested& result) noexcept {
-  attached_call* const call = calls_[place];
-  requests_[place] = requests_.back();
-  calls_[place] = calls_.back();
+void attached_requests::end_one(const ended& one, tested& result) noexcept {
+  attached_call* const call = calls_[one.place];
+  requests_[one.place] = requests_.back();
+  calls_[one.place] = calls_.back();
   requests_.pop_back();
   calls_.pop_back();
-  if (code != MPI_SUCCESS && call->error == nullptr)
-    catch_all([&] { call->error = error_of(call->text, code); },
-              [&] { call->error = std::current_exception(); });
+  if ((one.code != MPI_SUCCESS || one.cancelled) && call->error == nullptr)
+    catch_all(
+        [&] {
+          call->error = one.cancelled ? error_of_left_rank(call->text) : error_of(call->text, one.code);
+        },
+        [&] { call->error = std::current_exception(); });
   if (--call->left != 0) return;
   ++result.completed;
   trace_end(call->text, call->began);
@@ -134,20 +145,29 @@ void attached_requests::end_one(std::size_t place, int code, tested& result) noe
 std::size_t attached_requests::test(std::size_t begin, std::size_t some, tested& result) noexcept {
   int count = 0;
   int code = MPI_SUCCESS;
+  std::array<ended, at_a_time> all;
+  std::size_t number = 0;
   {
-    const std::lock_guard lock(task_messages::current("teff::mpi").calls());
+    const std::lock_guard lock(mpi_calls());
+    auto& job = task_messages::current("teff::mpi");
+    for (auto i = begin; i < begin + some && job.some_left(); ++i)
+      job.cancel_if_hopeless(calls_[i]->text, calls_[i]->number, requests_[i]);
     code = MPI_Testsome(static_cast<int>(some), requests_.data() + begin, &count, done_.data(),
                         statuses_.data());
+    number = static_cast<std::size_t>(std::max(count, 0));
+    for (std::size_t i = 0; i < number; ++i) {
+      int cancelled = 0;
+      if (job.some_left()) MPI_Test_cancelled(&statuses_[i], &cancelled);
+      all[i] = {begin + static_cast<std::size_t>(done_[i]),
+                code == MPI_ERR_IN_STATUS ? statuses_[i].MPI_ERROR : code, cancelled != 0};
+    }
+    if (number == 0) job.hear_who_left();
   }
-  std::array<std::pair<int, int>, at_a_time> ended;  // place, code
-  const auto number = static_cast<std::size_t>(std::max(count, 0));
-  for (std::size_t i = 0; i < number; ++i)
-    ended[i] = {done_[i], code == MPI_ERR_IN_STATUS ? statuses_[i].MPI_ERROR : code};
   // The last request takes the place of one that has completed. From the end on, this moves no place that is
   // still to come.
-  std::sort(ended.begin(), ended.begin() + static_cast<std::ptrdiff_t>(number), std::greater<>{});
-  for (std::size_t i = 0; i < number; ++i)
-    end_one(begin + static_cast<std::size_t>(ended[i].first), ended[i].second, result);
+  const std::span completed(all.data(), number);
+  std::ranges::sort(completed, std::greater<>{}, &ended::place);
+  for (const auto& each : completed) end_one(each, result);
   return number;
 }
 
@@ -169,38 +189,8 @@ event_set::tested attached_requests::test_some() noexcept {
 
 }  // namespace
 
-// ---- The job's part ----
-
-task_messages::task_messages(std::mutex& calls) : calls_(calls) {
-  int level = 0;
-  MPI_Query_thread(&level);
-  program_may_call_ = level == MPI_THREAD_MULTIPLE;
-  MPI_Comm_dup(MPI_COMM_WORLD, &all_);
-  MPI_Comm_set_errhandler(all_, MPI_ERRORS_RETURN);
-  MPI_Comm_size(all_, &ranks_);
-  int* tag = nullptr;
-  int found = 0;
-  MPI_Comm_get_attr(all_, MPI_TAG_UB, static_cast<void*>(&tag), &found);
-  largest_tag_ = found != 0 ? *tag : 32767;  // the least that MPI allows
-  current_.store(this);
-}
-
-task_messages::~task_messages() {
-  auto* mine = this;
-  current_.compare_exchange_strong(mine, nullptr);
-  MPI_Comm_free(&all_);
-}
-
-task_messages& task_messages::current(const char* call) {
-  if (auto* const now = current_.load(std::memory_order_acquire)) return *now;  // pairs with the constructor
-  throw misuse(
-      std::string(call) +
-      ": this process is in no job: make a teff::mpi in main(), before the tasks, and keep it until they "
-      "have ended");
-}
-
-template <class Begin>
-void task_messages::start(const char* call, request_text text, std::size_t count, Begin begin) {
+void task_messages::start(const char* call, const request_text& text, std::size_t count,
+                          const std::function<int(MPI_Request*)>& begin) {
   auto& held = hold_end_here(call);
   std::exception_ptr error;
   catch_all(
@@ -212,14 +202,17 @@ void task_messages::start(const char* call, request_text text, std::size_t count
         if (ring_here() != nullptr) [[unlikely]]
           made->began = ticks_now();
         {
-          const std::lock_guard lock(calls_);
+          const std::lock_guard lock(mpi_calls());
+          if (text.kind == request_text::collective) made->number = ++collectives_;
           int code = begin(made->requests.data());
           if (code != MPI_SUCCESS) error = error_of(text, code);
-          // Many requests complete at once, say sends of a few bytes.
-          if (int done = 0; count == 1 && code == MPI_SUCCESS) {
-            code = MPI_Test(made->requests.data(), &done, MPI_STATUS_IGNORE);
-            if (code != MPI_SUCCESS) error = error_of(text, code);
-            if (code != MPI_SUCCESS || done != 0) made->requests.front() = MPI_REQUEST_NULL;
+          // Many requests complete at once, say sends of a few bytes. Inactive requests have completed: here
+          // MPI says so, and MPI_Testsome does not.
+          for (auto& each : made->requests) {
+            int done = 0;
+            code = MPI_Test(&each, &done, MPI_STATUS_IGNORE);
+            if (code != MPI_SUCCESS && !error) error = error_of(text, code);
+            if (code != MPI_SUCCESS || done != 0) each = MPI_REQUEST_NULL;
           }
         }
         std::erase(made->requests, MPI_REQUEST_NULL);
@@ -246,132 +239,11 @@ void task_messages::attach(const char* call, const MPI_Request* requests, std::s
                  "MPI_Init_thread for that level before teff::mpi is made, or let the task call "
                  "teff::mpi::isend, irecv, "
                  "ibcast, iallreduce, ibarrier");
-  start(call, {"request", "requests of the program"}, count, [&](MPI_Request* to) {
+  const auto copy = [&](MPI_Request* to) {
     std::copy_n(requests, count, to);
     return MPI_SUCCESS;
-  });
+  };
+  start(call, {request_text::of_program, "request", "requests of the program"}, count, std::ref(copy));
 }
 
 }  // namespace teff::detail
-
-namespace teff {
-
-namespace {
-
-using detail::request_text;
-using detail::task_messages;
-
-// Calls begin(offset, size, request) for each part of a message, and returns the first code that is an error.
-template <class Begin>
-int begin_parts(std::size_t bytes, MPI_Request* requests, Begin begin) {
-  int code = MPI_SUCCESS;
-  detail::each_part(bytes, [&](std::size_t at, int size) {
-    if (code == MPI_SUCCESS) code = begin(at, size, requests++);
-  });
-  return code;
-}
-
-task_messages& expect(const char* call, int rank, int tag) {
-  auto& job = task_messages::current(call);
-  if (rank < 0 || rank >= job.ranks()) detail::refuse_index(call, "rank", rank, job.ranks());
-  if (tag < 0 || tag > job.largest_tag())
-    throw misuse(std::string(call) + ": tag " + std::to_string(tag) + "; tags are from 0 to " +
-                 std::to_string(job.largest_tag()));
-  return job;
-}
-
-MPI_Datatype type_of(detail::mpi_number number) {
-  using kind = detail::mpi_number::kinds;
-  if (number.kind == kind::floating)
-    return number.bytes == sizeof(float)    ? MPI_FLOAT
-           : number.bytes == sizeof(double) ? MPI_DOUBLE
-                                            : MPI_LONG_DOUBLE;
-  const bool is_signed = number.kind == kind::with_sign;
-  switch (number.bytes) {
-    case 1:
-      return is_signed ? MPI_INT8_T : MPI_UINT8_T;
-    case 2:
-      return is_signed ? MPI_INT16_T : MPI_UINT16_T;
-    case 4:
-      return is_signed ? MPI_INT32_T : MPI_UINT32_T;
-    default:
-      return is_signed ? MPI_INT64_T : MPI_UINT64_T;
-  }
-}
-
-MPI_Op operation_of(mpi::operation operation) {
-  switch (operation) {
-    case mpi::operation::product:
-      return MPI_PROD;
-    case mpi::operation::smallest:
-      return MPI_MIN;
-    case mpi::operation::largest:
-      return MPI_MAX;
-    default:
-      return MPI_SUM;
-  }
-}
-
-}  // namespace
-
-void mpi::send_bytes(std::span<const std::byte> data, int to, int tag) {
-  constexpr auto call = "teff::mpi::isend";
-  auto& job = expect(call, to, tag);
-  job.start(call, {"send", "a send to rank", to, tag, data.size()}, detail::parts_of(data.size()),
-            [&](MPI_Request* requests) {
-              return begin_parts(data.size(), requests, [&](std::size_t at, int size, MPI_Request* request) {
-                return MPI_Isend(data.data() + at, size, MPI_BYTE, to, tag, job.all(), request);
-              });
-            });
-}
-
-void mpi::receive_bytes(std::span<std::byte> data, int from, int tag) {
-  constexpr auto call = "teff::mpi::irecv";
-  auto& job = expect(call, from, tag);
-  const request_text text{"receive", "a receive from rank", from, tag, data.size()};
-  job.start(call, text, detail::parts_of(data.size()), [&](MPI_Request* requests) {
-    return begin_parts(data.size(), requests, [&](std::size_t at, int size, MPI_Request* request) {
-      return MPI_Irecv(data.data() + at, size, MPI_BYTE, from, tag, job.all(), request);
-    });
-  });
-}
-
-void mpi::broadcast_bytes(std::span<std::byte> data, int from) {
-  constexpr auto call = "teff::mpi::ibcast";
-  auto& job = expect(call, from, 0);
-  job.start(call, {"broadcast", "a broadcast from rank", from, -1, data.size()},
-            detail::parts_of(data.size()), [&](MPI_Request* requests) {
-              return begin_parts(data.size(), requests, [&](std::size_t at, int size, MPI_Request* request) {
-                return MPI_Ibcast(data.data() + at, size, MPI_BYTE, from, job.all(), request);
-              });
-            });
-}
-
-void mpi::reduce_numbers(void* data, std::size_t count, detail::mpi_number of, operation by) {
-  constexpr auto call = "teff::mpi::iallreduce";
-  auto& job = task_messages::current(call);
-  if (count > INT_MAX)
-    throw misuse(std::string(call) + ": " + std::to_string(count) +
-                 " numbers; MPI reduces 2147483647 at most in "
-                 "a call: reduce them in parts");
-  job.start(call, {"allreduce", "an allreduce"}, 1, [&](MPI_Request* request) {
-    return MPI_Iallreduce(MPI_IN_PLACE, data, static_cast<int>(count), type_of(of), operation_of(by),
-                          job.all(), request);
-  });
-}
-
-void mpi::ibarrier() {
-  constexpr auto call = "teff::mpi::ibarrier";
-  auto& job = task_messages::current(call);
-  job.start(call, {"barrier", "a barrier"}, 1,
-            [&](MPI_Request* request) { return MPI_Ibarrier(job.all(), request); });
-}
-
-void mpi::attach_requests(const void* requests, std::size_t count, std::size_t bytes_of_one) {
-  constexpr auto call = "teff::mpi::attach";
-  if (bytes_of_one != sizeof(MPI_Request))
-    throw misuse(std::string(call) + ": given something else than MPI_Request");
-  task_messages::current(call).attach(call, static_cast<const MPI_Request*>(requests), count);
-}
-
-}  // namespace teff

@@ -43,21 +43,16 @@ void replay_core::replay(part_runner runner) {
         "that the runtime runs now, wait for this very call");
   if (jobs_.empty()) return;
   runner_ = runner;
-  ended_.store(0, std::memory_order_relaxed);
-  waiter_ = at.runtime == &runtime_ ? at : place{};
-  if (waiter_.runtime == nullptr) {
-    wait_for_end_outside(at.runtime == nullptr);
-  } else {
+  const bool inside = at.runtime == &runtime_;
+  ended_.begin(inside ? at : place{});
+  if (inside) {
     submit(runtime_, gang_);
-    wait_until_set(ended_, waiter_);
+    ended_.wait();
+  } else {
+    wait_for_end_outside(at.runtime == nullptr);
   }
   failed_.store(false, std::memory_order_relaxed);
   if (auto error = std::exchange(error_, nullptr)) std::rethrow_exception(std::move(error));
-}
-
-bool replay_core::is_over(const void* core) noexcept {
-  // Acquire: all that the parts did.
-  return static_cast<const replay_core*>(core)->ended_.load(std::memory_order_acquire) == has_ended;
 }
 
 // The calling thread runs a part itself if it can.
@@ -68,9 +63,10 @@ void replay_core::wait_for_end_outside(bool may_take_part) {
     submit(me.runtime_, me.gang_);
   };
   may_take_part = may_take_part && std::ranges::count(workers_, 0U) != 0;
-  if (!may_take_part || !take_part_as_guest(runtime_, {begin_as_guest, is_over, this}))
+  if (!may_take_part ||
+      !take_part_as_guest(runtime_, begin_as_guest, this, [this] { return ended_.has_come(); }))
     submit(runtime_, gang_);
-  if (!is_over(this)) wait_until_set(ended_, waiter_);
+  ended_.wait();
 }
 
 void replay_core::start() noexcept {
@@ -94,7 +90,7 @@ void replay_core::run_part(std::size_t part) noexcept {
 
 void replay_core::end() noexcept {
   end_gang(runtime_);
-  set_and_wake(ended_, waiter_);  // the recording may be gone after it
+  ended_.come();  // the recording may be gone after it
 }
 
 void replay_core::fail(std::exception_ptr error) noexcept {
@@ -124,15 +120,7 @@ const replay_wait* replay_core::awaited_by(std::size_t list) const noexcept {
 bool replay_turn::take_list() noexcept {
   static_cast<void>(worker::current_or_end());
   list_ = none;
-  if (!finds_list()) {
-    const traced_span span(event_kind::waiting, nullptr);
-    struct waiting {
-      replay_turn& turn;
-    };
-    const waiting waiting{*this};
-    block_until([](const void* what) { return static_cast<const struct waiting*>(what)->turn.finds_list(); },
-                &waiting);
-  }
+  if (!finds_list()) wait_until([this] { return finds_list(); }, {.how = waits::blocked});
   if (list_ != own_) tasks_before_look_ = 1;
   return list_ != none;
 }

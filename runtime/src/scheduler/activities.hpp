@@ -16,6 +16,7 @@ class activities;
 
 // The work that a waiting worker may run (README, "Waiting within an activity").
 enum class may_run : std::uint8_t {
+  nothing,     // of others: only what the wait names (waits::as_guest), or nothing at all
   own_work,    // what is awaited; of sources and jobs, what no other worker may do
   sources,     // besides, work of sources, and tasks that belong to activities
   everything,  // besides, jobs for any worker, and any tasks

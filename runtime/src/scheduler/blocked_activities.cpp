@@ -98,6 +98,13 @@ class search {
     }
     return nodes_[0].ends;
   }
+  // With the list's lock. The waits for room that it has taken to end, since their threads can go on.
+  void give_up_waits_for_room() const noexcept {
+    for (const auto* const each : for_room_) {
+      each->noted_by->give_up();
+      each->awaited.for_room->wake();
+    }
+  }
 
  private:
   struct node {
@@ -115,7 +122,7 @@ class search {
   }
 
   void look_at(std::size_t at, const std::vector<blocked_activity>& noted) {
-    const auto [name, outcome, turns] = nodes_[at].what;
+    const auto [name, outcome, turns, for_room] = nodes_[at].what;
     nodes_[at].is_mine = std::ranges::find(mine_, name) != mine_.end();
     if (nodes_[at].is_mine || (outcome != nullptr && outcome->is_there())) return;
     const auto need = [&](const awaited_thing& what) {
@@ -123,7 +130,8 @@ class search {
       nodes_[at].needs.push_back(place);
     };
     for (const auto& each : noted) {
-      if (each.activity == name) need(each.awaited);
+      if (each.activity != name) continue;
+      each.awaited.for_room == nullptr ? need(each.awaited) : for_room_.push_back(&each);
     }
     if (turns != nullptr) {
       if (const gang* const at_work = turns->at_work(); at_work != nullptr && at_work != name)
@@ -146,6 +154,7 @@ class search {
   std::vector<node> nodes_;
   std::unordered_map<const void*, std::size_t> places_;
   std::vector<made_of_others*> held_;
+  std::vector<const blocked_activity*> for_room_;
 };
 
 }  // namespace
@@ -158,6 +167,7 @@ blocked_activities::blocked_activities(const awaited_thing& awaited) {
   search walk(mine);
   noted_list::with([&](blocked_list& all) {
     for_ever_ = !walk.can_end(awaited, all.each);
+    walk.give_up_waits_for_room();
     if (for_ever_) return;
     for (const auto* const each : mine) all.each.push_back({this, each, awaited});
   });

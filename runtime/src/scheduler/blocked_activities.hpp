@@ -4,9 +4,15 @@
 #include <teff/detail/scheduler/job.hpp>
 #include <teff/detail/scheduler/made_of_others.hpp>
 #include <teff/detail/scheduler/requests.hpp>
+#include <teff/detail/scheduler/running_source.hpp>
+#include <teff/detail/scheduler/source.hpp>
+#include <teff/detail/scheduler/waiting.hpp>
 
 #include "scheduler/job_queue.hpp"
 #include "scheduler/this_thread.hpp"
+
+#include <atomic>
+#include <utility>
 
 namespace teff::detail {
 
@@ -37,6 +43,7 @@ struct awaited_thing {
   const void* name;                   // as enclosing_activity::of
   made_of_others* outcome = nullptr;  // itself, if it is an outcome
   gang_queue* turns = nullptr;        // of a gang: where it waits for its turn
+  waiters* for_room = nullptr;        // of a wait for room: the list that the thread is on, or about to be
 };
 
 // While it lives, the calling thread waits for something that it did not spawn, so that none of the
@@ -48,6 +55,12 @@ class blocked_activities {
   explicit blocked_activities(made_of_others& awaited) : blocked_activities({&awaited, &awaited}) {}
   // A gang that is about to be submitted to this queue. The activities of its parts have its address as name.
   blocked_activities(const gang& awaited, gang_queue& to) : blocked_activities({&awaited, nullptr, &to}) {}
+  // A wait for tasks of this source to go, only to keep their number small: the thread goes on without that
+  // where the wait might never end.
+  blocked_activities(const source& awaited, waiters& in)
+      : blocked_activities({&awaited, nullptr, nullptr, &in}) {
+    given_up_ = for_ever_;
+  }
   ~blocked_activities();
   blocked_activities(const blocked_activities&) = delete;
   blocked_activities& operator=(const blocked_activities&) = delete;
@@ -57,12 +70,16 @@ class blocked_activities {
   // Whether the awaited thing can't end before one of those activities does: its tasks may wait for others,
   // it may be made of others, and so on. Then this wait is not noted.
   [[nodiscard]] bool for_ever() const noexcept { return for_ever_; }
+  // Of a wait for room: asked again when the thread is woken.
+  [[nodiscard]] bool is_given_up() const noexcept { return given_up_; }
+  void give_up() const noexcept { given_up_ = true; }
 
  private:
   explicit blocked_activities(const awaited_thing& awaited);
 
   bool any_ = false;
   bool for_ever_ = false;
+  mutable std::atomic<bool> given_up_{false};
 };
 
 // A job that another thread is to run while its submitter, in the middle of activities, waits for it: an
@@ -70,14 +87,16 @@ class blocked_activities {
 struct named_job : job {
   explicit named_job(awaited_job& wanted) noexcept
       : job{[](job& this_job) noexcept {
-          auto& wanted = static_cast<named_job&>(this_job).of;
+          auto& me = static_cast<named_job&>(this_job);
+          const auto outer = std::exchange(running_on, {me.part_of});
           run_as_activity(
-              &wanted,
+              &me.of,
               [](void* what) noexcept {
                 auto& wanted = *static_cast<awaited_job*>(what);
                 wanted.run(wanted);  // whose end may be that of both
               },
-              &wanted);
+              &me.of);
+          running_on = outer;
         }},
         of(wanted) {}
   // The job that is to be run for a submitter that is blocked like that.
@@ -85,6 +104,7 @@ struct named_job : job {
     return submitter.any() ? static_cast<job&>(*this) : of;
   }
   awaited_job& of;
+  source* const part_of = running_on.of;  // whose task waits for it
 };
 
 }  // namespace teff::detail

@@ -109,13 +109,9 @@ void end_outside(scheduler& runtime, awaited_job& request) {
   if (withdraw_request(runtime, request)) {
     runtime.run_and_wait(request);
   } else {
-    wait_until_set(request.ended, place{});
+    request.ended.wait();
   }
   runtime.end_call();
-}
-
-bool has_ended_outside(const awaited_job& request) noexcept {
-  return request.ended.load(std::memory_order_acquire) == has_ended;  // pairs with set_and_wake()
 }
 
 void call_on_default_runtime(void (*body)(void* what), void* what) {

@@ -114,17 +114,22 @@ bool run_as_guest_for(scheduler& runtime, job& job, const detail::job& request) 
   return may_be_a_guest() && run_as(enter(runtime), job);
 }
 
-bool take_part_as_guest(scheduler& runtime, guests_part part) noexcept {
+bool take_part_as_guest(scheduler& runtime, void (*begin)(void* what), void* what, condition done) noexcept {
   struct taking_part : job {
-    guests_part part;
-  } job;
-  job.run = [](detail::job& self_job) noexcept {
-    const auto& mine = static_cast<taking_part&>(self_job).part;
-    mine.begin(mine.what);
-    worker::run_own_jobs_until(mine.done, mine.what);
-  };
-  job.part = part;
-  return run_as_guest(runtime, job);
+    void (*begin)(void* what);
+    void* what;
+    condition done;
+  } part{{[](job& this_job) noexcept {
+           const auto& part = static_cast<taking_part&>(this_job);
+           part.begin(part.what);
+           auto& me = *worker::current();
+           const within_activity here(me.activities(), {.of = &me});
+           me.wait_until([&] { return me.inbox().empty() && part.done(); }, {.how = waits::as_guest});
+         }},
+         begin,
+         what,
+         done};
+  return run_as_guest(runtime, part);
 }
 
 }  // namespace teff::detail

@@ -14,14 +14,10 @@ class scheduler;
 [[nodiscard]] bool run_as_guest(scheduler&, job&) noexcept;
 // For a job that runs this request first. Does not wait, since a worker that searches finds the request.
 [[nodiscard]] bool run_as_guest_for(scheduler&, job&, const job& request) noexcept;
-// On its own, runs what is submitted to worker 0: calls `begin(what)`, then runs these jobs until
-// `done(what)`, or until there has been none for as long as a worker looks before it parks.
-struct guests_part {
-  void (*begin)(void* what) noexcept;
-  bool (*done)(const void* what);
-  void* what;
-};
-[[nodiscard]] bool take_part_as_guest(scheduler&, guests_part) noexcept;
+// Calls `begin(what)`, then runs jobs for worker 0 alone until `done()`, or until there has been none for as
+// long as a worker looks before it parks.
+[[nodiscard]] bool take_part_as_guest(scheduler&, void (*begin)(void* what), void* what,
+                                      condition done) noexcept;
 
 // The calling thread is to be no guest any more: frames on its stack use its deque (forks.md).
 void refuse_to_be_a_guest() noexcept;

@@ -12,10 +12,11 @@
 
 namespace teff::detail {
 
-// The reason for which a sleeping worker may be woken.
+// The reason for which a sleeping worker may be woken, besides by its index.
 enum class wake_for : std::uint8_t {
-  work,  // anything that any worker may do
-  name,  // only what another thread wakes this worker for, by its index
+  work,     // anything that any worker may do
+  sources,  // work of sources
+  name,     // none: another thread wakes this worker by its index
 };
 
 // Whether a guest has entered, and whether worker 0 had promised to wake by a time, which it has no more.
@@ -105,13 +106,14 @@ class idle_gate {
   }
 
   // The first step of park(): a searcher says that it is about to sleep. From here on it must look once more,
-  // then either cancel_sleep() or sleep(). True, only for a worker that waits by name: it must hand over
-  // first.
+  // then either cancel_sleep() or sleep(). True, only for a worker that does not sleep for work: it must hand
+  // over first.
   bool prepare_sleep(unsigned word, wake_for what) noexcept {
-    // seq_cst: the word before the counters, and both before the last look.
+    // seq_cst: the counters before the word, so that they never go below zero; and both before the last look.
+    const auto before =
+        idle_.fetch_add(counted_for(asleep_for(what)) - one_searcher, std::memory_order_seq_cst);
     sleepers_[word].state.store(asleep_for(what), std::memory_order_seq_cst);
-    const auto before = idle_.fetch_add(counted_for(what) - one_searcher, std::memory_order_seq_cst);
-    return what == wake_for::name && searchers(before) == 1 && asleep(before) != 0;
+    return what != wake_for::work && searchers(before) == 1 && asleep(before) != 0;
   }
 
   // The last look found something: it is a searcher again. False: another thread is waking it just now, and
@@ -122,7 +124,7 @@ class idle_gate {
       sleep(word);
       return false;
     }
-    idle_.fetch_add(one_searcher - counted_for(what), std::memory_order_seq_cst);
+    idle_.fetch_add(one_searcher - counted_for(asleep_for(what)), std::memory_order_seq_cst);
     return true;
   }
 
@@ -141,8 +143,8 @@ class idle_gate {
   }
 
   // As sleep(), but if no other sleeper wakes by `deadline`, this one does; until then it listens to the
-  // bells. Returns whether it woke for one of these reasons. A worker that waits by name does so in any case:
-  // others do not count on it.
+  // bells. Returns whether it woke for one of these reasons. A worker that does not sleep for work does so in
+  // any case: others do not count on it.
   bool sleep_until(unsigned word, wake_for what, time deadline, const bells& also = {}) noexcept {
     if (what == wake_for::work && !promise(deadline)) {
       sleep(word);
@@ -201,8 +203,9 @@ class idle_gate {
   // anything that the guest might not see, without a fence on every core (guests.md).
   [[nodiscard]] bool prepare_leave() noexcept {
     // seq_cst: as in prepare_sleep().
+    idle_.fetch_add(one_sleeper, std::memory_order_seq_cst);
     sleepers_[0].state.store(asleep_for_work, std::memory_order_seq_cst);
-    return all_idle(idle_.fetch_add(one_sleeper, std::memory_order_seq_cst) + one_sleeper);
+    return others_are_idle();
   }
   // The same, asked again: whether all have changed the counters since they did something.
   [[nodiscard]] bool others_are_idle() const noexcept {
@@ -218,9 +221,9 @@ class idle_gate {
 
   // ---- Hints ----
 
-  // Whether a worker looks for work, which takes a share without being woken.
-  [[nodiscard]] bool anyone_searches() const noexcept {
-    return searchers(idle_.load(std::memory_order_relaxed)) != 0;
+  // Whether a worker, besides so many, looks for work, which takes a share without being woken.
+  [[nodiscard]] bool anyone_searches(unsigned besides = 0) const noexcept {
+    return searchers(idle_.load(std::memory_order_relaxed)) > besides;
   }
   // Whether the worker's own thread sleeps for work, or is about to.
   [[nodiscard]] bool is_asleep(unsigned worker) const noexcept {
@@ -267,38 +270,64 @@ class idle_gate {
     return wake_from(0, wake_for::work) || wake_from(word_of_guest(), wake_for::work);
   }
 
+  // A source has work (before this, in the order of seq_cst): wakes those that sleep for sources alone.
+  void notify_of_source() noexcept {
+    if (limited(idle_.load(std::memory_order_seq_cst)) == 0) [[likely]]
+      return;
+    for (unsigned word = 0; word <= word_of_guest(); ++word) wake_from(word, wake_for::sources);
+  }
+
   // Wakes this worker, if it sleeps: something it waits for has happened (before this, in seq_cst order).
   bool wake(unsigned worker) noexcept {
     return wake_from(worker, wake_for::name) || (worker == 0 && wake_from(word_of_guest(), wake_for::name));
   }
 
+  // ---- Threads that have something that these sleepers may not do ----
+
+  // Whether any worker, or every worker, sleeps and may not run all work, or is about to sleep so.
+  // seq_cst: after the caller has stored its work, against the last look of such a worker.
+  [[nodiscard]] bool anybody_is_limited() const noexcept {
+    return limited(idle_.load(std::memory_order_seq_cst)) != 0;
+  }
+  [[nodiscard]] bool everybody_is_limited() const noexcept {
+    return limited(idle_.load(std::memory_order_seq_cst)) == workers_;
+  }
+
  private:
   // What a word says.
   static constexpr std::uint32_t awake = 0;
-  static constexpr std::uint32_t asleep_for_work = 1;  // or about to sleep
-  static constexpr std::uint32_t asleep_by_name = 2;   // the same
-  static constexpr std::uint32_t claimed = 3;  // a waker changes the counters; the sleeper waits for `woken`
-  static constexpr std::uint32_t woken = 4;
+  static constexpr std::uint32_t asleep_for_work = 1;  // or about to sleep, as the next two
+  static constexpr std::uint32_t asleep_for_sources = 2;
+  static constexpr std::uint32_t asleep_by_name = 3;
+  static constexpr std::uint32_t claimed = 4;  // a waker changes the counters; the sleeper waits for `woken`
+  static constexpr std::uint32_t woken = 5;
   static constexpr std::uint32_t asleep_for(wake_for what) noexcept {
-    return what == wake_for::name ? asleep_by_name : asleep_for_work;
+    return asleep_for_work + static_cast<std::uint32_t>(what);
+  }
+  static constexpr bool may_wake(std::uint32_t state, wake_for what) noexcept {
+    return state == asleep_for(what) ||
+           (what == wake_for::name && (state == asleep_for_work || state == asleep_for_sources));
   }
 
-  // How many search, how many of these were woken and have not got up, and how many sleep for work.
-  static constexpr unsigned bits_each = 21;
+  // The counters: the searchers, those of them that were woken and have not got up, the sleepers for work,
+  // and the other sleepers.
+  static constexpr unsigned bits_each = 16;
   static constexpr std::uint64_t one_searcher = 1;
   static constexpr std::uint64_t one_on_its_way = std::uint64_t{1} << bits_each;
   static constexpr std::uint64_t one_sleeper = std::uint64_t{1} << 2 * bits_each;
+  static constexpr std::uint64_t one_limited = std::uint64_t{1} << 3 * bits_each;
   static constexpr std::uint64_t counted(std::uint64_t idle, unsigned place) noexcept {
     return idle >> place * bits_each & ((std::uint64_t{1} << bits_each) - 1);
   }
   static constexpr std::uint64_t searchers(std::uint64_t idle) noexcept { return counted(idle, 0); }
   static constexpr std::uint64_t on_their_way(std::uint64_t idle) noexcept { return counted(idle, 1); }
   static constexpr std::uint64_t asleep(std::uint64_t idle) noexcept { return counted(idle, 2); }
+  static constexpr std::uint64_t limited(std::uint64_t idle) noexcept { return counted(idle, 3); }
   [[nodiscard]] bool all_idle(std::uint64_t idle) const noexcept {
     return searchers(idle) + asleep(idle) == workers_;
   }
-  static constexpr std::uint64_t counted_for(wake_for what) noexcept {
-    return what == wake_for::name ? 0 : one_sleeper;
+  static constexpr std::uint64_t counted_for(std::uint32_t state) noexcept {
+    return state == asleep_for_work ? one_sleeper : one_limited;
   }
 
   // seq_cst, as the counters: after prepare_sleep() and before the sleep. So a worker that ends its search
@@ -337,12 +366,11 @@ class idle_gate {
     // seq_cst: after what it is woken for.
     auto now = state.load(std::memory_order_seq_cst);
     do {
-      if (now != asleep_for_work && (now != asleep_by_name || what != wake_for::name)) return false;
+      if (!may_wake(now, what)) return false;
     } while (!state.compare_exchange_strong(now, claimed, std::memory_order_seq_cst));
     // It counts as a searcher from now on, so that nobody wakes another for the same work; and before it gets
     // up, so that it can't end its search before it was counted in.
-    idle_.fetch_add(one_searcher + one_on_its_way - (now == asleep_by_name ? 0 : one_sleeper),
-                    std::memory_order_seq_cst);
+    idle_.fetch_add(one_searcher + one_on_its_way - counted_for(now), std::memory_order_seq_cst);
     state.store(woken, std::memory_order_release);
     System::wake(state);
     return true;

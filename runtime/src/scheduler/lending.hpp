@@ -1,29 +1,20 @@
-// Which spare threads run requests, and for which workers: requests.md. tests/request_model_test.cpp checks
-// this code on its interleavings.
+// How many spare threads run requests: requests.md. tests/request_model_test.cpp checks this code on its
+// interleavings.
 #pragma once
 
 #include <atomic>
 
 namespace teff::detail {
 
-// Two counts. Both are seq_cst, as are the counts of requests and of calls. A thread pushes one and sees
-// that a spare thread runs requests: then the last look of the spare thread sees the push. Or it sees no
-// sleeper, or that not all sleep: then the look of the next worker that goes to sleep sees the push.
+// The count is seq_cst, as are the counts of requests and of calls, and the gate's count of workers that
+// sleep within activities. A thread pushes a request, and sees that a spare thread runs requests: then the
+// last look of the spare thread sees the push. Or it sees that not enough workers sleep: then the last look
+// of the next worker that goes to sleep sees the push.
 template <template <class> class Atomic = std::atomic>
 class lending {
  public:
   // At most as many threads as there are workers run requests at a time, apart from those that block.
   explicit lending(unsigned workers) noexcept : workers_(workers) {}
-
-  // A worker that may run no request is about to sleep, and looks at the requests after this.
-  void begin_sleep() noexcept { sleepers_.fetch_add(1, std::memory_order_seq_cst); }
-  void end_sleep() noexcept { sleepers_.fetch_sub(1, std::memory_order_relaxed); }
-  [[nodiscard]] bool anybody_sleeps() const noexcept {
-    return sleepers_.load(std::memory_order_seq_cst) != 0;
-  }
-  [[nodiscard]] bool everybody_sleeps() const noexcept {
-    return sleepers_.load(std::memory_order_seq_cst) == workers_;
-  }
 
   // Whether one more thread may run requests. It has begun then.
   [[nodiscard]] bool try_begin_run() noexcept {
@@ -52,7 +43,6 @@ class lending {
 
  private:
   const unsigned workers_;
-  Atomic<unsigned> sleepers_{0};
   Atomic<unsigned> running_{0};  // threads that run requests and do not block
 };
 

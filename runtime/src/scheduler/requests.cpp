@@ -24,12 +24,12 @@ struct requests::lent_thread : job {
 };
 
 bool requests::is_there_anything_to_lend() const noexcept {
-  return !queue_.empty() || (!calls_.empty() && lent_.everybody_sleeps());
+  return !queue_.empty() || (!calls_.empty() && gate_.everybody_is_limited());
 }
 
 // A call that a worker may begin is left to it: a spare thread would run all of it in order.
 job* requests::next_to_lend() noexcept {
-  job* const call = lent_.everybody_sleeps() ? calls_.pop() : nullptr;
+  job* const call = gate_.everybody_is_limited() ? calls_.pop() : nullptr;
   return call != nullptr ? call : queue_.pop();
 }
 
@@ -54,17 +54,12 @@ void requests::run_all() noexcept {
   this_thread.runs_requests_of = nullptr;
 }
 
-void requests::begin_sleep() noexcept {
-  lent_.begin_sleep();
-  lend();
-}
-
 void requests::lend_for_sleepers() noexcept {
-  if (lent_.anybody_sleeps()) lend();
+  if (gate_.anybody_is_limited()) lend();
 }
 
 void requests::lend_call() noexcept {
-  if (lent_.everybody_sleeps()) lend();
+  if (gate_.everybody_is_limited()) lend();
 }
 
 void requests::begin_block() noexcept {
@@ -115,12 +110,12 @@ bool has_room_for_awaited(const scheduler* runtime) noexcept {
 }
 
 bool run_aside(awaited_job& job) {
-  job.submitter = here();
-  job.is_awaited = true;
+  const auto at = here();
+  job.ended.begin(at);
   const blocked_activities blocked(&job);
   named_job named(job);
-  if (!job.submitter.runtime->requests().run_aside(named.unless_plain(blocked))) return false;
-  wait_until_set(job.ended, job.submitter);
+  if (!at.runtime->requests().run_aside(named.unless_plain(blocked))) return false;
+  job.ended.wait();
   return true;
 }
 

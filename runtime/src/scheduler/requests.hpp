@@ -3,6 +3,8 @@
 // Which thread runs what, and why that can't deadlock: requests.md.
 #pragma once
 
+#include "platform/futex.hpp"
+#include "scheduler/idle_gate.hpp"
 #include "scheduler/job_queue.hpp"
 #include "scheduler/lending.hpp"
 #include "scheduler/spare_threads.hpp"
@@ -12,8 +14,9 @@ namespace teff::detail {
 
 class requests {
  public:
-  requests(unsigned workers, unsigned most_spare_threads, const topology& machine)
-      : lent_(workers), spare_(most_spare_threads, machine) {}
+  requests(unsigned workers, const idle_gate<futex>& gate, unsigned most_spare_threads,
+           const topology& machine)
+      : gate_(gate), lent_(workers), spare_(most_spare_threads, machine) {}
 
   [[nodiscard]] job_queue& queue() noexcept { return queue_; }
   [[nodiscard]] const job_queue& queue() const noexcept { return queue_; }
@@ -22,12 +25,9 @@ class requests {
   [[nodiscard]] const job_queue& calls() const noexcept { return calls_; }
   [[nodiscard]] bool empty() const noexcept { return queue_.empty(); }
 
-  // A worker may run no request now: a spare thread is to run them, if there are any, and calls where no
-  // worker may begin one.
+  // The calling worker may run no request. If there are any, a spare thread is to run them; and calls, where
+  // no worker may begin one.
   void lend() noexcept;
-  // A worker that may run no request is about to sleep; it has woken up.
-  void begin_sleep() noexcept;
-  void end_sleep() noexcept { lent_.end_sleep(); }
   // A request has been pushed: lends it if a worker sleeps that may not run it.
   void lend_for_sleepers() noexcept;
   // A call has been pushed: lends it if all workers sleep, and may not begin it.
@@ -61,6 +61,7 @@ class requests {
   [[nodiscard]] bool is_there_anything_to_lend() const noexcept;
   [[nodiscard]] job* next_to_lend() noexcept;
 
+  const idle_gate<futex>& gate_;
   job_queue queue_;
   job_queue calls_;
   lending<> lent_;

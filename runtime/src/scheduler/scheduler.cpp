@@ -20,46 +20,20 @@ namespace {
 
 std::atomic<std::uint64_t> next_number{1};
 
-// `ended` says meanwhile: the waiter, no worker, sleeps.
-constexpr std::uint32_t awaited_asleep = 2;
+[[noreturn]] void refuse_workers(const std::system_error& why, const runtime_options& wanted) {
+  const auto bytes = worker_deque::bytes(wanted.stack_size) + wanted.stack_size;
+  throw std::system_error(
+      why.code(),
+      "libteff: " + std::to_string(wanted.workers) + " workers, which reserve " +
+          std::to_string(bytes >> 20) + " MiB of address space each; smaller stacks (TEFF_STACK_SIZE, " +
+          std::to_string(wanted.stack_size) +
+          " bytes now), fewer workers (TEFF_WORKERS) or a higher limit (`ulimit -v`) make them fit");
+}
 
 // About as long as oneTBB's workers do.
 constexpr std::chrono::milliseconds most_spin_by_default{1};
 
 }  // namespace
-
-void wait_until_set(std::atomic<std::uint32_t>& ended, place waiter,
-                    std::chrono::microseconds patience) noexcept {
-  if (waiter.runtime != nullptr) {
-    return help_until(
-        [](const void* flag) {
-          // seq_cst: the last look before sleeping, against set_and_wake(); acquire: sees the work that was
-          // done before.
-          return static_cast<const std::atomic<std::uint32_t>*>(flag)->load(std::memory_order_seq_cst) ==
-                 has_ended;
-        },
-        &ended);
-  }
-  // Acquire: pairs with the release in set_and_wake().
-  const auto is_set = [&] { return ended.load(std::memory_order_acquire) == has_ended; };
-  auto now = ended.load(std::memory_order_acquire);
-  if (happens_soon(is_set, patience)) return;
-  const thread_blocks here;
-  // Of this and set_and_wake(), the later exchange sees the value of the earlier one.
-  if (now == has_ended || !ended.compare_exchange_strong(now, awaited_asleep, std::memory_order_acquire))
-    return;
-  while (!is_set()) futex_wait(ended, awaited_asleep);
-}
-
-void set_and_wake(std::atomic<std::uint32_t>& ended, place waiter) noexcept {
-  // Release: pairs with the acquires in wait_until_set(). seq_cst: before the look whether the waiter sleeps.
-  const auto before = ended.exchange(has_ended, std::memory_order_seq_cst);
-  if (waiter.runtime == nullptr) {
-    if (before == awaited_asleep) futex_wake(ended);  // takes its address only
-  } else {
-    runtime_registry::wake(*waiter.runtime, waiter.index);
-  }
-}
 
 scheduler::scheduler(const runtime_options& given)
     : number_(next_number.fetch_add(1, std::memory_order_relaxed)),
@@ -67,7 +41,7 @@ scheduler::scheduler(const runtime_options& given)
       crowded_(settings_.workers > machine_.usable_cores()),
       longest_spin_(crowded_ || says_how_long_to_spin(given) ? settings_.spin : most_spin_by_default),
       gate_(settings_.workers),
-      requests_(settings_.workers, settings_.spare_threads, machine_),
+      requests_(settings_.workers, gate_, settings_.spare_threads, machine_),
       sources_(settings_.workers),
       arrived_(settings_.workers),
       departed_(settings_.workers) {
@@ -78,7 +52,11 @@ scheduler::scheduler(const runtime_options& given)
   }
   for (unsigned i = 0; i < count; ++i) {
     auto* const ring = trace_ ? &trace_->ring(i) : nullptr;
-    workers_.push_back(std::make_unique<worker>(*this, i, settings_.stack_size, ring));
+    try {
+      workers_.push_back(std::make_unique<worker>(*this, i, settings_.stack_size, ring));
+    } catch (const std::system_error& why) {
+      refuse_workers(why, settings_);
+    }
   }
   if (settings_.bind && count <= machine_.processors().size()) bound_.emplace(machine_.processors(), count);
   for (unsigned i = 0; i < count; ++i) {
@@ -93,9 +71,9 @@ scheduler::scheduler(const runtime_options& given)
   for (std::size_t started = 0; started < count; ++started) {
     try {
       workers_[started]->start(settings_.stack_size);
-    } catch (...) {
+    } catch (const std::system_error& why) {
       stop_workers(started);
-      throw;
+      refuse_workers(why, settings_);
     }
   }
   arrived_.wait();
@@ -155,12 +133,12 @@ bool scheduler::run_unless_shut_down(awaited_job& job) {
   named_job named(job);
   auto& call = named.unless_plain(blocked);
   if (!begin_call_unless_shut_down()) return false;
-  job.submitter = here();
-  job.is_awaited = job.submitter.runtime != nullptr;
-  if (job.is_awaited || !run_as_guest(*this, call)) {
-    job.is_awaited = true;
+  const auto at = here();
+  job.ended.begin_here();
+  if (at.runtime != nullptr || !run_as_guest(*this, call)) {
+    job.ended.begin(at);
     submit(call);
-    wait_until_set(job.ended, job.submitter);
+    job.ended.wait();
   }
   end_call();
   return true;
@@ -256,24 +234,10 @@ void scheduler::submit_request(job& job) noexcept {
   requests_.lend_for_sleepers();
 }
 
-// seq_cst, as idle_gate::prepare_sleep(): both before the worker's last look.
-void scheduler::begin_sleep_for_sources(std::atomic<bool>& sleeps) noexcept {
-  sleeps.store(true, std::memory_order_seq_cst);
-  sleep_for_sources_.fetch_add(1, std::memory_order_seq_cst);
-}
-void scheduler::end_sleep_for_sources(std::atomic<bool>& sleeps) noexcept {
-  sleep_for_sources_.fetch_sub(1, std::memory_order_relaxed);
-  sleeps.store(false, std::memory_order_relaxed);
-}
-
 void scheduler::source_published() noexcept {
   fences_.here();
   if (!gate_.needs_a_wake(&asymmetric_fence::own_core) || !wake_another()) count_on_searcher();
-  if (sleep_for_sources_.load(std::memory_order_relaxed) == 0) [[likely]]
-    return;
-  for (const auto& each : workers_) {
-    if (each->sleeps_for_sources()) gate_.wake(each->index());
-  }
+  gate_.notify_of_source();
 }
 
 bool scheduler::exposure_is_due() noexcept {
@@ -341,10 +305,6 @@ void end_call(scheduler& runtime) noexcept {
 
 void run_and_wait(scheduler& runtime, awaited_job& job) {
   runtime.run_and_wait(job);
-}
-
-void wake_submitter(awaited_job& job) noexcept {
-  if (job.is_awaited) set_and_wake(job.ended, job.submitter);
 }
 
 }  // namespace teff::detail

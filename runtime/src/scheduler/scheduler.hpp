@@ -27,15 +27,6 @@
 
 namespace teff::detail {
 
-// `ended` is 0 to begin with, and this at the end.
-constexpr std::uint32_t has_ended = 1;
-// Returns when `ended` is set to that. `waiter`: the calling worker, which runs other work meanwhile. Not a
-// worker: the calling thread looks for so long, then sleeps.
-void wait_until_set(std::atomic<std::uint32_t>& ended, place waiter,
-                    std::chrono::microseconds patience = short_wait) noexcept;
-// Sets it and wakes the waiter. Both `ended` and the waiter's runtime may be gone when this returns.
-void set_and_wake(std::atomic<std::uint32_t>& ended, place waiter) noexcept;
-
 // Options with every default filled in. Throws invalid_option.
 [[nodiscard]] runtime_options complete(runtime_options given, unsigned usable_cores);
 // Whether these options, or the environment, say how long a worker spins. Throws invalid_option.
@@ -122,10 +113,6 @@ class scheduler {
            searcher_counted_on_.exchange(false, std::memory_order_relaxed);
   }
 
-  // A worker that may run work of sources, but not everything, is about to sleep; it has woken up. Between
-  // the two source_published() wakes it by name.
-  void begin_sleep_for_sources(std::atomic<bool>& sleeps) noexcept;
-  void end_sleep_for_sources(std::atomic<bool>& sleeps) noexcept;
   // A source has something that any worker may do.
   void source_published() noexcept;
 
@@ -166,7 +153,6 @@ class scheduler {
   detail::sources sources_;
   std::atomic<polled_source*> lasting_source_{nullptr};
   std::atomic<bool> stop_{false};
-  std::atomic<unsigned> sleep_for_sources_{0};  // so many workers
   std::vector<std::unique_ptr<worker>> workers_;
   std::latch arrived_;
   std::latch departed_;

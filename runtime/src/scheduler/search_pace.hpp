@@ -2,6 +2,8 @@
 // and where threads share cores it gives way to others then.
 #pragma once
 
+#include <teff/detail/scheduler/waiting.hpp>
+
 #include "platform/relax.hpp"
 
 #include <algorithm>
@@ -116,9 +118,6 @@ class spin_patience {
   bool is_long_ = false;
   unsigned soon_ = 0;  // so many times in succession it was woken soon
 };
-
-// For so long a thread from outside looks for something before it sleeps.
-inline constexpr std::chrono::microseconds short_wait{10};
 
 // Whether `done()` becomes true within that time.
 template <class Done>

@@ -6,8 +6,11 @@
 #include "platform/topology.hpp"
 
 #include <pthread.h>
+#include <sys/prctl.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <utility>
 
 namespace teff::detail {
@@ -16,6 +19,19 @@ namespace {
 
 // How long a thread waits for its next job before it ends.
 constexpr std::chrono::seconds kept{5};
+
+// At least as much as a program's first thread usually has: some C libraries give other threads a small part
+// of that by default. Where the default follows `ulimit -s`, it may be more.
+std::size_t size_of_stack() noexcept {
+  constexpr std::size_t least = std::size_t{8} << 20;
+  pthread_attr_t attributes;
+  std::size_t by_default = 0;
+  if (::pthread_attr_init(&attributes) == 0) {
+    ::pthread_attr_getstacksize(&attributes, &by_default);
+    ::pthread_attr_destroy(&attributes);
+  }
+  return std::max(least, by_default);
+}
 
 // Of the calling thread; where it can't be had, this place.
 const std::byte* middle_of_stack() noexcept {
@@ -42,7 +58,7 @@ bool spare_threads::run(job& wanted) noexcept {
         threads_.emplace_back();
         const auto me = std::prev(threads_.end());
         try {
-          me->start([this, me] { main(me); });
+          me->start([this, me] { main(me); }, size_of_stack());
         } catch (...) {
           threads_.pop_back();
           return false;
@@ -67,6 +83,7 @@ bool spare_threads::has_room_here() noexcept {
 void spare_threads::main(threads::iterator me) noexcept {
   const stack_overflow_report reports("a spare thread",
                                       "`ulimit -s` before the program starts gives it more");
+  ::prctl(PR_SET_NAME, "teff spare");
   this_thread.is_spare_of = this;
   this_thread.stack_middle = middle_of_stack();
   machine_.free_this_thread();

@@ -8,6 +8,7 @@
 #include "platform/stack_overflow.hpp"
 #include "scheduler/scheduler.hpp"
 
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <string>
@@ -38,12 +39,14 @@ void worker::join() noexcept {
 
 void worker::main() noexcept {
   const stack_overflow_report reports(("worker " + std::to_string(index_)).c_str(), worker_stack::more_stack);
+  ::prctl(PR_SET_NAME,
+          ("teff worker " + std::to_string(index_)).c_str());  // which cuts it after 15 characters
   this_thread.is_worker = this;
   stack_.begin();
   deque_.open_here();
   deque_.begin(true, victims.empty());
   all_.arrive(index_);
-  work_until_stopped();
+  wait_until([this] { return all_.stopping(); }, {.how = waits::at_top});
   all_.depart();
 }
 

@@ -5,6 +5,7 @@
 #include <teff/detail/scheduler/job.hpp>
 #include <teff/detail/scheduler/local_deque.hpp>
 #include <teff/detail/scheduler/source.hpp>
+#include <teff/detail/scheduler/waiting.hpp>
 #include <teff/runtime.hpp>
 
 #include "platform/futex.hpp"
@@ -30,17 +31,11 @@ namespace teff::detail {
 
 class scheduler;
 
-// The place at which a waiting worker looks first.
-struct awaited_work {
-  const task_slot* slot = nullptr;  // the stolen slot that it waits for
-  source* from = nullptr;           // the source whose work it waits for
-};
-
 // Defined by fork_join. Runs a slot that the calling worker stole; then the tasks that it left in the
 // worker's deque.
 void run_stolen_slot(stolen_record<task_slot, scope_state>& kept, task_slot& stolen) noexcept;
-// The same: the worker is about to begin something else than a stolen task. Tells the scope whose stolen
-// tasks have ended.
+// Defined by fork_join. The worker is about to begin something else than a stolen task: tells the scope whose
+// stolen tasks have ended.
 void tell_scope(stolen_record<task_slot, scope_state>& kept) noexcept;
 
 class worker {
@@ -76,20 +71,11 @@ class worker {
   // it has forked, that process ends.
   [[nodiscard]] static worker& current_or_end() noexcept;
 
-  // ---- Waits of the calling worker (worker_loop.cpp) ----
+  // ---- Its waits (worker_loop.cpp) ----
 
-  friend void help_until(bool (*done)(const void*), const void* what, source* awaited) noexcept;
-  friend void block_until(bool (*done)(const void*), const void* what) noexcept;
-  friend void sleep_by(void (*wait)(void*) noexcept, void* what) noexcept;
-  // Runs work of this source, and nothing that might wait for what the calling thread does next, until
-  // `done(what)`, or until it has found none for as long as a worker looks before it parks.
-  static void help_while_there_is_work(bool (*done)(const void*), const void* what, source& from) noexcept;
-  // The same for jobs that are submitted to the calling worker.
-  static void run_own_jobs_until(bool (*done)(const void*), const void* what) noexcept;
-  // Runs other tasks until `pending` is 0.
-  void wait_for_tasks(const std::atomic<std::int64_t>& pending) noexcept;
-  // Runs other tasks until the thief of this slot has ended.
-  void wait_for_thief(task_slot& slot) noexcept;
+  // Returns when `done()`, or as a guest has nothing to do.
+  void wait_until(condition done, const while_waiting& how) noexcept;
+  friend void sleep_by(void (*sleep)(void*) noexcept, void* what) noexcept;
 
   // ---- What it runs (worker_steal.cpp) ----
 
@@ -123,10 +109,6 @@ class worker {
   [[nodiscard]] class activities& activities() noexcept { return activities_; }
   // Whether it searches or sleeps. A hint.
   [[nodiscard]] bool is_idle() const noexcept { return log_.idle.is_running(); }
-  // Whether it sleeps, or is about to, and may be woken for work of sources, but not for any other.
-  [[nodiscard]] bool sleeps_for_sources() const noexcept {
-    return sleeps_for_sources_.load(std::memory_order_relaxed);
-  }
   [[nodiscard]] counters counted() const noexcept;
   // Of the thread that is the worker: core_share::capacity(). That thread calls it.
   void publish_capacity(double capacity) noexcept;
@@ -135,18 +117,15 @@ class worker {
   nearest_first<worker*> victims;
 
  private:
-  // At the top, the worker has nothing on its stack.
-  enum class waits : bool { within_task, at_top };
   struct waiting;
 
   void main() noexcept;
 
   // The loop.
-  void work_until_stopped() noexcept;
-  template <class Done>
-  void work_until(Done done, may_run limit, awaited_work awaited, waits where = waits::within_task) noexcept;
   [[nodiscard]] may_run may_run_now() const noexcept;
-  void look_further(waiting& mine) noexcept;
+  [[nodiscard]] may_run may_run_in(const while_waiting& how) const noexcept;
+  [[nodiscard]] search_pace::clock::duration patience_of(waits how) const noexcept;
+  [[nodiscard]] bool look_further(waiting& mine) noexcept;
   void announce_what_sources_left() noexcept;
   void begin_search(waiting& mine) noexcept;
   void look_around(waiting& mine) noexcept;
@@ -154,8 +133,6 @@ class worker {
   [[nodiscard]] bool is_counted_on(waiting& mine) noexcept;
   void give_way_on_shared_core() noexcept;
   void keep_to_own_processor() const noexcept;
-  template <class Done>
-  void spin_until(Done done) noexcept;
 
   // What it finds and runs.
   bool run_something(waiting& mine) noexcept;
@@ -163,6 +140,7 @@ class worker {
   enum class found : std::uint8_t { nothing, left_alone, work };
   found run_sources(may_run limit, bool& searching) noexcept;
   bool run_job_of(job_queue& queue, bool& searching) noexcept;
+  [[nodiscard]] bool leaves_request_to_another(bool searching) noexcept;
   void run_job(job& job) noexcept;
   worker* thief_of(const task_slot* awaited) const noexcept;
   task_slot* steal_from(worker& victim) noexcept;
@@ -190,7 +168,7 @@ class worker {
   bool sees_tasks(private_tasks treatment) noexcept;
   [[nodiscard]] bool guests_last_look(bool others_idle) noexcept;
   enum class woken_by : bool { another, time_or_bell };
-  woken_by sleep(wake_for what, polled_source::poll_time deadline, waits where,
+  woken_by sleep(wake_for what, polled_source::poll_time deadline, waits how,
                  const doorbells& also = {}) noexcept;
 
   scheduler& all_;
@@ -210,30 +188,15 @@ class worker {
   unsigned kept_blocks_ = 0;  // how often shares_without_wake() has said no since it said yes
   unsigned tasks_at_top_ = 0;
   bool request_is_due_ = false;
-  std::atomic<bool> sleeps_for_sources_{false};
   // As the kernel numbers it, of the thread that is the worker, if it shares its core with another program.
   std::atomic<pid_t> thread_on_shared_core_{0};
 };
 
-// A callable that says whether something has happened; it outlives this.
-class condition {
- public:
-  template <class Holds>
-  explicit condition(const Holds& holds) noexcept
-      : what_(&holds), holds_([](const void* what) { return (*static_cast<const Holds*>(what))(); }) {}
-  bool operator()() const noexcept { return holds_(what_); }
-
- private:
-  const void* what_;
-  bool (*holds_)(const void*);
-};
-
-// A wait of a worker: its condition, its limits, and how far its search has come.
+// A wait of a worker: its end, its limits, and how far its search has come.
 struct worker::waiting {
   const condition done;
+  const while_waiting how;
   const may_run limit;
-  const awaited_work awaited;
-  const waits where;
   search_pace pace;
   bool searching = false;
   bool ran_source = false;  // it has run work of a source

@@ -19,6 +19,12 @@
 #include <system_error>
 #include <thread>
 
+// libc++abi has the function, too, but no header that declares it.
+namespace __cxxabiv1 {
+struct __cxa_eh_globals;
+extern "C" __cxa_eh_globals* __cxa_get_globals() noexcept;
+}  // namespace __cxxabiv1
+
 namespace teff::detail {
 
 // Address space for any depth, pages as they are touched.
@@ -64,6 +70,10 @@ class worker_deque {
   worker_deque(const asymmetric_fence& fences, std::size_t stack_size, trace_ring* ring)
       : fences_(fences), slots_(scope_slots, stack_size / least_frame), ring_(ring) {}
 
+  // Of address space, for a worker with a stack of so many bytes.
+  [[nodiscard]] static std::size_t bytes(std::size_t stack_size) noexcept {
+    return (scope_slots + stack_size / least_frame) * sizeof(task_slot);
+  }
   [[nodiscard]] bool owns(const task_slot* slot) const noexcept { return slots_.owns(slot); }
 
   // ---- The thread that is the worker, or is about to be ----

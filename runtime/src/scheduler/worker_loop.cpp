@@ -40,139 +40,75 @@ bool run_here(source& each) noexcept {
   return !worker::current_or_end().request_is_due() && ran;
 }
 
-void worker::work_until_stopped() noexcept {
-  work_until([this] { return all_.stopping(); }, may_run::everything, {}, waits::at_top);
-}
-
-void worker::wait_for_tasks(const std::atomic<std::int64_t>& pending) noexcept {
-  const traced_span span(event_kind::waiting, nullptr);
-  // seq_cst: the last look before sleeping, against complete(); acquire: sees the work of the tasks.
-  work_until([&pending] { return pending.load(std::memory_order_seq_cst) == 0; }, may_run_now(), {});
-}
-
-void help_until(bool (*done)(const void*), const void* what, source* awaited) noexcept {
-  auto& me = worker::current_or_end();
-  const bool deep =
-      me.activities_.depth() >= most_activities_to_run_anything || !me.has_room_for_foreign_tasks();
-  // It may wait for work that only this worker can do.
-  const auto limit =
-      deep && awaited != nullptr ? may_run::own_work : std::max(me.may_run_now(), may_run::sources);
-  me.work_until([=] { return done(what); }, limit, {.from = awaited});
-}
-
-void worker::help_while_there_is_work(bool (*done)(const void*), const void* what, source& from) noexcept {
-  auto& me = *current();
-  constexpr unsigned looks_between_clock_readings = 16;
-  const search_pace::clock::duration most = std::chrono::milliseconds(1);
-  const auto patience = std::min<search_pace::clock::duration>(me.all_.settings().spin, most);
-  search_pace pace(looks_between_clock_readings, me.all_.crowded());
-  pace.begin(patience);
-  while (!done(what) && !me.request_is_due_) {
-    if (me.run_source(from, may_run::sources)) {
-      static_cast<void>(current_or_end());
-      pace.begin(patience);
-    } else if (!pace.goes_on()) {
-      break;
-    }
-  }
-  me.tell_scope_of_ended_tasks();
-}
-
-// Gives up after the time that a worker looks for work before it parks.
-template <class Done>
-void worker::spin_until(Done done) noexcept {
-  constexpr unsigned looks_between_clock_readings = 64;
-  search_pace pace(looks_between_clock_readings, all_.crowded());
-  pace.begin(all_.settings().spin);
-  if (!done()) keep_to_own_processor();
-  while (!done() && pace.goes_on()) continue;
-}
-
-void worker::run_own_jobs_until(bool (*done)(const void*), const void* what) noexcept {
-  auto& me = *current();
-  const within_activity here(me.activities_, {.of = &me});
-  bool searching = false;
-  do {
-    while (me.run_job_of(me.inbox_, searching)) continue;
-    me.tell_scope_of_ended_tasks();
-    // Where threads share cores, the thread that is to bring a job needs this one.
-    if (me.all_.crowded().load(std::memory_order_relaxed)) continue;
-    me.spin_until([&] { return !me.inbox_.empty() || done(what); });
-  } while (!me.inbox_.empty());
-}
-
-void worker::wait_for_thief(task_slot& slot) noexcept {
-  const traced_span span(event_kind::waiting, nullptr);
-  // seq_cst: the last look before sleeping, against run_stolen(); acquire: the result.
-  work_until(
-      [&slot] {
-        const auto state = slot.state.load(std::memory_order_seq_cst);
-        return state == slot_state::ended || state == slot_state::failed;
-      },
-      may_run_now(), {.slot = &slot});
-}
-
-// It counts as a searcher only for a moment, before it prepares to sleep and after it wakes: a searcher is
-// expected to find the work of others.
-void block_until(bool (*done)(const void*), const void* what) noexcept {
-  auto& me = worker::current_or_end();
-  auto& gate = me.all_.gate();
-  me.tell_scope_of_ended_tasks();
-  for (;;) {
-    me.spin_until([=] { return done(what); });
-    if (done(what)) return;
-    gate.start_search();
-    gate.park(
-        me.word_, wake_for::name, [&] { me.hand_over(); },
-        [&] {
-          // From here on, a thread that makes it true sees that this worker sleeps, or is seen by this look.
-          me.all_.fences().everywhere();
-          return done(what);
-        },
-        [&] {
-          me.all_.requests().begin_sleep();
-          me.sleep(wake_for::name, futex::never, worker::waits::within_task);
-          me.all_.requests().end_sleep();
-        });
-    if (gate.stop_search()) me.hand_over();
-  }
-}
-
-void sleep_by(void (*wait)(void*) noexcept, void* what) noexcept {
-  auto& me = worker::current_or_end();
-  me.tell_scope_of_ended_tasks();
-  me.all_.requests().begin_sleep();
-  me.log_.begin_park();
-  wait(what);
-  me.log_.end_park();
-  me.all_.requests().end_sleep();
-}
-
 may_run worker::may_run_now() const noexcept {
   if (!has_room_for_foreign_tasks()) return may_run::own_work;
   return activities_.any() ? may_run::sources : may_run::everything;
 }
 
-// The loop of a worker that waits until `done()`. It runs the work within `limit` that it finds, spins for a
-// while if it finds none, and then sleeps. It looks at `awaited` first: if a thief has the awaited slot, the
-// worker steals from that thief (leapfrogging).
-template <class Done>
-void worker::work_until(Done done, may_run limit, awaited_work awaited, waits where) noexcept {
+may_run worker::may_run_in(const while_waiting& how) const noexcept {
+  switch (how.how) {
+    case waits::at_top:
+      return may_run::everything;
+    case waits::for_its_tasks:
+      return may_run_now();
+    case waits::for_others:
+      break;
+    default:
+      return may_run::nothing;
+  }
+  const bool deep = activities_.depth() >= most_activities_to_run_anything || !has_room_for_foreign_tasks();
+  // It may wait for work that only this worker can do.
+  return deep && how.from != nullptr ? may_run::own_work : std::max(may_run_now(), may_run::sources);
+}
+
+// It runs the work that it may run and finds, spins for a while if it finds none, and then sleeps. A guest
+// gives up instead.
+void worker::wait_until(condition done, const while_waiting& how) noexcept {
   constexpr unsigned looks_between_clock_readings = 16;
-  waiting mine{condition(done), limit, awaited, where, {looks_between_clock_readings, all_.crowded()}};
+  waiting mine{done, how, may_run_in(how), {looks_between_clock_readings, all_.crowded()}};
+  if (mine.limit == may_run::nothing) mine.pace.begin(patience_of(how.how));
   while (!done()) {
     if (run_something(mine)) {
       static_cast<void>(current_or_end());
       mine.fruitless = 0;
-      if (where == waits::at_top) give_way_on_shared_core();
+      if (how.how == waits::at_top) give_way_on_shared_core();
+      if (how.how == waits::as_guest) mine.pace.begin(patience_of(how.how));
     } else {
       tell_scope_of_ended_tasks();
-      look_further(mine);
+      if (!look_further(mine)) break;
     }
   }
   tell_scope_of_ended_tasks();
   stop_search(mine.searching);
   if (mine.ran_source) announce_what_sources_left();
+}
+
+// Of a worker that runs nothing of others.
+search_pace::clock::duration worker::patience_of(waits how) const noexcept {
+  const search_pace::clock::duration spin = all_.settings().spin;
+  constexpr search_pace::clock::duration most_of_a_guest = std::chrono::milliseconds(1);
+  return how == waits::as_guest ? std::min(spin, most_of_a_guest) : spin;
+}
+
+void sleep_by(void (*sleep)(void*) noexcept, void* what) noexcept {
+  auto& me = worker::current_or_end();
+  me.tell_scope_of_ended_tasks();
+  bool searching = false;
+  me.start_search(searching);
+  auto& gate = me.all_.gate();
+  gate.park(
+      me.word_, wake_for::name, [&] { me.hand_over(); },
+      [&] {
+        me.all_.requests().lend();
+        return false;
+      },
+      [&] {
+        me.log_.begin_park();
+        sleep(what);
+        me.log_.end_park();
+        gate.cancel_sleep(me.word_, wake_for::name);
+      });
+  me.stop_search(searching);
 }
 
 // Between two tasks, with nothing below on its stack: before the system takes a shared core from the worker
@@ -185,9 +121,19 @@ void worker::give_way_on_shared_core() noexcept {
   this_core.give_way();
 }
 
-// After a look in vain.
-void worker::look_further(waiting& mine) noexcept {
-  if (mine.where == waits::at_top && mine.searching && index_ == 0 && all_.gate().the_seat().is_wanted()) {
+// After a look in vain. False: it gives up.
+bool worker::look_further(waiting& mine) noexcept {
+  const auto how = mine.how.how;
+  if (mine.limit == may_run::nothing) {
+    if (mine.fruitless++ == 0) keep_to_own_processor();
+    if (how == waits::as_guest) return !request_is_due_ && mine.pace.goes_on();
+    if (mine.pace.goes_on()) return true;
+    // It counts as a searcher only for this moment: a searcher is expected to find the work of others.
+    start_search(mine.searching);
+    park(mine);
+    stop_search(mine.searching);
+    mine.pace.begin(patience_of(how));
+  } else if (how == waits::at_top && mine.searching && index_ == 0 && all_.gate().the_seat().is_wanted()) {
     park(mine);
   } else if (!mine.searching) {
     begin_search(mine);
@@ -202,6 +148,7 @@ void worker::look_further(waiting& mine) noexcept {
       mine.pace.give_way();
     }
   }
+  return true;
 }
 
 // A source's next work is often on its way from another core: for as long as a cache line takes, the idle

@@ -64,21 +64,16 @@ void worker::lend_core() const noexcept {
 
 // It searches again when this returns.
 void worker::park(waiting& mine) noexcept {
-  const bool is_limited = mine.limit != may_run::everything;
-  const auto wakes = is_limited ? wake_for::name : wake_for::work;
-  if (is_limited) {
-    all_.begin_sleep_for_sources(sleeps_for_sources_);
-    all_.requests().begin_sleep();
-  }
+  const bool is_blocked = mine.limit == may_run::nothing;
+  const auto wakes = is_blocked                          ? wake_for::name
+                     : mine.limit == may_run::everything ? wake_for::work
+                                                         : wake_for::sources;
   auto by = woken_by::another;
   doorbells bells;
   all_.gate().park(
-      word_, wakes, [&] { hand_over(); }, [&] { return !sources_.listen(bells) || last_look(mine); },
-      [&] { by = sleep(wakes, sources_.next_poll(), mine.where, bells); });
-  if (is_limited) {
-    all_.requests().end_sleep();
-    all_.end_sleep_for_sources(sleeps_for_sources_);
-  }
+      word_, wakes, [&] { hand_over(); },
+      [&] { return (!is_blocked && !sources_.listen(bells)) || last_look(mine); },
+      [&] { by = sleep(wakes, is_blocked ? futex::never : sources_.next_poll(), mine.how.how, bells); });
   if (by == woken_by::time_or_bell) poll_sources(search_pace::clock::now());
   // A worker that woke to poll looks once and sleeps again.
   constexpr auto none = search_pace::clock::duration::zero();
@@ -91,12 +86,12 @@ void worker::park(waiting& mine) noexcept {
 bool worker::last_look(const waiting& mine) noexcept {
   const bool may_run_all = mine.limit == may_run::everything;
   // A worker that pushes from now on shares at once. This look sees the tasks that were shared before.
-  if (may_run_all) ask_everyone();
+  may_run_all ? ask_everyone() : all_.requests().lend();
   // One fence for both. From here on, a thread that brings a source something sees that this worker sleeps,
   // or is seen by this look. So is a worker that has pushed and did not see that it is asked.
-  if (may_run_all || !all_.sources().empty()) all_.fences().everywhere();
-  return mine.done() || (mine.awaited.from != nullptr && mine.awaited.from->sees_work(index_)) ||
-         sees_work(mine.limit, private_tasks::expose, mine.awaited.slot);
+  if (may_run_all || mine.limit == may_run::nothing || !all_.sources().empty()) all_.fences().everywhere();
+  return mine.done() || (mine.how.from != nullptr && mine.how.from->sees_work(index_)) ||
+         sees_work(mine.limit, private_tasks::expose, mine.how.slot);
 }
 
 // The last look of a guest: whether the worker's own thread has to get up. Work that any worker may do is
@@ -119,6 +114,7 @@ bool worker::guests_last_look(bool others_idle) noexcept {
 
 // Looks once at all work that the worker may run within the limit.
 bool worker::sees_work(may_run limit, private_tasks treatment, const task_slot* awaited) noexcept {
+  if (limit == may_run::nothing) return false;
   if (limit == may_run::everything && all_.has_work_from_outside()) return true;
   if (!inbox_.empty() || sources_.sees_work(limit)) return true;
   if (limit == may_run::everything) return sees_tasks(treatment);
@@ -146,14 +142,14 @@ bool worker::sees_tasks(private_tasks treatment) noexcept {
   return false;
 }
 
-worker::woken_by worker::sleep(wake_for what, polled_source::poll_time deadline, waits where,
+worker::woken_by worker::sleep(wake_for what, polled_source::poll_time deadline, waits how,
                                const doorbells& also) noexcept {
   auto& gate = all_.gate();
   const auto sleeps_from = search_pace::clock::now();
   lend_core();
   log_.begin_park();
   bool by_itself = false;
-  if (where == waits::at_top && index_ == 0) {
+  if (how == waits::at_top && index_ == 0) {
     by_itself = gate.sleep_off_seat(deadline, also);
     self.invite();  // a thief that asked while a guest was the worker asked the guest's deque
   } else if (deadline == futex::never) {

@@ -1,5 +1,6 @@
 // Where a worker finds something to do, and how it runs that.
 #include <teff/detail/scheduler/release_observer.hpp>
+#include <teff/detail/scheduler/running_source.hpp>
 
 #include "scheduler/scheduler.hpp"
 #include "scheduler/worker.hpp"
@@ -22,6 +23,18 @@ class unobserved {
 
  private:
   const observed_task outer_ = std::exchange(observed, {});
+};
+
+// Nor does what it runs belong to that task, but to this source's, if any.
+class runs_part_of {
+ public:
+  explicit runs_part_of(source* other) noexcept : outer_(std::exchange(running_on, {other})) {}
+  runs_part_of(const runs_part_of&) = delete;
+  runs_part_of& operator=(const runs_part_of&) = delete;
+  ~runs_part_of() { running_on = outer_; }
+
+ private:
+  const running_source outer_;
 };
 
 // Besides, it does not spawn into a scope of the task that waits below.
@@ -110,8 +123,13 @@ worker::found worker::run_sources(may_run limit, bool& searching) noexcept {
 
 bool worker::run_something(waiting& mine) noexcept {
   const auto limit = mine.limit;
-  const auto& awaited = mine.awaited;
+  const auto& awaited = mine.how;
   bool& searching = mine.searching;
+  if (limit == may_run::nothing) {
+    if (awaited.how == waits::blocked || request_is_due_) return false;
+    return awaited.from != nullptr ? run_source(*awaited.from, may_run::sources)
+                                   : run_job_of(inbox_, searching);
+  }
   if (std::exchange(request_is_due_, false) && limit == may_run::everything &&
       run_job_of(all_.requests().queue(), searching))
     return true;
@@ -127,7 +145,8 @@ bool worker::run_something(waiting& mine) noexcept {
   task_slot* slot = victim == nullptr ? nullptr : steal_from(*victim);
   if (slot == nullptr && run_job_of(inbox_, searching)) return true;
   if (slot == nullptr && from_outside &&
-      (run_job_of(all_.requests().calls(), searching) || run_job_of(all_.requests().queue(), searching)))
+      (run_job_of(all_.requests().calls(), searching) ||
+       (!leaves_request_to_another(searching) && run_job_of(all_.requests().queue(), searching))))
     return true;
   if (slot == nullptr && limit >= may_run::sources && has_room_for_foreign_tasks()) {
     slot = steal_from_anyone(mine, victim);
@@ -201,7 +220,9 @@ void worker::run_stolen(worker& victim, task_slot& slot) noexcept {
   slot.state.store(slot_state::first_thief + index_, std::memory_order_relaxed);
   last_victim_ = &victim;
   const unobserved here;
-  if (const auto of = victim.activities().of_slot(&slot); of.of != nullptr) {
+  const auto of = victim.activities().of_slot(&slot);
+  const runs_part_of task(of.of_source ? static_cast<source*>(const_cast<void*>(of.of)) : nullptr);
+  if (of.of != nullptr) {
     const within_activity enclosing(activities_, of);
     run_stolen_slot(stolen_, slot);
   } else {
@@ -216,12 +237,23 @@ void worker::run_as_activity(const void* of, void (*body)(void*) noexcept, void*
   body(what);
 }
 
+// The call of a guest is to go on as soon as it can. So the guest leaves a request to another worker that
+// searches, or wakes one for it. A searcher that may not run the request soon lends it.
+bool worker::leaves_request_to_another(bool searching) noexcept {
+  if (word_ == index_) return false;
+  if (all_.gate().anyone_searches(searching ? 1 : 0)) return true;
+  if (!all_.gate().wake_any(index_)) return false;
+  log_.woke_one();
+  return true;
+}
+
 void worker::look_outside() noexcept {
   // Not at other jobs: two calls of run() may wait for each other by means of their own.
   auto& requests = all_.requests();
   if (requests.empty()) [[likely]]
     return;
   if (may_run_now() != may_run::everything) return requests.lend();
+  if (leaves_request_to_another(false)) return self.ask();  // it looks again at its next push
   auto* const next = requests.queue().pop();
   if (next == nullptr) return;
   run_job(*next);
@@ -248,6 +280,7 @@ void worker::run_job(job& job) noexcept {
   ++log_.jobs;
   tell_scope_of_ended_tasks();
   const on_its_own here;
+  const runs_part_of none(nullptr);
   job.run(job);
 }
 

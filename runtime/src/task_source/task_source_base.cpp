@@ -3,6 +3,7 @@
 #include <teff/detail/task_source/task_source_base.hpp>
 #include <teff/error.hpp>
 
+#include "platform/error_text.hpp"
 #include "scheduler/blocked_activities.hpp"
 #include "scheduler/guest.hpp"
 #include "scheduler/scheduler.hpp"
@@ -66,10 +67,6 @@ void task_source_base::tell_of_rest(void (*told)(void* whom) noexcept, void* who
   whom_ = whom;
 }
 
-bool task_source_base::is_at_rest(const void* source) noexcept {
-  return static_cast<const task_source_base*>(source)->at_rest();
-}
-
 void task_source_base::look_for_rest(unsigned worker) noexcept {
   accounts_[worker].order_before_look();
   const bool anybody_waits = waiters_.any();
@@ -92,8 +89,9 @@ void task_source_base::wait_for_rest() {
   const call_in_progress call(runtime_);
   // Acquire, in at_rest(): all that the tasks did.
   if (at_rest()) return;
-  if (at.runtime == nullptr && (help_as_guest() || comes_to_rest_soon())) return;
-  waiters_.wait_until(is_at_rest, this, *this);
+  const auto rests = [this] { return at_rest(); };
+  if (at.runtime == nullptr && (help_as_guest() || happens_soon(rests))) return;
+  waiters_.wait_until(rests, *this);
 }
 
 // The calling thread runs tasks of this source as a worker. Returns whether it is at rest.
@@ -105,15 +103,11 @@ bool task_source_base::help_as_guest() {
     auto& me = *static_cast<helping&>(this_job).of;
     auto& awaits = me.accounts_[here().index].awaits;
     const bool outer = std::exchange(awaits, true);
-    worker::help_while_there_is_work(is_at_rest, &me, me);
+    worker::current()->wait_until([&me] { return me.at_rest(); }, {.how = waits::as_guest, .from = &me});
     awaits = outer;
   };
   help.of = this;
   return run_as_guest(runtime_, help) && at_rest();
-}
-
-bool task_source_base::comes_to_rest_soon() noexcept {
-  return happens_soon([this] { return at_rest(); });
 }
 
 void task_source_base::wait_for_rest_on(unsigned worker) {
@@ -125,7 +119,7 @@ void task_source_base::wait_for_rest_on(unsigned worker) {
   if (rest) {
     look_for_rest(worker);  // others may wait, too
   } else {
-    waiters_.wait_until(is_at_rest, this, *this);
+    waiters_.wait_until([this] { return at_rest(); }, *this);
   }
   awaits = outer;
 }
@@ -181,7 +175,15 @@ std::exception_ptr task_source_base::outcome() {
 void task_source_base::abandon_if_unfinished() noexcept {
   if (has_runtime() && runtime_.is_of_parent()) return;
   if (at_rest() && nothing_left()) return;
-  std::fprintf(stderr, "%s: destroyed with unfinished work, which is dropped (no wait() before)\n", name_);
+  if (!cancelled())
+    std::fprintf(stderr, "%s: destroyed with unfinished work, which is dropped (no wait() before)\n", name_);
+  drop_what_is_left();
+  if (const auto error = take_error())
+    std::fprintf(stderr, "%s: destroyed with an error that no wait() has thrown: %s\n", name_,
+                 words_of(error).c_str());
+}
+
+void task_source_base::drop_what_is_left() noexcept {
   if (!has_runtime()) return;
   const blocked_activities blocked(static_cast<const source*>(this));
   if (blocked.for_ever())
@@ -210,6 +212,7 @@ held_end<>& task_source_base::hold(running_task& running, unsigned worker, unsig
   } else {
     running.held = new held_end<>(this, running.task, ends_on);
     accounts_[worker].begin_one();
+    accounts_[worker].count_held(1);
   }
   return *running.held;
 }

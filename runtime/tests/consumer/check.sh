@@ -26,13 +26,18 @@ configure() {
     -DCMAKE_CXX_COMPILER="$compiler" "$@"
 }
 
-for way in find_package FetchContent pkg-config; do
+for way in find_package FetchContent; do
   configure "$folder/$way" "$way"
   "$cmake" --build "$folder/$way" -j2
   "$folder/$way/consumer"
   "$folder/$way/consumer_in_c"
   echo "$way: works"
 done
+configure "$folder/pkg-config" pkg-config
+"$cmake" --build "$folder/pkg-config" -j2 --target throws consumer_in_c # the headers are those that find_package finds
+"$folder/pkg-config/throws"
+"$folder/pkg-config/consumer_in_c"
+echo "pkg-config: works"
 # Ranks, where MPI is.
 if [ -e "$PKG_CONFIG_PATH/teff-mpi.pc" ]; then
   configure "$folder/mpi-pkg-config" pkg-config -DNAME=teff-mpi
@@ -74,9 +79,9 @@ if command -v dpkg-shlibdeps >/dev/null; then
     for package in "$folder"/packages/*.deb; do dpkg-deb --extract "$package" "$root"; done
   fi
   configure "$folder/find-packages" find_package -DCMAKE_PREFIX_PATH="$root/usr/local"
-  "$cmake" --build "$folder/find-packages" -j2 --target consumer
-  "$folder/find-packages/consumer"
-  PKG_CONFIG_PATH=$(dirname "$(find "$root" -name teff.pc)") sh -c "$compiler -std=c++20 $here/main.cpp \
+  "$cmake" --build "$folder/find-packages" -j2 --target throws
+  "$folder/find-packages/throws"
+  PKG_CONFIG_PATH=$(dirname "$(find "$root" -name teff.pc)") sh -c "$compiler -std=c++20 $here/throws.cpp \
     \$(pkg-config --cflags --libs teff) -o $folder/by-pkg-config"
   LD_LIBRARY_PATH="$root/usr/local/lib" "$folder/by-pkg-config"
   echo "Debian packages: work"
@@ -95,7 +100,7 @@ configure "$folder/exported" exported -DCMAKE_PREFIX_PATH="$folder/fetched"
 echo "a library that links it: works"
 
 # A program that is compiled for another mode of the standard library is refused by name.
-if "$compiler" -std=c++20 -D_GLIBCXX_DEBUG "$here/main.cpp" $(pkg-config --cflags --libs teff) -o "$folder/debug" \
+if "$compiler" -std=c++20 -D_GLIBCXX_DEBUG "$here/throws.cpp" $(pkg-config --cflags --libs teff) -o "$folder/debug" \
   >"$folder/debug.txt" 2>&1; then
   echo "a program with _GLIBCXX_DEBUG was linked with a library without"
   exit 1

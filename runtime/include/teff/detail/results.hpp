@@ -1,6 +1,7 @@
 // The results of closures, as values that can be kept: a closure may return void or a reference.
 #pragma once
 
+#include <memory>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -28,15 +29,16 @@ value_t<F> value_of(std::remove_reference_t<F>& f) {
   }
 }
 
-// A reference is kept as a pointer, anything else as itself.
+// A reference is kept as a pointer, anything else as itself, to be moved from.
 template <class R>
-using kept_t = std::conditional_t<std::is_reference_v<R>, std::remove_reference_t<R>*, R>;
+using kept_t =
+    std::conditional_t<std::is_reference_v<R>, std::remove_reference_t<R>*, std::remove_const_t<R>>;
 
 template <class F>
 kept_t<value_t<F>> kept_value_of(std::remove_reference_t<F>& f) {
   if constexpr (std::is_reference_v<value_t<F>>) {
     auto&& value = value_of<F>(f);
-    return &value;
+    return std::addressof(value);
   } else {
     return value_of<F>(f);
   }

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <ranges>
@@ -62,34 +63,67 @@ consteval void expect_no_temporary() {
   static_assert(std::ranges::borrowed_range<R>, "name a range that outlives the task, not a temporary");
 }
 
+// It would name the pointer, where the program means what it points to.
 template <class What>
-[[nodiscard]] access access_to(What&& what, access_mode mode) noexcept {
+consteval void expect_no_pointer() {
   using plain = std::remove_cvref_t<What>;
-  const auto at = [](const void* first) { return static_cast<const std::byte*>(first); };
-  if constexpr (is_strided<plain>) {
-    const auto size = sizeof(*what.first);
-    return {at(what.first), what.count * size, what.rows, what.stride * size, mode};
+  static_assert(!std::is_pointer_v<plain> && !std::input_or_output_iterator<plain>,
+                "a pointer or an iterator does not say how many elements the task touches: name the object, "
+                "as in(*p), or the elements, as in(std::span(p, n))");
+}
+
+// The memory that an argument of in(), teff::mpi::isend() and the like names: an object, the elements of a
+// contiguous range, or a section().
+template <class What>
+[[nodiscard]] constexpr auto memory_of(What&& what) noexcept {
+  expect_no_pointer<What>();
+  if constexpr (is_strided<std::remove_cvref_t<What>>) {
+    return what;
   } else if constexpr (elements<What>) {
     expect_no_temporary<What>();
-    const std::size_t count = std::ranges::size(what);
-    return {at(std::ranges::data(what)), count * sizeof(std::ranges::range_value_t<What>), 1, 0, mode};
+    using element = std::remove_reference_t<std::ranges::range_reference_t<What>>;
+    return strided<element>{std::ranges::data(what), std::ranges::size(what), 1, 0};
   } else {
     static_assert(std::is_lvalue_reference_v<What>, "name an object that outlives the task, not a temporary");
-    return {at(std::addressof(what)), sizeof(plain), 1, 0, mode};
+    return strided<std::remove_reference_t<What>>{std::addressof(what), 1, 1, 0};
   }
+}
+template <class Byte, class T>
+[[nodiscard]] strided<Byte> bytes_of(const strided<T>& rows) noexcept {
+  return {reinterpret_cast<Byte*>(rows.first), rows.count * sizeof(T), rows.rows, rows.stride * sizeof(T)};
+}
+
+template <class What>
+[[nodiscard]] access access_to(What&& what, access_mode mode) noexcept {
+  const auto bytes = bytes_of<const std::byte>(memory_of(std::forward<What>(what)));
+  return {bytes.first, bytes.count, bytes.rows, bytes.stride, mode};
 }
 
 // Of a range of `size` elements.
 [[noreturn, gnu::cold]] void refuse_section(std::size_t first, std::size_t count, std::size_t rows,
                                             std::size_t stride, std::size_t size);
 
-// The value with which a reduction's private copy starts, unless the program gives one.
+// Whether the operation is std::plus<> or std::plus<T>, or another one of this kind.
+template <class Op, class T, template <class> class... Known>
+concept one_of = ((std::same_as<Op, Known<void>> || std::same_as<Op, Known<T>>) || ...);
+
+// The value with which the private copy of a reduction starts, unless the program gives one.
 template <class T, class Op>
 [[nodiscard]] constexpr T identity_of() {
-  if constexpr (std::same_as<Op, std::multiplies<>> || std::same_as<Op, std::multiplies<T>>)
-    return T(1);
-  else
+  if constexpr (one_of<Op, T, std::plus, std::logical_or, std::bit_or, std::bit_xor>) {
     return T();
+  } else if constexpr (one_of<Op, T, std::multiplies>) {
+    return T(1);
+  } else if constexpr (one_of<Op, T, std::logical_and> ||
+                       (one_of<Op, T, std::bit_and> && std::same_as<T, bool>)) {
+    return T(true);
+  } else if constexpr (one_of<Op, T, std::bit_and>) {
+    return static_cast<T>(~T());
+  } else {
+    static_assert(sizeof(Op) == 0,
+                  "the library does not know the identity of this operation: give it as the third argument "
+                  "of reduction(), for a minimum the largest value");
+  }
 }
 
 // A task's part in a reduction, until the task is made. The task's closure then has a private copy.
@@ -135,20 +169,37 @@ template <class What>
 
 // The task adds to it. Each reduction gives the body a private copy that starts as `identity`. The argument
 // is a T& for an object, and a std::span<T> for a range. `op` combines the copies of the tasks in a row, in
-// the order of their making. So the result has the same bits on any number of workers.
+// the order of their making. So the result has the same bits on any number of workers. The library combines a
+// copy when the inner tasks of its task have ended, too, so they may add to it.
+//
+// Each task fills and combines a copy of the whole range. The copies that wait for their turn take 2 MiB at
+// most, or two copies for each worker if that is more, and are 1024 at most. Further tasks of the row begin
+// later.
 //
 //   f.task(teff::in(block), teff::reduction(sum), [&](double& mine) { for (double x : block) mine += x; });
 //
-// `op(into, from)` returns the combined value. `identity` is T(1) for std::multiplies, and T() otherwise.
+// `op(into, from)` returns the combined value. `identity` may be left out for std::plus, std::multiplies,
+// std::logical_and, std::logical_or, std::bit_and, std::bit_or and std::bit_xor. For std::plus it is T().
+//
+//   f.task(teff::in(x), teff::reduction(all, std::logical_and<>{}), [&](bool& mine) { mine &= x > 0; });
+//   f.task(teff::in(x), teff::reduction(least, lesser, 1e300), [&](double& mine) { mine = lesser(mine, x);
+//   });
 template <class T, class Op = std::plus<>>
   requires(!detail::elements<T&>)
-[[nodiscard]] auto reduction(T& object, Op op = {}, T identity = detail::identity_of<T, Op>()) {
-  return detail::reduction_access<T, Op, false>{std::span<T>(&object, 1), std::move(op), std::move(identity)};
+[[nodiscard]] auto reduction(T& object, Op op = {},
+                             std::type_identity_t<T> identity = detail::identity_of<T, Op>()) {
+  detail::expect_no_pointer<T>();
+  return detail::reduction_access<T, Op, false>{std::span<T>(std::addressof(object), 1), std::move(op),
+                                                std::move(identity)};
 }
-template <detail::elements R, class Op = std::plus<>, class T = std::ranges::range_value_t<R>>
-[[nodiscard]] auto reduction(R&& range, Op op = {}, T identity = detail::identity_of<T, Op>()) {
+template <detail::elements R, class Op = std::plus<>>
+[[nodiscard]] auto reduction(
+    R&& range, Op op = {},
+    std::ranges::range_value_t<R> identity = detail::identity_of<std::ranges::range_value_t<R>, Op>()) {
   detail::expect_no_temporary<R>();
-  return detail::reduction_access<T, Op, true>{std::span<T>(range), std::move(op), std::move(identity)};
+  using element = std::ranges::range_value_t<R>;
+  return detail::reduction_access<element, Op, true>{std::span<element>(range), std::move(op),
+                                                     std::move(identity)};
 }
 
 // Only inner tasks of the task touch it. The task begins without waiting for it. A later task that waits for

@@ -14,6 +14,8 @@ namespace teff::detail {
 template <template <class> class Atomic = std::atomic>
 class open_count {
  public:
+  static constexpr std::uint32_t most = (1U << 30) - 1;  // events
+
   // One event. True: the count is closed, and this was the last.
   [[nodiscard]] bool end_one() noexcept {
     // Release: the caller's work before the event, to the last event. Acquire: the work before the others.
@@ -23,13 +25,15 @@ class open_count {
   [[nodiscard]] bool close(std::uint32_t total) noexcept {
     return left_.fetch_sub(open - total, std::memory_order_acq_rel) == open - total;
   }
+  // All events have happened after it was closed: it counts further ones from now on.
+  void open_again() noexcept { left_.store(open, std::memory_order_relaxed); }
   // Before it is closed: whether all of `total` events have happened. Acquire: pairs with end_one().
   [[nodiscard]] bool has_seen(std::uint32_t total) const noexcept {
     return left_.load(std::memory_order_acquire) == open - total;
   }
 
  private:
-  static constexpr std::uint32_t open = 1U << 30;
+  static constexpr std::uint32_t open = most + 1;
   Atomic<std::uint32_t> left_{open};
 };
 

@@ -47,27 +47,16 @@ void drop_task(const begun_task& begun) noexcept;
 // As flow_core::submit(); if the flow is checked, as flow_core::run_checked().
 void submit_task(flow_core& flow, const begun_task& begun, std::span<const access> accesses);
 
-// `call`: the function that waits, in words. Throws misuse if a task of the flow calls it.
-void expect_outside_tasks(const flow_core& flow, const char* call);
 // As flow::wait().
 void wait_for_tasks(flow_core& flow);
-// Throws not_replayable while the flow is recorded.
-void expect_to_wait_for_some(const flow_core& flow);
-// Of a task that tells `begun` that it could begin, and of the thread that waits for that. The program may
-// free the memory of the accesses meanwhile.
+// Before a wait for some memory. Throws misuse in a body whose inner tasks may wait for tasks outside, and
+// not_replayable while the flow is recorded.
+void expect_to_wait_for_some(flow_core& flow);
+// Calls make(what), which makes a task that calls tell_begun() when it could begin, and waits for that.
+void make_and_wait(flow_core& flow, void (*make)(void* what), void* what, const std::atomic<bool>& begun);
 void tell_begun(flow_core& flow, std::atomic<bool>& begun) noexcept;
-void wait_for_begun(flow_core& flow, std::atomic<bool>& begun, std::span<const access> accesses);
-// While it lives, the flow's runtime does not shut down.
-class flow_in_use {
- public:
-  explicit flow_in_use(flow_core& flow);
-  ~flow_in_use();
-  flow_in_use(const flow_in_use&) = delete;
-  flow_in_use& operator=(const flow_in_use&) = delete;
-
- private:
-  scheduler* runtime_;  // null: the calling thread is one of its workers
-};
+// The program may free this memory after the wait for it.
+void may_be_freed(flow_core& flow, std::span<const access> accesses);
 
 // As flow::check() and flow::cancel().
 void check_flow(flow_core& flow, bool on);

@@ -4,6 +4,7 @@
 #include <teff/detail/flow/access.hpp>
 #include <teff/detail/flow/flow_task.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
+#include <teff/detail/task_source/recycled_memory.hpp>
 #include <teff/task_coroutine.hpp>
 
 #include <array>
@@ -11,6 +12,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <ranges>
 #include <span>
 #include <tuple>
@@ -29,46 +31,111 @@ struct first_type {
 template <class... Types>
 using first_of = typename first_type<Types...>::type;
 
-// The private copy of one reduction.
+// A task's part in one reduction, and how it combines its private copies.
 template <class T, class Op, bool Array>
-struct reduction_copy : reduction_part {
+struct reduction_copies : reduction_part {
+  using copy = std::optional<unmoved_array<T>>;  // a std::vector of bool has no bool&
+  using argument = std::conditional_t<Array, std::span<T>, T&>;
+
   std::span<T> of;
   Op op;
   T identity;
-  std::vector<T> values;
 
-  explicit reduction_copy(const reduction_access<T, Op, Array>& access)
-      : reduction_copy(access.of, access.op, access.identity) {}
+  explicit reduction_copies(const reduction_access<T, Op, Array>& access)
+      : reduction_copies(access.of, access.op, access.identity) {}
+  reduction_copies(std::span<T> range, const Op& with, const T& from) : of(range), op(with), identity(from) {}
+
+  // The argument of the body. A copy that has not begun starts as the identity.
+  argument given(copy& mine) const {
+    if (!mine) mine.emplace(of.size(), [this](T* at, std::size_t) { std::construct_at(at, identity); });
+    if constexpr (Array) {
+      return mine->all();
+    } else {
+      return *(*mine)[0];
+    }
+  }
+  void add(copy& mine) {
+    for (std::size_t i = 0; mine && i < of.size(); ++i) of[i] = op(std::move(of[i]), std::move(*(*mine)[i]));
+    mine.reset();
+  }
+};
+
+// The private copy of a body.
+template <class T, class Op, bool Array>
+struct reduction_copy : reduction_copies<T, Op, Array> {
+  using base = reduction_copies<T, Op, Array>;
+  typename base::copy mine;
+
+  explicit reduction_copy(const reduction_access<T, Op, Array>& access) : base(access) { set(); }
   // Before its task is made.
-  reduction_copy(reduction_copy&& other) : reduction_copy(other.of, other.op, other.identity) {}
-  reduction_copy(std::span<T> range, const Op& with, const T& from) : of(range), op(with), identity(from) {
-    combine = [](reduction_part& part) {
+  reduction_copy(reduction_copy&& other) : base(other.of, other.op, other.identity) { set(); }
+  void set() noexcept {
+    this->combine = [](reduction_part& part) {
       auto& me = static_cast<reduction_copy&>(part);
-      for (std::size_t i = 0; i < me.values.size(); ++i)
-        me.of[i] = me.op(std::move(me.of[i]), std::move(me.values[i]));
+      me.add(me.mine);
     };
   }
-  // The argument of the body. The caller is about to begin the body.
-  decltype(auto) given() {
-    values.assign(of.size(), identity);
-    if constexpr (Array) {
-      return std::span<T>(values);
-    } else {
-      return (values.front());
-    }
+  // The caller is about to begin the body.
+  typename base::argument given() {
+    mine.reset();
+    return base::given(mine);
+  }
+};
+
+// The private copies of a worksharing task, one for each worker that has run a chunk.
+template <class T, class Op, bool Array>
+struct loop_copies : reduction_copies<T, Op, Array> {
+  using base = reduction_copies<T, Op, Array>;
+  std::vector<typename base::copy> of_workers;
+
+  loop_copies(const reduction_access<T, Op, Array>& access, unsigned workers)
+      : base(access), of_workers(workers) {
+    set();
+  }
+  // Before its task is made.
+  loop_copies(loop_copies&& other)
+      : base(other.of, other.op, other.identity), of_workers(other.of_workers.size()) {
+    set();
+  }
+  void set() noexcept {
+    this->combine = [](reduction_part& part) {
+      auto& me = static_cast<loop_copies&>(part);
+      for (auto& each : me.of_workers) me.add(each);
+    };
+  }
+  typename base::argument given(unsigned worker) { return base::given(of_workers[worker]); }
+  void forget() noexcept {
+    for (auto& each : of_workers) each.reset();
   }
 };
 
 template <class Access>
 struct copies_of {
   static auto of(const Access& /*access*/) { return std::tuple<>(); }
+  static auto of_loop(const Access& /*access*/, unsigned /*workers*/) { return std::tuple<>(); }
 };
 template <class T, class Op, bool Array>
 struct copies_of<reduction_access<T, Op, Array>> {
   static auto of(const reduction_access<T, Op, Array>& access) {
     return std::tuple<reduction_copy<T, Op, Array>>(access);
   }
+  static auto of_loop(const reduction_access<T, Op, Array>& access, unsigned workers) {
+    return std::tuple<loop_copies<T, Op, Array>>(loop_copies<T, Op, Array>(access, workers));
+  }
 };
+
+// The part of a task's closure in its reduction of this number; null: it has fewer.
+template <class... Copies>
+reduction_part* reduction_at(std::tuple<Copies...>& copies, std::size_t index) noexcept {
+  return std::apply(
+      [index](auto&... copy) {
+        std::size_t at = 0;
+        reduction_part* found = nullptr;
+        ((at++ == index ? static_cast<void>(found = std::addressof(copy)) : static_cast<void>(0)), ...);
+        return found;
+      },
+      copies);
+}
 
 void append_access(std::vector<access>& to, const access& one);
 template <std::ranges::input_range List>
@@ -125,14 +192,7 @@ struct flow_closure {
   }
   static void destroy(flow_task& task) noexcept { std::destroy_at(&of(task)); }
   static reduction_part* reduction(flow_task& task, std::size_t index) noexcept {
-    return std::apply(
-        [index](auto&... copy) -> reduction_part* {
-          std::size_t at = 0;
-          reduction_part* found = nullptr;
-          ((at++ == index ? static_cast<void>(found = &copy) : static_cast<void>(0)), ...);
-          return found;
-        },
-        of(task).copies);
+    return reduction_at(of(task).copies, index);
   }
   static constexpr flow_body body{&run,           &destroy, sizeof...(Copies) == 0 ? nullptr : &reduction,
                                   &name_of<Body>, nullptr,  is_coroutine ? &goes_on : nullptr};

@@ -23,11 +23,6 @@ namespace teff::detail {
 
 [[noreturn, gnu::cold]] void refuse_weak_loop();
 
-template <class Access>
-inline constexpr bool is_no_reduction = std::same_as<decltype(copies_of<std::remove_cvref_t<Access>>::of(
-                                                         std::declval<const std::remove_cvref_t<Access>&>())),
-                                                     std::tuple<>>;
-
 // The accesses of the task that runs `some`: as given, or as a function of it returns them.
 template <class Given>
 decltype(auto) accesses_of(const Given& given, teff::range some) {
@@ -38,9 +33,13 @@ decltype(auto) accesses_of(const Given& given, teff::range some) {
   }
 }
 
+// The first form that the body accepts counts, as in a loop_body.
 template <class Body>
-concept body_of_chunks = std::invocable<Body&, teff::range> || body_of_iterations<Body, std::ptrdiff_t> ||
-                         body_of_bounds<Body, std::ptrdiff_t>;
+concept body_of_ranges = !body_of_iterations<Body, std::ptrdiff_t> && !body_of_bounds<Body, std::ptrdiff_t> &&
+                         std::invocable<Body&, teff::range>;
+template <class Body>
+concept body_of_chunks =
+    body_of_iterations<Body, std::ptrdiff_t> || body_of_bounds<Body, std::ptrdiff_t> || body_of_ranges<Body>;
 
 // Unit k is the iterations from first + k * unit on.
 struct flow_loop : shared_loop<> {
@@ -57,7 +56,8 @@ struct flow_loop : shared_loop<> {
   const teff::range whole;
   std::uint64_t unit;  // iterations; two to the 31st units at most
   std::uint32_t units;
-  void (*chunk)(void* closure, teff::range);
+  void (*chunk)(void* closure, teff::range, unsigned worker);
+  void (*forget)(void* closure) noexcept;  // the private copies of its reductions
   remembered_pace* pace;
   const char* name;  // in a trace
   flow_task* task;
@@ -68,41 +68,80 @@ struct flow_loop : shared_loop<> {
   std::atomic<bool> pays{false};
 };
 
+// A body with the private copies of a worker as its last arguments.
+template <class Body, class... Copies>
+struct body_with_copies {
+  Body& body;
+  std::tuple<Copies...> copies;
+  template <class... Iterations>
+    requires std::invocable<Body&, Iterations..., Copies...>
+  void operator()(Iterations... iterations) const {
+    std::apply([&](auto&... each) { std::invoke(body, iterations..., static_cast<Copies>(each)...); },
+               copies);
+  }
+};
 // The closure of a worksharing task. The parts of the loop lie behind it.
-template <class Body>
-struct alignas(64) loop_closure {
+template <class Body, class Copies>
+struct loop_closure;
+template <class Body, class... Copies>
+struct alignas(64) loop_closure<Body, std::tuple<Copies...>> {
   using parts = loop_part<>;
+  using with_copies =
+      std::conditional_t<sizeof...(Copies) == 0, Body, body_with_copies<Body, typename Copies::argument...>>;
 
   template <class Given>
-  loop_closure(Given&& given, flow_task& task, unsigned workers, teff::range all, std::size_t least_chunk)
+  loop_closure(Given&& given, std::tuple<Copies...>&& of_reductions, flow_task& task, unsigned workers,
+               teff::range all, std::size_t least_chunk)
       : function(std::forward<Given>(given)),
+        copies(std::move(of_reductions)),
         loop(reinterpret_cast<parts*>(this + 1), workers, all, least_chunk) {
     std::uninitialized_default_construct_n(reinterpret_cast<parts*>(this + 1), workers);
     loop.chunk = &run_chunk;
+    loop.forget = &forget_copies;
     loop.pace = &pace_of<Body>(loop.units);
     loop.name = name_of(function);
     loop.task = &task;
   }
   static loop_closure& of(flow_task& task) noexcept { return *static_cast<loop_closure*>(task.closure); }
-  static void run_chunk(void* closure, teff::range some) {
-    auto& function = static_cast<loop_closure*>(closure)->function;
-    if constexpr (std::invocable<Body&, teff::range>) {
+  static void run_chunk(void* closure, teff::range some, unsigned worker) {
+    auto& me = *static_cast<loop_closure*>(closure);
+    if constexpr (sizeof...(Copies) == 0) {
+      run_with(me.function, some);
+    } else {
+      auto with = std::apply([&](auto&... each) { return with_copies{me.function, {each.given(worker)...}}; },
+                             me.copies);
+      run_with(with, some);
+    }
+  }
+  static void run_with(with_copies& function, teff::range some) {
+    if constexpr (body_of_ranges<with_copies>) {
       std::invoke(function, some);
     } else {
-      blocks_of<std::ptrdiff_t, Body>{function}(some.first, some.last);
+      blocks_of<std::ptrdiff_t, with_copies>{function}(some.first, some.last);
     }
+  }
+  static void forget_copies(void* closure) noexcept {
+    std::apply([](auto&... each) { (each.forget(), ...); }, static_cast<loop_closure*>(closure)->copies);
   }
   // All of it, in order.
   static void run(flow_task& task) {
     const traced_span span(event_kind::task, of(task).loop.name);
-    if (const auto all = of(task).loop.whole; all.size() != 0) run_chunk(task.closure, all);
+    if (const auto all = of(task).loop.whole; all.size() != 0) run_chunk(task.closure, all, 0);
   }
   // The loop stays: workers may still look for iterations.
-  static void destroy(flow_task& task) noexcept { std::destroy_at(&of(task).function); }
+  static void destroy(flow_task& task) noexcept {
+    std::destroy_at(std::addressof(of(task).function));
+    std::destroy_at(std::addressof(of(task).copies));
+  }
+  static reduction_part* reduction(flow_task& task, std::size_t index) noexcept {
+    return reduction_at(of(task).copies, index);
+  }
   static flow_loop* loop_of(flow_task& task) noexcept { return &of(task).loop; }
-  static constexpr flow_body body{&run, &destroy, nullptr, &name_of<Body>, &loop_of};
+  static constexpr flow_body body{&run, &destroy, sizeof...(Copies) == 0 ? nullptr : &reduction,
+                                  &name_of<Body>, &loop_of};
 
   Body function;
+  [[no_unique_address]] std::tuple<Copies...> copies;
   flow_loop loop;
 };
 

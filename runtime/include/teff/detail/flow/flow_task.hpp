@@ -61,11 +61,12 @@ class flow_member : public flow_waiter {
   access_mode mode;
   bool leads : 1 = false;    // a group lies here
   bool is_link : 1 = false;  // no access: it only waits
+  bool bounds : 1 = false;   // of a reduction: later members wait for its turn, in `waiting`
   open_count<> members;  // of the group, that have not ended; unused in the group of a writer, which is alone
   flow_task* task;
   flow_member* leader = nullptr;      // of its group
   flow_member* more = nullptr;        // of the task, beyond those that lie in it
-  release_list<flow_waiter> waiting;  // for the end of the group
+  release_list<flow_waiter> waiting;  // for the end of the group, or for a turn
 
   using group_lock = handed_lock<flow_waiter>;
   // Of a reduction; null: the access is none.
@@ -105,6 +106,16 @@ struct flow_body {
   bool (*goes_on)(flow_task&) noexcept = nullptr;
 };
 
+// The step of a task that comes when the parts which it counts have ended.
+enum class parts_before : std::uint8_t {
+  end,         // the end of the task
+  reductions,  // its reductions, which are parts, too
+  body,        // its body goes on, which waits for the inner tasks
+};
+
+// The pool that the memory of a task is of.
+enum class flow_block_kind : std::uint8_t { small, middle, large, loop, alone };
+
 struct flow_task : ready_node {
   std::uint32_t count;   // of members that lie in it
   std::uint32_t room;    // for so many
@@ -115,12 +126,13 @@ struct flow_task : ready_node {
   std::atomic<std::uint32_t> references;
   std::uint32_t awaited = 0;  // how much `unended` will count
   unsigned place;
-  std::uint32_t block;              // bytes of its memory
   const void* last_lock = nullptr;  // of its commutative accesses: it holds the locks up to this address
   bool counted = false;             // as one whose body has run
   bool has_locks = false;
   bool has_more = false;  // members beyond those that lie in it, locks, weak accesses or reductions
   bool is_kept = false;   // by a recording
+  flow_block_kind block;  // of its memory
+  std::atomic<parts_before> parts{parts_before::end};
   const flow_body* body;
   void* closure;
   flow_task* parent;
@@ -136,5 +148,14 @@ struct flow_task : ready_node {
       if (!each->is_link) visit(*each);
   }
 };
+
+// Combines the private copies of a task that runs in order. Throws what the operations throw.
+inline void combine_all(flow_task& task) {
+  for (std::size_t i = 0; task.body->reduction != nullptr; ++i) {
+    reduction_part* const part = task.body->reduction(task, i);
+    if (part == nullptr) break;
+    part->combine(*part);
+  }
+}
 
 }  // namespace teff::detail

@@ -26,7 +26,7 @@ T& stored(Slot& slot) noexcept {
 template <class T>
 T move_out(T& stored) noexcept {
   T value = std::move(stored);
-  std::destroy_at(&stored);
+  std::destroy_at(std::addressof(stored));
   return value;
 }
 
@@ -72,11 +72,11 @@ struct join_task_in_slot {
   using result = value_t<G>;
 
   explicit join_task_in_slot(task_slot& slot, G& g) noexcept {
-    new (slot.data) G(std::move(g));
+    ::new (slot.data) G(std::move(g));
     slot.run = [](task_slot& stolen, const scope_state*) {
       run_stolen<G>(stolen, [&stolen] {
         auto task = move_out(stored<G>(stolen));
-        new (stolen.data) kept_t<result>(kept_value_of<G>(task));
+        ::new (stolen.data) kept_t<result>(kept_value_of<G>(task));
       });
     };
   }
@@ -84,7 +84,7 @@ struct join_task_in_slot {
     auto task = move_out(stored<G>(slot));
     return value_of<G>(task);
   }
-  void drop(task_slot& slot) noexcept { std::destroy_at(&stored<G>(slot)); }
+  void drop(task_slot& slot) noexcept { std::destroy_at(std::addressof(stored<G>(slot))); }
   result stolen_result(task_slot& slot) {
     return finish_stolen<result>(slot, [&] { return move_out(stored<kept_t<result>>(slot)); });
   }
@@ -101,7 +101,8 @@ struct join_task_in_frame {
     slot.run = [](task_slot& stolen_slot, const scope_state*) {
       run_stolen<G>(stolen_slot, [&stolen_slot] {
         auto* const frame = stored<join_task_in_frame*>(stolen_slot);
-        new (&frame->value) kept_t<result>(kept_value_of<G>(frame->closure));
+        ::new (static_cast<void*>(std::addressof(frame->value)))
+            kept_t<result>(kept_value_of<G>(frame->closure));
       });
     };
   }
@@ -115,7 +116,7 @@ struct join_task_in_frame {
     return finish_stolen<result>(slot, [&]() -> kept_t<result> {
       struct destroyed {
         kept_t<result>& value;
-        ~destroyed() { std::destroy_at(&value); }
+        ~destroyed() { std::destroy_at(std::addressof(value)); }
       } const after{value};
       return std::move(value);
     });

@@ -115,12 +115,12 @@ class outcome : public shared_outcome {
         [&] {
           if constexpr (std::is_void_v<T>) {
             std::forward<Make>(make)();
-            new (&value_) kept;
+            ::new (place()) kept;
           } else if constexpr (std::is_reference_v<T>) {
             auto&& made = std::forward<Make>(make)();
-            new (&value_) kept(std::addressof(made));
+            ::new (place()) kept(std::addressof(made));
           } else {
-            new (&value_) kept(std::forward<Make>(make)());
+            ::new (place()) kept(std::forward<Make>(make)());
           }
           has_value_ = true;
         },
@@ -140,10 +140,12 @@ class outcome : public shared_outcome {
 
  protected:
   ~outcome() override {
-    if (has_value_) std::destroy_at(&value_);
+    if (has_value_) std::destroy_at(std::addressof(value_));
   }
 
  private:
+  [[nodiscard]] void* place() noexcept { return std::addressof(value_); }
+
   union {
     kept value_;
   };

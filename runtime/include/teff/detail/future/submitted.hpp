@@ -33,7 +33,7 @@ class single_call {
   single_call(const single_call&) = delete;
   single_call& operator=(const single_call&) = delete;
   ~single_call() {
-    if (!called_) std::destroy_at(&function_);
+    if (!called_) std::destroy_at(std::addressof(function_));
   }
 
   template <class... Arguments>
@@ -49,7 +49,7 @@ class single_call {
     single_call& of;
     ~after_call() {
       of.called_ = true;
-      std::destroy_at(&of.function_);
+      std::destroy_at(std::addressof(of.function_));
     }
   };
   union {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <ranges>
 #include <tuple>
 #include <type_traits>
@@ -92,7 +93,7 @@ std::size_t hash_of_bytes(const Key& key) noexcept {
   std::uint64_t hash = 0;
   for (std::size_t at = 0; at < sizeof(Key); at += sizeof hash) {
     std::uint64_t word = 0;
-    std::memcpy(&word, reinterpret_cast<const char*>(&key) + at,
+    std::memcpy(&word, reinterpret_cast<const char*>(std::addressof(key)) + at,
                 sizeof(Key) - at < sizeof word ? sizeof(Key) - at : sizeof word);
     hash = mixed(hash ^ word);
   }

@@ -38,7 +38,7 @@ class keyed_graph final : public graph_core {
   }
 
   void fulfill(const Key& key) {
-    if (running_on.of == this) [[likely]] {
+    if (running_on.of == this && running_on.state != nullptr) [[likely]] {
       fulfill_from(*static_cast<graph_worker*>(running_on.state), key);
     } else {
       fulfill_from_elsewhere(&key);

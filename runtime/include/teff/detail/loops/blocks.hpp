@@ -14,20 +14,29 @@
 
 namespace teff::detail {
 
-// The argument of a body for one iteration: the index, or the element that the iterator points to.
+// The argument of a body for one iteration: the index, or the element that the iterator points to. Of
+// elements that share memory, a constant: workers that write neighbours would lose what others write.
 template <loop_index Index>
 struct iteration_of {
   using type = Index;
 };
 template <std::random_access_iterator Index>
 struct iteration_of<Index> {
-  using type = std::iter_reference_t<Index>;
+  using type =
+      std::conditional_t<loop_output<Index>, std::iter_reference_t<Index>, const std::iter_value_t<Index>&>;
 };
+
+// Whether a body may be called with positions, by which it may write.
+template <class Index>
+inline constexpr bool has_positions = true;
+template <std::random_access_iterator Index>
+inline constexpr bool has_positions<Index> = loop_output<Index>;
 
 template <class Body, class Index>
 concept body_of_iterations = std::invocable<Body&, typename iteration_of<Index>::type>;
 template <class Body, class Index>
-concept body_of_bounds = !body_of_iterations<Body, Index> && std::invocable<Body&, Index, Index>;
+concept body_of_bounds =
+    !body_of_iterations<Body, Index> && has_positions<Index> && std::invocable<Body&, Index, Index>;
 template <class Index>
 using span_at = std::span<std::remove_reference_t<std::iter_reference_t<Index>>>;
 template <class Body, class Index>
@@ -36,7 +45,7 @@ concept body_of_spans = !body_of_iterations<Body, Index> && !body_of_bounds<Body
 template <class Body, class Index>
 concept body_of_subranges =
     !body_of_iterations<Body, Index> && !body_of_bounds<Body, Index> && !body_of_spans<Body, Index> &&
-    std::random_access_iterator<Index> && std::invocable<Body&, std::ranges::subrange<Index>>;
+    loop_output<Index> && std::invocable<Body&, std::ranges::subrange<Index>>;
 
 // The arguments of a loop's body: the first of these that it accepts. One iteration; both bounds of a part of
 // the loop; such a part as a span, or as a subrange.
@@ -78,11 +87,12 @@ struct blocks_of {
     } else if constexpr (body_of_subranges<Body, Index>) {
       std::invoke(body, std::ranges::subrange<Index>(first, last));
     } else {
-      body_at_hand<Body, typename iteration_of<Index>::type> at_hand = body;
+      using iteration = typename iteration_of<Index>::type;
+      body_at_hand<Body, iteration> at_hand = body;
       if constexpr (std::integral<Index>) {
         for (; first < last; ++first) std::invoke(at_hand, first);
       } else {
-        for (; first != last; ++first) std::invoke(at_hand, *first);
+        for (; first != last; ++first) std::invoke(at_hand, static_cast<iteration>(*first));
       }
     }
   }

@@ -119,7 +119,7 @@ class chunked_scan {
     if constexpr (!Inclusive) *to = *before;
     T running = before ? T(std::invoke(op_, std::move(*before), std::move(element))) : std::move(element);
     if constexpr (Inclusive) *to = running;
-    for (++i, ++to; i != last; ++i, ++to) {
+    for (++i, static_cast<void>(++to); i != last; ++i, static_cast<void>(++to)) {
       T next(*i);
       if constexpr (order_shows) total = std::invoke(op_, total, next);
       if constexpr (!Inclusive) *to = running;

@@ -59,11 +59,11 @@ struct finding_blocks {
   static std::uint64_t first_in_block(Index first, Index last, std::uint64_t count, auto& at_hand) {
     if constexpr (std::integral<Index>) {
       std::uint64_t k = 0;
-      while (k < count && !static_cast<bool>(std::invoke(at_hand, first))) ++k, ++first;
+      while (k < count && !static_cast<bool>(std::invoke(at_hand, first))) ++k, static_cast<void>(++first);
       return k;
     } else if constexpr (has_wide_difference<Index>) {
       std::uint64_t k = 0;
-      while (k < count && !static_cast<bool>(std::invoke(at_hand, *first))) ++k, ++first;
+      while (k < count && !static_cast<bool>(std::invoke(at_hand, *first))) ++k, static_cast<void>(++first);
       return k;
     } else {
       return loop_distance(first, std::find_if(first, last, std::ref(at_hand)));

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <iterator>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -24,10 +25,22 @@ concept loop_integer =
 template <class T>
 concept loop_index = loop_integer<T> || std::random_access_iterator<T>;
 
-// An iterator whose elements several workers may write at the same time. Elements of a std::vector<bool> are
-// bits of the same bytes.
+namespace detail {
+
+// Whether elements that are reached by such a reference share memory with their neighbours: the elements of a
+// std::vector<bool> are bits of the same bytes. A reference to an element of several ranges has parts.
+template <class Reference>
+inline constexpr bool shares_memory = std::same_as<Reference, std::vector<bool>::reference>;
+template <class... Parts>
+inline constexpr bool shares_memory<std::tuple<Parts...>> = (shares_memory<Parts> || ...);
+template <class First, class Second>
+inline constexpr bool shares_memory<std::pair<First, Second>> = shares_memory<First> || shares_memory<Second>;
+
+}  // namespace detail
+
+// An iterator whose elements several workers may write at the same time: not one of a std::vector<bool>.
 template <class T>
-concept loop_output = std::random_access_iterator<T> && !std::same_as<T, std::vector<bool>::iterator>;
+concept loop_output = std::random_access_iterator<T> && !detail::shares_memory<std::iter_reference_t<T>>;
 
 namespace detail {
 

@@ -107,6 +107,8 @@ class shared_loop {
     for (unsigned i = 0; i < workers_; ++i) parts_[i].set(share_of(i, all));
     left_.store(std::uint64_t{all} + 1, std::memory_order_relaxed);
   }
+  // Without begin(): end() is to count down so many.
+  void expect(std::uint64_t ends) noexcept { left_.store(ends, std::memory_order_relaxed); }
   // Next iterations for this worker, length(rest of its part) of them. If its part is empty, the worker moves
   // half of the longest part there, or length(rest of that part) if that is more. Empty: no iterations are
   // left to claim.

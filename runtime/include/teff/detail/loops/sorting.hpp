@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <concepts>
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <iterator>
 #include <type_traits>
@@ -223,10 +225,14 @@ class merge_sort {
   Less& less_;
 };
 
+// Room for elements that several workers write at the same time. No two elements share a byte.
+template <class T>
+using shared_buffer = std::conditional_t<std::same_as<T, bool>, std::deque<bool>, std::vector<T>>;
+
 template <std::random_access_iterator It, class Less>
 void stable_sort_over(It first, It last, Less& less) {
   const auto count = last - first;
-  std::vector<std::iter_value_t<It>> buffer(std::make_move_iterator(first), std::make_move_iterator(last));
+  shared_buffer<std::iter_value_t<It>> buffer(std::make_move_iterator(first), std::make_move_iterator(last));
   merge_sort<Less>(less).sort(buffer.begin(), first, count, true);
 }
 

@@ -143,7 +143,8 @@ class tree_reduction {
         return share_filling(values + done, loop_advance(first, done), left, pace);
       const auto next = std::min(pace.block(), left);
       Index i = loop_advance(first, done);
-      for (const auto end = done + next; done != end; ++done, ++i) values[done] = value(map, i);
+      for (const auto end = done + next; done != end; ++done, static_cast<void>(++i))
+        values[done] = value(map, i);
       pace.ran(next);
     }
   }
@@ -189,7 +190,7 @@ class tree_reduction {
     if constexpr (std::integral<At>) {
       return std::invoke(map, i);
     } else {
-      return std::invoke(map, *i);
+      return std::invoke(map, static_cast<typename iteration_of<At>::type>(*i));
     }
   }
   template <class At>

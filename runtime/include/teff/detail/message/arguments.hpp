@@ -82,7 +82,7 @@ void put(Bytes& to, const T& value) {
   if constexpr (has_message_parts<T>) {
     part_by_part(to, message_parts<T>::of(value));
   } else if constexpr (plain<T> || is_boolean<T>()) {
-    to.put(&value, sizeof value);
+    to.put(std::addressof(value), sizeof value);
   } else if constexpr (is_address<T>) {
     expect_to_travel<T>();
   } else if constexpr (is_parts<T>) {

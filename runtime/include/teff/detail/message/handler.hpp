@@ -13,7 +13,6 @@
 #include <string>
 #include <tuple>
 #include <type_traits>
-#include <typeinfo>
 #include <utility>
 
 namespace teff::detail {
@@ -65,13 +64,13 @@ template <class Parameter>
 inline constexpr bool can_receive =
     !std::is_lvalue_reference_v<Parameter> || std::is_const_v<std::remove_reference_t<Parameter>>;
 
-// The name of a type, for errors; the same in all programs of one compiler's ABI.
-[[nodiscard]] std::string type_words(const std::type_info& type);
+// The name of a type in its spelling_of(); the same in all programs of one compiler.
+[[nodiscard]] std::string type_words(const char* spelling);
 
 template <class... Arguments>
 std::string all_type_words() {
   std::string words;
-  ((words += (words.empty() ? "" : ", ") + type_words(typeid(Arguments))), ...);
+  ((words += (words.empty() ? "" : ", ") + type_words(spelling_of<Arguments>())), ...);
   return words;
 }
 

@@ -55,7 +55,6 @@ class replay_core {
   struct own_gang : gang {
     replay_core* core = nullptr;
   };
-  [[nodiscard]] static bool is_over(const void* core) noexcept;
   void start() noexcept;
   void run_part(std::size_t part) noexcept;
   void end() noexcept;
@@ -74,12 +73,11 @@ class replay_core {
   own_gang gang_;
   // The replay in progress.
   part_runner runner_{};
-  place waiter_;
   std::atomic<bool> failed_{false};
   std::mutex mutex_;  // of the next one
   std::exception_ptr error_;
   alignas(128) std::atomic<std::size_t> running_{0};  // parts
-  std::atomic<std::uint32_t> ended_{0};
+  awaited_end ended_;
 };
 
 // The worker of a part. It runs its own list, and that of another worker while its own list waits for it.

@@ -18,11 +18,4 @@ void submit(scheduler&, gang&) noexcept;
 // The gang at work has ended: starts the next one. Only then may the submitter learn of the end.
 void end_gang(scheduler&) noexcept;
 
-// On a worker: returns when `done(what)`, and runs nothing else meanwhile; it spins, then sleeps. The thread
-// that makes `done` true calls published_to() afterwards.
-void block_until(bool (*done)(const void*), const void* what) noexcept;
-// On a worker: calls wait(what), which puts the thread to sleep until another process, for example, wakes it.
-// Nothing else runs on the worker meanwhile.
-void sleep_by(void (*wait)(void*) noexcept, void* what) noexcept;
-
 }  // namespace teff::detail

@@ -4,8 +4,7 @@
 // "Jobs").
 #pragma once
 
-#include <atomic>
-#include <cstdint>
+#include <teff/detail/scheduler/waiting.hpp>
 
 namespace teff::detail {
 
@@ -24,24 +23,13 @@ void submit(scheduler&, job&) noexcept;
 // Worker `index` runs the job, no other does. First in, first out; thread-safe.
 void submit_to(scheduler&, unsigned index, job&) noexcept;
 
-// The runtime whose worker the calling thread is, and that worker's index; null and 0 on other threads.
-struct place {
-  scheduler* runtime = nullptr;
-  unsigned index = 0;
-};
-[[nodiscard]] place here() noexcept;
-
 // A job whose submitter waits for its end. The submitter runs it itself if it can, as a guest
-// (src/scheduler/guests.md); else the submitter sleeps until the job has ended.
+// (src/scheduler/guests.md). The last thing that the job does is ended.come().
 struct awaited_job : job {
-  std::atomic<std::uint32_t> ended{0};
-  place submitter{};       // if it is a worker: it looks for other work until it is woken
-  bool is_awaited = true;  // by a thread that does not run it itself
+  awaited_end ended{};
 };
 
 // Returns when it has ended. Throws runtime_was_shut_down.
 void run_and_wait(scheduler&, awaited_job&);
-// The last thing that the job does: its submitter may be gone when this returns.
-void wake_submitter(awaited_job&) noexcept;
 
 }  // namespace teff::detail

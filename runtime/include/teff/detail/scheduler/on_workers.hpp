@@ -19,10 +19,8 @@ namespace teff::detail {
 // until end_outside() of that request. Null: the thread runs the request itself, as above. Throws as above.
 [[nodiscard]] scheduler* begin_outside();
 // The calling thread waits until the request has ended; it runs the request as a guest if no worker has begun
-// it. `request.is_awaited` since before the submission. Throws forked_process.
+// it. Throws forked_process.
 void end_outside(scheduler&, awaited_job& request);
-// Whether it has ended: then end_outside() returns at once.
-[[nodiscard]] bool has_ended_outside(const awaited_job& request) noexcept;
 
 // Calls body(what) so, or itself. Throws what body throws, too.
 void call_on_default_runtime(void (*body)(void* what), void* what);

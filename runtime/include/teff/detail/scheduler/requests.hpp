@@ -30,8 +30,8 @@ void run_as_activity(const void* of, void (*body)(void*) noexcept, void* what) n
 // Whether the calling thread is a worker of this runtime, with room on its stack for work that it waits for.
 [[nodiscard]] bool has_room_for_awaited(const scheduler*) noexcept;
 
-// On a worker: has a spare thread run the job, whose last act is wake_submitter(), and runs other work until
-// then. False: no spare thread can be had, and nothing has been done. Throws std::bad_alloc.
+// On a worker: has a spare thread run the job, and runs other work until the job has ended. False: no spare
+// thread can be had, and nothing has been done. Throws std::bad_alloc.
 [[nodiscard]] bool run_aside(awaited_job&);
 
 // While it lives, the calling thread blocks. If that is a spare thread that runs requests, another may take

@@ -24,10 +24,11 @@ struct call : awaited_job {
           catch_all(
               [&] {
                 const traced_span span(event_kind::run, name_of<std::remove_cvref_t<F>>());
-                new (&me.value) kept_t<result>(kept_value_of<F>(me.function));
+                ::new (static_cast<void*>(std::addressof(me.value)))
+                    kept_t<result>(kept_value_of<F>(me.function));
               },
               [&] { me.error = std::current_exception(); });
-          wake_submitter(me);
+          me.ended.come();
         }}},
         function(f) {}
   call(const call&) = delete;
@@ -40,7 +41,7 @@ struct call : awaited_job {
       return static_cast<result>(*value);
     } else {
       result taken = std::move(value);
-      std::destroy_at(&value);
+      std::destroy_at(std::addressof(value));
       return taken;
     }
   }

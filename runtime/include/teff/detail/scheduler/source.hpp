@@ -109,13 +109,8 @@ void published(scheduler&) noexcept;
 // The same for something that only worker `index` can do.
 void published_to(scheduler&, unsigned index) noexcept;
 
-// On a worker: runs whatever work there is until `done(what)` is true, work of `awaited` first. With
-// `awaited` a worker that is in the middle of many activities runs no other source's work that another worker
-// may do; so `done` must become true by work of `awaited`, and by work that is done meanwhile by those who
-// wait for it.
-void help_until(bool (*done)(const void*), const void* what, source* awaited = nullptr) noexcept;
 // On a worker: runs some work of this source, as the worker does when it is free. Returns whether it is to be
-// called again: not if there was no work, nor if the source has made way for a request, which help_until()
+// called again: not if there was no work, nor if the source has made way for a request, which a wait
 // begins.
 bool run_here(source&) noexcept;
 

@@ -77,6 +77,8 @@ struct alignas(128) task_account {
   Atomic<std::uint64_t> begun{0};
   // Items that it took, once all that followed from them has been done, or given away.
   Atomic<std::uint64_t> ended{0};
+  // Ends that tasks here hold, less those that were released and that this worker took.
+  Atomic<std::int64_t> held{0};
   // Tasks that its tables know of and that wait for something. Goes with `ended`. Of its place.
   Atomic<std::int64_t> waiting{0};
   // Whether a thread is in the place of the worker: it uses the worker's tables (src/task_source/places.md).
@@ -105,6 +107,10 @@ struct alignas(128) task_account {
     // Relaxed: the message that follows is released, and so is `ended` of the worker that takes it.
     begun.store(begun.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
+  // Of the items that have begun, one more (or less) is an end that is held. Relaxed: only a hint.
+  void count_held(std::int64_t more) noexcept {
+    held.store(held.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+  }
   // All items that the worker took have ended: so many.
   void say_ended(std::uint64_t items) noexcept {
     // Release: all that the tasks did, and what they began, to the thread that finds the source at rest.
@@ -118,16 +124,20 @@ struct alignas(128) task_account {
   }
 };
 
-// Whether every item that has begun has ended, of these accounts and of what came from outside the workers.
+// How many items have begun and not ended, of these accounts and of what came from outside the workers.
 // First what has ended, then what began: rest.md.
 template <class Accounts, class Counter>
-[[nodiscard]] bool all_have_ended(const Accounts& accounts, const Counter& begun_outside) noexcept {
+[[nodiscard]] std::uint64_t items_left(const Accounts& accounts, const Counter& begun_outside) noexcept {
   std::uint64_t ended = 0;
   // seq_cst: against the count of waiters. Acquire: all that the tasks did.
   for (const auto& each : accounts) ended += each.ended.load(std::memory_order_seq_cst);
   std::uint64_t begun = begun_outside.load(std::memory_order_relaxed);
   for (const auto& each : accounts) begun += each.begun.load(std::memory_order_relaxed);
-  return begun == ended;
+  return begun - ended;
+}
+template <class Accounts, class Counter>
+[[nodiscard]] bool all_have_ended(const Accounts& accounts, const Counter& begun_outside) noexcept {
+  return items_left(accounts, begun_outside) == 0;
 }
 
 }  // namespace teff::detail

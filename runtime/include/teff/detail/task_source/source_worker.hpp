@@ -2,6 +2,7 @@
 #pragma once
 
 #include <teff/detail/ready/ready_tasks.hpp>
+#include <teff/detail/scheduler/running_source.hpp>
 #include <teff/detail/task_source/task_source_base.hpp>
 
 #include <cstdint>
@@ -33,12 +34,5 @@ struct source_worker {
   bool runs_what_it_receives = false;
   bool steps_out = false;  // of its place, for the length of a body
 };
-
-// Of the task that the calling thread runs: its source, and its worker's state of that source.
-struct running_source {
-  task_source_base* of = nullptr;
-  source_worker* state = nullptr;
-};
-[[gnu::tls_model("initial-exec")]] inline constinit thread_local running_source running_on;
 
 }  // namespace teff::detail

@@ -28,13 +28,15 @@ namespace teff::detail {
 //   unsigned ends_on(const Worker&, const ready_node&)  the only worker that can end() a task of this one,
 //                                               or any_worker
 //   void end(Worker&, ready_node&) noexcept     the task has ended
+//   void look_for_rest(unsigned) noexcept       that of the base, or one that calls it
 //
 // and has_work(), take_from() and was_taken(), if it calls share_places().
 template <class Derived, class Worker>
 class task_source : public task_source_base {
  public:
   [[nodiscard]] held_end<>* hold_end() override {
-    if (running_on.of != this || running_on.state->running == nullptr) return nullptr;
+    if (running_on.of != this || running_on.state == nullptr || running_on.state->running == nullptr)
+      return nullptr;
     running_task& running = *running_on.state->running;
     if (running.ends) return nullptr;
     return &hold(running, running_on.state->index,
@@ -77,7 +79,15 @@ class task_source : public task_source_base {
   void run_at_once(Worker& here, ready_node* task) noexcept {
     const auto outer = std::exchange(running_on, {this, &here});
     execute(here, task);
+    if (here.ready.sees_own()) [[unlikely]]
+      begin_own_item(here);  // for the tasks that it has left in the worker's queues
     running_on = outer;
+  }
+  // Unless the worker is in the middle of one, begins an item that ends when the worker has run out of work.
+  void begin_own_item(Worker& here) noexcept {
+    if (here.running != nullptr) return;
+    account(here.index).begin_one();
+    ++here.items_received;
   }
   // Whether the task was taken from the place of another worker.
   [[nodiscard]] static bool was_taken(const ready_node& /*task*/) noexcept { return false; }
@@ -134,6 +144,12 @@ class task_source : public task_source_base {
   void look_at_core(Worker& here) noexcept;
   void leave_core(Worker& here) noexcept;
   void compare_kept(Worker& here) noexcept;
+  // The end that was held, an item, is done.
+  void took(Worker& here, held_end<>& held) noexcept {
+    ++here.items_received;
+    account(here.index).count_held(-1);
+    delete &held;
+  }
   bool run_next(Worker& here) noexcept;
   [[nodiscard]] static unsigned next_tasks_a_run(unsigned tasks, std::int64_t took, unsigned most) noexcept;
   void say_ended(Worker& here) noexcept;
@@ -207,8 +223,7 @@ void task_source<Derived, Worker>::come_back(Worker& here) noexcept {
 template <class Derived, class Worker>
 [[gnu::noinline]] bool task_source<Derived, Worker>::ends_with_body(Worker& here, held_end<>& held) noexcept {
   if (!held.release()) return false;
-  ++here.items_received;
-  delete &held;
+  took(here, held);
   return true;
 }
 
@@ -221,8 +236,7 @@ template <class Derived, class Worker>
   while (each != nullptr) {
     auto* const gone = std::exchange(each, each->next);
     derived().end(here, *gone->task);
-    ++here.items_received;
-    delete gone;
+    took(here, *gone);
   }
   return any;
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <teff/detail/scheduler/source.hpp>
-#include <teff/detail/scheduler/waiters.hpp>
+#include <teff/detail/scheduler/waiting.hpp>
 #include <teff/detail/task_source/recycled_memory.hpp>
 #include <teff/detail/task_source/rest.hpp>
 
@@ -37,7 +37,8 @@ class task_source_base : public source {
 
   // Returns when the source has come to rest; then throws what went wrong.
   void wait();
-  // Drops the tasks that have not begun, waits for those that run, and says on stderr that there were some.
+  // Drops the tasks that have not begun, and waits for those that run. Says on stderr that there were some;
+  // of a source that has failed or was cancelled, which error no wait() has thrown.
   void abandon_if_unfinished() noexcept;
   [[nodiscard]] scheduler& runtime() const noexcept { return runtime_; }
   [[nodiscard]] bool has_runtime() const noexcept { return life_.lasts(); }
@@ -70,6 +71,13 @@ class task_source_base : public source {
 
   // Whether nothing goes on (src/task_source/rest.md).
   [[nodiscard]] bool rests() const noexcept { return at_rest(); }
+  // Whether nothing goes on until threads release ends that they hold. A hint, which is right when the
+  // workers have found nothing to do.
+  [[nodiscard]] bool waits_for_held_ends() const noexcept {
+    std::int64_t held = 0;
+    for (const auto& each : accounts_) held += each.held.load(std::memory_order_relaxed);
+    return items_left(accounts_, begun_outside_) == static_cast<std::uint64_t>(held);
+  }
   // Of a source that rests: how many tasks wait for something; and what went wrong, if anything.
   [[nodiscard]] std::uint64_t tasks_left() const noexcept;
   [[nodiscard]] std::exception_ptr failure() noexcept;
@@ -143,23 +151,23 @@ class task_source_base : public source {
     task_source_base& of_;
   };
 
+  // `call`: the function that would wait, in words. Throws graph_waits_for_itself.
+  [[noreturn]] void refuse_to_wait_for_ever(const std::string& call) const;
+
   // Forgets the tasks that wait for something, when the source is at rest. If `named`, returns an error that
   // names some of them, and throws std::bad_alloc; else, and if there were none, returns null.
   virtual std::exception_ptr forget_waiting(bool named) = 0;
 
  private:
-  [[nodiscard]] static bool is_at_rest(const void* source) noexcept;
   // Of a source at rest.
   [[nodiscard]] bool nothing_left() const noexcept;
   void hand_over(held_end<>& held) noexcept;
   [[nodiscard]] bool is_left_behind(unsigned place, std::int64_t now) const noexcept;
   [[nodiscard]] bool look_around(unsigned worker, bool takes) noexcept;
+  void drop_what_is_left() noexcept;
   void wait_for_rest();
   [[nodiscard]] bool help_as_guest();
-  [[nodiscard]] bool comes_to_rest_soon() noexcept;
   void wait_for_rest_on(unsigned worker);
-  // `call`: the function that would wait, in words. Throws graph_waits_for_itself.
-  [[noreturn]] void refuse_to_wait_for_ever(const std::string& call) const;
   [[noreturn, gnu::cold]] static void refuse_without_runtime(const std::string& call);
   std::exception_ptr outcome();
   std::exception_ptr end_of_wait(std::uint64_t ticket);

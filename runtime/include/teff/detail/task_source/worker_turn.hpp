@@ -84,7 +84,7 @@ bool task_source<Derived, Worker>::run(unsigned worker) noexcept {
   running_on = outer;
   if (enters) leave(here);
   if (tasks != 0) return true;
-  if (!nested) look_for_rest(worker);
+  if (!nested) derived().look_for_rest(worker);
   return false;
 }
 
@@ -105,7 +105,7 @@ bool task_source<Derived, Worker>::run_own(unsigned worker) noexcept {
   }
   running_on = outer;
   if (enters) leave(here);
-  if (task == nullptr && !nested) look_for_rest(worker);
+  if (task == nullptr && !nested) derived().look_for_rest(worker);
   return task != nullptr || received;
 }
 
@@ -119,7 +119,7 @@ bool task_source<Derived, Worker>::sees_own_work(unsigned worker) noexcept {
   const bool sees =
       here.ready.sees_own() || !account(worker).released.empty() || derived().sees_messages(here);
   if (enters) leave(here);
-  if (!nested) look_for_rest(worker);
+  if (!nested) derived().look_for_rest(worker);
   return sees;
 }
 
