@@ -344,7 +344,7 @@ class distributed_graph {
                       [&] { part_.fail(std::current_exception(), "key " + detail::key_text(key) + ": "); });
   }
   [[nodiscard]] int rank_of(const Key& key) {
-    const int to = rank_ ? rank_(&key) : 0;
+    const int to = rank_ ? rank_(std::addressof(key)) : 0;
     if (to < 0 || to >= part_.ranks()) [[unlikely]]
       refuse_rank(key, to);
     return to;

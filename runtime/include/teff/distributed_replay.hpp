@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -225,7 +226,7 @@ class distributed_replay {
     return found;
   }
   [[nodiscard]] int checked_rank(const Key& key) {
-    const int where = rank_ ? rank_(&key) : 0;
+    const int where = rank_ ? rank_(std::addressof(key)) : 0;
     if (where < 0 || where >= ranks_.messages().ranks())
       detail::throw_error(misuse("teff::distributed_replay: rank() of the key " + detail::key_text(key) +
                                  " is " + std::to_string(where) + ", and the ranks are 0 to " +

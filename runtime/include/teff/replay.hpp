@@ -114,7 +114,7 @@ class recording {
           own.fulfilled.data() + own.fulfilled_end[task]);
       const detail::observed_here here(
           {parts_->graph.get(), static_cast<detail::release_observer<Key>*>(&observer)});
-      parts_->graph->functions.body(&key);
+      parts_->graph->functions.body(std::addressof(key));
       observer.end();
     };
     expect_parts();

@@ -7,6 +7,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <memory>
 #include <ostream>
 #include <ranges>
 #include <string>
@@ -67,7 +68,7 @@ void print_key(std::ostream& out, const Key& key) {
 template <class Key>
 std::string key_text(const Key& key) {
   return printed([](std::ostream& out, const void* what) { print_key(out, *static_cast<const Key*>(what)); },
-                 &key);
+                 std::addressof(key));
 }
 
 }  // namespace teff::detail

@@ -41,13 +41,13 @@ class keyed_graph final : public graph_core {
     if (running_on.of == this && running_on.state != nullptr) [[likely]] {
       fulfill_from(*static_cast<graph_worker*>(running_on.state), key);
     } else {
-      fulfill_from_elsewhere(&key);
+      fulfill_from_elsewhere(std::addressof(key));
     }
   }
   // The key of a task that depends on nothing. `call`: the function that names it, in words. Throws misuse if
   // the task depends on others, negative_indegree.
   void start(const Key& key, const char* call) {
-    expect_to_start(&key, call);
+    expect_to_start(std::addressof(key), call);
     fulfill(key);
   }
 
@@ -69,15 +69,15 @@ class keyed_graph final : public graph_core {
   [[gnu::always_inline]] inline void fulfill_from(graph_worker& here, const Key& key) {
     if (cancelled()) [[unlikely]]
       return;
-    const unsigned place = functions.place ? functions.place(&key) : any_worker;
+    const unsigned place = functions.place ? functions.place(std::addressof(key)) : any_worker;
     if (place == here.inside) [[likely]] {
       count_in_table<true>(here, key);
     } else if (place == any_worker) {
       count_unplaced(here, key);
     } else if (place == here.index) {
-      count_own(here, &key);
+      count_own(here, std::addressof(key));
     } else {
-      expect_worker(&key, place);
+      expect_worker(std::addressof(key), place);
       send(here, place, key);
     }
   }
@@ -98,8 +98,8 @@ class keyed_graph final : public graph_core {
       if (++found->received >= found->needed) ready_in_table<Placed>(at, *found);
       return;
     }
-    const int indegree = indegree_of(&key);
-    const int priority = priority_of(&key);
+    const int indegree = indegree_of(std::addressof(key));
+    const int priority = priority_of(std::addressof(key));
     graph_node& made = make_node(*at.pool_inside, key);
     begin(made, hash, indegree, priority, counting::own_table);
     at.placed.insert(&made);
@@ -109,7 +109,7 @@ class keyed_graph final : public graph_core {
   template <bool Placed>
   [[gnu::noinline]] void ready_in_table(graph_worker& at, graph_node& task) {
     if (task.received > task.needed) [[unlikely]]
-      return fail_over_fulfilled(&key_of<Key>(task), task.needed);
+      return fail_over_fulfilled(std::addressof(key_of<Key>(task)), task.needed);
     if constexpr (Placed) {
       fail_if_thrown([&] { at.ready.push_own(&task); });
     } else {
@@ -131,20 +131,21 @@ class keyed_graph final : public graph_core {
   void count_unplaced(graph_worker& here, const Key& key) {
     if (counts_by_number()) return count_numbered(here, key);
     if (here.alone) return count_in_table<false>(here, key);
-    count_in_chains(here, hash_(key), &key);
+    count_in_chains(here, hash_(key), std::addressof(key));
   }
   [[gnu::noinline]] void count_numbered(graph_worker& here, const Key& key) {
     using outcome = dense_counters<>::outcome;
     const std::size_t number = number_of(key);
-    const outcome now = counters().count(number, [&] { return indegree_of(&key); }, here.alone);
+    const outcome now =
+        counters().count(number, [&] { return indegree_of(std::addressof(key)); }, here.alone);
     if (now == outcome::counted) return;
     if (now == outcome::waits) return here.count_unplaced(1);
     if (now == outcome::over) [[unlikely]]
-      return fail_over_fulfilled(&key, indegree_of(&key));
+      return fail_over_fulfilled(std::addressof(key), indegree_of(std::addressof(key)));
     if (now == outcome::ready) here.count_unplaced(-1);
     graph_node* ready = nullptr;
     fail_if_thrown([&] {
-      const int priority = priority_of(&key);
+      const int priority = priority_of(std::addressof(key));
       ready = &make_node(here.pool, key);
       begin(*ready, number, 1, priority, counting::counters);
     });
@@ -153,10 +154,10 @@ class keyed_graph final : public graph_core {
   [[nodiscard]] std::size_t number_of(const Key& key) const {
     std::size_t number = 0;
     if constexpr (std::integral<Key>)
-      number = functions.number ? functions.number(&key) : static_cast<std::size_t>(key);
+      number = functions.number ? functions.number(std::addressof(key)) : static_cast<std::size_t>(key);
     else
-      number = functions.number(&key);
-    expect_number(&key, number);
+      number = functions.number(std::addressof(key));
+    expect_number(std::addressof(key), number);
     return number;
   }
 
@@ -169,7 +170,7 @@ class keyed_graph final : public graph_core {
     if (made == nullptr) [[unlikely]]
       made = make_ring(at);
     if (!made->has_room()) [[unlikely]]
-      return send_to_inbox(here, place, &key);
+      return send_to_inbox(here, place, std::addressof(key));
     // Anything that can throw comes before the item begins: else the graph would wait for it.
     if constexpr (travels_plainly<Key>) {
       account(here.index).begin_one();
@@ -216,7 +217,7 @@ class keyed_graph final : public graph_core {
     return here.items_received != before;
   }
   void count_arrived(graph_worker& at, const Key& key) {
-    if (!functions.received || functions.received(&key)) count_in_table<true>(at, key);
+    if (!functions.received || functions.received(std::addressof(key))) count_in_table<true>(at, key);
   }
   [[nodiscard]] bool sees_in_rings(const graph_worker& here) const noexcept override {
     for (const auto& each : here.from) {
@@ -237,7 +238,8 @@ class keyed_graph final : public graph_core {
   [[nodiscard]] std::string text_of(const void* key) const override { return key_text(key_from(key)); }
   [[nodiscard]] int indegree_of_number([[maybe_unused]] std::size_t number) const override {
     if constexpr (std::integral<Key>) {
-      if (const Key key = static_cast<Key>(number); !functions.number) return indegree_of(&key);
+      if (const Key key = static_cast<Key>(number); !functions.number)
+        return indegree_of(std::addressof(key));
     }
     return -1;
   }

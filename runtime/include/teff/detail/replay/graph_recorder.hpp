@@ -124,7 +124,7 @@ class graph_recorder {
   void run(const Key& key) {
     running_body observer(logs_[here().index], next_, key);
     const observed_here here({&graph_, static_cast<release_observer<Key>*>(&observer)});
-    body_(&key);
+    body_(std::addressof(key));
   }
 
   [[nodiscard]] std::unordered_map<Key, replay_task, Hash> all_places() const {
