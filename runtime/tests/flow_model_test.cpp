@@ -16,28 +16,6 @@ namespace {
 using checked::checker;
 using checked::plain;
 
-// Faults that the checker must find.
-template <class T>
-struct without_release : checked::atomic<T> {
-  using checked::atomic<T>::atomic;
-  T fetch_sub(T value, std::memory_order) {
-    return checked::atomic<T>::fetch_sub(value, std::memory_order_acquire);
-  }
-  T exchange(T value, std::memory_order) {
-    return checked::atomic<T>::exchange(value, std::memory_order_acquire);
-  }
-};
-template <class T>
-struct without_acquire : checked::atomic<T> {
-  using checked::atomic<T>::atomic;
-  T load(std::memory_order) const { return checked::atomic<T>::load(std::memory_order_relaxed); }
-  T fetch_sub(T value, std::memory_order) {
-    return checked::atomic<T>::fetch_sub(value, std::memory_order_release);
-  }
-  bool compare_exchange_strong(T& expected, T desired, std::memory_order, std::memory_order) {
-    return checked::atomic<T>::compare_exchange_strong(expected, desired, std::memory_order_release);
-  }
-};
 // Two steps instead of one read-modify-write.
 template <class T>
 struct not_atomic : checked::atomic<T> {
@@ -130,10 +108,10 @@ TEST(flow_model, readers_wait_for_the_writer_before_them_and_the_next_writer_for
   expect_no_fault(check_groups<checked::atomic>(4));
 }
 TEST(flow_model, finds_an_end_that_is_not_released) {
-  EXPECT_NE(check_groups<without_release>(4).fault, "");
+  EXPECT_NE(check_groups<checked::without_release>(4).fault, "");
 }
 TEST(flow_model, finds_a_release_that_is_not_acquired) {
-  EXPECT_NE(check_groups<without_acquire>(4).fault, "");
+  EXPECT_NE(check_groups<checked::without_acquire>(4).fault, "");
 }
 TEST(flow_model, finds_a_count_that_is_not_atomic) {
   EXPECT_NE(check_groups<not_atomic>(4).fault, "");
@@ -176,7 +154,7 @@ TEST(flow_model, a_lock_has_one_holder_and_forgets_no_task) {
   expect_no_fault(check_lock<checked::atomic>(3));
 }
 TEST(flow_model, finds_a_lock_that_is_not_acquired) {
-  EXPECT_NE(check_lock<without_acquire>(3).fault, "");
+  EXPECT_NE(check_lock<checked::without_acquire>(3).fault, "");
 }
 TEST(flow_model, finds_a_lock_whose_waiters_are_taken_in_two_steps) {
   EXPECT_NE(check_lock<not_atomic>(3).fault, "");
@@ -230,7 +208,7 @@ TEST(flow_model, turns_come_once_and_in_order) {
   expect_no_fault(check_turns<checked::atomic>(3));
 }
 TEST(flow_model, finds_turns_that_are_not_released) {
-  EXPECT_NE(check_turns<without_release>(3).fault, "");
+  EXPECT_NE(check_turns<checked::without_release>(3).fault, "");
 }
 TEST(flow_model, finds_turns_that_are_given_in_two_steps) {
   EXPECT_NE(check_turns<not_atomic>(3).fault, "");

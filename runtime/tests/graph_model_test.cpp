@@ -22,16 +22,6 @@ namespace {
 using checked::checker;
 using checked::plain;
 
-// An atomic whose stores release nothing: a fault that the tests put in.
-template <class T>
-struct careless_atomic : checked::atomic<T> {
-  using checked::atomic<T>::atomic;
-  void store(T value, std::memory_order) { checked::atomic<T>::store(value, std::memory_order_relaxed); }
-  bool compare_exchange_strong(T& expected, T desired, std::memory_order, std::memory_order) {
-    return checked::atomic<T>::compare_exchange_strong(expected, desired, std::memory_order_relaxed);
-  }
-};
-
 // ---- Messages ----
 
 // A message whose copying the checker watches.
@@ -89,7 +79,7 @@ TEST(message_ring_model, messages_arrive_whole_and_once_also_where_the_ring_is_f
 }
 
 TEST(message_ring_model, finds_a_flag_that_does_not_release_its_message) {
-  EXPECT_NE(check_ring<careless_atomic>(1, 3).fault, "");
+  EXPECT_NE(check_ring<checked::without_release>(1, 3).fault, "");
 }
 
 // ---- Keys without a place ----
@@ -301,17 +291,17 @@ TEST(key_chains_model, a_key_of_a_bucket_that_is_split_is_found_until_its_task_h
 
 TEST(key_chains_model, finds_a_bucket_that_is_split_without_release) {
   EXPECT_NE(
-      check_chains<careless_atomic>(
+      check_chains<checked::without_release>(
           {.fulfilled = {{0, 1}, {1, 0}}, .needed = {2, 2}, .runs = {1, 1}, .over = {0, 0}, .grows_to = 4}, 4)
           .fault,
       "");
 }
 
 TEST(key_chains_model, finds_a_chain_that_is_put_back_without_release) {
-  EXPECT_NE(
-      check_chains<careless_atomic>({.fulfilled = {{0}, {0}}, .needed = {2}, .runs = {1}, .over = {0}}, 3)
-          .fault,
-      "");
+  EXPECT_NE(check_chains<checked::without_release>(
+                {.fulfilled = {{0}, {0}}, .needed = {2}, .runs = {1}, .over = {0}}, 3)
+                .fault,
+            "");
 }
 
 // ---- Counters of numbered keys ----
@@ -472,7 +462,7 @@ TEST(ready_deque_model, every_task_is_taken_or_stolen_once_also_while_the_deque_
 }
 
 TEST(ready_deque_model, finds_an_owner_that_takes_without_a_fence) {
-  EXPECT_NE(check_deque<careless_atomic>(1, 4).fault, "");
+  EXPECT_NE(check_deque<checked::without_release>(1, 4).fault, "");
 }
 
 // ---- A message to a worker that goes to sleep ----

@@ -152,14 +152,17 @@ checker::outcome check_threads(const std::function<std::shared_ptr<World>()>& ma
       preemptions, most_interleavings);
 }
 
+// A fault that the checker must find: none, or operations that only release or acquire do not.
+enum class weakness { none, no_release, no_acquire };
+
 // std::atomic for the program under test.
-template <class T>
-class atomic {
+template <class T, weakness Weak>
+class weak_atomic {
  public:
-  constexpr atomic() noexcept : value_{} {}
-  constexpr atomic(T value) noexcept : value_(value) {}
-  atomic(const atomic&) = delete;
-  atomic& operator=(const atomic&) = delete;
+  constexpr weak_atomic() noexcept : value_{} {}
+  constexpr weak_atomic(T value) noexcept : value_(value) {}
+  weak_atomic(const weak_atomic&) = delete;
+  weak_atomic& operator=(const weak_atomic&) = delete;
 
   T load(std::memory_order order = std::memory_order_seq_cst) const {
     auto& here = checker::now();
@@ -231,10 +234,14 @@ class atomic {
     T value;
   };
   static bool acquires(std::memory_order order) {
-    return order != std::memory_order_relaxed && order != std::memory_order_release;
+    if (order == std::memory_order_seq_cst) return true;
+    return Weak != weakness::no_acquire && order != std::memory_order_relaxed &&
+           order != std::memory_order_release;
   }
   static bool releases(std::memory_order order) {
-    return order != std::memory_order_relaxed && order != std::memory_order_acquire;
+    if (order == std::memory_order_seq_cst) return true;
+    return Weak != weakness::no_release && order != std::memory_order_relaxed &&
+           order != std::memory_order_acquire;
   }
   static void join(vector_clock& into, const vector_clock& other) {
     for (std::size_t i = 0; i < other.size(); ++i) into[i] = std::max(into[i], other[i]);
@@ -260,6 +267,12 @@ class atomic {
   vector_clock released_{};
   std::vector<pending_store> pending_;  // oldest first
 };
+template <class T>
+using atomic = weak_atomic<T, weakness::none>;
+template <class T>
+using without_release = weak_atomic<T, weakness::no_release>;
+template <class T>
+using without_acquire = weak_atomic<T, weakness::no_acquire>;
 
 // Data that are not atomic: happens-before must order the accesses of two threads.
 class plain {

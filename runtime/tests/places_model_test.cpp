@@ -14,15 +14,6 @@ namespace {
 
 using checked::checker;
 
-// An atomic whose stores release nothing.
-template <class T>
-struct careless_atomic : checked::atomic<T> {
-  using checked::atomic<T>::atomic;
-  void store(T value, std::memory_order order = std::memory_order_seq_cst) {
-    checked::atomic<T>::store(value, order == std::memory_order_release ? std::memory_order_relaxed : order);
-  }
-};
-
 struct faults {
   bool thief_enters = true;
   bool taken_task_is_an_item = true;
@@ -106,7 +97,7 @@ TEST(places_model, finds_a_worker_that_does_not_come_back_to_its_place) {
 }
 
 TEST(places_model, finds_a_place_that_is_left_without_a_release) {
-  EXPECT_NE(check<careless_atomic>({}).fault, "");
+  EXPECT_NE(check<checked::without_release>({}).fault, "");
 }
 
 }  // namespace

@@ -18,17 +18,6 @@ namespace {
 using checked::checker;
 using checked::futex;
 
-template <class T>
-struct without_release : checked::atomic<T> {
-  using checked::atomic<T>::atomic;
-  void store(T value, std::memory_order) { checked::atomic<T>::store(value, std::memory_order_relaxed); }
-};
-template <class T>
-struct without_acquire : checked::atomic<T> {
-  using checked::atomic<T>::atomic;
-  T load(std::memory_order) const { return checked::atomic<T>::load(std::memory_order_relaxed); }
-};
-
 // Two columns of a stencil, one for each worker, which keep the outputs of two steps. Each task waits for the
 // other column's task of the step before. A column has one flag, or one for each of its two outputs.
 template <template <class> class Atomic = checked::atomic, int Flags = 1>
@@ -111,8 +100,8 @@ TEST(replay_model, a_worker_that_sleeps_hears_of_a_failure) {
 }
 
 TEST(replay_model, finds_a_flag_that_is_raised_without_release_or_read_without_acquire) {
-  EXPECT_NE(check_columns<columns<without_release>>(2, 3).fault, "");
-  EXPECT_NE(check_columns<columns<without_acquire>>(2, 3).fault, "");
+  EXPECT_NE(check_columns<columns<checked::without_release>>(2, 3).fault, "");
+  EXPECT_NE(check_columns<columns<checked::without_acquire>>(2, 3).fault, "");
 }
 
 TEST(replay_model, finds_a_worker_that_goes_on_an_iteration_too_early) {
@@ -249,7 +238,7 @@ TEST(replay_model, workers_run_each_others_lists_in_order_and_each_task_once) {
 
 TEST(replay_model, finds_a_list_that_is_taken_in_two_steps_or_left_without_release) {
   EXPECT_NE(check_lists<in_two_steps>(false, lists<>::none).fault, "");
-  EXPECT_NE(check_lists<without_release>(false, lists<>::none).fault, "");
+  EXPECT_NE(check_lists<checked::without_release>(false, lists<>::none).fault, "");
 }
 
 TEST(replay_model, finds_a_list_that_is_left_without_a_wake_of_its_own_worker) {

@@ -217,9 +217,9 @@ int teff_flow_task_for(teff_flow* flow, int64_t first, int64_t last, size_t chun
                        int (*body)(int64_t begin, int64_t end, void* context), void* context, size_t bytes);
 
 // Returns when all tasks have ended. A worker runs tasks while it waits. The flow can be used again. Returns
-// what the first body returned that did not return 0: tasks that had not begun by then were dropped. In a body of
-// the flow, it waits for the inner tasks that the body has made. Returns teff_misused if there is no flow, and in
-// a chunk of a worksharing task. Returns teff_graph_waits_for_itself, teff_forked_process.
+// what the first body returned that did not return 0: tasks that had not begun by then were dropped. In a
+// body of the flow, it waits for the inner tasks that the body has made. Returns teff_misused if there is no
+// flow, and in a chunk of a worksharing task. Returns teff_graph_waits_for_itself, teff_forked_process.
 int teff_flow_wait(teff_flow* flow);
 
 // Returns when a task with these accesses could begin. Tasks that touch other memory may still run. Returns
