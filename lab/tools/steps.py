@@ -170,7 +170,7 @@ CHECKS = (
         thorough=True,
         apt=(_CLANG_APT, _CLANG_RT_APT),
     ),
-    Check("tsan", "ctest under the thread sanitizer", _tsan, thorough=True),
+    Check("tsan", "ctest under the thread sanitizer", _tsan, thorough=True, apt=(_CLANG_APT, _CLANG_RT_APT)),
 )
 
 
