@@ -222,7 +222,7 @@ def twice(shop):
     endless = "echo it runs; sleep 1000 & wait"
     return shop.ask("sh", "-c", endless) + shop.ask("sh", "-c", endless)
 
-steps.CHECKS = tuple(Check(name, "", twice, builds=False) for name in ("one", "two", "three"))
+steps.CHECKS = tuple(Check(name, "", twice, builds=False) for name in ("one", "two", "three", "four"))
 running.ensure = lambda *_, **__: {}
 running.usable_cores = lambda: 2
 unseen = Console(file=io.StringIO())
@@ -230,9 +230,22 @@ running.run_checks(Registry(Path(sys.argv[1])), [], quick=False, results=unseen,
 """
 
 
+def test_a_step_lets_others_end_first_and_asks_for_none_of_them(checks: Callable[..., tuple[int, list[str]]]) -> None:
+    ended: list[str] = []
+
+    def builds(shop: Workshop) -> Count:
+        ended.append(shop.log.stem)
+        return PASSED
+
+    made = [Check("late", "", builds, behind=("early",)), Check("early", "", builds)]
+    assert checks(made)[0] == 0
+    assert ended == ["test-early", "test-late"]
+    assert [check.name for check in chosen(["late"], quick=False)] == ["late"]
+
+
 def test_an_interrupt_ends_all_steps_and_what_they_started(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", INTERRUPTED, tmp_path], stderr=subprocess.PIPE, text=True) as process:
-        logs = [tmp_path / ".teff" / "log" / f"test-{name}.log" for name in ("one", "two")]
+        logs = [tmp_path / ".teff" / "log" / f"test-{name}.log" for name in ("one", "two", "three")]
         while not all(log.is_file() and "\nit runs\n" in log.read_text() for log in logs):
             Event().wait(0.05)
         members = family(process.pid)
@@ -240,4 +253,4 @@ def test_an_interrupt_ends_all_steps_and_what_they_started(tmp_path: Path) -> No
         _, said = process.communicate(timeout=60)
     assert "KeyboardInterrupt" in said
     assert not psutil.wait_procs(members, timeout=10)[1]
-    assert not (tmp_path / ".teff" / "log" / "test-three.log").exists()
+    assert not (tmp_path / ".teff" / "log" / "test-four.log").exists()

@@ -29,7 +29,8 @@ class Check:
     """A step of `teff test`. `thorough` steps are left out by --quick; one that `builds` needs a compiler and the
     systems' packages. A step `of_systems` runs only if it is named, with names of systems behind it.
 
-    It begins when the steps named in `after` have ended, well or badly. `apt`: the Debian packages of its tools.
+    It begins when the steps named in `after` have ended, well or badly, and runs them first. It lets the steps named in
+    `behind` end first if they run, too. `apt`: the Debian packages of its tools.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Check:
     thorough: bool = False
     builds: bool = True
     after: tuple[str, ...] = ()
+    behind: tuple[str, ...] = ()
     of_systems: bool = False
     apt: tuple[str, ...] = ()
 
@@ -162,15 +164,14 @@ CHECKS = (
     Check("unit", "ctest of the release build", _unit, after=("build",), apt=(_CLANG_APT,)),
     Check("lab", "pytest of the lab", _lab, after=("build",), apt=("chromium", "fonts-dejavu-core", "git")),
     Check("systems", "the adapters of the systems named behind it", _systems, of_systems=True),
-    Check("clang", "by clang++ what asan does not", _clang, thorough=True, apt=(_CLANG_APT, _CLANG_RT_APT)),
-    Check(
-        "asan",
-        "ctest under address and undefined-behaviour sanitizers",
-        _asan,
-        thorough=True,
-        apt=(_CLANG_APT, _CLANG_RT_APT),
+    *(
+        Check(name, about, run, thorough=True, behind=("build",), apt=(_CLANG_APT, _CLANG_RT_APT))
+        for name, about, run in (
+            ("asan", "ctest under address and undefined-behaviour sanitizers", _asan),
+            ("tsan", "ctest under the thread sanitizer", _tsan),
+            ("clang", "by clang++ what the sanitizers do not", _clang),
+        )
     ),
-    Check("tsan", "ctest under the thread sanitizer", _tsan, thorough=True, apt=(_CLANG_APT, _CLANG_RT_APT)),
 )
 
 
