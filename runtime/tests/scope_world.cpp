@@ -9,7 +9,7 @@ namespace teff::test {
 
 void task_slot::thiefs_word::store(std::uint32_t value, std::memory_order order) {
   const bool careless = world::seeded == fault::moves_out_without_release && value == slot_state::moved_out;
-  atomic::store(value, careless ? std::memory_order_relaxed : order);
+  weak_atomic::store(value, careless ? std::memory_order_relaxed : order);
 }
 
 // ---- Parts of a scope ----
