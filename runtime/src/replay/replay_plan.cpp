@@ -15,7 +15,7 @@ namespace teff::detail {
 std::vector<std::size_t> in_order(const std::vector<std::uint32_t>& tasks) {
   std::vector<std::size_t> order(tasks.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::size_t at) { return tasks[at]; });
+  std::ranges::sort(order, {}, [&](std::size_t at) { return std::pair(tasks[at], at); });
   return order;
 }
 

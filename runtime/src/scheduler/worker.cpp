@@ -3,6 +3,7 @@
 
 #include <teff/detail/scheduler/core_share.hpp>
 #include <teff/detail/scheduler/release_observer.hpp>
+#include <teff/detail/scheduler/running_source.hpp>
 
 #include "platform/relax.hpp"
 #include "platform/stack_overflow.hpp"
@@ -17,6 +18,9 @@
 namespace teff::detail {
 
 constinit thread_local local_deque self;
+constinit thread_local core_share<> this_core;
+constinit thread_local observed_task observed;
+constinit thread_local running_source running_on;
 
 worker::worker(scheduler& all, unsigned index, std::size_t stack_size, trace_ring* ring)
     : all_(all),

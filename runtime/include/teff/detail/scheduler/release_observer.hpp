@@ -24,6 +24,7 @@ struct observed_task {
   const source* of = nullptr;
   void* observer = nullptr;
 };
-[[gnu::tls_model("initial-exec")]] inline constinit thread_local observed_task observed;
+// As `self`: one in the process, also where a program hides its inline variables.
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local observed_task observed;
 
 }  // namespace teff::detail

@@ -13,6 +13,7 @@ struct running_source {
   source* of = nullptr;
   source_worker* state = nullptr;
 };
-[[gnu::tls_model("initial-exec")]] inline constinit thread_local running_source running_on;
+// As `self`: one in the process, also where a program hides its inline variables.
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local running_source running_on;
 
 }  // namespace teff::detail
