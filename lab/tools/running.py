@@ -1,4 +1,4 @@
-"""Runs the steps of `teff test`, three at a time, and closes with one line that counts them all.
+"""Runs the steps of `teff test`, two at a time, and closes with one line that counts them all.
 
 Nothing that the steps check is a time, so they may slow each other down. Each writes to a separate log; the user sees
 its output in one piece, when it has ended.
@@ -32,7 +32,7 @@ from tools.counting import BROKEN, Count
 from tools.steps import Check, chosen, systems_among
 from tools.workshop import SkippedError, Workshop
 
-STEPS_AT_A_TIME = 3  # one builds on all cores, another tests, and the lab mostly waits
+STEPS_AT_A_TIME = 2  # one builds on all cores, another tests
 SHOWN_LINES = 60  # of a failed step's output
 _LONGEST_LINE = 400  # of these: a command may name every file
 _PATIENCE = 10.0  # seconds that steps have to end in after Ctrl-C
@@ -125,7 +125,7 @@ def _side_by_side(
     ended: Queue[Outcome] = Queue()
     threads: list[Thread] = []
     display = Display(console)
-    at_a_time = min(STEPS_AT_A_TIME, usable_cores() + 1)
+    at_a_time = min(STEPS_AT_A_TIME, usable_cores())
     try:
         while waiting or display.running:
             while len(display.running) < at_a_time and (check := _next(waiting, display.running)):
