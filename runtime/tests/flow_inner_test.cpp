@@ -1,4 +1,4 @@
-// Inner tasks of a flow: where they are made, who waits for them, and on which stack they run.
+// Inner tasks of a flow: where they are made, what waits for them, and on which stack they run.
 #include <gtest/gtest.h>
 #include <teff/attach.hpp>
 #include <teff/blocking.hpp>
