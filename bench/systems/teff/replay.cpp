@@ -81,7 +81,6 @@ class execution {
  private:
   /// The facts that a worker needs about a task.
   struct prepared_task {
-    teff::graphs::worker* worker = nullptr;
     std::span<std::byte> output;
     std::vector<input> inputs;
   };
@@ -120,12 +119,12 @@ class execution {
 
   void execute(const key& k, std::int64_t timestep) {
     const auto graph = static_cast<std::size_t>(k[0]);
-    const prepared_task& task = tasks_[graph].at(timestep, k[2], scratch_[of(k).owner(k[2])].task,
+    const unsigned worker = *teff::worker_index();  // which may run the tasks of another one
+    const prepared_task& task = tasks_[graph].at(timestep, k[2], scratch_[worker].task,
                                                  std::bind_front(&execution::look_up, this, graph));
-    task.worker->execute(graph, timestep, k[2], task.output, task.inputs);
+    work_.worker(static_cast<int>(worker)).execute(graph, timestep, k[2], task.output, task.inputs);
   }
   void look_up(std::size_t graph, std::int64_t timestep, std::int64_t point, prepared_task& task) {
-    task.worker = &work_.worker(static_cast<int>(columns_[graph]->owner(point)));
     task.output = results_[graph].output(timestep, point);
     task.inputs.clear();
     for (const std::int64_t each : work_.table(graph).inputs(timestep, point))
@@ -136,8 +135,7 @@ class execution {
   void fulfill_successors(const key& k) {
     const std::int32_t next = k[1] + 1;
     if (next == end_ && end_ != period_.first + period_.length) return;
-    const owned_columns& here = of(k);
-    for (const std::int32_t each : here.after(k[1], k[2], scratch_[here.owner(k[2])].next).points)
+    for (const std::int32_t each : of(k).after(k[1], k[2], scratch_[*teff::worker_index()].next).points)
       graph_.fulfill({k[0], next, each});
   }
 
