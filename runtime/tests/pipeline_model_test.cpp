@@ -187,6 +187,7 @@ struct checked_worker {
   static inline int tokens_between_looks = 2;
   static void relax() {}
   static void look_outside() {}
+  static bool is_alone() { return false; }
 
   static bool asked() {
     auto& all = world::now();

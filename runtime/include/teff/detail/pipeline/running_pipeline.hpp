@@ -38,6 +38,8 @@ struct pipeline_worker {
 
   // Whether another worker wants a share. False on a thread that is no worker.
   static bool asked() noexcept { return self.asked() && self.asked_to_share() && self.head() != nullptr; }
+  // Whether there is no other worker.
+  static bool is_alone() noexcept { return self.is_alone; }
   // To be called if asked() was true: runs a request that waits.
   static void look_outside() noexcept { detail::look_outside(); }
   // Between two looks at the same word.
@@ -241,7 +243,8 @@ class running_pipeline {
   // Returns false if the walk shares from now on.
   template <std::size_t Index, class Lone>
   bool carry_alone(argument<Index>&& value, Lone& lone, walk_pace& pace) {
-    if (Worker::asked() && state_.most_tokens() > 1 && lone.worth_sharing()) [[unlikely]] {
+    if (Worker::asked() && !Worker::is_alone() && state_.most_tokens() > 1 && lone.worth_sharing())
+        [[unlikely]] {
       begin_sharing<Index>(std::make_index_sequence<count>{});
       pace.restart();
       carry<Index>(std::move(value), 0, pace);
