@@ -11,6 +11,7 @@
 // - The destructor of a future neither blocks nor cancels: the submitted task runs all the same, and its
 //   value or exception is lost. The runtime's shutdown waits for it.
 // - when_all() and when_any() make one future of several; a coroutine can `co_await` one, and return one.
+// - A promise gives a future its value from any thread.
 // - A future costs one allocation.
 #pragma once
 
