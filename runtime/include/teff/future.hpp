@@ -134,7 +134,7 @@ class future {
 //   teff::future<answer> later = made.get_future();
 //   library.ask(question, [made = std::move(made)](answer a) mutable { made.set_value(std::move(a)); });
 //
-// The future belongs to no runtime: what follows it by then() runs on the thread that gives the value.
+// The future belongs to no runtime: the thread that gives the value calls the closure given to then().
 // If the promise ends without a value, the future throws broken_promise.
 template <class T>
 class promise {

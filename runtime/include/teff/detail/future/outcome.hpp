@@ -44,7 +44,8 @@ class shared_outcome : public made_of_others {
   // forked_process.
   void wait();
   // The same, but not longer than until `deadline`, and with nothing else meanwhile: on a worker as
-  // blocking(). Whether it is there. Throws forked_process, what blocking() throws.
+  // blocking(). Returns whether it is there. It throws
+  // forked_process and what blocking() throws.
   [[nodiscard]] bool wait_until(std::chrono::steady_clock::time_point deadline);
   // Whether it is not there, and a process of which this is a child by fork() has what was to bring it.
   [[nodiscard]] bool is_lost() const noexcept { return brought_in_ != this_process() && !ended(); }
