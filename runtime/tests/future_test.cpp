@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -622,6 +623,105 @@ TEST(coroutine, that_is_dropped_runs_to_its_end_and_is_destroyed) {
   }
   EXPECT_EQ(ended, 100);
   EXPECT_EQ(alive, 0);
+}
+
+// ---- Promises, and waits for a time ----
+
+TEST(promise, gives_its_future_a_value_from_any_thread) {
+  on_runtimes([](runtime& rt) {
+    promise<std::unique_ptr<int>> made;
+    auto later = made.get_future();
+    EXPECT_FALSE(later.ready());
+    std::thread other([&made] { made.set_value(std::make_unique<int>(7)); });
+    EXPECT_EQ(rt.run([&] { return *later.get(); }), 7);
+    other.join();
+
+    int target = 1;
+    promise<int&> of_reference;
+    auto reference = of_reference.get_future();
+    rt.submit([&] { of_reference.set_value(target); }).get();
+    reference.get() = 2;
+    EXPECT_EQ(target, 2);
+
+    promise<void> of_nothing;
+    auto nothing = of_nothing.get_future();
+    of_nothing.set_value();
+    nothing.get();
+  });
+}
+
+TEST(promise, gives_its_future_an_exception_or_breaks) {
+  promise<int> fails;
+  auto failed = fails.get_future();
+  fails.set_exception(std::make_exception_ptr(std::out_of_range("of the library")));
+  EXPECT_THROW(failed.get(), std::out_of_range);
+
+  std::optional<promise<int>> ends(std::in_place);
+  auto broken = ends->get_future();
+  ends.reset();
+  EXPECT_THROW(broken.get(), broken_promise);
+
+  promise<int> first;
+  auto of_first = first.get_future();
+  first = promise<int>();  // which ends the first one
+  EXPECT_THROW(of_first.get(), broken_promise);
+}
+
+TEST(promise, has_one_future_and_gives_one_value) {
+  promise<int> made;
+  auto later = made.get_future();
+  EXPECT_THROW(static_cast<void>(made.get_future()), misuse);
+  made.set_value(1);
+  EXPECT_THROW(made.set_value(2), misuse);
+  EXPECT_THROW(made.set_exception(nullptr), misuse);
+  EXPECT_EQ(later.get(), 1);
+}
+
+TEST(promise, calls_what_follows_on_the_thread_that_gives_the_value) {
+  promise<int> made;
+  auto where = made.get_future().then([](int) { return std::this_thread::get_id(); });
+  made.set_value(1);
+  EXPECT_EQ(where.get(), std::this_thread::get_id());
+}
+
+TEST(future, is_waited_for_no_longer_than_a_time) {
+  on_runtimes([](runtime& rt) {
+    promise<int> made;
+    auto later = made.get_future();
+    const auto never_comes = [&] {
+      EXPECT_FALSE(later.wait_for(std::chrono::milliseconds(-1)));
+      EXPECT_FALSE(later.wait_for(std::chrono::duration<double, std::micro>(1.5)));
+      EXPECT_FALSE(later.wait_until(std::chrono::system_clock::now()));
+    };
+    never_comes();
+    rt.run(never_comes);
+    std::thread other([&made] { made.set_value(3); });
+    EXPECT_TRUE(later.wait_for(std::chrono::hours::max()));
+    other.join();
+    EXPECT_TRUE(later.wait_for(std::chrono::seconds(0)));
+    EXPECT_EQ(later.get(), 3);
+  });
+}
+
+// On the only worker, too: another thread runs the request meanwhile.
+TEST(future, of_a_request_comes_while_a_task_waits_for_a_time) {
+  on_runtimes([](runtime& rt) {
+    const int got = rt.run([&] {
+      auto later = rt.submit([] { return fib(10); });
+      EXPECT_TRUE(later.wait_for(std::chrono::hours(1)));
+      return later.get();
+    });
+    EXPECT_EQ(got, 55);
+  });
+}
+
+TEST(future, keeps_nothing_of_waits_that_have_timed_out) {
+  promise<int> made;
+  auto later = made.get_future();
+  EXPECT_FALSE(later.wait_for(std::chrono::microseconds(1)));
+  const auto before = allocations();
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(later.wait_for(std::chrono::microseconds(1)));
+  EXPECT_EQ(allocations(), before);
 }
 
 }  // namespace

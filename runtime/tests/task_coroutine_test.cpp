@@ -1,6 +1,7 @@
 // Bodies of a flow's tasks that are coroutines and await events.
 #include <teff/attach.hpp>
 #include <teff/flow.hpp>
+#include <teff/future.hpp>
 #include <teff/task_coroutine.hpp>
 
 #include <array>
@@ -8,6 +9,8 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "workers.hpp"
@@ -229,6 +232,52 @@ TEST(task_coroutine, that_another_function_calls_ends_the_program_with_the_way_o
         f.wait();
       },
       line);
+}
+
+TEST(task_coroutine, awaits_futures_and_has_their_values_and_exceptions) {
+  on_runtimes([](runtime& rt) {
+    flow f{rt};
+    auto of_request = rt.submit([] { return std::make_shared<int>(3); });
+    promise<int> given;
+    auto of_promise = given.get_future();
+    promise<void> broken;
+    auto fails = broken.get_future();
+    const auto shared = std::make_shared<int>(0);
+    int a = 0;
+    int b = 0;
+    f.task(out(a), [&, shared]() -> task_coroutine {
+      const auto three = co_await of_request;
+      a = *three + co_await std::move(of_promise) + *shared;
+      try {
+        co_await fails;
+      } catch (const broken_promise&) {
+        a = -a;
+      }
+    });
+    f.task(in(a), [&] { b = a; });
+    std::thread other([&] {
+      given.set_value(4);
+      static_cast<void>(promise<void>(std::move(broken)));
+    });
+    f.wait();
+    other.join();
+    EXPECT_EQ(b, -7);
+    EXPECT_EQ(shared.use_count(), 1);
+  });
+}
+
+// The worker is free meanwhile: also the only one runs the task that gives the value.
+TEST(task_coroutine, leaves_its_worker_while_it_awaits_a_future) {
+  runtime rt{{.workers = 1}};
+  flow f{rt};
+  promise<int> given;
+  auto later = given.get_future();
+  int a = 0;
+  int b = 0;
+  f.task(out(a), [&]() -> task_coroutine { a = co_await later; });
+  f.task(out(b), [&] { given.set_value(5); });
+  f.wait();
+  EXPECT_EQ(a, 5);
 }
 
 }  // namespace

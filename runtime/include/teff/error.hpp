@@ -19,6 +19,12 @@ struct request_stopped : std::runtime_error {
   request_stopped() : std::runtime_error("teff::runtime::submit: stopped before it had begun") {}
 };
 
+// A promise ended and had given its future neither a value nor an exception.
+struct broken_promise : std::runtime_error {
+  broken_promise()
+      : std::runtime_error("teff::promise: ended without a value: set_value() was never called") {}
+};
+
 // A task waits for a future where that could never end: the future's task waits for the waiting task,
 // directly or through others. Or the future is made of such futures (then, when_all, when_any, a coroutine).
 struct future_waits_for_itself : misuse {

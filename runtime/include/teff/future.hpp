@@ -11,6 +11,7 @@
 // - The destructor of a future neither blocks nor cancels: the submitted task runs all the same, and its
 //   value or exception is lost. The runtime's shutdown waits for it.
 // - when_all() and when_any() make one future of several; a coroutine can `co_await` one, and return one.
+// - A promise gives a future its value from any thread.
 // - A future costs one allocation.
 #pragma once
 
@@ -22,8 +23,10 @@
 #include <teff/detail/private_access.hpp>
 #include <teff/error.hpp>
 
+#include <chrono>
 #include <concepts>
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <ranges>
@@ -67,6 +70,17 @@ class future {
   // returns to this wait when that has ended. Any other thread may also run what it waits for, as a worker,
   // if that has not begun; else it sleeps. Throws future_waits_for_itself.
   void wait() const { checked().wait(); }
+
+  // Returns when ready(), or after `most`, or at `deadline`; says whether ready(). It runs nothing meanwhile:
+  // on a worker it is a call of blocking(). Throws std::bad_alloc.
+  template <class Rep, class Period>
+  [[nodiscard]] bool wait_for(std::chrono::duration<Rep, Period> most) const {
+    return checked().wait_until(detail::deadline_after(most));
+  }
+  template <class Clock, class Duration>
+  [[nodiscard]] bool wait_until(std::chrono::time_point<Clock, Duration> deadline) const {
+    return wait_for(deadline - Clock::now());
+  }
 
   // As wait(), then returns the value or throws the exception. Once.
   T get() {
@@ -112,6 +126,70 @@ class future {
   }
 
   detail::outcome_owner<T> outcome_;
+};
+
+// Gives a value to a future, from any thread: a callback of another library, an event loop.
+//
+//   teff::promise<answer> made;
+//   teff::future<answer> later = made.get_future();
+//   library.ask(question, [made = std::move(made)](answer a) mutable { made.set_value(std::move(a)); });
+//
+// The future belongs to no runtime: the thread that gives the value calls the closure given to then().
+// If the promise ends without a value, the future throws broken_promise.
+template <class T>
+class promise {
+ public:
+  // Throws std::bad_alloc.
+  promise() : outcome_(new detail::promised<T>), for_future_(outcome_.get()) {}
+  promise(promise&&) noexcept = default;
+  promise& operator=(promise&& other) noexcept {
+    promise gone(std::move(other));
+    std::swap(outcome_, gone.outcome_);
+    std::swap(for_future_, gone.for_future_);
+    return *this;
+  }
+  ~promise() {
+    if (outcome_.get() != nullptr)
+      give([this] { outcome_->fail(std::make_exception_ptr(broken_promise())); });
+  }
+
+  // Once; else throws misuse.
+  [[nodiscard]] future<T> get_future() {
+    if (for_future_.get() == nullptr)
+      detail::throw_error(misuse("teff::promise: get_future() was called before: a promise has one future"));
+    return detail::private_access::future_of<future<T>>(std::move(for_future_));
+  }
+
+  // Gives the value; for void, without an argument. If copying or moving it throws, the future has that
+  // exception. Throws misuse if the future has a value or an exception already.
+  template <class... Value>
+    requires(std::is_void_v<T> ? sizeof...(Value) == 0
+                               : sizeof...(Value) == 1 && (std::is_convertible_v<Value &&, T> && ...))
+  void set_value(Value&&... value) {
+    expect_none();
+    give([&] { outcome_->store([&]() -> T { return (std::forward<Value>(value), ...); }); });
+  }
+  // Throws misuse, as set_value().
+  void set_exception(std::exception_ptr error) {
+    expect_none();
+    give([&] { outcome_->fail(std::move(error)); });
+  }
+
+ private:
+  void expect_none() const {
+    if (outcome_.get() == nullptr)
+      detail::throw_error(
+          misuse("teff::promise: a value or an exception was set before, or it was moved from"));
+  }
+  template <class Store>
+  void give(Store store) {
+    store();
+    outcome_->end();
+    outcome_ = detail::outcome_owner<T>(nullptr);
+  }
+
+  detail::outcome_owner<T> outcome_;     // null: it has been given
+  detail::outcome_owner<T> for_future_;  // null: the program has it
 };
 
 // A range of futures of one type.

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
+#include <teff/detail/future/continuations.hpp>
+#include <teff/detail/private_access.hpp>
 #include <teff/detail/task_source/source_worker.hpp>
 #include <teff/error.hpp>
 
@@ -12,8 +14,13 @@
 namespace teff {
 
 class task_coroutine;
+template <class T>
+class future;
 
 namespace detail {
+
+// On the thread of a task's body: a handle that holds the task's end. Throws as hold_end() (attach.hpp).
+[[nodiscard]] held_end<>& hold_end_here(const char* call);
 
 template <class Body, class... Copies>
 struct flow_closure;
@@ -36,6 +43,30 @@ class task_promise {
       void await_resume() const noexcept {}
     };
     return until_completed{*this};
+  }
+  template <class T>
+  [[nodiscard]] auto await_transform(future<T>& awaited) {
+    return await_transform(std::move(awaited));
+  }
+  template <class T>
+  [[nodiscard]] auto await_transform(future<T>&& awaited) {
+    struct until_there : continuation {
+      future<T> of;
+      held_end<>* held = nullptr;
+      [[nodiscard]] bool await_ready() const { return of.ready(); }
+      // The thread that brings the outcome releases the end of the task.
+      [[nodiscard]] bool await_suspend(std::coroutine_handle<> /*it*/) {
+        held = &hold_end_here("teff::task_coroutine: co_await of a future");
+        this->run = [](continuation& there) noexcept {
+          task_source_base::release(*static_cast<until_there&>(there).held);
+        };
+        if (private_access::internals(of)->when_ended(*this)) return true;
+        task_source_base::release(*held);  // it came meanwhile
+        return false;
+      }
+      T await_resume() { return of.get(); }
+    };
+    return until_there{{nullptr}, std::move(awaited)};
   }
 
   const ready_node* task = nullptr;  // null: the coroutine has not begun
@@ -61,7 +92,8 @@ class task_promise {
 //     co_await teff::mpi::send(block, right);
 //   });
 //
-// - The coroutine may await completed(), and the operations of teff::mpi. Its worker runs other tasks
+// - The coroutine may await a future, completed(), and the operations of teff::mpi. Its worker runs other
+// tasks
 //   meanwhile. The coroutine goes on as a task of its flow, with the place and the priority of its task.
 // - The body lives until its task has ended, and so do its captures.
 // - If the flow fails or is cancelled meanwhile, the coroutine does not go on. When its events have

@@ -1,3 +1,4 @@
+#include <teff/blocking.hpp>
 #include <teff/detail/future/outcome.hpp>
 #include <teff/detail/scheduler/on_workers.hpp>
 #include <teff/detail/scheduler/source.hpp>
@@ -9,6 +10,8 @@
 #include "scheduler/worker.hpp"
 
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
 
 namespace teff::detail {
 
@@ -72,6 +75,49 @@ void shared_outcome::wait() {
   waiting_thread me;
   if (!when_ended(me)) return;
   me.over.wait(patience);
+}
+
+// ---- Not longer than until a deadline ----
+
+// One continuation for all such waits, as none can be taken back: a program may wait a short time again and
+// again.
+struct shared_outcome::timed_waits : continuation {
+  timed_waits() noexcept
+      : continuation{[](continuation& this_one) noexcept {
+          auto& me = static_cast<timed_waits&>(this_one);
+          const std::lock_guard lock(me.mutex);
+          me.has_come = true;
+          me.come.notify_all();
+        }} {}
+
+  std::mutex mutex;  // guards has_come
+  std::condition_variable come;
+  bool has_come = false;
+};
+
+shared_outcome::~shared_outcome() {
+  delete timed_.load(std::memory_order_relaxed);
+}
+
+shared_outcome::timed_waits& shared_outcome::waits_for_a_time() {
+  // Acquire: pairs with the exchange of the thread that has made them.
+  if (auto* const made = timed_.load(std::memory_order_acquire)) return *made;
+  auto mine = std::make_unique<timed_waits>();
+  timed_waits* before = nullptr;
+  if (!timed_.compare_exchange_strong(before, mine.get(), std::memory_order_acq_rel)) return *before;
+  auto& made = *mine.release();
+  if (!when_ended(made)) made.run(made);
+  return made;
+}
+
+bool shared_outcome::wait_until(std::chrono::steady_clock::time_point deadline) {
+  if (ended()) return true;
+  expect_not_lost();
+  auto& all = waits_for_a_time();
+  return blocking([&] {
+    std::unique_lock lock(all.mutex);
+    return all.come.wait_until(lock, deadline, [&] { return all.has_come; });
+  });
 }
 
 }  // namespace teff::detail

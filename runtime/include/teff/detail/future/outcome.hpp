@@ -10,6 +10,7 @@
 #include <teff/detail/scheduler/requests.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <concepts>
 #include <exception>
 #include <memory>
@@ -19,6 +20,16 @@
 #include <variant>
 
 namespace teff::detail {
+
+// So much later, or the end of time.
+template <class Rep, class Period>
+std::chrono::steady_clock::time_point deadline_after(std::chrono::duration<Rep, Period> most) {
+  using clock = std::chrono::steady_clock;
+  using seconds = std::chrono::duration<double>;  // in which no duration overflows
+  const auto now = clock::now();
+  if (seconds(most) >= seconds(clock::time_point::max() - now)) return clock::time_point::max();
+  return now + std::chrono::ceil<clock::duration>(most);
+}
 
 // The part that does not depend on the type of the value. Owned by its future and by what makes the value.
 class shared_outcome : public made_of_others {
@@ -32,6 +43,10 @@ class shared_outcome : public made_of_others {
   // Runs other work on a worker, else sleeps, until the outcome is there. Throws future_waits_for_itself,
   // forked_process.
   void wait();
+  // The same, but not longer than until `deadline`, and with nothing else meanwhile: on a worker as
+  // blocking(). Returns whether it is there. It throws
+  // forked_process and what blocking() throws.
+  [[nodiscard]] bool wait_until(std::chrono::steady_clock::time_point deadline);
   // Whether it is not there, and a process of which this is a child by fork() has what was to bring it.
   [[nodiscard]] bool is_lost() const noexcept { return brought_in_ != this_process() && !ended(); }
   // Throws forked_process if it is lost.
@@ -86,15 +101,20 @@ class shared_outcome : public made_of_others {
       : owners_(owners), brought_in_(this_process()), runtime_(runtime) {}
   // The outcomes that it is made of are lost, and so is this.
   void be_lost() noexcept { brought_in_ = this_process() - 1; }
-  virtual ~shared_outcome() = default;
+  virtual ~shared_outcome();
   virtual void dispose() noexcept { delete this; }
 
  private:
+  struct timed_waits;
+
+  [[nodiscard]] timed_waits& waits_for_a_time();
+
   continuation_stack<> then_;
   std::atomic<unsigned> owners_;
   unsigned brought_in_;  // in which process, as this_process() counts them
   std::atomic<scheduler*> runtime_;
-  std::exception_ptr error_;  // written before end()
+  std::exception_ptr error_;                  // written before end()
+  std::atomic<timed_waits*> timed_{nullptr};  // made by the first
 };
 
 // The type as which a T that a closure returns is kept.
@@ -150,6 +170,12 @@ class outcome : public shared_outcome {
     kept value_;
   };
   bool has_value_ = false;
+};
+
+// The outcome of a promise: another thread gives it.
+template <class T>
+struct promised final : outcome<T> {
+  promised() noexcept : outcome<T>(nullptr, 2) {}
 };
 
 // Owns an outcome, from a future that gave it away.
