@@ -160,15 +160,7 @@ class distributed_graph {
     part_.expect_begun();
     const int to = rank_of(key);
     if (to == part_.rank()) return count_here(key, data...);
-    const arrival all(key, data...);
-    detail::send_message(
-        part_.messages(), to, number_, detail::bytes_of<Key, Data...>(key, data...),
-        [](const void* what, std::byte* at) {
-          std::apply(
-              [&](const Key& k, const Data&... each) { detail::put_arguments<Key, Data...>(at, k, each...); },
-              *static_cast<const arrival*>(what));
-        },
-        &all);
+    detail::send_message(part_.messages(), to, number_, detail::outgoing<Key, Data...>(key, data...));
   }
 
   // As task_graph::hold_end(), for a task of this rank.
@@ -203,15 +195,8 @@ class distributed_graph {
       part.expect_begun();
       const int to = graph_->rank_of(key);
       if (to == part.rank()) return fulfill_here(key, arguments..., data, may_reuse);
-      const std::tuple<const Key&, const Arguments&...> all(key, arguments...);
-      detail::send_large_message(
-          part.messages(), to, number_, std::as_bytes(data), std::move(may_reuse),
-          detail::bytes_of<Key, Arguments...>(key, arguments...),
-          [](const void* what, std::byte* at) {
-            std::apply([&](const auto&... each) { detail::put_arguments<Key, Arguments...>(at, each...); },
-                       *static_cast<const std::tuple<const Key&, const Arguments&...>*>(what));
-          },
-          &all);
+      detail::send_large_message(part.messages(), to, number_, std::as_bytes(data), std::move(may_reuse),
+                                 detail::outgoing<Key, Arguments...>(key, arguments...));
     }
 
    private:

@@ -115,7 +115,7 @@ bool communicator_core::handle() noexcept {
 void communicator_core::handle_one(const packet& bytes, std::size_t at) noexcept {
   if ((marks_.load(std::memory_order_relaxed) & (cancelled_mark | watched_mark)) != 0) [[unlikely]]
     return handle_marked(bytes, at);
-  call_handler(bytes, at);
+  call_handler(bytes, at, false);
 }
 
 // The path while the watchdog may ask which handlers run, or after the epoch was cancelled.
@@ -123,21 +123,20 @@ void communicator_core::handle_one(const packet& bytes, std::size_t at) noexcept
                                                                    std::size_t at) noexcept {
   auto& running = running_[std::min<std::size_t>(record_at(bytes, at).message, messages_.size())];
   running.fetch_add(1, std::memory_order_relaxed);
-  if (cancelled()) {
-    handle_cancelled(bytes, at);
-  } else {
-    call_handler(bytes, at);
-  }
+  call_handler(bytes, at, cancelled());
   running.fetch_sub(1, std::memory_order_relaxed);
 }
 
-[[gnu::always_inline]] inline void communicator_core::call_handler(const packet& bytes,
-                                                                   std::size_t at) noexcept {
+// After the epoch was cancelled, refuses offers and takes data under way, so that no rank keeps using them.
+// Drops other messages.
+[[gnu::always_inline]] inline void communicator_core::call_handler(const packet& bytes, std::size_t at,
+                                                                   bool is_cancelled) noexcept {
   try {
     const auto head = record_at(bytes, at);
     if (head.message >= messages_.size() || head.traced != 0) [[unlikely]]
       return handle_unusual(bytes, at);
-    messages_[head.message].handle(arguments_at(bytes, at));
+    const auto& message = messages_[head.message];
+    if (!is_cancelled || message.large) message.handle(arguments_at(bytes, at));
   } catch (...) {
     fail(std::current_exception());
   }
@@ -167,20 +166,6 @@ void communicator_core::handle_one(const packet& bytes, std::size_t at) noexcept
   if (!message.large) return message.handle(arguments);
   const traced_span span(event_kind::handler, "large message comes");
   message.handle(arguments);
-}
-
-// Refuses offers and takes data under way, so that no rank keeps using them. Drops other messages.
-void communicator_core::handle_cancelled(const packet& bytes, std::size_t at) noexcept {
-  try {
-    const auto head = record_at(bytes, at);
-    if (head.message >= messages_.size() || head.traced != 0) {
-      handle_unusual(bytes, at);
-    } else if (messages_[head.message].large) {
-      messages_[head.message].handle(arguments_at(bytes, at));
-    }
-  } catch (...) {
-    fail(std::current_exception());
-  }
 }
 
 void communicator_core::count_handled(int from, std::uint64_t messages, std::uint64_t bytes) noexcept {
