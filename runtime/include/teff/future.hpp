@@ -19,6 +19,7 @@
 #include <teff/detail/future/coroutine.hpp>
 #include <teff/detail/future/outcome.hpp>
 #include <teff/detail/future/submitted.hpp>
+#include <teff/detail/platform/ranges.hpp>
 #include <teff/detail/private_access.hpp>
 #include <teff/error.hpp>
 
@@ -26,7 +27,6 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <ranges>
 #include <tuple>
 #include <type_traits>
 #include <utility>
