@@ -131,15 +131,10 @@ class distributed_graph {
   template <class F>
     requires detail::says_whether<F, const Key&, const Data&...>
   distributed_graph& arrived(F&& f) {
-    arrived_.template set<arrival>([each = std::forward<F>(f)](const arrival& came) mutable {
-      const auto call = [&](const Key& key, const Data&... data) { return std::invoke(each, key, data...); };
-      if constexpr (std::is_void_v<std::invoke_result_t<F&, const Key&, const Data&...>>) {
-        std::apply(call, came);
-        return true;
-      } else {
-        return static_cast<bool>(std::apply(call, came));
-      }
-    });
+    arrived_.template set<arrival>(
+        [each = std::forward<F>(f)](const arrival& came) mutable -> decltype(auto) {
+          return std::apply(each, came);
+        });
     return *this;
   }
 
@@ -279,16 +274,9 @@ class distributed_graph {
     using functions = typename large_data<T, Arguments...>::functions;
     auto made = std::make_shared<functions>();
     made->land = std::forward<Land>(land);
-    // As arrived() does.
     made->arrived = [each = std::forward<Arrived>(arrived)](const Key& key, const Arguments&... arguments,
                                                             std::span<T> data) mutable {
-      if constexpr (std::is_void_v<
-                        std::invoke_result_t<Arrived&, const Key&, const Arguments&..., std::span<T>>>) {
-        std::invoke(each, key, arguments..., data);
-        return true;
-      } else {
-        return static_cast<bool>(std::invoke(each, key, arguments..., data));
-      }
+      return detail::answer_of<bool>(each, key, arguments..., data);
     };
     const auto number = part_.add(detail::make_large_message<T>(
         detail::parameters<const Key&, const Arguments&...>{},

@@ -20,6 +20,7 @@
 #include <teff/detail/future/coroutine.hpp>
 #include <teff/detail/future/outcome.hpp>
 #include <teff/detail/future/submitted.hpp>
+#include <teff/detail/platform/ranges.hpp>
 #include <teff/detail/private_access.hpp>
 #include <teff/error.hpp>
 
@@ -29,7 +30,6 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <ranges>
 #include <tuple>
 #include <type_traits>
 #include <utility>

@@ -109,9 +109,7 @@ class recording {
   void replay(std::uint64_t times = 1) {
     const auto step = [this](const list& own, std::size_t task, std::uint64_t) {
       const Key& key = own.tasks[task];
-      detail::compared_body<Key> observer(
-          key, own.fulfilled.data() + (task == 0 ? 0 : own.fulfilled_end[task - 1]),
-          own.fulfilled.data() + own.fulfilled_end[task]);
+      detail::compared_body<Key> observer(key, own.fulfilled[task]);
       const detail::observed_here here(
           {parts_->graph.get(), static_cast<detail::release_observer<Key>*>(&observer)});
       parts_->graph->functions.body(std::addressof(key));

@@ -48,25 +48,19 @@ void replay_ranks::ring_own() noexcept {
 
 void replay_ranks::replay(std::uint64_t times, part_runner runner) {
   if (broken_) restart();
-  struct {
-    replay_ranks& all;
-    part_runner& runner;
-  } what{*this, runner};
-  using context = decltype(what);
+  const auto run_part = [&](std::size_t part) {
+    runner.run(runner.what, part);
+    if (failed()) spread_failure();
+  };
   broken_ = true;
   ++replays_;
   times_ = times;
   messages_.run([&] {
-    const auto run_part = [](void* given, std::size_t part) noexcept {
-      const auto& me = *static_cast<context*>(given);
-      me.runner.run(me.runner.what, part);
-      if (me.all.failed()) me.all.spread_failure();
-    };
     // If the parts can't even begin, the parts of other ranks wait for them.
     undo_if_thrown(
         [&] {
           expect_same_times();
-          if (times != 0) core_->replay({&what, run_part});
+          if (times != 0) core_->replay(part_runner(run_part));
         },
         [&] { spread_failure(); });
   });
@@ -222,9 +216,8 @@ void replay_ranks::sleep_until_told(const rank_wait& wait, std::uint64_t iterati
 
 // ---- Telling ----
 
-void replay_ranks::ended(std::size_t part, std::size_t step, std::uint64_t iteration) noexcept {
-  const auto& own = parts_[part].steps[step];
-  const auto& tell = signals_[part].steps[step];
+void replay_ranks::ended(const rank_step& own, std::uint64_t iteration) noexcept {
+  const auto& tell = signals_[own.number];
   own.output.stamp(iteration).raise(iteration + 1);
   if (!tell.bells.empty()) {
     // Between the stamp and the looks at the bells; pairs with fence_everywhere() of a worker that is about

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <teff/detail/loops/indices.hpp>
+#include <teff/detail/platform/ranges.hpp>
 #include <teff/named.hpp>
 
 #include <concepts>
 #include <functional>
 #include <iterator>
-#include <ranges>
 #include <span>
 #include <type_traits>
 #include <utility>

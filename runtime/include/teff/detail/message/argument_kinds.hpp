@@ -3,6 +3,7 @@
 
 #include <teff/detail/graph/fields.hpp>
 #include <teff/detail/message/argument_bytes.hpp>
+#include <teff/detail/platform/ranges.hpp>
 
 #include <array>
 #include <concepts>
@@ -10,7 +11,6 @@
 #include <functional>
 #include <initializer_list>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>

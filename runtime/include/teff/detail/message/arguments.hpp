@@ -6,6 +6,7 @@
 #pragma once
 
 #include <teff/detail/message/argument_kinds.hpp>
+#include <teff/detail/platform/ranges.hpp>
 
 #include <array>
 #include <bit>
@@ -13,7 +14,6 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <ranges>
 #include <span>
 #include <string_view>
 #include <tuple>

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace teff::detail {
 
@@ -57,32 +58,31 @@ class observed_here {
 template <class Key>
 class compared_body final : public release_observer<Key> {
  public:
-  compared_body(const Key& task, const Key* first, const Key* last)
-      : task_(task), first_(first), next_(first), last_(last) {}
+  compared_body(const Key& task, const std::vector<Key>& recorded)
+      : task_(task), recorded_(recorded), next_(recorded.begin()) {}
 
   bool passes_on(const Key& key) override {
     ++count_;
-    if (next_ != last_ && *next_ == key) [[likely]] {
+    if (next_ != recorded_.end() && *next_ == key) [[likely]] {
       ++next_;
-    } else if (std::find(first_, last_, key) == last_) {
+    } else if (std::ranges::find(recorded_, key) == recorded_.end()) {
       throw_error(replay_differs("teff::recording::replay: the task " + key_text(task_) + " fulfilled " +
                                  key_text(key) + ", but not when it was recorded"));
     }
     return false;
   }
   void end() const {
-    if (count_ != last_ - first_) [[unlikely]]
+    if (count_ != recorded_.size()) [[unlikely]]
       throw_error(replay_differs("teff::recording::replay: the task " + key_text(task_) + " fulfilled " +
-                                 std::to_string(count_) + " keys, but " + std::to_string(last_ - first_) +
+                                 std::to_string(count_) + " keys, but " + std::to_string(recorded_.size()) +
                                  " when it was recorded"));
   }
 
  private:
   const Key& task_;
-  const Key* first_;
-  const Key* next_;
-  const Key* last_;
-  std::ptrdiff_t count_ = 0;
+  const std::vector<Key>& recorded_;
+  typename std::vector<Key>::const_iterator next_;
+  std::size_t count_ = 0;
 };
 
 }  // namespace teff::detail
