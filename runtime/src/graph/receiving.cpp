@@ -63,16 +63,13 @@ bool graph_core::receive_outside(graph_worker& here) noexcept {
   if (outside_.size() < few_outside && !functions.priority) {
     key_inbox::taken_messages oldest;
     const std::size_t times = outside_.take_oldest(
-        oldest, {this,
-                 [](void* graph, const void* a, const void* b) noexcept {
-                   auto& me = *static_cast<graph_core*>(graph);
-                   bool same = false;
-                   me.try_count([&] { same = me.are_same(me.key_in_message(a), me.key_in_message(b)); });
-                   return same;
-                 },
-                 [](void* graph, void* message) noexcept {
-                   static_cast<graph_core*>(graph)->drop_message(message);
-                 }});
+        oldest,
+        [this](const void* a, const void* b) {
+          bool same = false;
+          try_count([&] { same = are_same(key_in_message(a), key_in_message(b)); });
+          return same;
+        },
+        [this](void* message) { drop_message(message); });
     here.runs_what_it_receives = true;
     for (std::size_t i = 0; i < times; ++i) {
       ++here.items_received;
