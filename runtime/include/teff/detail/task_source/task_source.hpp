@@ -154,7 +154,8 @@ class task_source : public task_source_base {
     const bool received = derived().receive(here);
     return (!inbox_of(here.index).empty() && empty_inbox(here, here.index)) || received;
   }
-  bool receive_all_outside(Worker& here) noexcept {
+  // Not inline, as it is rare: the loop that calls it would spill registers for it.
+  [[gnu::noinline]] bool receive_all_outside(Worker& here) noexcept {
     const bool received = derived().receive_outside(here);
     return (!inbox_of(any_worker).empty() && empty_inbox(here, any_worker)) || received;
   }
@@ -171,7 +172,6 @@ class task_source : public task_source_base {
     account(here.index).count_held(-1);
     delete &held;
   }
-  bool run_next(Worker& here, bool own) noexcept;
   [[nodiscard]] static unsigned next_tasks_a_run(unsigned tasks, std::int64_t took, unsigned most) noexcept;
   void say_ended(Worker& here) noexcept;
   void settle_items(Worker& here) noexcept;

@@ -22,17 +22,6 @@ unsigned task_source<Derived, Worker>::next_tasks_a_run(unsigned tasks, std::int
   return tasks == most && took < time / 2 ? std::min(most * 2, tasks_a_run) : most;
 }
 
-// Runs a task that lies ready here, if there is one.
-template <class Derived, class Worker>
-bool task_source<Derived, Worker>::run_next(Worker& here, bool own) noexcept {
-  runnable* const task = own ? here.ready.take_own() : here.ready.take([&] {
-    leave_if_forked();
-    receive_all_outside(here);
-  });
-  if (task != nullptr) execute(here, task);
-  return task != nullptr;
-}
-
 template <class Derived, class Worker>
 bool task_source<Derived, Worker>::run(unsigned worker, bool own) noexcept {
   Worker& here = derived().state(worker);
@@ -49,11 +38,16 @@ bool task_source<Derived, Worker>::run(unsigned worker, bool own) noexcept {
   // A worker that waits asks when it first finds nothing. After that all ask rarely: the others write what
   // at_rest() reads.
   bool asks_at_once = account(worker).awaits && !nested;
+  const auto look_for_more = [&] {
+    leave_if_forked();
+    receive_all_outside(here);
+  };
   for (unsigned looks = 0; looks < looks_a_run;) {
     if (!here.ready.sees_own() || tasks % tasks_between_looks == 0 || derived().has_priorities())
       receive_all(here);
     compare_kept(here);
-    if (run_next(here, own)) {
+    if (runnable* const next = own ? here.ready.take_own() : here.ready.take(look_for_more)) {
+      execute(here, next);
       looks = 0;
       if (++tasks == most) break;
       if (self.asked() && !nested && makes_way_for_request()) [[unlikely]] {
