@@ -151,15 +151,15 @@ class graph_core : public task_source<graph_core, graph_worker> {
   [[nodiscard]] static std::int64_t tasks_waiting(const graph_worker& here) noexcept {
     return static_cast<std::int64_t>(here.placed.size()) + here.unplaced.load(std::memory_order_relaxed);
   }
-  void run_body(graph_worker& /*here*/, ready_node& task) {
+  void run_body(graph_worker& /*here*/, runnable& task) {
     functions.body(key_in(static_cast<graph_node&>(task)));
   }
-  [[nodiscard]] static unsigned ends_on(const graph_worker& here, const ready_node& task) noexcept {
+  [[nodiscard]] static unsigned ends_on(const graph_worker& here, const runnable& task) noexcept {
     return static_cast<const graph_node&>(task).counted == counting::own_table ? here.index : any_worker;
   }
   // Hidden: else the shared library could not have it inline.
-  [[gnu::visibility("hidden")]] void end(graph_worker& here, ready_node& task) noexcept;
-  [[nodiscard]] static bool was_taken(const ready_node& task) noexcept {
+  [[gnu::visibility("hidden")]] void end(graph_worker& here, runnable& task) noexcept;
+  [[nodiscard]] static bool was_taken(const runnable& task) noexcept {
     return static_cast<const graph_node&>(task).counted == counting::none;
   }
   [[nodiscard]] bool has_work(unsigned place) noexcept override;

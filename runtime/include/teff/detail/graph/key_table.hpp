@@ -18,11 +18,11 @@ enum class counting : std::uint8_t { own_table, chains, counters, none };
 
 // It exists from its first fulfilment until it has run, or longer; where counters count, since the last
 // fulfilment only. It stays in a chain of a table for that time, so that one fulfilment too many finds it.
-struct graph_node : ready_node {
+struct graph_node : runnable {
+  counting counted;       // by what its fulfilments were
+  std::atomic<bool> ran;  // the task has run; for key_chains
   int received;
   int needed;
-  counting counted;            // by what its fulfilments were
-  std::atomic<bool> ran;       // the task has run; for key_chains
   graph_node* next = nullptr;  // in a chain
   std::size_t hash;            // where counters count, the key's number
 
