@@ -93,7 +93,7 @@ void run_as_activity(const void* of, void (*body)(void*) noexcept, void* what) n
   if (auto* const me = worker::current()) {
     me->run_as_activity(of, body, what);
   } else {
-    const named_activity here(of);
+    const within here(of);
     body(what);
   }
 }

@@ -1,7 +1,4 @@
 // Where a worker finds something to do, and how it runs that.
-#include <teff/detail/scheduler/release_observer.hpp>
-#include <teff/detail/scheduler/running_source.hpp>
-
 #include "scheduler/scheduler.hpp"
 #include "scheduler/worker.hpp"
 
@@ -11,44 +8,6 @@
 
 namespace teff::detail {
 
-namespace {
-
-// The worker runs a task of another: the observer of the task that waits below is not told its releases.
-class unobserved {
- public:
-  unobserved() noexcept = default;
-  unobserved(const unobserved&) = delete;
-  unobserved& operator=(const unobserved&) = delete;
-  ~unobserved() { observed = outer_; }
-
- private:
-  const observed_task outer_ = std::exchange(observed, {});
-};
-
-// Nor does what it runs belong to that task, but to this source's, if any.
-class runs_part_of {
- public:
-  explicit runs_part_of(source* other) noexcept : outer_(std::exchange(running_on, {other})) {}
-  runs_part_of(const runs_part_of&) = delete;
-  runs_part_of& operator=(const runs_part_of&) = delete;
-  ~runs_part_of() { running_on = outer_; }
-
- private:
-  const running_source outer_;
-};
-
-// Besides, it does not spawn into a scope of the task that waits below.
-class on_its_own : unobserved {
- public:
-  on_its_own() noexcept = default;
-  ~on_its_own() { self.innermost = outer_; }
-
- private:
-  scope_state* const outer_ = std::exchange(self.innermost, nullptr);
-};
-
-}  // namespace
-
 worker* worker::thief_of(const task_slot* awaited) const noexcept {
   if (awaited == nullptr) return nullptr;
   const auto state = awaited->state.load(std::memory_order_relaxed);
@@ -57,7 +16,7 @@ worker* worker::thief_of(const task_slot* awaited) const noexcept {
 
 void worker::poll_sources(polled_source::poll_time now) noexcept {
   sources_.each_due(now, [this](polled_source& each) {
-    const on_its_own here;
+    const within poll;
     each.poll(index_);
   });
 }
@@ -70,7 +29,6 @@ void worker::announce_what_sources_left() noexcept {
 
 bool worker::run_source(source& each, may_run limit) noexcept {
   tell_scope_of_ended_tasks();
-  const on_its_own here;
   const within_activity enclosing(activities_, {.of = &each, .of_source = true});
   return limit == may_run::own_work ? each.run_own(index_) : each.run(index_);
 }
@@ -214,25 +172,17 @@ task_slot* worker::steal_from(worker& victim) noexcept {
   return slot;
 }
 
-// Tasks that it spawned may run here after it; they are not observed either.
+// Tasks that it spawned may run here after it, in the same frame.
 void worker::run_stolen(worker& victim, task_slot& slot) noexcept {
   // Relaxed: only a hint, where the owner looks for work while it waits.
   slot.state.store(slot_state::first_thief + index_, std::memory_order_relaxed);
   last_victim_ = &victim;
-  const unobserved here;
-  const auto of = victim.activities().of_slot(&slot);
-  const runs_part_of task(of.of_source ? static_cast<source*>(const_cast<void*>(of.of)) : nullptr);
-  if (of.of != nullptr) {
-    const within_activity enclosing(activities_, of);
-    run_stolen_slot(stolen_, slot);
-  } else {
-    run_stolen_slot(stolen_, slot);
-  }
+  const within_activity enclosing(activities_, victim.activities().of_slot(&slot));
+  run_stolen_slot(stolen_, slot);
 }
 
 void worker::run_as_activity(const void* of, void (*body)(void*) noexcept, void* what) noexcept {
   tell_scope_of_ended_tasks();
-  const on_its_own here;
   const within_activity enclosing(activities_, {.of = of, .exclusive = true});
   body(what);
 }
@@ -279,8 +229,7 @@ bool makes_way_for_request() noexcept {
 void worker::run_job(job& job) noexcept {
   ++log_.jobs;
   tell_scope_of_ended_tasks();
-  const on_its_own here;
-  const runs_part_of none(nullptr);
+  const within of_no_other;
   job.run(job);
 }
 

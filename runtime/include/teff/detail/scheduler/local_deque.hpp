@@ -11,7 +11,9 @@
 namespace teff::detail {
 
 class scope_state;
+class source;
 class trace_ring;
+struct source_worker;
 
 // A task in place. `run` is told the runner: the scope whose end does so, or `thief`. Small closures live in
 // `data`; the state is 0 whenever the slot is not stolen, so that a push need not write it.
@@ -47,15 +49,33 @@ struct stolen_record {
   void (*last_run)(Slot&, const Scope*) = nullptr;  // by which the last stolen slot was run
 };
 
+// What a thread is in the middle of (frame.hpp).
+struct frame {
+  // A source, whose tasks it runs or a part of a task; a request or a handler; null: work without a name.
+  const void* of = nullptr;
+  // The worker's state of the source. Null: the thread runs a part of a task that another thread has begun: a
+  // stolen iteration of its loop, a task of its scope, a call of blocking().
+  source_worker* state = nullptr;
+  // Of a body that is recorded or replayed: the source's release_observer<Name>.
+  void* observer = nullptr;
+  const frame* outer = nullptr;  // the frame below on the thread's stack
+
+  [[nodiscard]] bool is_of(const source& what) const noexcept { return of == &what; }
+};
+inline constexpr frame outermost_frame;
+
 // A worker's deque. Joins may use all of the array, which is longer than their frames would fit the stack;
 // scopes leave them the part above `scope_limit`.
 struct local_deque : split_deque<task_slot> {
-  task_slot* scope_limit = nullptr;
+  // Not on the line that thieves write.
+  alignas(64) task_slot* scope_limit = nullptr;
   // Whether the thread is the only worker: nobody asks for a share.
   bool is_alone = false;
   // The scope that was made last and lives, of the task that runs; for a stolen task, at least one that hosts
   // what the task spawns into other workers' scopes.
   scope_state* innermost = nullptr;
+  // What the thread is in the middle of.
+  const detail::frame* frame = &outermost_frame;
   // The thread's count of exceptions in flight (Itanium C++ ABI, __cxa_get_globals); null outside the
   // workers.
   const unsigned* exceptions = nullptr;
