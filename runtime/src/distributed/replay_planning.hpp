@@ -47,7 +47,7 @@ struct replay_ranks::planned {
     std::vector<table_entry> sent;     // of this rank's tasks, to it
     numbers number;                    // in that
     bool has_mapped = false;           // this rank's memory
-    bool has_fence = false;            // as of process_fence
+    bool has_fence = false;            // as of own_fence()
     std::shared_ptr<std::byte> memory;
     std::vector<awaited> waited_for;  // of this rank's tasks
   };

@@ -303,7 +303,7 @@ std::uint64_t flow_core::outstanding() const noexcept {
 void flow_core::count_ran(flow_worker& here, flow_task& task) noexcept {
   task.counted = true;
   flow_counts::raise(here.counts.ran);
-  this->runtime().fences().here();  // pairs with make_room(): one of the threads sees the other
+  this->runtime().fences().light();  // pairs with make_room(): one of the threads sees the other
   if (want_room_.load(std::memory_order_relaxed) != 0 && has_room()) [[unlikely]]
     wake_helpers();
 }

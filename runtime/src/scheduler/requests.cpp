@@ -54,14 +54,6 @@ void requests::run_all() noexcept {
   this_thread.runs_requests_of = nullptr;
 }
 
-void requests::lend_for_sleepers() noexcept {
-  if (gate_.anybody_is_limited()) lend();
-}
-
-void requests::lend_call() noexcept {
-  if (gate_.everybody_is_limited()) lend();
-}
-
 void requests::begin_block() noexcept {
   if (this_thread.blocks++ != 0) return;
   lent_.end_run();
@@ -75,10 +67,6 @@ void requests::end_block() noexcept {
 void requests::stop() noexcept {
   spare_.stop();
   while (auto* const done = queue_.pop()) done->run(*done);
-}
-
-void submit_request(scheduler& runtime, job& job) noexcept {
-  runtime.submit_request(job);
 }
 
 bool withdraw_request(scheduler& runtime, job& job) noexcept {

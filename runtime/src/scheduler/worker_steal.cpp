@@ -24,7 +24,7 @@ void worker::poll_sources(polled_source::poll_time now) noexcept {
 // A source may rely on the worker that ran it to look at it next, and wake no other worker. A worker whose
 // wait has ended goes on with its task instead. So it wakes another worker for what it would have seen.
 void worker::announce_what_sources_left() noexcept {
-  if (sources_.sees_polled_work()) all_.source_published();
+  if (sources_.sees_polled_work()) detail::published(all_);
 }
 
 bool worker::run_source(source& each, may_run limit) noexcept {
@@ -197,33 +197,34 @@ bool worker::leaves_request_to_another(bool searching) noexcept {
   return true;
 }
 
-void worker::look_outside() noexcept {
+// If something came from outside that nobody else has taken up, the worker runs it on top of its task, or has
+// a spare thread run it.
+void look_outside() noexcept {
+  auto* const me = worker::current();
+  if (me == nullptr) return;
   // Not at other jobs: two calls of run() may wait for each other by means of their own.
-  auto& requests = all_.requests();
+  auto& requests = me->all_.requests();
   if (requests.empty()) [[likely]]
     return;
-  if (may_run_now() != may_run::everything) return requests.lend();
-  if (leaves_request_to_another(false)) return self.ask();  // it looks again at its next push
+  if (me->may_run_now() != may_run::everything) return requests.lend();
+  if (me->leaves_request_to_another(false)) return self.ask();  // it looks again at its next push
   auto* const next = requests.queue().pop();
   if (next == nullptr) return;
-  run_job(*next);
+  me->run_job(*next);
   if (!requests.empty()) self.ask();  // it looks again at its next push
 }
 
 // The source itself is an activity.
-bool worker::makes_way_for_request() noexcept {
-  auto& requests = all_.requests();
-  if (requests.empty() || all_.gate().anyone_searches()) return false;
-  if (activities_.depth() > 1) {
+bool makes_way_for_request() noexcept {
+  auto* const me = worker::current();
+  if (me == nullptr) return false;
+  auto& requests = me->all_.requests();
+  if (requests.empty() || me->all_.gate().anyone_searches()) return false;
+  if (me->activities_.depth() > 1) {
     requests.lend();
     return false;
   }
-  return request_is_due_ = true;
-}
-
-bool makes_way_for_request() noexcept {
-  auto* const me = worker::current();
-  return me != nullptr && me->makes_way_for_request();
+  return me->request_is_due_ = true;
 }
 
 void worker::run_job(job& job) noexcept {

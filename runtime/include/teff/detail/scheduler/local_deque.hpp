@@ -112,6 +112,13 @@ inline unsigned exceptions_in_flight() noexcept {
 // as much has been kept for lack of one, in this loop and those before it, as would have paid.
 [[gnu::cold]] bool shares_without_wake() noexcept;
 
+// If a thief asks, though nothing is to be pushed: shares what there is, or says that it can have public
+// tasks. Runs nothing: a slot that has been taken may lie at the head, where another push would overwrite it.
+[[gnu::cold]] void answer_thieves() noexcept;
+
+// After self.take(slot) said no to the newest slot: true if it is the caller's after all.
+[[nodiscard, gnu::cold]] bool take_back(task_slot* slot) noexcept;
+
 // After self.take(slot) said no to a join: true if the slot is the caller's after all. If it was stolen,
 // waits, running other tasks, until its thief has ended, and says false; `state` then tells how it ended.
 [[gnu::cold]] bool settle(task_slot* slot) noexcept;
