@@ -1,4 +1,4 @@
-// What the owner of a deque does when thieves have to do with it, or a request waits.
+// The owner of a deque answers thieves and looks at requests.
 #include <teff/detail/scheduler/local_deque.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/detail/scheduler/waiting.hpp>

@@ -15,6 +15,7 @@
 
 namespace teff::detail {
 
+constinit const frame outermost_frame;
 constinit thread_local local_deque self;
 constinit thread_local core_share<> this_core;
 

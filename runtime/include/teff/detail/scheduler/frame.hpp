@@ -1,4 +1,4 @@
-// What a thread is in the middle of: frames, linked through its stack.
+// A thread's frames say what it is in the middle of. They are linked through its stack.
 #pragma once
 
 #include <teff/detail/scheduler/local_deque.hpp>
@@ -30,7 +30,7 @@ class within : public frame {
       : frame{of, state, observer, std::exchange(self.frame, this)},
         scope_(std::exchange(self.innermost, nullptr)) {}
 
-  // What runs in this frame spawns into no scope of the frames below.
+  // Work in this frame spawns into no scope of the frames below.
   scope_state* const scope_;
 };
 

@@ -49,11 +49,12 @@ struct stolen_record {
   void (*last_run)(Slot&, const Scope*) = nullptr;  // by which the last stolen slot was run
 };
 
-// What a thread is in the middle of (frame.hpp).
+// A frame says what a thread is in the middle of (frame.hpp).
 struct frame {
-  // A source, whose tasks it runs or a part of a task; a request or a handler; null: work without a name.
+  // The thread runs tasks of this source, or a part of a task. Or it runs this request, or a handler of this
+  // communicator. Null: its work has no name.
   const void* of = nullptr;
-  // The worker's state of the source. Null: the thread runs a part of a task that another thread has begun: a
+  // The worker's state of the source. Null: another thread has begun the task, and this one runs a part: a
   // stolen iteration of its loop, a task of its scope, a call of blocking().
   source_worker* state = nullptr;
   // Of a body that is recorded or replayed: the source's release_observer<Name>.
@@ -62,7 +63,8 @@ struct frame {
 
   [[nodiscard]] bool is_of(const source& what) const noexcept { return of == &what; }
 };
-inline constexpr frame outermost_frame;
+// The frame of a thread that is in the middle of nothing. Programs do not name it.
+[[gnu::visibility("hidden")]] extern const frame outermost_frame;
 
 // A worker's deque. Joins may use all of the array, which is longer than their frames would fit the stack;
 // scopes leave them the part above `scope_limit`.
@@ -74,7 +76,7 @@ struct local_deque : split_deque<task_slot> {
   // The scope that was made last and lives, of the task that runs; for a stolen task, at least one that hosts
   // what the task spawns into other workers' scopes.
   scope_state* innermost = nullptr;
-  // What the thread is in the middle of.
+  // The thread's innermost frame.
   const detail::frame* frame = &outermost_frame;
   // The thread's count of exceptions in flight (Itanium C++ ABI, __cxa_get_globals); null outside the
   // workers.

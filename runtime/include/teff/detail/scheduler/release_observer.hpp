@@ -3,8 +3,8 @@
 
 namespace teff::detail {
 
-// It is told of each task, by its `Name`, that an observed task releases (frame::observer). A task that a
-// worker runs on top of it, while it waits, has a frame of its own, and is not observed.
+// It is told of each task, by its `Name`, that an observed task releases (frame::observer). A worker
+// that waits in the observed task may run another task, whose frame has no observer.
 template <class Name>
 class release_observer {
  public:
