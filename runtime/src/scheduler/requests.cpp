@@ -88,13 +88,13 @@ void run_as_activity(const void* of, void (*body)(void*) noexcept, void* what) n
 
 bool works_for(const scheduler& runtime) noexcept {
   const auto* const me = worker::current();
-  return (me != nullptr && &me->all() == &runtime) || runtime.requests().owns_this_thread();
+  return (me != nullptr && &me->all() == &runtime) || runtime.requests().spare().owns_this_thread();
 }
 
 bool has_room_for_awaited(const scheduler* runtime) noexcept {
   if (const auto* const me = worker::current())
     return &me->all() == runtime && me->has_room_for_foreign_tasks();
-  return runtime != nullptr && runtime->requests().owns_this_thread() && spare_threads::has_room_here();
+  return runtime != nullptr && runtime->requests().spare().owns_this_thread() && spare_threads::has_room_here();
 }
 
 bool run_aside(awaited_job& job) {
@@ -102,7 +102,7 @@ bool run_aside(awaited_job& job) {
   job.ended.begin(at);
   const blocked_activities blocked(&job);
   named_job named(job);
-  if (!at.runtime->requests().run_aside(named.unless_plain(blocked))) return false;
+  if (!at.runtime->requests().spare().run(named.unless_plain(blocked))) return false;
   job.ended.wait();
   return true;
 }

@@ -29,11 +29,8 @@ class requests {
   // no worker may begin one.
   void lend() noexcept;
 
-  // Has a spare thread run the job at once. False: none can be had.
-  [[nodiscard]] bool run_aside(job& blocks) noexcept { return spare_.run(blocks); }
-
-  // Whether the calling thread is one of the spare threads.
-  [[nodiscard]] bool owns_this_thread() const noexcept { return spare_.owns_this_thread(); }
+  [[nodiscard]] spare_threads& spare() noexcept { return spare_; }
+  [[nodiscard]] const spare_threads& spare() const noexcept { return spare_; }
 
   // When no request is left to run and the workers have ended. Lets go of what was run without the queue.
   void stop() noexcept;

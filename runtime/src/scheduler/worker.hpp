@@ -133,7 +133,6 @@ class worker {
 
   // What it finds and runs.
   bool run_something(waiting& mine) noexcept;
-  bool run_awaited(source& awaited, bool& searching) noexcept;
   enum class found : std::uint8_t { nothing, left_alone, work };
   found run_sources(may_run limit, bool& searching) noexcept;
   bool run_job_of(job_queue& queue, bool& searching) noexcept;

@@ -33,15 +33,6 @@ bool worker::run_source(source& each, may_run limit) noexcept {
   return limit == may_run::own_work ? each.run_own(index_) : each.run(index_);
 }
 
-// The thread that waits for the source keeps it alive.
-bool worker::run_awaited(source& awaited, bool& searching) noexcept {
-  if (searching) {
-    if (!awaited.sees_work(index_)) return false;
-    stop_search(searching);
-  }
-  return run_source(awaited, may_run::sources);
-}
-
 // The work that they run may call this again.
 worker::found worker::run_sources(may_run limit, bool& searching) noexcept {
   auto result = found::nothing;
@@ -91,7 +82,11 @@ bool worker::run_something(waiting& mine) noexcept {
   if (std::exchange(request_is_due_, false) && limit == may_run::everything &&
       run_job_of(all_.requests().queue(), searching))
     return true;
-  if (awaited.from != nullptr && run_awaited(*awaited.from, searching)) return mine.ran_source = true;
+  // The thread that waits for the source keeps it alive.
+  if (awaited.from != nullptr && (!searching || awaited.from->sees_work(index_))) {
+    stop_search(searching);
+    if (run_source(*awaited.from, may_run::sources)) return mine.ran_source = true;
+  }
   // The worker takes a request only if it was queued before the worker looked at all sources. The thread that
   // submitted it may have brought a source work before, for which the request may wait.
   const bool from_outside = limit == may_run::everything && all_.has_work_from_outside();

@@ -167,7 +167,7 @@ class tree_reduction {
       if (loop_distance(first, last) >= 2 * lanes) return fold_in_lanes(map, combine, first, last);
     }
     T sum = value(map, first);
-    for (++first; is_before(first, last); ++first) {
+    for (++first; first != last; ++first) {
       sum = std::invoke(combine, std::move(sum), value(map, first));
     }
     return sum;
@@ -179,14 +179,6 @@ class tree_reduction {
       return std::invoke(map, i);
     } else {
       return std::invoke(map, static_cast<typename iteration_of<At>::type>(*i));
-    }
-  }
-  template <class At>
-  static bool is_before(At i, At last) noexcept {
-    if constexpr (std::integral<At>) {
-      return i < last;
-    } else {
-      return i != last;
     }
   }
 
