@@ -94,7 +94,8 @@ bool works_for(const scheduler& runtime) noexcept {
 bool has_room_for_awaited(const scheduler* runtime) noexcept {
   if (const auto* const me = worker::current())
     return &me->all() == runtime && me->has_room_for_foreign_tasks();
-  return runtime != nullptr && runtime->requests().spare().owns_this_thread() && spare_threads::has_room_here();
+  return runtime != nullptr && runtime->requests().spare().owns_this_thread() &&
+         spare_threads::has_room_here();
 }
 
 bool run_aside(awaited_job& job) {
