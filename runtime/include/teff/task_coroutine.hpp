@@ -74,7 +74,7 @@ class task_promise {
  private:
   // Out of line: the coroutine may have changed its thread since it last asked.
   [[nodiscard, gnu::noinline]] bool has_events() const noexcept {
-    const auto* const state = running_on.state;
+    const auto* const state = self.frame->state;
     const auto* const running = state == nullptr ? nullptr : state->running;
     return running != nullptr && running->task == task && running->held != nullptr &&
            running->held->has_handles();

@@ -14,8 +14,10 @@
 namespace teff::detail {
 
 held_end<>& hold_end_here(const char* call) {
-  if (running_on.state != nullptr)
-    if (held_end<>* const held = static_cast<task_source_base*>(running_on.of)->hold_end()) return *held;
+  if (self.frame->state != nullptr) {
+    auto* const of = static_cast<source*>(const_cast<void*>(self.frame->of));
+    if (held_end<>* const held = static_cast<task_source_base*>(of)->hold_end()) return *held;
+  }
   throw misuse(
       std::string(call) +
       ": called outside the body of a task of a flow or task graph: call it there, on the thread of "
@@ -28,7 +30,7 @@ held_end<>& hold_end_here(const char* call) {
 waiting_end::waiting_end(held_end<>& held, bool watched)
     : held_(&held), since_(polled_source::poll_time::clock::now()) {
   held.of->look_elsewhere();
-  if (watched) task_ = "task " + held.of->running_task_on(running_on.state->index);
+  if (watched) task_ = "task " + held.of->running_task_on(self.frame->state->index);
 }
 
 void waiting_end::release(std::exception_ptr why) const noexcept {

@@ -6,7 +6,7 @@
 #include "distributed/replay_planning.hpp"
 #include "message/message_source.hpp"
 #include "message/watched_channel.hpp"
-#include "platform/process_fence.hpp"
+#include "platform/asymmetric_fence.hpp"
 #include "replay/needs.hpp"
 
 #include <sys/mman.h>

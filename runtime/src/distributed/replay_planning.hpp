@@ -41,7 +41,7 @@ struct replay_ranks::planned {
     std::vector<std::uint32_t> first;  // of the tasks of each worker: how many tasks come before; then of all
     std::vector<table_entry> table;    // of all its tasks
     bool has_mapped = false;           // this rank's memory
-    bool has_fence = false;            // as of process_fence
+    bool has_fence = false;            // as of own_fence()
     std::shared_ptr<std::byte> memory;
     std::vector<kept_slots> slots;    // of the table, in the memory
     std::vector<awaited> waited_for;  // of this rank's tasks

@@ -10,7 +10,7 @@
 #include "distributed/replay_planning.hpp"
 #include "message/completion.hpp"
 #include "message/message_source.hpp"
-#include "platform/process_fence.hpp"
+#include "platform/asymmetric_fence.hpp"
 #include "platform/relax.hpp"
 #include "scheduler/scheduler.hpp"
 
@@ -32,12 +32,12 @@ void replay_ranks::fence_everywhere() const noexcept {
   if (fences_are_light_) {
     own_fence().everywhere();
   } else {
-    process_fence::own_core();
+    asymmetric_fence::own_core();
   }
 }
 
-const process_fence& replay_ranks::own_fence() noexcept {
-  static const process_fence registered;
+const asymmetric_fence& replay_ranks::own_fence() noexcept {
+  static const asymmetric_fence registered(asymmetric_fence::reach::processes);
   return registered;
 }
 
@@ -223,9 +223,9 @@ void replay_ranks::ended(const rank_step& own, std::uint64_t iteration) noexcept
     // Between the stamp and the looks at the bells; pairs with fence_everywhere() of a worker that is about
     // to sleep.
     if (fences_are_light_) {
-      process_fence::here();
+      own_fence().light();
     } else {
-      process_fence::own_core();
+      asymmetric_fence::own_core();
     }
     for (auto* const each : tell.bells) each->ring();
   }
@@ -250,7 +250,7 @@ void replay_ranks::spread_failure() noexcept {
   if (failure_spread_.exchange(true, std::memory_order_relaxed)) return;
   const auto tell = [](std::byte* memory, std::size_t workers) {
     reinterpret_cast<shared_head*>(memory)->failed.store(1, std::memory_order_release);
-    process_fence::own_core();  // as in ended()
+    asymmetric_fence::own_core();  // as in ended()
     for (std::size_t worker = 0; worker < workers; ++worker) bell_of(memory, worker).ring();
   };
   tell(memory_.get(), 0);
@@ -294,7 +294,7 @@ bool replay_ranks::take_packets() noexcept {
     fail(std::current_exception(), "teff::distributed_replay: ");
   }
   if (any) {
-    process_fence::own_core();  // as in ended()
+    asymmetric_fence::own_core();  // as in ended()
     ring_own();
   }
   return any;

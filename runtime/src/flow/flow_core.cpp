@@ -37,11 +37,12 @@ flow_core::~flow_core() {
 }
 
 flow_core::maker flow_core::here(const char* call) {
-  if (running_on.of != this) return here_outside();
-  const auto* const running = running_on.state == nullptr ? nullptr : running_on.state->running;
+  const frame& at = *self.frame;
+  if (!at.is_of(*this)) return here_outside();
+  const auto* const running = at.state == nullptr ? nullptr : at.state->running;
   if (running == nullptr || running->ends) [[unlikely]]
     refuse_beside_body(call);
-  auto& state = static_cast<flow_worker&>(*running_on.state);
+  auto& state = static_cast<flow_worker&>(*at.state);
   return {&state, static_cast<flow_task*>(running->task), state.pool, state.counts};
 }
 
@@ -267,7 +268,7 @@ std::uint64_t flow_core::outstanding() const noexcept {
 void flow_core::count_ran(flow_worker& here, flow_task& task) noexcept {
   task.counted = true;
   flow_counts::raise(here.counts.ran);
-  this->runtime().fences().here();  // pairs with make_room(): one of the threads sees the other
+  this->runtime().fences().light();  // pairs with make_room(): one of the threads sees the other
   if (want_room_.load(std::memory_order_relaxed) != 0 && has_room()) [[unlikely]]
     wake_helpers();
 }

@@ -85,7 +85,7 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   [[nodiscard]] held_end<>* hold_end() override;
   // A task of the flow, or a part of one, is running on the calling thread.
   [[nodiscard]] bool is_within() const noexcept {
-    return running_on.of == this || replayed == this || (checker != nullptr && checker->is_within());
+    return self.frame->is_of(*this) || replayed == this || (checker != nullptr && checker->is_within());
   }
   // Within a task: throws misuse unless its inner tasks wait for each other only, so that the wait ends.
   void expect_inner_end(const char* call);

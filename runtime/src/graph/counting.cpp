@@ -59,8 +59,8 @@ void graph_core::send_to_inbox(graph_worker& here, unsigned place, const void* k
 void graph_core::fulfill_from_elsewhere(const void* key) {
   functions.expect_complete("teff::task_graph::fulfill");
   expect_runtime("teff::task_graph::fulfill");
-  if (observed.of == this) {
-    if (!passes_on(observed.observer, key)) return;
+  if (self.frame->is_of(*this) && self.frame->observer != nullptr) {
+    if (!passes_on(self.frame->observer, key)) return;
   } else if (being_observed.load(std::memory_order_relaxed)) {
     expect_own_process(runtime());
     throw not_replayable("teff::task_graph: the key " + text_of(key) +

@@ -60,7 +60,7 @@ void graph_core::count_by_number(std::size_t keys) {
 
 held_end<>& graph_core::hold_end_of_body(const char* call) {
   if (held_end<>* const held = hold_end()) return *held;
-  if (observed.of == this || being_observed.load(std::memory_order_relaxed))
+  if (being_observed.load(std::memory_order_relaxed))
     throw not_replayable(std::string(call) +
                          ": called while the graph is recorded or replayed, where a task ends with its "
                          "body: run the graph itself, without a recording");

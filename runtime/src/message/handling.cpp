@@ -1,4 +1,5 @@
 // Runs a communicator's handlers.
+#include <teff/detail/scheduler/frame.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
 #include "message/communicator_core.hpp"
@@ -17,13 +18,12 @@ namespace {
 // After so many handlers a worker looks for other work.
 constexpr int handlers_a_run = 64;
 
-// The communicator whose handler the calling thread runs; null outside of handlers.
-constinit thread_local const communicator_core* handling = nullptr;
-
 }  // namespace
 
 bool communicator_core::in_handler() const noexcept {
-  return handling == this;
+  const frame* at = self.frame;
+  while (at != nullptr && at->of != this) at = at->outer;
+  return at != nullptr;
 }
 
 // Counts handled messages for a worker that runs handlers one after the other. To count each alone would cost
@@ -35,10 +35,8 @@ class communicator_core::handling_here {
  public:
   explicit handling_here(communicator_core& core) noexcept
       : core_(core),
-        most_(core.workers_handling_.fetch_add(1, std::memory_order_relaxed) == 0 ? core.window_ / 4 : 0),
-        outer_(std::exchange(handling, &core)) {}
+        most_(core.workers_handling_.fetch_add(1, std::memory_order_relaxed) == 0 ? core.window_ / 4 : 0) {}
   ~handling_here() {
-    handling = outer_;
     count();
     core_.workers_handling_.fetch_sub(1, std::memory_order_relaxed);
   }
@@ -59,8 +57,8 @@ class communicator_core::handling_here {
     if (messages_ != 0) core_.count_handled(from_, std::exchange(messages_, 0), std::exchange(bytes_, 0));
   }
   communicator_core& core_;
+  const within handler_{&core_};
   const std::uint64_t most_;
-  const communicator_core* const outer_;
   int from_ = -1;
   std::uint64_t messages_ = 0;
   std::uint64_t bytes_ = 0;
@@ -70,9 +68,10 @@ bool communicator_core::work() noexcept {
   std::optional<channel::arrival> lone;
   bool any = progress(&lone);
   if (lone) {
-    const auto outer = std::exchange(handling, this);
-    handle_one(lone->bytes, sizeof(packet_header));
-    handling = outer;
+    {
+      const within handler(this);
+      handle_one(lone->bytes, sizeof(packet_header));
+    }
     count_handled(lone->from, 1, lone->bytes.size() - sizeof(packet_header));
     attention_.store(true, std::memory_order_seq_cst);  // as in handle()
     any = true;

@@ -135,7 +135,7 @@ void task_source_base::refuse_to_wait_for_ever(const std::string& call) const {
 
 void task_source_base::wait() {
   if (!has_runtime()) refuse_without_runtime(std::string(name_) + "::wait");
-  runtime_.expect_own_process();
+  expect_own_process(runtime_);
   const blocked_activities blocked(static_cast<const source*>(this));
   if (blocked.for_ever()) refuse_to_wait_for_ever(std::string(name_) + "::wait: called");
   std::uint64_t ticket = 0;

@@ -110,7 +110,7 @@ class replay_ranks {
   void list_inputs(const planned& all, rank_part& part) const;
 
   [[nodiscard]] static shared_bell& bell_of(const std::byte* memory, std::size_t worker) noexcept;
-  [[nodiscard]] static const class process_fence& own_fence() noexcept;
+  [[nodiscard]] static const class asymmetric_fence& own_fence() noexcept;
   void fence_everywhere() const noexcept;
   void ring_own() noexcept;
   bool take_packets() noexcept;

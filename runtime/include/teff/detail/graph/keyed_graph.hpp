@@ -39,8 +39,8 @@ class keyed_graph final : public graph_core {
   }
 
   void fulfill(const Key& key) {
-    if (running_on.of == this && running_on.state != nullptr) [[likely]] {
-      fulfill_from(*static_cast<graph_worker*>(running_on.state), key);
+    if (const auto& here = *self.frame; here.is_of(*this) && here.state != nullptr) [[likely]] {
+      fulfill_from(*static_cast<graph_worker*>(here.state), key);
     } else {
       fulfill_from_elsewhere(std::addressof(key));
     }

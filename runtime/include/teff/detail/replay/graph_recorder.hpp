@@ -4,7 +4,7 @@
 
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/keyed_graph.hpp>
-#include <teff/detail/replay/observed_here.hpp>
+#include <teff/detail/replay/compared_body.hpp>
 #include <teff/detail/replay/recorded_run.hpp>
 #include <teff/detail/replay/replay_plan.hpp>
 #include <teff/detail/scheduler/release_observer.hpp>
@@ -48,7 +48,7 @@ class graph_recorder {
     struct any_key final : release_observer<Key> {
       bool passes_on(const Key&) override { return true; }
     } anything;
-    const observed_here here({&graph_, static_cast<release_observer<Key>*>(&anything)});
+    const within body(graph_, static_cast<release_observer<Key>*>(&anything));
     start();
   }
 
@@ -106,7 +106,7 @@ class graph_recorder {
 
   void run(const Key& key) {
     running_body observer(logs_[here().index], next_, key);
-    const observed_here here({&graph_, static_cast<release_observer<Key>*>(&observer)});
+    const within body(graph_, static_cast<release_observer<Key>*>(&observer));
     body_(std::addressof(key));
   }
 

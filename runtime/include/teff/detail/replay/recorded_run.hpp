@@ -3,7 +3,7 @@
 
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/keyed_graph.hpp>
-#include <teff/detail/replay/observed_here.hpp>
+#include <teff/detail/replay/compared_body.hpp>
 #include <teff/detail/replay/replay_core.hpp>
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
@@ -56,7 +56,7 @@ struct recorded_run {
  private:
   template <class Step>
   void run_part(std::size_t own, std::uint64_t times, Step& step) {
-    const observed_here nobody({});
+    const within replay;
     run_replay_part(core, own, times,
                     [&, in_order = lists.data()](std::size_t list, std::size_t task, const std::uint64_t i) {
                       step(in_order[list], task, i);

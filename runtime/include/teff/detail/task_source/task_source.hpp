@@ -28,12 +28,11 @@ template <class Derived, class Worker>
 class task_source : public task_source_base {
  public:
   [[nodiscard]] held_end<>* hold_end() override {
-    if (running_on.of != this || running_on.state == nullptr || running_on.state->running == nullptr)
-      return nullptr;
-    running_task& running = *running_on.state->running;
+    const frame& at = *self.frame;
+    if (!at.is_of(*this) || at.state == nullptr || at.state->running == nullptr) return nullptr;
+    running_task& running = *at.state->running;
     if (running.ends) return nullptr;
-    return &hold(running, running_on.state->index,
-                 derived().ends_on(static_cast<Worker&>(*running_on.state), *running.task));
+    return &hold(running, at.state->index, derived().ends_on(static_cast<Worker&>(*at.state), *running.task));
   }
 
   bool run(unsigned worker) noexcept override { return run(worker, false); }
@@ -46,10 +45,6 @@ class task_source : public task_source_base {
   }
   bool run_own(unsigned worker) noexcept override { return run(worker, true); }
   bool sees_own_work(unsigned worker) noexcept override;
-  void begin_child() noexcept override {
-    task_source_base::begin_child();
-    running_on = {};
-  }
 
  protected:
   task_source(scheduler& runtime, unsigned workers, const char* name)
@@ -70,11 +65,10 @@ class task_source : public task_source_base {
   void share(Worker& here, runnable* ready);
   // Runs a ready task now, on the calling worker, even in the middle of another task.
   void run_at_once(Worker& here, runnable* task) noexcept {
-    const auto outer = std::exchange(running_on, {this, &here});
+    const within turn(*this, &here);
     execute(here, task);
     if (here.ready.sees_own()) [[unlikely]]
       begin_own_item(here);  // for the tasks that it has left in the worker's queues
-    running_on = outer;
   }
   // Unless the worker is in the middle of one, begins an item that ends when the worker has run out of work.
   void begin_own_item(Worker& here) noexcept {

@@ -28,7 +28,7 @@ bool task_source<Derived, Worker>::run(unsigned worker, bool own) noexcept {
   const bool nested = here.running != nullptr;
   const bool enters = here.inside != worker;
   if (enters && !enter(here)) return false;
-  const auto outer = std::exchange(running_on, {this, &here});
+  const within turn(*this, &here);
   // Others wait meanwhile: messages of a communicator, or tasks of another source.
   const bool looks_elsewhere = this->looks_elsewhere();
   const bool is_timed = looks_elsewhere || is_one_of_several();
@@ -76,7 +76,6 @@ bool task_source<Derived, Worker>::run(unsigned worker, bool own) noexcept {
   }
   if (is_timed && tasks != 0 && !nested && !own)
     here.tasks_a_run = next_tasks_a_run(tasks, processor_clock::now() - began, most);
-  running_on = outer;
   if (enters) leave(here);
   if (tasks != 0) return true;
   if (!nested) derived().look_for_rest(worker);

@@ -1,4 +1,4 @@
-// Bodies of a graph that run for an observer: one call at a time records or replays the graph.
+// One call at a time records or replays a graph; a replayed body is compared with the recorded run.
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
@@ -33,24 +33,6 @@ class sole_observer {
 
  private:
   std::atomic<bool>& being_observed_;
-};
-
-// From here to the end of the block the calling thread runs a body of the graph for this observer.
-class observed_here {
- public:
-  // Not inline: GCC 12 would take the branch of fulfill() for a call through a null pointer, and warn of it.
-  [[gnu::noinline]] explicit observed_here(observed_task body)
-      : outer_(std::exchange(observed, body)), outer_running_(std::exchange(running_on, {})) {}
-  ~observed_here() {
-    observed = outer_;
-    running_on = outer_running_;
-  }
-  observed_here(const observed_here&) = delete;
-  observed_here& operator=(const observed_here&) = delete;
-
- private:
-  observed_task outer_;
-  running_source outer_running_;
 };
 
 // A body in a replay has to fulfil the keys that it fulfilled in the recorded run,
