@@ -52,7 +52,7 @@ struct replay_ranks::peer {
   int rank = 0;
   std::size_t workers = 0;
   bool is_near = false;
-  std::shared_ptr<std::byte> memory;  // the rank's; or what packets from it have brought, in the same places
+  std::shared_ptr<std::byte> memory;  // of the rank, or a copy of it that packets write
   std::vector<kept_slots> slots;      // in it, by number of the entry
   // Of a rank that is not near: as in the head of its memory, from its packets. Under the lock receiving_.
   std::uint64_t replay = 0;
