@@ -32,21 +32,30 @@ class key_inbox {
   [[nodiscard]] std::uint32_t changes() const noexcept { return changes_.load(std::memory_order_relaxed); }
   // About so many.
   [[nodiscard]] std::size_t size() const noexcept { return count_.load(std::memory_order_relaxed); }
-  // Moves up to `at_most` of the oldest messages, `most` of them at most. They are few and lie on the stack:
-  // a worker that counts keys can't tell any caller that there is no memory.
+  // Moves up to `most` of the oldest messages. They are few and lie on the stack: a worker that counts keys
+  // can't tell any caller that there is no memory.
   static constexpr std::size_t most = 16;
   static constexpr std::size_t most_bytes = 56;
   struct taken_messages {
     alignas(16) std::byte bytes[most * most_bytes];
     std::size_t count = 0;
   };
-  void take(taken_messages& to, std::size_t at_most = most) noexcept;
+  void take(taken_messages& to) noexcept;
+  // The oldest alone. Returns how many there were that `by.equal()` says are the same, and none if there is
+  // no message. The others of these are given to `by.drop()`.
+  struct same_keys {
+    void* whom;
+    bool (*equal)(void* whom, const void* a, const void* b) noexcept;
+    void (*drop)(void* whom, void* message) noexcept;
+  };
+  [[nodiscard]] std::size_t take_oldest(taken_messages& to, const same_keys& by) noexcept;
 
  private:
   // With the lock, as all that follow.
   [[nodiscard]] std::byte* at(std::size_t index) const noexcept { return memory_.get() + index * bytes_; }
   void put(const void* message);
   void make_room();
+  void took() noexcept;
   void count_change() noexcept {
     changes_.store(changes_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
