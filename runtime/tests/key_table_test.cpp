@@ -88,26 +88,37 @@ std::vector<int> keys_of(const detail::key_inbox::taken_messages& taken) {
   return keys;
 }
 
-TEST(key_inbox, gives_each_key_once_in_their_order_and_no_more_than_asked_for) {
+TEST(key_inbox, gives_each_key_once_in_their_order_and_those_that_are_the_same_with_the_oldest) {
   const auto seed = std::random_device{}();
   SCOPED_TRACE(seed);
   std::mt19937 random(seed);
   detail::key_inbox inbox(sizeof(int));
   std::deque<int> expected;
+  int dropped = 0;
   for (int step = 0; step < 20'000; ++step) {
-    if (const auto chance = random() % 40; chance < 3) {
-      detail::key_inbox::taken_messages taken;
-      const auto most = chance == 0 ? 1 : detail::key_inbox::most;
-      inbox.take(taken, most);
-      const auto count = std::min(expected.size(), most);
+    detail::key_inbox::taken_messages taken;
+    if (const auto chance = random() % 40; chance == 0) {
+      dropped = 0;
+      const auto same = inbox.take_oldest(
+          taken, [](const void* a, const void* b) { return std::memcmp(a, b, sizeof(int)) == 0; },
+          [&](void*) { ++dropped; });
+      ASSERT_EQ(taken.count, expected.empty() ? 0U : 1U);
+      if (expected.empty()) continue;
+      ASSERT_EQ(keys_of(taken).front(), expected.front());
+      ASSERT_EQ(same, std::erase(expected, int{expected.front()}));
+      ASSERT_EQ(static_cast<std::size_t>(dropped) + 1, same);
+    } else if (chance < 3) {
+      inbox.take(taken);
+      const auto count = std::min(expected.size(), detail::key_inbox::most);
       ASSERT_EQ(
           keys_of(taken),
           std::vector<int>(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(taken.count)));
       ASSERT_EQ(taken.count, count);
       expected.erase(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(count));
     } else {
-      inbox.push(&step, [] {});
-      expected.push_back(step);
+      const int key = static_cast<int>(random() % 8);
+      inbox.push(&key, [] {});
+      expected.push_back(key);
     }
     ASSERT_EQ(inbox.size(), expected.size());
   }

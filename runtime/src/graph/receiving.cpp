@@ -22,9 +22,9 @@ void graph_core::drop_messages(key_inbox& of) const noexcept {
 
 // Each is an item that this worker has taken, whether or not it can be counted.
 template <class Count>
-void graph_core::take_some(graph_worker& here, key_inbox& from, std::size_t most, Count count) noexcept {
+void graph_core::take_some(graph_worker& here, key_inbox& from, Count count) noexcept {
   key_inbox::taken_messages taken;
-  from.take(taken, most);
+  from.take(taken);
   here.items_received += taken.count;
   for (std::size_t i = 0; i < taken.count; ++i) {
     void* const message = taken.bytes + i * shape_.message_bytes;
@@ -35,7 +35,7 @@ void graph_core::take_some(graph_worker& here, key_inbox& from, std::size_t most
 
 void graph_core::receive_inbox(graph_worker& here, graph_worker& at) noexcept {
   leave_if_forked();
-  take_some(here, at.inbox, key_inbox::most, [&](const void* key) { count_in_place(at, key); });
+  take_some(here, at.inbox, [&](const void* key) { count_in_place(at, key); });
 }
 
 // The thread that waits for the graph runs short tasks itself before another worker has got them. So workers
@@ -56,12 +56,28 @@ bool graph_core::receive_outside(graph_worker& here) noexcept {
   if (outside_.empty()) return false;
   leave_if_forked();
   const auto before = here.items_received;
-  // Of few keys one, whose task runs next if it is ready. The others stay where any worker finds them.
-  const bool few = outside_.size() < few_outside && !functions.priority;
-  here.runs_what_it_receives = few;
-  take_some(here, outside_, few ? 1 : key_inbox::most,
-            [&](const void* key) { count_without_place(here, key); });
-  here.runs_what_it_receives = false;
+  // Of few keys one, as often as it was fulfilled; its task runs next. The others stay where any worker finds
+  // them.
+  if (outside_.size() < few_outside && !functions.priority) {
+    key_inbox::taken_messages oldest;
+    const std::size_t times = outside_.take_oldest(
+        oldest,
+        [this](const void* a, const void* b) {
+          bool same = false;
+          try_count([&] { same = are_same(key_in_message(a), key_in_message(b)); });
+          return same;
+        },
+        [this](void* message) { drop_message(message); });
+    here.runs_what_it_receives = true;
+    for (std::size_t i = 0; i < times; ++i) {
+      ++here.items_received;
+      try_count([&] { count_without_place(here, key_in_message(oldest.bytes)); });
+    }
+    here.runs_what_it_receives = false;
+    if (times != 0) drop_message(oldest.bytes);
+  } else {
+    take_some(here, outside_, [&](const void* key) { count_without_place(here, key); });
+  }
   return here.items_received != before;
 }
 

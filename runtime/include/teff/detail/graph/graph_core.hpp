@@ -121,6 +121,7 @@ class graph_core : public task_source<graph_core, graph_worker> {
   // Throws what copying throws.
   [[nodiscard]] virtual void* boxed(const void* key) const = 0;
   virtual void drop_box(void* box) const noexcept = 0;
+  [[nodiscard]] virtual bool are_same(const void* key, const void* other) const = 0;
   [[nodiscard]] virtual std::string text_of(const void* key) const = 0;
   // The indegree of the key that is its own number; negative: keys have other numbers.
   [[nodiscard]] virtual int indegree_of_number(std::size_t number) const = 0;
@@ -183,7 +184,7 @@ class graph_core : public task_source<graph_core, graph_worker> {
   template <class Begin>
   void queue(unsigned place, const void* key, Begin begin);
   template <class Count>
-  void take_some(graph_worker& here, key_inbox& from, std::size_t most, Count count) noexcept;
+  void take_some(graph_worker& here, key_inbox& from, Count count) noexcept;
   void drop_message(void* message) const noexcept;
   void drop_messages(key_inbox& of) const noexcept;
 

@@ -39,16 +39,43 @@ class key_inbox {
   [[nodiscard]] std::uint32_t changes() const noexcept { return changes_.load(std::memory_order_relaxed); }
   // About so many.
   [[nodiscard]] std::size_t size() const noexcept { return count_.load(std::memory_order_relaxed); }
-  // Moves up to `at_most` of the oldest messages, `most` of them at most. They are few and lie on the stack:
-  // a worker that counts keys can't tell any caller that there is no memory.
+  // Moves up to `most` of the oldest messages. They are few and lie on the stack: a worker that counts keys
+  // can't tell any caller that there is no memory.
   static constexpr std::size_t most = 16;
   static constexpr std::size_t most_bytes = 56;
   struct taken_messages {
     alignas(16) std::byte bytes[most * most_bytes];
     std::size_t count = 0;
   };
-  void take(taken_messages& to, std::size_t at_most = most) noexcept {
+  void take(taken_messages& to) noexcept {
     const std::lock_guard lock(mutex_);
+    take(to, most);
+  }
+  // The oldest alone. Returns how many there were that equal(a, b) says are the same, and none if there is no
+  // message. The others of these are given to drop().
+  template <class Equal, class Drop>
+  [[nodiscard]] std::size_t take_oldest(taken_messages& to, Equal equal, Drop drop) noexcept {
+    const std::lock_guard lock(mutex_);
+    take(to, 1);
+    const auto before = size() + to.count;
+    std::byte* kept = messages_.data() + first_;
+    for (std::byte *each = kept, *const end = messages_.data() + messages_.size(); each != end;
+         each += bytes_) {
+      if (equal(to.bytes, each)) {
+        drop(each);
+        count_.store(size() - 1, std::memory_order_relaxed);
+      } else {
+        if (kept != each) std::memcpy(kept, each, bytes_);
+        kept += bytes_;
+      }
+    }
+    messages_.resize(static_cast<std::size_t>(kept - messages_.data()));
+    return before - size();
+  }
+
+ private:
+  // With the lock, as the next.
+  void take(taken_messages& to, std::size_t at_most) noexcept {
     to.count = std::min(at_most, size());
     if (to.count == 0) return;
     std::memcpy(to.bytes, messages_.data() + first_, to.count * bytes_);
@@ -60,9 +87,6 @@ class key_inbox {
     count_change();
     count_.store(size() - to.count, std::memory_order_relaxed);
   }
-
- private:
-  // With the lock.
   void count_change() noexcept {
     changes_.store(changes_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }

@@ -280,6 +280,9 @@ class keyed_graph final : public graph_core {
 
   [[nodiscard]] void* boxed(const void* key) const override { return new Key(key_from(key)); }
   void drop_box(void* box) const noexcept override { delete static_cast<Key*>(box); }
+  [[nodiscard]] bool are_same(const void* key, const void* other) const override {
+    return equal_keys(key_from(key), key_from(other));
+  }
   [[nodiscard]] std::string text_of(const void* key) const override { return key_text(key_from(key)); }
   [[nodiscard]] int indegree_of_number([[maybe_unused]] std::size_t number) const override {
     if constexpr (std::integral<Key>) {
