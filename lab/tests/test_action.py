@@ -47,6 +47,7 @@ def job(tmp_path: Path) -> Callable[[str, int], subprocess.CompletedProcess[str]
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mine", "rounds", "verdict", "code", "said"),
     [

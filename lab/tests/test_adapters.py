@@ -68,7 +68,7 @@ def _lines_for(variant: Program) -> list[str]:
     return [*_lines(6, (1, 2, 7, 8)), "-type stencil_1d -width 2 -steps 101"]
 
 
-@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize("workers", [*(pytest.param(few, marks=pytest.mark.slow) for few in (1, 2)), 3])
 @pytest.mark.parametrize("variant", VARIANTS, ids=[variant.id for variant in VARIANTS])
 def test_a_system_runs_every_pattern_validated_beside_a_second_graph(variant: Program, workers: int) -> None:
     skip_unless_there(variant)
@@ -116,6 +116,7 @@ def test_a_system_to_which_the_environment_allows_one_thread_says_so_or_has_all_
         assert record["workers"] == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS, ids=[variant.id for variant in VARIANTS])
 def test_a_system_of_several_ranks_ends_where_one_of_them_is_killed_amid_a_run(variant: Program) -> None:
     skip_unless_there(variant)

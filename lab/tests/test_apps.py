@@ -153,6 +153,7 @@ flags = "-block {value}"
 """
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("root")
 def test_an_experiment_draws_each_problem_against_what_is_varied(
     commanded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -259,6 +260,7 @@ SOLVED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2, 3])
 @pytest.mark.parametrize("program", PROGRAMS, ids=[program.id for program in PROGRAMS])
 def test_a_system_that_runs_steps_solves_equations_with_the_same_bits_as_others_of_one_rank(
@@ -313,7 +315,7 @@ def test_a_system_that_runs_steps_finds_what_the_published_programs_find(
             assert KNOWN[line].items() <= {key: float(f"{value:.6g}") for key, value in found.items()}.items()
 
 
-@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize("workers", [*(pytest.param(few, marks=pytest.mark.slow) for few in (1, 2)), 3])
 @pytest.mark.parametrize("program", PROGRAMS, ids=[program.id for program in PROGRAMS])
 def test_a_system_runs_every_app_validated(program: Program, workers: int) -> None:
     random = "-blocks random"

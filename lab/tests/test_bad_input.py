@@ -57,6 +57,7 @@ def _check(program: Program, lines: list[str]) -> None:
         assert not finished.stdout, line
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", BENCH, ids=[program.id for program in BENCH])
 def test_a_program_says_in_one_line_what_is_wrong_with_its_flags(program: Program) -> None:
     _check(program, OF_ALL + OF_BENCH)

@@ -258,6 +258,7 @@ def test_who_measured_nobody_leaves_with_an_error_in_one_line(
         assert last.endswith("/report.html says why")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "fault", "named", "code"),
     [

@@ -11,6 +11,7 @@ from simulated_host import OFTEN_MOVED, PROGRAMS, RARELY_MOVED, STILL, Weather, 
 SEED = 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("weather", "wide", "narrow"),
     [(STILL, len(PROGRAMS), 5), (RARELY_MOVED, len(PROGRAMS), 5), (OFTEN_MOVED, 15, 4)],

@@ -37,6 +37,7 @@ def root(commanded: Path) -> Path:
     return commanded
 
 
+@pytest.mark.slow
 def test_times_of_empty_tasks_and_efficiencies_of_others_are_shown(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -97,6 +97,7 @@ def test_pictures_on_a_full_disk_are_said_to_be_missing_and_how_to_get_them(
     assert told.endswith("(No space left on device); the measured runs are kept; mend that, then ./teff report small")
 
 
+@pytest.mark.slow
 def test_a_new_kind_of_benchmark_needs_one_file(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -52,6 +52,7 @@ def printed(estimates: ProgramEstimates) -> str:
     return console.export_text()
 
 
+@pytest.mark.slow
 def test_all_programs_are_measured_shown_drawn_reported_and_compared(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -73,6 +74,7 @@ def test_all_programs_are_measured_shown_drawn_reported_and_compared(
     assert teff(monkeypatch, "programs", "--resume", "--rounds", "5") == 0
 
 
+@pytest.mark.slow
 def test_the_mean_is_over_the_programs_that_both_have(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert teff(monkeypatch, *MEASURE, "--cases", "textile", "--against", "partial") == 0
     estimates = last_estimates(root)
@@ -91,6 +93,7 @@ def test_the_mean_is_over_the_programs_that_both_have(root: Path, monkeypatch: p
     assert "sloppy: wrong result: it is not that of one thread" in lines
 
 
+@pytest.mark.slow
 def test_a_system_that_lacks_a_program_is_measured_to_the_end_without_it(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -183,6 +183,7 @@ def test_grid_is_even_in_log_and_takes_all_integers_where_there_are_few() -> Non
     assert measurement_grid(1000, maximum=1000) == (500, 574, 660, 758, 871, 1000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overhead", [20e-9, 1e-6, 2e-3])
 def test_whole_sitting_holds_the_true_metg_in_95_of_100(overhead: float) -> None:
     missed, widths = [], []

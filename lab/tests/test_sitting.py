@@ -375,6 +375,7 @@ def slowed(patched: pytest.MonkeyPatch, **seconds: float) -> list[float]:
     return clock
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slow", ["one", "two", "three"])
 def test_a_slow_first_round_is_set_aside_until_all_have_had_theirs_and_goes_on_then(
     laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, slow: str

@@ -39,6 +39,7 @@ def test_a_system_runs_every_spawn_pattern_validated(program: Program, workers: 
         assert record["workers"] == workers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", PROGRAMS, ids=[program.executable for program in PROGRAMS])
 def test_a_system_survives_a_tree_that_is_1572_nodes_deep(program: Program) -> None:
     (record,) = answers(program, 2, "--batch", lines=("-pattern tree -tree T3",))

@@ -315,6 +315,7 @@ def test_what_can_not_be_watched_is_an_error(
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "program", "case", "values"),
     [

@@ -101,7 +101,7 @@ def _unseen() -> Console:
 
 
 def _unit(shop: Workshop) -> Count:
-    return _ctest(shop, "release")
+    return _ctest(shop, "release", words=["-LE", "thorough"] if shop.quick else [])
 
 
 def _clang(shop: Workshop) -> Count:
@@ -120,9 +120,9 @@ def _tsan(shop: Workshop) -> Count:
     return _built(shop, "tsan", [*BESIDE_TESTS, *prefix]) + _ctest(shop, "tsan", prefix)
 
 
-def _ctest(shop: Workshop, preset: str, prefix: Sequence[str] = ()) -> Count:
-    jobs = str(usable_cores())
-    command = [*prefix, "ctest", "--preset", preset, "--timeout", "300", "-j", jobs, "--output-junit", str(shop.junit)]
+def _ctest(shop: Workshop, preset: str, prefix: Sequence[str] = (), words: Sequence[str] = ()) -> Count:
+    options = ["--timeout", "300", "-j", str(usable_cores()), "--output-junit", str(shop.junit), *words]
+    command = [*prefix, "ctest", "--preset", preset, *options]
     code = run_logged(command, shop.log, folder=shop.root, append=True)
     if "No tests were found" in shop.said():
         raise SkippedError("there is no test for it")

@@ -101,8 +101,9 @@ class message_bytes {
 
 template <class... Arguments>
 std::vector<std::byte> bytes_with(const Arguments&... arguments) {
-  std::vector<std::byte> bytes(detail::bytes_of(arguments...));
-  detail::put_arguments(bytes.data(), arguments...);
+  const detail::outgoing<Arguments...> all(arguments...);
+  std::vector<std::byte> bytes(all.size);
+  all.write(all.of, bytes.data());
   return bytes;
 }
 

@@ -120,12 +120,8 @@ class played_job {
 
   bool send(int from, int to, const hop& what) {
     if (random_() % 4 == 0) return send_large(from, to, what);
-    const bool sent = players_[static_cast<std::size_t>(from)]->core->try_send(
-        to, random_() % 4 == 0 ? 1 : 0, sizeof what,
-        [](const void* arguments, std::byte* at) {
-          detail::put_arguments<hop>(at, *static_cast<const hop*>(arguments));
-        },
-        &what);
+    const bool sent = players_[static_cast<std::size_t>(from)]->core->try_send(to, random_() % 4 == 0 ? 1 : 0,
+                                                                               detail::outgoing<hop>(what));
     if (sent) ++sent_;
     return sent;
   }
@@ -146,21 +142,21 @@ class played_job {
                                            ++reused_;
                                          }),
                       what, &sent};
-    const bool done = core.try_send(
-        to, 2, sizeof all.offer + sizeof what,
-        [](const void* arguments, std::byte* at) {
-          const auto& each = *static_cast<const sending*>(arguments);
-          std::memcpy(at, &each.offer, sizeof each.offer);
-          detail::put_arguments<hop>(at + sizeof each.offer, each.what);
-          *each.sent = true;
-        },
-        &all);
+    const bool done = core.try_send(to, 2,
+                                    {sizeof all.offer + sizeof what,
+                                     [](const void* arguments, std::byte* at) {
+                                       const auto& each = *static_cast<const sending*>(arguments);
+                                       std::memcpy(at, &each.offer, sizeof each.offer);
+                                       std::memcpy(at + sizeof each.offer, &each.what, sizeof each.what);
+                                       *each.sent = true;
+                                     },
+                                     &all});
     if (sent) {
       ++sent_;
       ++sent_large_;
-      core.large().sent(all.offer);
+      core.large().sent(to, all.offer);
     } else {
-      core.large().take_back(all.offer);
+      core.large().take_back(to, all.offer);
     }
     return done;
   }

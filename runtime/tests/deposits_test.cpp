@@ -12,12 +12,12 @@
 #include <thread>
 #include <vector>
 
-#include "mpi/deposits.hpp"
+#include "mpi/shared_copies.hpp"
 
 namespace teff::test {
 namespace {
 
-using detail::deposits;
+using detail::shared_copies;
 
 // The memory that the ranks share, and each rank's end.
 class shared_slots {
@@ -26,20 +26,20 @@ class shared_slots {
     std::vector<std::byte*> segments;
     for (std::size_t i = 0; i < ranks; ++i) {
       memory_.emplace_back(
-          static_cast<std::byte*>(::operator new(deposits::segment_bytes(ranks), std::align_val_t{64})));
-      deposits::prepare(memory_.back().get(), ranks);
+          static_cast<std::byte*>(::operator new(shared_copies::segment_bytes(ranks), std::align_val_t{64})));
+      shared_copies::prepare(memory_.back().get(), ranks);
       segments.push_back(memory_.back().get());
     }
-    for (std::size_t i = 0; i < ranks; ++i) ends_.push_back(std::make_unique<deposits>(segments, i));
+    for (std::size_t i = 0; i < ranks; ++i) ends_.push_back(std::make_unique<shared_copies>(segments, i));
   }
-  [[nodiscard]] deposits& end(std::size_t rank) { return *ends_[rank]; }
+  [[nodiscard]] shared_copies& end(std::size_t rank) { return *ends_[rank]; }
 
  private:
   struct freed {
     void operator()(std::byte* at) const { ::operator delete(at, std::align_val_t{64}); }
   };
   std::vector<std::unique_ptr<std::byte, freed>> memory_;
-  std::vector<std::unique_ptr<deposits>> ends_;
+  std::vector<std::unique_ptr<shared_copies>> ends_;
 };
 
 std::vector<std::byte> bytes_of(std::size_t size, unsigned value) {
@@ -70,7 +70,7 @@ TEST(deposits, keep_what_was_put_there_until_it_is_taken) {
 TEST(deposits, take_no_more_than_a_slot_holds) {
   for (const std::size_t ranks : {2, 3, 8}) {
     shared_slots slots(ranks);
-    const auto most = deposits::slot_bytes(ranks);
+    const auto most = shared_copies::slot_bytes(ranks);
     EXPECT_GE(most, 32U << 10);
     EXPECT_FALSE(slots.end(0).put(channel, 1, bytes_of(most + 1, 1)));
     const auto data = bytes_of(most, 7);
@@ -80,8 +80,8 @@ TEST(deposits, take_no_more_than_a_slot_holds) {
     slots.end(1).take(0, *number, came);
     EXPECT_EQ(came, data);
   }
-  EXPECT_EQ(deposits::slot_bytes(1), 0U);
-  EXPECT_EQ(deposits::segment_bytes(64), 0U) << "memory is bounded";
+  EXPECT_EQ(shared_copies::slot_bytes(1), 0U);
+  EXPECT_EQ(shared_copies::segment_bytes(64), 0U) << "memory is bounded";
   shared_slots none(64);
   EXPECT_FALSE(none.end(0).put(channel, 1, bytes_of(1, 1)));
   none.end(0).close(channel);

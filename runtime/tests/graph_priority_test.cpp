@@ -128,8 +128,8 @@ TEST(task_graph, a_thief_takes_the_highest_priority_first) {
 // While a worker looks for more work, it may keep a task, and a thief may empty its heap.
 TEST(ready_tasks, give_the_task_that_was_kept_while_the_worker_looked_for_more) {
   detail::ready_tasks ready(0);
-  detail::ready_node low;
-  detail::ready_node kept;
+  detail::runnable low;
+  detail::runnable kept;
   low.priority = 1;
   const auto push = [&] {
     ready.make_room(true);

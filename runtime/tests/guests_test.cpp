@@ -317,7 +317,7 @@ TEST(guests, take_part_in_a_replay_as_the_first_worker) {
     int here = 0;
     for (std::uint64_t i = 1; i <= 100; ++i) {
       kept.replay(i, [&](int, std::uint64_t) {
-        here = std::this_thread::get_id() == me ? here + 1 : 0;
+        if (std::this_thread::get_id() == me) ++here;
         EXPECT_EQ(*worker_index(), 0U);
       });
     }

@@ -14,33 +14,25 @@
 #include <thread>
 #include <vector>
 
-#include "mpi/deposits.hpp"
-#include "mpi/helped_reads.hpp"
+#include "mpi/shared_copies.hpp"
 
 namespace teff::test {
 namespace {
 
-using detail::deposits;
-using detail::helped_reads;
+using detail::shared_copies;
 
 // The memory that the ranks share, and each rank's ends.
 class node_of_threads {
  public:
   explicit node_of_threads(std::size_t ranks) {
-    std::vector<std::byte*> of_deposits;
-    std::vector<std::byte*> of_reads;
+    std::vector<std::byte*> segments;
     for (std::size_t i = 0; i < ranks; ++i) {
-      of_deposits.push_back(segment(deposits::segment_bytes(ranks)));
-      of_reads.push_back(segment(helped_reads::segment_bytes(ranks)));
-      deposits::prepare(of_deposits.back(), ranks);
-      helped_reads::prepare(of_reads.back(), ranks);
+      segments.push_back(segment(shared_copies::segment_bytes(ranks)));
+      shared_copies::prepare(segments.back(), ranks);
     }
-    for (std::size_t i = 0; i < ranks; ++i) {
-      deposits_.push_back(std::make_unique<deposits>(of_deposits, i));
-      reads_.push_back(std::make_unique<helped_reads>(of_reads, i, *deposits_.back()));
-    }
+    for (std::size_t i = 0; i < ranks; ++i) ends_.push_back(std::make_unique<shared_copies>(segments, i));
   }
-  [[nodiscard]] helped_reads& end(std::size_t rank) { return *reads_[rank]; }
+  [[nodiscard]] shared_copies& end(std::size_t rank) { return *ends_[rank]; }
 
  private:
   std::byte* segment(std::size_t size) {
@@ -52,8 +44,7 @@ class node_of_threads {
     void operator()(std::byte* at) const { ::operator delete(at, std::align_val_t{64}); }
   };
   std::vector<std::unique_ptr<std::byte, freed>> memory_;
-  std::vector<std::unique_ptr<deposits>> deposits_;
-  std::vector<std::unique_ptr<helped_reads>> reads_;
+  std::vector<std::unique_ptr<shared_copies>> ends_;
 };
 
 // Bytes that differ from place to place, and from seed to seed.

@@ -44,7 +44,7 @@ struct world {
         further_ran = true;
         ++items;
       }
-      if (!task_ended && mine.released.take_all() != nullptr) {
+      if (!task_ended && mine.received.take_all() != nullptr) {
         task_ended = true;
         if (with.hold_begins_an_item) ++items;
       }
@@ -60,7 +60,7 @@ struct world {
     further.store(1, std::memory_order_release);
     after.write(1);
     if (held.release()) {
-      accounts[0].released.push(held);
+      accounts[0].received.push(held);
       pushed.store(1);
     }
   }

@@ -40,16 +40,6 @@ class ring_job {
       segments.push_back(memory_.back().get());
     }
     for (std::size_t i = 0; i < ranks; ++i) ends_.push_back(std::make_unique<rings>(segments, i, lines));
-    bytes_ = bytes;
-  }
-  // The number of cache lines in the segment of this rank that were ever written.
-  [[nodiscard]] std::size_t written_lines(std::size_t rank) const {
-    std::size_t count = 0;
-    for (std::size_t at = 0; at < bytes_; at += 64) {
-      const auto* const line = memory_[rank].get() + at;
-      count += std::any_of(line, line + 64, [](std::byte each) { return each != std::byte{}; }) ? 1 : 0;
-    }
-    return count;
   }
   [[nodiscard]] rings& end(std::size_t rank) { return *ends_[rank]; }
 
@@ -57,7 +47,6 @@ class ring_job {
   struct freed {
     void operator()(std::byte* at) const { ::operator delete(at, std::align_val_t{64}); }
   };
-  std::size_t bytes_ = 0;
   std::vector<std::unique_ptr<std::byte, freed>> memory_;
   std::vector<std::unique_ptr<rings>> ends_;
 };
@@ -93,22 +82,6 @@ TEST(rings, carry_packets_of_any_size) {
   }
   EXPECT_FALSE(job.end(1).receive(box));
   EXPECT_FALSE(job.end(0).has_waiting());
-}
-
-// These lines stay in the caches.
-TEST(rings, use_their_first_lines_again_if_they_are_read_as_they_are_written) {
-  for (const std::uint32_t behind : {0U, 5U}) {
-    ring_job job(2, 4096);
-    auto& box = job.end(1).open(0);
-    std::uint32_t received = 0;
-    for (std::uint32_t number = 0; number < 5000; ++number) {
-      job.end(0).send(0, 1, made_of(0, number, number % 400));
-      if (number < behind) continue;
-      EXPECT_TRUE(is_made_of(job.end(1).receive(box)->bytes, 0, received, received % 400));
-      ++received;
-    }
-    EXPECT_LE(job.written_lines(1), 256U + 5);  // and the words of the ring
-  }
 }
 
 TEST(rings, keep_packets_whole_and_in_order_however_far_their_reader_is_behind) {

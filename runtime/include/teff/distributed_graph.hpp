@@ -131,15 +131,10 @@ class distributed_graph {
   template <class F>
     requires detail::says_whether<F, const Key&, const Data&...>
   distributed_graph& arrived(F&& f) {
-    arrived_.template set<arrival>([each = std::forward<F>(f)](const arrival& came) mutable {
-      const auto call = [&](const Key& key, const Data&... data) { return std::invoke(each, key, data...); };
-      if constexpr (std::is_void_v<std::invoke_result_t<F&, const Key&, const Data&...>>) {
-        std::apply(call, came);
-        return true;
-      } else {
-        return static_cast<bool>(std::apply(call, came));
-      }
-    });
+    arrived_.template set<arrival>(
+        [each = std::forward<F>(f)](const arrival& came) mutable -> decltype(auto) {
+          return std::apply(each, came);
+        });
     return *this;
   }
 
@@ -160,15 +155,7 @@ class distributed_graph {
     part_.expect_begun();
     const int to = rank_of(key);
     if (to == part_.rank()) return count_here(key, data...);
-    const arrival all(key, data...);
-    detail::send_message(
-        part_.messages(), to, number_, detail::bytes_of<Key, Data...>(key, data...),
-        [](const void* what, std::byte* at) {
-          std::apply(
-              [&](const Key& k, const Data&... each) { detail::put_arguments<Key, Data...>(at, k, each...); },
-              *static_cast<const arrival*>(what));
-        },
-        &all);
+    detail::send_message(part_.messages(), to, number_, detail::outgoing<Key, Data...>(key, data...));
   }
 
   // As task_graph::hold_end(), for a task of this rank.
@@ -203,15 +190,8 @@ class distributed_graph {
       part.expect_begun();
       const int to = graph_->rank_of(key);
       if (to == part.rank()) return fulfill_here(key, arguments..., data, may_reuse);
-      const std::tuple<const Key&, const Arguments&...> all(key, arguments...);
-      detail::send_large_message(
-          part.messages(), to, number_, std::as_bytes(data), std::move(may_reuse),
-          detail::bytes_of<Key, Arguments...>(key, arguments...),
-          [](const void* what, std::byte* at) {
-            std::apply([&](const auto&... each) { detail::put_arguments<Key, Arguments...>(at, each...); },
-                       *static_cast<const std::tuple<const Key&, const Arguments&...>*>(what));
-          },
-          &all);
+      detail::send_large_message(part.messages(), to, number_, std::as_bytes(data), std::move(may_reuse),
+                                 detail::outgoing<Key, Arguments...>(key, arguments...));
     }
 
    private:
@@ -294,16 +274,9 @@ class distributed_graph {
     using functions = typename large_data<T, Arguments...>::functions;
     auto made = std::make_shared<functions>();
     made->land = std::forward<Land>(land);
-    // As arrived() does.
     made->arrived = [each = std::forward<Arrived>(arrived)](const Key& key, const Arguments&... arguments,
                                                             std::span<T> data) mutable {
-      if constexpr (std::is_void_v<
-                        std::invoke_result_t<Arrived&, const Key&, const Arguments&..., std::span<T>>>) {
-        std::invoke(each, key, arguments..., data);
-        return true;
-      } else {
-        return static_cast<bool>(std::invoke(each, key, arguments..., data));
-      }
+      return detail::answer_of<bool>(each, key, arguments..., data);
     };
     const auto number = part_.add(detail::make_large_message<T>(
         detail::parameters<const Key&, const Arguments&...>{},

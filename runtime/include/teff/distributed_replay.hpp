@@ -94,10 +94,10 @@ class distributed_replay {
  public:
   explicit distributed_replay(communicator& like)
       : own_(like.workers().workers()),
-        found_(static_cast<std::size_t>(like.ranks())),
+        keys_(own_.size()),
         ranks_(like),
         answer_(ranks_.messages().on(
-            [this](int from, const std::vector<place>& found) { found_[at(from)] = found; })),
+            [this](int from, const std::vector<found_task>& found) { note_places(from, found); })),
         ask_(ranks_.messages().on([this](int from, const std::vector<Key>& keys) {
           answer_.send(from, ranks_.messages().rank(), places_of(keys, from));
         })) {
@@ -130,7 +130,8 @@ class distributed_replay {
     if (!places_.try_emplace(key, place{worker, static_cast<std::uint32_t>(list.size())}).second)
       detail::throw_error(
           misuse("teff::distributed_replay::add: the task " + detail::key_text(key) + " was added before"));
-    list.push_back({key, output_bytes, std::move(inputs)});
+    list.push_back({output_bytes, std::move(inputs)});
+    keys_[worker].push_back(key);
   }
 
   // Has all ranks agree on which task waits for which, and where each writes; replay() does it if the program
@@ -152,7 +153,6 @@ class distributed_replay {
       }
     }
     ranks_.plan(std::move(lists));
-    for (const auto& part : ranks_.parts()) keys_.push_back(keys_of(own_[part.worker]));
     own_.clear();
     places_.clear();
     state_ = state::planned;
@@ -170,50 +170,36 @@ class distributed_replay {
   void replay(std::uint64_t times, Body&& body) {
     plan();
     detail::traced_body<std::remove_reference_t<Body>&> traced{body};
-    struct {
-      distributed_replay& all;
-      std::remove_reference_t<Body>& body;
-      decltype(traced)& traced_body;
-      std::uint64_t times;
-    } what{*this, body, traced, times};
-    using context = decltype(what);
-    ranks_.replay(times, {&what, [](void* given, std::size_t part) noexcept {
-                            auto& me = *static_cast<context*>(given);
-                            if (detail::ring_here() == nullptr) [[likely]] {
-                              me.all.run_part(part, me.times, me.body);
-                            } else {
-                              const detail::traced_span span(detail::event_kind::run, "replay");
-                              me.all.run_part(part, me.times, me.traced_body);
-                            }
-                          }});
+    const auto run_any = [&](std::size_t part) {
+      if (detail::ring_here() == nullptr) [[likely]] {
+        run_part(part, times, body);
+      } else {
+        const detail::traced_span span(detail::event_kind::run, "replay");
+        run_part(part, times, traced);
+      }
+    };
+    ranks_.replay(times, detail::replay_core::part_runner(run_any));
   }
 
  private:
   enum class state : std::uint8_t { open, planned, broken };
   using place = std::array<std::uint32_t, 2>;  // worker, index in its list
+  using found_task = std::pair<Key, place>;
   using input_views = std::span<const std::span<const std::byte>>;
   struct own_task {
-    Key key;
     std::size_t bytes;
     std::vector<replay_input<Key>> inputs;
   };
   template <class T>
   using by_key = std::unordered_map<Key, T, key_hash<Key>>;
 
-  static constexpr std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
-
   [[nodiscard]] unsigned worker_with_fewest_tasks() const {
     const auto fewest = std::ranges::min_element(own_, {}, [](const auto& list) { return list.size(); });
     return static_cast<unsigned>(fewest - own_.begin());
   }
-  static std::vector<Key> keys_of(const std::vector<own_task>& list) {
-    std::vector<Key> keys;
-    for (const own_task& each : list) keys.push_back(each.key);
-    return keys;
-  }
   // Of tasks of this rank, which rank `from` reads. Throws misuse.
-  std::vector<place> places_of(const std::vector<Key>& keys, int from) const {
-    std::vector<place> found;
+  std::vector<found_task> places_of(const std::vector<Key>& keys, int from) const {
+    std::vector<found_task> found;
     for (const Key& key : keys) {
       const auto where = places_.find(key);
       if (where == places_.end())
@@ -221,9 +207,13 @@ class distributed_replay {
                                    " reads the output of the task " + detail::key_text(key) +
                                    ", which was not added on rank " +
                                    std::to_string(ranks_.messages().rank())));
-      found.push_back(where->second);
+      found.push_back(*where);
     }
     return found;
+  }
+  // Several workers may call it at once, for answers of different ranks.
+  void note_places(int rank, const std::vector<found_task>& found) {
+    for (const auto& [key, where] : found) read_from_.at(key) = {{rank, where[0]}, where[1]};
   }
   [[nodiscard]] int checked_rank(const Key& key) {
     const int where = rank_ ? rank_(std::addressof(key)) : 0;
@@ -236,40 +226,26 @@ class distributed_replay {
   // Which tasks the keys are that this rank's tasks read.
   void ask_for_places() {
     const int self = ranks_.messages().rank();
-    std::vector<std::vector<Key>> asked(found_.size());
+    std::vector<std::vector<Key>> asked(static_cast<std::size_t>(ranks_.messages().ranks()));
     ranks_.messages().run([&] {
       for (const auto& list : own_) {
         for (const own_task& each : list) {
           for (const auto& [key, before] : each.inputs) {
-            if (!read_from_.try_emplace(key).second) continue;
-            asked[at(checked_rank(key))].push_back(key);
+            if (read_from_.try_emplace(key).second)
+              asked[static_cast<std::size_t>(checked_rank(key))].push_back(key);
           }
         }
       }
-      for (int to = 0; to < ranks_.messages().ranks(); ++to) {
-        if (to == self) {
-          found_[at(to)] = places_of(asked[at(to)], self);
-        } else if (!asked[at(to)].empty()) {
-          ask_.send(to, self, asked[at(to)]);
-        }
+      for (int to = 0; const auto& keys : asked) {
+        if (!keys.empty()) ask_.send(to, self, keys);
+        ++to;
       }
     });
-    for (int rank = 0; rank < ranks_.messages().ranks(); ++rank) {
-      for (std::size_t i = 0; i < asked[at(rank)].size(); ++i) {
-        const auto& [worker, index] = found_[at(rank)][i];
-        read_from_[asked[at(rank)][i]] = {{rank, worker}, index};
-      }
-    }
   }
 
   // In words; empty: not known here, of a task of another rank that reads what this one makes.
   [[nodiscard]] std::string name_of(const detail::rank_task& task) const {
-    if (task.on.rank == ranks_.messages().rank()) {
-      if (!own_.empty()) return detail::key_text(own_[task.on.worker][task.index].key);
-      for (std::size_t i = 0; i < keys_.size(); ++i) {
-        if (ranks_.parts()[i].worker == task.on.worker) return detail::key_text(keys_[i][task.index]);
-      }
-    }
+    if (task.on.rank == ranks_.messages().rank()) return detail::key_text(keys_[task.on.worker][task.index]);
     for (const auto& [key, from] : read_from_) {
       if (from == task) return detail::key_text(key);
     }
@@ -298,6 +274,7 @@ class distributed_replay {
   bool run_iteration(std::size_t index, std::uint64_t i, const std::span<const std::byte>* input,
                      Body& body) {
     const detail::rank_part& part = ranks_.parts()[index];
+    const auto& keys = keys_[part.worker];
     const auto* const first_input = input;
     const auto* wait = part.waits.data();
     for (std::size_t n = 0; n < part.steps.size(); ++n) {
@@ -308,7 +285,7 @@ class distributed_replay {
       if (ranks_.failed()) [[unlikely]]
         return false;
       const auto* const end = first_input + step.inputs_end;
-      const Key& key = keys_[index][n];
+      const Key& key = keys[n];
       bool threw = false;
       // const, as the constraint of replay() has it: so a generic body is one of the same types in both.
       const replayed_task task{i, {step.output.at(i), step.bytes}, input_views(input, end)};
@@ -320,7 +297,7 @@ class distributed_replay {
       if (threw) [[unlikely]]
         return false;
       input = end;
-      if (step.is_awaited) ranks_.ended(index, n, i);
+      if (step.is_awaited) ranks_.ended(step, i);
     }
     return true;
   }
@@ -330,10 +307,9 @@ class distributed_replay {
   by_key<place> places_;                    // of these
   detail::function_of<int> rank_;
   by_key<detail::rank_task> read_from_;
-  std::vector<std::vector<place>> found_;  // by rank, where what was asked for is
-  std::vector<std::vector<Key>> keys_;     // by part
-  detail::replay_ranks ranks_;             // nothing runs any more when the rest goes
-  message<int, std::vector<place>> answer_;
+  std::vector<std::vector<Key>> keys_;  // as own_, and also when all is planned
+  detail::replay_ranks ranks_;          // nothing runs any more when the rest goes
+  message<int, std::vector<found_task>> answer_;
   message<int, std::vector<Key>> ask_;
 };
 

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <teff/detail/loops/early_exit.hpp>
+#include <teff/detail/platform/ranges.hpp>
 
 #include <concepts>
 #include <functional>
 #include <iterator>
-#include <ranges>
 #include <type_traits>
 
 namespace teff {

@@ -20,16 +20,17 @@
 #include <teff/detail/future/coroutine.hpp>
 #include <teff/detail/future/outcome.hpp>
 #include <teff/detail/future/submitted.hpp>
+#include <teff/detail/platform/ranges.hpp>
 #include <teff/detail/private_access.hpp>
 #include <teff/error.hpp>
 
+#include <array>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <exception>
 #include <functional>
 #include <memory>
-#include <ranges>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -210,7 +211,7 @@ using all_values = std::tuple<std::conditional_t<std::is_void_v<T>, std::monosta
 template <class... T>
   requires(sizeof...(T) > 0)
 future<all_values<T...>> when_all(future<T>... futures) {
-  detail::fixed_inputs<sizeof...(T)> inputs{{detail::private_access::internals(futures)...}, {}};
+  std::array inputs{detail::awaited_input(detail::private_access::internals(futures))...};
   const auto take = []<class U>(detail::outcome_owner<U>& each) -> decltype(auto) {
     if constexpr (std::is_void_v<U>) {
       return std::monostate{};
@@ -232,11 +233,10 @@ template <range_of_futures R>
 auto when_all(R&& futures) {
   using value = decltype(std::ranges::begin(futures)->get());
   using values = typename detail::vector_of<value>::type;
-  detail::counted_inputs inputs;
+  std::vector<detail::awaited_input> inputs;
   std::vector<detail::outcome_owner<value>> owners;
-  for (auto& each : futures) inputs.states.push_back(detail::private_access::internals(each));
-  inputs.arrivals.resize(inputs.states.size());
-  owners.reserve(inputs.states.size());
+  for (auto& each : futures) inputs.emplace_back(detail::private_access::internals(each));
+  owners.reserve(inputs.size());
   for (auto& each : futures) owners.push_back(detail::private_access::give_away(each));
   const auto join = [](auto& all) -> values {
     if constexpr (!std::is_void_v<values>) {
@@ -266,7 +266,7 @@ template <class... T>
   requires(sizeof...(T) > 0)
 future<first_ready<std::tuple<future<T>...>>> when_any(future<T>... futures) {
   using value = first_ready<std::tuple<future<T>...>>;
-  detail::fixed_inputs<sizeof...(T)> inputs{{detail::private_access::internals(futures)...}, {}};
+  std::array inputs{detail::awaited_input(detail::private_access::internals(futures))...};
   return detail::started<detail::any_outcome<value, decltype(inputs)>>(
       value{0, std::tuple(std::move(futures)...)}, std::move(inputs));
 }
@@ -276,13 +276,11 @@ future<first_ready<std::tuple<future<T>...>>> when_any(future<T>... futures) {
 template <range_of_futures R>
 auto when_any(R&& futures) {
   using value = first_ready<std::vector<std::ranges::range_value_t<R>>>;
-  detail::counted_inputs inputs;
-  for (auto& each : futures) inputs.states.push_back(detail::private_access::internals(each));
-  if (inputs.states.empty())
-    detail::throw_error(misuse("teff::when_any: of no futures, none can be the first"));
-  inputs.arrivals.resize(inputs.states.size());
+  std::vector<detail::awaited_input> inputs;
+  for (auto& each : futures) inputs.emplace_back(detail::private_access::internals(each));
+  if (inputs.empty()) detail::throw_error(misuse("teff::when_any: of no futures, none can be the first"));
   value all;
-  all.futures.reserve(inputs.states.size());
+  all.futures.reserve(inputs.size());
   for (auto& each : futures) all.futures.push_back(std::move(each));
   return detail::started<detail::any_outcome<value, decltype(inputs)>>(std::move(all), std::move(inputs));
 }

@@ -5,13 +5,13 @@
 #include <teff/detail/loops/blocks.hpp>
 #include <teff/detail/loops/indices.hpp>
 #include <teff/detail/loops/splitting_loop.hpp>
+#include <teff/detail/platform/ranges.hpp>
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <iterator>
-#include <ranges>
 #include <type_traits>
 #include <utility>
 

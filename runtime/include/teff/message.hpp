@@ -76,14 +76,7 @@ class message {
   // Throws misuse if there is no such rank, or if the window is full outside of run(). Throws std::bad_alloc,
   // and what copying the arguments throws.
   void send(int to, const Arguments&... arguments) const {
-    const std::tuple<const Arguments&...> all(arguments...);
-    detail::send_message(
-        *source_, to, number_, detail::bytes_of<Arguments...>(arguments...),
-        [](const void* what, std::byte* at) {
-          std::apply([&](const Arguments&... each) { detail::put_arguments<Arguments...>(at, each...); },
-                     *static_cast<const std::tuple<const Arguments&...>*>(what));
-        },
-        &all);
+    detail::send_message(*source_, to, number_, detail::outgoing<Arguments...>(arguments...));
   }
 
   // The number by which errors name the message. A communicator counts its messages from 0, in the order in
@@ -115,15 +108,8 @@ class large_message {
   // - Otherwise it is like message::send().
   void send(int to, const Arguments&... arguments, std::span<const T> data,
             std::function<void()> may_reuse = {}) const {
-    const std::tuple<const Arguments&...> all(arguments...);
-    detail::send_large_message(
-        *source_, to, number_, std::as_bytes(data), std::move(may_reuse),
-        detail::bytes_of<Arguments...>(arguments...),
-        [](const void* what, std::byte* at) {
-          std::apply([&](const Arguments&... each) { detail::put_arguments<Arguments...>(at, each...); },
-                     *static_cast<const std::tuple<const Arguments&...>*>(what));
-        },
-        &all);
+    detail::send_large_message(*source_, to, number_, std::as_bytes(data), std::move(may_reuse),
+                               detail::outgoing<Arguments...>(arguments...));
   }
 
  private:
@@ -173,11 +159,11 @@ class communicator {
   // is in progress.
   template <class F>
   [[nodiscard]] auto on(F&& handler) {
-    return add(false, std::forward<F>(handler), detail::handler_parameters_t<F>{});
+    return add(detail::handler_parameters_t<F>{}, false, std::forward<F>(handler));
   }
   template <class F>
   [[nodiscard]] auto on(ordered_t /*how*/, F&& handler) {
-    return add(true, std::forward<F>(handler), detail::handler_parameters_t<F>{});
+    return add(detail::handler_parameters_t<F>{}, true, std::forward<F>(handler));
   }
 
   // Registers a large message: an array of T of any size. It goes from the sender's memory to memory that the
@@ -252,12 +238,9 @@ class communicator {
   // `kind`: its name in texts.
   communicator(runtime& rt, transport& through, const communicator_options& how, const std::string& kind);
 
-  template <class F, class Parameters>
-  auto add(bool in_order, F&& handler, Parameters of) {
-    return added(detail::make_message(of, in_order, std::decay_t<F>(std::forward<F>(handler))), of);
-  }
-  template <class... Parameters>
-  auto added(detail::registered_message made, detail::parameters<Parameters...> /*of*/) {
+  template <class F, class... Parameters>
+  auto add(detail::parameters<Parameters...> of, bool in_order, F&& handler) {
+    auto made = detail::make_message(of, in_order, std::decay_t<F>(std::forward<F>(handler)));
     return message<detail::argument<Parameters>...>(*source_,
                                                     detail::register_message(*source_, std::move(made)));
   }

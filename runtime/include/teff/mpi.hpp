@@ -4,6 +4,7 @@
 #include <teff/detail/flow/access.hpp>
 #include <teff/detail/message/argument_kinds.hpp>
 #include <teff/detail/platform/durations.hpp>
+#include <teff/detail/platform/ranges.hpp>
 #include <teff/task_coroutine.hpp>
 #include <teff/transport.hpp>
 
@@ -13,7 +14,6 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
-#include <ranges>
 #include <span>
 #include <string>
 #include <type_traits>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <teff/detail/loops/tree_reduction.hpp>
+#include <teff/detail/platform/ranges.hpp>
 #include <teff/detail/scheduler/on_workers.hpp>
 #include <teff/loops.hpp>
 
@@ -9,7 +10,6 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
-#include <ranges>
 #include <type_traits>
 #include <utility>
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
+#include <teff/detail/replay/compared_body.hpp>
 #include <teff/detail/replay/graph_recorder.hpp>
-#include <teff/detail/replay/observed_here.hpp>
 #include <teff/detail/replay/recorded_run.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/task_graph.hpp>
@@ -109,11 +109,8 @@ class recording {
   void replay(std::uint64_t times = 1) {
     const auto step = [this](const list& own, std::size_t task, std::uint64_t) {
       const Key& key = own.tasks[task];
-      detail::compared_body<Key> observer(
-          key, own.fulfilled.data() + (task == 0 ? 0 : own.fulfilled_end[task - 1]),
-          own.fulfilled.data() + own.fulfilled_end[task]);
-      const detail::observed_here here(
-          {parts_->graph.get(), static_cast<detail::release_observer<Key>*>(&observer)});
+      detail::compared_body<Key> observer(key, own.fulfilled[task]);
+      const detail::within observed(*parts_->graph, static_cast<detail::release_observer<Key>*>(&observer));
       parts_->graph->functions.body(std::addressof(key));
       observer.end();
     };

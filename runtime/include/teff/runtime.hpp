@@ -24,7 +24,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -143,9 +142,9 @@ class runtime {
   template <class F>
   auto submit(F&& f) -> future<std::invoke_result_t<std::decay_t<F>>>;
   // The same; but if stop was requested before f begins, f is not called and get() throws request_stopped.
-  // The token may be f's argument, to end early if stop is requested while f runs.
-  template <class F>
-  auto submit(std::stop_token token, F&& f) -> future<detail::stoppable_result<std::decay_t<F>>>;
+  // The token, a std::stop_token, may be f's argument, to end early if stop is requested while f runs.
+  template <detail::stop_token Token, class F>
+  auto submit(Token token, F&& f) -> future<detail::stoppable_result<Token, std::decay_t<F>>>;
 
   // Waits for the calls of run() that are in progress, and for all that was submitted; then ends the workers.
   // These calls may still submit more and wait for it. May be called again. Throws misuse if called by one of
@@ -184,10 +183,10 @@ auto runtime::submit(F&& f) -> future<std::invoke_result_t<std::decay_t<F>>> {
   return detail::submitted_to(*scheduler_, std::decay_t<F>(std::forward<F>(f)));
 }
 
-template <class F>
-auto runtime::submit(std::stop_token token, F&& f) -> future<detail::stoppable_result<std::decay_t<F>>> {
-  return detail::submitted_to(*scheduler_,
-                              detail::stoppable<std::decay_t<F>>(std::move(token), std::forward<F>(f)));
+template <detail::stop_token Token, class F>
+auto runtime::submit(Token token, F&& f) -> future<detail::stoppable_result<Token, std::decay_t<F>>> {
+  return detail::submitted_to(
+      *scheduler_, detail::stoppable<Token, std::decay_t<F>>(std::move(token), std::forward<F>(f)));
 }
 
 template <class F>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <teff/detail/loops/chunked_scan.hpp>
+#include <teff/detail/platform/ranges.hpp>
 #include <teff/detail/scheduler/on_workers.hpp>
 
 #include <concepts>
@@ -9,7 +10,6 @@
 #include <functional>
 #include <iterator>
 #include <optional>
-#include <ranges>
 #include <type_traits>
 #include <utility>
 

@@ -42,7 +42,7 @@ class simulated {
   [[nodiscard]] std::size_t deposited() const;
 
  private:
-  class network;
+  struct network;
   class end;
   std::shared_ptr<network> network_;
   std::vector<std::unique_ptr<transport>> transports_;

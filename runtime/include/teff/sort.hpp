@@ -3,12 +3,12 @@
 
 #include <teff/detail/loops/numbered_iterator.hpp>
 #include <teff/detail/loops/sorting.hpp>
+#include <teff/detail/platform/ranges.hpp>
 #include <teff/detail/scheduler/on_workers.hpp>
 
 #include <cstddef>
 #include <functional>
 #include <iterator>
-#include <ranges>
 #include <type_traits>
 
 namespace teff {

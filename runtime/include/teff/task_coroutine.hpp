@@ -69,12 +69,12 @@ class task_promise {
     return until_there{{nullptr}, std::move(awaited)};
   }
 
-  const ready_node* task = nullptr;  // null: the coroutine has not begun
+  const runnable* task = nullptr;  // null: the coroutine has not begun
 
  private:
   // Out of line: the coroutine may have changed its thread since it last asked.
   [[nodiscard, gnu::noinline]] bool has_events() const noexcept {
-    const auto* const state = running_on.state;
+    const auto* const state = self.frame->state;
     const auto* const running = state == nullptr ? nullptr : state->running;
     return running != nullptr && running->task == task && running->held != nullptr &&
            running->held->has_handles();
@@ -127,7 +127,7 @@ class task_coroutine {
   [[nodiscard]] bool has_begun() const noexcept { return frame_ != nullptr; }
   [[nodiscard]] bool has_ended() const noexcept { return frame_.done(); }
   // Runs it in the body of this task, until it awaits events or ends. Throws what it throws.
-  void run(const detail::ready_node& task) {
+  void run(const detail::runnable& task) {
     frame_.promise().task = &task;
     frame_.resume();
   }

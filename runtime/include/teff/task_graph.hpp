@@ -216,14 +216,7 @@ class task_graph {
   template <class F>
     requires detail::says_whether<F, const Key&>
   task_graph& received(F&& f) {
-    if constexpr (std::is_void_v<std::invoke_result_t<F&, const Key&>>) {
-      graph_->functions.received.template set<Key>([each = std::forward<F>(f)](const Key& key) mutable {
-        std::invoke(each, key);
-        return true;
-      });
-    } else {
-      graph_->functions.received.template set<Key>(std::forward<F>(f));
-    }
+    graph_->functions.received.template set<Key>(std::forward<F>(f));
     return *this;
   }
 

@@ -1,12 +1,12 @@
 // parallel_transform: writes a function of each element, elsewhere or in its place.
 #pragma once
 
+#include <teff/detail/platform/ranges.hpp>
 #include <teff/loops.hpp>
 
 #include <cstdint>
 #include <functional>
 #include <iterator>
-#include <ranges>
 #include <type_traits>
 #include <utility>
 

@@ -55,14 +55,16 @@ class channel {
   // To be called if rings() is true, by a worker that is about to call has_arrivals() a last time and to
   // sleep. Returns the word on which a sender wakes it. Each sleeper of the process has its own number, 2 at
   // least (src/platform/bell.hpp).
-  [[nodiscard]] virtual std::optional<detail::doorbell> listen(std::uint32_t sleeper) noexcept;
+  [[nodiscard]] virtual std::optional<detail::doorbell> listen(std::uint32_t /*sleeper*/) noexcept {
+    return std::nullopt;
+  }
   // The sleeper is awake: no sender has to wake it.
-  virtual void rise(std::uint32_t sleeper) noexcept;
+  virtual void rise(std::uint32_t /*sleeper*/) noexcept {}
   // Whether packets may come without a sign, so that a worker has to call receive() to find them:
   // has_arrivals() may be false then.
   [[nodiscard]] virtual bool is_polled() const noexcept { return false; }
   // Whether packets to that rank go through memory that it shares with this one; for counters.
-  [[nodiscard]] virtual bool is_near(int to) const noexcept;
+  [[nodiscard]] virtual bool is_near(int /*to*/) const noexcept { return false; }
   // Sets `tell`, which is called when a packet has come, unless listen() covers it. Any thread calls it,
   // until it is set again or the channel is destroyed. It only wakes a worker.
   virtual void on_arrival(std::function<void()> tell) = 0;
@@ -71,7 +73,10 @@ class channel {
 
   // Puts a copy of these bytes where rank `to` can take it by withdraw(), and returns its number there.
   // Returns nothing if they are too many, or there is no room now. Any thread may call it.
-  [[nodiscard]] virtual std::optional<std::uint32_t> deposit(int to, std::span<const std::byte> bytes);
+  [[nodiscard]] virtual std::optional<std::uint32_t> deposit(int /*to*/,
+                                                             std::span<const std::byte> /*bytes*/) {
+    return std::nullopt;
+  }
   // Takes a copy that rank `from` has deposited under this number: as many bytes, or none to drop it. A
   // packet that was sent after deposit() has named it. Any thread may call it.
   virtual void withdraw(int from, std::uint32_t number, std::span<std::byte> to);
@@ -79,7 +84,7 @@ class channel {
   virtual void take_back(int to, std::uint32_t number);
 
   // The second way: whether this rank can read the memory of that one, by read().
-  [[nodiscard]] virtual bool reads(int from) const noexcept;
+  [[nodiscard]] virtual bool reads(int /*from*/) const noexcept { return false; }
   // Copies bytes that lie at this address in the memory of rank `from`, where no thread changes them. Any
   // thread may call it. Throws std::system_error.
   virtual void read(int from, std::uint64_t address, std::span<std::byte> to);
@@ -117,16 +122,20 @@ class transport {
 
   // Whether the ranks of this machine have fewer cores than workers, if each has so many workers. A worker
   // that looks for work in vain then gives way to others.
-  [[nodiscard]] virtual bool is_crowded(unsigned workers) const noexcept;
+  [[nodiscard]] virtual bool is_crowded(unsigned /*workers*/) const noexcept { return false; }
 
   // ---- Memory that ranks share, where there is such a thing ----
 
   // Makes memory of so many bytes, all zero and aligned as a page, that other ranks can use as well. Null: no
   // other rank could use it. It lives as long as a rank keeps a pointer to it. Throws std::bad_alloc.
-  [[nodiscard]] virtual std::shared_ptr<std::byte> share_memory(std::size_t size, memory_name& name);
+  [[nodiscard]] virtual std::shared_ptr<std::byte> share_memory(std::size_t /*size*/, memory_name& /*name*/) {
+    return nullptr;
+  }
   // The memory that rank `of` shares under this name; that rank has to keep it meanwhile. Null: this rank can
   // not use it.
-  [[nodiscard]] virtual std::shared_ptr<std::byte> map_memory(int of, const memory_name& name);
+  [[nodiscard]] virtual std::shared_ptr<std::byte> map_memory(int /*of*/, const memory_name& /*name*/) {
+    return nullptr;
+  }
 
  private:
   friend struct detail::private_access;

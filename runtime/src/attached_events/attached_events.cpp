@@ -8,13 +8,16 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <utility>
 
 namespace teff::detail {
 
 held_end<>& hold_end_here(const char* call) {
-  if (running_on.state != nullptr)
-    if (held_end<>* const held = static_cast<task_source_base*>(running_on.of)->hold_end()) return *held;
+  if (self.frame->state != nullptr) {
+    auto* const of = static_cast<source*>(const_cast<void*>(self.frame->of));
+    if (held_end<>* const held = static_cast<task_source_base*>(of)->hold_end()) return *held;
+  }
   throw misuse(
       std::string(call) +
       ": called outside the body of a task of a flow or task graph: call it there, on the thread of "
@@ -27,7 +30,7 @@ held_end<>& hold_end_here(const char* call) {
 waiting_end::waiting_end(held_end<>& held, bool watched)
     : held_(&held), since_(polled_source::poll_time::clock::now()) {
   held.of->look_elsewhere();
-  if (watched) task_ = "task " + held.of->running_task_on(running_on.state->index);
+  if (watched) task_ = "task " + held.of->running_task_on(self.frame->state->index);
 }
 
 void waiting_end::release(std::exception_ptr why) const noexcept {
@@ -110,8 +113,7 @@ void attach_event(std::unique_ptr<attached_event> event, const char* call) {
       [&] {
         auto& all = attached_events::of(held.of->runtime());
         tested_events::set_end(*event, held, all.is_watched());
-        auto& kind = static_cast<tested_events&>(all.events_made_by(
-            []() -> std::unique_ptr<event_set> { return std::make_unique<tested_events>(); }));
+        auto& kind = all.set<tested_events>(attached_events::tested_alone);
         all.attach([&] { kind.add(*event.release()); });
       },
       [&] { task_source_base::release(held); });
@@ -136,22 +138,8 @@ attached_events& attached_events::of(scheduler& runtime) {
 attached_events::attached_events(scheduler& runtime)
     : runtime_(runtime), watch_(watchdog::interval()), reports_at_(poll_time::clock::now() + watch_) {}
 
-event_set& attached_events::events_made_by(std::unique_ptr<event_set> (*make)()) {
-  const auto find = [&]() -> event_set* {
-    // Acquire: the sets, from the store below.
-    const auto made = sets_made_.load(std::memory_order_acquire);
-    for (std::size_t i = 0; i < made; ++i)
-      if (sets_[i].make == make) return sets_[i].events.get();
-    return nullptr;
-  };
-  if (auto* const found = find()) [[likely]]
-    return *found;
-  const std::lock_guard lock(adding_);
-  if (auto* const found = find()) return *found;
-  const auto at = sets_made_.load(std::memory_order_relaxed);
-  sets_.at(at) = {make, make()};
-  sets_made_.store(at + 1, std::memory_order_release);
-  return *sets_[at].events;
+attached_events::~attached_events() {
+  for (const auto& each : sets_) delete each.load(std::memory_order_relaxed);
 }
 
 // A worker tests the more rarely, the longer nothing has completed: a runtime that waits uses next to
@@ -164,14 +152,12 @@ std::optional<polled_source::poll_time> attached_events::next_poll() noexcept {
   // Relaxed: guesses.
   const poll_time::duration looked{looked_.load(std::memory_order_relaxed)};
   const poll_time::duration found{found_.load(std::memory_order_relaxed)};
-  if (in_pass_.load(std::memory_order_relaxed)) return poll_time(looked + shortest);
-  const poll_time::duration pass{pass_took_.load(std::memory_order_relaxed)};
-  return poll_time(looked + std::clamp((looked - found) / 16, shortest, std::max(longest, 16 * pass)));
+  const poll_time::duration took{took_.load(std::memory_order_relaxed)};
+  return poll_time(looked + std::clamp((looked - found) / 16, shortest, std::max(longest, 16 * took)));
 }
 
 void attached_events::poll(unsigned /*worker*/) noexcept {
-  constexpr int most_batches = 256;
-  static_cast<void>(look(poll_time::clock::now(), most_batches));
+  static_cast<void>(look(poll_time::clock::now(), std::numeric_limits<int>::max()));
 }
 
 // Between tasks, tests take a sixteenth of the worker's time at most. If calls follow each other at once, no
@@ -192,25 +178,18 @@ bool attached_events::look(poll_time now, int most_batches) noexcept {
   // Acquire: the work of the thread that looked before; pairs with the release below.
   if (looking_.load(std::memory_order_relaxed) || looking_.exchange(true, std::memory_order_acquire))
     return false;
-  const auto sets = sets_made_.load(std::memory_order_acquire);  // pairs with events_made_by()
   std::size_t completed = 0;
-  bool all = true;
-  for (std::size_t i = 0; i < sets; ++i) {
-    event_set::tested last;
-    int batches = 0;
-    do {
-      last = sets_[i].events->test_some();
+  for (const auto& each : sets_) {
+    auto* const events = each.load(std::memory_order_acquire);  // pairs with set()
+    event_set::tested last{0, events == nullptr};
+    for (int batches = 0; !last.all && batches < most_batches; ++batches) {
+      last = events->test_some();
       completed += last.completed;
-    } while (!last.all && ++batches < most_batches);
-    all = all && last.all;
+    }
   }
   if (is_watched() && now >= reports_at_) report(now);
   const auto ended = poll_time::clock::now();
-  const auto took = (ended - now).count();
-  pass_so_far_ += took;
-  if (all) pass_took_.store(std::exchange(pass_so_far_, 0), std::memory_order_relaxed);
-  in_pass_.store(!all, std::memory_order_relaxed);
-  took_.store(took, std::memory_order_relaxed);
+  took_.store((ended - now).count(), std::memory_order_relaxed);
   looked_.store(ended.time_since_epoch().count(), std::memory_order_relaxed);
   if (completed != 0) {
     found_.store(ended.time_since_epoch().count(), std::memory_order_relaxed);
@@ -226,8 +205,9 @@ void attached_events::report(poll_time now) noexcept {
   constexpr std::size_t most = 4;
   try {
     std::vector<std::string> late;
-    for (std::size_t i = 0; i < sets_made_.load(std::memory_order_acquire); ++i)
-      sets_[i].events->describe(now - watch_, late);
+    for (const auto& each : sets_)
+      if (const auto* const events = each.load(std::memory_order_acquire))
+        events->describe(now - watch_, late);
     if (late.empty()) return;
     std::string text;
     for (std::size_t i = 0; i < std::min(late.size(), most); ++i) text += (i == 0 ? "" : "; ") + late[i];

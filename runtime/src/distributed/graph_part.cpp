@@ -72,7 +72,7 @@ bool graph_part::at_rest() noexcept {
 
 // Not on top of a task that waits: it could not go on before they have returned, and they may wait in turn.
 void graph_part::follow_handlers() noexcept {
-  if (running_on.of == nullptr) static_cast<void>(run_here(*tasks_));
+  if (self.frame->outer->of == nullptr) static_cast<void>(run_here(*tasks_));
 }
 
 std::uint64_t graph_part::left() noexcept {

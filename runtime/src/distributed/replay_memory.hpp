@@ -40,13 +40,11 @@ struct alignas(128) replay_ranks::shared_head {
 };
 struct alignas(128) replay_ranks::shared_bell : bell<shared_futex> {};
 
-// A task of one rank, as another one has to know it.
+// The outputs of a task, in the memory of its rank or in a copy of that.
 struct replay_ranks::table_entry {
-  std::uint32_t worker;
-  std::uint32_t index;
   std::uint32_t kept;
   std::uint64_t bytes;
-  std::uint64_t offset;  // in the rank's memory
+  std::uint64_t offset;
 };
 
 // Another rank from which or to which outputs go.
@@ -54,9 +52,8 @@ struct replay_ranks::peer {
   int rank = 0;
   std::size_t workers = 0;
   bool is_near = false;
-  std::shared_ptr<std::byte> memory;  // the rank's; or what packets from it have brought
+  std::shared_ptr<std::byte> memory;  // of the rank, or a copy of it that packets write
   std::vector<kept_slots> slots;      // in it, by number of the entry
-  std::vector<std::uint64_t> bytes;
   // Of a rank that is not near: as in the head of its memory, from its packets. Under the lock receiving_.
   std::uint64_t replay = 0;
   std::uint64_t times = 0;
@@ -70,17 +67,14 @@ struct replay_ranks::long_wait {
 };
 
 // The workers that are told when a task has ended.
-struct replay_ranks::part_signals {
+struct replay_ranks::step_signals {
   struct far_rank {
     int rank;
     std::uint32_t entry;
     bool with_output;
   };
-  struct of_step {
-    std::vector<shared_bell*> bells;
-    std::vector<far_rank> far;
-  };
-  std::vector<of_step> steps;
+  std::vector<shared_bell*> bells;
+  std::vector<far_rank> far;
 };
 
 // Before the output in a packet.

@@ -6,12 +6,13 @@
 #include "distributed/replay_planning.hpp"
 #include "message/message_source.hpp"
 #include "message/watched_channel.hpp"
-#include "platform/process_fence.hpp"
+#include "platform/asymmetric_fence.hpp"
 #include "replay/needs.hpp"
+
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <new>
 #include <set>
 #include <string>
@@ -23,13 +24,11 @@ namespace {
 
 constexpr std::size_t page_size = 4096;
 
-// For this process alone.
+// For this process alone, all zero. Pages that no thread writes take no memory.
 std::shared_ptr<std::byte> own_memory(std::size_t size) {
-  std::shared_ptr<std::byte> made(
-      static_cast<std::byte*>(::operator new(size, std::align_val_t{page_size})),
-      [](std::byte* memory) { ::operator delete(memory, std::align_val_t{page_size}); });
-  std::memset(made.get(), 0, size);
-  return made;
+  void* const made = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (made == MAP_FAILED) throw std::bad_alloc();
+  return {static_cast<std::byte*>(made), [size](std::byte* memory) { ::munmap(memory, size); }};
 }
 
 }  // namespace
@@ -57,6 +56,8 @@ replay_ranks::~replay_ranks() {
 void replay_ranks::plan(rank_lists lists) {
   auto& all = *planning_;
   all.lists = std::move(lists);
+  auto& first = all.at(transport_.rank()).first = {0};
+  for (const auto& each : all.lists) first.push_back(first.back() + static_cast<std::uint32_t>(each.size()));
   exchange_readers(all);
   refuse_cycles(all);
   lay_out(all);
@@ -97,61 +98,47 @@ void replay_ranks::exchange_readers(planned& all) {
 
 // How many outputs of each task are kept, and where.
 void replay_ranks::lay_out(planned& all) {
-  for (const auto& list : all.lists) all.own.emplace_back(list.size());
+  auto& own = all.at(transport_.rank());
+  std::vector<std::uint32_t> most_before(own.first.back());
   for (const auto& from : all.from) {
     for (const auto& each : from.readers) {
-      auto& read = all.own[each.of_worker][each.of_index];
-      read.most_before = std::max(read.most_before, each.before);
+      auto& most = most_before[own.number(each.of_worker, each.of_index)];
+      most = std::max(most, each.before);
     }
   }
   std::size_t end = sizeof(shared_head) + all.lists.size() * sizeof(shared_bell);
-  all.for_each_task([&](std::uint32_t worker, std::uint32_t index, const rank_planned_task& task) {
-    auto& own = all.own[worker][index];
-    own.offset = end;
-    own.kept = outputs_kept(task.bytes, own.most_before);
-    end += bytes_of(slots_at(nullptr, task.bytes, own.kept));
+  all.for_each_task([&](std::uint32_t, std::uint32_t, const rank_planned_task& task) {
+    const auto kept = outputs_kept(task.bytes, most_before[own.table.size()]);
+    own.table.push_back({kept, task.bytes, end});
+    end += bytes_of(slots_at(nullptr, task.bytes, kept));
   });
   const auto size = rounded_up(end, page_size);
-  memory_ = transport_.share_memory(size, all.name);
+  memory_ = transport_.share_memory(size, own.name);
   if (!memory_) {
-    all.name = {};
+    own.name = {};
     memory_ = own_memory(size);
   }
+  own.memory = memory_;
   failed_ = &(::new (memory_.get()) shared_head)->failed;
   bells_ = all.lists.size();
   for (std::size_t worker = 0; worker < bells_; ++worker)
     ::new (memory_.get() + sizeof(shared_head) + worker * sizeof(shared_bell)) shared_bell;
-  all.for_each_task([&](std::uint32_t worker, std::uint32_t index, const rank_planned_task& task) {
-    auto& own = all.own[worker][index];
-    own.slots = slots_at(memory_.get() + own.offset, task.bytes, own.kept);
-    for (std::uint64_t i = 0; i < own.kept; ++i) ::new (&own.slots.stamp(i)) replay_stamp<>;
-  });
+  own.place_slots();
+  for (const auto& slots : own.slots)
+    for (std::uint64_t i = 0; i <= slots.mask; ++i) ::new (&slots.stamp(i)) replay_stamp<>;
 }
 
-// Each rank tells the ranks that it reads from, and the ranks that read from it, where the outputs of its
-// tasks lie that read or are read.
+// Each rank tells the ranks that it reads from, and the ranks that read from it, where its outputs lie.
 void replay_ranks::exchange_tables(planned& all) {
   const int own_rank = transport_.rank();
-  std::vector<std::set<std::pair<std::uint32_t, std::uint32_t>>> of_rank(all.from.size());
-  all.for_each_task([&](std::uint32_t worker, std::uint32_t index, const rank_planned_task& task) {
-    for (const auto& each : task.reads)
-      of_rank[static_cast<std::size_t>(each.from.on.rank)].insert({worker, index});
-  });
-  for (std::size_t rank = 0; rank < all.from.size(); ++rank) {
-    for (const auto& each : all.from[rank].readers) of_rank[rank].insert({each.of_worker, each.of_index});
-  }
   messages_.run([&] {
+    const auto& own = all.at(own_rank);
     for (int to = 0; to < transport_.ranks(); ++to) {
-      if (to == own_rank || of_rank[static_cast<std::size_t>(to)].empty()) continue;
       auto& there = all.at(to);
-      there.is_peer = true;
-      for (const auto& [worker, index] : of_rank[static_cast<std::size_t>(to)]) {
-        const auto& own = all.own[worker][index];
-        there.number.emplace(std::pair(worker, index), static_cast<std::uint32_t>(there.sent.size()));
-        there.sent.push_back({worker, index, own.kept, all.lists[worker][index].bytes, own.offset});
-      }
-      all.send_table.send(to, own_rank, {all.name.owner, all.name.number, all.name.size},
-                          all.tasks_of_workers(), there.sent);
+      there.is_peer = to != own_rank && (there.is_peer || !there.readers.empty());
+      if (there.is_peer)
+        all.send_table.send(to, own_rank, {own.name.owner, own.name.number, own.name.size}, own.first,
+                            own.table);
     }
   });
 }
@@ -160,13 +147,10 @@ void replay_ranks::exchange_tables(planned& all) {
 void replay_ranks::exchange_needs(planned& all) {
   const int own_rank = transport_.rank();
   std::map<rank_worker, std::uint32_t> tasks;
-  const auto note = [&](int rank, const std::vector<std::uint32_t>& of_workers) {
-    for (std::uint32_t worker = 0; worker < of_workers.size(); ++worker)
-      tasks[{rank, worker}] = of_workers[worker];
-  };
-  note(own_rank, all.tasks_of_workers());
   for (int rank = 0; rank < transport_.ranks(); ++rank) {
-    if (all.at(rank).is_peer) note(rank, all.at(rank).tasks);
+    const auto& first = all.at(rank).first;  // empty: no peer
+    for (std::uint32_t worker = 0; worker + 1 < first.size(); ++worker)
+      tasks[{rank, worker}] = first[worker + 1] - first[worker];
   }
   std::vector<rank_need> needs;
   all.for_each_task([&](std::uint32_t worker, std::uint32_t index, const rank_planned_task& task) {
@@ -175,10 +159,11 @@ void replay_ranks::exchange_needs(planned& all) {
     }
   });
   // A task that overwrites an output waits for the tasks that read it.
+  const auto& own = all.at(own_rank);
   for (int rank = 0; rank < transport_.ranks(); ++rank) {
     for (const auto& each : all.at(rank).readers) {
       const rank_task reader{{rank, each.worker}, each.index};
-      const auto kept = std::int64_t{all.own[each.of_worker][each.of_index].kept};
+      const auto kept = std::int64_t{own.table[own.number(each.of_worker, each.of_index)].kept};
       if (reader.on != rank_worker{own_rank, each.of_worker})
         needs.push_back({each.of_worker, each.of_index, reader, kept - each.before});
     }
@@ -196,7 +181,7 @@ void replay_ranks::exchange_needs(planned& all) {
       if (to == own_rank) {
         there.waited_for = std::move(words);
       } else if (there.is_peer) {
-        if (all.name.size != 0 && there.name.size != 0) there.memory = transport_.map_memory(to, there.name);
+        if (own.name.size != 0 && there.name.size != 0) there.memory = transport_.map_memory(to, there.name);
         all.send_needs.send(to, own_rank, there.memory != nullptr, own_fence().available(), words);
       }
     }
@@ -208,10 +193,10 @@ replay_ranks::planned::planned(communicator& messages, int ranks)
           [this](int sender, const std::vector<reader>& of_own) { at(sender).readers = of_own; })),
       send_table(
           messages.on([this](int sender, const std::array<std::uint64_t, 3>& its_name,
-                             const std::vector<std::uint32_t>& tasks, const std::vector<table_entry>& table) {
+                             const std::vector<std::uint32_t>& first, const std::vector<table_entry>& table) {
             auto& there = at(sender);
             there.name = {its_name[0], its_name[1], its_name[2]};
-            there.tasks = tasks;
+            there.first = first;
             there.table = table;
           })),
       send_needs(messages.on([this](int sender, bool has_mapped, bool has_fence,
@@ -225,34 +210,29 @@ replay_ranks::planned::planned(communicator& messages, int ranks)
 // ---- The plan as parts run it ----
 
 void replay_ranks::compile(planned& all) {
-  meet_peers(all);
-  const int own_rank = transport_.rank();
-  std::vector<part_signals> told(all.lists.size());
-  for (std::size_t worker = 0; worker < told.size(); ++worker)
-    told[worker].steps.resize(all.lists[worker].size());
+  const auto& own = all.at(transport_.rank());
+  signals_.resize(own.table.size());
+  peer_of_.resize(all.from.size());
+  fences_are_light_ = own_fence().available();
   for (int rank = 0; rank < transport_.ranks(); ++rank) {
     const auto& there = all.at(rank);
-    const auto* const other = peer_of_[static_cast<std::size_t>(rank)];
-    if (rank == own_rank || (other != nullptr && other->is_near)) {
-      const auto* const memory = rank == own_rank ? memory_.get() : other->memory.get();
+    if (rank == transport_.rank() || (there.is_peer && meet(all, rank))) {
       for (const auto& each : there.waited_for)
-        told[each.of_worker].steps[each.of_index].bells.push_back(&bell_of(memory, each.worker));
-    } else if (other != nullptr) {
-      tell_far(all, rank, told);
+        signals_[own.number(each.of_worker, each.of_index)].bells.push_back(
+            &bell_of(there.memory.get(), each.worker));
+    } else if (there.is_peer) {
+      tell_far(all, rank);
     }
   }
+  // Where no thread can wake a sleeper of this rank, or only by the bell of the transport.
+  polls_ = has_far_ && (channel_->is_polled() || channel_->rings());
   std::uint64_t most_kept = 1;
   for (std::uint32_t worker = 0; worker < all.lists.size(); ++worker) {
-    if (all.lists[worker].empty()) continue;
-    parts_.push_back(waits_of(all, worker));
-    signals_.push_back(std::move(told[worker]));
-    for (std::size_t i = 0; i < parts_.back().steps.size(); ++i) {
-      const auto& tell = signals_.back().steps[i];
-      parts_.back().steps[i].is_awaited = !tell.bells.empty() || !tell.far.empty();
-    }
+    if (!all.lists[worker].empty()) parts_.push_back(waits_of(all, worker));
     for (const auto& task : all.lists[worker]) {
       for (const auto& [from, before] : task.reads) {
-        most_kept = std::max(most_kept, slots_of(from, all).mask + 1);
+        const auto& there = all.at(from.on.rank);
+        most_kept = std::max<std::uint64_t>(most_kept, there.table[there.number(from)].kept);
         most_before_ = std::max<std::uint64_t>(most_before_, before);
       }
     }
@@ -262,66 +242,51 @@ void replay_ranks::compile(planned& all) {
   long_waits_ = std::make_unique<long_wait[]>(parts_.size());
 }
 
-// Ranks that share memory both ways are near; of all others there is a copy here that packets keep.
-void replay_ranks::meet_peers(planned& all) {
-  peer_of_.resize(all.from.size());
-  fences_are_light_ = own_fence().available();
-  for (int rank = 0; rank < transport_.ranks(); ++rank) {
-    auto& there = all.at(rank);
-    if (!there.is_peer) continue;
-    auto& met = *peers_.emplace_back(std::make_unique<peer>());
-    peer_of_[static_cast<std::size_t>(rank)] = &met;
-    met.rank = rank;
-    met.workers = there.tasks.size();
-    met.is_near = there.memory != nullptr && there.has_mapped;
-    std::vector<std::size_t> offsets;
-    std::size_t end = 0;
-    for (const auto& each : there.table) {
-      offsets.push_back(met.is_near ? each.offset : end);
-      end += bytes_of(slots_at(nullptr, each.bytes, each.kept));
-    }
-    met.memory = met.is_near ? std::move(there.memory) : own_memory(std::max(end, page_size));
-    for (std::size_t i = 0; i < there.table.size(); ++i) {
-      const auto& each = there.table[i];
-      met.slots.push_back(slots_at(met.memory.get() + offsets[i], each.bytes, each.kept));
-      met.bytes.push_back(each.bytes);
-      there.numbers_there.emplace(std::pair(each.worker, each.index), i);
-      for (std::uint64_t k = 0; !met.is_near && k < each.kept; ++k)
-        ::new (&met.slots.back().stamp(k)) replay_stamp<>;
-    }
-    has_far_ = has_far_ || !met.is_near;
-    fences_are_light_ = fences_are_light_ && (!met.is_near || there.has_fence);
+// Ranks that share memory both ways are near. Of any other rank there is a copy here that packets keep.
+// Returns whether the rank is near.
+bool replay_ranks::meet(planned& all, int rank) {
+  auto& there = all.at(rank);
+  auto& met = *peers_.emplace_back(std::make_unique<peer>());
+  peer_of_[static_cast<std::size_t>(rank)] = &met;
+  met.rank = rank;
+  met.workers = there.first.size() - 1;
+  met.is_near = there.memory != nullptr && there.has_mapped;
+  if (!met.is_near) {
+    const auto& last = there.table.back();
+    // Its stamps are zero: nothing has ended.
+    there.memory = own_memory(last.offset + bytes_of(slots_at(nullptr, last.bytes, last.kept)));
   }
-  // Where no thread can wake a sleeper of this rank, or only by the bell of the transport.
-  polls_ = has_far_ && (channel_->is_polled() || channel_->rings());
+  there.place_slots();
+  met.memory = there.memory;
+  met.slots = there.slots;
+  has_far_ = has_far_ || !met.is_near;
+  fences_are_light_ = fences_are_light_ && (!met.is_near || there.has_fence);
+  return met.is_near;
 }
 
-void replay_ranks::tell_far(planned& all, int rank, std::vector<part_signals>& told) const {
-  const auto& there = all.at(rank);
-  std::map<std::pair<std::uint32_t, std::uint32_t>, bool> with_output;
-  for (const auto& each : there.waited_for) with_output[{each.of_worker, each.of_index}] = false;
-  for (const auto& each : there.readers) {
-    if (all.lists[each.of_worker][each.of_index].bytes != 0)
-      with_output[{each.of_worker, each.of_index}] = true;
+void replay_ranks::tell_far(const planned& all, int rank) {
+  const auto& own = all.at(transport_.rank());
+  std::map<std::size_t, bool> with_output;  // by number of the task
+  for (const auto& each : all.at(rank).waited_for)
+    with_output[own.number(each.of_worker, each.of_index)] = false;
+  for (const auto& each : all.at(rank).readers) {
+    const auto number = own.number(each.of_worker, each.of_index);
+    if (own.table[number].bytes != 0) with_output[number] = true;
   }
-  for (const auto& [task, output] : with_output)
-    told[task.first].steps[task.second].far.push_back({rank, there.number.at(task), output});
-}
-
-kept_slots replay_ranks::slots_of(const rank_task& task, const planned& all) const {
-  if (task.on.rank == transport_.rank()) return all.own[task.on.worker][task.index].slots;
-  const auto rank = static_cast<std::size_t>(task.on.rank);
-  return peer_of_[rank]->slots[all.from[rank].numbers_there.at({task.on.worker, task.index})];
+  for (const auto& [number, output] : with_output)
+    signals_[number].far.push_back({rank, static_cast<std::uint32_t>(number), output});
 }
 
 rank_part replay_ranks::waits_of(const planned& all, std::uint32_t worker) const {
+  const auto& own = all.at(transport_.rank());
   rank_part part;
   part.worker = worker;
   auto need = std::ranges::find(all.needs, worker, &rank_need::worker);
   const auto& list = all.lists[worker];
   for (std::uint32_t index = 0; index < list.size(); ++index) {
     for (; need != all.needs.end() && need->worker == worker && need->index == index; ++need) {
-      part.waits.push_back({slots_of(need->on, all), need->before});
+      const auto& there = all.at(need->on.on.rank);
+      part.waits.push_back({there.slots[there.number(need->on)], need->before});
       part.awaited.push_back(need->on);
     }
     for (const auto& each : list[index].reads) part.befores.push_back(each.before);
@@ -329,7 +294,9 @@ rank_part replay_ranks::waits_of(const planned& all, std::uint32_t worker) const
     step.waits_end = static_cast<std::uint32_t>(part.waits.size());
     step.inputs_end = static_cast<std::uint32_t>(part.befores.size());
     step.bytes = list[index].bytes;
-    step.output = all.own[worker][index].slots;
+    step.number = static_cast<std::uint32_t>(own.number(worker, index));
+    step.output = own.slots[step.number];
+    step.is_awaited = !signals_[step.number].bells.empty() || !signals_[step.number].far.empty();
   }
   part.inputs_of_phase = part.befores.size();
   return part;
@@ -339,12 +306,9 @@ void replay_ranks::list_inputs(const planned& all, rank_part& part) const {
   for (std::uint64_t phase = 0; phase <= phase_mask_; ++phase) {
     for (const auto& task : all.lists[part.worker]) {
       for (const auto& [from, before] : task.reads) {
-        const auto rank = static_cast<std::size_t>(from.on.rank);
-        const auto bytes =
-            from.on.rank == transport_.rank()
-                ? all.lists[from.on.worker][from.index].bytes
-                : all.from[rank].table[all.from[rank].numbers_there.at({from.on.worker, from.index})].bytes;
-        part.inputs.push_back({slots_of(from, all).at(phase - before), bytes});
+        const auto& there = all.at(from.on.rank);
+        const auto number = there.number(from);
+        part.inputs.push_back({there.slots[number].at(phase - before), there.table[number].bytes});
       }
     }
   }

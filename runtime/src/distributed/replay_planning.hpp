@@ -10,9 +10,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <utility>
 #include <vector>
 
 namespace teff::detail {
@@ -33,29 +31,31 @@ struct replay_ranks::planned {
     std::uint32_t worker;
     friend auto operator<=>(const awaited&, const awaited&) = default;
   };
-  using numbers = std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t>;
 
-  // The facts about a rank that it has told. Written by the handlers of its messages; of each kind there is
-  // one.
+  // The facts about a rank. Written by this rank, or by the handlers of that rank's messages; of each kind
+  // there is one.
   struct known_rank {
-    bool is_peer = false;
+    bool is_peer = false;  // it reads outputs of this rank, or this rank reads its outputs
     std::vector<reader> readers;
-    memory_name name;
-    std::vector<std::uint32_t> tasks;  // of each worker
-    std::vector<table_entry> table;    // of its tasks
-    numbers numbers_there;             // in that
-    std::vector<table_entry> sent;     // of this rank's tasks, to it
-    numbers number;                    // in that
+    memory_name name;                  // of no size: it shares no memory
+    std::vector<std::uint32_t> first;  // of the tasks of each worker: how many tasks come before; then of all
+    std::vector<table_entry> table;    // of all its tasks
     bool has_mapped = false;           // this rank's memory
-    bool has_fence = false;            // as of process_fence
+    bool has_fence = false;            // as of own_fence()
     std::shared_ptr<std::byte> memory;
+    std::vector<kept_slots> slots;    // of the table, in the memory
     std::vector<awaited> waited_for;  // of this rank's tasks
-  };
-  struct own_task {
-    std::uint32_t most_before = 0;  // of its readers
-    std::uint32_t kept = 1;
-    std::uint64_t offset = 0;
-    kept_slots slots;
+
+    [[nodiscard]] std::size_t number(std::uint32_t worker, std::uint32_t index) const noexcept {
+      return first[worker] + index;
+    }
+    [[nodiscard]] std::size_t number(const rank_task& task) const noexcept {
+      return number(task.on.worker, task.index);
+    }
+    void place_slots() {
+      for (const auto& [kept, bytes, offset] : table)
+        slots.push_back(slots_at(memory.get() + offset, bytes, kept));
+    }
   };
 
   planned(communicator& messages, int ranks);
@@ -63,10 +63,8 @@ struct replay_ranks::planned {
   planned& operator=(const planned&) = delete;
 
   [[nodiscard]] known_rank& at(int which) noexcept { return from[static_cast<std::size_t>(which)]; }
-  [[nodiscard]] std::vector<std::uint32_t> tasks_of_workers() const {
-    std::vector<std::uint32_t> tasks;
-    for (const auto& each : lists) tasks.push_back(static_cast<std::uint32_t>(each.size()));
-    return tasks;
+  [[nodiscard]] const known_rank& at(int which) const noexcept {
+    return from[static_cast<std::size_t>(which)];
   }
   // Calls use(worker, index, task).
   template <class Use>
@@ -83,8 +81,6 @@ struct replay_ranks::planned {
 
   rank_lists lists;
   std::vector<known_rank> from;
-  std::vector<std::vector<own_task>> own;  // as the lists
-  memory_name name;
   std::vector<rank_need> needs;
 };
 

@@ -10,7 +10,7 @@
 #include "distributed/replay_planning.hpp"
 #include "message/completion.hpp"
 #include "message/message_source.hpp"
-#include "platform/process_fence.hpp"
+#include "platform/asymmetric_fence.hpp"
 #include "platform/relax.hpp"
 #include "scheduler/scheduler.hpp"
 
@@ -32,12 +32,12 @@ void replay_ranks::fence_everywhere() const noexcept {
   if (fences_are_light_) {
     own_fence().everywhere();
   } else {
-    process_fence::own_core();
+    asymmetric_fence::own_core();
   }
 }
 
-const process_fence& replay_ranks::own_fence() noexcept {
-  static const process_fence registered;
+const asymmetric_fence& replay_ranks::own_fence() noexcept {
+  static const asymmetric_fence registered(asymmetric_fence::reach::processes);
   return registered;
 }
 
@@ -48,25 +48,19 @@ void replay_ranks::ring_own() noexcept {
 
 void replay_ranks::replay(std::uint64_t times, part_runner runner) {
   if (broken_) restart();
-  struct {
-    replay_ranks& all;
-    part_runner& runner;
-  } what{*this, runner};
-  using context = decltype(what);
+  const auto run_part = [&](std::size_t part) {
+    runner.run(runner.what, part);
+    if (failed()) spread_failure();
+  };
   broken_ = true;
   ++replays_;
   times_ = times;
   messages_.run([&] {
-    const auto run_part = [](void* given, std::size_t part) noexcept {
-      const auto& me = *static_cast<context*>(given);
-      me.runner.run(me.runner.what, part);
-      if (me.all.failed()) me.all.spread_failure();
-    };
     // If the parts can't even begin, the parts of other ranks wait for them.
     undo_if_thrown(
         [&] {
           expect_same_times();
-          if (times != 0) core_->replay({&what, run_part});
+          if (times != 0) core_->replay(part_runner(run_part));
         },
         [&] { spread_failure(); });
   });
@@ -222,17 +216,16 @@ void replay_ranks::sleep_until_told(const rank_wait& wait, std::uint64_t iterati
 
 // ---- Telling ----
 
-void replay_ranks::ended(std::size_t part, std::size_t step, std::uint64_t iteration) noexcept {
-  const auto& own = parts_[part].steps[step];
-  const auto& tell = signals_[part].steps[step];
+void replay_ranks::ended(const rank_step& own, std::uint64_t iteration) noexcept {
+  const auto& tell = signals_[own.number];
   own.output.stamp(iteration).raise(iteration + 1);
   if (!tell.bells.empty()) {
     // Between the stamp and the looks at the bells; pairs with fence_everywhere() of a worker that is about
     // to sleep.
     if (fences_are_light_) {
-      process_fence::here();
+      own_fence().light();
     } else {
-      process_fence::own_core();
+      asymmetric_fence::own_core();
     }
     for (auto* const each : tell.bells) each->ring();
   }
@@ -257,7 +250,7 @@ void replay_ranks::spread_failure() noexcept {
   if (failure_spread_.exchange(true, std::memory_order_relaxed)) return;
   const auto tell = [](std::byte* memory, std::size_t workers) {
     reinterpret_cast<shared_head*>(memory)->failed.store(1, std::memory_order_release);
-    process_fence::own_core();  // as in ended()
+    asymmetric_fence::own_core();  // as in ended()
     for (std::size_t worker = 0; worker < workers; ++worker) bell_of(memory, worker).ring();
   };
   tell(memory_.get(), 0);
@@ -301,7 +294,7 @@ bool replay_ranks::take_packets() noexcept {
     fail(std::current_exception(), "teff::distributed_replay: ");
   }
   if (any) {
-    process_fence::own_core();  // as in ended()
+    asymmetric_fence::own_core();  // as in ended()
     ring_own();
   }
   return any;

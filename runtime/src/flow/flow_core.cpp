@@ -37,11 +37,12 @@ flow_core::~flow_core() {
 }
 
 flow_core::maker flow_core::here(const char* call) {
-  if (running_on.of != this) return here_outside();
-  const auto* const running = running_on.state == nullptr ? nullptr : running_on.state->running;
+  const frame& at = *self.frame;
+  if (!at.is_of(*this)) return here_outside();
+  const auto* const running = at.state == nullptr ? nullptr : at.state->running;
   if (running == nullptr || running->ends) [[unlikely]]
     refuse_beside_body(call);
-  auto& state = static_cast<flow_worker&>(*running_on.state);
+  auto& state = static_cast<flow_worker&>(*at.state);
   return {&state, static_cast<flow_task*>(running->task), state.pool, state.counts};
 }
 
@@ -220,27 +221,17 @@ void flow_core::can_begin(const maker& by, flow_task& task) noexcept {
 }
 
 void flow_core::make_task_ready(const maker& by, flow_task& task) {
-  if (task.place != any_worker) {
-    const unsigned place = task.place % this->workers();
-    if (by.on != nullptr && by.on->index == place) {
-      this->begin_own_item(*by.on);
-      by.on->ready.push_own(&task);
-      return;
-    }
-    std::optional<call_in_progress> call;
-    if (by.on != nullptr) {
-      this->account(by.on->index).begin_one();
-    } else {
-      call.emplace(this->runtime());
-      this->begin_outside();
-    }
-    states_[place]->inbox.push(task);
-    published_to(this->runtime(), place);
-  } else if (by.on == nullptr) {
+  const unsigned place = task.place == any_worker ? any_worker : task.place % this->workers();
+  if (by.on == nullptr) {
     const call_in_progress call(this->runtime());
     this->begin_outside();
-    outside_.push(task);
-    published(this->runtime());
+    this->give(task, place);
+  } else if (by.on->index == place) {
+    this->begin_own_item(*by.on);
+    by.on->ready.push_own(&task);
+  } else if (place != any_worker) {
+    this->account(by.on->index).begin_one();
+    this->give(task, place);
   } else if (by.ends) {
     this->make_ready(*by.on, &task);
   } else {
@@ -254,32 +245,7 @@ void flow_core::wait_for_stack(flow_worker& here, flow_task& task) noexcept {
   catch_all([&] { here.ready.push_own(&task); }, [this] { this->fail(std::current_exception()); });
 }
 
-bool flow_core::receive(flow_worker& here) noexcept {
-  if (here.inbox.empty()) [[likely]]
-    return false;
-  for (auto* each = here.inbox.take_all(); each != nullptr;) {
-    auto* const task = std::exchange(each, each->next_in_line);
-    ++here.items_received;
-    catch_all([&] { here.ready.push_own(task); }, [this] { this->fail(std::current_exception()); });
-  }
-  return true;
-}
-
-bool flow_core::receive_outside(flow_worker& here) noexcept {
-  if (outside_.empty()) return false;
-  auto* each = outside_.take_all();
-  const bool any = each != nullptr;
-  here.runs_what_it_receives = true;
-  while (each != nullptr) {
-    auto* const task = std::exchange(each, each->next_in_line);
-    ++here.items_received;
-    catch_all([&] { this->make_ready(here, task); }, [this] { this->fail(std::current_exception()); });
-  }
-  here.runs_what_it_receives = false;
-  return any;
-}
-
-void flow_core::run_body(flow_worker& here, ready_node& node) {
+void flow_core::run_body(flow_worker& here, runnable& node) {
   auto& task = static_cast<flow_task&>(node);
   const flow_watch::body watched(watch_.get(), task, here.index);
   if (task.body->loop != nullptr) [[unlikely]]
@@ -302,16 +268,16 @@ std::uint64_t flow_core::outstanding() const noexcept {
 void flow_core::count_ran(flow_worker& here, flow_task& task) noexcept {
   task.counted = true;
   flow_counts::raise(here.counts.ran);
-  this->runtime().fences().here();  // pairs with make_room(): one of the threads sees the other
+  this->runtime().fences().light();  // pairs with make_room(): one of the threads sees the other
   if (want_room_.load(std::memory_order_relaxed) != 0 && has_room()) [[unlikely]]
     wake_helpers();
 }
 
-void flow_core::end(flow_worker& here, ready_node& node) noexcept {
+void flow_core::end(flow_worker& here, runnable& node) noexcept {
   auto& task = static_cast<flow_task&>(node);
   if (task.body->goes_on != nullptr && task.body->goes_on(task) && !this->cancelled()) [[unlikely]]
     go_on(here, task);
-  else if (task.body->loop == nullptr || end_loop(here, task)) [[likely]]
+  else if (task.body->loop == nullptr || task.body->loop(task)->end_body()) [[likely]]
     end_now(here, task);
 }
 

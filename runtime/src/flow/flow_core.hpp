@@ -4,7 +4,6 @@
 #include <teff/detail/flow/flow_access.hpp>
 #include <teff/detail/flow/flow_task.hpp>
 #include <teff/detail/loops/pace.hpp>
-#include <teff/detail/ready/inbox.hpp>
 #include <teff/detail/ready/ready_queues.hpp>
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/detail/task_source/recycled_memory.hpp>
@@ -28,9 +27,6 @@ namespace teff::detail {
 
 class flow_watch;
 struct flow_record;
-
-// Tasks on their way to a worker.
-using flow_inbox = inbox<ready_node, &ready_node::next_in_line>;
 
 // How many tasks a thread has made, and how many bodies it has run. Only that thread writes the counts.
 struct flow_counts {
@@ -60,7 +56,6 @@ struct alignas(128) flow_worker : source_worker {
   bool crowded = false;                  // tasks made within tasks run at once
   unsigned nested = 0;                   // so many do just now
   std::vector<flow_run>* log = nullptr;  // of a recording: the bodies that run here
-  alignas(128) flow_inbox inbox;         // tasks placed here
 };
 
 class flow_core final : public task_source<flow_core, flow_worker> {
@@ -90,7 +85,7 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   [[nodiscard]] held_end<>* hold_end() override;
   // A task of the flow, or a part of one, is running on the calling thread.
   [[nodiscard]] bool is_within() const noexcept {
-    return running_on.of == this || replayed == this || (checker != nullptr && checker->is_within());
+    return self.frame->is_of(*this) || replayed == this || (checker != nullptr && checker->is_within());
   }
   // Within a task: throws misuse unless its inner tasks wait for each other only, so that the wait ends.
   void expect_inner_end(const char* call);
@@ -134,23 +129,14 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   [[nodiscard]] bool has_priorities() const noexcept {
     return has_priorities_.load(std::memory_order_relaxed);
   }
-  bool receive(flow_worker& here) noexcept;
-  bool receive_outside(flow_worker& here) noexcept;
-  [[nodiscard]] static bool sees_messages(const flow_worker& here) noexcept { return !here.inbox.empty(); }
-  [[nodiscard]] bool sees_outside() const noexcept { return !outside_.empty(); }
-  [[nodiscard]] static bool leaves_outside_alone(const flow_worker& /*here*/) noexcept { return false; }
-  [[nodiscard]] static std::int64_t tasks_waiting(const flow_worker& /*here*/) noexcept { return 0; }
-  void run_body(flow_worker& here, ready_node& task);
-  [[nodiscard]] static unsigned ends_on(const flow_worker& /*here*/, const ready_node& /*task*/) noexcept {
-    return any_worker;
-  }
+  void run_body(flow_worker& here, runnable& task);
   // If the flow is recorded, notes that the body begins. Relaxed: a task that waits for another begins after
   // that one in the order of this one atomic, too.
   void note_run(flow_worker& here, flow_task& task) {
     if (here.log != nullptr) [[unlikely]]
       here.log->push_back({&task, begun_while_recorded_.fetch_add(1, std::memory_order_relaxed)});
   }
-  void end(flow_worker& here, ready_node& task) noexcept;
+  void end(flow_worker& here, runnable& task) noexcept;
   void end_now(flow_worker& here, flow_task& task) noexcept;
   void go_on(flow_worker& here, flow_task& task) noexcept;
   void end_parts(flow_task& task, releasing& all) noexcept;
@@ -161,7 +147,7 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   // ---- Worksharing tasks ----
 
   void run_loop(flow_worker& here, flow_task& task);
-  [[nodiscard]] bool end_loop(flow_worker& here, flow_task& task) noexcept;
+  void accept(flow_worker& here, runnable& offer) noexcept;
   [[nodiscard]] std::uint64_t run_chunks(flow_worker& here, flow_loop& loop) noexcept;
   void offer_share(flow_worker& here, flow_loop& loop, const loop_pace<>& pace) noexcept;
   [[nodiscard]] bool offer(flow_worker& here, flow_loop& loop) noexcept;
@@ -210,7 +196,6 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   std::atomic<bool> has_priorities_{false};
   std::atomic<std::uint64_t> begun_while_recorded_{0};
   waiters wait_for_tasks_;
-  alignas(128) flow_inbox outside_;
   std::atomic<unsigned> want_room_{0};  // threads that wait until fewer tasks are outstanding
 };
 

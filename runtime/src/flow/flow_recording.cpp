@@ -102,10 +102,6 @@ void flow_recording::replay(std::uint64_t times) {
   flow_->expect_runtime("teff::flow_recording::replay");
   expect_own_process(flow_->runtime());
   if (times == 0 || !core_) return;
-  struct context {
-    flow_recording& all;
-    std::uint64_t times;
-  } what{*this, times};
   // A replay that failed has left iterations behind.
   for (const auto& each : made_)
     if (flow_loop* const loop = shared_loop_of(*each.task)) {
@@ -113,11 +109,10 @@ void flow_recording::replay(std::uint64_t times) {
       loop->expect(loop->workers());
       loop->forget(each.task->closure);
     }
-  core_->replay({&what, [](void* given, std::size_t part) noexcept {
-                   const auto& me = *static_cast<context*>(given);
-                   catch_all([&] { me.all.run_part(part, me.times); },
-                             [&] { me.all.core_->fail(std::current_exception()); });
-                 }});
+  const auto run_any = [&](std::size_t part) {
+    catch_all([&] { run_part(part, times); }, [&] { core_->fail(std::current_exception()); });
+  };
+  core_->replay(replay_core::part_runner(run_any));
 }
 
 void flow_recording::run_part(std::size_t part, std::uint64_t times) {

@@ -13,7 +13,7 @@ struct flow_core::releasing {
   flow_core& core;
   const maker& by;
   flow_waiter* to_tell = nullptr;
-  ready_node* to_reduce = nullptr;  // tasks whose inner tasks have ended, and whose reductions come now
+  runnable* to_reduce = nullptr;  // tasks whose inner tasks have ended, and whose reductions come now
 
   void complete(flow_task& ended) noexcept {
     for (flow_task* task = &ended; task != nullptr;) {

@@ -10,15 +10,6 @@
 
 namespace teff::detail {
 
-namespace {
-
-// The offer of a loop, as an item of the ready queues.
-constexpr flow_body offer_body{
-    [](flow_task&) {}, [](flow_task&) noexcept {}, nullptr, []() noexcept { return ""; },
-    [](flow_task& offer) noexcept { return static_cast<flow_loop*>(offer.closure); }};
-
-}  // namespace
-
 void refuse_weak_loop() {
   throw misuse(
       "teff::flow::task_for: it has a weak access, which only inner tasks touch, and a chunk can make none: "
@@ -28,16 +19,11 @@ void refuse_weak_loop() {
 }
 
 flow_loop::flow_loop(part* of_workers, unsigned workers, teff::range all, std::size_t least_chunk) noexcept
-    : shared_loop<>(of_workers, workers), whole(all) {
+    : shared_loop<>(of_workers, workers), runnable(runnable_kind::offer), whole(all) {
   constexpr std::uint64_t most_units = std::uint64_t{1} << 31;
   const std::uint64_t size = all.size();
   unit = std::max<std::uint64_t>({least_chunk, (size + most_units - 1) / most_units, 1});
   units = static_cast<std::uint32_t>(size / unit + (size % unit != 0));
-  offer.priority = 0;
-  offer.count = 0;
-  offer.place = any_worker;
-  offer.body = &offer_body;
-  offer.closure = this;
 }
 
 // ---- Live ----
@@ -45,7 +31,6 @@ flow_loop::flow_loop(part* of_workers, unsigned workers, teff::range all, std::s
 // The body of the task has been called on this worker.
 void flow_core::run_loop(flow_worker& here, flow_task& task) {
   flow_loop& loop = *task.body->loop(task);
-  if (&task == &loop.offer) return;  // end() is called in any case, also of a flow that has failed
   note_run(here, task);
   loop.begin(loop.units);
   loop.begun = true;
@@ -53,13 +38,12 @@ void flow_core::run_loop(flow_worker& here, flow_task& task) {
     record_spawn(*ring);
   const auto done = run_chunks(here, loop);
   count_ran(here, task);
-  static_cast<void>(loop.end(done));  // never the last: end_loop() is
+  static_cast<void>(loop.end(done));  // never the last: end_body() is
 }
 
-// Whether the task has ended.
-bool flow_core::end_loop(flow_worker& here, flow_task& task) noexcept {
-  flow_loop& loop = *task.body->loop(task);
-  if (&task != &loop.offer) return !loop.begun || loop.end(1);
+// Also of a flow that has failed: the chunks that are left end without their bodies.
+void flow_core::accept(flow_worker& here, runnable& offer) noexcept {
+  auto& loop = static_cast<flow_loop&>(offer);
   flow_task& of = *loop.task;
   loop.take_offer();
   running_task mine{&of};
@@ -70,7 +54,6 @@ bool flow_core::end_loop(flow_worker& here, flow_task& task) noexcept {
   const bool held = mine.held != nullptr && !this->ends_with_body(here, *mine.held);
   if (done != 0 && loop.end(done - (held ? 1 : 0))) end_now(here, of);
   release(of, here.pool);
-  return false;
 }
 
 // Runs chunks until none is left to claim, or another program is due to have the core. Returns how many units
@@ -115,9 +98,9 @@ void flow_core::offer_share(flow_worker& here, flow_loop& loop, const loop_pace<
 bool flow_core::offer(flow_worker& here, flow_loop& loop) noexcept {
   if (!loop.begin_offer()) return true;
   loop.task->references.fetch_add(1, std::memory_order_relaxed);  // the offer's
-  loop.offer.priority = loop.task->priority;
+  loop.priority = loop.task->priority;
   bool queued = false;
-  catch_all([&] { this->share(here, &loop.offer), queued = true; },
+  catch_all([&] { this->share(here, &loop), queued = true; },
             [&] {
               loop.task->references.fetch_sub(1, std::memory_order_relaxed);
               loop.take_offer();

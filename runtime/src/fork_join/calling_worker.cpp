@@ -14,46 +14,6 @@
 
 namespace teff::detail {
 
-namespace {
-
-// Runs nothing: a slot that has been taken may lie at the head, where another push would overwrite it.
-void answer_thieves() noexcept {
-  if (!self.asked_to_share()) return;
-  if (self.share()) {
-    worker::current()->published();
-  } else if (self.has_public()) {
-    self.withdraw();
-  }
-  // The request may have been for what came from outside: the next push looks there.
-  if (auto* const me = worker::current(); me != nullptr && !me->all().requests().empty()) self.ask();
-}
-
-}  // namespace
-
-bool share() noexcept {
-  if (self.asked_to_share() && self.share()) worker::current()->published();
-  look_outside();
-  if (self.ring == nullptr) return false;
-  record_spawn(*self.ring);
-  return true;
-}
-
-void look_outside() noexcept {
-  if (auto* const me = worker::current()) me->look_outside();
-}
-
-bool shares_without_wake() noexcept {
-  auto* const me = worker::current();
-  return me != nullptr && me->shares_without_wake();
-}
-
-bool calling_worker::take_back(task_slot* slot) noexcept {
-  static_cast<void>(worker::current_or_end());
-  if (!self.retake(slot)) return false;
-  answer_thieves();
-  return true;
-}
-
 void calling_worker::answer_request() noexcept {
   answer_thieves();
   look_outside();
@@ -64,29 +24,8 @@ bool calling_worker::answer_holding(task_slot* taken) noexcept {
   auto& me = *worker::current();
   if (me.all().requests().empty()) return true;
   self.push(taken);  // what the request pushes goes above it
-  me.look_outside();
+  look_outside();
   return self.take(taken) || take_back(taken);
-}
-
-bool settle(task_slot* slot) noexcept {
-  if (calling_worker::take_back(slot)) return true;
-  wait_until(
-      [slot] {
-        // seq_cst: the last look before sleeping, against run_stolen(); acquire: the result.
-        const auto state = slot->state.load(std::memory_order_seq_cst);
-        return state == slot_state::ended || state == slot_state::failed;
-      },
-      {.how = waits::for_its_tasks, .slot = slot});
-  return false;
-}
-
-void reclaim(task_slot* slot) noexcept {
-  slot->state.store(slot_state::idle, std::memory_order_relaxed);
-  if ((slot->exceptions & made_outside) == 0) self.reclaim(slot);
-}
-
-void wake_owner(const task_slot* slot) noexcept {
-  if (auto* const me = worker::current()) me->wake_owner(slot);
 }
 
 void calling_worker::ended_on_thief(scope_state& scope) noexcept {

@@ -7,8 +7,6 @@
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/error.hpp>
 
-#include "graph/graph_chains.hpp"
-
 #include <cstring>
 #include <utility>
 
@@ -22,63 +20,10 @@ void graph_core::count_own(graph_worker& here, const void* key) {
   send_to_inbox(here, here.index, key);
 }
 
-graph_node& graph_core::make_node(graph_worker& here, const void* key) {
-  void* const memory = here.pool.take(nodes_.bytes());
-  undo_if_thrown([&] { copy_key(static_cast<std::byte*>(memory) + shape_.at, key); },
-                 [&] { here.pool.give(memory); });
-  return *new (memory) graph_node;
-}
-
-void graph_core::count_in_chains(graph_worker& here, std::size_t hash, const void* key) {
-  std::exception_ptr error;
-  auto outcome = unplaced().fulfill(
-      hash, [&](const graph_node& each) { return each.hash == hash && are_same(key_in(each), key); },
-      [&]() -> graph_node* {
-        graph_node* made = nullptr;
-        catch_all(
-            [&] {
-              const int indegree = indegree_of(key);
-              const int priority = priority_of(key);
-              made = &make_node(here, key);
-              begin(*made, hash, indegree, priority, counting::chains);
-            },
-            [&] { error = std::current_exception(); });
-        if (made != nullptr) here.count_unplaced(1);
-        return made;
-      },
-      [this](const graph_node& task) { fail_over_fulfilled(key_in(task), task.needed); },
-      [this](std::size_t buckets) { return unplaced_keys() > buckets; });
-  if (outcome.spare != nullptr) drop_spare(here, outcome.spare);
-  while (outcome.ready != nullptr)
-    make_ready(here, std::exchange(outcome.ready, static_cast<graph_node*>(outcome.ready->next_in_line)));
-  if (error) std::rethrow_exception(std::move(error));
-}
-
-// About so many.
 std::size_t graph_core::unplaced_keys() const noexcept {
   std::int64_t sum = 0;
   for (const auto& each : states_.all()) sum += each.unplaced.load(std::memory_order_relaxed);
   return sum < 0 ? 0 : static_cast<std::size_t>(sum);
-}
-
-void graph_core::drop_spare(graph_worker& here, graph_node* spare) noexcept {
-  while (spare != nullptr) {
-    if (!spare->ran.load(std::memory_order_relaxed)) here.count_unplaced(-1);
-    drop_node(here, *std::exchange(spare, spare->next));
-  }
-}
-
-graph_core::chains& graph_core::unplaced() {
-  // Acquire: pairs with the release below.
-  if (auto* const made = unplaced_.load(std::memory_order_acquire)) return *made;
-  // Not std::call_once(), which makes a system call for each graph.
-  auto made = std::make_unique<chains>(*this);
-  chains* first = nullptr;
-  // Release: the chains. Acquire: the chains of the thread that was first.
-  if (unplaced_.compare_exchange_strong(first, made.get(), std::memory_order_acq_rel,
-                                        std::memory_order_acquire))
-    first = made.release();
-  return *first;
 }
 
 // ---- From elsewhere, and to other places ----
@@ -114,8 +59,8 @@ void graph_core::send_to_inbox(graph_worker& here, unsigned place, const void* k
 void graph_core::fulfill_from_elsewhere(const void* key) {
   functions.expect_complete("teff::task_graph::fulfill");
   expect_runtime("teff::task_graph::fulfill");
-  if (observed.of == this) {
-    if (!passes_on(observed.observer, key)) return;
+  if (self.frame->is_of(*this) && self.frame->observer != nullptr) {
+    if (!passes_on(self.frame->observer, key)) return;
   } else if (being_observed.load(std::memory_order_relaxed)) {
     expect_own_process(runtime());
     throw not_replayable("teff::task_graph: the key " + text_of(key) +

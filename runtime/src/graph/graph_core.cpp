@@ -4,8 +4,6 @@
 #include <teff/detail/scheduler/release_observer.hpp>
 #include <teff/error.hpp>
 
-#include "graph/graph_chains.hpp"
-
 #include <algorithm>
 #include <memory>
 #include <sstream>
@@ -38,14 +36,10 @@ graph_core::graph_core(scheduler& runtime, unsigned workers, const key_shape& sh
   for (auto& each : states_.all()) add_worker(each);
 }
 
-graph_core::~graph_core() {
-  delete unplaced_.load(std::memory_order_relaxed);
-}
-
 void graph_core::drop_keys() noexcept {
   const auto destroy = [this](graph_node* left) { destroy_key(*left); };
   for (auto& each : states_.all()) each.placed.clear(destroy);
-  if (auto* const made = unplaced_.load(std::memory_order_relaxed)) made->clear(destroy);
+  unplaced_.clear(destroy);
   for (auto& each : states_.all()) {
     while (auto* const left = static_cast<graph_node*>(each.ready.take([] {})))
       if (left->counted == counting::counters || left->counted == counting::none) destroy(left);
@@ -66,7 +60,7 @@ void graph_core::count_by_number(std::size_t keys) {
 
 held_end<>& graph_core::hold_end_of_body(const char* call) {
   if (held_end<>* const held = hold_end()) return *held;
-  if (observed.of == this || being_observed.load(std::memory_order_relaxed))
+  if (being_observed.load(std::memory_order_relaxed))
     throw not_replayable(std::string(call) +
                          ": called while the graph is recorded or replayed, where a task ends with its "
                          "body: run the graph itself, without a recording");
@@ -179,16 +173,10 @@ void graph_core::forget_placed(graph_worker& here, leftovers& all) {
 }
 
 void graph_core::forget_unplaced(leftovers& all) {
-  if (auto* const made = unplaced_.load(std::memory_order_acquire)) {
-    free_node* free = nullptr;
-    made->clear([&](graph_node* left) {
-      if (!left->ran.load(std::memory_order_relaxed)) note(*left, all);
-      destroy_key(*left);
-      free = new (left) free_node{free};
-    });
-    // Without memory for that they lie idle until the graph is destroyed.
-    if (free != nullptr) catch_all([&] { nodes_.put(free); }, [] {});
-  }
+  unplaced_.clear([&](graph_node* left) {
+    if (!left->ran.load(std::memory_order_relaxed)) note(*left, all);
+    drop_node(*states_[0], *left);
+  });
   if (counters_)
     counters_->clear([&](std::size_t number, std::uint32_t missing) { note_numbered(number, missing, all); });
 }

@@ -26,7 +26,8 @@ node_exchange::fetched node_exchange::take() {
   undo_if_thrown(
       [&] {
         const std::lock_guard lock(mutex_);
-        reserve_batch();
+        // So that give() need not: a batch that it is given has as many nodes as the largest slab, or more.
+        if (++most_batches_ > batches_.capacity()) batches_.reserve(2 * most_batches_);
         slabs_.push_back(slab);
       },
       [&] { ::operator delete(slab, alignment_); });
@@ -37,17 +38,6 @@ bool node_exchange::give(free_node* chain) noexcept {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (lock) batches_.push_back(chain);
   return lock.owns_lock();
-}
-
-void node_exchange::put(free_node* chain) {
-  const std::lock_guard lock(mutex_);
-  reserve_batch();
-  batches_.push_back(chain);
-}
-
-// So that give() need not: a batch that it is given has as many nodes as the largest slab, or more.
-void node_exchange::reserve_batch() {
-  if (++most_batches_ > batches_.capacity()) batches_.reserve(2 * most_batches_);
 }
 
 void node_pool::fetch() {

@@ -4,8 +4,6 @@
 #include <teff/detail/graph/graph_core.hpp>
 #include <teff/detail/scheduler/processor_clock.hpp>
 
-#include "graph/graph_chains.hpp"
-
 #include <cstddef>
 #include <exception>
 #include <utility>
@@ -63,16 +61,13 @@ bool graph_core::receive_outside(graph_worker& here) noexcept {
   if (outside_.size() < few_outside && !functions.priority) {
     key_inbox::taken_messages oldest;
     const std::size_t times = outside_.take_oldest(
-        oldest, {this,
-                 [](void* graph, const void* a, const void* b) noexcept {
-                   auto& me = *static_cast<graph_core*>(graph);
-                   bool same = false;
-                   me.try_count([&] { same = me.are_same(me.key_in_message(a), me.key_in_message(b)); });
-                   return same;
-                 },
-                 [](void* graph, void* message) noexcept {
-                   static_cast<graph_core*>(graph)->drop_message(message);
-                 }});
+        oldest,
+        [this](const void* a, const void* b) {
+          bool same = false;
+          try_count([&] { same = are_same(key_in_message(a), key_in_message(b)); });
+          return same;
+        },
+        [this](void* message) { drop_message(message); });
     here.runs_what_it_receives = true;
     for (std::size_t i = 0; i < times; ++i) {
       ++here.items_received;
@@ -94,7 +89,7 @@ bool graph_core::has_work(unsigned place) noexcept {
 
 // Not before the task has ended: as long as the node or its counter is there, another fulfilment is known to
 // be one too many.
-void graph_core::end(graph_worker& here, ready_node& ended) noexcept {
+void graph_core::end(graph_worker& here, runnable& ended) noexcept {
   auto& task = static_cast<graph_node&>(ended);
   if (task.counted == counting::own_table) [[likely]] {
     here.placed.erase(&task);
@@ -106,7 +101,7 @@ void graph_core::end(graph_worker& here, ready_node& ended) noexcept {
     drop_node(here, task);
   } else {
     here.count_unplaced(-1);
-    unplaced().forget(task);
+    key_chains::forget(task);
   }
 }
 

@@ -108,54 +108,39 @@ class ordered_messages {
     const arrived_batch* batch;
     std::size_t at;
   };
-  void put(std::shared_ptr<arrived_batch> batch) {
-    const std::lock_guard lock(mutex_);
-    batches_.push_back(std::move(batch));
-    waiting_.store(!busy_, std::memory_order_seq_cst);
+  void put(std::shared_ptr<arrived_batch> batch) { batches_.put(std::move(batch)); }
+  // Whether messages wait, and no worker has the turn.
+  [[nodiscard]] bool waiting() const noexcept {
+    // seq_cst: pairs with end() in the last look of a worker.
+    return !batches_.empty() && !busy_.load(std::memory_order_seq_cst);
   }
   // Gives the caller the turn, until it calls end(). Returns false if another worker has it, or there is
   // nothing.
-  [[nodiscard]] bool begin() {
-    if (!waiting()) return false;
-    const std::lock_guard lock(mutex_);
-    if (busy_ || !waiting()) return false;
-    busy_ = true;
-    waiting_.store(false, std::memory_order_relaxed);
-    return true;
+  [[nodiscard]] bool begin() noexcept {
+    // Acquire: the members that follow busy_; pairs with end().
+    return waiting() && !busy_.exchange(true, std::memory_order_acquire);
   }
   // In a turn: takes the next message, whose batch stays until the next call; nothing if there is none.
   [[nodiscard]] std::optional<record> next() {
-    for (;;) {
-      if (!current_) {
-        const std::lock_guard lock(mutex_);
-        if (batches_.empty()) return std::nullopt;
-        current_ = std::move(batches_.front());
-        batches_.pop_front();
-        at_ = sizeof(packet_header);
-      }
+    while (current_ || (current_ = batches_.front())) {
       while (at_ < current_->bytes().size()) {
         const auto head = record_at(current_->bytes(), at_);
-        const auto here = std::exchange(at_, at_ + record_bytes(head.size));
-        if (head.ordered != 0) return record{current_.get(), here};
+        const auto at = std::exchange(at_, at_ + record_bytes(head.size));
+        if (head.ordered != 0) return record{current_.get(), at};
       }
-      current_.reset();
+      batches_.drop(std::exchange(current_, nullptr));
+      at_ = sizeof(packet_header);
     }
+    return std::nullopt;
   }
-  void end() {
-    const std::lock_guard lock(mutex_);
-    busy_ = false;
-    waiting_.store(current_ != nullptr || !batches_.empty(), std::memory_order_seq_cst);
-  }
-  [[nodiscard]] bool waiting() const noexcept { return waiting_.load(std::memory_order_seq_cst); }
+  void end() noexcept { busy_.store(false, std::memory_order_seq_cst); }
 
  private:
-  std::mutex mutex_;  // guards batches_, busy_ and changes of waiting_
-  std::deque<std::shared_ptr<arrived_batch>> batches_;
-  bool busy_ = false;
-  std::atomic<bool> waiting_{false};  // messages wait, and no worker has the turn
+  arrived_messages batches_;
+  std::atomic<bool> busy_{false};  // a worker has the turn
   // Used by the worker that has the turn; end() and begin() hand it over.
   std::shared_ptr<arrived_batch> current_;
-  std::size_t at_ = 0;  // where the rest of current_ begins
+  std::size_t at_ = sizeof(packet_header);  // where the rest of current_ begins
 };
 
 }  // namespace teff::detail

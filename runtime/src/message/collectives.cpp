@@ -2,9 +2,7 @@
 
 #include <iterator>
 
-namespace teff {
-
-namespace detail {
+namespace teff::detail {
 
 std::string binomial_tree::words_of(givers some) const {
   std::string words;
@@ -21,36 +19,21 @@ std::string binomial_tree::words_of(givers some) const {
 }
 
 bool numbers_seen::add(std::uint64_t number) {
-  auto after = last_of_.upper_bound(number);
-  if (after != last_of_.begin()) {
-    const auto before = std::prev(after);
-    if (before->second >= number) return false;
-    if (before->second + 1 == number) {
-      before->second = number;
-      if (after != last_of_.end() && after->first == number + 1) {
-        before->second = after->second;
-        last_of_.erase(after);
-      }
-      return true;
-    }
-  }
+  const auto after = last_of_.upper_bound(number);
+  const auto before = after == last_of_.begin() ? last_of_.end() : std::prev(after);
+  if (before != last_of_.end() && before->second >= number) return false;
   auto last = number;
+  const bool joins = before != last_of_.end() && before->second + 1 == number;
   if (after != last_of_.end() && after->first == number + 1) {
     last = after->second;
-    after = last_of_.erase(after);
+    last_of_.erase(after);
   }
-  last_of_.emplace_hint(after, number, last);
+  if (joins) {
+    before->second = last;
+  } else {
+    last_of_.emplace(number, last);
+  }
   return true;
 }
 
-void numbers_seen::clear() noexcept {
-  last_of_.clear();
-}
-
-}  // namespace detail
-
-void barrier::arrive(std::uint64_t round) const {
-  all_->give(round, 0);
-}
-
-}  // namespace teff
+}  // namespace teff::detail

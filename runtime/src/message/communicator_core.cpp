@@ -6,6 +6,7 @@
 #include "platform/digest.hpp"
 #include "platform/error_text.hpp"
 #include "platform/watchdog.hpp"
+#include "trace/trace.hpp"
 
 #include <cstring>
 #include <utility>
@@ -35,7 +36,7 @@ communicator_core::communicator_core(transport& through, message_host& host, std
       channel_(open_watched(through, host.name())),
       words_("libteff " + std::string(version()) + ", packets 3\n"),
       digest_(short_digest_of(words_)),
-      own_marks_((host.is_traced() ? traced_mark : 0) | (watchdog::is_on() ? watched_mark : 0)),
+      own_marks_((host.traced() != nullptr ? traced_mark : 0) | (watchdog::is_on() ? watched_mark : 0)),
       completion_(through.rank(), through.ranks()),
       large_(*this) {
   running_.emplace_back(0U);
@@ -87,14 +88,14 @@ void communicator_core::begin() {
     const auto& words = std::exchange(words_changed_, false) ? words_ : std::string();
     send_control(completion_.tree().parent(), packet_kind::hello, bytes_of_words(words));
   }
-  if ((own_marks_ & traced_mark) != 0) ask_for_clock(true);
+  ask_for_clock(true);
   for (auto& each : std::exchange(early_, {})) receive_or_fail(each.from, each.bytes);
   look_again();
 }
 
 void communicator_core::body_ended(std::exception_ptr thrown) {
   if (thrown) fail(std::move(thrown));
-  if ((own_marks_ & traced_mark) != 0) ask_for_clock(true);
+  ask_for_clock(true);
   in_body_.store(false, std::memory_order_seq_cst);
   look_again();
 }
@@ -105,7 +106,8 @@ void communicator_core::release() noexcept {
 
 // Holds the epoch until the answer has come, so that rank 0 is there to give it.
 void communicator_core::ask_for_clock(bool begins) {
-  const auto question = host_.clock_question(begins);
+  auto* const trace = host_.traced();
+  const auto question = trace == nullptr ? std::string() : trace->clock_question(begins);
   if (question.empty()) return;
   hold();
   send_control(0, packet_kind::clock_question, bytes_of_words(question));

@@ -42,20 +42,8 @@ class message_host {
   // The owner's name in texts. The core's constructor asks for it, too.
   [[nodiscard]] virtual std::string name() const { return "communicator"; }
 
-  // ---- For a trace of all ranks ----
-
-  [[nodiscard]] virtual bool is_traced() noexcept { return false; }
-  // The next question about rank 0's clock; empty: none. `begins` is true where this rank's part of an epoch
-  // begins or ends, and false where an answer has just come.
-  [[nodiscard]] virtual std::string clock_question(bool begins) {
-    static_cast<void>(begins);
-    return {};
-  }
-  [[nodiscard]] virtual std::string clock_answer(std::string_view question) {
-    static_cast<void>(question);
-    return {};
-  }
-  virtual void take_clock_answer(std::string_view answer) { static_cast<void>(answer); }
+  // The trace of this rank; null: it is not traced. Constant.
+  [[nodiscard]] virtual class trace* traced() noexcept { return nullptr; }
 };
 
 class communicator_core {
@@ -76,10 +64,9 @@ class communicator_core {
 
   // Registers a message, and returns its number. Throws misuse within an epoch.
   std::uint32_t add(registered_message added);
-  // Sends message `number`; fill(what, at) writes its arguments, `size` bytes. Returns false if there is no
-  // room: the caller may wait until has_room(). Within a handler there is always room.
-  [[nodiscard]] bool try_send(int to, std::uint32_t number, std::size_t size,
-                              void (*fill)(const void* what, std::byte* at), const void* what);
+  // Sends message `number`. Returns false if there is no room: the caller may wait until has_room(). Within a
+  // handler there is always room.
+  [[nodiscard]] bool try_send(int to, std::uint32_t number, const outgoing_arguments& arguments);
   [[nodiscard]] bool has_room(int to) const noexcept;
   [[nodiscard]] bool in_handler() const noexcept;
 
@@ -128,12 +115,7 @@ class communicator_core {
   // Runs some handlers. Returns whether there were any.
   bool handle() noexcept;
   [[nodiscard]] bool sees_work() const noexcept;
-  [[nodiscard]] bool is_polled() const noexcept { return channel_->is_polled(); }
-  [[nodiscard]] bool rings() const noexcept { return channel_->rings(); }
-  [[nodiscard]] std::optional<doorbell> listen(std::uint32_t sleeper) noexcept {
-    return channel_->listen(sleeper);
-  }
-  void rise(std::uint32_t sleeper) noexcept { channel_->rise(sleeper); }
+  [[nodiscard]] channel& line() noexcept { return *channel_; }
   // To be called after a change outside of the core that may have made this rank passive.
   void look_again() noexcept;
 
@@ -166,10 +148,8 @@ class communicator_core {
   };
 
   [[nodiscard]] peer& at(int rank) noexcept { return peers_[static_cast<std::size_t>(rank)]; }
-  [[nodiscard]] bool try_send_traced(int to, std::uint32_t number, std::size_t size,
-                                     void (*fill)(const void* what, std::byte* at), const void* what);
-  void put_record(int to, peer& there, const record_header& head,
-                  void (*fill)(const void* what, std::byte* at), const void* what);
+  [[nodiscard]] bool try_send_traced(int to, std::uint32_t number, const outgoing_arguments& arguments);
+  void put_record(int to, peer& there, const record_header& head, const outgoing_arguments& arguments);
   void send_gathered(int to, peer& there);
   [[nodiscard]] bool leaves_at_once(int to, const peer& there, std::size_t added) const noexcept;
   void send_control(int to, packet_kind kind, std::span<const std::byte> body = {});
@@ -185,6 +165,8 @@ class communicator_core {
   void accept_messages(int from, const packet_header& header, packet& bytes);
   void accept_hello(int from, std::span<const std::byte> body);
   void accept_any_time(int from, packet_kind kind, std::span<const std::byte> body);
+  // Asks the trace's next question about rank 0's clock, if it has one. `begins` is true where this rank's
+  // part of an epoch begins or ends, and false where an answer has just come.
   void ask_for_clock(bool begins);
   void accept_control(int from, packet_kind kind, std::span<const std::byte> body);
   void tell_failure(const failure& first) noexcept;
@@ -199,9 +181,8 @@ class communicator_core {
   class handling_here;
   void handle_one(const packet& bytes, std::size_t at) noexcept;
   void handle_marked(const packet& bytes, std::size_t at) noexcept;
-  void call_handler(const packet& bytes, std::size_t at) noexcept;
+  void call_handler(const packet& bytes, std::size_t at, bool is_cancelled) noexcept;
   void handle_unusual(const packet& bytes, std::size_t at);
-  void handle_cancelled(const packet& bytes, std::size_t at) noexcept;
 
   // ---- For large messages ----
   friend class large_messages;

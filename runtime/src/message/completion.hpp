@@ -59,15 +59,36 @@ class completion {
   [[nodiscard]] const rank_tree& tree() const noexcept { return tree_; }
 
   // An epoch begins, and its first wave with it.
-  void begin() noexcept;
-  void reported(const completion_counts& part) noexcept;
+  void begin() noexcept {
+    wave_ = 0;
+    last_.reset();
+    asked();
+  }
+  void reported(const completion_counts& part) noexcept {
+    ++parts_;
+    sums_ += part;
+  }
   // Whether this wave lacks only this rank's own counts.
   [[nodiscard]] bool awaits_own() const noexcept { return !own_given_ && parts_ == tree_.children(); }
   // This rank is passive, with these counts. To be called only while awaits_own(). The root's action is `ask`
   // or `end`, any other rank's is `report`.
-  [[nodiscard]] action passive(const completion_counts& own) noexcept;
+  [[nodiscard]] action passive(const completion_counts& own) noexcept {
+    own_given_ = true;
+    sums_ += own;
+    if (!tree_.is_root()) return action::report;
+    // completion.md proves that nothing is left then.
+    if (last_ && last_->handled == sums_.sent) return action::end;
+    last_ = sums_;
+    asked();
+    return action::ask;
+  }
   // The parent asks: a new wave begins, and the caller asks the children.
-  void asked() noexcept;
+  void asked() noexcept {
+    ++wave_;
+    parts_ = 0;
+    own_given_ = false;
+    sums_ = {};
+  }
   // The sums of this wave so far, which a report contains.
   [[nodiscard]] const completion_counts& sums() const noexcept { return sums_; }
   [[nodiscard]] std::uint64_t wave() const noexcept { return wave_; }
@@ -75,8 +96,6 @@ class completion {
   [[nodiscard]] bool own_given() const noexcept { return own_given_; }
 
  private:
-  void new_wave() noexcept;
-
   rank_tree tree_;
   std::uint64_t wave_ = 0;
   int parts_ = 0;  // children that have reported in this wave

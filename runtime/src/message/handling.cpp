@@ -1,4 +1,5 @@
 // Runs a communicator's handlers.
+#include <teff/detail/scheduler/frame.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
 #include "message/communicator_core.hpp"
@@ -17,13 +18,12 @@ namespace {
 // After so many handlers a worker looks for other work.
 constexpr int handlers_a_run = 64;
 
-// The communicator whose handler the calling thread runs; null outside of handlers.
-constinit thread_local const communicator_core* handling = nullptr;
-
 }  // namespace
 
 bool communicator_core::in_handler() const noexcept {
-  return handling == this;
+  const frame* at = self.frame;
+  while (at != nullptr && at->of != this) at = at->outer;
+  return at != nullptr;
 }
 
 // Counts handled messages for a worker that runs handlers one after the other. To count each alone would cost
@@ -35,10 +35,8 @@ class communicator_core::handling_here {
  public:
   explicit handling_here(communicator_core& core) noexcept
       : core_(core),
-        most_(core.workers_handling_.fetch_add(1, std::memory_order_relaxed) == 0 ? core.window_ / 4 : 0),
-        outer_(std::exchange(handling, &core)) {}
+        most_(core.workers_handling_.fetch_add(1, std::memory_order_relaxed) == 0 ? core.window_ / 4 : 0) {}
   ~handling_here() {
-    handling = outer_;
     count();
     core_.workers_handling_.fetch_sub(1, std::memory_order_relaxed);
   }
@@ -59,8 +57,8 @@ class communicator_core::handling_here {
     if (messages_ != 0) core_.count_handled(from_, std::exchange(messages_, 0), std::exchange(bytes_, 0));
   }
   communicator_core& core_;
+  const within handler_{&core_};
   const std::uint64_t most_;
-  const communicator_core* const outer_;
   int from_ = -1;
   std::uint64_t messages_ = 0;
   std::uint64_t bytes_ = 0;
@@ -70,9 +68,10 @@ bool communicator_core::work() noexcept {
   std::optional<channel::arrival> lone;
   bool any = progress(&lone);
   if (lone) {
-    const auto outer = std::exchange(handling, this);
-    handle_one(lone->bytes, sizeof(packet_header));
-    handling = outer;
+    {
+      const within handler(this);
+      handle_one(lone->bytes, sizeof(packet_header));
+    }
     count_handled(lone->from, 1, lone->bytes.size() - sizeof(packet_header));
     attention_.store(true, std::memory_order_seq_cst);  // as in handle()
     any = true;
@@ -115,7 +114,7 @@ bool communicator_core::handle() noexcept {
 void communicator_core::handle_one(const packet& bytes, std::size_t at) noexcept {
   if ((marks_.load(std::memory_order_relaxed) & (cancelled_mark | watched_mark)) != 0) [[unlikely]]
     return handle_marked(bytes, at);
-  call_handler(bytes, at);
+  call_handler(bytes, at, false);
 }
 
 // The path while the watchdog may ask which handlers run, or after the epoch was cancelled.
@@ -123,21 +122,20 @@ void communicator_core::handle_one(const packet& bytes, std::size_t at) noexcept
                                                                    std::size_t at) noexcept {
   auto& running = running_[std::min<std::size_t>(record_at(bytes, at).message, messages_.size())];
   running.fetch_add(1, std::memory_order_relaxed);
-  if (cancelled()) {
-    handle_cancelled(bytes, at);
-  } else {
-    call_handler(bytes, at);
-  }
+  call_handler(bytes, at, cancelled());
   running.fetch_sub(1, std::memory_order_relaxed);
 }
 
-[[gnu::always_inline]] inline void communicator_core::call_handler(const packet& bytes,
-                                                                   std::size_t at) noexcept {
+// After the epoch was cancelled, refuses offers and takes data under way, so that no rank keeps using them.
+// Drops other messages.
+[[gnu::always_inline]] inline void communicator_core::call_handler(const packet& bytes, std::size_t at,
+                                                                   bool is_cancelled) noexcept {
   try {
     const auto head = record_at(bytes, at);
     if (head.message >= messages_.size() || head.traced != 0) [[unlikely]]
       return handle_unusual(bytes, at);
-    messages_[head.message].handle(arguments_at(bytes, at));
+    const auto& message = messages_[head.message];
+    if (!is_cancelled || message.large) message.handle(arguments_at(bytes, at));
   } catch (...) {
     fail(std::current_exception());
   }
@@ -167,20 +165,6 @@ void communicator_core::handle_one(const packet& bytes, std::size_t at) noexcept
   if (!message.large) return message.handle(arguments);
   const traced_span span(event_kind::handler, "large message comes");
   message.handle(arguments);
-}
-
-// Refuses offers and takes data under way, so that no rank keeps using them. Drops other messages.
-void communicator_core::handle_cancelled(const packet& bytes, std::size_t at) noexcept {
-  try {
-    const auto head = record_at(bytes, at);
-    if (head.message >= messages_.size() || head.traced != 0) {
-      handle_unusual(bytes, at);
-    } else if (messages_[head.message].large) {
-      messages_[head.message].handle(arguments_at(bytes, at));
-    }
-  } catch (...) {
-    fail(std::current_exception());
-  }
 }
 
 void communicator_core::count_handled(int from, std::uint64_t messages, std::uint64_t bytes) noexcept {

@@ -29,19 +29,19 @@ block_offer large_messages::offer(int to, std::span<const std::byte> data, std::
   const auto copy = to == core_.rank() ? std::nullopt : core_.channel_->deposit(to, data);
   const std::lock_guard lock(mutex_);
   const auto number = ++offers_;
-  auto& sent = sent_[to];
-  offered_.emplace(number, offered{to, data, std::move(may_reuse)});
-  ++sent.large;
-  sent.large_bytes += data.size();
+  offered_.emplace(number, offered{data, std::move(may_reuse)});
   return {core_.rank(), copy.value_or(block_offer::no_deposit), number,
           reinterpret_cast<std::uintptr_t>(data.data()), data.size()};
 }
 
 // The program may change deposited data at once. A handler tells it so, as it does for other data.
-void large_messages::sent(const block_offer& offer) {
-  if (!offer.is_deposited()) return;
+void large_messages::sent(int to, const block_offer& offer) {
   {
     const std::lock_guard lock(mutex_);
+    auto& counts = sent_[to];
+    ++counts.large;
+    counts.large_bytes += offer.bytes;
+    if (!offer.is_deposited()) return;
     const auto mine = offered_.find(offer.number);
     if (!mine->second.may_reuse) {
       offered_.erase(mine);
@@ -51,14 +51,10 @@ void large_messages::sent(const block_offer& offer) {
   core_.send_step(core_.rank(), block_step::left, {offer.number, 0, core_.rank()});
 }
 
-void large_messages::take_back(const block_offer& offer) noexcept {
+void large_messages::take_back(int to, const block_offer& offer) noexcept {
   const std::lock_guard lock(mutex_);
-  const int to = offered_.at(offer.number).to;
   if (offer.is_deposited()) core_.channel_->take_back(to, offer.deposit);
-  auto& sent = sent_.at(to);
   offered_.erase(offer.number);
-  --sent.large;
-  sent.large_bytes -= offer.bytes;
 }
 
 void large_messages::count_in(message_counts& sent, int to) {
@@ -101,7 +97,6 @@ void large_messages::take_offer(const large_functions& functions, std::span<cons
   const auto offer = offer_in(bytes);
   if (offer.from < 0 || offer.from >= core_.ranks())
     throw malformed_message("teff::communicator: a large message of no rank");
-  if (core_.cancelled()) return refuse(offer);
   if (offer.is_deposited() || offer.from == core_.rank() || core_.channel_->reads(offer.from))
     return take_now(functions, offer, arguments_in(bytes));
   waiting came{&functions, {}};
@@ -127,16 +122,26 @@ void large_messages::fetch(const block_offer& offer, std::span<std::byte> to) {
   }
 }
 
+template <class Use>
+bool large_messages::lands(const large_functions& functions, const block_offer& offer,
+                           std::span<const std::byte> arguments, Use use) {
+  try {
+    if (!core_.cancelled()) {
+      use(functions.land(arguments, offer.bytes));
+      return true;
+    }
+  } catch (...) {
+    core_.fail(std::current_exception());
+  }
+  refuse(offer);
+  return false;
+}
+
 void large_messages::take_now(const large_functions& functions, const block_offer& offer,
                               std::span<const std::byte> arguments) {
   std::span<std::byte> to;
-  try {
-    to = functions.land(arguments, offer.bytes);
-    fetch(offer, to);
-  } catch (...) {
-    core_.fail(std::current_exception());
-    return refuse(offer);
-  }
+  const auto take = [&](std::span<std::byte> memory) { fetch(offer, to = memory); };
+  if (!lands(functions, offer, arguments, take)) return;
   if (!offer.is_deposited()) answer(offer);
   functions.arrived(arguments, to);
 }
@@ -144,18 +149,9 @@ void large_messages::take_now(const large_functions& functions, const block_offe
 // Returns whether the slot is in use; if not, the offer has been answered.
 bool large_messages::expect(int slot, waiting of) {
   const auto offer = offer_in(of.bytes.bytes());
-  if (core_.cancelled()) {
-    answer(offer);
-    return false;
-  }
   std::span<std::byte> to;
-  try {
-    to = of.functions->land(arguments_in(of.bytes.bytes()), offer.bytes);
-  } catch (...) {
-    core_.fail(std::current_exception());
-    answer(offer);
+  if (!lands(*of.functions, offer, arguments_in(of.bytes.bytes()), [&](auto memory) { to = memory; }))
     return false;
-  }
   const block_word word{offer.number, slot, core_.rank()};
   expected_[static_cast<std::size_t>(slot)].emplace(expected{std::move(of), to});
   core_.channel_->expect(offer.from, slot, to, core_.step_packet(block_step::arrived, word));

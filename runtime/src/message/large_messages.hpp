@@ -28,10 +28,10 @@ class large_messages {
 
   // Makes the offer of these data to a rank; the caller sends it before the arguments of the message.
   [[nodiscard]] block_offer offer(int to, std::span<const std::byte> data, std::function<void()> may_reuse);
-  // The offer was sent.
-  void sent(const block_offer& offer);
+  // The offer was sent to this rank.
+  void sent(int to, const block_offer& offer);
   // The offer was not sent.
-  void take_back(const block_offer& offer) noexcept;
+  void take_back(int to, const block_offer& offer) noexcept;
   // Adds the number of large messages to rank `to`, and their bytes.
   void count_in(message_counts& sent, int to);
 
@@ -43,7 +43,6 @@ class large_messages {
 
  private:
   struct offered {
-    int to;
     std::span<const std::byte> data;
     std::function<void()> may_reuse;
   };
@@ -57,6 +56,11 @@ class large_messages {
     std::span<std::byte> to;
   };
 
+  // Asks the program for memory, and calls use(memory). If that fails, or the epoch is cancelled, refuses the
+  // offer and returns false.
+  template <class Use>
+  [[nodiscard]] bool lands(const large_functions& functions, const block_offer& offer,
+                           std::span<const std::byte> arguments, Use use);
   void take_now(const large_functions& functions, const block_offer& offer,
                 std::span<const std::byte> arguments);
   [[nodiscard]] std::span<const std::byte> data_of(std::uint64_t number);
@@ -75,7 +79,7 @@ class large_messages {
   communicator_core& core_;
   std::mutex mutex_;  // guards what follows
   std::uint64_t offers_ = 0;
-  std::unordered_map<int, message_counts> sent_;  // by rank: offers, without those taken back
+  std::unordered_map<int, message_counts> sent_;  // by rank: offers
   std::unordered_map<std::uint64_t, offered> offered_;
   std::array<bool, most_expected> taken_{};
   std::deque<waiting> waiting_;  // only while all slots are taken

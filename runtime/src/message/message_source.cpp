@@ -44,9 +44,8 @@ message_source::message_source(runtime& rt, transport& through, std::size_t wind
   if (through.is_crowded(rt.workers())) private_access::internals(rt).share_cores();
 }
 
-void message_source::send(int to, std::uint32_t number, std::size_t size,
-                          void (*fill)(const void* what, std::byte* at), const void* what) {
-  while (!core_.try_send(to, number, size, fill, what)) {
+void message_source::send(int to, std::uint32_t number, const outgoing_arguments& arguments) {
+  while (!core_.try_send(to, number, arguments)) {
     if (core_.ended())
       throw misuse(
           "teff::communicator: messages sent outside of run() wait for the next one, and there is no "
@@ -57,34 +56,26 @@ void message_source::send(int to, std::uint32_t number, std::size_t size,
 }
 
 void message_source::send_large(int to, std::uint32_t number, std::span<const std::byte> data,
-                                std::function<void()> may_reuse, std::size_t size,
-                                void (*fill)(const void* what, std::byte* at), const void* what) {
+                                std::function<void()> may_reuse, const outgoing_arguments& arguments) {
   struct offered {
-    block_offer offer;
-    void (*fill)(const void* what, std::byte* at);
-    const void* what;
-    bool* sent;
-  };
-  bool sent = false;
-  const offered all{core_.large().offer(to, data, std::move(may_reuse)), fill, what, &sent};
-  // An answer that comes before this returns finds it. After a failure nothing is sent.
-  struct takes_back {
-    large_messages& from;
-    const offered& of;
-    ~takes_back() {
-      if (!*of.sent) from.take_back(of.offer);
+    large_messages& by;
+    int to;
+    const outgoing_arguments& arguments;
+    block_offer offer;  // an answer that comes before send() returns finds it
+    mutable bool sent = false;
+    // After a failure nothing is sent.
+    ~offered() {
+      if (!sent) by.take_back(to, offer);
     }
-  } const at_end{core_.large(), all};
-  send(
-      to, number, sizeof(block_offer) + size,
-      [](const void* each, std::byte* at) {
-        const auto& of = *static_cast<const offered*>(each);
-        std::memcpy(at, &of.offer, sizeof of.offer);
-        of.fill(of.what, at + sizeof of.offer);
-        *of.sent = true;
-      },
-      &all);
-  if (sent) core_.large().sent(all.offer);
+  } const all{core_.large(), to, arguments, core_.large().offer(to, data, std::move(may_reuse))};
+  const auto write = [](const void* of, std::byte* at) {
+    const auto& each = *static_cast<const offered*>(of);
+    std::memcpy(at, &each.offer, sizeof each.offer);
+    each.arguments.write(each.arguments.of, at + sizeof each.offer);
+    each.sent = true;
+  };
+  send(to, number, {sizeof all.offer + arguments.size, write, &all});
+  if (all.sent) core_.large().sent(to, all.offer);
 }
 
 void message_source::run_epoch(void (*body)(void* what), void* what) {
@@ -156,7 +147,7 @@ message_counters message_source::counters() {
 }
 
 void message_source::tell_trace() noexcept {
-  auto* const trace = private_access::internals(runtime_).traced();
+  auto* const trace = traced();
   if (trace == nullptr) return;
   try {
     trace->add_messages(kind_, counters());
@@ -181,17 +172,17 @@ bool message_source::sees_work(unsigned /*worker*/) noexcept {
 }
 
 std::optional<doorbell> message_source::listen(std::uint32_t sleeper) noexcept {
-  return core_.listen(sleeper);
+  return core_.line().listen(sleeper);
 }
 
 void message_source::rise(std::uint32_t sleeper) noexcept {
-  core_.rise(sleeper);
+  core_.line().rise(sleeper);
 }
 
 // A sleeper wakes to look the more rarely, the longer nothing has come: an idle rank uses next to nothing.
 // Where packets ring a bell, one of the sleepers is to listen, for as long as it takes.
 std::optional<polled_source::poll_time> message_source::next_poll() noexcept {
-  if (!core_.is_polled()) return core_.rings() ? std::optional(listens_until_) : std::nullopt;
+  if (!core_.line().is_polled()) return core_.line().rings() ? std::optional(listens_until_) : std::nullopt;
   constexpr poll_time::duration shortest = std::chrono::microseconds(20);
   constexpr poll_time::duration longest = std::chrono::milliseconds(1);
   // Relaxed: a guess.
@@ -203,7 +194,7 @@ std::optional<polled_source::poll_time> message_source::next_poll() noexcept {
 void message_source::poll(unsigned /*worker*/) noexcept {
   const auto now = poll_time::clock::now().time_since_epoch().count();
   looked_.store(now, std::memory_order_relaxed);
-  if (core_.is_polled() && core_.progress()) found_.store(now, std::memory_order_relaxed);
+  if (core_.line().is_polled() && core_.progress()) found_.store(now, std::memory_order_relaxed);
 }
 
 void message_source::work_came() noexcept {
@@ -220,23 +211,8 @@ std::uint64_t message_source::left() noexcept {
   return waiting + (leaves_ ? leaver : 0);
 }
 
-bool message_source::is_traced() noexcept {
-  return private_access::internals(runtime_).traced() != nullptr;
-}
-
-std::string message_source::clock_question(bool begins) {
-  auto* const trace = private_access::internals(runtime_).traced();
-  return trace == nullptr ? std::string() : trace->clock_question(begins);
-}
-
-std::string message_source::clock_answer(std::string_view question) {
-  auto* const trace = private_access::internals(runtime_).traced();
-  return trace == nullptr ? std::string() : trace->clock_answer(question);
-}
-
-void message_source::take_clock_answer(std::string_view answer) {
-  if (auto* const trace = private_access::internals(runtime_).traced(); trace != nullptr)
-    trace->take_clock_answer(answer);
+trace* message_source::traced() noexcept {
+  return private_access::internals(runtime_).traced();
 }
 
 void message_source::state_changed() noexcept {
@@ -253,15 +229,13 @@ std::uint32_t register_message(message_source& of, registered_message added) {
   return of.core().add(std::move(added));
 }
 
-void send_message(message_source& of, int to, std::uint32_t number, std::size_t size,
-                  void (*fill)(const void* what, std::byte* at), const void* what) {
-  of.send(to, number, size, fill, what);
+void send_message(message_source& of, int to, std::uint32_t number, const outgoing_arguments& arguments) {
+  of.send(to, number, arguments);
 }
 
 void send_large_message(message_source& of, int to, std::uint32_t number, std::span<const std::byte> data,
-                        std::function<void()> may_reuse, std::size_t size,
-                        void (*fill)(const void* what, std::byte* at), const void* what) {
-  of.send_large(to, number, data, std::move(may_reuse), size, fill, what);
+                        std::function<void()> may_reuse, const outgoing_arguments& arguments) {
+  of.send_large(to, number, data, std::move(may_reuse), arguments);
 }
 
 void run_epoch(message_source& of, void (*body)(void* what), void* what) {

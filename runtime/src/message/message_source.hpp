@@ -33,12 +33,10 @@ class message_source final : public polled_source, private message_host {
   [[nodiscard]] communicator_core& core() noexcept { return core_; }
 
   // Waits for room if need be.
-  void send(int to, std::uint32_t number, std::size_t size, void (*fill)(const void* what, std::byte* at),
-            const void* what);
+  void send(int to, std::uint32_t number, const outgoing_arguments& arguments);
   // The same for a large message.
   void send_large(int to, std::uint32_t number, std::span<const std::byte> data,
-                  std::function<void()> may_reuse, std::size_t size,
-                  void (*fill)(const void* what, std::byte* at), const void* what);
+                  std::function<void()> may_reuse, const outgoing_arguments& arguments);
   // Calls body(what) on a worker, and returns when the epoch has ended on all ranks. Throws what went wrong.
   void run_epoch(void (*body)(void* what), void* what);
   // The second half of that, for a body that has ended.
@@ -75,10 +73,7 @@ class message_source final : public polled_source, private message_host {
   void state_changed() noexcept override;
   [[nodiscard]] bool at_rest() noexcept override;
   [[nodiscard]] std::uint64_t left() noexcept override;
-  [[nodiscard]] bool is_traced() noexcept override;
-  [[nodiscard]] std::string clock_question(bool begins) override;
-  [[nodiscard]] std::string clock_answer(std::string_view question) override;
-  void take_clock_answer(std::string_view answer) override;
+  [[nodiscard]] trace* traced() noexcept override;
 
   [[nodiscard]] incomplete_round error_of_rounds(std::uint64_t left);
   // Returns when done(), which becomes true before state_changed().

@@ -2,6 +2,8 @@
 #include <teff/error.hpp>
 #include "message/communicator_core.hpp"
 
+#include "trace/trace.hpp"
+
 #include <cstring>
 #include <utility>
 
@@ -117,10 +119,11 @@ void communicator_core::receive(int from, packet& bytes) {
 void communicator_core::accept_any_time(int from, packet_kind kind, std::span<const std::byte> body) {
   if (kind == packet_kind::acknowledges) return;
   if (kind == packet_kind::clock_question) {
-    const auto answer = host_.clock_answer(words_in(body));
+    const auto* const trace = host_.traced();
+    const auto answer = trace == nullptr ? std::string() : trace->clock_answer(words_in(body));
     send_control(from, packet_kind::clock_answer, std::as_bytes(std::span(answer)));
   } else if (kind == packet_kind::clock_answer) {
-    host_.take_clock_answer(words_in(body));
+    if (auto* const trace = host_.traced()) trace->take_clock_answer(words_in(body));
     ask_for_clock(false);
     release();
   } else {

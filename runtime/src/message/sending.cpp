@@ -31,47 +31,44 @@ bool communicator_core::has_room(int to) const noexcept {
   return there.sent_bytes.load(std::memory_order_relaxed) - acknowledged < window_ || cancelled();
 }
 
-bool communicator_core::try_send(int to, std::uint32_t number, std::size_t size,
-                                 void (*fill)(const void* what, std::byte* at), const void* what) {
+bool communicator_core::try_send(int to, std::uint32_t number, const outgoing_arguments& arguments) {
   if (to < 0 || to >= ranks()) refuse_index("teff::message::send", "rank", to, ranks());
   if (const auto marks = marks_.load(std::memory_order_relaxed); marks != 0) [[unlikely]] {
     if ((marks & cancelled_mark) != 0) return true;
-    if (ring_here() != nullptr) return try_send_traced(to, number, size, fill, what);
+    if (ring_here() != nullptr) return try_send_traced(to, number, arguments);
   }
-  if (size > most_argument_bytes) [[unlikely]]
+  if (arguments.size > most_argument_bytes) [[unlikely]]
     throw misuse("teff::communicator: a message of more than a TiB");
   auto& there = at(to);
   const std::lock_guard lock(there.mutex);
   if (!has_room(to) && !in_handler()) return false;
-  put_record(to, there, {size, number, messages_[number].ordered, false}, fill, what);
+  put_record(to, there, {arguments.size, number, messages_[number].ordered, false}, arguments);
   return true;
 }
 
-// The same on a worker whose runtime is traced: the message gets a number in the trace.
-[[gnu::cold, gnu::noinline]] bool communicator_core::try_send_traced(
-    int to, std::uint32_t number, std::size_t size, void (*fill)(const void* what, std::byte* at),
-    const void* what) {
+// try_send() on a worker whose runtime is traced: the message gets a number in the trace.
+[[gnu::cold, gnu::noinline]] bool communicator_core::try_send_traced(int to, std::uint32_t number,
+                                                                     const outgoing_arguments& arguments) {
   struct numbered {
-    void (*fill)(const void* what, std::byte* at);
-    const void* what;
-    std::size_t size;
+    const outgoing_arguments& arguments;
     std::uint64_t number;
   };
   auto& ring = *ring_here();
   const auto began = ticks::now();
-  const numbered all{fill, what, size, ring.next_message(rank_)};
+  const numbered all{arguments, ring.next_message(rank_)};
   {
     auto& there = at(to);
     const std::lock_guard lock(there.mutex);
     if (!has_room(to) && !in_handler()) return false;
-    put_record(
-        to, there, {size + sizeof all.number, number, messages_[number].ordered, true},
-        [](const void* given, std::byte* at) {
-          const auto& each = *static_cast<const numbered*>(given);
-          each.fill(each.what, at);
-          std::memcpy(at + each.size, &each.number, sizeof each.number);
-        },
-        &all);
+    const auto size = arguments.size + sizeof all.number;
+    put_record(to, there, {size, number, messages_[number].ordered, true},
+               {size,
+                [](const void* of, std::byte* at) {
+                  const auto& [inner, its_number] = *static_cast<const numbered*>(of);
+                  inner.write(inner.of, at);
+                  std::memcpy(at + inner.size, &its_number, sizeof its_number);
+                },
+                &all});
   }
   ring.add({.began = began,
             .ended = ticks::now(),
@@ -82,9 +79,9 @@ bool communicator_core::try_send(int to, std::uint32_t number, std::size_t size,
 }
 
 // The caller holds the peer's lock. Inlined into try_send(), the path of every message.
-[[gnu::always_inline]] inline void communicator_core::put_record(
-    int to, peer& there, const record_header& head, void (*fill)(const void* what, std::byte* at),
-    const void* what) {
+[[gnu::always_inline]] inline void communicator_core::put_record(int to, peer& there,
+                                                                 const record_header& head,
+                                                                 const outgoing_arguments& arguments) {
   // Relaxed: a thread of an activity sees the stamp of its epoch. For any other thread both stamps will do. A
   // thread that takes the lock after give_counts() has had it sees the seal, or a later stamp.
   const auto stamp = stamp_.load(std::memory_order_relaxed);
@@ -97,7 +94,7 @@ bool communicator_core::try_send(int to, std::uint32_t number, std::size_t size,
   auto* const record = there.gathered.append(bytes);
   std::memcpy(record, &head, sizeof head);
   try {
-    fill(what, record + sizeof head);
+    arguments.write(arguments.of, record + sizeof head);
   } catch (...) {
     there.gathered.cut(before);
     throw;
@@ -184,9 +181,8 @@ void communicator_core::send_step(int to, block_step step, const block_word& wor
   // The window does not hold back a step, and no failure drops it.
   auto& there = at(to);
   const std::lock_guard lock(there.mutex);
-  put_record(
-      to, there, {sizeof word, static_cast<std::uint32_t>(step), false, false},
-      [](const void* what, std::byte* at) { std::memcpy(at, what, sizeof word); }, &word);
+  put_record(to, there, {sizeof word, static_cast<std::uint32_t>(step), false, false},
+             outgoing<block_word>(word));
 }
 
 packet communicator_core::step_packet(block_step step, const block_word& word) const {

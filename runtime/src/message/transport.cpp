@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 namespace teff {
 
@@ -17,42 +18,33 @@ void detail::packet::grow(std::size_t needed) {
   capacity_ = capacity;
 }
 
-std::optional<detail::doorbell> channel::listen(std::uint32_t /*sleeper*/) noexcept {
-  return std::nullopt;
+namespace {
+
+// A function that the channel of a program does not define, and whose way of large messages it offers.
+[[noreturn]] void lacks(const char* function) {
+  throw misuse(std::string("teff::channel: this transport has no ") + function + "() for large messages");
 }
 
-void channel::rise(std::uint32_t /*sleeper*/) noexcept {}
-
-bool channel::is_near(int /*to*/) const noexcept {
-  return false;
-}
-
-std::optional<std::uint32_t> channel::deposit(int /*to*/, std::span<const std::byte> /*bytes*/) {
-  return std::nullopt;
-}
+}  // namespace
 
 void channel::withdraw(int /*from*/, std::uint32_t /*number*/, std::span<std::byte> /*to*/) {
-  throw misuse("teff::channel: this transport keeps no data of other ranks");
+  lacks("withdraw");
 }
 
 void channel::take_back(int /*to*/, std::uint32_t /*number*/) {
-  throw misuse("teff::channel: this transport keeps no data for other ranks");
-}
-
-bool channel::reads(int /*from*/) const noexcept {
-  return false;
+  lacks("take_back");
 }
 
 void channel::read(int /*from*/, std::uint64_t /*address*/, std::span<std::byte> /*to*/) {
-  throw misuse("teff::channel: this transport reads no memory of other ranks");
+  lacks("read");
 }
 
 void channel::expect(int /*from*/, int /*number*/, std::span<std::byte> /*to*/, packet /*then*/) {
-  throw misuse("teff::channel: this transport carries no large messages");
+  lacks("expect");
 }
 
 void channel::supply(int /*to*/, int /*number*/, std::span<const std::byte> /*bytes*/, packet /*then*/) {
-  throw misuse("teff::channel: this transport carries no large messages");
+  lacks("supply");
 }
 
 std::string transport::awaited() const {
@@ -62,18 +54,6 @@ std::string transport::awaited() const {
 unsigned transport::count_next(const std::string& kind) {
   const std::lock_guard lock(counting_);
   return ++made_[kind];
-}
-
-bool transport::is_crowded(unsigned /*workers*/) const noexcept {
-  return false;
-}
-
-std::shared_ptr<std::byte> transport::share_memory(std::size_t /*size*/, memory_name& /*name*/) {
-  return nullptr;
-}
-
-std::shared_ptr<std::byte> transport::map_memory(int /*of*/, const memory_name& /*name*/) {
-  return nullptr;
 }
 
 }  // namespace teff

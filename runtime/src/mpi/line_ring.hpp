@@ -59,11 +59,6 @@ class ring_producer {
   // The consumer tells when it gives back lines from now on. The caller looks for room once more after this.
   void starve() noexcept { shared_.starved.store(1, std::memory_order_seq_cst); }
 
-  [[nodiscard]] std::size_t lines() const noexcept { return lines_; }
-  // The line in the ring where the next piece begins.
-  [[nodiscard]] std::size_t next() const noexcept {
-    return static_cast<std::size_t>(end_.load(std::memory_order_relaxed) & (lines_ - 1));
-  }
   // Line i of the next piece, within the room that was found.
   [[nodiscard]] Payload& at(std::size_t i) noexcept { return line_at(i).payload; }
   // Publishes a piece of so many lines, which are all written.

@@ -14,10 +14,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <limits>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -73,8 +73,8 @@ class mpi::line final : public channel {
       while (line::receive()) {
       }
       const std::lock_guard lock(job_->mutex);
-      end_sends();
-      if (!entered && sends_.empty() && (inbox_ == nullptr || !job_->near->rings().has_waiting())) {
+      end_some();
+      if (!entered && all_left() && (inbox_ == nullptr || !job_->near->rings().has_waiting())) {
         MPI_Ibarrier(all_, &barrier);
         entered = true;
       }
@@ -84,7 +84,7 @@ class mpi::line final : public channel {
     }
     if (inbox_ != nullptr) {
       job_->near->rings().close(number_);
-      job_->near->deposits().close(number_);
+      job_->near->copies().close(number_);
     }
     const std::lock_guard lock(job_->mutex);
     MPI_Comm_free(&all_);
@@ -97,12 +97,12 @@ class mpi::line final : public channel {
     const auto lacking = (block - size % block) % block;
     if (lacking != 0) bytes.append(lacking);
     const int count = blocks_of(size);
-    const std::lock_guard lock(job_->mutex);
+    const auto sent = std::make_shared<transfer>(transfer{to, std::move(bytes), {}});
     under_way_[static_cast<std::size_t>(to)].fetch_add(1, std::memory_order_relaxed);
-    requests_.resize(sends_.size() + 1, MPI_REQUEST_NULL);
-    auto& sent = *sends_.emplace_back(std::make_unique<sent_packet>(sent_packet{to, std::move(bytes)}));
-    MPI_Isend(sent.bytes.data(), count, job_->blocks, to, static_cast<int>(lacking), all_, &requests_.back());
-    end_sends();
+    const std::lock_guard lock(job_->mutex);
+    MPI_Isend(sent->bytes.data(), count, job_->blocks, to, static_cast<int>(lacking), all_,
+              &begin_part(sent));
+    end_some();
   }
 
   std::optional<arrival> receive() override {
@@ -111,12 +111,17 @@ class mpi::line final : public channel {
         came->from = job_->near->ranks()[static_cast<std::size_t>(came->from)];
         return came;
       }
-      job_->near->helped_reads().help();
+      job_->near->copies().help();
       if (!job_->has_far() && moves_.load(std::memory_order_relaxed) == 0) return std::nullopt;
     }
     const std::lock_guard lock(job_->mutex);
-    end_sends();
-    if (auto moved = end_move()) return moved;
+    end_some();
+    if (!moved_.empty()) {
+      std::optional<arrival> first(std::move(moved_.front()));
+      moved_.pop_front();
+      moves_.fetch_sub(1, std::memory_order_relaxed);
+      return first;
+    }
     int found = 0;
     MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Status status;
@@ -134,7 +139,7 @@ class mpi::line final : public channel {
 
   [[nodiscard]] bool has_arrivals() const noexcept override {
     return inbox_ != nullptr &&
-           (job_->near->rings().has_arrivals(*inbox_) || job_->near->helped_reads().is_asked());
+           (job_->near->rings().has_arrivals(*inbox_) || job_->near->copies().is_asked());
   }
   // MPI does not tell when data have come or left.
   [[nodiscard]] bool is_polled() const noexcept override {
@@ -164,85 +169,85 @@ class mpi::line final : public channel {
 
   [[nodiscard]] std::optional<std::uint32_t> deposit(int to, std::span<const std::byte> bytes) override {
     const auto near = job_->on_node[static_cast<std::size_t>(to)];
-    return near ? job_->near->deposits().put(number_, *near, bytes) : std::nullopt;
+    // A rank that may read this rank's memory makes the only copy.
+    if (!near || job_->near->reads()) return std::nullopt;
+    return job_->near->copies().put(number_, *near, bytes);
   }
   void withdraw(int from, std::uint32_t number, std::span<std::byte> to) override {
-    job_->near->deposits().take(*job_->on_node[static_cast<std::size_t>(from)], number, to);
+    job_->near->copies().take(*job_->on_node[static_cast<std::size_t>(from)], number, to);
   }
   void take_back(int to, std::uint32_t number) override {
-    job_->near->deposits().take_back(*job_->on_node[static_cast<std::size_t>(to)], number);
+    job_->near->copies().take_back(*job_->on_node[static_cast<std::size_t>(to)], number);
   }
   [[nodiscard]] bool reads(int from) const noexcept override {
     return job_->near && job_->near->reads() && job_->on_node[static_cast<std::size_t>(from)];
   }
   void read(int from, std::uint64_t address, std::span<std::byte> to) override {
     const auto near = *job_->on_node[static_cast<std::size_t>(from)];
-    job_->near->helped_reads().read(near, job_->near->process(near), address, to);
+    job_->near->copies().read(near, job_->near->process(near), address, to);
   }
   void expect(int from, int number, std::span<std::byte> to, packet then) override {
-    begin_move({from, {}, std::move(then)}, to.size(), [&](std::size_t at, int size, MPI_Request& request) {
+    move({from, {}, std::move(then)}, to.size(), [&](std::size_t at, int size, MPI_Request& request) {
       MPI_Irecv(to.data() + at, size, MPI_BYTE, from, first_data_tag + number, all_, &request);
     });
   }
   void supply(int to, int number, std::span<const std::byte> bytes, packet then) override {
-    begin_move({job_->rank, {}, std::move(then)}, bytes.size(),
-               [&](std::size_t at, int size, MPI_Request& request) {
-                 MPI_Isend(bytes.data() + at, size, MPI_BYTE, to, first_data_tag + number, all_, &request);
-               });
+    move({job_->rank, {}, std::move(then)}, bytes.size(),
+         [&](std::size_t at, int size, MPI_Request& request) {
+           MPI_Isend(bytes.data() + at, size, MPI_BYTE, to, first_data_tag + number, all_, &request);
+         });
   }
 
  private:
-  struct sent_packet {
-    int to;
+  // Bytes on their way: a packet to `rank`, or large data. When large data have come or left, this rank
+  // receives `then`, as a packet of `rank`.
+  struct transfer {
+    int rank;
     packet bytes;
-  };
-  struct moving_data {
-    int from;
-    std::vector<MPI_Request> parts;
     packet then;
+    std::size_t parts = 0;  // requests that have not completed
   };
-  template <class Part>
-  void begin_move(moving_data begun, std::size_t size, Part begin_part) {
-    begun.parts.reserve(detail::parts_of(size));
+  // Whether all packets have left this rank.
+  [[nodiscard]] bool all_left() const noexcept {
+    return std::ranges::all_of(under_way_, [](const auto& each) { return each == 0; });
+  }
+  // The caller holds the lock, and begins the request that this returns.
+  MPI_Request& begin_part(const std::shared_ptr<transfer>& of) {
+    transfers_.push_back(of);
+    ++of->parts;
+    return requests_.emplace_back(MPI_REQUEST_NULL);
+  }
+  template <class Begin>
+  void move(transfer begun, std::size_t size, Begin begin) {
+    const auto moves = std::make_shared<transfer>(std::move(begun));
     const std::lock_guard lock(job_->mutex);
-    detail::each_part(size, [&](std::size_t at, int some) {
-      begin_part(at, some, begun.parts.emplace_back(MPI_REQUEST_NULL));
-    });
-    moving_.push_back(std::move(begun));
+    detail::each_part(size, [&](std::size_t at, int some) { begin(at, some, begin_part(moves)); });
     moves_.fetch_add(1, std::memory_order_relaxed);
   }
-  // The packet of data that have come or left. The caller holds the lock.
-  std::optional<arrival> end_move() {
-    for (auto each = moving_.begin(); each != moving_.end(); ++each) {
-      int all = 0;
-      MPI_Testall(static_cast<int>(each->parts.size()), each->parts.data(), &all, MPI_STATUSES_IGNORE);
-      if (all == 0) continue;
-      std::optional<arrival> moved({each->from, std::move(each->then)});
-      moving_.erase(each);
-      moves_.fetch_sub(1, std::memory_order_relaxed);
-      return moved;
-    }
-    return std::nullopt;
-  }
-  // Forgets packets that have left. The caller holds the lock. One call of MPI asks for all of them: where
-  // ranks share cores, each call that finds nothing may give the core to another rank.
-  void end_sends() {
-    if (sends_.empty()) return;
+  // Ends transfers whose requests have completed. The caller holds the lock. One call of MPI asks for all of
+  // them: where ranks share cores, each call that finds nothing may give the core to another rank.
+  void end_some() {
+    if (requests_.empty()) return;
     int count = 0;
-    left_.resize(sends_.size());
-    MPI_Testsome(static_cast<int>(sends_.size()), requests_.data(), &count, left_.data(),
+    completed_.resize(requests_.size());
+    MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, completed_.data(),
                  MPI_STATUSES_IGNORE);
-    // The last packet takes the place of one that has left. From the end on, this moves no place that is
-    // still to come.
-    std::sort(left_.begin(), left_.begin() + std::max(count, 0), std::greater<>{});
+    // The last request takes the place of one that has completed. From the end on, this moves no place that
+    // is still to come.
+    std::sort(completed_.begin(), completed_.begin() + std::max(count, 0), std::greater<>{});
     for (int i = 0; i < count; ++i) {
-      const auto place = static_cast<std::size_t>(left_[static_cast<std::size_t>(i)]);
-      under_way_[static_cast<std::size_t>(sends_[place]->to)].fetch_sub(1, std::memory_order_relaxed);
-      sends_[place] = std::move(sends_.back());
-      requests_[place] = requests_[sends_.size() - 1];
-      sends_.pop_back();
+      const auto place = static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)]);
+      const auto ended = std::exchange(transfers_[place], std::move(transfers_.back()));
+      requests_[place] = requests_.back();
+      transfers_.pop_back();
+      requests_.pop_back();
+      if (--ended->parts != 0) continue;
+      if (ended->then.empty()) {
+        under_way_[static_cast<std::size_t>(ended->rank)].fetch_sub(1, std::memory_order_relaxed);
+      } else {
+        moved_.push_back({ended->rank, std::move(ended->then)});
+      }
     }
-    requests_.resize(sends_.size());
   }
 
   std::shared_ptr<job> job_;
@@ -250,13 +255,13 @@ class mpi::line final : public channel {
   detail::rings::inbox* const inbox_;  // null: the job uses no rings
   const bool polled_;
   MPI_Comm all_ = MPI_COMM_NULL;
-  // Guarded by the lock: packets on their way, the request of each at the same place, and the places of those
-  // that have left.
-  std::vector<std::unique_ptr<sent_packet>> sends_;
+  // Guarded by the lock: requests that have not completed, the transfer of each at the same place, and the
+  // places of those that have completed.
   std::vector<MPI_Request> requests_;
-  std::vector<int> left_;
-  std::list<moving_data> moving_;  // guarded by the lock
-  std::atomic<std::size_t> moves_{0};
+  std::vector<std::shared_ptr<transfer>> transfers_;
+  std::vector<int> completed_;
+  std::deque<arrival> moved_;          // guarded by the lock: data that have come or left
+  std::atomic<std::size_t> moves_{0};  // large data on their way, and in moved_
   std::vector<std::atomic<std::size_t>> under_way_;
 };
 

@@ -3,6 +3,7 @@
 #include "mpi/process_memory.hpp"
 #include "platform/host_name.hpp"
 
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
@@ -10,11 +11,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <iterator>
 #include <new>
 #include <span>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -31,21 +33,19 @@ std::size_t lines_of_ring(std::size_t ranks) noexcept {
   return std::clamp(std::bit_floor(std::max(of_node / (ranks * ranks), std::size_t{1})), least, most);
 }
 
-// The segment of a rank in the shared memory: rings, the last words, and what reads of memory need.
+// The segment of a rank in the shared memory: rings, the last words, and copies of data.
 struct segment_layout {
   static constexpr std::size_t alignment = 64;
 
   segment_layout(std::size_t ranks, std::size_t size_of_words)
       : lines(lines_of_ring(ranks)),
         before_words(rings::segment_bytes(ranks, lines)),
-        before_deposits(before_words + alignment * ((size_of_words + alignment - 1) / alignment)),
-        before_reads(before_deposits + deposits::segment_bytes(ranks)),
-        bytes(before_reads + helped_reads::segment_bytes(ranks) + alignment) {}
+        before_copies(before_words + alignment * ((size_of_words + alignment - 1) / alignment)),
+        bytes(before_copies + shared_copies::segment_bytes(ranks) + alignment) {}
 
   std::size_t lines;  // of a ring
   std::size_t before_words;
-  std::size_t before_deposits;
-  std::size_t before_reads;
+  std::size_t before_copies;
   std::size_t bytes;
 };
 
@@ -92,23 +92,17 @@ node::node(bool reads, std::chrono::milliseconds silence) {
     segments.push_back(static_cast<std::byte*>(at) + lacks);
   }
   rings::prepare(segments[static_cast<std::size_t>(own)], ranks, layout.lines);
-  std::vector<std::byte*> of_deposits;
-  std::vector<std::byte*> of_reads;
-  for (auto* const each : segments) {
-    of_deposits.push_back(each + layout.before_deposits);
-    of_reads.push_back(each + layout.before_reads);
-  }
-  detail::deposits::prepare(of_deposits[static_cast<std::size_t>(own)], ranks);
-  detail::helped_reads::prepare(of_reads[static_cast<std::size_t>(own)], ranks);
+  std::vector<std::byte*> of_copies;
+  for (auto* const each : segments) of_copies.push_back(each + layout.before_copies);
+  shared_copies::prepare(of_copies[static_cast<std::size_t>(own)], ranks);
   auto* const words = segments.front() + layout.before_words;  // in the segment of rank 0, for all ranks
   if (own == 0) ::new (words) last_words;
   MPI_Barrier(all_);
   last_words_ = std::launder(reinterpret_cast<last_words*>(words));
   rings_.emplace(std::move(segments), static_cast<std::size_t>(own), layout.lines);
-  deposits_.emplace(std::move(of_deposits), static_cast<std::size_t>(own));
-  helped_reads_.emplace(of_reads, static_cast<std::size_t>(own), *deposits_);
+  copies_.emplace(std::move(of_copies), static_cast<std::size_t>(own));
   find_processes(static_cast<std::size_t>(own), reads);
-  watch(static_cast<std::size_t>(own), silence);
+  begin_watch(static_cast<std::size_t>(own), silence);
 }
 
 bool node::finds_room(std::size_t ranks) {
@@ -127,10 +121,14 @@ bool node::finds_room(std::size_t ranks) {
 
 // No rank ends before all have come to MPI_Win_free. So none is watched any more when it ends.
 node::~node() {
-  watch_.reset();
+  const std::uint64_t one = 1;
+  while (write(watched_.back().fd, &one, sizeof one) < 0 && errno == EINTR) {
+  }
+  watcher_.join();
+  close(watched_.back().fd);
   links_.reset();
-  for (std::size_t i = 0; i < processes_.size() && i < watched_.size(); ++i) {
-    if (watched_[i] >= 0) close(watched_[i]);
+  for (std::size_t i = 0; i < processes_.size(); ++i) {
+    if (watched_[i].fd >= 0) close(watched_[i].fd);
   }
   rings_.reset();
   MPI_Win_free(&memory_);
@@ -169,7 +167,7 @@ void node::find_processes(std::size_t own, bool reads) {
 
 // A rank that was killed, or that ran out of memory, sends nothing any more. MPI does not tell of it if the
 // user had the job go on without that rank. The same holds for a node that cannot be reached.
-void node::watch(std::size_t own, std::chrono::milliseconds silence) {
+void node::begin_watch(std::size_t own, std::chrono::milliseconds silence) {
   MPI_Comm firsts = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, own == 0 ? 0 : MPI_UNDEFINED, 0, &firsts);
   if (firsts != MPI_COMM_NULL) {
@@ -179,17 +177,31 @@ void node::watch(std::size_t own, std::chrono::milliseconds silence) {
     MPI_Comm_free(&firsts);
   }
   for (std::size_t i = 0; i < processes_.size(); ++i)
-    watched_.push_back(sees_processes_ && i != own ? file_of_process(processes_[i]) : -1);
-  if (links_) std::ranges::copy(links_->files(), std::back_inserter(watched_));
-  watch_.emplace(watched_, [this](std::size_t i) {
-    if (i < processes_.size())
-      end("rank " + std::to_string(ranks_[i]) + " (process " + std::to_string(processes_[i]) + " on " +
-          host_name() + ") has died");
-    std::string why;
-    const auto news = links_->hear(i - processes_.size(), why);
-    if (news == node_links::news::end) end(why);
-    return news == node_links::news::none;
-  });
+    watched_.push_back({sees_processes_ && i != own ? file_of_process(processes_[i]) : -1, POLLIN, 0});
+  for (const int file : links_ ? links_->files() : std::array{-1, -1}) watched_.push_back({file, POLLIN, 0});
+  watched_.push_back({eventfd(0, EFD_CLOEXEC), POLLIN, 0});
+  if (watched_.back().fd < 0) throw std::system_error(errno, std::generic_category(), "teff::mpi: eventfd");
+  watcher_.start([this] { watch(); });
+}
+
+void node::watch() {
+  for (;;) {
+    if (poll(watched_.data(), watched_.size(), -1) < 0) {
+      if (errno == EINTR) continue;
+      return;
+    }
+    if (watched_.back().revents != 0) return;
+    for (std::size_t i = 0; i + 1 < watched_.size(); ++i) {
+      if (watched_[i].revents == 0) continue;
+      if (i < processes_.size())
+        end("rank " + std::to_string(ranks_[i]) + " (process " + std::to_string(processes_[i]) + " on " +
+            host_name() + ") has died");
+      std::string why;
+      const auto news = links_->hear(i - processes_.size(), why);
+      if (news == node_links::news::end) end(why);
+      if (news == node_links::news::goodbye) watched_[i].fd = -1;
+    }
+  }
 }
 
 // Ends this process, after it has told the other ranks of the node and the other nodes why.

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <mpi.h>
+#include <poll.h>
 #include <sys/types.h>
 
-#include "mpi/deposits.hpp"
-#include "mpi/file_watch.hpp"
-#include "mpi/helped_reads.hpp"
 #include "mpi/node_links.hpp"
 #include "mpi/rings.hpp"
+#include "mpi/shared_copies.hpp"
+#include "platform/own_thread.hpp"
 
 #include <array>
 #include <atomic>
@@ -35,8 +35,7 @@ class node {
   node& operator=(const node&) = delete;
 
   [[nodiscard]] detail::rings& rings() noexcept { return *rings_; }
-  [[nodiscard]] detail::deposits& deposits() noexcept { return *deposits_; }
-  [[nodiscard]] detail::helped_reads& helped_reads() noexcept { return *helped_reads_; }
+  [[nodiscard]] shared_copies& copies() noexcept { return *copies_; }
   // The ranks in the job, by their numbers on this node.
   [[nodiscard]] const std::vector<int>& ranks() const noexcept { return ranks_; }
   // The process of a rank, by the same number.
@@ -56,7 +55,8 @@ class node {
   static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 
   void find_processes(std::size_t own, bool reads);
-  void watch(std::size_t own, std::chrono::milliseconds silence);
+  void begin_watch(std::size_t own, std::chrono::milliseconds silence);
+  void watch();
   [[noreturn]] void end(const std::string& why) noexcept;
 
   MPI_Comm all_ = MPI_COMM_NULL;
@@ -67,11 +67,12 @@ class node {
   bool sees_processes_ = false;  // see knows_processes()
   last_words* last_words_ = nullptr;
   std::optional<detail::rings> rings_;
-  std::optional<detail::deposits> deposits_;
-  std::optional<detail::helped_reads> helped_reads_;
+  std::optional<shared_copies> copies_;
   std::optional<node_links> links_;  // only on the first rank, and if there are more nodes
-  std::vector<int> watched_;         // files of the processes, then of the links
-  std::optional<file_watch> watch_;
+  // Files of the processes, then of the links. The last one can be read when the thread is to end. poll()
+  // skips files below 0.
+  std::vector<pollfd> watched_;
+  own_thread watcher_;
 };
 
 }  // namespace teff::detail

@@ -26,7 +26,7 @@ class node_links {
   node_links& operator=(const node_links&) = delete;
 
   // Files to watch. When one can be read, hear() has news.
-  [[nodiscard]] std::vector<int> files() const { return {files_.begin(), files_.end()}; }
+  [[nodiscard]] const std::array<int, 2>& files() const noexcept { return files_; }
   enum class news : std::uint8_t { none, goodbye, end };
   // Reads the i-th connection. If its news is `end`, `why` says why the job has to end.
   [[nodiscard]] news hear(std::size_t i, std::string& why) const;

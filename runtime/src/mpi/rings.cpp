@@ -16,12 +16,6 @@ struct piece_header {
   std::uint64_t total;  // bytes of the whole packet
 };
 
-// The channel of a piece that only fills the rest of the ring: `total` lines, which the consumer skips.
-constexpr std::uint32_t passed_over = ~std::uint32_t{0};
-
-// A part of the ring, 16 KiB, that fits the caches nearest to both ranks in both directions.
-constexpr std::size_t near_lines = 256;
-
 constexpr std::size_t lines_of(std::size_t bytes) noexcept {
   return (sizeof(piece_header) + bytes + rings::line_bytes - 1) / rings::line_bytes;
 }
@@ -62,7 +56,6 @@ struct rings::outbound {
     return std::min(of.bytes.size() - of.sent, most);
   }
   void put_piece(leaving& of) noexcept;
-  void begin_anew(std::size_t lines) noexcept;
 
   const std::size_t most;  // bytes of a packet in one piece
   spin_lock mutex;         // guards what follows
@@ -72,25 +65,9 @@ struct rings::outbound {
   std::atomic<std::uint64_t> packets_sent{0};
 };
 
-// Called before a piece of so many lines. If the piece would leave a part of `near_lines`, it begins at the
-// ring's first line, if the consumer has read enough there. So a ring that is read as it is written stays in
-// the caches.
-void rings::outbound::begin_anew(std::size_t lines) noexcept {
-  const auto at = ring.next();
-  const auto within = at % near_lines;
-  if (at == 0 || (within != 0 && within + lines <= near_lines)) [[likely]]
-    return;
-  const auto left = ring.lines() - at;
-  if (!ring.finds_room(left + lines)) return;
-  const piece_header head{passed_over, 0, left};
-  std::memcpy(ring.at(0).data(), &head, sizeof head);
-  ring.publish(left);
-}
-
 // The caller has found room.
 void rings::outbound::put_piece(leaving& of) noexcept {
   const auto size = next_piece(of);
-  begin_anew(lines_of(size));
   const piece_header head{of.channel, static_cast<std::uint32_t>(size), of.bytes.size()};
   std::memcpy(ring.at(0).data(), &head, sizeof head);
   const auto* const from = of.bytes.data() + of.sent;
@@ -105,10 +82,9 @@ void rings::outbound::put_piece(leaving& of) noexcept {
 }
 
 struct rings::inbound {
-  // The consumer gives back few enough lines at once that the ring can begin again at each `near_lines`, and
-  // that the longest piece finds room.
+  // The consumer gives back few enough lines at once that the longest piece finds room.
   inbound(memory& shared, memory::line* first, std::size_t lines) noexcept
-      : ring(shared, first, lines, std::max<std::size_t>(std::min(lines / 16, near_lines / 4), 1)) {}
+      : ring(shared, first, lines, std::clamp<std::size_t>(lines / 16, 1, 64)) {}
   ring_consumer<futex, payload> ring;
   packet begun;  // a packet whose first pieces have come
   std::size_t has = 0;
@@ -292,10 +268,6 @@ std::optional<rings::taken> rings::take(std::size_t from) {
   auto& in = *inbound_[from];
   piece_header head;
   std::memcpy(&head, in.ring.at(0).data(), sizeof head);
-  if (head.channel == passed_over) [[unlikely]] {
-    if (in.ring.give_back(head.total, 0)) bells_[from]->ring();
-    return std::nullopt;
-  }
   const auto size = static_cast<std::size_t>(head.bytes);
   if (in.begun.empty()) in.begun.append(head.total);
   auto* const to = in.begun.data() + in.has;

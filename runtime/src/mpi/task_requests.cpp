@@ -67,7 +67,6 @@ struct attached_call {
 // may still complete their requests.
 class attached_requests final : public event_set {
  public:
-  [[nodiscard]] static std::unique_ptr<event_set> make() { return std::make_unique<attached_requests>(); }
   void add(attached_call& call) noexcept { new_.push(call); }
 
   tested test_some() noexcept override;
@@ -98,7 +97,6 @@ class attached_requests final : public event_set {
   std::vector<MPI_Request> requests_;
   std::vector<attached_call*> calls_;  // by request
   std::size_t next_ = 0;               // in this pass, the requests before it were tested
-  unsigned batches_ = 0;
   std::array<int, at_a_time> done_{};
   std::array<MPI_Status, at_a_time> statuses_{};
 };
@@ -172,12 +170,8 @@ std::size_t attached_requests::test(std::size_t begin, std::size_t some, tested&
 }
 
 event_set::tested attached_requests::test_some() noexcept {
-  constexpr unsigned batches_between_newest = 16;
   catch_all([this] { take_new(); }, [] {});
   tested result;
-  // Of many requests, the newest ones are most likely to complete soon.
-  if (batches_++ % batches_between_newest == 0 && requests_.size() > 2 * at_a_time)
-    static_cast<void>(test(requests_.size() - at_a_time, at_a_time, result));
   const auto begin = std::min(next_, requests_.size());
   const auto some = std::min(requests_.size() - begin, at_a_time);
   // A request that has taken the place of another may be left to the next pass.
@@ -196,7 +190,7 @@ void task_messages::start(const char* call, const request_text& text, std::size_
   catch_all(
       [&] {
         auto& events = attached_events::of(held.of->runtime());
-        auto& set = static_cast<attached_requests&>(events.events_made_by(&attached_requests::make));
+        auto& set = events.set<attached_requests>(attached_events::requests);
         auto made = std::make_unique<attached_call>(held, events.is_watched(), text);
         made->requests.resize(count, MPI_REQUEST_NULL);
         if (ring_here() != nullptr) [[unlikely]]

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <map>
 #include <system_error>
 
@@ -73,12 +74,12 @@ struct topology::tree {
 
 topology::topology() : tree_(std::make_unique<tree>()) {
   const auto handle = tree_->handle;
-  ::sched_getaffinity(::getpid(), sizeof mask_, mask_.data());
-  const auto allowed = hwloc_bitmap_alloc();
-  if (hwloc_get_proc_cpubind(handle, ::getpid(), allowed, HWLOC_CPUBIND_THREAD) != 0 ||
-      hwloc_bitmap_iszero(allowed)) {
-    hwloc_bitmap_copy(allowed, hwloc_topology_get_allowed_cpuset(handle));
-  }
+  // Where the system does not say, all of them.
+  if (::sched_getaffinity(::getpid(), sizeof mask_, mask_.data()) < 0)
+    std::memset(mask_.data(), 0xff, sizeof mask_);
+  const auto may_use = [this](unsigned processor) {
+    return CPU_ISSET_S(processor, sizeof mask_, mask_.data()) != 0;
+  };
 
   // The usable hardware threads of every core, in the machine's order.
   std::vector<std::vector<unsigned>> cores;
@@ -87,17 +88,15 @@ topology::topology() : tree_(std::make_unique<tree>()) {
     const auto core = hwloc_get_obj_by_type(handle, HWLOC_OBJ_CORE, static_cast<unsigned>(i));
     std::vector<unsigned> threads;
     for (int p = hwloc_bitmap_first(core->cpuset); p >= 0; p = hwloc_bitmap_next(core->cpuset, p)) {
-      if (hwloc_bitmap_isset(allowed, static_cast<unsigned>(p)) != 0)
-        threads.push_back(static_cast<unsigned>(p));
+      if (may_use(static_cast<unsigned>(p))) threads.push_back(static_cast<unsigned>(p));
     }
     if (!threads.empty()) cores.push_back(std::move(threads));
   }
   if (cores.empty()) {  // a machine that shows no cores
-    for (int p = hwloc_bitmap_first(allowed); p >= 0; p = hwloc_bitmap_next(allowed, p)) {
-      cores.push_back({static_cast<unsigned>(p)});
+    for (unsigned p = 0; p < 8 * sizeof mask_; ++p) {
+      if (may_use(p)) cores.push_back({p});
     }
   }
-  hwloc_bitmap_free(allowed);
 
   std::size_t widest = 0;
   for (const auto& core : cores) widest = std::max(widest, core.size());

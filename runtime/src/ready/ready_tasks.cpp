@@ -5,22 +5,22 @@
 
 namespace teff::detail {
 
-template class ready_deque<ready_node>;
+template class ready_deque<runnable>;
 
-void own_queue::push_by_priority(ready_node* task) {
+void own_queue::push_by_priority(runnable* task) {
   for (; first_ != nullptr; first_ = first_->next_in_line) add_to_heap(first_);
   last_ = nullptr;
   add_to_heap(task);
 }
 
-ready_node* own_queue::pop_by_priority() noexcept {
+runnable* own_queue::pop_by_priority() noexcept {
   std::ranges::pop_heap(heap_, later);
-  ready_node* const task = heap_.back().task;
+  runnable* const task = heap_.back().task;
   heap_.pop_back();
   return task;
 }
 
-void own_queue::add_to_heap(ready_node* task) {
+void own_queue::add_to_heap(runnable* task) {
   heap_.push_back({task->priority, order_++, task});
   std::ranges::push_heap(heap_, later);
 }
@@ -30,19 +30,19 @@ void shared_heap::make_room() {
   if (heap_.size() == heap_.capacity()) heap_.reserve(std::max<std::size_t>(2 * heap_.size(), 16));
 }
 
-void shared_heap::push(ready_node* task) {
+void shared_heap::push(runnable* task) {
   const std::lock_guard lock(mutex_);
   heap_.push_back({task->priority, order_++, task});
   std::ranges::push_heap(heap_, later);
   size_.store(heap_.size(), std::memory_order_release);  // pairs with empty()
 }
 
-ready_node* shared_heap::take(const ready_node* rival) noexcept {
+runnable* shared_heap::take(const runnable* rival) noexcept {
   if (empty()) return nullptr;
   const std::lock_guard lock(mutex_);
   if (heap_.empty() || (rival != nullptr && heap_.front().priority <= rival->priority)) return nullptr;
   std::ranges::pop_heap(heap_, later);
-  ready_node* const task = heap_.back().task;
+  runnable* const task = heap_.back().task;
   heap_.pop_back();
   size_.store(heap_.size(), std::memory_order_release);
   return task;
@@ -55,21 +55,21 @@ bool shared_heap::has_above(int priority) noexcept {
 }
 
 // Of equal ones the one that only this worker may run: the other may be run by a thief meanwhile.
-ready_node* ready_tasks::take_by_priority() noexcept {
-  if (ready_node* const task = shared_heap_.take(own_.front())) {
+runnable* ready_tasks::take_by_priority() noexcept {
+  if (runnable* const task = shared_heap_.take(own_.front())) {
     ++shared_taken_;
     return task;
   }
   return own_.pop();
 }
 
-ready_node* ready_group::steal(ready_tasks& thief) noexcept {
+runnable* ready_group::steal(ready_tasks& thief) noexcept {
   thief.random_ ^= thief.random_ << 13;
   thief.random_ ^= thief.random_ >> 7;
   thief.random_ ^= thief.random_ << 17;
   const auto count = members_.size();
   for (std::size_t i = 0, at = thief.random_ % count; i < count; ++i, at = at + 1 == count ? 0 : at + 1) {
-    if (ready_node* const task = members_[at]->steal()) {
+    if (runnable* const task = members_[at]->steal()) {
       ++thief.shared_taken_;
       return task;
     }

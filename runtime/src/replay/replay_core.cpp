@@ -28,7 +28,6 @@ replay_core::replay_core(scheduler& runtime, replay_plan plan, bool bound)
     };
     jobs_[i].core = this;
     jobs_[i].part = i;
-    workers_.push_back(plan_.parts()[i].worker);
   }
   gang_.start = [](gang& self) noexcept { static_cast<own_gang&>(self).core->start(); };
   gang_.core = this;
@@ -62,7 +61,7 @@ void replay_core::wait_for_end_outside(bool may_take_part) {
     auto& me = *static_cast<replay_core*>(core);
     submit(me.runtime_, me.gang_);
   };
-  may_take_part = may_take_part && std::ranges::count(workers_, 0U) != 0;
+  may_take_part = may_take_part && parts().front().worker == 0;
   if (!may_take_part ||
       !take_part_as_guest(runtime_, begin_as_guest, this, [this] { return ended_.has_come(); }))
     submit(runtime_, gang_);

@@ -6,18 +6,10 @@
 #include <algorithm>
 #include <compare>
 #include <map>
-#include <numeric>
 #include <tuple>
 #include <utility>
 
 namespace teff::detail {
-
-std::vector<std::size_t> in_order(const std::vector<std::uint32_t>& tasks) {
-  std::vector<std::size_t> order(tasks.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::sort(order, {}, [&](std::size_t at) { return std::pair(tasks[at], at); });
-  return order;
-}
 
 namespace {
 

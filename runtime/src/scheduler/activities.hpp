@@ -1,6 +1,7 @@
 // The activities that a worker is in the middle of (README, "Waiting within an activity").
 #pragma once
 
+#include <teff/detail/scheduler/frame.hpp>
 #include <teff/detail/scheduler/local_deque.hpp>
 #include <teff/detail/scheduler/source.hpp>
 
@@ -138,16 +139,16 @@ class activities {
   std::size_t exclusive_ = 0;  // so many of them; the worker's own
 };
 
-// From here to the end of the block the calling worker, whose activities these are, is in the middle of one.
-class within_activity {
+// A frame that is an activity of the calling worker, whose activities these are. Without a name it is none.
+class within_activity : within {
  public:
   within_activity(activities& mine, enclosing_activity what) noexcept
-      : mine_(mine), exclusive_(what.exclusive) {
-    mine_.begin(what, self.head());
+      : within(what.of), mine_(mine), exclusive_(what.exclusive) {
+    if (of != nullptr) mine_.begin(what, self.head());
   }
-  ~within_activity() { mine_.end(exclusive_); }
-  within_activity(const within_activity&) = delete;
-  within_activity& operator=(const within_activity&) = delete;
+  ~within_activity() {
+    if (of != nullptr) mine_.end(exclusive_);
+  }
 
  private:
   activities& mine_;

@@ -42,7 +42,13 @@ class activities_here {
         }
       });
     }
-    named_activity::each_here([this](const void* each) { names_.push_back(each); });
+    // A thread that is no worker has frames, too. An observed body is not what others wait for by the name of
+    // its graph.
+    for (const frame* each = self.frame; each != nullptr; each = each->outer) {
+      if (each->of != nullptr && each->observer == nullptr &&
+          std::ranges::find(names_, each->of) == names_.end())
+        names_.push_back(each->of);
+    }
   }
   [[nodiscard]] const std::vector<const void*>& names() const noexcept { return names_; }
 

@@ -1,42 +1,19 @@
 // Which activities wait for which: finds waits that could never end.
 #pragma once
 
+#include <teff/detail/scheduler/frame.hpp>
 #include <teff/detail/scheduler/job.hpp>
 #include <teff/detail/scheduler/made_of_others.hpp>
 #include <teff/detail/scheduler/requests.hpp>
-#include <teff/detail/scheduler/running_source.hpp>
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/detail/scheduler/waiting.hpp>
 
 #include "scheduler/job_queue.hpp"
-#include "scheduler/this_thread.hpp"
 
 #include <atomic>
 #include <utility>
 
 namespace teff::detail {
-
-// From here to the end of the block the calling thread, whether a worker or not, is in the middle of
-// something that others may wait for by this name, besides a worker's activities.
-class named_activity {
- public:
-  explicit named_activity(const void* of) noexcept : of_(of), outer_(this_thread.innermost) {
-    this_thread.innermost = this;
-  }
-  ~named_activity() { this_thread.innermost = outer_; }
-  named_activity(const named_activity&) = delete;
-  named_activity& operator=(const named_activity&) = delete;
-
-  // Calls visit(of) for each that the calling thread is in.
-  template <class Visit>
-  static void each_here(Visit visit) {
-    for (const auto* each = this_thread.innermost; each != nullptr; each = each->outer_) visit(each->of_);
-  }
-
- private:
-  const void* const of_;
-  const named_activity* const outer_;
-};
 
 // What a thread waits for. The thread keeps it alive.
 struct awaited_thing {
@@ -88,15 +65,14 @@ struct named_job : job {
   explicit named_job(awaited_job& wanted) noexcept
       : job{[](job& this_job) noexcept {
           auto& me = static_cast<named_job&>(this_job);
-          const auto outer = std::exchange(running_on, {me.part_of});
           run_as_activity(
               &me.of,
               [](void* what) noexcept {
-                auto& wanted = *static_cast<awaited_job*>(what);
-                wanted.run(wanted);  // whose end may be that of both
+                auto& job = *static_cast<named_job*>(what);
+                const within part(job.part_of);
+                job.of.run(job.of);  // whose end may be that of both
               },
-              &me.of);
-          running_on = outer;
+              &me);
         }},
         of(wanted) {}
   // The job that is to be run for a submitter that is blocked like that.
@@ -104,7 +80,7 @@ struct named_job : job {
     return submitter.any() ? static_cast<job&>(*this) : of;
   }
   awaited_job& of;
-  source* const part_of = running_on.of;  // whose task waits for it
+  const void* const part_of = self.frame->of;  // whose task waits for it
 };
 
 }  // namespace teff::detail

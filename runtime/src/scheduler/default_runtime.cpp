@@ -54,11 +54,6 @@ runtime* made_here() noexcept {
   return here == nullptr ? nullptr : here->made.load(std::memory_order_acquire);
 }
 
-bool is_shut_down() noexcept {
-  auto* const kept = made_here();
-  return kept != nullptr && detail::private_access::internals(*kept).is_shut_down();
-}
-
 // The runtime itself is never destroyed: threads that run on after the end of main may still use it.
 void shut_down_at_exit() noexcept {
   exits.store(true, std::memory_order_relaxed);
@@ -67,10 +62,16 @@ void shut_down_at_exit() noexcept {
 
 // Whether a loop or join that the calling thread begins, which is no worker, runs in order on that thread.
 bool runs_in_order() noexcept {
-  return detail::spare_threads::is_here() || (exits.load(std::memory_order_relaxed) && is_shut_down());
+  if (detail::spare_threads::is_here()) return true;
+  auto* const kept = exits.load(std::memory_order_relaxed) ? made_here() : nullptr;
+  return kept != nullptr && detail::private_access::internals(*kept).is_shut_down();
 }
 
-runtime& make(made_once& only) {
+}  // namespace
+
+runtime& default_runtime() {
+  auto& only = once_here();
+  if (auto* const made = only.made.load(std::memory_order_acquire)) return *made;
   const std::lock_guard lock(only.making);
   if (auto* const made = only.made.load(std::memory_order_relaxed)) return *made;
   auto* const made = new runtime;
@@ -79,21 +80,14 @@ runtime& make(made_once& only) {
   return *made;
 }
 
-}  // namespace
-
-runtime& default_runtime() {
-  auto& only = once_here();
-  if (auto* const made = only.made.load(std::memory_order_acquire)) return *made;
-  return make(only);
-}
-
 namespace detail {
 
 bool run_on_default_runtime(awaited_job& job) {
-  if (runs_in_order()) return false;
-  if (detail::private_access::internals(default_runtime()).run_unless_shut_down(job)) return true;
-  if (!exits.load(std::memory_order_relaxed)) throw runtime_was_shut_down();
-  return false;
+  auto* const runtime = begin_outside();
+  if (runtime == nullptr) return false;
+  undo_if_thrown([&] { runtime->run_in_call(job); }, [&] { runtime->end_call(); });
+  runtime->end_call();
+  return true;
 }
 
 scheduler* begin_outside() {
@@ -105,9 +99,9 @@ scheduler* begin_outside() {
 }
 
 void end_outside(scheduler& runtime, awaited_job& request) {
-  runtime.expect_own_process();
+  expect_own_process(runtime);
   if (withdraw_request(runtime, request)) {
-    runtime.run_and_wait(request);
+    runtime.run_in_call(request);
   } else {
     request.ended.wait();
   }

@@ -28,7 +28,7 @@ constexpr std::size_t most_events = std::size_t{1} << 28;  // 8 GiB a worker
 
 // An option that is a number, and what to say of one that can't be honoured.
 struct numeric_option {
-  const char* option;
+  const char* option;  // of teff::runtime_options
   const char* variable;
   std::uint64_t least;
   std::uint64_t most;
@@ -38,49 +38,44 @@ struct numeric_option {
 };
 
 constexpr numeric_option workers_limits{
-    "teff::runtime_options::workers", "TEFF_WORKERS", 1, most_workers, "there can be", "workers",
-    "one for each core it may use"};
-constexpr numeric_option bind_limits{
-    "teff::runtime_options::bind",           "TEFF_BIND", 0, 1, "it is", "(0: workers keep to no core)",
-    "each keep to a core as far as it helps"};
-constexpr numeric_option stack_size_limits{"teff::runtime_options::stack_size",
+    "workers", "TEFF_WORKERS", 1, most_workers, "there can be", "workers", "one for each core it may use"};
+constexpr numeric_option bind_limits{"bind",
+                                     "TEFF_BIND",
+                                     0,
+                                     1,
+                                     "it is",
+                                     "(0: workers keep to no core)",
+                                     "each keep to a core as far as it helps"};
+constexpr numeric_option stack_size_limits{"stack_size",
                                            "TEFF_STACK_SIZE",
                                            least_stack,
                                            most_stack,
                                            "a worker's stack has",
                                            "bytes",
                                            "256 MiB, which take memory only as they are used"};
-constexpr numeric_option spin_limits{"teff::runtime_options::spin",
+constexpr numeric_option spin_limits{"spin",
                                      "TEFF_SPIN_US",
                                      0,
                                      most_spin.count(),
                                      "a worker looks for work for",
                                      "us before it parks, a year at most",
                                      "50 us, or more where that pays"};
-constexpr numeric_option spare_threads_limits{"teff::runtime_options::spare_threads",
-                                              "TEFF_SPARE_THREADS",
-                                              1,
-                                              most_spare_threads,
-                                              "there can be",
-                                              "spare threads",
-                                              "256"};
-constexpr numeric_option trace_events_limits{"teff::runtime_options::trace_events",
-                                             "TEFF_TRACE_EVENTS",
-                                             1,
-                                             most_events,
-                                             "a trace keeps",
-                                             "events of each worker",
+constexpr numeric_option spare_threads_limits{"spare_threads", "TEFF_SPARE_THREADS", 1,    most_spare_threads,
+                                              "there can be",  "spare threads",      "256"};
+constexpr numeric_option trace_events_limits{"trace_events",   "TEFF_TRACE_EVENTS", 1,
+                                             most_events,      "a trace keeps",     "events of each worker",
                                              "the last 262144"};
 
-[[noreturn]] void refuse(const char* name, const std::string& value, const numeric_option& what) {
-  throw invalid_option(std::string(name) + "=" + value + ": " + what.rule + " " + std::to_string(what.least) +
-                       " to " + std::to_string(what.most) + " " + what.of_what + "; leave it out to have " +
+[[noreturn]] void refuse(const std::string& name, const std::string& value, const numeric_option& what) {
+  throw invalid_option(name + "=" + value + ": " + what.rule + " " + std::to_string(what.least) + " to " +
+                       std::to_string(what.most) + " " + what.of_what + "; leave it out to have " +
                        what.otherwise);
 }
 
 // Returns the program's value if the option allows it. Throws invalid_option.
 std::uint64_t allowed(std::uint64_t given, const numeric_option& what) {
-  if (given < what.least || given > what.most) refuse(what.option, std::to_string(given), what);
+  if (given < what.least || given > what.most)
+    refuse("teff::runtime_options::" + std::string(what.option), std::to_string(given), what);
   return given;
 }
 

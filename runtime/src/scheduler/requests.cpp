@@ -54,14 +54,6 @@ void requests::run_all() noexcept {
   this_thread.runs_requests_of = nullptr;
 }
 
-void requests::lend_for_sleepers() noexcept {
-  if (gate_.anybody_is_limited()) lend();
-}
-
-void requests::lend_call() noexcept {
-  if (gate_.everybody_is_limited()) lend();
-}
-
 void requests::begin_block() noexcept {
   if (this_thread.blocks++ != 0) return;
   lent_.end_run();
@@ -77,10 +69,6 @@ void requests::stop() noexcept {
   while (auto* const done = queue_.pop()) done->run(*done);
 }
 
-void submit_request(scheduler& runtime, job& job) noexcept {
-  runtime.submit_request(job);
-}
-
 bool withdraw_request(scheduler& runtime, job& job) noexcept {
   return runtime.requests().queue().withdraw(job);
 }
@@ -93,20 +81,21 @@ void run_as_activity(const void* of, void (*body)(void*) noexcept, void* what) n
   if (auto* const me = worker::current()) {
     me->run_as_activity(of, body, what);
   } else {
-    const named_activity here(of);
+    const within here(of);
     body(what);
   }
 }
 
 bool works_for(const scheduler& runtime) noexcept {
   const auto* const me = worker::current();
-  return (me != nullptr && &me->all() == &runtime) || runtime.requests().owns_this_thread();
+  return (me != nullptr && &me->all() == &runtime) || runtime.requests().spare().owns_this_thread();
 }
 
 bool has_room_for_awaited(const scheduler* runtime) noexcept {
   if (const auto* const me = worker::current())
     return &me->all() == runtime && me->has_room_for_foreign_tasks();
-  return runtime != nullptr && runtime->requests().owns_this_thread() && spare_threads::has_room_here();
+  return runtime != nullptr && runtime->requests().spare().owns_this_thread() &&
+         spare_threads::has_room_here();
 }
 
 bool run_aside(awaited_job& job) {
@@ -114,7 +103,7 @@ bool run_aside(awaited_job& job) {
   job.ended.begin(at);
   const blocked_activities blocked(&job);
   named_job named(job);
-  if (!at.runtime->requests().run_aside(named.unless_plain(blocked))) return false;
+  if (!at.runtime->requests().spare().run(named.unless_plain(blocked))) return false;
   job.ended.wait();
   return true;
 }

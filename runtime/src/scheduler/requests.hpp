@@ -28,16 +28,9 @@ class requests {
   // The calling worker may run no request. If there are any, a spare thread is to run them; and calls, where
   // no worker may begin one.
   void lend() noexcept;
-  // A request has been pushed: lends it if a worker sleeps that may not run it.
-  void lend_for_sleepers() noexcept;
-  // A call has been pushed: lends it if all workers sleep, and may not begin it.
-  void lend_call() noexcept;
 
-  // Has a spare thread run the job at once. False: none can be had.
-  [[nodiscard]] bool run_aside(job& blocks) noexcept { return spare_.run(blocks); }
-
-  // Whether the calling thread is one of the spare threads.
-  [[nodiscard]] bool owns_this_thread() const noexcept { return spare_.owns_this_thread(); }
+  [[nodiscard]] spare_threads& spare() noexcept { return spare_; }
+  [[nodiscard]] const spare_threads& spare() const noexcept { return spare_; }
 
   // When no request is left to run and the workers have ended. Lets go of what was run without the queue.
   void stop() noexcept;

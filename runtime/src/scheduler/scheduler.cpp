@@ -124,24 +124,16 @@ void scheduler::move(pid_t thread, unsigned processor) noexcept {
   moving_.clear(std::memory_order_release);
 }
 
-void scheduler::run_and_wait(awaited_job& job) {
-  if (!run_unless_shut_down(job)) throw runtime_was_shut_down();
-}
-
-bool scheduler::run_unless_shut_down(awaited_job& job) {
+void scheduler::run_in_call(awaited_job& job) {
   const blocked_activities blocked(&job);
   named_job named(job);
   auto& call = named.unless_plain(blocked);
-  if (!begin_call_unless_shut_down()) return false;
   const auto at = here();
   job.ended.begin_here();
-  if (at.runtime != nullptr || !run_as_guest(*this, call)) {
-    job.ended.begin(at);
-    submit(call);
-    job.ended.wait();
-  }
-  end_call();
-  return true;
+  if (at.runtime == nullptr && run_as_guest(*this, call)) return;
+  job.ended.begin(at);
+  submit(*this, call);
+  job.ended.wait();
 }
 
 worker* scheduler::worker_of_this_processor() const noexcept {
@@ -150,17 +142,13 @@ worker* scheduler::worker_of_this_processor() const noexcept {
   return processor < by_processor_.size() ? by_processor_[processor] : nullptr;
 }
 
-void scheduler::expect_own_process() const {
-  if (is_of_parent()) throw forked_process();
-}
-
 // A call that runs during a shutdown may begin others; when no call runs any more, none may begin.
 void scheduler::begin_call() {
   if (!begin_call_unless_shut_down()) throw runtime_was_shut_down();
 }
 
 bool scheduler::begin_call_unless_shut_down() {
-  expect_own_process();
+  expect_own_process(*this);
   // Acquire: a caller that is refused sees the steps before the shutdown.
   auto now = calls_.load(std::memory_order_acquire);
   do {
@@ -186,7 +174,7 @@ void scheduler::wait_for_calls() noexcept {
 }
 
 void scheduler::shut_down() {
-  expect_own_process();
+  expect_own_process(*this);
   if (works_for(*this)) {
     throw misuse(
         "teff::runtime::shutdown: called by one of the runtime's own workers, which it would wait for");
@@ -218,28 +206,6 @@ bool scheduler::wake_another() noexcept {
   return gate_.wake_any(nearest == nullptr ? 0 : nearest->index());
 }
 
-void scheduler::submit(job& job) noexcept {
-  requests_.calls().push(job);
-  if (!gate_.needs_a_wake() || !wake_another()) count_on_searcher();
-  requests_.lend_call();
-}
-
-void scheduler::submit_request(job& job) noexcept {
-  if (is_of_parent()) return;  // no thread is there that would run it
-  requests_.queue().push(job);
-  // A sleeper is woken, or a worker searches, or all are busy. Which of the last two, the counters can't
-  // tell: some search only for what they may run.
-  if (gate_.needs_a_wake() && wake_another()) return;
-  for (const auto& each : workers_) each->deque().ask_from_outside();
-  requests_.lend_for_sleepers();
-}
-
-void scheduler::source_published() noexcept {
-  fences_.here();
-  if (!gate_.needs_a_wake(&asymmetric_fence::own_core) || !wake_another()) count_on_searcher();
-  gate_.notify_of_source();
-}
-
 bool scheduler::exposure_is_due() noexcept {
   constexpr std::int64_t nanoseconds_each = 2000;
   const auto now = processor_clock::now();
@@ -255,7 +221,21 @@ counters scheduler::counted() const noexcept {
 }
 
 void submit(scheduler& runtime, job& job) noexcept {
-  runtime.submit(job);
+  auto& requests = runtime.requests();
+  requests.calls().push(job);
+  if (!runtime.gate().needs_a_wake() || !runtime.wake_another()) runtime.count_on_searcher();
+  // No worker may begin it.
+  if (runtime.gate().everybody_is_limited()) requests.lend();
+}
+void submit_request(scheduler& runtime, job& job) noexcept {
+  if (runtime.is_of_parent()) return;  // no thread is there that would run it
+  auto& requests = runtime.requests();
+  requests.queue().push(job);
+  // A sleeper is woken, or a worker searches, or all are busy. Which of the last two, the counters can't
+  // tell: some search only for what they may run.
+  if (runtime.gate().needs_a_wake() && runtime.wake_another()) return;
+  for (const auto& each : runtime.workers()) each->deque().ask_from_outside();
+  if (runtime.gate().anybody_is_limited()) requests.lend();  // a worker sleeps that may not run it
 }
 void submit_to(scheduler& runtime, unsigned index, job& job) noexcept {
   runtime.workers()[index]->inbox().push(job);
@@ -270,17 +250,20 @@ void end_gang(scheduler& runtime) noexcept {
 }
 
 void attach(scheduler& runtime, std::shared_ptr<source> added) {
-  runtime.expect_own_process();
+  expect_own_process(runtime);
   runtime.sources().add(std::move(added));
 }
 void detach(scheduler& runtime, const source& removed) noexcept {
   if (!runtime.is_of_parent()) runtime.sources().remove(removed);
 }
 void published(scheduler& runtime) noexcept {
-  runtime.source_published();
+  auto& gate = runtime.gate();
+  runtime.fences().light();
+  if (!gate.needs_a_wake(&asymmetric_fence::own_core) || !runtime.wake_another()) runtime.count_on_searcher();
+  gate.notify_of_source();
 }
 void published_to(scheduler& runtime, unsigned index) noexcept {
-  runtime.fences().here();
+  runtime.fences().light();
   runtime.gate().wake(index);
 }
 
@@ -289,7 +272,7 @@ runtime_life life_of(const scheduler& runtime) noexcept {
 }
 
 void expect_own_process(const scheduler& runtime) {
-  runtime.expect_own_process();
+  if (runtime.is_of_parent()) throw forked_process();
 }
 
 void end_if_child(const scheduler& runtime) noexcept {
@@ -304,7 +287,8 @@ void end_call(scheduler& runtime) noexcept {
 }
 
 void run_and_wait(scheduler& runtime, awaited_job& job) {
-  runtime.run_and_wait(job);
+  const call_in_progress call(runtime);
+  runtime.run_in_call(job);
 }
 
 }  // namespace teff::detail

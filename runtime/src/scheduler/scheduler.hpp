@@ -39,10 +39,9 @@ class scheduler {
   scheduler(const scheduler&) = delete;
   scheduler& operator=(const scheduler&) = delete;
 
-  void run_and_wait(awaited_job& job);
-  // The same, but false, and nothing is run, if the runtime was shut down.
-  [[nodiscard]] bool run_unless_shut_down(awaited_job& job);
-  // From the first to the second, shut_down() waits. Throws runtime_was_shut_down; but not as long as other
+  // Within a call: returns when the job has ended.
+  void run_in_call(awaited_job& job);
+  // From the first to the last, shut_down() waits. Throws runtime_was_shut_down; but not as long as other
   // calls are between the two: they may need more calls.
   void begin_call();
   [[nodiscard]] bool begin_call_unless_shut_down();
@@ -57,11 +56,8 @@ class scheduler {
   // Whether this process has been forked from the one that made the scheduler, so that there are no workers,
   // and locks may be held by threads that do not exist (forks.md).
   [[nodiscard]] bool is_of_parent() const noexcept { return made_in_ != this_process(); }
-  // Throws forked_process.
-  void expect_own_process() const;
-
-  void submit(job& job) noexcept;
-  void submit_request(job& job) noexcept;
+  // As idle_gate::wake_any(), best one on another processor: the calling thread goes on with this one.
+  bool wake_another() noexcept;
 
   // No other runtime of the process ever has the same number.
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
@@ -113,9 +109,6 @@ class scheduler {
            searcher_counted_on_.exchange(false, std::memory_order_relaxed);
   }
 
-  // A source has something that any worker may do.
-  void source_published() noexcept;
-
   // Whether a searcher may expose private work now, which interrupts all workers: the more there are, the
   // longer after the last time.
   [[nodiscard]] bool exposure_is_due() noexcept;
@@ -127,8 +120,6 @@ class scheduler {
 
  private:
   void stop_workers(std::size_t started) noexcept;
-  // As idle_gate::wake_any(), best one on another processor: the calling thread goes on with this one.
-  bool wake_another() noexcept;
   void move(pid_t thread, unsigned processor) noexcept;
 
   void wait_for_calls() noexcept;

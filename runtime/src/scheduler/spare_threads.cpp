@@ -88,7 +88,8 @@ void spare_threads::main(threads::iterator me) noexcept {
   this_thread.stack_middle = middle_of_stack();
   machine_.free_this_thread();
   std::unique_lock lock(mutex_);
-  while (wait_for_job(lock)) {
+  const auto is_called = [this] { return jobs_ != 0 || stop_; };
+  while (wanted_.wait_for(lock, kept, is_called) && jobs_ != 0) {
     job& mine = *std::exchange(first_, first_->next);
     --jobs_;
     --free_;
@@ -100,11 +101,6 @@ void spare_threads::main(threads::iterator me) noexcept {
   }
   --free_;
   if (!stop_) ended_.splice(ended_.end(), threads_, me);
-}
-
-bool spare_threads::wait_for_job(std::unique_lock<std::mutex>& lock) {
-  wanted_.wait_for(lock, kept, [this] { return jobs_ != 0 || stop_; });
-  return jobs_ != 0;
 }
 
 void spare_threads::stop() noexcept {

@@ -40,8 +40,6 @@ class spare_threads {
   using threads = std::list<own_thread>;
 
   void main(threads::iterator me) noexcept;
-  // With the lock: false if it is time to end.
-  bool wait_for_job(std::unique_lock<std::mutex>& lock);
 
   const unsigned most_;
   const topology& machine_;

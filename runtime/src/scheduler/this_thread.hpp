@@ -7,7 +7,6 @@
 
 namespace teff::detail {
 
-class named_activity;
 class requests;
 class spare_threads;
 class worker;
@@ -28,8 +27,6 @@ struct thread_record {
   const std::byte* stack_middle = nullptr;
   requests* runs_requests_of = nullptr;
   unsigned blocks = 0;
-
-  const named_activity* innermost = nullptr;
 };
 
 // Initial-exec, as `self`.

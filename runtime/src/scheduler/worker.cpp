@@ -2,8 +2,6 @@
 #include "scheduler/worker.hpp"
 
 #include <teff/detail/scheduler/core_share.hpp>
-#include <teff/detail/scheduler/release_observer.hpp>
-#include <teff/detail/scheduler/running_source.hpp>
 
 #include "platform/relax.hpp"
 #include "platform/stack_overflow.hpp"
@@ -17,10 +15,9 @@
 
 namespace teff::detail {
 
+constinit const frame outermost_frame;
 constinit thread_local local_deque self;
 constinit thread_local core_share<> this_core;
-constinit thread_local observed_task observed;
-constinit thread_local running_source running_on;
 
 worker::worker(scheduler& all, unsigned index, std::size_t stack_size, trace_ring* ring)
     : all_(all),
@@ -107,7 +104,7 @@ void worker::end_guest() noexcept {
 bool worker::begin_child() noexcept {
   auto* const me = std::exchange(this_thread.is_worker, nullptr);
   if (me == nullptr) return false;
-  observed = {};
+  self.frame = &outermost_frame;
   self.innermost = nullptr;
   me->activities_.each_source([](source& each) { each.begin_child(); });
   self.abandon();

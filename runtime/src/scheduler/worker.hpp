@@ -83,11 +83,8 @@ class worker {
   bool run_source(source& each, may_run limit) noexcept;
   // As detail::run_as_activity().
   void run_as_activity(const void* of, void (*body)(void*) noexcept, void* what) noexcept;
-  // The worker is between two steps of its task: if something came from outside that nobody else has taken
-  // up, runs it on top of the task, or has a spare thread run it.
-  void look_outside() noexcept;
-  // As the free function.
-  [[nodiscard]] bool makes_way_for_request() noexcept;
+  friend void look_outside() noexcept;
+  friend bool makes_way_for_request() noexcept;
   // Whether a source has made way for a request, and the worker has not looked at requests since.
   [[nodiscard]] bool request_is_due() const noexcept { return request_is_due_; }
   [[nodiscard]] bool has_room_for_foreign_tasks() const noexcept { return stack_.has_room(); }
@@ -97,8 +94,8 @@ class worker {
 
   // Wakes a sleeper for work that has just become public, unless somebody searches.
   void published() noexcept;
-  void wake_owner(const task_slot* slot) noexcept;
-  [[nodiscard]] bool shares_without_wake() noexcept;
+  friend void wake_owner(const task_slot* slot) noexcept;
+  friend bool shares_without_wake() noexcept;
 
   // ---- What other threads ask ----
 
@@ -136,7 +133,6 @@ class worker {
 
   // What it finds and runs.
   bool run_something(waiting& mine) noexcept;
-  bool run_awaited(source& awaited, bool& searching) noexcept;
   enum class found : std::uint8_t { nothing, left_alone, work };
   found run_sources(may_run limit, bool& searching) noexcept;
   bool run_job_of(job_queue& queue, bool& searching) noexcept;

@@ -117,7 +117,7 @@ class worker_deque {
    public:
     explicit look(worker_deque& mine) noexcept : looks_(mine.looks_) {
       looks_.store(looks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-      mine.fences_.here();  // pairs with the fence on every core in guest.cpp's unbind()
+      mine.fences_.light();  // pairs with the fence on every core in guest.cpp's unbind()
     }
     // Release: to the acquire in wait_until_it_looked().
     ~look() { looks_.store(looks_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }

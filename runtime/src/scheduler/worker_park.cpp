@@ -180,24 +180,28 @@ void worker::published() noexcept {
 }
 
 // Called between two blocks of a loop.
-bool worker::shares_without_wake() noexcept {
+bool shares_without_wake() noexcept {
   constexpr unsigned blocks_that_pay_a_wake = 128;
-  if (!all_.gate().anyone_searches() && ++kept_blocks_ < blocks_that_pay_a_wake) return false;
-  kept_blocks_ = 0;
+  auto* const me = worker::current();
+  if (me == nullptr || (!me->all_.gate().anyone_searches() && ++me->kept_blocks_ < blocks_that_pay_a_wake))
+    return false;
+  me->kept_blocks_ = 0;
   return true;
 }
 
-void worker::wake_owner(const task_slot* slot) noexcept {
-  const auto* owner = last_victim_;
+void wake_owner(const task_slot* slot) noexcept {
+  auto* const me = worker::current();
+  if (me == nullptr) return;
+  const auto* owner = me->last_victim_;
   if (owner == nullptr || !owner->deque_.owns(slot)) {
-    if (deque_.owns(slot)) return;
+    if (me->deque_.owns(slot)) return;
     owner = nullptr;
-    for (const auto* const other : victims) {
+    for (const auto* const other : me->victims) {
       if (other->deque_.owns(slot)) owner = other;
     }
   }
   if (owner == nullptr) return runtime_registry::wake_owner(slot);
-  if (all_.gate().wake(owner->index_)) log_.woke_one();
+  if (me->all_.gate().wake(owner->index_)) me->log_.woke_one();
 }
 
 }  // namespace teff::detail

@@ -1,7 +1,4 @@
 // Where a worker finds something to do, and how it runs that.
-#include <teff/detail/scheduler/release_observer.hpp>
-#include <teff/detail/scheduler/running_source.hpp>
-
 #include "scheduler/scheduler.hpp"
 #include "scheduler/worker.hpp"
 
@@ -11,44 +8,6 @@
 
 namespace teff::detail {
 
-namespace {
-
-// The worker runs a task of another: the observer of the task that waits below is not told its releases.
-class unobserved {
- public:
-  unobserved() noexcept = default;
-  unobserved(const unobserved&) = delete;
-  unobserved& operator=(const unobserved&) = delete;
-  ~unobserved() { observed = outer_; }
-
- private:
-  const observed_task outer_ = std::exchange(observed, {});
-};
-
-// Nor does what it runs belong to that task, but to this source's, if any.
-class runs_part_of {
- public:
-  explicit runs_part_of(source* other) noexcept : outer_(std::exchange(running_on, {other})) {}
-  runs_part_of(const runs_part_of&) = delete;
-  runs_part_of& operator=(const runs_part_of&) = delete;
-  ~runs_part_of() { running_on = outer_; }
-
- private:
-  const running_source outer_;
-};
-
-// Besides, it does not spawn into a scope of the task that waits below.
-class on_its_own : unobserved {
- public:
-  on_its_own() noexcept = default;
-  ~on_its_own() { self.innermost = outer_; }
-
- private:
-  scope_state* const outer_ = std::exchange(self.innermost, nullptr);
-};
-
-}  // namespace
-
 worker* worker::thief_of(const task_slot* awaited) const noexcept {
   if (awaited == nullptr) return nullptr;
   const auto state = awaited->state.load(std::memory_order_relaxed);
@@ -57,7 +16,7 @@ worker* worker::thief_of(const task_slot* awaited) const noexcept {
 
 void worker::poll_sources(polled_source::poll_time now) noexcept {
   sources_.each_due(now, [this](polled_source& each) {
-    const on_its_own here;
+    const within poll;
     each.poll(index_);
   });
 }
@@ -65,23 +24,13 @@ void worker::poll_sources(polled_source::poll_time now) noexcept {
 // A source may rely on the worker that ran it to look at it next, and wake no other worker. A worker whose
 // wait has ended goes on with its task instead. So it wakes another worker for what it would have seen.
 void worker::announce_what_sources_left() noexcept {
-  if (sources_.sees_polled_work()) all_.source_published();
+  if (sources_.sees_polled_work()) detail::published(all_);
 }
 
 bool worker::run_source(source& each, may_run limit) noexcept {
   tell_scope_of_ended_tasks();
-  const on_its_own here;
   const within_activity enclosing(activities_, {.of = &each, .of_source = true});
   return limit == may_run::own_work ? each.run_own(index_) : each.run(index_);
-}
-
-// The thread that waits for the source keeps it alive.
-bool worker::run_awaited(source& awaited, bool& searching) noexcept {
-  if (searching) {
-    if (!awaited.sees_work(index_)) return false;
-    stop_search(searching);
-  }
-  return run_source(awaited, may_run::sources);
 }
 
 // The work that they run may call this again.
@@ -133,7 +82,11 @@ bool worker::run_something(waiting& mine) noexcept {
   if (std::exchange(request_is_due_, false) && limit == may_run::everything &&
       run_job_of(all_.requests().queue(), searching))
     return true;
-  if (awaited.from != nullptr && run_awaited(*awaited.from, searching)) return mine.ran_source = true;
+  // The thread that waits for the source keeps it alive.
+  if (awaited.from != nullptr && (!searching || awaited.from->sees_work(index_))) {
+    stop_search(searching);
+    if (run_source(*awaited.from, may_run::sources)) return mine.ran_source = true;
+  }
   // The worker takes a request only if it was queued before the worker looked at all sources. The thread that
   // submitted it may have brought a source work before, for which the request may wait.
   const bool from_outside = limit == may_run::everything && all_.has_work_from_outside();
@@ -214,25 +167,17 @@ task_slot* worker::steal_from(worker& victim) noexcept {
   return slot;
 }
 
-// Tasks that it spawned may run here after it; they are not observed either.
+// Tasks that it spawned may run here after it, in the same frame.
 void worker::run_stolen(worker& victim, task_slot& slot) noexcept {
   // Relaxed: only a hint, where the owner looks for work while it waits.
   slot.state.store(slot_state::first_thief + index_, std::memory_order_relaxed);
   last_victim_ = &victim;
-  const unobserved here;
-  const auto of = victim.activities().of_slot(&slot);
-  const runs_part_of task(of.of_source ? static_cast<source*>(const_cast<void*>(of.of)) : nullptr);
-  if (of.of != nullptr) {
-    const within_activity enclosing(activities_, of);
-    run_stolen_slot(stolen_, slot);
-  } else {
-    run_stolen_slot(stolen_, slot);
-  }
+  const within_activity enclosing(activities_, victim.activities().of_slot(&slot));
+  run_stolen_slot(stolen_, slot);
 }
 
 void worker::run_as_activity(const void* of, void (*body)(void*) noexcept, void* what) noexcept {
   tell_scope_of_ended_tasks();
-  const on_its_own here;
   const within_activity enclosing(activities_, {.of = of, .exclusive = true});
   body(what);
 }
@@ -247,40 +192,40 @@ bool worker::leaves_request_to_another(bool searching) noexcept {
   return true;
 }
 
-void worker::look_outside() noexcept {
+// If something came from outside that nobody else has taken up, the worker runs it on top of its task, or has
+// a spare thread run it.
+void look_outside() noexcept {
+  auto* const me = worker::current();
+  if (me == nullptr) return;
   // Not at other jobs: two calls of run() may wait for each other by means of their own.
-  auto& requests = all_.requests();
+  auto& requests = me->all_.requests();
   if (requests.empty()) [[likely]]
     return;
-  if (may_run_now() != may_run::everything) return requests.lend();
-  if (leaves_request_to_another(false)) return self.ask();  // it looks again at its next push
+  if (me->may_run_now() != may_run::everything) return requests.lend();
+  if (me->leaves_request_to_another(false)) return self.ask();  // it looks again at its next push
   auto* const next = requests.queue().pop();
   if (next == nullptr) return;
-  run_job(*next);
+  me->run_job(*next);
   if (!requests.empty()) self.ask();  // it looks again at its next push
 }
 
 // The source itself is an activity.
-bool worker::makes_way_for_request() noexcept {
-  auto& requests = all_.requests();
-  if (requests.empty() || all_.gate().anyone_searches()) return false;
-  if (activities_.depth() > 1) {
+bool makes_way_for_request() noexcept {
+  auto* const me = worker::current();
+  if (me == nullptr) return false;
+  auto& requests = me->all_.requests();
+  if (requests.empty() || me->all_.gate().anyone_searches()) return false;
+  if (me->activities_.depth() > 1) {
     requests.lend();
     return false;
   }
-  return request_is_due_ = true;
-}
-
-bool makes_way_for_request() noexcept {
-  auto* const me = worker::current();
-  return me != nullptr && me->makes_way_for_request();
+  return me->request_is_due_ = true;
 }
 
 void worker::run_job(job& job) noexcept {
   ++log_.jobs;
   tell_scope_of_ended_tasks();
-  const on_its_own here;
-  const runs_part_of none(nullptr);
+  const within of_no_other;
   job.run(job);
 }
 

@@ -135,7 +135,7 @@ void task_source_base::refuse_to_wait_for_ever(const std::string& call) const {
 
 void task_source_base::wait() {
   if (!has_runtime()) refuse_without_runtime(std::string(name_) + "::wait");
-  runtime_.expect_own_process();
+  expect_own_process(runtime_);
   const blocked_activities blocked(static_cast<const source*>(this));
   if (blocked.for_ever()) refuse_to_wait_for_ever(std::string(name_) + "::wait: called");
   std::uint64_t ticket = 0;
@@ -221,26 +221,27 @@ void task_source_base::release(held_end<>& held) noexcept {
   if (held.release()) held.of->hand_over(held);
 }
 
-// The source may be gone as soon as a worker has the end, but its runtime lasts.
 void task_source_base::hand_over(held_end<>& held) noexcept {
-  auto& runtime = runtime_;
   std::optional<call_in_progress> call;
-  if (here().runtime != &runtime) {
+  if (here().runtime != &runtime_) {
     try {
       if (!has_runtime()) throw runtime_was_shut_down("");
-      call.emplace(runtime);
+      call.emplace(runtime_);
     } catch (...) {
       delete &held;  // no worker ends the task any more
       return;
     }
   }
-  const unsigned on = held.ends_on;
-  if (on == any_worker) {
-    released_anywhere_.push(held);
+  give(held, held.ends_on);
+}
+
+void task_source_base::give(runnable& item, unsigned worker) noexcept {
+  auto& runtime = runtime_;
+  inbox_of(worker).push(item);
+  if (worker == any_worker) {
     published(runtime);
   } else {
-    accounts_[on].released.push(held);
-    published_to(runtime, on);
+    published_to(runtime, worker);
   }
 }
 

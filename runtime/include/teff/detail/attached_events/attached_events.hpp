@@ -65,9 +65,21 @@ class attached_events final : public polled_source {
   // Of this runtime, made by the first call. Throws std::bad_alloc.
   [[nodiscard]] static attached_events& of(scheduler& runtime);
   explicit attached_events(scheduler& runtime);
+  ~attached_events() override;
 
-  // The events of the kind that make() makes. Throws std::bad_alloc.
-  [[nodiscard]] event_set& events_made_by(std::unique_ptr<event_set> (*make)());
+  enum kinds : std::uint8_t { tested_alone, requests };
+  // The events of a kind, which is always a Set. Throws std::bad_alloc.
+  template <class Set>
+  [[nodiscard]] Set& set(kinds kind) {
+    auto& made = sets_[kind];
+    // Acquire: the set, from the store below.
+    if (auto* const found = made.load(std::memory_order_acquire)) [[likely]]
+      return static_cast<Set&>(*found);
+    const std::lock_guard lock(adding_);
+    if (made.load(std::memory_order_relaxed) == nullptr)
+      made.store(std::make_unique<Set>().release(), std::memory_order_release);
+    return static_cast<Set&>(*made.load(std::memory_order_relaxed));
+  }
   // Calls add(), which adds an event to its kind.
   template <class Add>
   void attach(Add add) noexcept {
@@ -89,30 +101,21 @@ class attached_events final : public polled_source {
   void poll(unsigned worker) noexcept override;
 
  private:
+  // Tests so many batches of each kind at most.
   [[nodiscard]] bool look(poll_time now, int most_batches) noexcept;
   void report(poll_time now) noexcept;
 
-  struct known_set {
-    std::unique_ptr<event_set> (*make)() = nullptr;
-    std::unique_ptr<event_set> events;
-  };
-
   scheduler& runtime_;
-  std::mutex adding_;  // of sets
-  std::array<known_set, 4> sets_;
-  std::atomic<std::size_t> sets_made_{0};
-  std::atomic<std::size_t> count_{0};  // of events
-  // True while a worker tests events. Only that worker uses pass_so_far_ and reports_at_. Workers read the
-  // times as guesses.
+  std::mutex adding_;                              // of sets
+  std::array<std::atomic<event_set*>, 2> sets_{};  // by kind; null: not made yet
+  std::atomic<std::size_t> count_{0};              // of events
+  // True while a worker tests events. Only that worker uses reports_at_. Workers read the times as guesses.
   std::atomic<bool> looking_{false};
-  std::atomic<poll_time::rep> looked_{0};     // when the last look ended
-  std::atomic<poll_time::rep> found_{0};      // when an event last completed, or was attached
-  std::atomic<poll_time::rep> called_{0};     // when a worker last called run()
-  std::atomic<poll_time::rep> took_{0};       // how long the last look took
-  std::atomic<poll_time::rep> pass_took_{0};  // how long the looks took that last tested every event
-  std::atomic<bool> in_pass_{false};          // some events are untested since then
-  poll_time::rep pass_so_far_ = 0;
-  const std::chrono::seconds watch_;  // the interval of reports; 0: there are none
+  std::atomic<poll_time::rep> looked_{0};  // when the last look ended
+  std::atomic<poll_time::rep> found_{0};   // when an event last completed, or was attached
+  std::atomic<poll_time::rep> called_{0};  // when a worker last called run()
+  std::atomic<poll_time::rep> took_{0};    // how long the last look took
+  const std::chrono::seconds watch_;       // the interval of reports; 0: there are none
   poll_time reports_at_;
 };
 

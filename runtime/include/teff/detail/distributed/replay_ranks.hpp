@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -29,7 +28,8 @@ struct rank_step {
   // Where its waits and inputs end; they begin where the waits and inputs of the task before it end.
   std::uint32_t waits_end = 0;
   std::uint32_t inputs_end = 0;
-  bool is_awaited = false;  // somebody is to be told of its end
+  bool is_awaited = false;   // somebody is to be told of its end
+  std::uint32_t number = 0;  // of the task on its rank
   std::size_t bytes = 0;
   kept_slots output;
 };
@@ -85,7 +85,7 @@ class replay_ranks {
   // Returns when the awaited task has ended; false: when the replay has failed.
   [[nodiscard]] bool wait_for(const rank_wait& wait, std::uint64_t iteration, std::size_t part) noexcept;
   // Wakes the workers that wait for this task.
-  void ended(std::size_t part, std::size_t step, std::uint64_t iteration) noexcept;
+  void ended(const rank_step& step, std::uint64_t iteration) noexcept;
   // The first failure is what replay() throws, here; the other ranks are told `where`, and what it says.
   void fail(std::exception_ptr why, const std::string& where) noexcept;
 
@@ -94,7 +94,7 @@ class replay_ranks {
   struct shared_head;
   struct table_entry;
   struct peer;
-  struct part_signals;
+  struct step_signals;
   struct planned;
   struct long_wait;
 
@@ -104,14 +104,13 @@ class replay_ranks {
   void exchange_tables(planned& all);
   void exchange_needs(planned& all);
   void compile(planned& all);
-  void meet_peers(planned& all);
-  void tell_far(planned& all, int rank, std::vector<part_signals>& told) const;
+  [[nodiscard]] bool meet(planned& all, int rank);
+  void tell_far(const planned& all, int rank);
   [[nodiscard]] rank_part waits_of(const planned& all, std::uint32_t worker) const;
   void list_inputs(const planned& all, rank_part& part) const;
-  [[nodiscard]] kept_slots slots_of(const rank_task& task, const planned& all) const;
 
   [[nodiscard]] static shared_bell& bell_of(const std::byte* memory, std::size_t worker) noexcept;
-  [[nodiscard]] static const class process_fence& own_fence() noexcept;
+  [[nodiscard]] static const class asymmetric_fence& own_fence() noexcept;
   void fence_everywhere() const noexcept;
   void ring_own() noexcept;
   bool take_packets() noexcept;
@@ -137,7 +136,7 @@ class replay_ranks {
 
   std::optional<replay_core> core_;  // how the parts begin and end
   std::vector<rank_part> parts_;
-  std::vector<part_signals> signals_;  // by part, then step
+  std::vector<step_signals> signals_;  // by number of the task
   std::uint64_t phase_mask_ = 0;
   std::uint64_t most_before_ = 0;
   std::shared_ptr<std::byte> memory_;  // the outputs of this rank

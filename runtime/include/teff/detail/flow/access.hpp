@@ -3,6 +3,7 @@
 
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/flow/range.hpp>
+#include <teff/detail/platform/ranges.hpp>
 #include <teff/error.hpp>
 
 #include <concepts>
@@ -12,7 +13,6 @@
 #include <iterator>
 #include <limits>
 #include <memory>
-#include <ranges>
 #include <span>
 #include <string>
 #include <type_traits>

@@ -3,6 +3,7 @@
 
 #include <teff/detail/flow/access.hpp>
 #include <teff/detail/flow/flow_task.hpp>
+#include <teff/detail/platform/ranges.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/detail/task_source/recycled_memory.hpp>
 #include <teff/task_coroutine.hpp>
@@ -13,7 +14,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <tuple>
 #include <type_traits>

@@ -41,8 +41,8 @@ template <class Body>
 concept body_of_chunks =
     body_of_iterations<Body, std::ptrdiff_t> || body_of_bounds<Body, std::ptrdiff_t> || body_of_ranges<Body>;
 
-// Unit k is the iterations from first + k * unit on.
-struct flow_loop : shared_loop<> {
+// Unit k is the iterations from first + k * unit on. In the ready queues it is an offer: a worker may join.
+struct flow_loop : shared_loop<>, runnable {
   flow_loop(part* of_workers, unsigned workers, teff::range all, std::size_t least_chunk) noexcept;
 
   [[nodiscard]] teff::range iterations(loop_piece some) const noexcept {
@@ -53,6 +53,9 @@ struct flow_loop : shared_loop<> {
     return {at(some.first), at(some.last)};
   }
 
+  // The body of the task has returned, if it was called. Whether the task has ended.
+  [[nodiscard]] bool end_body() noexcept { return !begun || end(1); }
+
   const teff::range whole;
   std::uint64_t unit;  // iterations; two to the 31st units at most
   std::uint32_t units;
@@ -61,7 +64,6 @@ struct flow_loop : shared_loop<> {
   remembered_pace* pace;
   const char* name;  // in a trace
   flow_task* task;
-  flow_task offer;                   // in the ready queues: a worker may join
   std::atomic<unsigned> members{0};  // workers that take part
   bool begun = false;                // the body was called
   // It was long enough to be shared. A recording asks.

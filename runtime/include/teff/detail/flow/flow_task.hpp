@@ -116,22 +116,22 @@ enum class parts_before : std::uint8_t {
 // The pool that the memory of a task is of.
 enum class flow_block_kind : std::uint8_t { small, middle, large, loop, alone };
 
-struct flow_task : ready_node {
-  std::uint32_t count;   // of members that lie in it
-  std::uint32_t room;    // for so many
-  open_count<> missing;  // groups that it waits for
-  open_count<> unended;  // parts that its end waits for: inner tasks, reductions, weak accesses
+struct flow_task : runnable {
+  bool counted = false;  // as one whose body has run
+  bool has_locks = false;
+  bool has_more = false;  // members beyond those that lie in it, locks, weak accesses or reductions
+  std::uint32_t count;    // of members that lie in it
+  std::uint32_t room;     // for so many
+  open_count<> missing;   // groups that it waits for
+  open_count<> unended;   // parts that its end waits for: inner tasks, reductions, weak accesses
   // They keep its memory: the task until it has ended, and its groups until they have ended and its domain's
   // table has forgotten them.
   std::atomic<std::uint32_t> references;
   std::uint32_t awaited = 0;  // how much `unended` will count
   unsigned place;
   const void* last_lock = nullptr;  // of its commutative accesses: it holds the locks up to this address
-  bool counted = false;             // as one whose body has run
-  bool has_locks = false;
-  bool has_more = false;  // members beyond those that lie in it, locks, weak accesses or reductions
-  bool is_kept = false;   // by a recording
-  flow_block_kind block;  // of its memory
+  bool is_kept = false;             // by a recording
+  flow_block_kind block;            // of its memory
   std::atomic<parts_before> parts{parts_before::end};
   const flow_body* body;
   void* closure;

@@ -30,9 +30,8 @@ struct calling_worker {
   // The scope whose task is, or was, in the slot.
   static scope_state* scope_of(task_slot& slot) noexcept { return stored<scope_state*>(slot); }
   // The newest slot, which a scope pushed: takes it if it was not stolen.
-  [[nodiscard]] static bool take_back(task_slot* slot) noexcept;
-  // If a thief asks, though nothing is to be pushed: shares what there is, or says that it can have public
-  // tasks. Runs a request that waits.
+  [[nodiscard]] static bool take_back(task_slot* slot) noexcept { return detail::take_back(slot); }
+  // Answers a thief that asks, though nothing is to be pushed. Runs a request that waits.
   static void answer_request() noexcept;
   // The same for a worker that has taken the newest slot, which a scope pushed. False: now it is stolen.
   [[nodiscard, gnu::cold]] static bool answer_holding(task_slot* taken) noexcept;

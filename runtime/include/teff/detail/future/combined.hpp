@@ -6,7 +6,6 @@
 #include <teff/detail/scheduler/spin_lock.hpp>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <exception>
@@ -25,32 +24,26 @@ class input_counter {
   ~input_counter() = default;
 };
 
-// Tells it.
-struct input_arrival : continuation {
-  input_arrival() noexcept
+// An input, which tells the counter.
+struct awaited_input : continuation {
+  explicit awaited_input(shared_outcome* of) noexcept
       : continuation{[](continuation& this_one) noexcept {
-          const auto& me = static_cast<const input_arrival&>(this_one);
+          const auto& me = static_cast<const awaited_input&>(this_one);
           me.counter->arrived(me.index);
-        }} {}
+        }},
+        state(of) {}
+  [[nodiscard]] bool is_lost() const noexcept { return state->is_lost(); }
+
+  shared_outcome* state;
   input_counter* counter = nullptr;
   std::size_t index = 0;
 };
 
-// The state of each input, in order. The number of inputs is known to the compiler, or only to the program.
-template <std::size_t Count>
-struct fixed_inputs {
-  std::array<shared_outcome*, Count> states;
-  std::array<input_arrival, Count> arrivals;
-};
-struct counted_inputs {
-  std::vector<shared_outcome*> states;
-  std::vector<input_arrival> arrivals;
-};
-
-// The inputs as causes.
+// The inputs as causes. `Inputs`: an array or a vector of them, in order.
 template <class Inputs>
 causes causes_of(const Inputs& inputs, bool one_suffices) {
-  causes all{one_suffices, {inputs.states.begin(), inputs.states.end()}};
+  causes all{one_suffices, {}};
+  for (const auto& each : inputs) all.each.push_back(each.state);
   for (auto* const each : all.each) each->hold();
   return all;
 }
@@ -58,10 +51,10 @@ causes causes_of(const Inputs& inputs, bool one_suffices) {
 // Has `counter` told of each input, at once or later; it must not go before it has been.
 template <class Inputs>
 void await_inputs(input_counter& counter, Inputs& inputs) noexcept {
-  for (std::size_t i = 0; i < inputs.states.size(); ++i) {
-    inputs.arrivals[i].counter = &counter;
-    inputs.arrivals[i].index = i;
-    if (!inputs.states[i]->when_ended(inputs.arrivals[i])) counter.arrived(i);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    inputs[i].counter = &counter;
+    inputs[i].index = i;
+    if (!inputs[i].state->when_ended(inputs[i])) counter.arrived(i);
   }
 }
 
@@ -70,12 +63,12 @@ template <class Values, class Owners, class Inputs, class Join>
 class all_outcomes final : public outcome<Values>, input_counter {
  public:
   all_outcomes(Owners owners, Inputs inputs, Join join)
-      : outcome<Values>(inputs.states.empty() ? nullptr : inputs.states[0]->runtime(), 2),
+      : outcome<Values>(inputs.empty() ? nullptr : inputs[0].state->runtime(), 2),
         owners_(std::move(owners)),
         inputs_(std::move(inputs)),
         join_(join),
-        missing_(inputs_.states.size() + 1) {  // the last one: that all have been looked at
-    if (std::ranges::any_of(inputs_.states, &shared_outcome::is_lost)) this->be_lost();
+        missing_(inputs_.size() + 1) {  // the last one: that all have been looked at
+    if (std::ranges::any_of(inputs_, &awaited_input::is_lost)) this->be_lost();
   }
 
   void start() noexcept {
@@ -84,13 +77,13 @@ class all_outcomes final : public outcome<Values>, input_counter {
   }
 
   void help() noexcept override {
-    for (auto* const each : inputs_.states) {
-      if (!each->ended()) each->help();
+    for (const auto& each : inputs_) {
+      if (!each.state->ended()) each.state->help();
     }
   }
   [[nodiscard]] const job* helps_with() const noexcept override {
-    for (const auto* const each : inputs_.states) {
-      if (const auto* const first = each->helps_with()) return first;
+    for (const auto& each : inputs_) {
+      if (const auto* const first = each.state->helps_with()) return first;
     }
     return nullptr;
   }
@@ -101,8 +94,8 @@ class all_outcomes final : public outcome<Values>, input_counter {
     // Release, acquire: the values that the others brought.
     if (missing_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     this->store([this]() -> Values {
-      for (auto* const each : inputs_.states) {
-        if (each->failed()) std::rethrow_exception(each->take_error());
+      for (const auto& each : inputs_) {
+        if (each.state->failed()) std::rethrow_exception(each.state->take_error());
       }
       return join_(owners_);
     });
@@ -121,13 +114,13 @@ template <class Value, class Inputs>
 class any_outcome final : public outcome<Value>, input_counter {
  public:
   any_outcome(Value all, Inputs inputs)
-      : outcome<Value>(inputs.states[0]->runtime(), 2), all_(std::move(all)), inputs_(std::move(inputs)) {
-    if (std::ranges::all_of(inputs_.states, &shared_outcome::is_lost)) this->be_lost();
+      : outcome<Value>(inputs[0].state->runtime(), 2), all_(std::move(all)), inputs_(std::move(inputs)) {
+    if (std::ranges::all_of(inputs_, &awaited_input::is_lost)) this->be_lost();
   }
 
   // The futures lie here until this returns, whichever is there.
   void start() noexcept {
-    for (std::size_t i = 0; i < inputs_.states.size(); ++i) this->share();
+    for (std::size_t i = 0; i < inputs_.size(); ++i) this->share();
     await_inputs(*this, inputs_);
     step();
   }

@@ -14,7 +14,6 @@
 #include <concepts>
 #include <functional>
 #include <memory>
-#include <stop_token>
 #include <type_traits>
 #include <utility>
 
@@ -122,25 +121,33 @@ future<T> submitted_to(scheduler& runtime, F f) {
   return private_access::future_of<future<T>>(std::move(made));
 }
 
+// std::stop_token, or a type like it. The header <stop_token>, which a program includes if it has one, takes
+// a twentieth of the time that a small file takes to compile.
+template <class T>
+concept stop_token = std::copyable<T> && requires(const T& token) {
+  { token.stop_requested() } -> std::same_as<bool>;
+  { token.stop_possible() } -> std::same_as<bool>;
+};
+
 // A closure that is not called if stop was requested.
-template <class F>
+template <class Token, class F>
 using stoppable_result =
-    typename std::conditional_t<std::is_invocable_v<F, std::stop_token>,
-                                std::invoke_result<F, std::stop_token>, std::invoke_result<F>>::type;
-template <class F>
+    typename std::conditional_t<std::is_invocable_v<F, Token>, std::invoke_result<F, Token>,
+                                std::invoke_result<F>>::type;
+template <class Token, class F>
 struct stoppable {
   template <class G>
-  stoppable(std::stop_token stop, G&& f) : token(std::move(stop)), function(std::forward<G>(f)) {}
-  stoppable_result<F> operator()() && {
+  stoppable(Token stop, G&& f) : token(std::move(stop)), function(std::forward<G>(f)) {}
+  stoppable_result<Token, F> operator()() && {
     if (token.stop_requested()) throw_error(request_stopped());
-    if constexpr (std::is_invocable_v<F, std::stop_token>) {
+    if constexpr (std::is_invocable_v<F, Token>) {
       return std::invoke(std::move(function), std::move(token));
     } else {
       return std::invoke(std::move(function));
     }
   }
   static const char* task_name() noexcept { return name_of<F>(); }
-  std::stop_token token;
+  Token token;
   F function;
 };
 

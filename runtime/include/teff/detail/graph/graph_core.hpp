@@ -5,6 +5,7 @@
 #include <teff/detail/graph/dense_counters.hpp>
 #include <teff/detail/graph/graph_functions.hpp>
 #include <teff/detail/graph/graph_worker.hpp>
+#include <teff/detail/graph/key_chains.hpp>
 #include <teff/detail/task_source/recycled_memory.hpp>
 #include <teff/detail/task_source/task_source.hpp>
 
@@ -33,8 +34,6 @@ class graph_core : public task_source<graph_core, graph_worker> {
   using base = task_source<graph_core, graph_worker>;
 
  public:
-  ~graph_core() override;
-
   graph_functions functions;
   // The graph is being recorded or replayed: only observed tasks may fulfil keys.
   std::atomic<bool> being_observed{false};
@@ -78,19 +77,25 @@ class graph_core : public task_source<graph_core, graph_worker> {
     return functions.priority ? functions.priority(key) : 0;
   }
 
-  // Of a node whose key was made. The first fulfilment is the one for which it was made.
+  void drop_node(graph_worker& here, graph_node& gone) noexcept {
+    destroy_key(gone);
+    here.pool.give(&gone);
+  }
+  // Of a node whose key was made.
   static void begin(graph_node& made, std::size_t hash, int indegree, int priority, counting by) noexcept {
     made.hash = hash;
-    made.received = 1;
+    made.received = 0;
     made.needed = indegree > 1 ? indegree : 1;
     made.priority = priority;
     made.counted = by;
-    made.ended = false;
     made.ran.store(false, std::memory_order_relaxed);
   }
   [[gnu::noinline]] void count_own(graph_worker& here, const void* key);
   [[nodiscard]] dense_counters<>& counters() noexcept { return *counters_; }
-  [[gnu::noinline]] void count_in_chains(graph_worker& here, std::size_t hash, const void* key);
+
+  [[nodiscard]] key_chains& unplaced() noexcept { return unplaced_; }
+  // About so many keys are in it.
+  [[nodiscard]] std::size_t unplaced_keys() const noexcept;
 
   void fail_over_fulfilled(const void* key, int needed) noexcept;
 
@@ -110,13 +115,10 @@ class graph_core : public task_source<graph_core, graph_worker> {
  private:
   friend base;
   struct leftovers;
-  class chains;
-  struct same_key;
 
   // ---- For the derived class, which knows the type of the keys ----
 
-  // Makes a copy at `to`. Throws what copying throws, as the next.
-  virtual void copy_key(void* to, const void* key) const = 0;
+  // Throws what copying throws.
   [[nodiscard]] virtual void* boxed(const void* key) const = 0;
   virtual void drop_box(void* box) const noexcept = 0;
   [[nodiscard]] virtual bool are_same(const void* key, const void* other) const = 0;
@@ -150,15 +152,15 @@ class graph_core : public task_source<graph_core, graph_worker> {
   [[nodiscard]] static std::int64_t tasks_waiting(const graph_worker& here) noexcept {
     return static_cast<std::int64_t>(here.placed.size()) + here.unplaced.load(std::memory_order_relaxed);
   }
-  void run_body(graph_worker& /*here*/, ready_node& task) {
+  void run_body(graph_worker& /*here*/, runnable& task) {
     functions.body(key_in(static_cast<graph_node&>(task)));
   }
-  [[nodiscard]] static unsigned ends_on(const graph_worker& here, const ready_node& task) noexcept {
+  [[nodiscard]] static unsigned ends_on(const graph_worker& here, const runnable& task) noexcept {
     return static_cast<const graph_node&>(task).counted == counting::own_table ? here.index : any_worker;
   }
   // Hidden: else the shared library could not have it inline.
-  [[gnu::visibility("hidden")]] void end(graph_worker& here, ready_node& task) noexcept;
-  [[nodiscard]] static bool was_taken(const ready_node& task) noexcept {
+  [[gnu::visibility("hidden")]] void end(graph_worker& here, runnable& task) noexcept;
+  [[nodiscard]] static bool was_taken(const runnable& task) noexcept {
     return static_cast<const graph_node&>(task).counted == counting::none;
   }
   [[nodiscard]] bool has_work(unsigned place) noexcept override;
@@ -175,14 +177,8 @@ class graph_core : public task_source<graph_core, graph_worker> {
   [[nodiscard]] const void* key_in_message(const void* message) const noexcept {
     return shape_.travels_plainly ? message : *static_cast<void* const*>(message);
   }
-  // Of a node and its key. Throws what copying the key throws, std::bad_alloc.
-  [[nodiscard]] graph_node& make_node(graph_worker& here, const void* key);
   void destroy_key(graph_node& node) const noexcept {
     if (shape_.destroy != nullptr) shape_.destroy(key_in(node));
-  }
-  void drop_node(graph_worker& here, graph_node& gone) noexcept {
-    destroy_key(gone);
-    here.pool.give(&gone);
   }
   [[nodiscard]] unsigned place_of(const void* key);
   template <class Begin>
@@ -191,9 +187,6 @@ class graph_core : public task_source<graph_core, graph_worker> {
   void take_some(graph_worker& here, key_inbox& from, Count count) noexcept;
   void drop_message(void* message) const noexcept;
   void drop_messages(key_inbox& of) const noexcept;
-  [[nodiscard]] chains& unplaced();
-  [[nodiscard]] std::size_t unplaced_keys() const noexcept;
-  void drop_spare(graph_worker& here, graph_node* spare) noexcept;
 
   // ---- Errors, and the end ----
 
@@ -211,8 +204,8 @@ class graph_core : public task_source<graph_core, graph_worker> {
   node_exchange nodes_;
   std::vector<std::atomic<void*>> rings_;  // by reader, then by writer
   unmoved_array<graph_worker> states_;
-  key_inbox outside_;                           // keys without a place that no worker fulfilled
-  std::atomic<chains*> unplaced_{nullptr};      // owned; made by the first thread that needs it
+  key_inbox outside_;  // keys without a place that no worker fulfilled
+  key_chains unplaced_;
   std::unique_ptr<dense_counters<>> counters_;  // in its place, if keys are numbered
   std::size_t numbers_ = 0;                     // of these keys
 };

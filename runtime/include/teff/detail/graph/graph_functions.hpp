@@ -19,6 +19,17 @@ template <class F, class... Arguments>
 concept says_whether =
     std::is_invocable_v<F&, Arguments...> && yes_or_no<std::invoke_result_t<F&, Arguments...>>;
 
+// Returns f(arguments...); for a function without an answer, yes.
+template <class Result, class F, class... Arguments>
+Result answer_of(F& f, Arguments&&... arguments) {
+  if constexpr (std::is_void_v<std::invoke_result_t<F&, Arguments...>> && !std::is_void_v<Result>) {
+    std::invoke(f, std::forward<Arguments>(arguments)...);
+    return true;
+  } else {
+    return static_cast<Result>(std::invoke(f, std::forward<Arguments>(arguments)...));
+  }
+}
+
 // A function from a `const Argument&` to `Result`, kept without the types of both: one indirect call, nothing
 // else. Unlike std::function it is called without being copyable, and without a check whether there is one.
 template <class Result>
@@ -30,8 +41,7 @@ class function_of {
     using callable = std::decay_t<F>;
     object_ = {new callable(std::forward<F>(f)), [](void* object) { delete static_cast<callable*>(object); }};
     call_ = [](void* object, const void* argument) -> Result {
-      return static_cast<Result>(
-          std::invoke(*static_cast<callable*>(object), *static_cast<const Argument*>(argument)));
+      return answer_of<Result>(*static_cast<callable*>(object), *static_cast<const Argument*>(argument));
     };
   }
   explicit operator bool() const noexcept { return call_ != nullptr; }

@@ -28,8 +28,8 @@ struct alignas(64) graph_worker : source_worker {
   node_pool* pool_inside = &pool;
 
   // Used by this worker only.
-  // Nodes for keys without a place: made, less those that have run or were merged with others. A worker reads
-  // it to find whether the table is crowded.
+  // Keys without a place that wait or whose tasks have not ended: those that this worker has begun, less
+  // those that it has ended. Other workers read it to find whether the table is crowded.
   std::atomic<std::int64_t> unplaced{0};
   void count_unplaced(std::int64_t more) noexcept {
     unplaced.store(unplaced.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);

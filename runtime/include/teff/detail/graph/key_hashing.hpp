@@ -2,6 +2,7 @@
 #pragma once
 
 #include <teff/detail/graph/fields.hpp>
+#include <teff/detail/platform/ranges.hpp>
 
 #include <array>
 #include <concepts>
@@ -10,7 +11,6 @@
 #include <cstring>
 #include <functional>
 #include <memory>
-#include <ranges>
 #include <tuple>
 #include <type_traits>
 #include <utility>

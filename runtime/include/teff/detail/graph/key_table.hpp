@@ -17,15 +17,12 @@ namespace teff::detail {
 enum class counting : std::uint8_t { own_table, chains, counters, none };
 
 // It exists from its first fulfilment until it has run, or longer; where counters count, since the last
-// fulfilment only. It stays in a chain of a table for that time, so that one fulfilment too many finds it;
-// `next_in_line` belongs to the worker that runs it.
-// `next_in_line` also links requests to key_chains.
-struct graph_node : ready_node {
+// fulfilment only. It stays in a chain of a table for that time, so that one fulfilment too many finds it.
+struct graph_node : runnable {
+  counting counted;       // by what its fulfilments were
+  std::atomic<bool> ran;  // the task has run; for key_chains
   int received;
   int needed;
-  counting counted;            // by what its fulfilments were
-  bool ended;                  // for key_chains: a request to take the node out
-  std::atomic<bool> ran;       // the task has run; for key_chains
   graph_node* next = nullptr;  // in a chain
   std::size_t hash;            // where counters count, the key's number
 

@@ -3,13 +3,13 @@
 
 #include <teff/detail/graph/fields.hpp>
 #include <teff/detail/graph/key_hashing.hpp>
+#include <teff/detail/platform/ranges.hpp>
 
 #include <array>
 #include <concepts>
 #include <cstddef>
 #include <memory>
 #include <ostream>
-#include <ranges>
 #include <string>
 #include <tuple>
 #include <type_traits>

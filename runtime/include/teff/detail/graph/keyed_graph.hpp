@@ -15,6 +15,7 @@
 #include <new>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 namespace teff::detail {
 
@@ -38,8 +39,8 @@ class keyed_graph final : public graph_core {
   }
 
   void fulfill(const Key& key) {
-    if (running_on.of == this && running_on.state != nullptr) [[likely]] {
-      fulfill_from(*static_cast<graph_worker*>(running_on.state), key);
+    if (const auto& here = *self.frame; here.is_of(*this) && here.state != nullptr) [[likely]] {
+      fulfill_from(*static_cast<graph_worker*>(here.state), key);
     } else {
       fulfill_from_elsewhere(std::addressof(key));
     }
@@ -98,10 +99,8 @@ class keyed_graph final : public graph_core {
       if (++found->received >= found->needed) ready_in_table<Placed>(at, *found);
       return;
     }
-    const int indegree = indegree_of(std::addressof(key));
-    const int priority = priority_of(std::addressof(key));
-    graph_node& made = make_node(*at.pool_inside, key);
-    begin(made, hash, indegree, priority, counting::own_table);
+    graph_node& made = make_counted(*at.pool_inside, hash, key, counting::own_table);
+    made.received = 1;
     at.placed.insert(&made);
     if (made.needed == 1) ready_in_table<Placed>(at, made);
   }
@@ -115,6 +114,14 @@ class keyed_graph final : public graph_core {
     } else {
       make_ready(at, &task);
     }
+  }
+  // Throws what the graph's functions and copying the key throw, std::bad_alloc.
+  graph_node& make_counted(node_pool& from, std::size_t hash, const Key& key, counting by) const {
+    const int indegree = indegree_of(std::addressof(key));
+    const int priority = priority_of(std::addressof(key));
+    graph_node& made = make_node(from, key);
+    begin(made, hash, indegree, priority, by);
+    return made;
   }
   static auto is(const Key& key) noexcept {
     return [&key](const graph_node& node) { return equal_keys(key_of<Key>(node), key); };
@@ -131,7 +138,49 @@ class keyed_graph final : public graph_core {
   void count_unplaced(graph_worker& here, const Key& key) {
     if (counts_by_number()) return count_numbered(here, key);
     if (here.alone) return count_in_table<false>(here, key);
-    count_in_chains(here, hash_(key), std::addressof(key));
+    count_in_chains(here, hash_(key), key);
+  }
+  [[gnu::noinline]] void count_in_chains(graph_worker& here, std::size_t hash, const Key& key) {
+    if (!count_or_add(here, hash, key, nullptr)) {
+      // The thread holds no chain meanwhile: a function of the user's may wait, and the thread then run a
+      // task that wants the chain.
+      static_cast<void>(count_or_add(here, hash, key, &make_counted(here.pool, hash, key, counting::chains)));
+    }
+    unplaced().move_some();
+  }
+  // Where there is no node of the key, adds `made`. Returns false if that is null.
+  bool count_or_add(graph_worker& here, std::size_t hash, const Key& key, graph_node* made) {
+    graph_node* task = nullptr;
+    graph_node* spare = nullptr;
+    int received = 0;
+    int needed = 0;
+    bool is_long = false;
+    {
+      key_chains::held_chain chain(unplaced(), hash);
+      task = chain.find(hash, is(key), spare);
+      if (task == nullptr && made != nullptr) {
+        task = std::exchange(made, nullptr);
+        chain.add(task);
+        here.count_unplaced(1);
+        is_long = chain.is_long();
+      }
+      if (task != nullptr) {
+        received = ++task->received;
+        needed = task->needed;
+      }
+    }
+    while (spare != nullptr) drop_node(here, *std::exchange(spare, spare->next));
+    if (made != nullptr) [[unlikely]]
+      drop_node(here, *made);  // another thread has added one meanwhile
+    if (is_long) [[unlikely]]
+      unplaced().grow(unplaced_keys());
+    if (task == nullptr) return false;
+    if (received == needed) {
+      make_ready(here, task);
+    } else if (received > needed) [[unlikely]] {
+      fail_over_fulfilled(std::addressof(key), needed);
+    }
+    return true;
   }
   [[gnu::noinline]] void count_numbered(graph_worker& here, const Key& key) {
     using outcome = dense_counters<>::outcome;
@@ -229,7 +278,6 @@ class keyed_graph final : public graph_core {
 
   // ---- For the core ----
 
-  void copy_key(void* to, const void* key) const override { new (to) Key(key_from(key)); }
   [[nodiscard]] void* boxed(const void* key) const override { return new Key(key_from(key)); }
   void drop_box(void* box) const noexcept override { delete static_cast<Key*>(box); }
   [[nodiscard]] bool are_same(const void* key, const void* other) const override {

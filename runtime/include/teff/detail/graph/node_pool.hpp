@@ -39,12 +39,8 @@ class node_exchange {
   // Takes a chain of `batch` nodes or more back. Returns false, and takes nothing, if another worker uses the
   // exchange.
   [[nodiscard]] bool give(free_node* chain) noexcept;
-  // The same for any chain. Throws std::bad_alloc.
-  void put(free_node* chain);
 
  private:
-  void reserve_batch();
-
   const std::size_t bytes_;
   const std::align_val_t alignment_;
   std::mutex mutex_;

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <teff/detail/loops/indices.hpp>
+#include <teff/detail/platform/ranges.hpp>
 #include <teff/named.hpp>
 
 #include <concepts>
 #include <functional>
 #include <iterator>
-#include <ranges>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -50,8 +50,22 @@ concept body_of_subranges =
 // The arguments of a loop's body: the first of these that it accepts. One iteration; both bounds of a part of
 // the loop; such a part as a span, or as a subrange.
 template <class Body, class Index>
-concept loop_body = body_of_iterations<Body, Index> || body_of_bounds<Body, Index> ||
-                    body_of_spans<Body, Index> || body_of_subranges<Body, Index>;
+concept takes_a_part =
+    body_of_bounds<Body, Index> || body_of_spans<Body, Index> || body_of_subranges<Body, Index>;
+template <class Body, class Index>
+concept loop_body = body_of_iterations<Body, Index> || takes_a_part<Body, Index>;
+
+// Calls it with a part of the loop.
+template <class Index, takes_a_part<Index> Body>
+decltype(auto) call_with_part(Body& body, Index first, Index last) {
+  if constexpr (body_of_bounds<Body, Index>) {
+    return std::invoke(body, first, last);
+  } else if constexpr (body_of_spans<Body, Index>) {
+    return std::invoke(body, span_at<Index>(first, last));
+  } else {
+    return std::invoke(body, std::ranges::subrange<Index>(first, last));
+  }
+}
 
 // A trivially copyable body of a few words is run from a copy that no other code can see. So its captures
 // stay in registers, also where its iterations write memory. A body that is callable as a constant behaves
@@ -80,12 +94,8 @@ struct blocks_of {
   [[nodiscard]] blocks_of piece() const noexcept { return *this; }
 
   void operator()(Index first, Index last) const {
-    if constexpr (body_of_bounds<Body, Index>) {
-      std::invoke(body, first, last);
-    } else if constexpr (body_of_spans<Body, Index>) {
-      std::invoke(body, span_at<Index>(first, last));
-    } else if constexpr (body_of_subranges<Body, Index>) {
-      std::invoke(body, std::ranges::subrange<Index>(first, last));
+    if constexpr (takes_a_part<Body, Index>) {
+      call_with_part(body, first, last);
     } else {
       using iteration = typename iteration_of<Index>::type;
       body_at_hand<Body, iteration> at_hand = body;

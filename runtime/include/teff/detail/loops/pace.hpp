@@ -2,6 +2,7 @@
 // they take half a microsecond, and up to eight times as long in a long loop.
 #pragma once
 
+#include <teff/detail/scheduler/local_deque.hpp>
 #include <teff/detail/scheduler/processor_clock.hpp>
 
 #include <algorithm>
@@ -130,6 +131,12 @@ class loop_pace {
   // Whether they are worth the wake of a sleeper besides.
   [[nodiscard]] bool pays_a_wake(std::uint64_t left) const noexcept {
     return given_ || static_cast<double>(left) >= blocks_worth_a_wake * pace_;
+  }
+
+  // Whether another worker wants a share of the `left` iterations, and they are worth one.
+  [[nodiscard]] bool wants_a_share(std::uint64_t left) const noexcept {
+    return self.asked() && self.asked_to_share() && pays(left) &&
+           (pays_a_wake(left) || shares_without_wake());
   }
 
   // Whether an iteration is worth a steal by itself. An iteration that was never measured may be.

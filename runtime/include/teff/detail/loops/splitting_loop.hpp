@@ -44,7 +44,7 @@ class splitting_loop {
   void run_blocks(Piece& piece, Index first, Index last, loop_pace<> pace) {
     const std::uint64_t all = loop_distance(first, last);
     std::uint64_t left = all;
-    while (!wants_a_share(pace, left)) [[likely]] {
+    while (!pace.wants_a_share(left)) [[likely]] {
       const auto block = std::min(left, pace.block_after(all - left));
       const Index next = loop_advance(first, block);
       if constexpr (std::same_as<decltype(piece(first, next)), bool>) {
@@ -61,11 +61,6 @@ class splitting_loop {
     }
     pace.tell(pace_);
     split(piece, first, last, pace);
-  }
-
-  static bool wants_a_share(const loop_pace<>& pace, std::uint64_t left) noexcept {
-    return self.asked() && self.asked_to_share() && pace.pays(left) &&
-           (pace.pays_a_wake(left) || shares_without_wake());
   }
 
   // Not gnu::cold: half of the loop is compiled into it, which would not be vectorised then.

@@ -58,22 +58,13 @@ class counted_pace {
     pace_.look(since_look_);
     since_look_ = 0;
   }
-  // Whether another worker wants a share, and `left` iterations are worth one.
-  [[nodiscard]] bool wants_a_share(std::uint64_t left) const noexcept {
-    return self.asked() && self.asked_to_share() && pace_.pays(left) &&
-           (pace_.pays_a_wake(left) || shares_without_wake());
-  }
+  [[nodiscard]] bool wants_a_share(std::uint64_t left) const noexcept { return pace_.wants_a_share(left); }
   void tell(remembered_pace& remembered) const noexcept { pace_.tell(remembered); }
 
  private:
   loop_pace<> pace_;
   std::int64_t since_look_ = 0;
 };
-
-// Whether a map is called with a part of the loop, and makes a block's value by itself.
-template <class Map, class Index>
-concept maps_a_part =
-    body_of_bounds<Map, Index> || body_of_spans<Map, Index> || body_of_subranges<Map, Index>;
 
 // map(i) for each i, combined: within a block in order, and then by a tree over the blocks.
 template <class T, loop_index Index, class Map, class Combine>
@@ -97,9 +88,10 @@ class tree_reduction {
   }
 
  private:
-  // Several sums side by side: a compiler may not do so by itself where the order shows in the last bit.
+  // Several sums side by side: a compiler may not do so by itself where the order shows in the last bit. A
+  // map of parts makes a block's value by itself.
   static constexpr bool has_lanes =
-      std::is_arithmetic_v<T> && commutes<std::remove_const_t<Combine>> && !maps_a_part<Map, Index>;
+      std::is_arithmetic_v<T> && commutes<std::remove_const_t<Combine>> && !takes_a_part<Map, Index>;
   using lane = std::uint8_t;  // fits every index
   static constexpr lane lanes = 16;
 
@@ -160,12 +152,8 @@ class tree_reduction {
   }
 
   T block(Index first, std::uint64_t count) {
-    if constexpr (body_of_bounds<Map, Index>) {
-      return std::invoke(map_, first, loop_advance(first, count));
-    } else if constexpr (body_of_spans<Map, Index>) {
-      return std::invoke(map_, span_at<Index>(first, loop_advance(first, count)));
-    } else if constexpr (body_of_subranges<Map, Index>) {
-      return std::invoke(map_, std::ranges::subrange<Index>(first, loop_advance(first, count)));
+    if constexpr (takes_a_part<Map, Index>) {
+      return call_with_part(map_, first, loop_advance(first, count));
     } else {
       body_at_hand<Map, typename iteration_of<Index>::type> map = map_;
       return fold(map, first, loop_advance(first, count));
@@ -179,7 +167,7 @@ class tree_reduction {
       if (loop_distance(first, last) >= 2 * lanes) return fold_in_lanes(map, combine, first, last);
     }
     T sum = value(map, first);
-    for (++first; is_before(first, last); ++first) {
+    for (++first; first != last; ++first) {
       sum = std::invoke(combine, std::move(sum), value(map, first));
     }
     return sum;
@@ -191,14 +179,6 @@ class tree_reduction {
       return std::invoke(map, i);
     } else {
       return std::invoke(map, static_cast<typename iteration_of<At>::type>(*i));
-    }
-  }
-  template <class At>
-  static bool is_before(At i, At last) noexcept {
-    if constexpr (std::integral<At>) {
-      return i < last;
-    } else {
-      return i != last;
     }
   }
 

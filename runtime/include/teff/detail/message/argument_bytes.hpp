@@ -16,28 +16,20 @@ inline constexpr std::size_t argument_alignment = 16;
   return (at + alignment - 1) / alignment * alignment;
 }
 
-// Counts the bytes that arguments take.
-class byte_count {
- public:
-  void put(const void* /*from*/, std::size_t size) noexcept { at_ += size; }
-  void align(std::size_t alignment) noexcept { at_ = aligned_up(at_, alignment); }
-  [[nodiscard]] std::size_t size() const noexcept { return at_; }
-
- private:
-  std::size_t at_ = 0;
-};
-
-// Writes arguments to memory of as many bytes as byte_count has counted.
+// Writes arguments to memory; without memory, only counts their bytes.
 class byte_writer {
  public:
-  explicit byte_writer(std::byte* to) noexcept : to_(to) {}
+  explicit byte_writer(std::byte* to = nullptr) noexcept : to_(to) {}
   void put(const void* from, std::size_t size) noexcept {
-    if (size != 0) std::memcpy(to_ + at_, from, size);
+    if (to_ != nullptr && size != 0) std::memcpy(to_ + at_, from, size);
     at_ += size;
   }
   void align(std::size_t alignment) noexcept {
-    for (const auto end = aligned_up(at_, alignment); at_ < end; ++at_) to_[at_] = std::byte{0};
+    const auto gap = aligned_up(at_, alignment) - at_;
+    if (to_ != nullptr) std::memset(to_ + at_, 0, gap);
+    at_ += gap;
   }
+  [[nodiscard]] std::size_t size() const noexcept { return at_; }
 
  private:
   std::byte* to_;

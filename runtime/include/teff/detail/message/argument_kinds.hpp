@@ -3,6 +3,7 @@
 
 #include <teff/detail/graph/fields.hpp>
 #include <teff/detail/message/argument_bytes.hpp>
+#include <teff/detail/platform/ranges.hpp>
 
 #include <array>
 #include <concepts>
@@ -10,7 +11,6 @@
 #include <functional>
 #include <initializer_list>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,28 +36,20 @@ inline constexpr bool is_view<std::span<Element, extent>> = true;
 template <class Character, class Traits>
 inline constexpr bool is_view<std::basic_string_view<Character, Traits>> = true;
 
-template <class T>
-inline constexpr bool is_optional = false;
-template <class T>
-inline constexpr bool is_optional<std::optional<T>> = true;
+// Whether T is a std::optional, a std::variant, ...
+template <class T, template <class...> class Of>
+inline constexpr bool is_a = false;
+template <template <class...> class Of, class... Each>
+inline constexpr bool is_a<Of<Each...>, Of> = true;
 
-template <class T>
-inline constexpr bool is_variant = false;
-template <class... Each>
-inline constexpr bool is_variant<std::variant<Each...>> = true;
-
-template <class T>
-inline constexpr bool is_parts = false;  // taken apart by std::get
-template <class First, class Second>
-inline constexpr bool is_parts<std::pair<First, Second>> = true;
-template <class... Parts>
-inline constexpr bool is_parts<std::tuple<Parts...>> = true;
-template <class Part, std::size_t size>
-inline constexpr bool is_parts<std::array<Part, size>> = true;
 template <class T>
 inline constexpr bool is_array = false;
 template <class Part, std::size_t size>
-inline constexpr bool is_array<std::array<Part, size>> = size != 0;
+inline constexpr bool is_array<std::array<Part, size>> = true;
+
+template <class T>
+inline constexpr bool is_parts =  // taken apart by std::get
+    is_a<T, std::pair> || is_a<T, std::tuple> || is_array<T>;
 
 // Addresses mean nothing on another rank.
 template <class T>
@@ -70,13 +62,10 @@ inline constexpr bool is_address<std::initializer_list<T>> = true;
 
 // A type with two values; any other byte is no value of it.
 template <class T>
-consteval bool is_boolean() {
-  if constexpr (std::is_enum_v<T>) {
-    return std::same_as<std::underlying_type_t<T>, bool>;
-  } else {
-    return std::same_as<T, bool>;
-  }
-}
+inline constexpr bool is_boolean = std::same_as<T, bool>;
+template <class T>
+  requires std::is_enum_v<T>
+inline constexpr bool is_boolean<T> = std::same_as<std::underlying_type_t<T>, bool>;
 
 template <class T>
 consteval bool is_plain();
@@ -86,19 +75,14 @@ inline constexpr bool all_plain = false;
 template <class... Fields>
 inline constexpr bool all_plain<std::tuple<Fields...>> = (is_plain<Fields>() && ...);
 
-template <class T>
-consteval bool has_bytes_of_its_own() {
-  return !is_view<T> && !is_optional<T> && !is_variant<T> && !is_parts<T> && !is_address<T> &&
-         !is_boolean<T>();
-}
-
 // A type that travels by its bytes, since any bytes are a value of it.
 template <class T>
 consteval bool is_plain() {
   if constexpr (is_array<T>) {
-    return is_plain<typename T::value_type>();
-  } else if constexpr (has_message_parts<T> || !std::is_trivially_copyable_v<T> ||
-                       !has_bytes_of_its_own<T>()) {
+    return std::tuple_size_v<T> != 0 && is_plain<typename T::value_type>();
+  } else if constexpr (has_message_parts<T> || !std::is_trivially_copyable_v<T> || is_view<T> ||
+                       is_a<T, std::optional> || is_a<T, std::variant> || is_parts<T> || is_address<T> ||
+                       is_boolean<T>) {
     return false;
   } else if constexpr (std::is_class_v<T> && with_fields<T>) {
     return all_plain<decltype(fields_of(std::declval<const T&>()))>;

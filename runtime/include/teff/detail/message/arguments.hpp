@@ -6,6 +6,7 @@
 #pragma once
 
 #include <teff/detail/message/argument_kinds.hpp>
+#include <teff/detail/platform/ranges.hpp>
 
 #include <array>
 #include <bit>
@@ -13,7 +14,6 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <ranges>
 #include <span>
 #include <string_view>
 #include <tuple>
@@ -23,22 +23,13 @@
 
 namespace teff::detail {
 
-// ---- To bytes: `Bytes` is a byte_count or a byte_writer ----
+// ---- To bytes ----
 
-template <class T, class Bytes>
-void put(Bytes& to, const T& value);
+template <class T>
+void put(byte_writer& to, const T& value);
 
-template <class Bytes, class Elements>
-void put_elements(Bytes& to, const Elements& elements) {
-  using element = std::ranges::range_value_t<Elements>;
-  const auto count = static_cast<std::uint64_t>(std::ranges::size(elements));
-  to.put(&count, sizeof count);
-  to.align(alignof(element));
-  to.put(std::ranges::data(elements), static_cast<std::size_t>(count) * sizeof(element));
-}
-
-template <class Bytes, class... Parts>
-void put_parts(Bytes& to, const Parts&... parts) {
+template <class... Parts>
+void put_parts(byte_writer& to, const Parts&... parts) {
   if constexpr (sizeof...(parts) == 0) {
     to.put("", 1);
   } else {
@@ -46,19 +37,25 @@ void put_parts(Bytes& to, const Parts&... parts) {
   }
 }
 
-template <class Bytes, class T>
-void put_each(Bytes& to, const T& all) {
+// Their number, then the elements.
+template <class T>
+void put_elements(byte_writer& to, const T& all) {
+  using element = std::ranges::range_value_t<T>;
   const auto count = static_cast<std::uint64_t>(std::ranges::size(all));
   to.put(&count, sizeof count);
-  for (const std::ranges::range_value_t<T>& each : all) put(to, each);
+  if constexpr (plain_elements<T>) {
+    to.align(alignof(element));
+    to.put(std::ranges::data(all), static_cast<std::size_t>(count) * sizeof(element));
+  } else {
+    for (const element& each : all) put(to, each);
+  }
 }
 
 // Whether put() can write a T. It checks the parts of a T when it comes to them.
 template <class T>
 inline constexpr bool can_travel =
-    has_message_parts<T> ||
-    (!is_address<T> && (plain<T> || is_boolean<T>() || is_parts<T> || is_optional<T> || is_variant<T> ||
-                        plain_elements<T> || (!is_view<T> && (growing<T> || keyed<T> || with_fields<T>))));
+    has_message_parts<T> || plain<T> || is_boolean<T> || is_parts<T> || is_a<T, std::optional> ||
+    is_a<T, std::variant> || plain_elements<T> || growing<T> || keyed<T> || with_fields<T>;
 
 // Refuses at compile time a type that can not be an argument.
 template <class T>
@@ -74,35 +71,28 @@ constexpr void expect_to_travel() {
                 "it (message.hpp)");
 }
 
-template <class T, class Bytes>
-void put(Bytes& to, const T& value) {
-  constexpr auto part_by_part = [](Bytes& bytes, const auto& parts) {
+template <class T>
+void put(byte_writer& to, const T& value) {
+  constexpr auto part_by_part = [](byte_writer& bytes, const auto& parts) {
     std::apply([&](const auto&... each) { put_parts(bytes, each...); }, parts);
   };
+  expect_to_travel<T>();
   if constexpr (has_message_parts<T>) {
     part_by_part(to, message_parts<T>::of(value));
-  } else if constexpr (plain<T> || is_boolean<T>()) {
+  } else if constexpr (plain<T> || is_boolean<T>) {
     to.put(std::addressof(value), sizeof value);
-  } else if constexpr (is_address<T>) {
-    expect_to_travel<T>();
   } else if constexpr (is_parts<T>) {
     part_by_part(to, value);
-  } else if constexpr (is_optional<T>) {
+  } else if constexpr (is_a<T, std::optional>) {
     put(to, value.has_value());
     if (value.has_value()) put(to, *value);
-  } else if constexpr (is_variant<T>) {
+  } else if constexpr (is_a<T, std::variant>) {
     put(to, static_cast<std::uint32_t>(value.index()));
     std::visit([&](const auto& held) { put(to, held); }, value);
-  } else if constexpr (plain_elements<T>) {
+  } else if constexpr (plain_elements<T> || growing<T> || keyed<T>) {
     put_elements(to, value);
-  } else if constexpr (is_view<T>) {
-    expect_to_travel<T>();
-  } else if constexpr (growing<T> || keyed<T>) {
-    put_each(to, value);
   } else if constexpr (with_fields<T>) {
     visit_fields(value, [&](const auto&... fields) { put_parts(to, fields...); });
-  } else {
-    expect_to_travel<T>();
   }
 }
 
@@ -111,63 +101,28 @@ void put(Bytes& to, const T& value) {
 template <class T>
 T take(byte_reader& from);
 
-// Braces: the parts are taken in their order.
-template <class Made, class... Parts>
-Made take_parts(byte_reader& from) {
-  if constexpr (sizeof...(Parts) == 0) {
-    from.take(1);
-    return Made{};
-  } else {
-    return Made{take<Parts>(from)...};
-  }
+// Takes the parts that a tuple of type Parts would have. Braces: in their order.
+template <class T, class Parts = T>
+T take_parts(byte_reader& from) {
+  return [&]<std::size_t... i>(std::index_sequence<i...>) {
+    if constexpr (sizeof...(i) == 0) {
+      from.take(1);
+      return T{};
+    } else {
+      return T{take<std::tuple_element_t<i, Parts>>(from)...};
+    }
+  }(std::make_index_sequence<std::tuple_size_v<Parts>>{});
 }
 
-template <class T>
-struct made_of_parts;
-template <class First, class Second>
-struct made_of_parts<std::pair<First, Second>> {
-  static std::pair<First, Second> take_from(byte_reader& from) {
-    return take_parts<std::pair<First, Second>, First, Second>(from);
+// The alternative of this index, which is not below i.
+template <class Variant, std::size_t i = 0>
+Variant take_variant(byte_reader& from, std::uint32_t index) {
+  if constexpr (i == std::variant_size_v<Variant>) {
+    byte_reader::refuse("name an alternative that a variant does not have");
+  } else {
+    if (index != i) return take_variant<Variant, i + 1>(from, index);
+    return Variant(std::in_place_index<i>, take<std::variant_alternative_t<i, Variant>>(from));
   }
-};
-template <class... Parts>
-struct made_of_parts<std::tuple<Parts...>> {
-  static std::tuple<Parts...> take_from(byte_reader& from) {
-    return take_parts<std::tuple<Parts...>, Parts...>(from);
-  }
-};
-template <class Part, std::size_t size>
-struct made_of_parts<std::array<Part, size>> {
-  static std::array<Part, size> take_from(byte_reader& from) {
-    return [&]<std::size_t... i>(std::index_sequence<i...>) {
-      if constexpr (size == 0) {
-        from.take(1);
-        return std::array<Part, 0>{};
-      } else {
-        return std::array<Part, size>{{(static_cast<void>(i), take<Part>(from))...}};
-      }
-    }(std::make_index_sequence<size>{});
-  }
-};
-
-template <class Structure, class Fields>
-struct made_of_fields;
-template <class Structure, class... Fields>
-struct made_of_fields<Structure, std::tuple<Fields...>> {
-  static Structure take_from(byte_reader& from) { return Structure{take<Fields>(from)...}; }
-};
-
-template <class Variant>
-Variant take_variant(byte_reader& from) {
-  const auto index = from.take_number<std::uint32_t>();
-  return [&]<std::size_t... i>(std::index_sequence<i...>) -> Variant {
-    using maker = Variant (*)(byte_reader&);
-    static constexpr maker makers[] = {[](byte_reader& bytes) {
-      return Variant(std::in_place_index<i>, take<std::variant_alternative_t<i, Variant>>(bytes));
-    }...};
-    if (index >= sizeof...(i)) byte_reader::refuse("name an alternative that a variant does not have");
-    return makers[index](from);
-  }(std::make_index_sequence<std::variant_size_v<Variant>>{});
 }
 
 template <class T>
@@ -208,14 +163,6 @@ T take_each(byte_reader& from) {
 }
 
 template <class T>
-bool take_boolean(byte_reader& from) {
-  static_assert(sizeof(T) == 1);
-  const auto byte = from.take_number<unsigned char>();
-  if (byte > 1) byte_reader::refuse("have a bool that is neither true nor false");
-  return byte != 0;
-}
-
-template <class T>
 T take(byte_reader& from) {
   if constexpr (has_message_parts<T>) {
     using parts = std::remove_cvref_t<decltype(message_parts<T>::of(std::declval<const T&>()))>;
@@ -226,14 +173,17 @@ T take(byte_reader& from) {
     std::array<std::byte, sizeof(T)> bytes;
     std::memcpy(bytes.data(), from.take(sizeof(T)), sizeof(T));
     return std::bit_cast<T>(bytes);
-  } else if constexpr (is_boolean<T>()) {
-    return static_cast<T>(take_boolean<T>(from));
+  } else if constexpr (is_boolean<T>) {
+    static_assert(sizeof(T) == 1);
+    const auto byte = from.take_number<unsigned char>();
+    if (byte > 1) byte_reader::refuse("have a bool that is neither true nor false");
+    return static_cast<T>(byte != 0);
   } else if constexpr (is_parts<T>) {
-    return made_of_parts<T>::take_from(from);
-  } else if constexpr (is_optional<T>) {
+    return take_parts<T>(from);
+  } else if constexpr (is_a<T, std::optional>) {
     return take<bool>(from) ? T(take<typename T::value_type>(from)) : T();
-  } else if constexpr (is_variant<T>) {
-    return take_variant<T>(from);
+  } else if constexpr (is_a<T, std::variant>) {
+    return take_variant<T>(from, from.take_number<std::uint32_t>());
   } else if constexpr (is_view<T>) {
     return take_view<T>(from);
   } else if constexpr (plain_elements<T>) {
@@ -242,25 +192,41 @@ T take(byte_reader& from) {
   } else if constexpr (growing<T> || keyed<T>) {
     return take_each<T>(from);
   } else if constexpr (with_fields<T>) {
-    return made_of_fields<T, decltype(fields_of(std::declval<const T&>()))>::take_from(from);
+    return take_parts<T, decltype(fields_of(std::declval<const T&>()))>(from);
   }
 }
 
 // ---- All arguments of one message ----
 
+// The arguments of a message that is sent: their size in bytes, and how to write them.
+struct outgoing_arguments {
+  std::size_t size;
+  void (*write)(const void* of, std::byte* to);
+  const void* of;
+};
 template <class... Arguments>
-[[nodiscard]] std::size_t bytes_of(const Arguments&... arguments) {
-  byte_count count;
-  (put<Arguments>(count, arguments), ...);
-  return count.size();
-}
+class outgoing : public outgoing_arguments {
+ public:
+  // The arguments outlive this object, which is not copied.
+  explicit outgoing(const Arguments&... arguments)
+      : outgoing_arguments{0,
+                           [](const void* of, std::byte* to) {
+                             static_cast<const outgoing*>(of)->put_into(byte_writer(to));
+                           },
+                           this},
+        all_(arguments...) {
+    size = put_into(byte_writer());
+  }
+  outgoing(const outgoing&) = delete;
+  outgoing& operator=(const outgoing&) = delete;
 
-// `to` has room for bytes_of(arguments...).
-template <class... Arguments>
-void put_arguments(std::byte* to, const Arguments&... arguments) {
-  byte_writer bytes(to);
-  (put<Arguments>(bytes, arguments), ...);
-}
+ private:
+  std::size_t put_into(byte_writer bytes) const {
+    std::apply([&](const Arguments&... each) { (put<Arguments>(bytes, each), ...); }, all_);
+    return bytes.size();
+  }
+  std::tuple<const Arguments&...> all_;
+};
 
 // Throws malformed_message. Views in the result point into `from`.
 template <class... Arguments>

@@ -87,7 +87,7 @@ class numbers_seen {
  public:
   // Returns false if the number was there.
   bool add(std::uint64_t number);
-  void clear() noexcept;
+  void clear() noexcept { last_of_.clear(); }
 
  private:
   std::map<std::uint64_t, std::uint64_t> last_of_;  // by the first of a stretch

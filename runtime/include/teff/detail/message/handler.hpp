@@ -27,21 +27,18 @@ template <class F>
 struct parameters_of {
   using type = unknown_parameters;
 };
-template <class Result, class... Parameters>
-struct parameters_of<Result (*)(Parameters...)> {
+template <class Result, bool Nothrow, class... Parameters>
+struct parameters_of<Result (*)(Parameters...) noexcept(Nothrow)> {
   using type = parameters<Parameters...>;
 };
-template <class Result, class... Parameters>
-struct parameters_of<Result (*)(Parameters...) noexcept> : parameters_of<Result (*)(Parameters...)> {};
-template <class Class, class Result, class... Parameters>
-struct parameters_of<Result (Class::*)(Parameters...)> : parameters_of<Result (*)(Parameters...)> {};
-template <class Class, class Result, class... Parameters>
-struct parameters_of<Result (Class::*)(Parameters...) const> : parameters_of<Result (*)(Parameters...)> {};
-template <class Class, class Result, class... Parameters>
-struct parameters_of<Result (Class::*)(Parameters...) noexcept> : parameters_of<Result (*)(Parameters...)> {};
-template <class Class, class Result, class... Parameters>
-struct parameters_of<Result (Class::*)(Parameters...) const noexcept>
-    : parameters_of<Result (*)(Parameters...)> {};
+template <class Class, class Result, bool Nothrow, class... Parameters>
+struct parameters_of<Result (Class::*)(Parameters...) noexcept(Nothrow)> {
+  using type = parameters<Parameters...>;
+};
+template <class Class, class Result, bool Nothrow, class... Parameters>
+struct parameters_of<Result (Class::*)(Parameters...) const noexcept(Nothrow)> {
+  using type = parameters<Parameters...>;
+};
 template <class F>
   requires requires { &F::operator(); }
 struct parameters_of<F> : parameters_of<decltype(&F::operator())> {};
@@ -74,18 +71,37 @@ std::string all_type_words() {
   return words;
 }
 
-template <class... Parameters, class F>
-registered_message make_message(parameters<Parameters...> /*of*/, bool ordered, F handler) {
+// A function of the program that takes arguments as bytes. std::function requires that it can be copied.
+template <class F, class... Parameters>
+class handler_of_bytes {
   static_assert(
       (can_receive<Parameters> && ...),
       "teff: a handler takes its arguments by value or as const&: there is nobody who would see a change");
+
+ public:
+  explicit handler_of_bytes(F function) : function_(std::make_shared<F>(std::move(function))) {}
+  // The function takes `more` behind the arguments. Throws malformed_message.
+  template <class... More>
+  decltype(auto) operator()(std::span<const std::byte> bytes, More... more) const {
+    auto all = take_arguments<argument<Parameters>...>(bytes);
+    return std::apply(
+        [&](auto&... each) -> decltype(auto) {
+          return std::invoke(*function_, static_cast<Parameters&&>(each)..., more...);
+        },
+        all);
+  }
+
+ private:
+  std::shared_ptr<F> function_;
+};
+
+template <class... Parameters, class F>
+registered_message make_message(parameters<Parameters...> /*of*/, bool ordered, F handler) {
   (expect_to_travel<argument<Parameters>>(), ...);
-  // std::function requires that the handler can be copied.
-  auto shared = std::make_shared<F>(std::move(handler));
-  return {all_type_words<argument<Parameters>...>(), ordered, [shared](std::span<const std::byte> bytes) {
-            auto all = take_arguments<argument<Parameters>...>(bytes);
+  return {all_type_words<argument<Parameters>...>(), ordered,
+          [call = handler_of_bytes<F, Parameters...>(std::move(handler))](std::span<const std::byte> bytes) {
             const traced_span span(event_kind::handler, name_of<F>());
-            std::apply([&](auto&... each) { std::invoke(*shared, static_cast<Parameters&&>(each)...); }, all);
+            call(bytes);
           }};
 }
 
@@ -118,35 +134,20 @@ struct large_parameters_of<Land, parameters<Parameters...>>
 template <class T, class... Parameters, class Land, class Arrived>
 registered_message make_large_message(parameters<Parameters...> /*of*/, Land land, Arrived arrived) {
   static_assert(
-      (can_receive<Parameters> && ...),
-      "teff: a handler takes its arguments by value or as const&: there is nobody who would see a change");
-  static_assert(
       std::is_invocable_v<Arrived&, Parameters..., std::span<T>>,
       "teff: the second function of a large message takes the arguments of the first one, with what "
       "that returns instead of the number of elements");
-  // std::function requires that both can be copied.
   auto functions = std::make_shared<large_functions>();
-  functions->land = [shared = std::make_shared<Land>(std::move(land))](std::span<const std::byte> bytes,
-                                                                       std::size_t size) {
-    auto all = take_arguments<argument<Parameters>...>(bytes);
-    const std::span<T> landed = std::apply(
-        [&](auto&... each) {
-          return std::invoke(*shared, static_cast<Parameters&&>(each)..., size / sizeof(T));
-        },
-        all);
+  functions->land = [call = handler_of_bytes<Land, Parameters...>(std::move(land))](
+                        std::span<const std::byte> bytes, std::size_t size) {
+    const std::span<T> landed = call(bytes, size / sizeof(T));
     if (landed.size_bytes() != size) refuse_landing(size / sizeof(T), landed.size());
     return std::as_writable_bytes(landed);
   };
-  functions->arrived = [shared = std::make_shared<Arrived>(std::move(arrived))](
+  functions->arrived = [call = handler_of_bytes<Arrived, Parameters...>(std::move(arrived))](
                            std::span<const std::byte> bytes, std::span<std::byte> data) {
-    auto all = take_arguments<argument<Parameters>...>(bytes);
     const traced_span span(event_kind::handler, name_of<Arrived>());
-    std::apply(
-        [&](auto&... each) {
-          std::invoke(*shared, static_cast<Parameters&&>(each)...,
-                      std::span<T>(reinterpret_cast<T*>(data.data()), data.size() / sizeof(T)));
-        },
-        all);
+    call(bytes, std::span<T>(reinterpret_cast<T*>(data.data()), data.size() / sizeof(T)));
   };
   registered_message made;
   made.arguments = "large " + all_type_words<argument<Parameters>..., T>();

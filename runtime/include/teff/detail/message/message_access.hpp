@@ -2,6 +2,8 @@
 // (src/message/message_source.hpp).
 #pragma once
 
+#include <teff/detail/message/arguments.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -34,13 +36,11 @@ struct registered_message {
 
 // Registers a message, and returns its number. Throws misuse within an epoch.
 std::uint32_t register_message(message_source& of, registered_message added);
-// Sends message `number`; fill(what, at) writes its arguments, `size` bytes. Waits for room if need be.
-void send_message(message_source& of, int to, std::uint32_t number, std::size_t size,
-                  void (*fill)(const void* what, std::byte* at), const void* what);
+// Sends message `number`. Waits for room if need be.
+void send_message(message_source& of, int to, std::uint32_t number, const outgoing_arguments& arguments);
 // The same for a large message.
 void send_large_message(message_source& of, int to, std::uint32_t number, std::span<const std::byte> data,
-                        std::function<void()> may_reuse, std::size_t size,
-                        void (*fill)(const void* what, std::byte* at), const void* what);
+                        std::function<void()> may_reuse, const outgoing_arguments& arguments);
 // Calls body(what) on a worker, and returns when the epoch has ended on all ranks. Throws what went wrong.
 void run_epoch(message_source& of, void (*body)(void* what), void* what);
 // Reasons why sending and handling leave their usual path lie in one word of the communicator, so that one

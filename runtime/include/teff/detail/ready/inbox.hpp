@@ -7,7 +7,7 @@
 namespace teff::detail {
 
 // A node is linked by its member `next`, which is free for its owner before push() and after take_all().
-template <class Node, Node* Node::* next>
+template <class Node, Node* Node::* next, template <class> class Atomic = std::atomic>
 class inbox {
  public:
   void push(Node& node) noexcept {
@@ -31,7 +31,7 @@ class inbox {
   [[nodiscard]] bool empty() const noexcept { return newest_.load(std::memory_order_seq_cst) == nullptr; }
 
  private:
-  std::atomic<Node*> newest_{nullptr};
+  Atomic<Node*> newest_{nullptr};
 };
 
 }  // namespace teff::detail

@@ -9,17 +9,26 @@
 
 namespace teff::detail {
 
-struct ready_node {
-  ready_node() noexcept {}  // so that fields of a derived task may lie in the padding
+enum class runnable_kind : std::uint8_t {
+  task,   // a ready task
+  end,    // the end of a task, which nothing holds any more
+  offer,  // a worker may take part in a worksharing task
+};
 
-  ready_node* next_in_line;  // used by the queue that holds the task; else free for its source
-  int priority;              // the highest runs first
+// What a worker of a source takes out of a queue. Its kind says how the worker runs it.
+struct runnable {
+  // A constructor, so that fields of a derived task may lie in the padding.
+  explicit runnable(runnable_kind of_kind = runnable_kind::task) noexcept : kind(of_kind) {}
+
+  runnable* next_in_line;  // used by the queue that holds it; else free for its source
+  int priority;            // the highest runs first; of a task or an offer
+  const runnable_kind kind;
 };
 
 struct ready_entry {
   int priority;
   std::uint64_t order;
-  ready_node* task;
+  runnable* task;
 };
 
 // Ready tasks that one worker alone may run. The one with the highest priority first; of equal ones, the one
@@ -27,7 +36,7 @@ struct ready_entry {
 class own_queue {
  public:
   // Throws std::bad_alloc.
-  void push(ready_node* task) {
+  void push(runnable* task) {
     if (task->priority == 0 && heap_.empty()) {
       task->next_in_line = nullptr;
       (last_ == nullptr ? first_ : last_->next_in_line) = task;
@@ -37,9 +46,9 @@ class own_queue {
     }
   }
   // The first task, or null.
-  [[nodiscard]] ready_node* pop() noexcept {
+  [[nodiscard]] runnable* pop() noexcept {
     if (first_ != nullptr) {
-      ready_node* const task = first_;
+      runnable* const task = first_;
       first_ = task->next_in_line;
       if (first_ == nullptr) last_ = nullptr;
       return task;
@@ -47,7 +56,7 @@ class own_queue {
     return heap_.empty() ? nullptr : pop_by_priority();
   }
   // What pop() would give.
-  [[nodiscard]] const ready_node* front() const noexcept {
+  [[nodiscard]] const runnable* front() const noexcept {
     if (first_ != nullptr) return first_;
     return heap_.empty() ? nullptr : heap_.front().task;
   }
@@ -57,13 +66,13 @@ class own_queue {
   static bool later(const ready_entry& a, const ready_entry& b) noexcept {
     return a.priority != b.priority ? a.priority < b.priority : a.order > b.order;
   }
-  void push_by_priority(ready_node* task);
-  [[nodiscard]] ready_node* pop_by_priority() noexcept;
-  void add_to_heap(ready_node* task);
+  void push_by_priority(runnable* task);
+  [[nodiscard]] runnable* pop_by_priority() noexcept;
+  void add_to_heap(runnable* task);
 
   // While all priorities are 0: a list, first in, first out. Else a heap.
-  ready_node* first_ = nullptr;
-  ready_node* last_ = nullptr;
+  runnable* first_ = nullptr;
+  runnable* last_ = nullptr;
   std::vector<ready_entry> heap_;
   std::uint64_t order_ = 0;
 };
@@ -76,11 +85,11 @@ class shared_heap {
   // std::bad_alloc.
   void make_room();
   // Throws std::bad_alloc.
-  void push(ready_node* task);
+  void push(runnable* task);
 
   // The task with the highest priority; of equal ones the newest, whose inputs are still near. Null if there
   // is none, or none above `rival`, where that is not null.
-  [[nodiscard]] ready_node* take(const ready_node* rival = nullptr) noexcept;
+  [[nodiscard]] runnable* take(const runnable* rival = nullptr) noexcept;
 
   // Whether take() would give one above this priority.
   [[nodiscard]] bool has_above(int priority) noexcept;

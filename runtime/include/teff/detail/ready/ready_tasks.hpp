@@ -12,7 +12,7 @@
 
 namespace teff::detail {
 
-extern template class ready_deque<ready_node>;  // src/ready/ready_tasks.cpp
+extern template class ready_deque<runnable>;  // src/ready/ready_tasks.cpp
 
 // Only the worker that owns the queues calls these functions, but for those under "For thieves".
 class ready_tasks {
@@ -20,7 +20,7 @@ class ready_tasks {
   explicit ready_tasks(unsigned worker) noexcept : random_(0x9e3779b97f4a7c15U * (worker + 1)) {}
 
   // Only this worker may run the task. Throws std::bad_alloc.
-  void push_own(ready_node* task) { own_.push(task); }
+  void push_own(runnable* task) { own_.push(task); }
   // For one more shared task: then push_shared() does not throw. Throws std::bad_alloc.
   void make_room(bool by_priority) {
     if (by_priority) [[unlikely]] {
@@ -30,7 +30,7 @@ class ready_tasks {
     }
   }
   // Any worker may run it. `by_priority`: tasks of the source have priorities. Throws std::bad_alloc.
-  void push_shared(ready_node* task, bool by_priority) {
+  void push_shared(runnable* task, bool by_priority) {
     if (by_priority) [[unlikely]] {
       shared_heap_.push(task);
     } else {
@@ -38,29 +38,29 @@ class ready_tasks {
     }
   }
   // Keeps a task that any worker might run, to be run next here. Returns the task that was kept before.
-  [[nodiscard]] ready_node* keep_next(ready_node* task) noexcept { return std::exchange(next_, task); }
+  [[nodiscard]] runnable* keep_next(runnable* task) noexcept { return std::exchange(next_, task); }
   // The task that is kept, or null.
-  [[nodiscard]] const ready_node* kept() const noexcept { return next_; }
+  [[nodiscard]] const runnable* kept() const noexcept { return next_; }
   // Whether one in the queues is to run before a kept task of this priority: of equal ones, one that this
   // worker alone may run.
   [[nodiscard]] bool has_before(int priority) noexcept {
-    const ready_node* const own = own_.front();
+    const runnable* const own = own_.front();
     return (own != nullptr && own->priority >= priority) || shared_heap_.has_above(priority);
   }
 
   // The task to run next, or null: then this worker has none. `look_for_more()` is called before a choice by
   // priority: there may be a higher one that is not in any queue yet. It may push tasks and keep one.
   template <class LookForMore>
-  [[nodiscard]] ready_node* take(LookForMore look_for_more) noexcept {
+  [[nodiscard]] runnable* take(LookForMore look_for_more) noexcept {
     if (next_ != nullptr) return std::exchange(next_, nullptr);
     if (!shared_heap_.empty()) [[unlikely]] {
       look_for_more();
       if (next_ == nullptr || has_before(next_->priority))
-        if (ready_node* const task = take_by_priority()) return task;
+        if (runnable* const task = take_by_priority()) return task;
       return std::exchange(next_, nullptr);  // a thief may have taken the task that was to run before
     }
-    if (ready_node* const task = own_.pop()) return task;
-    if (ready_node* const task = shared_.take()) {
+    if (runnable* const task = own_.pop()) return task;
+    if (runnable* const task = shared_.take()) {
       ++shared_taken_;
       return task;
     }
@@ -68,12 +68,12 @@ class ready_tasks {
   }
 
   // Of the tasks that no other worker may take, the one to run next, or null.
-  [[nodiscard]] ready_node* take_own() noexcept {
+  [[nodiscard]] runnable* take_own() noexcept {
     return next_ != nullptr ? std::exchange(next_, nullptr) : own_.pop();
   }
 
   // The first of these that lies in the queue, or null. Any thread that is in the worker's place.
-  [[nodiscard]] ready_node* take_queued() noexcept { return own_.pop(); }
+  [[nodiscard]] runnable* take_queued() noexcept { return own_.pop(); }
 
   // Whether this worker has tasks that it alone may run.
   [[nodiscard]] bool has_own() const noexcept { return !own_.empty(); }
@@ -87,22 +87,22 @@ class ready_tasks {
 
   // A shared task: the one with the highest priority, or else the oldest. Null if there is none or another
   // thief was quicker.
-  [[nodiscard]] ready_node* steal() noexcept {
-    ready_node* const task = shared_.steal();
+  [[nodiscard]] runnable* steal() noexcept {
+    runnable* const task = shared_.steal();
     return task != nullptr ? task : shared_heap_.take();
   }
   [[nodiscard]] bool sees_shared() const noexcept { return !shared_.empty() || !shared_heap_.empty(); }
 
  private:
   friend class ready_group;  // steals for this worker
-  [[nodiscard]] ready_node* take_by_priority() noexcept;
+  [[nodiscard]] runnable* take_by_priority() noexcept;
 
   own_queue own_;
-  ready_node* next_ = nullptr;
+  runnable* next_ = nullptr;
   std::uint64_t shared_taken_ = 0;
   std::uint64_t random_;
-  ready_deque<ready_node> shared_;  // for tasks without priorities
-  shared_heap shared_heap_;         // for tasks with priorities
+  ready_deque<runnable> shared_;  // for tasks without priorities
+  shared_heap shared_heap_;       // for tasks with priorities
 };
 
 // The ready tasks of a source on all workers, from which a worker that has none steals.
@@ -115,7 +115,7 @@ class ready_group {
 
   // Steals a shared task for the worker of `thief`, trying all workers from a random one on. Null if there is
   // none, or other thieves were quicker.
-  [[nodiscard]] ready_node* steal(ready_tasks& thief) noexcept;
+  [[nodiscard]] runnable* steal(ready_tasks& thief) noexcept;
 
   // Whether steal() would find a task.
   [[nodiscard]] bool sees_shared() const noexcept;

@@ -4,7 +4,7 @@
 
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/keyed_graph.hpp>
-#include <teff/detail/replay/observed_here.hpp>
+#include <teff/detail/replay/compared_body.hpp>
 #include <teff/detail/replay/recorded_run.hpp>
 #include <teff/detail/replay/replay_plan.hpp>
 #include <teff/detail/scheduler/release_observer.hpp>
@@ -48,7 +48,7 @@ class graph_recorder {
     struct any_key final : release_observer<Key> {
       bool passes_on(const Key&) override { return true; }
     } anything;
-    const observed_here here({&graph_, static_cast<release_observer<Key>*>(&anything)});
+    const within body(graph_, static_cast<release_observer<Key>*>(&anything));
     start();
   }
 
@@ -61,7 +61,8 @@ class graph_recorder {
     std::vector<replay_edge> edges;
     std::vector<std::uint32_t> tasks;
     for (std::uint32_t worker = 0; worker < logs_.size(); ++worker) {
-      for (const auto& [task, key] : logs_[worker].edges) {
+      const auto& log = logs_[worker];
+      const auto add_edge = [&](std::uint32_t task, const Key& key) {
         const std::optional<Key> follows = next_(key);
         const auto found = places.find(follows ? *follows : key);
         if (found == places.end() && !follows)
@@ -71,59 +72,41 @@ class graph_recorder {
           throw_error(not_replayable("teff::record: " + key_text(key) + " stands for " + key_text(*follows) +
                                      " of the next iteration, which did not run in this one"));
         edges.push_back({{worker, task}, found->second, follows.has_value()});
+      };
+      tasks.push_back(static_cast<std::uint32_t>(log.tasks.size()));
+      for (std::uint32_t task = 0; task < tasks.back(); ++task) {
+        for (const Key& key : log.fulfilled[task]) add_edge(task, key);
+        flags[worker].push_back(flag_of(log.tasks[task]));
       }
-      tasks.push_back(static_cast<std::uint32_t>(logs_[worker].tasks.size()));
-      for (const Key& key : logs_[worker].tasks) flags[worker].push_back(flag_of(key));
     }
     return {tasks, edges, overlap, flags};
   }
   // Of the workers that ran tasks.
   [[nodiscard]] std::vector<recorded_list<Key>> take_lists() {
-    std::vector<recorded_list<Key>> lists;
-    for (auto& each : logs_) {
-      if (each.tasks.empty()) continue;
-      auto& list = lists.emplace_back();
-      list.tasks = std::move(each.tasks);
-      list.fulfilled_end.resize(list.tasks.size());
-      // If a task ran within another one, its edges lie among the edges of that task.
-      std::vector<std::uint32_t> tasks;
-      for (const auto& fulfilled : each.edges) tasks.push_back(fulfilled.task);
-      for (const std::size_t at : in_order(tasks)) {
-        list.fulfilled.push_back(each.edges[at].key);
-        ++list.fulfilled_end[tasks[at]];
-      }
-      for (std::size_t i = 1; i < list.fulfilled_end.size(); ++i)
-        list.fulfilled_end[i] += list.fulfilled_end[i - 1];
-    }
-    return lists;
+    std::erase_if(logs_, [](const auto& each) { return each.tasks.empty(); });
+    return std::move(logs_);
   }
 
  private:
-  struct edge {
-    std::uint32_t task;
-    Key key;
-  };
-  struct alignas(128) log {  // written by its worker
-    std::vector<Key> tasks;
-    std::vector<edge> edges;
-  };
   struct running_body final : release_observer<Key> {
-    running_body(log& its_log, Next& its_next, const Key& key)
-        : kept(its_log), next(its_next), task(static_cast<std::uint32_t>(its_log.tasks.size())) {
+    running_body(recorded_list<Key>& its_log, Next& its_next, const Key& key)
+        : kept(its_log), next(its_next), task(its_log.tasks.size()) {
       kept.tasks.push_back(key);
+      kept.fulfilled.emplace_back();
     }
+    // Other tasks may run within this one, and be added to the log meanwhile.
     bool passes_on(const Key& key) override {
-      kept.edges.push_back({task, key});
+      kept.fulfilled[task].push_back(key);
       return !std::optional<Key>(next(key));
     }
-    log& kept;
+    recorded_list<Key>& kept;
     Next& next;
-    std::uint32_t task;
+    std::size_t task;
   };
 
   void run(const Key& key) {
     running_body observer(logs_[here().index], next_, key);
-    const observed_here here({&graph_, static_cast<release_observer<Key>*>(&observer)});
+    const within body(graph_, static_cast<release_observer<Key>*>(&observer));
     body_(std::addressof(key));
   }
 
@@ -142,7 +125,7 @@ class graph_recorder {
 
   graph& graph_;
   Next& next_;
-  std::vector<log> logs_;
+  std::vector<recorded_list<Key>> logs_;
   function_of<void> body_;
 };
 

@@ -3,7 +3,7 @@
 
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/keyed_graph.hpp>
-#include <teff/detail/replay/observed_here.hpp>
+#include <teff/detail/replay/compared_body.hpp>
 #include <teff/detail/replay/replay_core.hpp>
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
@@ -18,10 +18,9 @@ namespace teff::detail {
 
 // The tasks of one worker in the order in which they began, and the keys that each of them fulfilled.
 template <class Key>
-struct recorded_list {
+struct alignas(128) recorded_list {  // while it is recorded, its worker writes it
   std::vector<Key> tasks;
-  std::vector<Key> fulfilled;
-  std::vector<std::uint32_t> fulfilled_end;  // of each task; they begin where those before it end
+  std::vector<std::vector<Key>> fulfilled;
 };
 
 template <class Key, class Hash>
@@ -36,40 +35,32 @@ struct recorded_run {
   template <class Step, class TracedStep>
   void run(std::uint64_t times, Step step, TracedStep traced) {
     if (times == 0) return;
-    struct {
-      recorded_run& all;
-      std::uint64_t times;
-      Step& step;
-      TracedStep& traced;
-    } what{*this, times, step, traced};
-    using context = decltype(what);
     graph->expect_runtime("teff::recording::replay");
     expect_own_process(graph->runtime());
     const sole_observer sole(graph->being_observed, "teff::recording::replay");
-    core.replay({&what, [](void* given, std::size_t part) noexcept {
-                   const auto& me = *static_cast<context*>(given);
-                   catch_all(
-                       [&] {
-                         if (ring_here() == nullptr) [[likely]] {
-                           run_part(me.all, part, me.times, me.step);
-                         } else {
-                           const traced_span span(event_kind::run, "replay");
-                           run_part(me.all, part, me.times, me.traced);
-                         }
-                       },
-                       [&] { me.all.core.fail(std::current_exception()); });
-                 }});
+    const auto run_any = [&](std::size_t part) {
+      catch_all(
+          [&] {
+            if (ring_here() == nullptr) [[likely]] {
+              run_part(part, times, step);
+            } else {
+              const traced_span span(event_kind::run, "replay");
+              run_part(part, times, traced);
+            }
+          },
+          [&] { core.fail(std::current_exception()); });
+    };
+    core.replay(replay_core::part_runner(run_any));
   }
 
  private:
   template <class Step>
-  static void run_part(recorded_run& all, std::size_t own, std::uint64_t times, Step& step) {
-    const observed_here nobody({});
-    run_replay_part(
-        all.core, own, times,
-        [&, in_order = all.lists.data()](std::size_t list, std::size_t task, const std::uint64_t i) {
-          step(in_order[list], task, i);
-        });
+  void run_part(std::size_t own, std::uint64_t times, Step& step) {
+    const within replay;
+    run_replay_part(core, own, times,
+                    [&, in_order = lists.data()](std::size_t list, std::size_t task, const std::uint64_t i) {
+                      step(in_order[list], task, i);
+                    });
   }
 };
 

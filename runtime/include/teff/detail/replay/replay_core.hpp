@@ -24,10 +24,17 @@ class replay_core {
   replay_core(const replay_core&) = delete;
   replay_core& operator=(const replay_core&) = delete;
 
-  // The function that the worker of a part calls: it runs the iterations from 1 on.
+  // The function that the worker of a part calls: it runs the iterations from 1 on, and does not throw. It
+  // outlives the replay.
   struct part_runner {
-    void* what;
-    void (*run)(void* what, std::size_t part) noexcept;
+    part_runner() = default;
+    template <class Run>
+    explicit part_runner(const Run& run_part) noexcept
+        : what(&run_part), run([](const void* function, std::size_t part) noexcept {
+            (*static_cast<const Run*>(function))(part);
+          }) {}
+    const void* what = nullptr;
+    void (*run)(const void* what, std::size_t part) noexcept = nullptr;
   };
   // Runs the parts; then throws what they failed with. One call at a time. Throws misuse where
   // it would wait for ever, as in the middle of a replay; runtime_was_shut_down.
@@ -69,7 +76,6 @@ class replay_core {
   const bool is_bound_;
   std::vector<replay_list<>> lists_;  // of the parts
   std::vector<part_job> jobs_;
-  std::vector<unsigned> workers_;  // of the parts
   own_gang gang_;
   // The replay in progress.
   part_runner runner_{};

@@ -45,9 +45,6 @@ struct replay_edge {
   bool into_next_iteration;
 };
 
-// The indices of these tasks, in the order of the tasks; of equal ones, in the order in which they stand.
-[[nodiscard]] std::vector<std::size_t> in_order(const std::vector<std::uint32_t>& tasks);
-
 // A flag that a task waits for: until `raises` x iteration + `offset`. Iteration 0 is the recorded run.
 struct replay_wait {
   const replay_flag<>* flag;

@@ -11,7 +11,9 @@
 namespace teff::detail {
 
 class scope_state;
+class source;
 class trace_ring;
+struct source_worker;
 
 // A task in place. `run` is told the runner: the scope whose end does so, or `thief`. Small closures live in
 // `data`; the state is 0 whenever the slot is not stolen, so that a push need not write it.
@@ -47,15 +49,35 @@ struct stolen_record {
   void (*last_run)(Slot&, const Scope*) = nullptr;  // by which the last stolen slot was run
 };
 
+// A frame says what a thread is in the middle of (frame.hpp).
+struct frame {
+  // The thread runs tasks of this source, or a part of a task. Or it runs this request, or a handler of this
+  // communicator. Null: its work has no name.
+  const void* of = nullptr;
+  // The worker's state of the source. Null: another thread has begun the task, and this one runs a part: a
+  // stolen iteration of its loop, a task of its scope, a call of blocking().
+  source_worker* state = nullptr;
+  // Of a body that is recorded or replayed: the source's release_observer<Name>.
+  void* observer = nullptr;
+  const frame* outer = nullptr;  // the frame below on the thread's stack
+
+  [[nodiscard]] bool is_of(const source& what) const noexcept { return of == &what; }
+};
+// The frame of a thread that is in the middle of nothing. Programs do not name it.
+[[gnu::visibility("hidden")]] extern const frame outermost_frame;
+
 // A worker's deque. Joins may use all of the array, which is longer than their frames would fit the stack;
 // scopes leave them the part above `scope_limit`.
 struct local_deque : split_deque<task_slot> {
-  task_slot* scope_limit = nullptr;
+  // Not on the line that thieves write.
+  alignas(64) task_slot* scope_limit = nullptr;
   // Whether the thread is the only worker: nobody asks for a share.
   bool is_alone = false;
   // The scope that was made last and lives, of the task that runs; for a stolen task, at least one that hosts
   // what the task spawns into other workers' scopes.
   scope_state* innermost = nullptr;
+  // The thread's innermost frame.
+  const detail::frame* frame = &outermost_frame;
   // The thread's count of exceptions in flight (Itanium C++ ABI, __cxa_get_globals); null outside the
   // workers.
   const unsigned* exceptions = nullptr;
@@ -91,6 +113,13 @@ inline unsigned exceptions_in_flight() noexcept {
 // Whether a loop is to share what is left of it though that does not pay a wake: another worker searches, or
 // as much has been kept for lack of one, in this loop and those before it, as would have paid.
 [[gnu::cold]] bool shares_without_wake() noexcept;
+
+// If a thief asks, though nothing is to be pushed: shares what there is, or says that it can have public
+// tasks. Runs nothing: a slot that has been taken may lie at the head, where another push would overwrite it.
+[[gnu::cold]] void answer_thieves() noexcept;
+
+// After self.take(slot) said no to the newest slot: true if it is the caller's after all.
+[[nodiscard, gnu::cold]] bool take_back(task_slot* slot) noexcept;
 
 // After self.take(slot) said no to a join: true if the slot is the caller's after all. If it was stolen,
 // waits, running other tasks, until its thief has ended, and says false; `state` then tells how it ended.

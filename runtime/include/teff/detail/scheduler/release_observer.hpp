@@ -3,9 +3,8 @@
 
 namespace teff::detail {
 
-class source;
-
-// It is told of each task, by its `Name`, that an observed task releases.
+// It is told of each task, by its `Name`, that an observed task releases (frame::observer). A worker
+// that waits in the observed task may run another task, whose frame has no observer.
 template <class Name>
 class release_observer {
  public:
@@ -16,15 +15,5 @@ class release_observer {
  protected:
   ~release_observer() = default;
 };
-
-// The task that runs on the calling thread, if it is observed: its source, and that source's
-// release_observer<Name>. A task that a worker runs on top of it, while it waits, is not observed: the
-// scheduler sees to that.
-struct observed_task {
-  const source* of = nullptr;
-  void* observer = nullptr;
-};
-// As `self`: one in the process, also where a program hides its inline variables.
-[[gnu::tls_model("initial-exec")]] extern constinit thread_local observed_task observed;
 
 }  // namespace teff::detail

@@ -3,8 +3,9 @@
 // An internal interface beside job.hpp and source.hpp.
 #pragma once
 
+#include <teff/detail/platform/durations.hpp>
+
 #include <atomic>
-#include <chrono>
 #include <concepts>
 #include <cstdint>
 #include <mutex>

@@ -4,6 +4,7 @@
 // tests/rest_model_test.cpp checks this very code.
 #pragma once
 
+#include <teff/detail/ready/inbox.hpp>
 #include <teff/detail/ready/ready_queues.hpp>
 
 #include <atomic>
@@ -18,11 +19,11 @@ class task_source_base;
 // that the end of one task waits for: the return of its body, and the release of each handle. Made by the
 // body's first handle, so that a task without handles has none of it.
 template <template <class> class Atomic = std::atomic>
-class held_end {
+class held_end : public runnable {
  public:
   // The body and the first handle hold the end. Only worker `ends_on` can end the task, or any.
-  held_end(task_source_base* source, ready_node* of_task, unsigned on_worker) noexcept
-      : of(source), task(of_task), ends_on(on_worker) {}
+  held_end(task_source_base* source, runnable* of_task, unsigned on_worker) noexcept
+      : runnable(runnable_kind::end), of(source), task(of_task), ends_on(on_worker) {}
 
   // One more handle. The thread of the body, which holds the end itself.
   void hold() noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
@@ -35,41 +36,14 @@ class held_end {
   [[nodiscard]] bool has_handles() const noexcept { return count_.load(std::memory_order_acquire) != 1; }
 
   task_source_base* const of;
-  ready_node* const task;
+  runnable* const task;
   const unsigned ends_on;
-  held_end* next = nullptr;  // used by handed_over
 
  private:
   Atomic<unsigned> count_{2};
 };
 
-// Ends that threads hand over to a worker: a stack.
-template <template <class> class Atomic = std::atomic>
-class handed_over {
- public:
-  // Any thread.
-  void push(held_end<Atomic>& end) noexcept {
-    auto* newest = newest_.load(std::memory_order_relaxed);
-    do {
-      end.next = newest;
-      // seq_cst: before the look whether a worker sleeps, against the worker's last look. Release: the end,
-      // and what its holders did, to take_all().
-    } while (
-        !newest_.compare_exchange_strong(newest, &end, std::memory_order_seq_cst, std::memory_order_relaxed));
-  }
-  // The ends that are there, linked by `next`; or null.
-  [[nodiscard]] held_end<Atomic>* take_all() noexcept {
-    // Acquire: pairs with push().
-    return newest_.exchange(nullptr, std::memory_order_acquire);
-  }
-  // seq_cst: the last look of a worker that is about to sleep.
-  [[nodiscard]] bool empty() const noexcept { return newest_.load(std::memory_order_seq_cst) == nullptr; }
-
- private:
-  Atomic<held_end<Atomic>*> newest_{nullptr};
-};
-
-// The part of one worker that other threads read. That worker writes it, but for `released`, and for what
+// The part of one worker that other threads read. That worker writes it, but for the inbox, and for what
 // belongs to its place: any thread that is in the place writes that.
 template <template <class> class Atomic = std::atomic>
 struct alignas(128) task_account {
@@ -89,8 +63,8 @@ struct alignas(128) task_account {
   // the places of others. Its own.
   bool awaits = false;
   std::int64_t looked_at = 0;
-  // Tasks that only this worker can end, from the threads that released them.
-  handed_over<Atomic> released;
+  // Tasks that only this worker may run, and ends that only it can see to, from other threads: items.
+  alignas(64) inbox<runnable, &runnable::next_in_line, Atomic> received;
 
   // The calling thread is about to use the tables. False: another thread does, for now.
   [[nodiscard]] bool enter() noexcept {

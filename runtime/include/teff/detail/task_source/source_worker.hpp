@@ -2,7 +2,7 @@
 #pragma once
 
 #include <teff/detail/ready/ready_tasks.hpp>
-#include <teff/detail/scheduler/running_source.hpp>
+#include <teff/detail/scheduler/frame.hpp>
 #include <teff/detail/task_source/task_source_base.hpp>
 
 #include <cstdint>

@@ -18,45 +18,33 @@ namespace teff::detail {
 //
 //   Worker& state(unsigned worker)              the state of that worker
 //   bool has_priorities()
-//   bool receive(Worker&) noexcept              counts the messages of other workers; false: there were none
-//   bool receive_outside(Worker&) noexcept      the same for what came from outside the workers
-//   bool sees_messages(const Worker&) noexcept  whether receive() would find something
-//   bool sees_outside() noexcept                whether receive_outside() would
-//   bool leaves_outside_alone(Worker&) noexcept whether another thread is about to take that
-//   std::int64_t tasks_waiting(const Worker&)   how many tasks, as the worker counts, wait for something
-//   void run_body(Worker&, ready_node&)         runs the body of a task; may throw what that throws
-//   unsigned ends_on(const Worker&, const ready_node&)  the only worker that can end() a task of this one,
-//                                               or any_worker
-//   void end(Worker&, ready_node&) noexcept     the task has ended
+//   void run_body(Worker&, runnable&)           runs the body of a task; may throw what that throws
+//   void end(Worker&, runnable&) noexcept       the task has ended
 //   void look_for_rest(unsigned) noexcept       that of the base, or one that calls it
 //
-// and has_work(), take_from() and was_taken(), if it calls share_places().
+// and functions in the place of those under "What a source may have" below, if it has that; has_work() and
+// take_from(), if it calls share_places().
 template <class Derived, class Worker>
 class task_source : public task_source_base {
  public:
   [[nodiscard]] held_end<>* hold_end() override {
-    if (running_on.of != this || running_on.state == nullptr || running_on.state->running == nullptr)
-      return nullptr;
-    running_task& running = *running_on.state->running;
+    const frame& at = *self.frame;
+    if (!at.is_of(*this) || at.state == nullptr || at.state->running == nullptr) return nullptr;
+    running_task& running = *at.state->running;
     if (running.ends) return nullptr;
-    return &hold(running, running_on.state->index,
-                 derived().ends_on(static_cast<Worker&>(*running_on.state), *running.task));
+    return &hold(running, at.state->index, derived().ends_on(static_cast<Worker&>(*at.state), *running.task));
   }
 
-  bool run(unsigned worker) noexcept override;
+  bool run(unsigned worker) noexcept override { return run(worker, false); }
   bool sees_work(unsigned worker) noexcept override {
-    return sees_own_work(worker) || sees_outside() || ready_.sees_shared() || sees_left_behind(worker);
+    return sees_own_work(worker) || sees_any_outside() || ready_.sees_shared() || sees_left_behind(worker);
   }
   bool invites(unsigned worker) noexcept override {
     if (sees_own_work(worker) || ready_.sees_shared()) return true;
-    return !sees_outside() || !derived().leaves_outside_alone(derived().state(worker));
+    return !sees_any_outside() || !derived().leaves_outside_alone(derived().state(worker));
   }
-  bool run_own(unsigned worker) noexcept override;
+  bool run_own(unsigned worker) noexcept override { return run(worker, true); }
   bool sees_own_work(unsigned worker) noexcept override;
-  void begin_child() noexcept override {
-    task_source_base::begin_child();
-    running_on = {};
-  }
 
  protected:
   task_source(scheduler& runtime, unsigned workers, const char* name)
@@ -67,21 +55,20 @@ class task_source : public task_source_base {
   // A task becomes ready that any worker may run. Of those that a body makes ready, the one with the highest
   // priority is kept to run next, of equal ones the last; the others are shared. Throws std::bad_alloc; then
   // the source has failed.
-  void make_ready(Worker& here, ready_node* task) {
-    const ready_node* const kept = here.ready.kept();
+  void make_ready(Worker& here, runnable* task) {
+    const runnable* const kept = here.ready.kept();
     if (here.keeps_next() && (kept == nullptr || kept->priority <= task->priority))
       task = here.ready.keep_next(task);
     if (task != nullptr) share(here, task);
   }
   // The same, but for other workers to find at once. Throws std::bad_alloc; then the source has failed.
-  void share(Worker& here, ready_node* ready);
+  void share(Worker& here, runnable* ready);
   // Runs a ready task now, on the calling worker, even in the middle of another task.
-  void run_at_once(Worker& here, ready_node* task) noexcept {
-    const auto outer = std::exchange(running_on, {this, &here});
+  void run_at_once(Worker& here, runnable* task) noexcept {
+    const within turn(*this, &here);
     execute(here, task);
     if (here.ready.sees_own()) [[unlikely]]
       begin_own_item(here);  // for the tasks that it has left in the worker's queues
-    running_on = outer;
   }
   // Unless the worker is in the middle of one, begins an item that ends when the worker has run out of work.
   void begin_own_item(Worker& here) noexcept {
@@ -89,8 +76,6 @@ class task_source : public task_source_base {
     account(here.index).begin_one();
     ++here.items_received;
   }
-  // Whether the task was taken from the place of another worker.
-  [[nodiscard]] static bool was_taken(const ready_node& /*task*/) noexcept { return false; }
   // The worker is about to use its own place. False: another thread does, for now.
   [[nodiscard]] bool enter(Worker& here) noexcept {
     if (!account(here.index).enter()) return false;
@@ -125,21 +110,52 @@ class task_source : public task_source_base {
       end_if_child(runtime());
   }
 
+  // ---- What a source may have ----
+
+  // Messages to a worker, beside its inbox: counts them. False: there were none.
+  static bool receive(Worker& /*here*/) noexcept { return false; }
+  // Whether receive() would find something.
+  [[nodiscard]] static bool sees_messages(const Worker& /*here*/) noexcept { return false; }
+  // The same for messages that came from outside the workers; and whether another thread is about to take
+  // them.
+  static bool receive_outside(Worker& /*here*/) noexcept { return false; }
+  [[nodiscard]] static bool sees_outside() noexcept { return false; }
+  [[nodiscard]] static bool leaves_outside_alone(Worker& /*here*/) noexcept { return false; }
+  // How many tasks, as the worker counts, wait for something.
+  [[nodiscard]] static std::int64_t tasks_waiting(const Worker& /*here*/) noexcept { return 0; }
+  // The only worker that can end() a task of this one, or any_worker.
+  [[nodiscard]] static unsigned ends_on(const Worker& /*here*/, const runnable& /*task*/) noexcept {
+    return any_worker;
+  }
+  // Whether the task was taken from the place of another worker.
+  [[nodiscard]] static bool was_taken(const runnable& /*task*/) noexcept { return false; }
+  // The worker takes part in a worksharing task.
+  static void accept(Worker& /*here*/, runnable& /*offer*/) noexcept {}
+
  private:
   [[nodiscard]] Derived& derived() noexcept { return static_cast<Derived&>(*this); }
-  [[nodiscard]] bool sees_outside() noexcept {
-    return derived().sees_outside() || !released_anywhere().empty();
-  }
 
-  void execute(Worker& here, ready_node* task) noexcept;
-  void run_body(Worker& here, ready_node& task) noexcept {
+  // `own`: only one task that no other worker may run.
+  bool run(unsigned worker, bool own) noexcept;
+  void execute(Worker& here, runnable* task) noexcept;
+  void run_body(Worker& here, runnable& task) noexcept {
     catch_all([&] { derived().run_body(here, task); }, [this] { fail(std::current_exception()); });
   }
-  void run_body_outside(Worker& here, ready_node& task) noexcept;
+  void run_body_outside(Worker& here, runnable& task) noexcept;
   void come_back(Worker& here) noexcept;
-  bool take_released(Worker& here, handed_over<>& released) noexcept;
-  bool receive(Worker& here) noexcept;
-  bool receive_outside(Worker& here) noexcept;
+  bool empty_inbox(Worker& here, unsigned of) noexcept;
+  bool receive_all(Worker& here) noexcept {
+    const bool received = derived().receive(here);
+    return (!inbox_of(here.index).empty() && empty_inbox(here, here.index)) || received;
+  }
+  // Not inline, as it is rare: the loop that calls it would spill registers for it.
+  [[gnu::noinline]] bool receive_all_outside(Worker& here) noexcept {
+    const bool received = derived().receive_outside(here);
+    return (!inbox_of(any_worker).empty() && empty_inbox(here, any_worker)) || received;
+  }
+  [[nodiscard]] bool sees_any_outside() noexcept {
+    return derived().sees_outside() || !inbox_of(any_worker).empty();
+  }
   void share_kept(Worker& here) noexcept;
   void look_at_core(Worker& here) noexcept;
   void leave_core(Worker& here) noexcept;
@@ -150,7 +166,6 @@ class task_source : public task_source_base {
     account(here.index).count_held(-1);
     delete &held;
   }
-  bool run_next(Worker& here) noexcept;
   [[nodiscard]] static unsigned next_tasks_a_run(unsigned tasks, std::int64_t took, unsigned most) noexcept;
   void say_ended(Worker& here) noexcept;
   void settle_items(Worker& here) noexcept;
@@ -172,7 +187,7 @@ class task_source : public task_source_base {
 };
 
 template <class Derived, class Worker>
-void task_source<Derived, Worker>::share(Worker& here, ready_node* ready) {
+void task_source<Derived, Worker>::share(Worker& here, runnable* ready) {
   const bool by_priority = derived().has_priorities();
   // Anything that can throw comes before the item begins.
   fail_if_thrown([&] { here.ready.make_room(by_priority); });
@@ -184,7 +199,11 @@ void task_source<Derived, Worker>::share(Worker& here, ready_node* ready) {
 // ---- A task runs and ends ----
 
 template <class Derived, class Worker>
-void task_source<Derived, Worker>::execute(Worker& here, ready_node* task) noexcept {
+void task_source<Derived, Worker>::execute(Worker& here, runnable* task) noexcept {
+  if (task->kind == runnable_kind::offer) [[unlikely]] {
+    leave_if_forked();
+    return derived().accept(here, *task);
+  }
   if (!cancelled()) [[likely]] {
     running_task mine{task};
     auto* const outer = std::exchange(here.running, &mine);
@@ -204,8 +223,7 @@ void task_source<Derived, Worker>::execute(Worker& here, ready_node* task) noexc
 
 // Other workers may take the tasks in the place, until the body fulfils a key there.
 template <class Derived, class Worker>
-[[gnu::noinline]] void task_source<Derived, Worker>::run_body_outside(Worker& here,
-                                                                      ready_node& task) noexcept {
+[[gnu::noinline]] void task_source<Derived, Worker>::run_body_outside(Worker& here, runnable& task) noexcept {
   leave(here);
   run_body(here, task);
   come_back(here);
@@ -227,33 +245,29 @@ template <class Derived, class Worker>
   return true;
 }
 
-// Ends the tasks whose last handle was released after the body had returned.
-template <class Derived, class Worker>
-[[gnu::noinline]] bool task_source<Derived, Worker>::take_released(Worker& here,
-                                                                   handed_over<>& released) noexcept {
-  auto* each = released.take_all();
-  const bool any = each != nullptr;
-  while (each != nullptr) {
-    auto* const gone = std::exchange(each, each->next);
-    derived().end(here, *gone->task);
-    took(here, *gone);
-  }
-  return any;
-}
-
 // ---- Items from other threads ----
 
+// Any worker may take the tasks from the inbox of the source: one of them runs next here. Tasks whose last
+// handle was released after the body had returned end.
 template <class Derived, class Worker>
-bool task_source<Derived, Worker>::receive(Worker& here) noexcept {
-  const bool received = derived().receive(here);
-  auto& released = account(here.index).released;
-  return (!released.empty() && take_released(here, released)) || received;
-}
-
-template <class Derived, class Worker>
-bool task_source<Derived, Worker>::receive_outside(Worker& here) noexcept {
-  const bool received = derived().receive_outside(here);
-  return (!released_anywhere().empty() && take_released(here, released_anywhere())) || received;
+[[gnu::noinline]] bool task_source<Derived, Worker>::empty_inbox(Worker& here, unsigned of) noexcept {
+  auto* each = inbox_of(of).take_all();
+  const bool any = each != nullptr;
+  const bool outer = std::exchange(here.runs_what_it_receives, of == any_worker);
+  while (each != nullptr) {
+    auto& one = *std::exchange(each, each->next_in_line);
+    if (one.kind == runnable_kind::end) {
+      auto& held = static_cast<held_end<>&>(one);
+      derived().end(here, *held.task);
+      took(here, held);
+      continue;
+    }
+    ++here.items_received;
+    catch_all([&] { of == any_worker ? make_ready(here, &one) : here.ready.push_own(&one); },
+              [this] { fail(std::current_exception()); });
+  }
+  here.runs_what_it_receives = outer;
+  return any;
 }
 
 // Says that all items which this worker took have ended. Not to be called while a task of this source lies
@@ -279,7 +293,7 @@ void task_source<Derived, Worker>::settle_items(Worker& here) noexcept {
 template <class Derived, class Worker>
 void task_source<Derived, Worker>::share_kept(Worker& here) noexcept {
   try_count([&] {
-    if (ready_node* const next = here.ready.keep_next(nullptr)) share(here, next);
+    if (runnable* const next = here.ready.keep_next(nullptr)) share(here, next);
   });
 }
 
@@ -316,7 +330,7 @@ void task_source<Derived, Worker>::compare_kept(Worker& here) noexcept {
   if (here.ready.kept() == nullptr || !derived().has_priorities()) [[likely]]
     return;
   leave_if_forked();
-  receive_outside(here);  // it may keep another task, and then thieves run the one that was kept
+  receive_all_outside(here);  // it may keep another task, and then thieves run the one that was kept
   if (here.ready.has_before(here.ready.kept()->priority)) share_kept(here);
 }
 

@@ -22,7 +22,7 @@ inline constexpr unsigned any_worker = ~0U;
 
 // The task whose body runs, and its end if a handle holds that.
 struct running_task {
-  ready_node* task;
+  runnable* task;
   held_end<>* held = nullptr;
   bool ends = false;  // its body has returned
 };
@@ -95,8 +95,12 @@ class task_source_base : public source {
   // On the thread of the body of `running`, on this worker: one more handle holds the task's end. Throws
   // std::bad_alloc.
   [[nodiscard]] held_end<>& hold(running_task& running, unsigned worker, unsigned ends_on);
-  // Ends that any worker can see to.
-  [[nodiscard]] handed_over<>& released_anywhere() noexcept { return released_anywhere_; }
+  // Tasks and ends on their way to that worker, or to any_worker.
+  [[nodiscard]] inbox<runnable, &runnable::next_in_line>& inbox_of(unsigned worker) noexcept {
+    return worker == any_worker ? inbox_ : accounts_[worker].received;
+  }
+  // Leaves an item, which has begun, in that inbox. Afterwards the source may be gone, but not its runtime.
+  void give(runnable& item, unsigned worker) noexcept;
 
   // No body is called any more, in a child process.
   void begin_child() noexcept override { cancelled_.store(true, std::memory_order_relaxed); }
@@ -183,7 +187,7 @@ class task_source_base : public source {
   std::atomic<bool> looks_elsewhere_{false};
   std::atomic<bool> shares_places_{false};
   alignas(64) std::atomic<std::uint64_t> begun_outside_{0};
-  handed_over<> released_anywhere_;
+  inbox<runnable, &runnable::next_in_line> inbox_;  // for any worker
   waiters waiters_;
   std::mutex mutex_;  // guards what follows
   std::exception_ptr error_;

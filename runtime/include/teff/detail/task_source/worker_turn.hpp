@@ -22,38 +22,32 @@ unsigned task_source<Derived, Worker>::next_tasks_a_run(unsigned tasks, std::int
   return tasks == most && took < time / 2 ? std::min(most * 2, tasks_a_run) : most;
 }
 
-// Runs a task that lies ready here, if there is one.
 template <class Derived, class Worker>
-bool task_source<Derived, Worker>::run_next(Worker& here) noexcept {
-  ready_node* const task = here.ready.take([&] {
-    leave_if_forked();
-    receive_outside(here);
-  });
-  if (task != nullptr) execute(here, task);
-  return task != nullptr;
-}
-
-template <class Derived, class Worker>
-bool task_source<Derived, Worker>::run(unsigned worker) noexcept {
+bool task_source<Derived, Worker>::run(unsigned worker, bool own) noexcept {
   Worker& here = derived().state(worker);
   const bool nested = here.running != nullptr;
   const bool enters = here.inside != worker;
   if (enters && !enter(here)) return false;
-  const auto outer = std::exchange(running_on, {this, &here});
+  const within turn(*this, &here);
   // Others wait meanwhile: messages of a communicator, or tasks of another source.
   const bool looks_elsewhere = this->looks_elsewhere();
   const bool is_timed = looks_elsewhere || is_one_of_several();
-  const unsigned most = nested ? 1 : is_timed ? here.tasks_a_run : tasks_a_run;
+  const unsigned most = nested || own ? 1 : is_timed ? here.tasks_a_run : tasks_a_run;
   const auto began = is_timed ? processor_clock::now() : 0;
   unsigned tasks = 0;
   // A worker that waits asks when it first finds nothing. After that all ask rarely: the others write what
   // at_rest() reads.
   bool asks_at_once = account(worker).awaits && !nested;
+  const auto look_for_more = [&] {
+    leave_if_forked();
+    receive_all_outside(here);
+  };
   for (unsigned looks = 0; looks < looks_a_run;) {
     if (!here.ready.sees_own() || tasks % tasks_between_looks == 0 || derived().has_priorities())
-      receive(here);
+      receive_all(here);
     compare_kept(here);
-    if (run_next(here)) {
+    if (runnable* const next = own ? here.ready.take_own() : here.ready.take(look_for_more)) {
+      execute(here, next);
       looks = 0;
       if (++tasks == most) break;
       if (self.asked() && !nested && makes_way_for_request()) [[unlikely]] {
@@ -63,10 +57,11 @@ bool task_source<Derived, Worker>::run(unsigned worker) noexcept {
       if (tasks % tasks_between_looks == 0 || this_core.is_shared()) look_at_core(here);
       continue;
     }
-    if (receive_outside(here)) continue;
+    if (!own && receive_all_outside(here)) continue;
     leave_if_forked();
     if (!nested && looks == 0) say_ended(here);
-    if (ready_node* const task = ready_.steal(here.ready)) {
+    if (own) break;
+    if (runnable* const task = ready_.steal(here.ready)) {
       execute(here, task);
       ++tasks;
       looks = 0;
@@ -79,34 +74,12 @@ bool task_source<Derived, Worker>::run(unsigned worker) noexcept {
       break;
     }
   }
-  if (is_timed && tasks != 0 && !nested)
+  if (is_timed && tasks != 0 && !nested && !own)
     here.tasks_a_run = next_tasks_a_run(tasks, processor_clock::now() - began, most);
-  running_on = outer;
   if (enters) leave(here);
   if (tasks != 0) return true;
   if (!nested) derived().look_for_rest(worker);
   return false;
-}
-
-template <class Derived, class Worker>
-bool task_source<Derived, Worker>::run_own(unsigned worker) noexcept {
-  Worker& here = derived().state(worker);
-  const bool nested = here.running != nullptr;
-  const bool enters = here.inside != worker;
-  if (enters && !enter(here)) return false;
-  const auto outer = std::exchange(running_on, {this, &here});
-  const bool received = receive(here);
-  compare_kept(here);
-  ready_node* const task = here.ready.take_own();
-  if (task != nullptr) {
-    execute(here, task);
-  } else if (!nested) {
-    say_ended(here);
-  }
-  running_on = outer;
-  if (enters) leave(here);
-  if (task == nullptr && !nested) derived().look_for_rest(worker);
-  return task != nullptr || received;
 }
 
 template <class Derived, class Worker>
@@ -116,8 +89,7 @@ bool task_source<Derived, Worker>::sees_own_work(unsigned worker) noexcept {
   const bool enters = here.inside != worker;
   if (enters && !enter(here)) return true;  // it looks again when it can
   if (!nested) settle_items(here);
-  const bool sees =
-      here.ready.sees_own() || !account(worker).released.empty() || derived().sees_messages(here);
+  const bool sees = here.ready.sees_own() || !inbox_of(worker).empty() || derived().sees_messages(here);
   if (enters) leave(here);
   if (!nested) derived().look_for_rest(worker);
   return sees;

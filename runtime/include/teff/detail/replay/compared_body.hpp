@@ -1,4 +1,4 @@
-// Bodies of a graph that run for an observer: one call at a time records or replays the graph.
+// One call at a time records or replays a graph; a replayed body is compared with the recorded run.
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace teff::detail {
 
@@ -34,55 +35,36 @@ class sole_observer {
   std::atomic<bool>& being_observed_;
 };
 
-// From here to the end of the block the calling thread runs a body of the graph for this observer.
-class observed_here {
- public:
-  // Not inline: GCC 12 would take the branch of fulfill() for a call through a null pointer, and warn of it.
-  [[gnu::noinline]] explicit observed_here(observed_task body)
-      : outer_(std::exchange(observed, body)), outer_running_(std::exchange(running_on, {})) {}
-  ~observed_here() {
-    observed = outer_;
-    running_on = outer_running_;
-  }
-  observed_here(const observed_here&) = delete;
-  observed_here& operator=(const observed_here&) = delete;
-
- private:
-  observed_task outer_;
-  running_source outer_running_;
-};
-
 // A body in a replay has to fulfil the keys that it fulfilled in the recorded run,
 // in any order. Throws replay_differs.
 template <class Key>
 class compared_body final : public release_observer<Key> {
  public:
-  compared_body(const Key& task, const Key* first, const Key* last)
-      : task_(task), first_(first), next_(first), last_(last) {}
+  compared_body(const Key& task, const std::vector<Key>& recorded)
+      : task_(task), recorded_(recorded), next_(recorded.begin()) {}
 
   bool passes_on(const Key& key) override {
     ++count_;
-    if (next_ != last_ && *next_ == key) [[likely]] {
+    if (next_ != recorded_.end() && *next_ == key) [[likely]] {
       ++next_;
-    } else if (std::find(first_, last_, key) == last_) {
+    } else if (std::ranges::find(recorded_, key) == recorded_.end()) {
       throw_error(replay_differs("teff::recording::replay: the task " + key_text(task_) + " fulfilled " +
                                  key_text(key) + ", but not when it was recorded"));
     }
     return false;
   }
   void end() const {
-    if (count_ != last_ - first_) [[unlikely]]
+    if (count_ != recorded_.size()) [[unlikely]]
       throw_error(replay_differs("teff::recording::replay: the task " + key_text(task_) + " fulfilled " +
-                                 std::to_string(count_) + " keys, but " + std::to_string(last_ - first_) +
+                                 std::to_string(count_) + " keys, but " + std::to_string(recorded_.size()) +
                                  " when it was recorded"));
   }
 
  private:
   const Key& task_;
-  const Key* first_;
-  const Key* next_;
-  const Key* last_;
-  std::ptrdiff_t count_ = 0;
+  const std::vector<Key>& recorded_;
+  typename std::vector<Key>::const_iterator next_;
+  std::size_t count_ = 0;
 };
 
 }  // namespace teff::detail

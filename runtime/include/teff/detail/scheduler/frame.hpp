@@ -1,0 +1,37 @@
+// A thread's frames say what it is in the middle of. They are linked through its stack.
+#pragma once
+
+#include <teff/detail/scheduler/local_deque.hpp>
+#include <teff/detail/scheduler/source.hpp>
+
+#include <utility>
+
+namespace teff::detail {
+
+// While it lives, the thread that made it is in the middle of this, on top of the frame `outer`. A frame with
+// no fields set is that of work that belongs to nothing below it on the stack.
+class within : public frame {
+ public:
+  // `of`: a name by which others may wait for it; null: none.
+  explicit within(const void* of = nullptr) noexcept : within(of, nullptr, nullptr) {}
+  // Tasks of a source, by the worker with this state.
+  within(const source& of, source_worker* state) noexcept : within(&of, state, nullptr) {}
+  // A body of the source, for its release_observer<Name>.
+  within(const source& of, void* observer) noexcept : within(&of, nullptr, observer) {}
+  ~within() {
+    self.frame = outer;
+    self.innermost = scope_;
+  }
+  within(const within&) = delete;
+  within& operator=(const within&) = delete;
+
+ private:
+  within(const void* of, source_worker* state, void* observer) noexcept
+      : frame{of, state, observer, std::exchange(self.frame, this)},
+        scope_(std::exchange(self.innermost, nullptr)) {}
+
+  // Work in this frame spawns into no scope of the frames below.
+  scope_state* const scope_;
+};
+
+}  // namespace teff::detail
