@@ -43,7 +43,7 @@ class activities_here {
       });
     }
     // A thread that is no worker has frames, too. An observed body is not what others wait for by the name of
-    // its graph.
+    // its source.
     for (const frame* each = self.frame; each != nullptr; each = each->outer) {
       if (each->of != nullptr && each->observer == nullptr &&
           std::ranges::find(names_, each->of) == names_.end())
