@@ -152,6 +152,26 @@ TEST(held_task, that_fails_fails_its_graph) {
   });
 }
 
+TEST(held_task, that_fails_first_of_several_has_its_error_thrown) {
+  on_runtimes([](runtime& rt) {
+    task_graph<int> g{rt};
+    g.indegree([](int) { return 1; }).body([&](int) {
+      auto first = g.hold_end();
+      auto second = g.hold_end();
+      first.fail(std::make_exception_ptr(std::runtime_error("first")));
+      second.fail(std::make_exception_ptr(std::runtime_error("second")));
+      throw std::runtime_error("third");
+    });
+    g.fulfill(0);
+    try {
+      g.wait();
+      FAIL() << "nothing was thrown";
+    } catch (const std::runtime_error& error) {
+      EXPECT_STREQ(error.what(), "first");
+    }
+  });
+}
+
 TEST(held_task, is_waited_for_after_a_failure_too) {
   on_runtimes([](runtime& rt) {
     std::atomic<bool> released{false};
