@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <limits>
 #include <utility>
 
 namespace teff::detail {
@@ -157,13 +156,17 @@ std::optional<polled_source::poll_time> attached_events::next_poll() noexcept {
 }
 
 void attached_events::poll(unsigned /*worker*/) noexcept {
-  static_cast<void>(look(poll_time::clock::now(), std::numeric_limits<int>::max()));
+  // As many as there are events now: each batch has so many at least, or all. Events that come meanwhile keep
+  // the worker no longer.
+  constexpr std::size_t least_a_batch = 64;
+  const auto batches = 1 + count_.load(std::memory_order_relaxed) / least_a_batch;
+  static_cast<void>(look(poll_time::clock::now(), batches));
 }
 
 // Between tasks, tests take a sixteenth of the worker's time at most. If calls follow each other at once, no
 // worker has run a task in between.
 bool attached_events::run(unsigned /*worker*/) noexcept {
-  constexpr int most_batches = 16;
+  constexpr std::size_t most_batches = 16;
   constexpr auto at_once = poll_time::duration(std::chrono::nanoseconds(500)).count();
   if (count_.load(std::memory_order_relaxed) == 0) return false;
   const auto time = poll_time::clock::now();
@@ -174,7 +177,7 @@ bool attached_events::run(unsigned /*worker*/) noexcept {
   return now >= looked_.load(std::memory_order_relaxed) + between && look(time, most_batches);
 }
 
-bool attached_events::look(poll_time now, int most_batches) noexcept {
+bool attached_events::look(poll_time now, std::size_t most_batches) noexcept {
   // Acquire: the work of the thread that looked before; pairs with the release below.
   if (looking_.load(std::memory_order_relaxed) || looking_.exchange(true, std::memory_order_acquire))
     return false;
@@ -182,7 +185,7 @@ bool attached_events::look(poll_time now, int most_batches) noexcept {
   for (const auto& each : sets_) {
     auto* const events = each.load(std::memory_order_acquire);  // pairs with set()
     event_set::tested last{0, events == nullptr};
-    for (int batches = 0; !last.all && batches < most_batches; ++batches) {
+    for (std::size_t batches = 0; !last.all && batches < most_batches; ++batches) {
       last = events->test_some();
       completed += last.completed;
     }

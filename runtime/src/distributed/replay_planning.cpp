@@ -28,6 +28,7 @@ constexpr std::size_t page_size = 4096;
 std::shared_ptr<std::byte> own_memory(std::size_t size) {
   void* const made = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (made == MAP_FAILED) throw std::bad_alloc();
+  ::madvise(made, size, MADV_NOHUGEPAGE);  // a stamp would make 2 MiB of them resident
   return {static_cast<std::byte*>(made), [size](std::byte* memory) { ::munmap(memory, size); }};
 }
 

@@ -144,7 +144,9 @@ void replay_ranks::restart() {
   failure_spread_.store(false, std::memory_order_relaxed);
   failed_->store(0, std::memory_order_relaxed);
   const auto reset = [](const kept_slots& slots) {
-    for (std::uint64_t i = 0; i <= slots.mask; ++i) slots.stamp(i).reset();
+    // A page that no thread has written takes no memory as long as no thread writes it.
+    for (std::uint64_t i = 0; i <= slots.mask; ++i)
+      if (slots.stamp(i).reached(1)) slots.stamp(i).reset();
   };
   for (const auto& part : parts_) {
     for (const auto& step : part.steps) reset(step.output);

@@ -25,22 +25,24 @@ std::span<const std::byte> arguments_in(std::span<const std::byte> bytes) noexce
 
 // ---- On the sender ----
 
+// Counts the message before it leaves: its receiver may answer before send() returns.
 block_offer large_messages::offer(int to, std::span<const std::byte> data, std::function<void()> may_reuse) {
+  if (to < 0 || to >= core_.ranks()) refuse_index("teff::message::send", "rank", to, core_.ranks());
   const auto copy = to == core_.rank() ? std::nullopt : core_.channel_->deposit(to, data);
   const std::lock_guard lock(mutex_);
   const auto number = ++offers_;
+  auto& counts = sent_[to];
   offered_.emplace(number, offered{data, std::move(may_reuse)});
+  ++counts.large;
+  counts.large_bytes += data.size();
   return {core_.rank(), copy.value_or(block_offer::no_deposit), number,
           reinterpret_cast<std::uintptr_t>(data.data()), data.size()};
 }
 
 // The program may change deposited data at once. A handler tells it so, as it does for other data.
-void large_messages::sent(int to, const block_offer& offer) {
+void large_messages::sent(const block_offer& offer) {
   {
     const std::lock_guard lock(mutex_);
-    auto& counts = sent_[to];
-    ++counts.large;
-    counts.large_bytes += offer.bytes;
     if (!offer.is_deposited()) return;
     const auto mine = offered_.find(offer.number);
     if (!mine->second.may_reuse) {
@@ -53,6 +55,9 @@ void large_messages::sent(int to, const block_offer& offer) {
 
 void large_messages::take_back(int to, const block_offer& offer) noexcept {
   const std::lock_guard lock(mutex_);
+  auto& counts = sent_.at(to);
+  --counts.large;
+  counts.large_bytes -= offer.bytes;
   if (offer.is_deposited()) core_.channel_->take_back(to, offer.deposit);
   offered_.erase(offer.number);
 }

@@ -29,7 +29,7 @@ class large_messages {
   // Makes the offer of these data to a rank; the caller sends it before the arguments of the message.
   [[nodiscard]] block_offer offer(int to, std::span<const std::byte> data, std::function<void()> may_reuse);
   // The offer was sent to this rank.
-  void sent(int to, const block_offer& offer);
+  void sent(const block_offer& offer);
   // The offer was not sent.
   void take_back(int to, const block_offer& offer) noexcept;
   // Adds the number of large messages to rank `to`, and their bytes.

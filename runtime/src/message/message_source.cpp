@@ -75,7 +75,7 @@ void message_source::send_large(int to, std::uint32_t number, std::span<const st
     each.sent = true;
   };
   send(to, number, {sizeof all.offer + arguments.size, write, &all});
-  if (all.sent) core_.large().sent(to, all.offer);
+  if (all.sent) core_.large().sent(all.offer);
 }
 
 void message_source::run_epoch(void (*body)(void* what), void* what) {

@@ -1,5 +1,6 @@
 // Packets between ranks of a node go through rings in shared memory (rings.md), all others by non-blocking
 // point to point. One lock guards all calls of MPI, so the level SERIALIZED is enough.
+#include <teff/detail/exceptions.hpp>
 #include <teff/error.hpp>
 #include <teff/mpi.hpp>
 
@@ -98,10 +99,10 @@ class mpi::line final : public channel {
     if (lacking != 0) bytes.append(lacking);
     const int count = blocks_of(size);
     const auto sent = std::make_shared<transfer>(transfer{to, std::move(bytes), {}});
-    under_way_[static_cast<std::size_t>(to)].fetch_add(1, std::memory_order_relaxed);
     const std::lock_guard lock(job_->mutex);
-    MPI_Isend(sent->bytes.data(), count, job_->blocks, to, static_cast<int>(lacking), all_,
-              &begin_part(sent));
+    auto& request = begin_parts(sent, 1).front();
+    under_way_[static_cast<std::size_t>(to)].fetch_add(1, std::memory_order_relaxed);
+    MPI_Isend(sent->bytes.data(), count, job_->blocks, to, static_cast<int>(lacking), all_, &request);
     end_some();
   }
 
@@ -211,17 +212,21 @@ class mpi::line final : public channel {
   [[nodiscard]] bool all_left() const noexcept {
     return std::ranges::all_of(under_way_, [](const auto& each) { return each == 0; });
   }
-  // The caller holds the lock, and begins the request that this returns.
-  MPI_Request& begin_part(const std::shared_ptr<transfer>& of) {
-    transfers_.push_back(of);
-    ++of->parts;
-    return requests_.emplace_back(MPI_REQUEST_NULL);
+  // The caller holds the lock, and begins the requests that this returns. Throws std::bad_alloc.
+  std::span<MPI_Request> begin_parts(const std::shared_ptr<transfer>& of, std::size_t parts) {
+    const auto before = requests_.size();
+    transfers_.resize(before + parts, of);
+    detail::undo_if_thrown([&] { requests_.resize(before + parts, MPI_REQUEST_NULL); },
+                           [&] { transfers_.resize(before); });
+    of->parts = parts;
+    return std::span(requests_).subspan(before);
   }
   template <class Begin>
   void move(transfer begun, std::size_t size, Begin begin) {
     const auto moves = std::make_shared<transfer>(std::move(begun));
     const std::lock_guard lock(job_->mutex);
-    detail::each_part(size, [&](std::size_t at, int some) { begin(at, some, begin_part(moves)); });
+    auto request = begin_parts(moves, detail::parts_of(size)).begin();
+    detail::each_part(size, [&](std::size_t at, int some) { begin(at, some, *request++); });
     moves_.fetch_add(1, std::memory_order_relaxed);
   }
   // Ends transfers whose requests have completed. The caller holds the lock. One call of MPI asks for all of

@@ -102,7 +102,7 @@ class attached_events final : public polled_source {
 
  private:
   // Tests so many batches of each kind at most.
-  [[nodiscard]] bool look(poll_time now, int most_batches) noexcept;
+  [[nodiscard]] bool look(poll_time now, std::size_t most_batches) noexcept;
   void report(poll_time now) noexcept;
 
   scheduler& runtime_;

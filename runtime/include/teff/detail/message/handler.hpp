@@ -86,7 +86,7 @@ class handler_of_bytes {
     auto all = take_arguments<argument<Parameters>...>(bytes);
     return std::apply(
         [&](auto&... each) -> decltype(auto) {
-          return std::invoke(*function_, static_cast<Parameters&&>(each)..., more...);
+          return std::invoke(*function_, static_cast<Parameters&&>(each)..., std::move(more)...);
         },
         all);
   }
