@@ -1,3 +1,4 @@
+#include <teff/detail/exceptions.hpp>
 #include <teff/error.hpp>
 #include "message/communicator_core.hpp"
 
