@@ -57,7 +57,7 @@ class task_system {
   template <class Body>
   void run(Body body) {
     warm_up();
-    machine()->call("wakeAll", "()V");
+    static_cast<void>(machine()->call_int("wakeAll", "()I"));
     body();
   }
 

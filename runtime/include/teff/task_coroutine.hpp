@@ -19,9 +19,6 @@ class future;
 
 namespace detail {
 
-// On the thread of a task's body: a handle that holds the task's end. Throws as hold_end() (attach.hpp).
-[[nodiscard]] held_end<>& hold_end_here(const char* call);
-
 template <class Body, class... Copies>
 struct flow_closure;
 

@@ -17,6 +17,18 @@
 
 namespace teff::detail {
 
+held_end<>& hold_end_here(const char* call) {
+  if (self.frame->state != nullptr) {
+    auto* const of = static_cast<source*>(const_cast<void*>(self.frame->of));
+    if (held_end<>* const held = static_cast<task_source_base*>(of)->hold_end()) return *held;
+  }
+  throw misuse(
+      std::string(call) +
+      ": called outside the body of a task of a flow or task graph: call it there, on the thread of "
+      "that body. The task of a recorded graph, of a replay and of a checked flow ends with its body: "
+      "run the task without recording, replay or check");
+}
+
 std::string name_in_words(std::string name) {
   const auto from = name.find("with T = ");
   if (from == std::string::npos) return "'" + name + "'";

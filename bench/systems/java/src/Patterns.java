@@ -1,3 +1,5 @@
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.RecursiveAction;
@@ -16,11 +18,10 @@ final class Patterns {
   /** A node is the five words of its state, its depth, and how many children it has. */
   static native void child(long tree, int[] of, int index, int[] child);
 
-  /** How many threads there are, each of which has run a task at the same time. */
+  /** How many threads have run a task at the same time. The pool may have one more then, for one that waits. */
   static int start(int workers) {
     pool = new ForkJoinPool(workers);
-    wakeAll();
-    return pool.getPoolSize();
+    return wakeAll();
   }
 
   static void warmUp() {
@@ -32,17 +33,22 @@ final class Patterns {
     }
   }
 
-  /** Returns when a task has run on each worker at the same time. */
-  static void wakeAll() {
+  /** Returns when a task has run on each worker at the same time: on how many. */
+  static int wakeAll() {
     CyclicBarrier all = new CyclicBarrier(pool.getParallelism());
+    Set<Thread> met = ConcurrentHashMap.newKeySet();
     pool.invoke(action(() -> {
       RecursiveAction[] waiting = new RecursiveAction[pool.getParallelism()];
       for (int i = 0; i < waiting.length; ++i) {
-        waiting[i] = action(() -> await(all));
+        waiting[i] = action(() -> {
+          met.add(Thread.currentThread());
+          await(all);
+        });
         waiting[i].fork();
       }
       joinAll(waiting);
     }));
+    return met.size();
   }
 
   static void serialSpawn(long tasks) {

@@ -18,10 +18,6 @@
 
 namespace teff::detail {
 
-// Holds the end of the task whose body the calling thread runs. `call`: the public function, in words. Throws
-// misuse if it runs none, not_replayable, std::bad_alloc.
-[[nodiscard]] held_end<>& hold_end_here(const char* call);
-
 // The end of a task that waits for an event.
 class waiting_end {
  public:

@@ -210,8 +210,8 @@ class outgoing : public outgoing_arguments {
   // The arguments outlive this object, which is not copied.
   explicit outgoing(const Arguments&... arguments)
       : outgoing_arguments{0,
-                           [](const void* of, std::byte* to) {
-                             static_cast<const outgoing*>(of)->put_into(byte_writer(to));
+                           [](const void* arguments_of, std::byte* to) {
+                             static_cast<const outgoing*>(arguments_of)->put_into(byte_writer(to));
                            },
                            this},
         all_(arguments...) {

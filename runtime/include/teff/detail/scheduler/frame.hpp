@@ -12,12 +12,12 @@ namespace teff::detail {
 // no fields set is that of work that belongs to nothing below it on the stack.
 class within : public frame {
  public:
-  // `of`: a name by which others may wait for it; null: none.
-  explicit within(const void* of = nullptr) noexcept : within(of, nullptr, nullptr) {}
+  // `name`: by which others may wait for it; null: none.
+  explicit within(const void* name = nullptr) noexcept : within(name, nullptr, nullptr) {}
   // Tasks of a source, by the worker with this state.
-  within(const source& of, source_worker* state) noexcept : within(&of, state, nullptr) {}
+  within(const source& whose, source_worker* at) noexcept : within(&whose, at, nullptr) {}
   // A body of the source, for its release_observer<Name>.
-  within(const source& of, void* observer) noexcept : within(&of, nullptr, observer) {}
+  within(const source& whose, void* told) noexcept : within(&whose, nullptr, told) {}
   ~within() {
     self.frame = outer;
     self.innermost = scope_;
@@ -26,8 +26,8 @@ class within : public frame {
   within& operator=(const within&) = delete;
 
  private:
-  within(const void* of, source_worker* state, void* observer) noexcept
-      : frame{of, state, observer, std::exchange(self.frame, this)},
+  within(const void* name, source_worker* at, void* told) noexcept
+      : frame{name, at, told, std::exchange(self.frame, this)},
         scope_(std::exchange(self.innermost, nullptr)) {}
 
   // Work in this frame spawns into no scope of the frames below.

@@ -200,4 +200,8 @@ class task_source_base : public source {
   std::uint64_t outcome_of_those_below_ = 0;
 };
 
+// Holds the end of the task whose body the calling thread runs. `call`: the public function, in words. Throws
+// misuse if it runs none, not_replayable, std::bad_alloc.
+[[nodiscard]] held_end<>& hold_end_here(const char* call);
+
 }  // namespace teff::detail
