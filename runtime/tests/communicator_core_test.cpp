@@ -154,7 +154,7 @@ class played_job {
     if (sent) {
       ++sent_;
       ++sent_large_;
-      core.large().sent(to, all.offer);
+      core.large().sent(all.offer);
     } else {
       core.large().take_back(to, all.offer);
     }

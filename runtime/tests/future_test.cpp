@@ -673,8 +673,19 @@ TEST(promise, has_one_future_and_gives_one_value) {
   EXPECT_THROW(static_cast<void>(made.get_future()), misuse);
   made.set_value(1);
   EXPECT_THROW(made.set_value(2), misuse);
-  EXPECT_THROW(made.set_exception(nullptr), misuse);
+  EXPECT_THROW(made.set_exception(std::make_exception_ptr(misuse("too late"))), misuse);
   EXPECT_EQ(later.get(), 1);
+  EXPECT_THROW(promise<int>().set_exception(nullptr), misuse);
+}
+
+TEST(promise, may_be_destroyed_by_what_follows) {
+  auto made = std::make_unique<promise<int>>();
+  auto follows = made->get_future().then([&made](int value) {
+    made.reset();
+    return value;
+  });
+  made->set_value(1);
+  EXPECT_EQ(follows.get(), 1);
 }
 
 TEST(promise, calls_what_follows_on_the_thread_that_gives_the_value) {
@@ -691,7 +702,9 @@ TEST(future, is_waited_for_no_longer_than_a_time) {
     const auto never_comes = [&] {
       EXPECT_FALSE(later.wait_for(std::chrono::milliseconds(-1)));
       EXPECT_FALSE(later.wait_for(std::chrono::duration<double, std::micro>(1.5)));
+      EXPECT_FALSE(later.wait_for(std::chrono::hours::min()));
       EXPECT_FALSE(later.wait_until(std::chrono::system_clock::now()));
+      EXPECT_FALSE(later.wait_until(std::chrono::system_clock::time_point::min()));
     };
     never_comes();
     rt.run(never_comes);

@@ -4,6 +4,7 @@
 #include <teff/teff.hpp>
 
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <string>
@@ -188,6 +189,47 @@ TEST(held_task, is_waited_for_after_a_failure_too) {
     EXPECT_THROW(g.wait(), std::runtime_error);
     EXPECT_TRUE(released);
     later.join();
+  });
+}
+
+// The closure of a task is destroyed at its end. All workers are busy while the end and a task come.
+TEST(held_task, whose_end_waits_keeps_no_task_from_running) {
+  class waits_at_end {
+   public:
+    explicit waits_at_end(future<void>& awaited) : awaited_(awaited) {}
+    waits_at_end(const waits_at_end&) = delete;
+    waits_at_end& operator=(const waits_at_end&) = delete;
+    ~waits_at_end() { awaited_.wait(); }
+
+   private:
+    future<void>& awaited_;
+  };
+  on_runtimes([](runtime& rt) {
+    promise<void> given;
+    auto later = given.get_future();
+    flow f{rt};
+    held_task held;
+    std::atomic<bool> returned{false};
+    std::atomic<unsigned> busy{0};
+    std::atomic<bool> all_came{false};
+    int a = 0;
+    int b = 0;
+    std::vector<int> each_worker(rt.workers());
+    f.task(out(a), [&, waits = std::make_shared<waits_at_end>(later)] {
+      held = hold_end();
+      returned = true;
+    });
+    while (!returned) std::this_thread::yield();
+    for (auto& each : each_worker)
+      f.task(out(each), [&] {
+        ++busy;
+        while (!all_came) std::this_thread::yield();
+      });
+    while (busy != rt.workers()) std::this_thread::yield();
+    held.release();
+    f.task(out(b), [&] { given.set_value(); });
+    all_came = true;
+    f.wait();
   });
 }
 

@@ -80,7 +80,8 @@ class future {
   }
   template <class Clock, class Duration>
   [[nodiscard]] bool wait_until(std::chrono::time_point<Clock, Duration> deadline) const {
-    return wait_for(deadline - Clock::now());
+    const auto now = Clock::now();
+    return deadline <= now ? ready() : wait_for(deadline - now);
   }
 
   // As wait(), then returns the value or throws the exception. Once.
@@ -173,6 +174,8 @@ class promise {
   // Throws misuse, as set_value().
   void set_exception(std::exception_ptr error) {
     expect_none();
+    if (error == nullptr)
+      detail::throw_error(misuse("teff::promise: set_exception() was given no exception: nullptr"));
     give([&] { outcome_->fail(std::move(error)); });
   }
 
@@ -185,8 +188,8 @@ class promise {
   template <class Store>
   void give(Store store) {
     store();
-    outcome_->end();
-    outcome_ = detail::outcome_owner<T>(nullptr);
+    const auto mine = std::move(outcome_);
+    mine->end();  // after which the promise may be gone
   }
 
   detail::outcome_owner<T> outcome_;     // null: it has been given

@@ -80,7 +80,8 @@ struct named_job : job {
     return submitter.any() ? static_cast<job&>(*this) : of;
   }
   awaited_job& of;
-  const void* const part_of = self.frame->of;  // whose task waits for it
+  // Whose task waits for it. An observed body is no part of its graph.
+  const void* const part_of = self.frame->observer == nullptr ? self.frame->of : nullptr;
 };
 
 }  // namespace teff::detail

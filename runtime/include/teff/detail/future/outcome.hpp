@@ -27,6 +27,7 @@ std::chrono::steady_clock::time_point deadline_after(std::chrono::duration<Rep, 
   using clock = std::chrono::steady_clock;
   using seconds = std::chrono::duration<double>;  // in which no duration overflows
   const auto now = clock::now();
+  if (most <= most.zero()) return now;
   if (seconds(most) >= seconds(clock::time_point::max() - now)) return clock::time_point::max();
   return now + std::chrono::ceil<clock::duration>(most);
 }

@@ -214,9 +214,10 @@ class running_pipeline {
   // Carries token after token, until the input has ended or the walk begins to share.
   void run_alone(walk_pace& pace) {
     end_turns(std::make_index_sequence<count>{});
-    // With one token under way the walk never shares. It looks for requests after each token, which may be
-    // long.
-    const int most = state_.most_tokens() > 1 ? Worker::tokens_between_looks : 1;
+    // With one token under way, or one worker, the walk never shares. It looks for requests after each token,
+    // which may be long.
+    const bool shares = state_.most_tokens() > 1 && !Worker::is_alone();
+    const int most = shares ? Worker::tokens_between_looks : 1;
     while (run_tokens_alone(most, pace)) {
       if (Worker::asked()) [[unlikely]]
         Worker::look_outside();

@@ -254,17 +254,24 @@ template <class Derived, class Worker>
   auto* each = inbox_of(of).take_all();
   const bool any = each != nullptr;
   const bool outer = std::exchange(here.runs_what_it_receives, of == any_worker);
+  runnable* ends = nullptr;
+  runnable** last_end = &ends;
   while (each != nullptr) {
     auto& one = *std::exchange(each, each->next_in_line);
     if (one.kind == runnable_kind::end) {
-      auto& held = static_cast<held_end<>&>(one);
-      derived().end(here, *held.task);
-      took(here, held);
+      one.next_in_line = nullptr;
+      *std::exchange(last_end, &one.next_in_line) = &one;
       continue;
     }
     ++here.items_received;
     catch_all([&] { of == any_worker ? make_ready(here, &one) : here.ready.push_own(&one); },
               [this] { fail(std::current_exception()); });
+  }
+  // The end of a task calls functions of the program, which may wait for a task that came with it.
+  while (ends != nullptr) {
+    auto& held = static_cast<held_end<>&>(*std::exchange(ends, ends->next_in_line));
+    derived().end(here, *held.task);
+    took(here, held);
   }
   here.runs_what_it_receives = outer;
   return any;
