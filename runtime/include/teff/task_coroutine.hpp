@@ -90,8 +90,8 @@ class task_promise {
 //   });
 //
 // - The coroutine may await a future, completed(), and the operations of teff::mpi. Its worker runs other
-// tasks
-//   meanwhile. The coroutine goes on as a task of its flow, with the place and the priority of its task.
+//   tasks meanwhile. The coroutine goes on as a task of its flow, with the place and the priority of its
+//   task.
 // - The body lives until its task has ended, and so do its captures.
 // - If the flow fails or is cancelled meanwhile, the coroutine does not go on. When its events have
 //   completed, the flow destroys the coroutine's variables.

@@ -80,7 +80,7 @@ struct named_job : job {
     return submitter.any() ? static_cast<job&>(*this) : of;
   }
   awaited_job& of;
-  // Whose task waits for it. An observed body is no part of its source.
+  // The source whose task waits for the job. An observed body is no part of its source.
   const void* const part_of = self.frame->observer == nullptr ? self.frame->of : nullptr;
 };
 

@@ -44,9 +44,8 @@ class shared_outcome : public made_of_others {
   // Runs other work on a worker, else sleeps, until the outcome is there. Throws future_waits_for_itself,
   // forked_process.
   void wait();
-  // The same, but not longer than until `deadline`, and with nothing else meanwhile: on a worker as
-  // blocking(). Returns whether it is there. It throws
-  // forked_process and what blocking() throws.
+  // Sleeps until the outcome is there, or until `deadline`: on a worker as blocking() does. Returns whether
+  // the outcome is there. It throws forked_process, std::bad_alloc, and what blocking() throws.
   [[nodiscard]] bool wait_until(std::chrono::steady_clock::time_point deadline);
   // Whether it is not there, and a process of which this is a child by fork() has what was to bring it.
   [[nodiscard]] bool is_lost() const noexcept { return brought_in_ != this_process() && !ended(); }

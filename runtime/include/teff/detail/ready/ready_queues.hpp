@@ -15,12 +15,12 @@ enum class runnable_kind : std::uint8_t {
   offer,  // a worker may take part in a worksharing task
 };
 
-// What a worker of a source takes out of a queue. Its kind says how the worker runs it.
+// A worker of a source takes it out of a queue, and runs it as its kind says.
 struct runnable {
   // A constructor, so that fields of a derived task may lie in the padding.
   explicit runnable(runnable_kind of_kind = runnable_kind::task) noexcept : kind(of_kind) {}
 
-  runnable* next_in_line;  // used by the queue that holds it; else free for its source
+  runnable* next_in_line;  // the queue that holds it uses this; else free for its source
   int priority;            // the highest runs first; of a task or an offer
   const runnable_kind kind;
 };
