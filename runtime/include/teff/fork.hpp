@@ -47,7 +47,7 @@ class [[nodiscard]] forked {
     slot_ = nullptr;
     if (detail::ring_here() != nullptr) [[unlikely]]
       return static_cast<std::invoke_result_t<F&&>>(get_traced(slot, task_));
-    return static_cast<std::invoke_result_t<F&&>>(detail::take_or_wait<F, false>(task_, slot));
+    return static_cast<std::invoke_result_t<F&&>>(detail::take_or_wait<false>(task_, slot));
   }
 
  private:
@@ -76,7 +76,7 @@ class [[nodiscard]] forked {
   }
 
   [[gnu::cold, gnu::noinline]] static value get_traced(detail::task_slot* slot, passed_task task) {
-    return detail::take_or_wait<F, true>(task, slot);
+    return detail::take_or_wait<true>(task, slot);
   }
 
   [[gnu::cold, gnu::noinline]] static void end(detail::task_slot* slot, passed_task task) {
@@ -84,7 +84,7 @@ class [[nodiscard]] forked {
     const bool unwinding = detail::exceptions_in_flight() > (slot->exceptions & ~detail::made_outside);
     if (detail::self.is_newest(slot)) {
       if (unwinding) return detail::abandon(task, slot);
-      detail::take_or_wait<F, true>(task, slot);
+      detail::take_or_wait<true>(task, slot);
     } else {
       detail::expect_outside(slot);
       if (unwinding) return detail::abandon_outside(task, slot);

@@ -30,13 +30,14 @@ T move_out(T& stored) noexcept {
   return value;
 }
 
-// Runs `G` by `evaluate` on the thief: leaves what it throws in the slot, else says that it ended well.
-template <class G, class Evaluate>
-void run_stolen(task_slot& slot, Evaluate&& evaluate) noexcept {
+// Runs the task of this name by `evaluate` on the thief: leaves what it throws in the slot, else says that it
+// ended well.
+template <class Evaluate>
+void run_stolen(task_slot& slot, const char* name, Evaluate&& evaluate) noexcept {
   auto state = slot_state::ended;
   catch_all(
       [&] {
-        const traced_span task(event_kind::task, name_of<std::remove_cvref_t<G>>());
+        const traced_span task(event_kind::task, name);
         evaluate();
       },
       [&] {
@@ -74,7 +75,7 @@ struct join_task_in_slot {
   explicit join_task_in_slot(task_slot& slot, G& g) noexcept {
     ::new (slot.data) G(std::move(g));
     slot.run = [](task_slot& stolen, const scope_state*) {
-      run_stolen<G>(stolen, [&stolen] {
+      run_stolen(stolen, name_of(stored<G>(stolen)), [&stolen] {
         auto task = move_out(stored<G>(stolen));
         ::new (stolen.data) kept_t<result>(kept_value_of<G>(task));
       });
@@ -85,6 +86,7 @@ struct join_task_in_slot {
     return value_of<G>(task);
   }
   void drop(task_slot& slot) noexcept { std::destroy_at(std::addressof(stored<G>(slot))); }
+  static const char* name(task_slot& slot) noexcept { return name_of(stored<G>(slot)); }
   result stolen_result(task_slot& slot) {
     return finish_stolen<result>(slot, [&] { return move_out(stored<kept_t<result>>(slot)); });
   }
@@ -99,8 +101,8 @@ struct join_task_in_frame {
   join_task_in_frame(task_slot& slot, std::remove_reference_t<G>& g) noexcept : closure(g) {
     new (slot.data) join_task_in_frame*(this);
     slot.run = [](task_slot& stolen_slot, const scope_state*) {
-      run_stolen<G>(stolen_slot, [&stolen_slot] {
-        auto* const frame = stored<join_task_in_frame*>(stolen_slot);
+      auto* const frame = stored<join_task_in_frame*>(stolen_slot);
+      run_stolen(stolen_slot, name_of(frame->closure), [frame] {
         ::new (static_cast<void*>(std::addressof(frame->value)))
             kept_t<result>(kept_value_of<G>(frame->closure));
       });
@@ -112,6 +114,7 @@ struct join_task_in_frame {
 
   result run(task_slot&) { return value_of<G>(closure); }
   void drop(task_slot&) noexcept {}
+  [[nodiscard]] const char* name(task_slot&) const noexcept { return name_of(closure); }
   result stolen_result(task_slot& slot) {
     return finish_stolen<result>(slot, [&]() -> kept_t<result> {
       struct destroyed {

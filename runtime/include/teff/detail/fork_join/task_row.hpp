@@ -25,15 +25,15 @@ struct joined<true, F...> {
   using type = void;
 };
 
-// The newest slot, with a closure `G`: runs it, or if it was stolen, waits for its thief. `Traced` makes a
+// The newest slot: runs its task, or if it was stolen, waits for its thief. `Traced` makes a
 // second copy, so that the copy without traces is not longer by an instruction.
-template <class G, bool Traced, class Task>
+template <bool Traced, class Task>
 typename Task::result take_or_wait(Task& task, task_slot* slot) {
   if (!self.take(slot)) [[unlikely]] {
     if (!settle(slot)) return task.stolen_result(*slot);
   }
   if constexpr (Traced) {
-    const traced_span span(event_kind::task, name_of<std::remove_cvref_t<G>>());
+    const traced_span span(event_kind::task, task.name(*slot));
     return task.run(*slot);
   } else {
     return task.run(*slot);
@@ -81,9 +81,9 @@ struct indexed_task_row<std::index_sequence<Index...>, G...> : row_task<Index, G
     auto& task = static_cast<row_task<At, chosen>&>(*this);
     auto* const slot = oldest + (count - 1 - At);
     if constexpr (At + 1 == count) {
-      return take_or_wait<chosen, Traced>(task, slot);
+      return take_or_wait<Traced>(task, slot);
     } else {
-      return undo_if_thrown([&]() -> decltype(auto) { return take_or_wait<chosen, Traced>(task, slot); },
+      return undo_if_thrown([&]() -> decltype(auto) { return take_or_wait<Traced>(task, slot); },
                             [&] { abandon_from<At + 1>(oldest); });
     }
   }
