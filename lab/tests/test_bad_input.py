@@ -40,7 +40,7 @@ def _check(program: Program, lines: list[str]) -> None:
     command = program.command_line(2)
     is_direct = command[0] == str(program.program_path)
     # Launchers and interpreters take long to start, and may add a word of their own.
-    for line in lines[:: 1 if is_direct else 5]:
+    for line in lines[:: 1 if is_direct else 12]:
         finished = subprocess.run(
             [*command, *line.split()],
             env={**os.environ, **program.environment_for(2)},

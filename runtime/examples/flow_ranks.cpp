@@ -9,9 +9,9 @@
 #include <vector>
 
 int main(int argc, char** argv) {
-  constexpr int points = 16;
+  constexpr int points = 8;
   constexpr int blocks = 2;  // of a rank
-  constexpr int steps = 2000;
+  constexpr int steps = 500;
 
   teff::mpi job(argc, argv);
   teff::runtime rt{{.workers = 1}};

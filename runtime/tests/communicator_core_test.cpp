@@ -25,10 +25,10 @@
 namespace teff::test {
 namespace {
 
-// How many schedules each test explores, unless TEFF_TEST_SCHEDULES says it.
-int schedules(int usual) {
+// How many schedules each test explores.
+int schedules() {
   const char* const asked = std::getenv("TEFF_TEST_SCHEDULES");
-  return asked == nullptr ? usual : std::atoi(asked);
+  return asked == nullptr ? 300 : std::atoi(asked);
 }
 
 // The content of a message.
@@ -253,9 +253,9 @@ class played_job {
 };
 
 template <class Play>
-void on_schedules(int count, Play play) {
+void on_schedules(Play play) {
   const auto first = fresh_seed();
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < schedules(); ++i) {
     const auto seed = first + static_cast<std::uint64_t>(i);
     SCOPED_TRACE(testing::Message() << "TEFF_TEST_SEED=" << seed << " TEFF_TEST_SCHEDULES=1");
     play(seed);
@@ -264,7 +264,7 @@ void on_schedules(int count, Play play) {
 }
 
 TEST(communicator_core, an_epoch_ends_when_nothing_is_left_and_not_before) {
-  on_schedules(schedules(2000), [](std::uint64_t seed) {
+  on_schedules([](std::uint64_t seed) {
     std::mt19937_64 random(seed);
     played_job job(1 + static_cast<int>(random() % 6), seed, random() % 2 == 0 ? 128 : 1 << 20);
     for (int epoch = 0; epoch < 3; ++epoch) {
@@ -274,7 +274,7 @@ TEST(communicator_core, an_epoch_ends_when_nothing_is_left_and_not_before) {
 }
 
 TEST(communicator_core, a_failure_ends_the_epoch_on_all_ranks_and_the_next_one_is_as_any_other) {
-  on_schedules(schedules(1000), [](std::uint64_t seed) {
+  on_schedules([](std::uint64_t seed) {
     std::mt19937_64 random(seed);
     const int ranks = 1 + static_cast<int>(random() % 6);
     played_job job(ranks, seed, 1 << 20);
@@ -304,7 +304,7 @@ TEST(communicator_core, a_failure_ends_the_epoch_on_all_ranks_and_the_next_one_i
 
 // Also if the parent begins late, and finds out from a packet that has waited before other packets.
 TEST(communicator_core, ranks_that_differ_fail_the_epoch_on_all_ranks_which_ends) {
-  on_schedules(schedules(1000), [](std::uint64_t seed) {
+  on_schedules([](std::uint64_t seed) {
     std::mt19937_64 random(seed);
     const int ranks = 2 + static_cast<int>(random() % 5);
     played_job job(ranks, seed, 1 << 20, static_cast<int>(random() % static_cast<unsigned>(ranks)));

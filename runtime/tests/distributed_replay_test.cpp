@@ -140,7 +140,7 @@ class random_replay {
 TEST(distributed_replay, each_task_of_random_graphs_finds_the_outputs_that_it_reads) {
   const auto seed = fresh_seed();
   SCOPED_TRACE(testing::Message() << "TEFF_TEST_SEED=" << seed);
-  for (std::uint64_t graph = 0; graph < (under_thread_sanitizer ? 2U : 6U); ++graph) {
+  for (std::uint64_t graph = 0; graph < (under_sanitizer ? 2U : 6U); ++graph) {
     on_jobs([&](transport& through, runtime& rt) {
       communicator comm(rt, through);
       const random_replay random(seed + graph, comm.ranks(), rt.workers());
@@ -236,7 +236,7 @@ TEST(distributed_replay, ranks_that_sleep_at_once_are_woken) {
         runtime rt{{.workers = workers, .spin = std::chrono::microseconds{0}}};
         communicator comm(rt, job.rank(i));
         ring_of_columns columns(comm, workers);
-        columns.expect(under_thread_sanitizer ? 50 : 500, under_thread_sanitizer ? 50 : 500);
+        columns.expect(under_sanitizer ? 50 : 500, under_sanitizer ? 50 : 500);
       });
     }
     for (auto& each : threads) each.join();
@@ -395,7 +395,7 @@ TEST(distributed_replay, that_is_to_run_unequally_often_is_refused_and_names_who
 }
 
 TEST(distributed_replay, that_one_rank_has_destroyed_fails_on_the_others) {
-  for (int round = 0; round < (under_thread_sanitizer ? 3 : 8); ++round) {
+  for (int round = 0; round < (under_sanitizer ? 2 : 5); ++round) {
     on_jobs([&](transport& through, runtime& rt) {
       communicator comm(rt, through);
       const int leaver = round % comm.ranks();

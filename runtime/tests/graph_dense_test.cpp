@@ -93,7 +93,7 @@ TEST(dense_graph, placed_tasks_of_the_highest_priority_run_first) {
 
 TEST(dense_graph, a_chain_needs_no_stack) {
   runtime rt{{.workers = 2, .stack_size = std::size_t{1} << 20}};
-  const int length = under_thread_sanitizer ? 10'000 : 1'000'000;
+  const int length = under_sanitizer ? 10'000 : 1'000'000;
   task_graph<int> g{rt};
   std::int64_t sum = 0;
   g.dense(static_cast<std::size_t>(length)).indegree([](int) { return 1; }).body([&](int i) {

@@ -213,7 +213,7 @@ TEST(task_graph, a_key_without_a_place_that_other_threads_fulfil_too_often_is_na
 TEST(task_graph, a_key_that_is_fulfilled_after_its_task_has_run_runs_again) {
   on_runtimes([](runtime& rt) {
     for (const int length : {2, 5}) {
-      const int laps = under_thread_sanitizer ? 100 : 2'000;
+      const int laps = under_sanitizer ? 100 : 2'000;
       int ran = 0;
       task_graph<int> g{rt};
       g.indegree([](int) { return 1; }).body([&](int i) {

@@ -97,7 +97,7 @@ class random_graph {
 TEST(task_graph, every_dependence_of_random_graphs_holds) {
   const auto seed = fresh_seed();
   SCOPED_TRACE(testing::Message() << "TEFF_TEST_SEED=" << seed);
-  const int graphs = under_thread_sanitizer ? 3 : 30;
+  const int graphs = under_sanitizer ? 3 : 30;
   on_runtimes([&](runtime& rt) {
     for (int i = 0; i < graphs; ++i) {
       random_graph graph(seed + static_cast<std::uint64_t>(i));
@@ -125,7 +125,7 @@ void run_chain(runtime& rt, std::int64_t length, unsigned (*place)(const std::in
 
 TEST(task_graph, a_chain_of_a_million_tasks_needs_no_stack) {
   runtime rt{{.workers = 2, .stack_size = std::size_t{1} << 20}};
-  const std::int64_t length = under_thread_sanitizer ? 10'000 : 1'000'000;
+  const std::int64_t length = under_sanitizer ? 10'000 : 1'000'000;
   run_chain(rt, length, [](const std::int64_t&) { return anywhere; });
   run_chain(rt, length, [](const std::int64_t&) { return 0U; });
   run_chain(rt, length / 100, [](const std::int64_t& i) { return static_cast<unsigned>(i % 2); });
@@ -134,7 +134,7 @@ TEST(task_graph, a_chain_of_a_million_tasks_needs_no_stack) {
 TEST(task_graph, each_task_of_a_wide_front_runs_once) {
   on_runtimes([](runtime& rt) {
     for (const bool placed : {false, true}) {
-      const int width = under_thread_sanitizer ? 5'000 : 100'000;
+      const int width = under_sanitizer ? 5'000 : 100'000;
       std::atomic<long> sum{0};
       std::atomic<int> sinks{0};
       task_graph<int> g{rt};
@@ -167,7 +167,7 @@ TEST(task_graph, memory_grows_with_the_frontier_only) {
   runtime rt{{.workers = 2}};
   for (const bool placed : {false, true}) {
     constexpr int width = 64;
-    const int steps = under_thread_sanitizer ? 100 : 20'000;
+    const int steps = under_sanitizer ? 100 : 20'000;
     std::atomic<long> ran{0};
     task_graph<std::array<int, 2>> g{rt};
     g.indegree([](auto k) { return k[0] == 0 ? 0 : 3; }).body([&](auto k) {

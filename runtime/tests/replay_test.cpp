@@ -136,7 +136,7 @@ void replay_random_graphs(runtime& rt, std::uint64_t seed, int graphs) {
 TEST(replay, every_dependence_of_random_graphs_holds_in_every_iteration) {
   const auto seed = fresh_seed();
   SCOPED_TRACE(testing::Message() << "TEFF_TEST_SEED=" << seed);
-  on_runtimes([&](runtime& rt) { replay_random_graphs(rt, seed, under_thread_sanitizer ? 2 : 20); });
+  on_runtimes([&](runtime& rt) { replay_random_graphs(rt, seed, under_sanitizer ? 2 : 20); });
 }
 
 TEST(replay, workers_that_sleep_at_once_are_woken) {
@@ -144,7 +144,7 @@ TEST(replay, workers_that_sleep_at_once_are_woken) {
   SCOPED_TRACE(testing::Message() << "TEFF_TEST_SEED=" << seed);
   for (const unsigned workers : worker_counts) {
     runtime rt{{.workers = workers, .spin = std::chrono::microseconds{0}}};
-    replay_random_graphs(rt, seed, under_thread_sanitizer ? 1 : 5);
+    replay_random_graphs(rt, seed, under_sanitizer ? 1 : 5);
   }
 }
 

@@ -305,7 +305,7 @@ TEST(runtime, leaves_the_mask_of_a_thread_as_it_was_though_several_move_it_at_a_
     others.emplace_back([&] {
       while (!stop) internals.move_here(moved);
     });
-  const int rounds = under_thread_sanitizer ? 200 : 2000;
+  const int rounds = under_sanitizer ? 200 : 2000;
   for (int i = 0; i < rounds; ++i) internals.move_this_thread_to(static_cast<unsigned>(i) % 2);
   stop = true;
   for (auto& each : others) each.join();

@@ -43,7 +43,7 @@ TEST(small_graphs, allocate_little_and_nothing_when_they_are_used_again) {
 
 TEST(small_graphs, have_destroyed_the_captures_of_their_functions_when_their_lifetime_ends) {
   on_runtimes([](runtime& rt) {
-    const int rounds = under_thread_sanitizer ? 20 : 200;
+    const int rounds = under_sanitizer ? 20 : 200;
     const auto live_and_die = [&] {
       const auto kept = std::make_shared<int>(7);
       for (int round = 0; round < rounds; ++round) {
@@ -88,7 +88,7 @@ thread_local int depth = 0;
 TEST(small_graphs, that_tasks_of_a_graph_wait_for_nest_only_a_few_tasks_deep) {
   for (const unsigned workers : {1U, 2U, 4U}) {
     runtime rt{{.workers = workers}};
-    constexpr int tasks = 2000;
+    constexpr int tasks = under_sanitizer ? 300 : 2000;
     std::atomic<int> ran{0}, deepest{0};
     task_graph<int> outer{rt};
     outer.indegree([](int) { return 1; }).body([&](int) {

@@ -17,7 +17,7 @@
 namespace teff::test {
 namespace {
 
-constexpr int longest_power = under_thread_sanitizer ? 14 : 17;  // of two, in elements
+constexpr int longest_power = under_sanitizer ? 14 : 17;  // of two, in elements
 
 // Arrays that are hard for some sorts: few values, sorted, reversed, organ pipes.
 std::vector<int> some_array(std::mt19937_64& random) {
@@ -195,7 +195,7 @@ TEST(parallel_sort, by_a_function_that_is_no_order_ends_and_stays_within_the_ele
   const auto make = [](int value, bool inside) { return guarded{value, inside}; };
   const auto make_int = [](int value, bool inside) { return inside ? value : -1; };
   const auto with = [&](auto compare) {
-    for (const int count : {1, 30, 40, 1000, 3000, under_thread_sanitizer ? 20'000 : 100'000}) {
+    for (const int count : {1, 30, 40, 1000, 3000, under_sanitizer ? 20'000 : 100'000}) {
       const auto less = [compare](const guarded& a, const guarded& b) {
         if (!a.inside || !b.inside) left = true;
         return static_cast<bool>(compare(a.value, b.value));

@@ -41,7 +41,7 @@ TEST(sources, no_worker_uses_a_source_that_was_detached) {
     before->work = 1'000'000'000;  // so that no worker sleeps
     detail::attach(of, before);
     detail::published(of);
-    const int rounds = under_thread_sanitizer ? 20 : 100;
+    const int rounds = under_sanitizer ? 20 : 100;
     for (int round = 0; round < rounds; ++round) {
       const auto each = std::make_shared<counting_source>();
       each->work = 1'000'000'000;

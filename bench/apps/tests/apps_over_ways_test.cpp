@@ -82,7 +82,7 @@ TEST(lulesh, has_the_same_bits_over_ranks_in_every_order_of_their_tasks_and_mess
   in_order calls;
   const finding expected = checked_run(*make({}), calls);
   for (const std::int64_t parts : {1, 3})
-    for (unsigned seed = 0; seed < 3; ++seed) {
+    for (unsigned seed = 0; seed < 2; ++seed) {
       const finding found = found_over_threads(8, make, parts, seed);
       EXPECT_EQ(found.wrong, "");
       EXPECT_EQ(found.residual, expected.residual) << parts << " parts, seed " << seed;
@@ -102,7 +102,7 @@ TEST(lulesh, refuses_ranks_that_can_not_share_its_cube_equally_and_says_how_to_s
 }
 
 TEST(hpccg, has_the_known_residuals_over_ranks_in_every_order_of_their_tasks_and_messages) {
-  const description::maker make = maker_of({"hpccg", "--grid 10x10x10"});
+  const description::maker make = maker_of({"hpccg", "--grid 5x6x7"});
   for (const int ranks : {2, 4})
     for (const std::int64_t parts : {1, 3})
       for (unsigned seed = 0; seed < 3; ++seed) {

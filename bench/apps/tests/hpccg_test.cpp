@@ -42,7 +42,7 @@ TEST(hpccg, has_the_residuals_of_the_reference) {
 }
 
 TEST(hpccg, has_the_same_bits_in_every_order_of_its_tasks) {
-  for (const auto* grid : {"7x9x31", "1x1x1000", "3x3x3"}) {
+  for (const auto* grid : {"7x5x11", "1x1x100", "3x3x3"}) {
     const auto app = solver_of(grid);
     in_order calls;
     const finding expected = result_of(*app, calls);
