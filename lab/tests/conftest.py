@@ -29,22 +29,24 @@ CORE_LIBRARY = Path(BUILD_FOLDER) / "lib" / "libteff_bench.so"  # what scripts c
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--systems", metavar="NAMES", help="only the tests of these systems' adapters; names by commas")
+    parser.addoption("--without-systems", action="store_true", help="no test of a system's adapter")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With --systems: a test is of a system's adapter if it has a program of the system as a parameter."""
-    if not (names := config.getoption("--systems")):
+    """A test is of a system's adapter if it has a program of the system as a parameter."""
+    if config.getoption("--without-systems"):
+        kept = [each for each in items if not _systems_of(each)]
+    elif names := config.getoption("--systems"):
+        kept = [each for each in items if _systems_of(each) & set(names.split(","))]
+    else:
         return
-    wanted = set(names.split(","))
-    kept = []
-    for item in items:
-        values = (
-            item.callspec.params.values() if isinstance(item, pytest.Function) and hasattr(item, "callspec") else ()
-        )
-        if any(isinstance(each, Program) and each.identity in wanted for each in values):
-            kept.append(item)
     config.hook.pytest_deselected(items=[each for each in items if each not in kept])
     items[:] = kept
+
+
+def _systems_of(item: pytest.Item) -> set[str]:
+    values = item.callspec.params.values() if isinstance(item, pytest.Function) and hasattr(item, "callspec") else ()
+    return {each.identity for each in values if isinstance(each, Program)}
 
 
 @pytest.fixture

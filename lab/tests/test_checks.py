@@ -49,6 +49,8 @@ def test_quick_leaves_out_the_thorough_steps_unless_they_are_named() -> None:
     assert any(check.thorough for check in chosen([], quick=False))
     assert [check.name for check in chosen(["tsan"], quick=True)] == ["tsan"]
     assert [check.name for check in chosen(["unit"], quick=True)] == ["build", "unit"], "it runs what was built"
+    assert [check.name for check in chosen(["lab"], quick=True)] == ["lab"], "it starts no program"
+    assert [check.name for check in chosen(["lab"], quick=False)] == ["build", "lab"]
 
 
 def test_a_step_that_is_not_there_is_refused_with_those_that_are() -> None:

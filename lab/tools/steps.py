@@ -3,7 +3,7 @@
 import io
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
@@ -20,6 +20,7 @@ from tools.house import LAWS, breaches
 from tools.workshop import SkippedError, Workshop
 
 BESIDE_TESTS = ("nice", "-n", "10")  # a build that other steps' tests run beside takes what cores they leave
+_QUICK_TESTS = "runtime/tests"  # the folder of the C++ tests that --quick builds and runs
 _CLANG_APT = "clang-19 | clang"
 _CLANG_RT_APT = "libclang-rt-19-dev | libclang-rt-14-dev"
 
@@ -30,7 +31,8 @@ class Check:
     systems' packages. A step `of_systems` runs only if it is named, with names of systems behind it.
 
     It begins when the steps named in `after` have ended, well or badly, and runs them first. It lets the steps named in
-    `behind` end first if they run, too. `apt`: the Debian packages of its tools.
+    `behind` end first if they run, too. With --quick a step `without_programs` waits for none of them. `apt`: the
+    Debian packages of its tools.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Check:
     builds: bool = True
     after: tuple[str, ...] = ()
     behind: tuple[str, ...] = ()
+    without_programs: bool = False
     of_systems: bool = False
     apt: tuple[str, ...] = ()
 
@@ -82,14 +85,14 @@ def _docs(shop: Workshop) -> Count:
 
 def _build(shop: Workshop) -> Count:
     with alone(shop.root, _unseen()):  # other commands of teff bring the same programs up to date
-        return _built(shop, "release")
+        return _built(shop, "release", target=f"{_QUICK_TESTS}/all" if shop.quick else "all")
 
 
-def _built(shop: Workshop, preset: str, prefix: Sequence[str] = ()) -> Count:
+def _built(shop: Workshop, preset: str, prefix: Sequence[str] = (), target: str = "all") -> Count:
     """One failure for the core, and one for every system whose program should compile and does not."""
     build = Build(shop.registry, _unseen(), preset=preset)
     with shop.compiling(shop.log.with_name(f"build-{preset}.log")):
-        failed = build.make(prefix=prefix)
+        failed = build.make(prefix=prefix, target=target)
     for name, reason in failed.items():
         shop.note(f"{name}: {reason}")
     return Count(passed=1, failed=len(failed))
@@ -101,7 +104,8 @@ def _unseen() -> Console:
 
 
 def _unit(shop: Workshop) -> Count:
-    return _ctest(shop, "release", words=["-LE", "thorough"] if shop.quick else [])
+    folder = shop.root / ".teff" / "build" / _QUICK_TESTS
+    return _ctest(shop, "release", words=["--test-dir", str(folder), "-LE", "thorough"] if shop.quick else [])
 
 
 def _clang(shop: Workshop) -> Count:
@@ -144,7 +148,7 @@ def _systems(shop: Workshop) -> Count:
 
 
 def _lab(shop: Workshop) -> Count:
-    return _pytest(shop, *(["-m", "not browser and not slow"] if shop.quick else []))
+    return _pytest(shop, *(["-m", "not browser and not slow", "--without-systems"] if shop.quick else []))
 
 
 def _pytest(shop: Workshop, *words: str) -> Count:
@@ -162,7 +166,14 @@ CHECKS = (
     Check("build", "every program, no warnings", _build),
     Check("house", "the laws of names and imports", _house, builds=False, after=("build",)),
     Check("unit", "ctest of the release build", _unit, after=("build",), apt=(_CLANG_APT,)),
-    Check("lab", "pytest of the lab", _lab, after=("build",), apt=("chromium", "fonts-dejavu-core", "git")),
+    Check(
+        "lab",
+        "pytest of the lab",
+        _lab,
+        after=("build",),
+        without_programs=True,
+        apt=("chromium", "fonts-dejavu-core", "git"),
+    ),
     Check("systems", "the adapters of the systems named behind it", _systems, of_systems=True),
     *(
         Check(name, about, run, thorough=True, behind=("build",), apt=(_CLANG_APT, _CLANG_RT_APT))
@@ -178,15 +189,16 @@ CHECKS = (
 def chosen(names: Sequence[str], *, quick: bool) -> list[Check]:
     """The checks of these names, with the builds whose programs they run; or all of them. --quick leaves out the
     thorough ones not named."""
-    known = {check.name: check for check in CHECKS}
+    checks = [replace(check, after=()) if quick and check.without_programs else check for check in CHECKS]
+    known = {check.name: check for check in checks}
     if not names:
-        return [check for check in CHECKS if not check.of_systems and not (quick and check.thorough)]
+        return [check for check in checks if not check.of_systems and not (quick and check.thorough)]
     for name in names:
         if name not in known:
             steps = " ".join(known)
             raise InputError(f"no step of the test is named {name!r}; there are: {steps}")
     wanted = {*names, *(before for name in names if known[name].builds for before in known[name].after)}
-    return [check for check in CHECKS if check.name in wanted]
+    return [check for check in checks if check.name in wanted]
 
 
 def systems_among(names: Sequence[str], registry: Registry) -> list[str]:

@@ -59,13 +59,18 @@ class Build:
         _expect_compiler()
 
     def make(
-        self, systems: Sequence[System] | None = None, ways: Ways | None = None, *, prefix: Sequence[str] = ()
+        self,
+        systems: Sequence[System] | None = None,
+        ways: Ways | None = None,
+        *,
+        prefix: Sequence[str] = (),
+        target: str = "all",
     ) -> dict[str, str]:
         """Brings the programs of `systems` up to date, or only their `ways`, with the core that these need. Returns the
         reason for each system and each kind of benchmark that failed.
 
-        Without systems it builds everything: also tests, examples and benchmarks of libteff. `prefix` goes before the
-        commands (`setarch -R`). Raises TeffError where the core does not build.
+        Without systems it builds everything: also tests, examples and benchmarks of libteff; or the ninja `target`
+        alone. `prefix` goes before the commands (`setarch -R`). Raises TeffError where the core does not build.
         """
         shutil.rmtree(self.folder / BROKEN_FOLDER.name, ignore_errors=True)
         left_out = self._left_out_before()
@@ -75,7 +80,7 @@ class Build:
             self._keep_reasons(left_out)
         if self._run_ninja(prefix, [_MANIFEST]):
             left_out = self._configure(prefix)
-        targets = ["all"] if systems is None else self._targets(systems, ways)
+        targets = [target] if systems is None else self._targets(systems, ways)
         code = self._run_ninja(prefix, targets) if targets else 0
         return left_out | self._sort_out_failures() if code else left_out
 
