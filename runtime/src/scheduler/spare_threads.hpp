@@ -4,6 +4,7 @@
 #include <teff/detail/scheduler/job.hpp>
 
 #include "platform/own_thread.hpp"
+#include "scheduler/job_queue.hpp"
 #include "scheduler/this_thread.hpp"
 
 #include <condition_variable>
@@ -46,8 +47,7 @@ class spare_threads {
   std::mutex mutex_;
   std::condition_variable wanted_;
   // Jobs that no thread has taken yet: never more than there are threads that wait or have just been made.
-  job* first_ = nullptr;
-  unsigned jobs_ = 0;
+  job_queue jobs_;
   unsigned free_ = 0;  // threads that wait, or have just been made
   bool stop_ = false;
   threads threads_;

@@ -123,7 +123,7 @@ counters worker::counted() const noexcept {
   return log_.read(all_.scale().nanoseconds_per_tick());
 }
 
-place here() noexcept {
+worker_id this_worker() noexcept {
   const auto* const me = worker::current();
   if (me == nullptr) return {};
   return {&me->all(), me->index()};
