@@ -59,10 +59,11 @@ struct alignas(128) task_account {
   Atomic<bool> in_use{false};
   // Of a source whose places are preferences: when the worker last left its place.
   Atomic<std::int64_t> left_at{0};
-  // Whether the worker runs the source because it waits for it; whether it has looked for waiters since it
-  // last said what has ended; and when it last looked in vain for work in the places of others. Its own.
+  // The worker's own. It runs the source because it waits for it.
   bool awaits = false;
+  // It has looked for waiters since it last said what has ended.
   bool has_looked = false;
+  // When it last looked in vain for work in the places of others.
   std::int64_t looked_at = 0;
   // Tasks that only this worker may run, and ends that only it can see to, from other threads: items.
   alignas(64) inbox<runnable, &runnable::next_in_line, Atomic> received;

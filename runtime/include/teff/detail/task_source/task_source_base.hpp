@@ -98,10 +98,10 @@ class task_source_base : public source {
   void begin_child() noexcept override { cancelled_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool cancelled() const noexcept { return cancelled_.load(std::memory_order_relaxed); }
 
-  // Whether worker `worker` has nothing to do here. It asks this first: a look at a graph that rests leaves
-  // the cache lines to a thread that is about to use the graph. seq_cst, in any(): after order_before_look().
-  // So a thread that began to wait before sees what has ended, or is seen here. A listener for rest is told
-  // again and again.
+  // Whether worker `worker` has nothing to do here. It asks this first. So its looks at a graph that rests
+  // leave the cache lines to a thread that is about to use the graph. any() is seq_cst, and comes after
+  // order_before_look(): a thread that began to wait before is seen here, or sees what has ended. A listener
+  // for rest is told again and again.
   [[nodiscard]] bool is_quiet(unsigned worker) const noexcept {
     return accounts_[worker].has_looked && told_of_rest_ == nullptr && !waiters_.any() && at_rest();
   }
