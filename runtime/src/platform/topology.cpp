@@ -101,10 +101,6 @@ topology::topology() {
   }
 }
 
-unsigned topology::usable_cores() const noexcept {
-  return cores_;
-}
-
 // Not by hwloc: its mask lacks processors that it does not show, and the thread would keep the narrower one.
 void topology::move_thread(pid_t thread, unsigned processor) noexcept {
   processor_set mask{};

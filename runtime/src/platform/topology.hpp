@@ -18,7 +18,7 @@ class topology {
 
   // Usable cores: those with at least one hardware thread in the mask, at most as many as the cgroup's CPU
   // quota lets run at a time.
-  [[nodiscard]] unsigned usable_cores() const noexcept;
+  [[nodiscard]] unsigned usable_cores() const noexcept { return cores_; }
 
   // Usable hardware threads (operating-system indices): the first of every core, then the second, and so on.
   [[nodiscard]] const std::vector<unsigned>& processors() const noexcept { return processors_; }

@@ -75,10 +75,6 @@ bool spare_threads::run(job& wanted) noexcept {
   return true;
 }
 
-bool spare_threads::has_room_here() noexcept {
-  return static_cast<const std::byte*>(__builtin_frame_address(0)) > this_thread.stack_middle;
-}
-
 void spare_threads::main(threads::iterator me) noexcept {
   const stack_overflow_report reports("a spare thread",
                                       "`ulimit -s` before the program starts gives it more");

@@ -29,7 +29,9 @@ class spare_threads {
   // Whether the calling thread is one of them.
   [[nodiscard]] bool owns_this_thread() const noexcept { return this_thread.is_spare_of == this; }
   // On a spare thread: whether less than half of its stack is used.
-  [[nodiscard]] static bool has_room_here() noexcept;
+  [[nodiscard]] static bool has_room_here() noexcept {
+    return static_cast<const std::byte*>(__builtin_frame_address(0)) > this_thread.stack_middle;
+  }
   // In a child process of fork(): the calling thread is none of them any more.
   static void begin_child() noexcept { this_thread.is_spare_of = nullptr; }
   // Whether it is one of any runtime's.

@@ -7,6 +7,7 @@
 #include <teff/detail/scheduler/requests.hpp>
 #include <teff/detail/task_source/task_source.hpp>
 
+#include <bit>
 #include <cstdint>
 #include <utility>
 
@@ -39,7 +40,9 @@ bool task_source<Derived, Worker>::run(unsigned worker, bool own) noexcept {
     if (runnable* const next = own ? here.ready.take_own() : here.ready.take(look_for_more)) {
       execute(here, next);
       looks = 0;
-      if (++tasks == most || (is_timed && processor_clock::now() >= ends_at)) break;
+      // The clock is read after 1, 2, 4, ... tasks.
+      if (++tasks == most || (is_timed && std::has_single_bit(tasks) && processor_clock::now() >= ends_at))
+        break;
       if (self.asked() && !nested && makes_way_for_request()) [[unlikely]] {
         share_kept(here);
         break;
