@@ -207,7 +207,7 @@ TEST(fork, outside_a_runtime_runs_beside_the_thread_on_the_default_one) {
   auto forked = fork([&] {
     step = 1;
     while (step != 2) std::this_thread::yield();
-    return detail::here().runtime;
+    return detail::this_worker().runtime;
   });
   while (step != 1) std::this_thread::yield();
   step = 2;

@@ -290,6 +290,26 @@ TEST(task_graph, threads_outside_the_runtime_fulfil_and_wait) {
   });
 }
 
+TEST(task_graph, the_only_worker_runs_what_comes_from_outside_in_its_order) {
+  runtime rt{{.workers = 1}};
+  std::atomic<bool> first_began{false};
+  std::atomic<bool> all_came{false};
+  std::vector<int> order;
+  task_graph<int> g{rt};
+  g.indegree([](int) { return 1; }).body([&](int key) {
+    order.push_back(key);
+    if (key != 0) return;
+    first_began = true;
+    while (!all_came) std::this_thread::yield();
+  });
+  g.fulfill(0);
+  while (!first_began) std::this_thread::yield();
+  for (int key = 1; key < 10; ++key) g.fulfill(key);
+  all_came = true;
+  g.wait();
+  EXPECT_EQ(order, (std::vector{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+}
+
 TEST(task_graph, graphs_of_two_runtimes_fulfil_each_other) {
   runtime left{{.workers = 2}};
   runtime right{{.workers = 2}};

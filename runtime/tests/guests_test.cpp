@@ -41,10 +41,10 @@ TEST(guests, a_call_runs_on_the_calling_thread_and_as_one_of_the_workers) {
     rt.run([&] {
       on_this_thread += std::this_thread::get_id() == me ? 1 : 0;
       EXPECT_LT(*worker_index(), 3U);
-      EXPECT_EQ(detail::here().runtime, &detail::private_access::internals(rt));
+      EXPECT_EQ(detail::this_worker().runtime, &detail::private_access::internals(rt));
       EXPECT_EQ(rt.run([] { return fib(5); }), 5);
     });
-    EXPECT_EQ(detail::here().runtime, nullptr);
+    EXPECT_EQ(detail::this_worker().runtime, nullptr);
   }
   // Not all: where the call before has woken every worker, and none of them has gone to sleep again or makes
   // room in time, one of them runs the call.
@@ -184,10 +184,10 @@ TEST(guests, of_one_runtime_may_call_another) {
   runtime outer{{.workers = 2}}, inner{{.workers = 2}};
   for (int i = 0; i < 100; ++i) {
     EXPECT_EQ(outer.run([&] {
-      const auto before = detail::here();
+      const auto before = detail::this_worker();
       const auto value = inner.run([] { return fib(10); });
-      EXPECT_EQ(detail::here().runtime, before.runtime);
-      EXPECT_EQ(detail::here().index, before.index);
+      EXPECT_EQ(detail::this_worker().runtime, before.runtime);
+      EXPECT_EQ(detail::this_worker().index, before.index);
       return value + fib(5);
     }),
               60);
@@ -513,10 +513,10 @@ TEST(default_runtime, is_what_loops_outside_any_runtime_use) {
   std::atomic<detail::scheduler*> on{nullptr};
   parallel_for(std::size_t{0}, numbers.size(), [&](std::size_t i) {
     numbers[i] = static_cast<long>(i);
-    on = detail::here().runtime;
+    on = detail::this_worker().runtime;
   });
   EXPECT_EQ(on, &detail::private_access::internals(default_runtime()));
-  EXPECT_EQ(detail::here().runtime, nullptr);
+  EXPECT_EQ(detail::this_worker().runtime, nullptr);
   EXPECT_EQ(parallel_reduce(numbers, 0L), 100'000L * 99'999 / 2);
   parallel_sort(numbers, std::greater<>{});
   EXPECT_EQ(numbers.front(), 99'999);
@@ -529,7 +529,7 @@ TEST(default_runtime, is_not_used_within_another) {
   std::atomic<int> elsewhere{0};
   rt.run([&] {
     parallel_for(0, 1000, [&](int) {
-      elsewhere += detail::here().runtime != &detail::private_access::internals(rt) ? 1 : 0;
+      elsewhere += detail::this_worker().runtime != &detail::private_access::internals(rt) ? 1 : 0;
     });
   });
   EXPECT_EQ(elsewhere, 0);

@@ -28,13 +28,14 @@ TEST(job_queue, has_what_came_first_first) {
   job_queue queue;
   EXPECT_TRUE(queue.empty());
   EXPECT_EQ(queue.pop(), nullptr);
-  for (auto& each : jobs) queue.push(each);
+  EXPECT_EQ(queue.oldest(), nullptr);
+  for (auto& each : jobs) EXPECT_EQ(queue.push(each), &each == &jobs[0]);
   EXPECT_FALSE(queue.empty());
-  EXPECT_TRUE(queue.is_oldest(jobs[0]));
+  EXPECT_EQ(queue.oldest(), &jobs[0]);
   EXPECT_EQ(queue.pop(), &jobs[0]);
   EXPECT_FALSE(queue.withdraw(jobs[0])) << "taken before";
-  EXPECT_EQ(queue.pop(), &jobs[1]);
-  EXPECT_EQ(queue.pop(), &jobs[2]);
+  EXPECT_EQ(queue.pop_and_see_next(), &jobs[2]);
+  EXPECT_EQ(queue.pop_and_see_next(), nullptr);
   EXPECT_TRUE(queue.empty());
   queue.push(jobs[1]);
   EXPECT_EQ(queue.pop(), &jobs[1]) << "after it has been empty";

@@ -18,12 +18,13 @@ TEST(join, returns_both_values_on_any_number_of_workers) {
 TEST(join, outside_a_runtime_runs_on_the_default_one) {
   std::atomic<int> elsewhere{0};
   const auto look = [&] {
-    elsewhere += detail::here().runtime != &detail::private_access::internals(default_runtime()) ? 1 : 0;
+    elsewhere +=
+        detail::this_worker().runtime != &detail::private_access::internals(default_runtime()) ? 1 : 0;
   };
   join(look, look);
   join(look, [&] { join(look, look); }, look);
   EXPECT_EQ(elsewhere, 0);
-  EXPECT_EQ(detail::here().runtime, nullptr);
+  EXPECT_EQ(detail::this_worker().runtime, nullptr);
   EXPECT_EQ(fib(10), 55);
 }
 

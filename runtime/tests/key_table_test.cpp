@@ -1,6 +1,5 @@
 // The table of the keys that one worker counts, and the queue of those that others leave for it.
 #include <gtest/gtest.h>
-#include <teff/detail/graph/key_inbox.hpp>
 #include <teff/detail/graph/key_table.hpp>
 
 #include <algorithm>
@@ -78,49 +77,6 @@ TEST(key_table, clear_gives_each_key_once_also_of_a_table_that_grows) {
     EXPECT_EQ(given.size(), static_cast<std::size_t>(keys));
     EXPECT_EQ(table.size(), 0U);
     EXPECT_EQ(find(table, 0), nullptr);
-  }
-}
-
-// The keys that were taken, the oldest first.
-std::vector<int> keys_of(const detail::key_inbox::taken_messages& taken) {
-  std::vector<int> keys(taken.count);
-  if (taken.count != 0) std::memcpy(keys.data(), taken.bytes, taken.count * sizeof(int));
-  return keys;
-}
-
-TEST(key_inbox, gives_each_key_once_in_their_order_and_those_that_are_the_same_with_the_oldest) {
-  const auto seed = std::random_device{}();
-  SCOPED_TRACE(seed);
-  std::mt19937 random(seed);
-  detail::key_inbox inbox(sizeof(int));
-  std::deque<int> expected;
-  int dropped = 0;
-  for (int step = 0; step < 20'000; ++step) {
-    detail::key_inbox::taken_messages taken;
-    if (const auto chance = random() % 40; chance == 0) {
-      dropped = 0;
-      const auto same = inbox.take_oldest(
-          taken, [](const void* a, const void* b) { return std::memcmp(a, b, sizeof(int)) == 0; },
-          [&](void*) { ++dropped; });
-      ASSERT_EQ(taken.count, expected.empty() ? 0U : 1U);
-      if (expected.empty()) continue;
-      ASSERT_EQ(keys_of(taken).front(), expected.front());
-      ASSERT_EQ(same, std::erase(expected, int{expected.front()}));
-      ASSERT_EQ(static_cast<std::size_t>(dropped) + 1, same);
-    } else if (chance < 3) {
-      inbox.take(taken);
-      const auto count = std::min(expected.size(), detail::key_inbox::most);
-      ASSERT_EQ(
-          keys_of(taken),
-          std::vector<int>(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(taken.count)));
-      ASSERT_EQ(taken.count, count);
-      expected.erase(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(count));
-    } else {
-      const int key = static_cast<int>(random() % 8);
-      inbox.push(&key, [] {});
-      expected.push_back(key);
-    }
-    ASSERT_EQ(inbox.size(), expected.size());
   }
 }
 

@@ -183,7 +183,7 @@ TEST(pipeline, of_one_token_at_a_time_begins_a_token_when_the_one_before_has_lef
 TEST(pipeline, outside_the_workers_runs_on_the_default_runtime) {
   std::vector<int> last;
   parallel_pipeline(8, numbers(100), parallel([&](int i) {
-                      EXPECT_EQ(detail::here().runtime,
+                      EXPECT_EQ(detail::this_worker().runtime,
                                 &detail::private_access::internals(default_runtime()));
                       return i;
                     }),

@@ -58,7 +58,7 @@ struct world {
   // A thread that waits for the source looks once, and clears the place if it is at rest.
   void wait() {
     checker::now().wait_until([this] { return accounts[0].ended.peek() != 0; });
-    if (!all_have_ended(accounts, begun_outside)) return;
+    if (items_left(accounts, begun_outside) != 0) return;
     if (first.read() != 1 || second.read() != 1) checker::fail("found at rest too early");
     come_back(0);
     ready.write(0);

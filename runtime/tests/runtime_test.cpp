@@ -365,7 +365,7 @@ TEST(runtime, jobs_run_on_the_worker_that_they_are_sent_to) {
     explicit counted_job(std::atomic<int>& jobs_left)
         : job{[](job& self) noexcept {
             auto& me = static_cast<counted_job&>(self);
-            me.ran_on = detail::here().index;
+            me.ran_on = detail::this_worker().index;
             --me.left;
           }},
           left(jobs_left) {}

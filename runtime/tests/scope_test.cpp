@@ -29,7 +29,7 @@ TEST(scope, outside_a_runtime_has_its_tasks_run_beside_the_thread_on_the_default
   const detail::scheduler* on = nullptr;
   scope s;
   s.spawn([&] {
-    on = detail::here().runtime;
+    on = detail::this_worker().runtime;
     step = 1;
     while (step != 2) std::this_thread::yield();
   });

@@ -91,7 +91,6 @@ class scripted_source : public detail::source {
  public:
   bool run(unsigned) noexcept override { return runs(); }
   bool sees_work(unsigned) noexcept override { return sees(); }
-  bool invites(unsigned) noexcept override { return true; }
   std::function<bool()> runs = [] { return false; };
   std::function<bool()> sees = [] { return false; };
 };

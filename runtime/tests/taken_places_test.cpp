@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <memory>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -157,6 +159,45 @@ TEST(taken_places, a_task_fulfils_keys_as_ever_after_another_worker_was_in_its_p
       g.wait();
     });
     EXPECT_EQ(ran, 3 + given);
+  }
+}
+
+// A key whose node holds a token until its task has ended.
+struct held_key {
+  int number;
+  std::shared_ptr<int> token{};
+  bool operator==(const held_key& other) const { return number == other.number; }
+};
+struct hash_of_number {
+  std::size_t operator()(const held_key& key) const { return static_cast<std::size_t>(key.number); }
+};
+
+TEST(taken_places, a_task_whose_handle_is_released_ends_elsewhere_while_its_worker_is_in_a_long_task) {
+  runtime rt{{.workers = 2, .bind = false}};
+  for (int round = 0; round < 20; ++round) {
+    auto token = std::make_shared<int>();
+    held_task handle;
+    std::atomic<bool> long_task_began{false};
+    task_graph<held_key, hash_of_number> g{rt};
+    g.indegree([](const held_key&) { return 1; })
+        .place([](const held_key& key) { return key.number == awake ? 0U : 1U; })
+        .body([&](const held_key& key) {
+          if (key.number == 0) {
+            handle = g.hold_end();
+            g.fulfill({long_task});
+          } else if (key.number == awake) {
+            while (!long_task_began) std::this_thread::yield();
+            handle.release();
+          } else {
+            long_task_began = true;
+            while (token.use_count() != 1) std::this_thread::yield();
+          }
+        });
+    rt.run([&] {
+      g.fulfill({awake});
+      g.fulfill({0, token});
+      g.wait();
+    });
   }
 }
 

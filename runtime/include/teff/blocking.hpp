@@ -30,18 +30,11 @@ namespace teff {
 //   one. Spawn or submit work that is to block side by side.
 template <class F>
 std::invoke_result_t<F&&> blocking(F&& f) {
-  if (detail::here().runtime != nullptr) {
+  if (detail::this_worker().runtime != nullptr) {
     detail::call<F> call(f);
-    if (detail::run_aside(call)) {
-      if constexpr (detail::yields_void<F>) {
-        call.take();
-        return;
-      } else {
-        return call.take();
-      }
-    }
+    if (detail::run_aside(call)) return static_cast<std::invoke_result_t<F&&>>(call.take());
   }
-  const detail::thread_blocks here;
+  const detail::thread_blocks blocks;
   return std::forward<F>(f)();
 }
 

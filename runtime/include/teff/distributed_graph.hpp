@@ -58,7 +58,6 @@ class distributed_graph {
       : tasks_(std::make_shared<tasks>(detail::private_access::internals(comm.workers()),
                                        comm.workers().workers())),
         part_(comm) {
-    tasks_->look_elsewhere();
     part_.tie(tasks_);
     number_ = part_.add(
         detail::make_message(detail::parameters<const Key&, const Data&...>{}, false,

@@ -174,7 +174,7 @@ class runtime {
 // The index of the worker that the calling thread is, in [0, workers()); nothing on a thread that is no
 // worker.
 [[nodiscard]] inline std::optional<unsigned> worker_index() noexcept {
-  const auto here = detail::here();
+  const auto here = detail::this_worker();
   return here.runtime == nullptr ? std::nullopt : std::optional(here.index);
 }
 
@@ -194,11 +194,7 @@ std::invoke_result_t<F&&> runtime::run(F&& f) {
   if (detail::works_for(*scheduler_)) return std::forward<F>(f)();
   detail::call<F> call(f);
   detail::run_and_wait(*scheduler_, call);
-  if constexpr (detail::yields_void<F>) {
-    call.take();
-  } else {
-    return call.take();
-  }
+  return static_cast<std::invoke_result_t<F&&>>(call.take());
 }
 
 }  // namespace teff

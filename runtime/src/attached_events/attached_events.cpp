@@ -16,7 +16,6 @@ namespace teff::detail {
 
 waiting_end::waiting_end(held_end<>& held, bool watched)
     : held_(&held), since_(polled_source::poll_time::clock::now()) {
-  held.of->look_elsewhere();
   if (watched) task_ = "task " + held.of->running_task_on(self.frame->state->index);
 }
 

@@ -63,7 +63,7 @@ std::uint32_t graph_part::add(registered_message added) {
 bool graph_part::at_rest() noexcept {
   // seq_cst: before the look at the accounts. Of this and the worker that ends last, one sees the other.
   awaits_rest_.store(true, std::memory_order_seq_cst);
-  if (!tasks_->rests()) return false;
+  if (!tasks_->at_rest()) return false;
   awaits_rest_.store(false, std::memory_order_relaxed);
   // Before the counts are given, so that the root knows of it when it could end the epoch.
   if (auto failure = tasks_->failure()) core().fail(std::move(failure));
@@ -80,8 +80,8 @@ std::uint64_t graph_part::left() noexcept {
 }
 
 std::string graph_part::state() const {
-  return tasks_->rests() ? "no task runs, " + std::to_string(tasks_->tasks_left()) + " keys wait"
-                         : "tasks run";
+  return tasks_->at_rest() ? "no task runs, " + std::to_string(tasks_->tasks_left()) + " keys wait"
+                           : "tasks run";
 }
 
 void graph_part::begin() {

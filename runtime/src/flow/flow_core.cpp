@@ -47,7 +47,7 @@ flow_core::maker flow_core::here(const char* call) {
 }
 
 flow_core::maker flow_core::here_outside() noexcept {
-  const auto at = detail::here();
+  const auto at = detail::this_worker();
   if (at.runtime != &this->runtime()) return {nullptr, nullptr, outside_pool_, outside_counts_};
   auto& state = *states_[at.index];
   return {&state, nullptr, state.pool, state.counts};
@@ -162,7 +162,7 @@ template <class Begin>
 void flow_core::wait_within_call(Begin begin, condition done) {
   const auto observes = observer_of(watch_.get());
   std::optional<call_in_progress> call;
-  if (detail::here().runtime != &this->runtime()) call.emplace(this->runtime());
+  if (detail::this_worker().runtime != &this->runtime()) call.emplace(this->runtime());
   begin();
   wait_for_tasks_.wait_until(done, *this);
 }

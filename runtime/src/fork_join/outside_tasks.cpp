@@ -36,10 +36,6 @@ bool outside_task::withdraw() noexcept {
   return !runtime_->is_of_parent() && withdraw_request(*runtime_, *this);
 }
 
-bool outside_task::has_ended() const noexcept {
-  return ended.has_come();
-}
-
 void outside_task::wait() {
   end_outside(*std::exchange(runtime_, nullptr), *this);
 }
@@ -49,10 +45,10 @@ bool outside_tasks::has_room() {
   // A look at all tasks is dear. Requests begin in their order, so it frees about half of them when the
   // middle one has ended. If that task takes long, each 256th spawn looks.
   const auto is_time_to_look = [this] {
-    return tasks_[scope_window / 2]->has_ended() || ++without_room_ % scope_window == 0;
+    return tasks_[scope_window / 2]->ended.has_come() || ++without_room_ % scope_window == 0;
   };
   if (tasks_.size() == scope_window && is_time_to_look())
-    std::erase_if(tasks_, [](const auto& each) { return each->has_ended(); });
+    std::erase_if(tasks_, [](const auto& each) { return each->ended.has_come(); });
   return tasks_.size() < scope_window;
 }
 

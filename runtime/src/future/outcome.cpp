@@ -4,14 +4,17 @@
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/error.hpp>
 
+#include "platform/futex.hpp"
 #include "scheduler/blocked_activities.hpp"
 #include "scheduler/guest.hpp"
 #include "scheduler/scheduler.hpp"
 #include "scheduler/worker.hpp"
 
+#include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
+#include <climits>
+#include <cstdint>
+#include <memory>
 
 namespace teff::detail {
 
@@ -26,17 +29,14 @@ struct waiting_thread : continuation {
   waiting_thread() noexcept
       : continuation{
             [](continuation& this_one) noexcept { static_cast<waiting_thread&>(this_one).over.come(); }} {}
-  awaited_end over{here()};
+  awaited_end over{this_worker()};
 };
 
 // A thread from outside runs the requests that it waits for, if they have not begun and a worker's place is
 // free.
 void help_as_guest(shared_outcome& awaited) {
-  struct helping : job {
-    shared_outcome* with;
-  } help;
-  help.run = [](job& this_job) noexcept { static_cast<helping&>(this_job).with->help(); };
-  help.with = &awaited;
+  const auto help = [&awaited] { awaited.help(); };
+  calling_job job(help);
   auto* const runtime = awaited.runtime();
   if (runtime == nullptr || awaited.helps_with() == nullptr) return;
   try {
@@ -45,7 +45,7 @@ void help_as_guest(shared_outcome& awaited) {
     return;  // it has ended all that was submitted to it
   }
   if (const auto* const first = awaited.helps_with())
-    static_cast<void>(run_as_guest_for(*runtime, help, *first));
+    static_cast<void>(run_as_guest_for(*runtime, job, *first));
   end_call(*runtime);
 }
 
@@ -84,15 +84,12 @@ void shared_outcome::wait() {
 struct shared_outcome::timed_waits : continuation {
   timed_waits() noexcept
       : continuation{[](continuation& this_one) noexcept {
-          auto& me = static_cast<timed_waits&>(this_one);
-          const std::lock_guard lock(me.mutex);
-          me.has_come = true;
-          me.come.notify_all();
+          auto& come = static_cast<timed_waits&>(this_one).has_come;
+          come.store(1, std::memory_order_release);  // pairs with the acquire in wait_until()
+          futex_wake(come, INT_MAX);                 // takes its address only
         }} {}
 
-  std::mutex mutex;  // guards has_come
-  std::condition_variable come;
-  bool has_come = false;
+  std::atomic<std::uint32_t> has_come{0};
 };
 
 shared_outcome::~shared_outcome() {
@@ -113,10 +110,13 @@ shared_outcome::timed_waits& shared_outcome::waits_for_a_time() {
 bool shared_outcome::wait_until(std::chrono::steady_clock::time_point deadline) {
   if (ended()) return true;
   expect_not_lost();
-  auto& all = waits_for_a_time();
+  const auto& word = waits_for_a_time().has_come;
   return blocking([&] {
-    std::unique_lock lock(all.mutex);
-    return all.come.wait_until(lock, deadline, [&] { return all.has_come; });
+    const auto has_come = [&] { return word.load(std::memory_order_acquire) != 0; };
+    while (!has_come()) {
+      if (!futex_wait_until(word, 0, deadline)) return has_come();
+    }
+    return true;
   });
 }
 

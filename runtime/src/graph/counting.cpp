@@ -7,9 +7,6 @@
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/error.hpp>
 
-#include <cstring>
-#include <utility>
-
 namespace teff::detail {
 
 // A key of the worker's own place, which it has left. If it can, it stays there until the body has ended. A
@@ -35,25 +32,10 @@ unsigned graph_core::place_of(const void* key) {
   return place;
 }
 
-// Leaves the key where the worker of its place finds it, or any worker. Calls begin() as key_inbox does.
-template <class Begin>
-void graph_core::queue(unsigned place, const void* key, Begin begin) {
-  void* const box = shape_.travels_plainly ? nullptr : boxed(key);
-  const void* const message = box == nullptr ? key : &box;
-  auto& to = place == any_worker ? outside_ : states_[place]->inbox;
-  undo_if_thrown([&] { to.push(message, begin); },
-                 [&] {
-                   if (box != nullptr) drop_box(box);
-                 });
-  if (place == any_worker) {
-    published(runtime());
-  } else {
-    published_to(runtime(), place);
-  }
-}
-
 void graph_core::send_to_inbox(graph_worker& here, unsigned place, const void* key) {
-  queue(place, key, [&] { account(here.index).begin_one(); });
+  auto* const message = sent(key);
+  account(here.index).begin_one();
+  give(*message, place);
 }
 
 void graph_core::fulfill_from_elsewhere(const void* key) {
@@ -68,7 +50,7 @@ void graph_core::fulfill_from_elsewhere(const void* key) {
                          "graph's body itself; a body that is given to replay() must not fulfil keys, "
                          "since the recording has the dependences");
   }
-  const auto at = detail::here();
+  const auto at = detail::this_worker();
   if (at.runtime == &runtime()) {
     auto& here = *states_[at.index];
     // Outside a task of this graph, the fulfilment is a further item. It ends when this worker next looks for
@@ -87,7 +69,10 @@ void graph_core::fulfill_from_elsewhere(const void* key) {
     }
   }
   const call_in_progress call(runtime());
-  queue(place_of(key), key, [this] { begin_outside(); });
+  const unsigned place = place_of(key);
+  auto* const message = sent(key);
+  begin_outside();
+  give(*message, place);
 }
 
 }  // namespace teff::detail

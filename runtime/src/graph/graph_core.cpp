@@ -26,13 +26,10 @@ graph_core::graph_core(scheduler& runtime, unsigned workers, const key_shape& sh
       shape_(shape),
       nodes_(shape.node_bytes, shape.node_alignment),
       rings_(std::size_t{workers} * workers),
-      states_(workers,
-              [this, workers](graph_worker* at, std::size_t i) {
-                std::construct_at(at, static_cast<unsigned>(i),
-                                  std::span(rings_).subspan(i * workers, workers), nodes_,
-                                  shape_.message_bytes);
-              }),
-      outside_(shape.message_bytes) {
+      states_(workers, [this, workers](graph_worker* at, std::size_t i) {
+        std::construct_at(at, static_cast<unsigned>(i), std::span(rings_).subspan(i * workers, workers),
+                          nodes_);
+      }) {
   for (auto& each : states_.all()) add_worker(each);
 }
 
@@ -43,9 +40,16 @@ void graph_core::drop_keys() noexcept {
   for (auto& each : states_.all()) {
     while (auto* const left = static_cast<graph_node*>(each.ready.take([] {})))
       if (left->counted == counting::counters || left->counted == counting::none) destroy(left);
-    drop_messages(each.inbox);
   }
-  drop_messages(outside_);
+  // Ends that are held are none of the graph's.
+  const auto drop_keys_in = [this](auto& of) {
+    for (auto* each = of.take_all(); each != nullptr;) {
+      auto& one = *std::exchange(each, each->next_in_line);
+      if (one.kind == runnable_kind::key) drop_sent(one);
+    }
+  };
+  for (unsigned i = 0; i < workers(); ++i) drop_keys_in(inbox_of(i));
+  drop_keys_in(inbox_of(any_worker));
 }
 
 void graph_core::prefer_places(bool prefers) noexcept {

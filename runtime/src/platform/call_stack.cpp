@@ -1,7 +1,6 @@
 #include "platform/call_stack.hpp"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
@@ -109,8 +108,8 @@ struct switched_call {
 void call_stack::call(void (*function)(void*) noexcept, void* argument) noexcept {
   switched_call call{function, argument};
   void* fake_stack = nullptr;
-  if (under_asan()) __sanitizer_start_switch_fiber(&fake_stack, bottom_, size_);
-  teff_call_on_stack(&switched_call::run, &call, bottom_ + size_);
+  if (under_asan()) __sanitizer_start_switch_fiber(&fake_stack, memory_.begin(), memory_.size());
+  teff_call_on_stack(&switched_call::run, &call, memory_.end());
   if (under_asan()) __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
 }
 #else
@@ -119,24 +118,8 @@ const bool call_stack::available = false;
 void call_stack::call(void (*)(void*) noexcept, void*) noexcept {}
 #endif
 
-call_stack::call_stack(std::size_t size)
-    : size_(size), guard_(static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))) {
+call_stack::call_stack(std::size_t size) : memory_(size, "a stack for calls", MAP_STACK) {
   if (!available) throw std::system_error(ENOTSUP, std::generic_category(), "libteff: a stack for calls");
-  memory_ = ::mmap(nullptr, guard_ + size_, PROT_NONE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  if (memory_ == MAP_FAILED) {
-    throw std::system_error(errno, std::generic_category(), "libteff: a stack for calls");
-  }
-  bottom_ = static_cast<std::byte*>(memory_) + guard_;
-  if (::mprotect(bottom_, size_, PROT_READ | PROT_WRITE) != 0) {
-    const int reason = errno;
-    ::munmap(memory_, guard_ + size_);
-    throw std::system_error(reason, std::generic_category(), "libteff: a stack for calls");
-  }
-}
-
-call_stack::~call_stack() {
-  ::munmap(memory_, guard_ + size_);
 }
 
 }  // namespace teff::detail

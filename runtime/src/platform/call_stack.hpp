@@ -1,6 +1,8 @@
 // A stack besides the threads' own, to call functions on.
 #pragma once
 
+#include "platform/guarded_memory.hpp"
+
 #include <cstddef>
 
 namespace teff::detail {
@@ -12,26 +14,15 @@ class call_stack {
   // Whether calls on other stacks are known for this processor. If not, no stack can be made.
   static const bool available;
 
-  // Reserves `size` bytes, which take memory as they are used, and below them a page that faults. Throws
-  // std::system_error.
+  // Of `size` bytes. Throws std::system_error.
   explicit call_stack(std::size_t size);
-  ~call_stack();
-  call_stack(const call_stack&) = delete;
-  call_stack& operator=(const call_stack&) = delete;
 
   // Returns when function(argument) has returned.
   void call(void (*function)(void*) noexcept, void* argument) noexcept;
-  [[nodiscard]] const std::byte* middle() const noexcept { return bottom_ + size_ / 2; }
-  [[nodiscard]] const std::byte* bottom() const noexcept { return bottom_; }
-  [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  // So many bytes below the bottom fault.
-  [[nodiscard]] std::size_t guard() const noexcept { return guard_; }
+  [[nodiscard]] const guarded_memory& memory() const noexcept { return memory_; }
 
  private:
-  std::size_t size_;
-  std::size_t guard_;
-  void* memory_ = nullptr;
-  std::byte* bottom_ = nullptr;
+  const guarded_memory memory_;
 };
 
 }  // namespace teff::detail

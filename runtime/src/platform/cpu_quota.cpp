@@ -1,6 +1,5 @@
 #include "platform/cpu_quota.hpp"
 
-#include <exception>
 #include <fstream>
 
 namespace teff::detail {
@@ -11,20 +10,15 @@ namespace {
 // "max period" in one file, version 1 has a file for each, -1 for no limit.
 double quota_of(const std::string& quota_file, const std::string& period_file) {
   std::ifstream file(quota_file);
-  std::string quota;
+  double quota = 0;
   double period = 0;
-  if (!(file >> quota)) return 0;
+  file >> quota;  // "max" leaves 0
   if (period_file.empty()) {
     file >> period;
   } else {
     std::ifstream(period_file) >> period;
   }
-  if (quota == "max" || quota.starts_with('-') || !(period > 0)) return 0;
-  try {
-    return std::stod(quota) / period;
-  } catch (const std::exception&) {
-    return 0;
-  }
+  return quota > 0 && period > 0 ? quota / period : 0;
 }
 
 }  // namespace

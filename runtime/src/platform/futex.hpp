@@ -31,8 +31,8 @@ inline timespec timespec_of(std::chrono::steady_clock::time_point at) noexcept {
           .tv_nsec = static_cast<long>(std::chrono::nanoseconds(since - seconds).count())};
 }
 
-// The same, but not longer than until `deadline`: false if that has come. (The steady clock is
-// CLOCK_MONOTONIC.)
+// Sleeps if `word` still holds `expected`, until `deadline` at the latest: false if that has come. (The
+// steady clock is CLOCK_MONOTONIC.)
 inline bool futex_wait_until(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
                              std::chrono::steady_clock::time_point deadline) noexcept {
   const auto at = timespec_of(deadline);
@@ -41,14 +41,9 @@ inline bool futex_wait_until(const std::atomic<std::uint32_t>& word, std::uint32
          errno != ETIMEDOUT;
 }
 
-// Wakes one sleeper. The word may be gone already: only its address counts.
-inline void futex_wake(const std::atomic<std::uint32_t>& word) noexcept {
-  ::syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
-}
-
-// Wakes all, likewise.
-inline void futex_wake_all(const std::atomic<std::uint32_t>& word) noexcept {
-  ::syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+// Wakes so many sleepers. The word may be gone already: only its address counts.
+inline void futex_wake(const std::atomic<std::uint32_t>& word, int sleepers = 1) noexcept {
+  ::syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, sleepers, nullptr, nullptr, 0);
 }
 
 // Wakes all, of any process that has this memory.
@@ -86,7 +81,8 @@ class futex_vector {
                               errno != ENOSYS && errno != EPERM;
     return known;
   }
-  // As futex_wait_until(), but also until somebody rings one of the bells: false then.
+  // Sleeps if `word` still holds `expected`, until `deadline` at the latest, or until a thread rings one of
+  // the bells: false if one of these has happened.
   static bool wait_until(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
                          std::chrono::steady_clock::time_point deadline, const doorbells& also) noexcept {
     std::array<element, 1 + doorbells::most> all{};
@@ -114,7 +110,7 @@ class futex_vector {
   static constexpr std::uint32_t of_32_bits = 2;
 };
 
-// As futex_wait(), on a word that processes share; not longer than `most`, unless that is 0.
+// Sleeps if a word that processes share still holds `expected`; not longer than `most`, unless that is 0.
 inline void futex_wait_processes(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
                                  std::chrono::nanoseconds most = {}) noexcept {
   const timespec limit{.tv_sec = static_cast<time_t>(most / std::chrono::seconds(1)),

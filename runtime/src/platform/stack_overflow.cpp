@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <system_error>
 #include <utility>
 
 // Of every sanitizer's run-time library; null in a program without one.
@@ -89,11 +90,11 @@ stack_overflow_line::stack_overflow_line(const char* owner, const char* way_out)
   ::pthread_attr_destroy(&attributes);
 }
 
-stack_overflow_line::stack_overflow_line(const std::byte* bottom, std::size_t size, std::size_t guard,
-                                         const char* owner, const char* way_out) noexcept
-    : guard_begin_(reinterpret_cast<std::uintptr_t>(bottom) - guard),
-      guard_end_(reinterpret_cast<std::uintptr_t>(bottom)),
-      stack_size_(size) {
+stack_overflow_line::stack_overflow_line(const guarded_memory& stack, const char* owner,
+                                         const char* way_out) noexcept
+    : guard_begin_(reinterpret_cast<std::uintptr_t>(stack.begin()) - stack.guard()),
+      guard_end_(reinterpret_cast<std::uintptr_t>(stack.begin())),
+      stack_size_(stack.size()) {
   if (!speaks_for_itself()) say(owner, way_out);
 }
 
@@ -129,33 +130,23 @@ handler_stack::handler_stack() noexcept {
 #else
   const std::size_t least = MINSIGSTKSZ;
 #endif
-  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  const std::size_t size = (room + least + page - 1) / page * page;
-  void* const memory = ::mmap(nullptr, page + size, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  if (memory == MAP_FAILED) return;
-  ::mprotect(memory, page, PROT_NONE);
-  stack_t alternate = {};
-  alternate.ss_sp = static_cast<std::byte*>(memory) + page;
-  alternate.ss_size = size;
-  if (::sigaltstack(&alternate, nullptr) != 0) {
-    ::munmap(memory, page + size);
+  try {
+    memory_.emplace(room + least, "a stack for signal handlers", MAP_STACK);
+  } catch (const std::system_error&) {
     return;
   }
-  memory_ = memory;
-  size_ = page + size;
+  stack_t alternate = {};
+  alternate.ss_sp = memory_->begin();
+  alternate.ss_size = memory_->size();
+  if (::sigaltstack(&alternate, nullptr) != 0) memory_.reset();
 }
 
 handler_stack::~handler_stack() {
-  if (memory_ == nullptr) return;
   stack_t now = {};
-  const auto* const end = static_cast<const std::byte*>(memory_) + size_;
-  if (::sigaltstack(nullptr, &now) == 0 && static_cast<const std::byte*>(now.ss_sp) + now.ss_size == end) {
-    stack_t none = {};
-    none.ss_flags = SS_DISABLE;
-    ::sigaltstack(&none, nullptr);
-  }
-  ::munmap(memory_, size_);
+  if (!memory_ || ::sigaltstack(nullptr, &now) != 0 || now.ss_sp != memory_->begin()) return;
+  stack_t none = {};
+  none.ss_flags = SS_DISABLE;
+  ::sigaltstack(&none, nullptr);
 }
 
 }  // namespace teff::detail

@@ -5,8 +5,11 @@
 // unloaded. Under a sanitizer, which has its handlers, nothing is done.
 #pragma once
 
+#include "platform/guarded_memory.hpp"
+
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace teff::detail {
 
@@ -15,9 +18,8 @@ class stack_overflow_line {
  public:
   // Of the calling thread's own stack.
   stack_overflow_line(const char* owner, const char* way_out) noexcept;
-  // Of `size` bytes from `bottom`, below which the next `guard` bytes fault.
-  stack_overflow_line(const std::byte* bottom, std::size_t size, std::size_t guard, const char* owner,
-                      const char* way_out) noexcept;
+  // Of a stack in this memory.
+  stack_overflow_line(const guarded_memory& stack, const char* owner, const char* way_out) noexcept;
 
   // Within the handler of a signal: writes the line if `fault` lies just below this stack.
   void write_if_overflowed(std::uintptr_t fault) const noexcept;
@@ -54,8 +56,7 @@ class handler_stack {
   handler_stack& operator=(const handler_stack&) = delete;
 
  private:
-  void* memory_ = nullptr;  // and a page below it that faults
-  std::size_t size_ = 0;
+  std::optional<guarded_memory> memory_;
 };
 
 // All of that, for a thread of ours on its own stack.

@@ -45,7 +45,7 @@ class tick_scale {
  public:
   // The reading that times in a trace are counted from.
   [[nodiscard]] std::uint64_t origin() const noexcept { return first_.ticks; }
-  // The same moment by the steady clock, which processes of one machine share: in nanoseconds.
+  // The moment of that reading by the steady clock, which processes of one machine share: in nanoseconds.
   [[nodiscard]] std::int64_t began() const noexcept {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(first_.steady.time_since_epoch()).count();
   }

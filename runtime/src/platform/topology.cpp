@@ -12,7 +12,9 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <system_error>
+#include <utility>
 
 namespace teff::detail {
 
@@ -28,6 +30,28 @@ struct bound_workers {
 // thread of the parent. So fork() waits until no thread makes or destroys one.
 struct hwloc_call {};
 using hwloc_lock = process_wide<hwloc_call>;
+
+// The usable hardware threads of every core, in the machine's order. Throws std::system_error.
+template <class MayUse>
+std::vector<std::vector<unsigned>> read_cores(MayUse may_use) {
+  const auto refuse = [] { throw std::system_error(errno, std::generic_category(), "hwloc"); };
+  hwloc_topology_t machine{};
+  if (hwloc_topology_init(&machine) != 0) refuse();
+  const std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)> owned(machine,
+                                                                                 &hwloc_topology_destroy);
+  if (hwloc_topology_load(machine) != 0) refuse();
+  std::vector<std::vector<unsigned>> cores;
+  const int count = hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_CORE);
+  for (int i = 0; i < count; ++i) {
+    const auto core = hwloc_get_obj_by_type(machine, HWLOC_OBJ_CORE, static_cast<unsigned>(i));
+    std::vector<unsigned> threads;
+    for (int p = hwloc_bitmap_first(core->cpuset); p >= 0; p = hwloc_bitmap_next(core->cpuset, p)) {
+      if (may_use(static_cast<unsigned>(p))) threads.push_back(static_cast<unsigned>(p));
+    }
+    if (!threads.empty()) cores.push_back(std::move(threads));
+  }
+  return cores;
+}
 
 }  // namespace
 
@@ -50,48 +74,14 @@ processor_claim::~processor_claim() {
   });
 }
 
-struct topology::tree {
-  tree() {
-    hwloc_lock::with([this](auto&) { load(); });
-  }
-  ~tree() {
-    hwloc_lock::with([this](auto&) { hwloc_topology_destroy(handle); });
-  }
-  tree(const tree&) = delete;
-  tree& operator=(const tree&) = delete;
-
-  void load() {
-    if (hwloc_topology_init(&handle) != 0) throw std::system_error(errno, std::generic_category(), "hwloc");
-    if (hwloc_topology_load(handle) != 0) {
-      const int reason = errno;
-      hwloc_topology_destroy(handle);
-      throw std::system_error(reason, std::generic_category(), "hwloc");
-    }
-  }
-
-  hwloc_topology_t handle{};
-};
-
-topology::topology() : tree_(std::make_unique<tree>()) {
-  const auto handle = tree_->handle;
+topology::topology() {
   // Where the system does not say, all of them.
   if (::sched_getaffinity(::getpid(), sizeof mask_, mask_.data()) < 0)
     std::memset(mask_.data(), 0xff, sizeof mask_);
   const auto may_use = [this](unsigned processor) {
     return CPU_ISSET_S(processor, sizeof mask_, mask_.data()) != 0;
   };
-
-  // The usable hardware threads of every core, in the machine's order.
-  std::vector<std::vector<unsigned>> cores;
-  const int core_count = hwloc_get_nbobjs_by_type(handle, HWLOC_OBJ_CORE);
-  for (int i = 0; i < core_count; ++i) {
-    const auto core = hwloc_get_obj_by_type(handle, HWLOC_OBJ_CORE, static_cast<unsigned>(i));
-    std::vector<unsigned> threads;
-    for (int p = hwloc_bitmap_first(core->cpuset); p >= 0; p = hwloc_bitmap_next(core->cpuset, p)) {
-      if (may_use(static_cast<unsigned>(p))) threads.push_back(static_cast<unsigned>(p));
-    }
-    if (!threads.empty()) cores.push_back(std::move(threads));
-  }
+  auto cores = hwloc_lock::with([&](auto&) { return read_cores(may_use); });
   if (cores.empty()) {  // a machine that shows no cores
     for (unsigned p = 0; p < 8 * sizeof mask_; ++p) {
       if (may_use(p)) cores.push_back({p});
@@ -109,19 +99,6 @@ topology::topology() : tree_(std::make_unique<tree>()) {
   if (const auto quota = cpu_quota(); quota > 0) {
     cores_ = std::clamp(static_cast<unsigned>(std::ceil(quota)), 1U, cores_);
   }
-}
-
-topology::~topology() = default;
-
-unsigned topology::usable_cores() const noexcept {
-  return cores_;
-}
-
-int topology::distance(unsigned a, unsigned b) const noexcept {
-  const auto first = hwloc_get_pu_obj_by_os_index(tree_->handle, a);
-  const auto second = hwloc_get_pu_obj_by_os_index(tree_->handle, b);
-  if (first == nullptr || second == nullptr) return 0;
-  return -hwloc_get_common_ancestor_obj(tree_->handle, first, second)->depth;
 }
 
 // Not by hwloc: its mask lacks processors that it does not show, and the thread would keep the narrower one.

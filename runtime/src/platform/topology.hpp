@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cstddef>
-#include <memory>
 #include <vector>
 
 namespace teff::detail {
@@ -16,20 +15,13 @@ class topology {
   // Reads the machine (hwloc) and the affinity mask of the process's main thread. Throws std::system_error if
   // hwloc fails.
   topology();
-  ~topology();
-  topology(const topology&) = delete;
-  topology& operator=(const topology&) = delete;
 
   // Usable cores: those with at least one hardware thread in the mask, at most as many as the cgroup's CPU
   // quota lets run at a time.
-  [[nodiscard]] unsigned usable_cores() const noexcept;
+  [[nodiscard]] unsigned usable_cores() const noexcept { return cores_; }
 
   // Usable hardware threads (operating-system indices): the first of every core, then the second, and so on.
   [[nodiscard]] const std::vector<unsigned>& processors() const noexcept { return processors_; }
-
-  // How far apart two hardware threads are: the depth of their nearest common cache or package, negated, so
-  // that nearer is less.
-  [[nodiscard]] int distance(unsigned a, unsigned b) const noexcept;
 
   // Moves a thread of this process to this hardware thread, if its mask allows that. The mask stays as it is,
   // so the system may move the thread on. `thread`: as the kernel numbers it; 0: the calling thread.
@@ -38,10 +30,8 @@ class topology {
   void free_this_thread() const noexcept;
 
  private:
-  struct tree;
   using processor_set = std::array<cpu_set_t, 8>;  // 8192 processors: Linux knows no more
 
-  std::unique_ptr<tree> tree_;
   processor_set mask_{};  // of the process's main thread
   std::vector<unsigned> processors_;
   unsigned cores_ = 1;

@@ -29,12 +29,12 @@ replay_core::replay_core(scheduler& runtime, replay_plan plan, bool bound)
     jobs_[i].core = this;
     jobs_[i].part = i;
   }
-  gang_.start = [](gang& self) noexcept { static_cast<own_gang&>(self).core->start(); };
+  gang_.run = [](job& self) noexcept { static_cast<own_gang&>(self).core->start(); };
   gang_.core = this;
 }
 
 void replay_core::replay(part_runner runner) {
-  const auto at = here();
+  const auto at = this_worker();
   const blocked_activities blocked(gang_, runtime_.gangs());
   if (blocked.for_ever())
     throw misuse(
@@ -43,7 +43,7 @@ void replay_core::replay(part_runner runner) {
   if (jobs_.empty()) return;
   runner_ = runner;
   const bool inside = at.runtime == &runtime_;
-  ended_.begin(inside ? at : place{});
+  ended_.begin(inside ? at : worker_id{});
   if (inside) {
     submit(runtime_, gang_);
     ended_.wait();
@@ -79,7 +79,7 @@ void replay_core::start() noexcept {
 
 void replay_core::run_part(std::size_t part) noexcept {
   {
-    const within_activity here(worker::current()->activities(), {.of = static_cast<const gang*>(&gang_)});
+    const within_activity enclosing(worker::current()->activities(), {.of = static_cast<const gang*>(&gang_)});
     runner_.run(runner_.what, part);
   }
   if (worker::current() == nullptr) end_child_process();

@@ -28,9 +28,9 @@ using noted_list = process_wide<blocked_list>;
 
 // The activities that can't end before the calling thread has gone on: those on its stack; of a stolen task,
 // those on the stack of its victim, since what it belongs to may lie on others there; and so on.
-class activities_here {
+class activities_below {
  public:
-  activities_here() {
+  activities_below() {
     if (auto* const me = worker::current()) add(me->activities().all());
     for (std::size_t i = 0; i < stretches_.size(); ++i) {
       const auto [of, first, end] = stretches_[i];
@@ -140,8 +140,7 @@ class search {
       each.awaited.for_room == nullptr ? need(each.awaited) : for_room_.push_back(&each);
     }
     if (turns != nullptr) {
-      if (const gang* const at_work = turns->at_work(); at_work != nullptr && at_work != name)
-        need({at_work});
+      if (const job* const at_work = turns->oldest(); at_work != nullptr && at_work != name) need({at_work});
     }
     if (outcome == nullptr) return;
     const auto causes = outcome->made_of();
@@ -166,8 +165,8 @@ class search {
 }  // namespace
 
 blocked_activities::blocked_activities(const awaited_thing& awaited) {
-  const activities_here here;
-  const auto& mine = here.names();
+  const activities_below below;
+  const auto& mine = below.names();
   any_ = !mine.empty();
   if (!any_) return;
   search walk(mine);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <teff/detail/scheduler/frame.hpp>
+#include <teff/detail/scheduler/gang.hpp>
 #include <teff/detail/scheduler/job.hpp>
 #include <teff/detail/scheduler/made_of_others.hpp>
 #include <teff/detail/scheduler/requests.hpp>
@@ -19,7 +20,7 @@ namespace teff::detail {
 struct awaited_thing {
   const void* name;                   // as enclosing_activity::of
   made_of_others* outcome = nullptr;  // itself, if it is an outcome
-  gang_queue* turns = nullptr;        // of a gang: where it waits for its turn
+  job_queue* turns = nullptr;         // of a gang: where it waits for its turn
   waiters* for_room = nullptr;        // of a wait for room: the list that the thread is on, or about to be
 };
 
@@ -31,7 +32,7 @@ class blocked_activities {
   explicit blocked_activities(const void* awaited) : blocked_activities(awaited_thing{awaited}) {}
   explicit blocked_activities(made_of_others& awaited) : blocked_activities({&awaited, &awaited}) {}
   // A gang that is about to be submitted to this queue. The activities of its parts have its address as name.
-  blocked_activities(const gang& awaited, gang_queue& to) : blocked_activities({&awaited, nullptr, &to}) {}
+  blocked_activities(const gang& awaited, job_queue& to) : blocked_activities({&awaited, nullptr, &to}) {}
   // A wait for tasks of this source to go, only to keep their number small: the thread goes on without that
   // where the wait might never end.
   blocked_activities(const source& awaited, waiters& in)

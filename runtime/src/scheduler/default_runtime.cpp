@@ -1,6 +1,5 @@
 #include <teff/detail/scheduler/on_workers.hpp>
 #include <teff/detail/scheduler/requests.hpp>
-#include <teff/detail/scheduler/run_call.hpp>
 #include <teff/error.hpp>
 #include <teff/runtime.hpp>
 
@@ -106,13 +105,6 @@ void end_outside(scheduler& runtime, awaited_job& request) {
     request.ended.wait();
   }
   runtime.end_call();
-}
-
-void call_on_default_runtime(void (*body)(void* what), void* what) {
-  const auto f = [=] { body(what); };
-  call<decltype(f)> outside(f);
-  if (!run_on_default_runtime(outside)) return body(what);
-  outside.take();
 }
 
 }  // namespace detail

@@ -110,26 +110,21 @@ bool run_as_guest(scheduler& runtime, job& job) noexcept {
 
 bool run_as_guest_for(scheduler& runtime, job& job, const detail::job& request) noexcept {
   // The only worker begins older ones first: no other thread could.
-  if (runtime.workers().size() == 1 && !runtime.would_begin_with(request)) return false;
+  if (runtime.workers().size() == 1 &&
+      (!runtime.requests().calls().empty() || runtime.requests().queue().oldest() != &request))
+    return false;
   return may_be_a_guest() && run_as(enter(runtime), job);
 }
 
 bool take_part_as_guest(scheduler& runtime, void (*begin)(void* what), void* what, condition done) noexcept {
-  struct taking_part : job {
-    void (*begin)(void* what);
-    void* what;
-    condition done;
-  } part{{[](job& this_job) noexcept {
-           const auto& part = static_cast<taking_part&>(this_job);
-           part.begin(part.what);
-           auto& me = *worker::current();
-           const within_activity here(me.activities(), {.of = &me});
-           me.wait_until([&] { return me.inbox().empty() && part.done(); }, {.how = waits::as_guest});
-         }},
-         begin,
-         what,
-         done};
-  return run_as_guest(runtime, part);
+  const auto take_part = [&] {
+    begin(what);
+    auto& me = *worker::current();
+    const within_activity part(me.activities(), {.of = &me});
+    me.wait_until([&] { return me.inbox().empty() && done(); }, {.how = waits::as_guest});
+  };
+  calling_job job(take_part);
+  return run_as_guest(runtime, job);
 }
 
 }  // namespace teff::detail

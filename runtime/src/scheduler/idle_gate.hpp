@@ -142,11 +142,11 @@ class idle_gate {
     idle_.fetch_sub(one_on_its_way, std::memory_order_relaxed);
   }
 
-  // As sleep(), but if no other sleeper wakes by `deadline`, this one does; until then it listens to the
-  // bells. Returns whether it woke for one of these reasons. A worker that does not sleep for work does so in
+  // Sleeps until woken, or until `deadline` if no other sleeper wakes by then. It listens to the bells, too.
+  // Returns whether the time or a bell woke it. A worker that does not sleep for work does so in
   // any case: others do not count on it.
   bool sleep_until(unsigned word, wake_for what, time deadline, const bells& also = {}) noexcept {
-    if (what == wake_for::work && !promise(deadline)) {
+    if (deadline == System::never || (what == wake_for::work && !promise(deadline))) {
       sleep(word);
       return false;
     }
@@ -159,7 +159,8 @@ class idle_gate {
 
   // ---- Worker 0's own thread, with nothing below on its stack ----
 
-  // As sleep_until(), for work; but it leaves the seat meanwhile, and has it again when this returns.
+  // Sleeps for work, until `deadline` if no other sleeper wakes by then. It leaves the seat meanwhile, and
+  // has it again when this returns. Returns whether the time or a bell woke it.
   bool sleep_off_seat(time deadline = System::never, const bells& also = {}) noexcept {
     wakes_at_ = promise(deadline) ? deadline : System::never;
     promises_ = wakes_at_ != System::never;
@@ -207,7 +208,8 @@ class idle_gate {
     sleepers_[0].state.store(asleep_for_work, std::memory_order_seq_cst);
     return others_are_idle();
   }
-  // The same, asked again: whether all have changed the counters since they did something.
+  // Whether all other workers search or sleep by now, so that all have changed the counters since they did
+  // something.
   [[nodiscard]] bool others_are_idle() const noexcept {
     return all_idle(idle_.load(std::memory_order_seq_cst));
   }
@@ -249,9 +251,9 @@ class idle_gate {
     const auto busy = workers_ - searchers(idle) - asleep(idle);
     return searchers(idle) == on_their_way(idle) && on_their_way(idle) < 2 * busy;
   }
-  // The same after a release store. `fence()` is a full fence of the calling thread. The caller executes it
-  // before it relies on a searcher, because a searcher that finds other work hands over without a fence on
-  // every core.
+  // Whether to try to wake one after a release store. `fence()` is a full fence of the calling thread. The
+  // caller executes it before it relies on a searcher, because a searcher that finds other work hands over
+  // without a fence on every core.
   template <class Fence>
   [[nodiscard]] bool needs_a_wake(Fence fence) const noexcept {
     const auto idle = idle_.load(std::memory_order_seq_cst);

@@ -2,7 +2,6 @@
 // locks.
 #pragma once
 
-#include <teff/detail/scheduler/gang.hpp>
 #include <teff/detail/scheduler/job.hpp>
 #include <teff/detail/scheduler/spin_lock.hpp>
 
@@ -21,14 +20,15 @@ class job_queue {
   job_queue(const job_queue&) = delete;
   job_queue& operator=(const job_queue&) = delete;
 
-  void push(job& added) noexcept {
+  // Returns whether the queue was empty.
+  bool push(job& added) noexcept {
     const std::lock_guard lock(lock_);
     added.next = &ends_;
     added.previous = std::exchange(ends_.previous, &added);
     added.previous->next = &added;
-    oldest_.store(ends_.next, std::memory_order_relaxed);
     // seq_cst: before the submitter's look at the idle counters, against the sleeper's last look at empty().
     size_.store(size() + 1, std::memory_order_seq_cst);
+    return ends_.next == &added;
   }
 
   // The oldest job, or null.
@@ -37,9 +37,16 @@ class job_queue {
     const std::lock_guard lock(lock_);
     return ends_.next == &ends_ ? nullptr : take(*ends_.next);
   }
-  // A hint: others may take it meanwhile.
-  [[nodiscard]] bool is_oldest(const job& wanted) const noexcept {
-    return oldest_.load(std::memory_order_relaxed) == &wanted;
+  // Takes the oldest job out. Returns the one that is the oldest from then on, or null.
+  [[nodiscard]] job* pop_and_see_next() noexcept {
+    const std::lock_guard lock(lock_);
+    take(*ends_.next);
+    return ends_.next == &ends_ ? nullptr : ends_.next;
+  }
+  // The oldest job, which others may take meanwhile, or null.
+  [[nodiscard]] const job* oldest() noexcept {
+    const std::lock_guard lock(lock_);
+    return ends_.next == &ends_ ? nullptr : ends_.next;
   }
   // Takes out this job, which has been pushed. False: it has been taken out before.
   [[nodiscard]] bool withdraw(job& wanted) noexcept {
@@ -56,7 +63,6 @@ class job_queue {
   job* take(job& there) noexcept {
     there.next->previous = there.previous;
     std::exchange(there.previous, nullptr)->next = there.next;
-    oldest_.store(ends_.next, std::memory_order_relaxed);  // or ends_, for which no thread asks
     // Relaxed: a thread that reads the old count looks in vain.
     size_.store(size() - 1, std::memory_order_relaxed);
     return &there;
@@ -64,41 +70,7 @@ class job_queue {
 
   spin_lock lock_;
   job ends_{nullptr};  // before the oldest and after the newest
-  std::atomic<const job*> oldest_{nullptr};
   std::atomic<std::uint32_t> size_{0};
-};
-
-// The gangs of one runtime. The first one is at work.
-class gang_queue {
- public:
-  void push(gang& added) noexcept {
-    added.next = nullptr;
-    {
-      const std::lock_guard lock(mutex_);
-      (first_ == nullptr ? first_ : last_->next) = &added;
-      last_ = &added;
-      if (first_ != &added) return;
-    }
-    added.start(added);
-  }
-  void pop() noexcept {
-    gang* following = nullptr;
-    {
-      const std::lock_guard lock(mutex_);
-      following = first_ = first_->next;
-    }
-    if (following != nullptr) following->start(*following);
-  }
-  // Null: none.
-  [[nodiscard]] const gang* at_work() noexcept {
-    const std::lock_guard lock(mutex_);
-    return first_;
-  }
-
- private:
-  std::mutex mutex_;
-  gang* first_ = nullptr;
-  gang* last_ = nullptr;
 };
 
 }  // namespace teff::detail

@@ -26,50 +26,47 @@ constexpr unsigned most_spare_threads = 16384;
 constexpr std::size_t default_events = std::size_t{1} << 18;
 constexpr std::size_t most_events = std::size_t{1} << 28;  // 8 GiB a worker
 
-// An option that is a number, and what to say of one that can't be honoured.
+// An option that is a number. An error says: `rule`, the bounds, `rest`.
 struct numeric_option {
   const char* option;  // of teff::runtime_options
   const char* variable;
   std::uint64_t least;
   std::uint64_t most;
-  const char* rule;       // before the bounds
-  const char* of_what;    // after them
-  const char* otherwise;  // what there is if it is left out
+  const char* rule;
+  const char* rest;
 };
 
 constexpr numeric_option workers_limits{
-    "workers", "TEFF_WORKERS", 1, most_workers, "there can be", "workers", "one for each core it may use"};
-constexpr numeric_option bind_limits{"bind",
-                                     "TEFF_BIND",
-                                     0,
-                                     1,
-                                     "it is",
-                                     "(0: workers keep to no core)",
-                                     "each keep to a core as far as it helps"};
-constexpr numeric_option stack_size_limits{"stack_size",
-                                           "TEFF_STACK_SIZE",
-                                           least_stack,
-                                           most_stack,
-                                           "a worker's stack has",
-                                           "bytes",
-                                           "256 MiB, which take memory only as they are used"};
-constexpr numeric_option spin_limits{"spin",
-                                     "TEFF_SPIN_US",
-                                     0,
-                                     most_spin.count(),
-                                     "a worker looks for work for",
-                                     "us before it parks, a year at most",
-                                     "50 us, or more where that pays"};
-constexpr numeric_option spare_threads_limits{"spare_threads", "TEFF_SPARE_THREADS", 1,    most_spare_threads,
-                                              "there can be",  "spare threads",      "256"};
-constexpr numeric_option trace_events_limits{"trace_events",   "TEFF_TRACE_EVENTS", 1,
-                                             most_events,      "a trace keeps",     "events of each worker",
-                                             "the last 262144"};
+    "workers",    "TEFF_WORKERS", 1,
+    most_workers, "there can be", "workers; leave it out to have one for each core it may use"};
+constexpr numeric_option bind_limits{
+    "bind",  "TEFF_BIND",
+    0,       1,
+    "it is", "(0: workers keep to no core); leave it out to have each keep to a core as far as it helps"};
+constexpr numeric_option stack_size_limits{
+    "stack_size",
+    "TEFF_STACK_SIZE",
+    least_stack,
+    most_stack,
+    "a worker's stack has",
+    "bytes; leave it out to have 256 MiB, which take memory only as they are used"};
+constexpr numeric_option spin_limits{
+    "spin",
+    "TEFF_SPIN_US",
+    0,
+    most_spin.count(),
+    "a worker looks for work for",
+    "us before it parks, a year at most; leave it out to have 50 us, or more where that pays"};
+constexpr numeric_option spare_threads_limits{
+    "spare_threads",    "TEFF_SPARE_THREADS", 1,
+    most_spare_threads, "there can be",       "spare threads; leave it out to have 256"};
+constexpr numeric_option trace_events_limits{
+    "trace_events", "TEFF_TRACE_EVENTS", 1,
+    most_events,    "a trace keeps",     "events of each worker; leave it out to have the last 262144"};
 
 [[noreturn]] void refuse(const std::string& name, const std::string& value, const numeric_option& what) {
   throw invalid_option(name + "=" + value + ": " + what.rule + " " + std::to_string(what.least) + " to " +
-                       std::to_string(what.most) + " " + what.of_what + "; leave it out to have " +
-                       what.otherwise);
+                       std::to_string(what.most) + " " + what.rest);
 }
 
 // Returns the program's value if the option allows it. Throws invalid_option.

@@ -81,7 +81,7 @@ void run_as_activity(const void* of, void (*body)(void*) noexcept, void* what) n
   if (auto* const me = worker::current()) {
     me->run_as_activity(of, body, what);
   } else {
-    const within here(of);
+    const within activity(of);
     body(what);
   }
 }
@@ -99,7 +99,7 @@ bool has_room_for_awaited(const scheduler* runtime) noexcept {
 }
 
 bool run_aside(awaited_job& job) {
-  const auto at = here();
+  const auto at = this_worker();
   job.ended.begin(at);
   const blocked_activities blocked(&job);
   named_job named(job);
@@ -109,11 +109,11 @@ bool run_aside(awaited_job& job) {
 }
 
 thread_blocks::thread_blocks() noexcept {
-  if (auto* const lent = requests::run_here()) lent->begin_block();
+  if (auto* const lent = this_thread.runs_requests_of) lent->begin_block();
 }
 
 thread_blocks::~thread_blocks() {
-  if (auto* const lent = requests::run_here()) lent->end_block();
+  if (auto* const lent = this_thread.runs_requests_of) lent->end_block();
 }
 
 }  // namespace teff::detail

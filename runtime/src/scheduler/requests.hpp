@@ -35,8 +35,6 @@ class requests {
   // When no request is left to run and the workers have ended. Lets go of what was run without the queue.
   void stop() noexcept;
 
-  // The requests that the calling thread, a spare one, is running; null on other threads.
-  [[nodiscard]] static requests* run_here() noexcept { return this_thread.runs_requests_of; }
   // In a child process of fork(): the calling thread is a thread as any other.
   static void begin_child() noexcept {
     this_thread.runs_requests_of = nullptr;

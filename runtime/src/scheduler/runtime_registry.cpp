@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <deque>
 #include <vector>
 
 namespace teff::detail {
@@ -41,13 +40,7 @@ namespace {
 // threads are not here to end.
 struct runtimes {
   std::vector<scheduler*> all;
-  std::deque<std::atomic<std::uint64_t>> places;  // 0: free
 
-  auto& place_of(std::uint64_t number) {
-    const auto found = std::ranges::find_if(
-        places, [=](const auto& each) { return each.load(std::memory_order_relaxed) == number; });
-    return found != places.end() ? *found : places.emplace_back(0);
-  }
   void each_of_this_process(auto visit) const {
     for (auto* const each : all) {
       if (!each->is_of_parent()) visit(*each);
@@ -58,20 +51,12 @@ using registered = process_wide<runtimes>;
 
 }  // namespace
 
-const std::atomic<std::uint64_t>& add(scheduler& begun) {
-  return registered::with([&](runtimes& here) -> const std::atomic<std::uint64_t>& {
-    auto& place = here.place_of(0);
-    here.all.push_back(&begun);
-    place.store(begun.number(), std::memory_order_relaxed);
-    return place;
-  });
+void add(scheduler& begun) {
+  registered::with([&](runtimes& here) { here.all.push_back(&begun); });
 }
 
 void remove(const scheduler& ended) noexcept {
-  registered::with([&](runtimes& here) {
-    std::erase(here.all, &ended);
-    here.place_of(ended.number()).store(0, std::memory_order_relaxed);
-  });
+  registered::with([&](runtimes& here) { std::erase(here.all, &ended); });
 }
 
 void begin_call(const scheduler& runtime) {

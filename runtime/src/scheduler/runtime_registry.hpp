@@ -5,7 +5,6 @@
 
 #include <teff/detail/scheduler/local_deque.hpp>
 
-#include <atomic>
 #include <cstdint>
 
 namespace teff::detail {
@@ -14,11 +13,10 @@ class scheduler;
 
 namespace runtime_registry {
 
-// Returns the place of its number, from which remove() takes it.
-const std::atomic<std::uint64_t>& add(scheduler& begun);
+void add(scheduler& begun);
 void remove(const scheduler& ended) noexcept;
 
-// As scheduler::begin_call(), which may throw, if that runtime still lives; throws the same if it doesn't.
+// scheduler::begin_call(), if that runtime still lives. Else throws runtime_was_shut_down.
 void begin_call(const scheduler& runtime);
 
 // Wakes this worker, if its runtime still lives.

@@ -1,4 +1,5 @@
 #include "scheduler/scheduler.hpp"
+#include <teff/detail/scheduler/gang.hpp>
 #include <teff/detail/scheduler/processor_clock.hpp>
 #include <teff/detail/scheduler/requests.hpp>
 
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <climits>
 #include <memory>
 #include <system_error>
 #include <utility>
@@ -60,11 +62,8 @@ scheduler::scheduler(const runtime_options& given)
   }
   if (settings_.bind && count <= machine_.processors().size()) bound_.emplace(machine_.processors(), count);
   for (unsigned i = 0; i < count; ++i) {
-    std::vector<worker*> others;
-    for (unsigned other = 1; other < count; ++other) others.push_back(workers_[(i + other) % count].get());
-    workers_[i]->victims = nearest_first(others, [&](const worker* other) {
-      return bound_ ? machine_.distance((*bound_)[i], (*bound_)[other->index()]) : 0;
-    });
+    for (unsigned other = 1; other < count; ++other)
+      workers_[i]->victims.push_back(workers_[(i + other) % count].get());
   }
   if (bound_) by_processor_.resize(*std::ranges::max_element(machine_.processors()) + std::size_t{1});
   for (unsigned i = 0; bound_ && i < count; ++i) by_processor_[(*bound_)[i]] = workers_[i].get();
@@ -78,7 +77,7 @@ scheduler::scheduler(const runtime_options& given)
   }
   arrived_.wait();
   try {
-    place_of_number_ = &runtime_registry::add(*this);
+    runtime_registry::add(*this);
   } catch (...) {
     stop_workers(count);
     throw;
@@ -88,6 +87,7 @@ scheduler::scheduler(const runtime_options& given)
 scheduler::~scheduler() {
   shut_down();
   runtime_registry::remove(*this);
+  lives_->store(false, std::memory_order_relaxed);
 }
 
 // Workers that were never started are counted as having arrived and left.
@@ -128,7 +128,7 @@ void scheduler::run_in_call(awaited_job& job) {
   const blocked_activities blocked(&job);
   named_job named(job);
   auto& call = named.unless_plain(blocked);
-  const auto at = here();
+  const auto at = this_worker();
   job.ended.begin_here();
   if (at.runtime == nullptr && run_as_guest(*this, call)) return;
   job.ended.begin(at);
@@ -162,7 +162,7 @@ void scheduler::end_call() noexcept {
   if (is_of_parent()) return;
   // Release: pairs with the acquire in wait_for_calls().
   const auto before = calls_.fetch_sub(one_call, std::memory_order_release);
-  if (before == (one_call | shut_down_flag)) futex_wake_all(calls_);  // takes its address only
+  if (before == (one_call | shut_down_flag)) futex_wake(calls_, INT_MAX);  // takes its address only
 }
 
 void scheduler::wait_for_calls() noexcept {
@@ -243,10 +243,10 @@ void submit_to(scheduler& runtime, unsigned index, job& job) noexcept {
 }
 
 void submit(scheduler& runtime, gang& added) noexcept {
-  runtime.gangs().push(added);
+  if (runtime.gangs().push(added)) added.run(added);
 }
 void end_gang(scheduler& runtime) noexcept {
-  runtime.gangs().pop();
+  if (auto* const next = runtime.gangs().pop_and_see_next()) next->run(*next);
 }
 
 void attach(scheduler& runtime, std::shared_ptr<source> added) {

@@ -47,7 +47,8 @@ class scheduler {
   [[nodiscard]] bool begin_call_unless_shut_down();
   void end_call() noexcept;
   void shut_down();
-  // As shut_down(), unless that would wait for a call, or for the calling worker: the process ends.
+  // shut_down() where the process ends. Does nothing if that would wait for a call, or for the calling
+  // worker.
   void shut_down_at_exit() noexcept;
   [[nodiscard]] bool is_shut_down() const noexcept {
     return (calls_.load(std::memory_order_relaxed) & shut_down_flag) != 0;
@@ -56,18 +57,20 @@ class scheduler {
   // Whether this process has been forked from the one that made the scheduler, so that there are no workers,
   // and locks may be held by threads that do not exist (forks.md).
   [[nodiscard]] bool is_of_parent() const noexcept { return made_in_ != this_process(); }
-  // As idle_gate::wake_any(), best one on another processor: the calling thread goes on with this one.
+  // Wakes a worker that sleeps for work, best one on another processor: the calling thread goes on with this
+  // one. Returns whether it woke one.
   bool wake_another() noexcept;
 
   // No other runtime of the process ever has the same number.
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
-  [[nodiscard]] runtime_life life() const noexcept { return {place_of_number_, number_}; }
+  [[nodiscard]] runtime_life life() const noexcept { return lives_; }
   // The worker that is bound to the processor that the calling thread is on; null: none is.
   [[nodiscard]] worker* worker_of_this_processor() const noexcept;
   // The calling thread goes on on the processor of this worker, if workers are bound. Its mask stays as it
   // is.
   void move_this_thread_to(unsigned index) noexcept;
-  // The same for another thread, as the kernel numbers it, and the processor of the calling thread.
+  // Another thread, as the kernel numbers it, goes on on the processor of the calling thread, if workers are
+  // bound.
   void move_here(pid_t thread) noexcept;
   [[nodiscard]] counters counted() const noexcept;
   // Null: the runtime is not traced.
@@ -82,11 +85,8 @@ class scheduler {
   [[nodiscard]] bool has_work_from_outside() const noexcept {
     return !requests_.calls().empty() || !requests_.empty();
   }
-  // Whether a worker would take this request first of all that. A hint.
-  [[nodiscard]] bool would_begin_with(const job& request) const noexcept {
-    return requests_.calls().empty() && requests_.queue().is_oldest(request);
-  }
-  [[nodiscard]] gang_queue& gangs() noexcept { return gangs_; }
+  // The first one is at work.
+  [[nodiscard]] job_queue& gangs() noexcept { return gangs_; }
   [[nodiscard]] detail::sources& sources() noexcept { return sources_; }
   // A source that stays attached as long as the runtime lives; null until it is made.
   [[nodiscard]] std::atomic<polled_source*>& lasting_source() noexcept { return lasting_source_; }
@@ -126,7 +126,7 @@ class scheduler {
   void end_workers() noexcept;
 
   const std::uint64_t number_;
-  const std::atomic<std::uint64_t>* place_of_number_ = nullptr;
+  const std::shared_ptr<std::atomic<bool>> lives_ = std::make_shared<std::atomic<bool>>(true);
   const unsigned made_in_ = this_process();
   topology machine_;
   asymmetric_fence fences_;
@@ -140,7 +140,7 @@ class scheduler {
   std::atomic_flag moving_;               // some thread moves another one, or itself
   idle_gate<futex> gate_;
   detail::requests requests_;
-  gang_queue gangs_;
+  job_queue gangs_;
   detail::sources sources_;
   std::atomic<polled_source*> lasting_source_{nullptr};
   std::atomic<bool> stop_{false};

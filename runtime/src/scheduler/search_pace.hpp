@@ -122,15 +122,14 @@ class spin_patience {
 // Whether `done()` becomes true within that time.
 template <class Done>
 [[nodiscard]] bool happens_soon(Done done, std::chrono::microseconds patience = short_wait) noexcept {
-  constexpr int looks_between_clock_readings = 32;
-  const auto deadline = std::chrono::steady_clock::now() + patience;
-  do {
-    for (int look = 0; look < looks_between_clock_readings; ++look) {
-      if (done()) return true;
-      relax();
-    }
-  } while (std::chrono::steady_clock::now() < deadline);
-  return false;
+  constexpr unsigned looks_between_clock_readings = 32;
+  static constexpr std::atomic<bool> crowded{false};
+  search_pace pace(looks_between_clock_readings, crowded);
+  pace.begin(patience);
+  while (!done()) {
+    if (!pace.goes_on()) return false;
+  }
+  return true;
 }
 
 }  // namespace teff::detail

@@ -1,7 +1,6 @@
 // The sources of work that the workers of one runtime look at, and how a worker looks (README, "Sources").
 #pragma once
 
-#include <teff/detail/scheduler/processor_clock.hpp>
 #include <teff/detail/scheduler/source.hpp>
 
 #include "platform/bell.hpp"
@@ -13,7 +12,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -32,10 +30,9 @@ class sources {
   // Throws std::bad_alloc.
   void add(std::shared_ptr<source> added) {
     const std::lock_guard lock(mutex_);
-    if (free_.empty()) add_slots();
-    std::ranges::pop_heap(free_, std::greater<>{});
-    const std::size_t at = free_.back();
-    free_.pop_back();
+    while (first_free_ < slots_ && slot_of(first_free_).owner != nullptr) ++first_free_;
+    if (first_free_ == slots_) add_slots();
+    const std::size_t at = first_free_++;
     added->being_detached_.store(false, std::memory_order_relaxed);
     added->slot_ = at;
     // Release: the source, to the acquire in look_at().
@@ -56,8 +53,7 @@ class sources {
       left.current.store(nullptr, std::memory_order_seq_cst);
       left.owner->being_detached_.store(true, std::memory_order_relaxed);
       owner = std::move(left.owner);
-      free_.push_back(removed.slot_);  // within its capacity
-      std::ranges::push_heap(free_, std::greater<>{});
+      first_free_ = std::min(first_free_, removed.slot_);
       auto end = end_.load(std::memory_order_relaxed);
       while (end != 0 && slot_of(end - 1).owner == nullptr) --end;
       end_.store(end, std::memory_order_relaxed);
@@ -111,13 +107,9 @@ class sources {
     return blocks_[block][at - first_block * ((std::size_t{1} << block) - 1)];
   }
   void add_slots() {
-    const auto size = first_block << blocks_made_;
-    const auto first = size - first_block;
-    free_.reserve(first + size);
-    blocks_[blocks_made_] = std::make_unique<slot[]>(size);
-    ++blocks_made_;
-    for (auto at = first; at < first + size; ++at) free_.push_back(at);
-    std::ranges::make_heap(free_, std::greater<>{});
+    const auto size = slots_ + first_block;
+    blocks_[std::bit_width(size / first_block) - 1] = std::make_unique<slot[]>(size);
+    slots_ += size;
   }
 
   struct alignas(64) looking {
@@ -126,8 +118,8 @@ class sources {
   std::vector<looking> looking_;  // by worker: the source at which it looks
   std::mutex mutex_;
   std::unique_ptr<slot[]> blocks_[48];
-  std::size_t blocks_made_ = 0;
-  std::vector<std::size_t> free_;  // a heap: the first slot is used first
+  std::size_t slots_ = 0;
+  std::size_t first_free_ = 0;  // no slot before it is free
   alignas(64) std::atomic<std::size_t> end_{0};
 };
 
@@ -137,7 +129,8 @@ class source_view {
   source_view(sources& all, unsigned worker) noexcept
       : all_(all), worker_(worker), sleeper_(next_sleeper()) {}
 
-  // As sources::any_of(), from the source after the last one on.
+  // Calls visit(source) for each, from the source after the last one on, until it returns true. Returns
+  // whether it did. `visit` may look again.
   template <class Visit>
   bool any_of(Visit visit) {
     return all_.any_of(worker_, next_, visit);
@@ -151,21 +144,11 @@ class source_view {
     return any_of(visit);
   }
 
-  [[nodiscard]] bool sees_work_of(source& each, may_run limit) const noexcept {
-    return limit == may_run::own_work ? each.sees_own_work(worker_) : each.sees_work(worker_);
-  }
   [[nodiscard]] bool sees_work(may_run limit) noexcept {
-    return any_of([&](source& each) { return sees_work_of(each, limit); });
+    return any_of([&](source& each) {
+      return limit == may_run::own_work ? each.sees_own_work(worker_) : each.sees_work(worker_);
+    });
   }
-
-  // While all sources are quiet, a worker that searches looks at them at times.
-  void looked(bool all_are_quiet) noexcept {
-    constexpr std::int64_t while_quiet = 1500;  // nanoseconds
-    next_look_ = all_are_quiet ? processor_clock::now() + processor_clock::in(while_quiet) : 0;
-  }
-  void look_at_once() noexcept { next_look_ = 0; }
-  [[nodiscard]] bool all_were_quiet() const noexcept { return next_look_ != 0; }
-  [[nodiscard]] bool is_time_to_look() const noexcept { return processor_clock::now() >= next_look_; }
 
   // ---- Sources that are to be polled ----
 
@@ -178,11 +161,11 @@ class source_view {
     });
     return earliest;
   }
-  // Calls poll(source) for each whose time has come.
-  template <class Poll>
-  void each_due(polled_source::poll_time now, Poll poll) noexcept {
+  // Polls each whose time has come.
+  void poll(polled_source::poll_time now) noexcept {
     any_polled([&](polled_source& each) {
-      if (const auto at = each.next_poll(); at && *at <= now) poll(each);
+      const within poll;
+      if (const auto at = each.next_poll(); at && *at <= now) each.poll(worker_);
       return false;
     });
   }
@@ -222,7 +205,6 @@ class source_view {
   const unsigned worker_;
   const std::uint32_t sleeper_;  // the worker's number to bells
   std::size_t next_ = 0;         // where it looks first
-  std::int64_t next_look_ = 0;   // by the processor's clock; 0: at once
 };
 
 }  // namespace teff::detail

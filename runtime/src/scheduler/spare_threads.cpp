@@ -52,7 +52,7 @@ bool spare_threads::run(job& wanted) noexcept {
   {
     const std::lock_guard lock(mutex_);
     gone.splice(gone.end(), ended_);
-    if (free_ == jobs_) {
+    if (free_ == jobs_.size()) {
       if (threads_.size() >= most_) return false;
       try {
         threads_.emplace_back();
@@ -68,16 +68,11 @@ bool spare_threads::run(job& wanted) noexcept {
       }
       ++free_;
     }
-    wanted.next = std::exchange(first_, &wanted);
-    ++jobs_;
+    jobs_.push(wanted);
   }
   wanted_.notify_one();
   for (auto& each : gone) each.join();
   return true;
-}
-
-bool spare_threads::has_room_here() noexcept {
-  return static_cast<const std::byte*>(__builtin_frame_address(0)) > this_thread.stack_middle;
 }
 
 void spare_threads::main(threads::iterator me) noexcept {
@@ -88,10 +83,9 @@ void spare_threads::main(threads::iterator me) noexcept {
   this_thread.stack_middle = middle_of_stack();
   machine_.free_this_thread();
   std::unique_lock lock(mutex_);
-  const auto is_called = [this] { return jobs_ != 0 || stop_; };
-  while (wanted_.wait_for(lock, kept, is_called) && jobs_ != 0) {
-    job& mine = *std::exchange(first_, first_->next);
-    --jobs_;
+  const auto is_called = [this] { return !jobs_.empty() || stop_; };
+  while (wanted_.wait_for(lock, kept, is_called) && !jobs_.empty()) {
+    job& mine = *jobs_.pop();
     --free_;
     lock.unlock();
     mine.run(mine);

@@ -4,6 +4,7 @@
 #include <teff/detail/scheduler/job.hpp>
 
 #include "platform/own_thread.hpp"
+#include "scheduler/job_queue.hpp"
 #include "scheduler/this_thread.hpp"
 
 #include <condition_variable>
@@ -28,7 +29,9 @@ class spare_threads {
   // Whether the calling thread is one of them.
   [[nodiscard]] bool owns_this_thread() const noexcept { return this_thread.is_spare_of == this; }
   // On a spare thread: whether less than half of its stack is used.
-  [[nodiscard]] static bool has_room_here() noexcept;
+  [[nodiscard]] static bool has_room_here() noexcept {
+    return static_cast<const std::byte*>(__builtin_frame_address(0)) > this_thread.stack_middle;
+  }
   // In a child process of fork(): the calling thread is none of them any more.
   static void begin_child() noexcept { this_thread.is_spare_of = nullptr; }
   // Whether it is one of any runtime's.
@@ -46,8 +49,7 @@ class spare_threads {
   std::mutex mutex_;
   std::condition_variable wanted_;
   // Jobs that no thread has taken yet: never more than there are threads that wait or have just been made.
-  job* first_ = nullptr;
-  unsigned jobs_ = 0;
+  job_queue jobs_;
   unsigned free_ = 0;  // threads that wait, or have just been made
   bool stop_ = false;
   threads threads_;

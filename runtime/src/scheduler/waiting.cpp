@@ -22,7 +22,7 @@ void awaited_end::wait(std::chrono::microseconds patience) noexcept {
   const auto come = [this] { return has_come(); };
   if (waiter_.runtime != nullptr) return wait_until(come);
   if (happens_soon(come, patience)) return;
-  const thread_blocks here;
+  const thread_blocks blocks;
   sleep();
 }
 
@@ -57,9 +57,9 @@ struct waiters::listed : awaited_end {
 };
 
 void waiters::wait_until(condition done, source& awaited) noexcept {
-  const auto at = here();
+  const auto at = this_worker();
   const bool helps = at.runtime == &runtime_;
-  listed me(helps ? at : place{});
+  listed me(helps ? at : worker_id{});
   {
     const std::lock_guard lock(mutex_);
     me.next = first_.load(std::memory_order_relaxed);
@@ -68,7 +68,7 @@ void waiters::wait_until(condition done, source& awaited) noexcept {
   if (helps) {
     detail::wait_until(done, {.from = &awaited});
   } else {
-    const thread_blocks here_it_waits;
+    const thread_blocks blocks;
     for (; !done(); me.word_.store(awaited_end::not_yet, std::memory_order_seq_cst))  // before the next look
       me.sleep();
   }

@@ -34,10 +34,6 @@ void worker::start(std::size_t stack_size) {
   thread_.start([this] { main(); }, stack_size);
 }
 
-void worker::join() noexcept {
-  thread_.join();
-}
-
 void worker::main() noexcept {
   const stack_overflow_report reports(("worker " + std::to_string(index_)).c_str(), worker_stack::more_stack);
   ::prctl(PR_SET_NAME,
@@ -123,7 +119,7 @@ counters worker::counted() const noexcept {
   return log_.read(all_.scale().nanoseconds_per_tick());
 }
 
-place here() noexcept {
+worker_id this_worker() noexcept {
   const auto* const me = worker::current();
   if (me == nullptr) return {};
   return {&me->all(), me->index()};

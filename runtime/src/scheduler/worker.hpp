@@ -13,7 +13,6 @@
 #include "scheduler/activities.hpp"
 #include "scheduler/idle_gate.hpp"
 #include "scheduler/job_queue.hpp"
-#include "scheduler/nearest_first.hpp"
 #include "scheduler/search_pace.hpp"
 #include "scheduler/sources.hpp"
 #include "scheduler/this_thread.hpp"
@@ -26,6 +25,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace teff::detail {
 
@@ -49,7 +49,7 @@ class worker {
   // Starts the thread; it announces itself to the scheduler before it looks for work. Throws
   // std::system_error.
   void start(std::size_t stack_size);
-  void join() noexcept;
+  void join() noexcept { thread_.join(); }
 
   // ---- A guest: a thread that has entered worker 0 by the gate ----
 
@@ -81,7 +81,7 @@ class worker {
 
   // Runs some work of this source. Returns whether there was any.
   bool run_source(source& each, may_run limit) noexcept;
-  // As detail::run_as_activity().
+  // Calls body(what) within an exclusive activity of the name `of`.
   void run_as_activity(const void* of, void (*body)(void*) noexcept, void* what) noexcept;
   friend void look_outside() noexcept;
   friend bool makes_way_for_request() noexcept;
@@ -111,7 +111,7 @@ class worker {
   void publish_capacity(double capacity) noexcept;
 
   // Filled in by the scheduler: the others.
-  nearest_first<worker*> victims;
+  std::vector<worker*> victims;
 
  private:
   struct waiting;
@@ -123,7 +123,6 @@ class worker {
   [[nodiscard]] may_run may_run_in(const while_waiting& how) const noexcept;
   [[nodiscard]] search_pace::clock::duration patience_of(waits how) const noexcept;
   [[nodiscard]] bool look_further(waiting& mine) noexcept;
-  void announce_what_sources_left() noexcept;
   void begin_search(waiting& mine) noexcept;
   void look_around(waiting& mine) noexcept;
   void lend_requests(waiting& mine, polled_source::poll_time now) noexcept;
@@ -133,8 +132,7 @@ class worker {
 
   // What it finds and runs.
   bool run_something(waiting& mine) noexcept;
-  enum class found : std::uint8_t { nothing, left_alone, work };
-  found run_sources(may_run limit, bool& searching) noexcept;
+  bool run_sources(may_run limit, bool& searching) noexcept;
   bool run_job_of(job_queue& queue, bool& searching) noexcept;
   [[nodiscard]] bool leaves_request_to_another(bool searching) noexcept;
   void run_job(job& job) noexcept;
@@ -143,7 +141,6 @@ class worker {
   task_slot* steal_from_anyone(const waiting& mine, worker*& victim) noexcept;
   task_slot* take_oldest_of_own() noexcept;
   void run_stolen(worker& victim, task_slot& slot) noexcept;
-  void poll_sources(polled_source::poll_time now) noexcept;
   void tell_scope_of_ended_tasks() noexcept {
     if (stolen_.ended != 0) tell_scope(stolen_);
   }
@@ -154,6 +151,8 @@ class worker {
   void hand_over() noexcept;
   void ask_everyone() noexcept;
   void park(waiting& mine) noexcept;
+  template <class LastLook, class Sleep>
+  void park_by_name(LastLook last_look, Sleep sleep) noexcept;
   [[nodiscard]] bool last_look(const waiting& mine) noexcept;
   void lend_core() const noexcept;
   [[nodiscard]] pid_t thread_off_core() const noexcept;
@@ -163,9 +162,9 @@ class worker {
                                const task_slot* awaited = nullptr) noexcept;
   bool sees_tasks(private_tasks treatment) noexcept;
   [[nodiscard]] bool guests_last_look(bool others_idle) noexcept;
-  enum class woken_by : bool { another, time_or_bell };
-  woken_by sleep(wake_for what, polled_source::poll_time deadline, waits how,
-                 const doorbells& also = {}) noexcept;
+  // Returns whether a time or a bell woke it.
+  bool sleep(wake_for what, waits how, polled_source::poll_time deadline = futex::never,
+             const doorbells& also = {}) noexcept;
 
   scheduler& all_;
   const unsigned index_;
@@ -184,7 +183,7 @@ class worker {
   unsigned kept_blocks_ = 0;  // how often shares_without_wake() has said no since it said yes
   unsigned tasks_at_top_ = 0;
   bool request_is_due_ = false;
-  // As the kernel numbers it, of the thread that is the worker, if it shares its core with another program.
+  // The kernel's number of the thread that is the worker, if that shares its core with another program.
   std::atomic<pid_t> thread_on_shared_core_{0};
 };
 

@@ -6,17 +6,13 @@
 #include <teff/detail/scheduler/spin_lock.hpp>
 
 #include "platform/asymmetric_fence.hpp"
+#include "platform/guarded_memory.hpp"
 
 #include <cxxabi.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <atomic>
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <system_error>
 #include <thread>
 
 // libc++abi has the function, too, but no header that declares it.
@@ -27,60 +23,24 @@ extern "C" __cxa_eh_globals* __cxa_get_globals() noexcept;
 
 namespace teff::detail {
 
-// Address space for any depth, pages as they are touched.
-class slot_array {
- public:
-  // `scope_slots` for scopes and joins, `join_slots` more for joins only; behind them a page that faults.
-  // Throws std::system_error if the address space can't be had.
-  slot_array(std::size_t scope_slots, std::size_t join_slots)
-      : scope_slots_(scope_slots),
-        bytes_((scope_slots + join_slots) * sizeof(task_slot)),
-        guard_(static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))) {
-    memory_ = ::mmap(nullptr, bytes_ + guard_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory_ == MAP_FAILED || ::mprotect(memory_, bytes_, PROT_READ | PROT_WRITE) != 0) {
-      const int reason = errno;
-      if (memory_ != MAP_FAILED) ::munmap(memory_, bytes_ + guard_);
-      throw std::system_error(reason, std::generic_category(), "libteff: memory for a worker's deque");
-    }
-  }
-  ~slot_array() { ::munmap(memory_, bytes_ + guard_); }
-  slot_array(const slot_array&) = delete;
-  slot_array& operator=(const slot_array&) = delete;
-
-  // Zero pages: every slot's state is idle.
-  [[nodiscard]] task_slot* begin() const noexcept { return static_cast<task_slot*>(memory_); }
-  [[nodiscard]] task_slot* scope_limit() const noexcept { return begin() + scope_slots_; }
-  // Whether this array has the slot.
-  [[nodiscard]] bool owns(const task_slot* slot) const noexcept {
-    return slot >= begin() &&
-           reinterpret_cast<const std::byte*>(slot) < static_cast<std::byte*>(memory_) + bytes_;
-  }
-
- private:
-  std::size_t scope_slots_;
-  std::size_t bytes_;
-  std::size_t guard_;
-  void* memory_ = nullptr;
-};
-
 // The deque that thieves find is the one of the thread that is the worker: its own thread, or a guest.
 class worker_deque {
  public:
   // `ring`: null unless the runtime is traced. Throws std::system_error if the memory can't be had.
   worker_deque(const asymmetric_fence& fences, std::size_t stack_size, trace_ring* ring)
-      : fences_(fences), slots_(scope_slots, stack_size / least_frame), ring_(ring) {}
+      : fences_(fences), memory_(bytes(stack_size), "memory for a worker's deque"), ring_(ring) {}
 
   // Of address space, for a worker with a stack of so many bytes.
   [[nodiscard]] static std::size_t bytes(std::size_t stack_size) noexcept {
     return (scope_slots + stack_size / least_frame) * sizeof(task_slot);
   }
-  [[nodiscard]] bool owns(const task_slot* slot) const noexcept { return slots_.owns(slot); }
+  [[nodiscard]] bool owns(const task_slot* slot) const noexcept { return memory_.has(slot); }
 
   // ---- The thread that is the worker, or is about to be ----
 
   // The calling thread's `self` becomes a deque over these slots, which no other thread knows yet.
   void open_here() const noexcept {
-    self.open(slots_.begin(), ring_ != nullptr);
+    self.open(slots(), ring_ != nullptr);
     // Its layout is laid down by the ABI (2.2.2): a pointer, then the count.
     self.exceptions = reinterpret_cast<const unsigned*>(
         reinterpret_cast<const std::byte*>(abi::__cxa_get_globals()) + sizeof(void*));
@@ -89,12 +49,12 @@ class worker_deque {
   // thread.
   void begin(bool is_own, bool is_alone) noexcept {
     self.ring = ring_;
-    self.scope_limit = slots_.scope_limit();
+    self.scope_limit = slots() + scope_slots;
     self.is_alone = is_alone;
     if (is_own) {
       own_ = &self;
     } else {
-      self.resume(slots_.begin());
+      self.resume(slots());
     }
     current_.store(&self, std::memory_order_release);  // pairs with the acquire in current()
   }
@@ -143,16 +103,20 @@ class worker_deque {
     if (seen % 2 == 0) return;
     while (looks_.load(std::memory_order_acquire) == seen) std::this_thread::yield();
   }
-  // The same for the threads that ask from outside.
+  // When it returns, no thread asks from outside by a deque that it found before.
   void wait_until_asked() noexcept { const std::lock_guard lock(guests_deque_); }
 
  private:
+  // For scopes and joins; the others are for joins alone.
   static constexpr std::size_t scope_slots = std::size_t{1} << 20;
   // A join's frame on the stack is at least this large, so that the stack overflows before the deque does.
   static constexpr std::size_t least_frame = 64;
 
+  // Zero pages: every slot's state is idle.
+  [[nodiscard]] task_slot* slots() const noexcept { return reinterpret_cast<task_slot*>(memory_.begin()); }
+
   const asymmetric_fence& fences_;
-  slot_array slots_;
+  const guarded_memory memory_;
   trace_ring* const ring_;
   std::atomic<local_deque*> current_{nullptr};
   local_deque* own_ = nullptr;           // of the worker's own thread; constant once the runtime has begun

@@ -80,7 +80,9 @@ void worker::wait_until(condition done, const while_waiting& how) noexcept {
   }
   tell_scope_of_ended_tasks();
   stop_search(mine.searching);
-  if (mine.ran_source) announce_what_sources_left();
+  // A source may rely on the worker that ran it to look at it next, and wake no other worker. This one goes
+  // on with its task instead. So it wakes another worker for what it would have seen.
+  if (mine.ran_source && sources_.sees_polled_work()) detail::published(all_);
 }
 
 // Of a worker that runs nothing of others.
@@ -88,27 +90,6 @@ search_pace::clock::duration worker::patience_of(waits how) const noexcept {
   const search_pace::clock::duration spin = all_.settings().spin;
   constexpr search_pace::clock::duration most_of_a_guest = std::chrono::milliseconds(1);
   return how == waits::as_guest ? std::min(spin, most_of_a_guest) : spin;
-}
-
-void sleep_by(void (*sleep)(void*) noexcept, void* what) noexcept {
-  auto& me = worker::current_or_end();
-  me.tell_scope_of_ended_tasks();
-  bool searching = false;
-  me.start_search(searching);
-  auto& gate = me.all_.gate();
-  gate.park(
-      me.word_, wake_for::name, [&] { me.hand_over(); },
-      [&] {
-        me.all_.requests().lend();
-        return false;
-      },
-      [&] {
-        me.log_.begin_park();
-        sleep(what);
-        me.log_.end_park();
-        gate.cancel_sleep(me.word_, wake_for::name);
-      });
-  me.stop_search(searching);
 }
 
 // Between two tasks, with nothing below on its stack: before the system takes a shared core from the worker
@@ -128,10 +109,7 @@ bool worker::look_further(waiting& mine) noexcept {
     if (mine.fruitless++ == 0) keep_to_own_processor();
     if (how == waits::as_guest) return !request_is_due_ && mine.pace.goes_on();
     if (mine.pace.goes_on()) return true;
-    // It counts as a searcher only for this moment: a searcher is expected to find the work of others.
-    start_search(mine.searching);
     park(mine);
-    stop_search(mine.searching);
     mine.pace.begin(patience_of(how));
   } else if (how == waits::at_top && mine.searching && index_ == 0 && all_.gate().the_seat().is_wanted()) {
     park(mine);
@@ -155,7 +133,7 @@ bool worker::look_further(waiting& mine) noexcept {
 // counters, which all workers share, are left alone.
 void worker::begin_search(waiting& mine) noexcept {
   constexpr unsigned looks_before_search = 8;
-  if (!sources_.all_were_quiet() && ++mine.fruitless < looks_before_search) return relax();
+  if (++mine.fruitless < looks_before_search) return relax();
   keep_to_own_processor();
   start_search(mine.searching);
   mine.pace.begin(patience_.least(), patience_.now());
@@ -187,7 +165,7 @@ bool worker::is_counted_on(waiting& mine) noexcept {
 void worker::look_around(waiting& mine) noexcept {
   ask_everyone();
   const auto now = mine.pace.read_clock();
-  poll_sources(now);
+  sources_.poll(now);
   if (mine.limit != may_run::everything) lend_requests(mine, now);
 }
 

@@ -33,7 +33,7 @@ void worker::hand_over() noexcept {
 }
 
 void worker::ask_everyone() noexcept {
-  const worker_deque::look here(deque_);
+  const worker_deque::look looking(deque_);
   for (auto* const other : victims) other->deque().current().ask();
 }
 
@@ -44,7 +44,7 @@ void worker::ask_everyone() noexcept {
 pid_t worker::thread_off_core() const noexcept {
   const pid_t thread = thread_on_shared_core_.load(std::memory_order_relaxed);
   if (thread == 0 || is_idle()) return 0;
-  // As pthread_getcpuclockid() numbers clocks: of a thread (4), of the time that it ran (2).
+  // The number that pthread_getcpuclockid() gives the clock: of a thread (4), of the time that it ran (2).
   const auto clock_of_thread = static_cast<clockid_t>(~static_cast<unsigned>(thread) << 3U | 6U);
   timespec before{}, after{};
   const bool stands = ::clock_gettime(clock_of_thread, &before) == 0 &&
@@ -62,24 +62,47 @@ void worker::lend_core() const noexcept {
   }
 }
 
-// It searches again when this returns.
+// Of a worker that runs nothing meanwhile. It counts as a searcher only for this moment: a searcher is
+// expected to find the work of others.
+template <class LastLook, class Sleep>
+void worker::park_by_name(LastLook last_look, Sleep sleep) noexcept {
+  bool searching = false;
+  start_search(searching);
+  all_.gate().park(word_, wake_for::name, [this] { hand_over(); }, last_look, sleep);
+  stop_search(searching);
+}
+
+// A worker that searched does so again when this returns.
 void worker::park(waiting& mine) noexcept {
-  const bool is_blocked = mine.limit == may_run::nothing;
-  const auto wakes = is_blocked                          ? wake_for::name
-                     : mine.limit == may_run::everything ? wake_for::work
-                                                         : wake_for::sources;
-  auto by = woken_by::another;
+  if (mine.limit == may_run::nothing)
+    return park_by_name([&] { return last_look(mine); }, [&] { sleep(wake_for::name, mine.how.how); });
+  const auto wakes = mine.limit == may_run::everything ? wake_for::work : wake_for::sources;
+  bool woke_by_itself = false;
   doorbells bells;
   all_.gate().park(
-      word_, wakes, [&] { hand_over(); },
-      [&] { return (!is_blocked && !sources_.listen(bells)) || last_look(mine); },
-      [&] { by = sleep(wakes, is_blocked ? futex::never : sources_.next_poll(), mine.how.how, bells); });
-  if (by == woken_by::time_or_bell) poll_sources(search_pace::clock::now());
+      word_, wakes, [&] { hand_over(); }, [&] { return !sources_.listen(bells) || last_look(mine); },
+      [&] { woke_by_itself = sleep(wakes, mine.how.how, sources_.next_poll(), bells); });
+  if (woke_by_itself) sources_.poll(search_pace::clock::now());
   // A worker that woke to poll looks once and sleeps again.
   constexpr auto none = search_pace::clock::duration::zero();
-  mine.pace.begin(by == woken_by::another ? patience_.least() : none,
-                  by == woken_by::another ? patience_.now() : none);
+  mine.pace.begin(woke_by_itself ? none : patience_.least(), woke_by_itself ? none : patience_.now());
   keep_to_own_processor();
+}
+
+void sleep_by(void (*sleep)(void*) noexcept, void* what) noexcept {
+  auto& me = worker::current_or_end();
+  me.tell_scope_of_ended_tasks();
+  me.park_by_name(
+      [&] {
+        me.all_.requests().lend();
+        return false;
+      },
+      [&] {
+        me.log_.begin_park();
+        sleep(what);
+        me.log_.end_park();
+        me.all_.gate().cancel_sleep(me.word_, wake_for::name);
+      });
 }
 
 // The last look before it sleeps.
@@ -119,14 +142,14 @@ bool worker::sees_work(may_run limit, private_tasks treatment, const task_slot* 
   if (!inbox_.empty() || sources_.sees_work(limit)) return true;
   if (limit == may_run::everything) return sees_tasks(treatment);
   auto* const thief = thief_of(awaited);
-  const worker_deque::look here(deque_);
+  const worker_deque::look looking(deque_);
   return thief != nullptr && thief->deque().current().has_public();
 }
 
 // Looks at the deques of all others. If the worker exposes, it has asked them before, and had a fence
 // executed on every core: then it misses no task.
 bool worker::sees_tasks(private_tasks treatment) noexcept {
-  const worker_deque::look here(deque_);
+  const worker_deque::look looking(deque_);
   for (auto* const other : victims) {
     auto& deque = other->deque().current();
     if (deque.has_public()) return true;
@@ -142,8 +165,8 @@ bool worker::sees_tasks(private_tasks treatment) noexcept {
   return false;
 }
 
-worker::woken_by worker::sleep(wake_for what, polled_source::poll_time deadline, waits how,
-                               const doorbells& also) noexcept {
+bool worker::sleep(wake_for what, waits how, polled_source::poll_time deadline,
+                   const doorbells& also) noexcept {
   auto& gate = all_.gate();
   const auto sleeps_from = search_pace::clock::now();
   lend_core();
@@ -152,18 +175,12 @@ worker::woken_by worker::sleep(wake_for what, polled_source::poll_time deadline,
   if (how == waits::at_top && index_ == 0) {
     by_itself = gate.sleep_off_seat(deadline, also);
     self.invite();  // a thief that asked while a guest was the worker asked the guest's deque
-  } else if (deadline == futex::never) {
-    gate.sleep(word_);
   } else {
     by_itself = gate.sleep_until(word_, what, deadline, also);
   }
   log_.end_park();
-  if (by_itself) {
-    patience_.woke();
-    return woken_by::time_or_bell;
-  }
-  patience_.was_woken(search_pace::clock::now() - sleeps_from);
-  return woken_by::another;
+  by_itself ? patience_.woke() : patience_.was_woken(search_pace::clock::now() - sleeps_from);
+  return by_itself;
 }
 
 // ---- Waking others ----

@@ -42,8 +42,8 @@ class worker_stack {
   // Calls f(), which does not throw, on that stack.
   template <class F>
   void call_as_guest(F f) noexcept {
-    middle_ = guests_->calls.middle();
-    const watched_stack here(guests_->line);
+    middle_ = guests_->calls.memory().begin() + size_ / 2;
+    const watched_stack on_it(guests_->line);
     guests_->calls.call([](void* what) noexcept { (*static_cast<F*>(what))(); }, &f);
     middle_ = own_middle_;
   }
@@ -52,8 +52,8 @@ class worker_stack {
   struct for_guests {
     for_guests(std::size_t size, unsigned worker)
         : calls(size),
-          line(calls.bottom(), calls.size(), calls.guard(),
-               ("a calling thread, as worker " + std::to_string(worker) + ",").c_str(), more_stack) {}
+          line(calls.memory(), ("a calling thread, as worker " + std::to_string(worker) + ",").c_str(),
+               more_stack) {}
     call_stack calls;
     stack_overflow_line line;
   };

@@ -14,60 +14,18 @@ worker* worker::thief_of(const task_slot* awaited) const noexcept {
   return state < slot_state::first_thief ? nullptr : all_.workers()[state - slot_state::first_thief].get();
 }
 
-void worker::poll_sources(polled_source::poll_time now) noexcept {
-  sources_.each_due(now, [this](polled_source& each) {
-    const within poll;
-    each.poll(index_);
-  });
-}
-
-// A source may rely on the worker that ran it to look at it next, and wake no other worker. A worker whose
-// wait has ended goes on with its task instead. So it wakes another worker for what it would have seen.
-void worker::announce_what_sources_left() noexcept {
-  if (sources_.sees_polled_work()) detail::published(all_);
-}
-
 bool worker::run_source(source& each, may_run limit) noexcept {
   tell_scope_of_ended_tasks();
   const within_activity enclosing(activities_, {.of = &each, .of_source = true});
   return limit == may_run::own_work ? each.run_own(index_) : each.run(index_);
 }
 
-// The work that they run may call this again.
-worker::found worker::run_sources(may_run limit, bool& searching) noexcept {
-  auto result = found::nothing;
-  bool found_while_searching = false;
-  bool all_quiet = true;
-  if (searching && !sources_.is_time_to_look()) return result;
-  const auto visit = [&](source& each) {
-    if (searching) {
-      if (!sources_.sees_work_of(each, limit)) {
-        all_quiet = all_quiet && each.is_quiet();
-        return false;
-      }
-      all_quiet = false;
-      // Jobs that were submitted later must not overtake what is left alone.
-      if (limit == may_run::everything && !all_.has_work_from_outside() && !each.invites(index_)) {
-        result = found::left_alone;
-        return false;
-      }
-      found_while_searching = true;
-      return true;
-    }
-    if (!run_source(each, limit)) {
-      all_quiet = all_quiet && each.is_quiet();
-      return false;
-    }
-    result = found::work;
-    return true;
-  };
-  sources_.any_of(visit);
-  sources_.looked(all_quiet);
-  if (!found_while_searching) return result;
-  // Not within a look: a worker that ends its search may look at all sources, and this one may be removed
-  // meanwhile.
-  sources_.again_after([&] { stop_search(searching); }, visit);
-  return result;
+// The work that they run may call this again. A worker that searches looks at all sources first. It does not
+// end its search within such a look: it may look at all of them then, and the one that it has found may go.
+bool worker::run_sources(may_run limit, bool& searching) noexcept {
+  const auto run = [&](source& each) { return run_source(each, limit); };
+  if (!searching) return sources_.any_of(run);
+  return sources_.sees_work(limit) && sources_.again_after([&] { stop_search(searching); }, run);
 }
 
 bool worker::run_something(waiting& mine) noexcept {
@@ -90,10 +48,7 @@ bool worker::run_something(waiting& mine) noexcept {
   // The worker takes a request only if it was queued before the worker looked at all sources. The thread that
   // submitted it may have brought a source work before, for which the request may wait.
   const bool from_outside = limit == may_run::everything && all_.has_work_from_outside();
-  if (from_outside) sources_.look_at_once();
-  const auto of_sources = run_sources(limit, searching);
-  if (of_sources == found::work) return mine.ran_source = true;
-  if (of_sources == found::left_alone) return false;
+  if (run_sources(limit, searching)) return mine.ran_source = true;
   worker* victim = thief_of(awaited.slot);
   task_slot* slot = victim == nullptr ? nullptr : steal_from(*victim);
   if (slot == nullptr && run_job_of(inbox_, searching)) return true;
@@ -120,25 +75,22 @@ bool worker::run_job_of(job_queue& queue, bool& searching) noexcept {
   return true;
 }
 
-// A worker that has just run something looks at all others. While it searches, it looks at a few at a time:
-// each look takes a copy of the line that the victim writes when it shares or takes back, and fifteen
-// searchers that looked at everybody would keep a worker that spawns from that line.
+// A worker that has just run something looks at all others, from a random one on. While it searches, it looks
+// at a few at a time. Each look takes a copy of the line that the victim writes when it shares or takes back.
+// Fifteen searchers that looked at everybody would keep a worker that spawns from that line.
 task_slot* worker::steal_from_anyone(const waiting& mine, worker*& victim) noexcept {
-  task_slot* slot = nullptr;
-  if (victims.empty()) return slot;
-  const auto look = [&](worker* other) {
-    victim = other;
-    return (slot = steal_from(*victim)) != nullptr;
-  };
-  if (mine.searching) {
-    victims.look_at_some(index_ + mine.pace.looks(), look);
-    return slot;
-  }
+  constexpr std::size_t few = 2;
+  const auto count = victims.size();
   random_ ^= random_ << 13;
   random_ ^= random_ >> 7;
   random_ ^= random_ << 17;
-  victims.look_at_each(random_, look);
-  return slot;
+  std::size_t at = count == 0 ? 0 : random_ % count;
+  for (std::size_t looks = mine.searching ? std::min(few, count) : count; looks != 0; --looks) {
+    victim = victims[at];
+    if (task_slot* const slot = steal_from(*victim)) return slot;
+    at = at + 1 == count ? 0 : at + 1;
+  }
+  return nullptr;
 }
 
 // A worker that waits for something that it did not spawn may have tasks of the frames below in its own
@@ -155,7 +107,7 @@ task_slot* worker::take_oldest_of_own() noexcept {
 // the thief of the awaited slot, too: the oldest task in its deque may have been there before.
 task_slot* worker::steal_from(worker& victim) noexcept {
   const bool within = activities_.any();
-  const worker_deque::look here(deque_);
+  const worker_deque::look looking(deque_);
   auto* const slot = victim.deque().current().steal([&](const task_slot* oldest) {
     return !within || activities_.admit(victim.activities().of_slot(oldest).of);
   });

@@ -1,3 +1,4 @@
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/scheduler/processor_clock.hpp>
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/detail/task_source/task_source_base.hpp>
@@ -87,16 +88,8 @@ void task_source_base::look_for_rest(unsigned worker) noexcept {
   if (anybody_waits) waiters_.wake();
 }
 
-bool task_source_base::finds_rest(unsigned worker) noexcept {
-  if (!at_rest()) return false;
-  // Relaxed: a thread that begins to wait just now is woken when this worker looks for rest again, as it
-  // leaves.
-  if (waiters_.may_be_any() || told_of_rest_ != nullptr) look_for_rest(worker);
-  return true;
-}
-
 void task_source_base::wait_for_rest() {
-  const auto at = here();
+  const auto at = this_worker();
   if (at.runtime == &runtime_) return wait_for_rest_on(at.index);
   const call_in_progress call(runtime_);
   // Acquire, in at_rest(): all that the tasks did.
@@ -108,18 +101,14 @@ void task_source_base::wait_for_rest() {
 
 // The calling thread runs tasks of this source as a worker. Returns whether it is at rest.
 bool task_source_base::help_as_guest() {
-  struct helping : job {
-    task_source_base* of;
-  } help;
-  help.run = [](job& this_job) noexcept {
-    auto& me = *static_cast<helping&>(this_job).of;
-    auto& awaits = me.accounts_[here().index].awaits;
+  const auto help = [this] {
+    auto& awaits = accounts_[this_worker().index].awaits;
     const bool outer = std::exchange(awaits, true);
-    worker::current()->wait_until([&me] { return me.at_rest(); }, {.how = waits::as_guest, .from = &me});
+    wait_until([this] { return at_rest(); }, {.how = waits::as_guest, .from = this});
     awaits = outer;
   };
-  help.of = this;
-  return run_as_guest(runtime_, help) && at_rest();
+  calling_job job(help);
+  return run_as_guest(runtime_, job) && at_rest();
 }
 
 void task_source_base::wait_for_rest_on(unsigned worker) {
@@ -137,7 +126,7 @@ void task_source_base::wait_for_rest_on(unsigned worker) {
 }
 
 void task_source_base::refuse_to_wait_for_ever(const std::string& call) const {
-  const auto at = here();
+  const auto at = this_worker();
   const auto key = at.runtime == &runtime_ ? running_task_on(at.index) : std::string();
   throw graph_waits_for_itself(
       call + (key.empty() ? " where it would wait for ever: a task of the graph, or of one that "
@@ -156,13 +145,11 @@ void task_source_base::wait() {
     ticket = next_ticket_++;
     ++waits_;
   }
-  try {
-    wait_for_rest();
-  } catch (...) {
-    const std::lock_guard lock(ending_);
-    --waits_;
-    throw;
-  }
+  undo_if_thrown([this] { wait_for_rest(); },
+                 [this] {
+                   const std::lock_guard lock(ending_);
+                   --waits_;
+                 });
   if (auto error = end_of_wait(ticket)) std::rethrow_exception(std::move(error));
 }
 
@@ -235,7 +222,7 @@ void task_source_base::release(held_end<>& held) noexcept {
 
 void task_source_base::hand_over(held_end<>& held) noexcept {
   std::optional<call_in_progress> call;
-  if (here().runtime != &runtime_) {
+  if (this_worker().runtime != &runtime_) {
     try {
       if (!has_runtime()) throw runtime_was_shut_down("");
       call.emplace(runtime_);

@@ -92,7 +92,6 @@ class attached_events final : public polled_source {
 
   bool run(unsigned worker) noexcept override;
   bool sees_work(unsigned /*worker*/) noexcept override { return false; }  // next_poll() says when to look
-  bool is_quiet() noexcept override { return true; }
   std::optional<poll_time> next_poll() noexcept override;
   void poll(unsigned worker) noexcept override;
 

@@ -42,7 +42,8 @@ typename Task::result take_outside(Task& task, task_slot* slot) {
   return task.stolen_result(*slot);
 }
 
-// The same where its result is not wanted: drops a task that has not begun.
+// The task of a fork that was made outside, whose result is not wanted: drops it if it has not begun, else
+// waits until it has ended.
 template <class Task>
 void abandon_outside(Task& task, task_slot* slot) noexcept {
   const fork_outside owned(&static_cast<outside_task&>(*slot));

@@ -6,7 +6,6 @@
 #include <teff/detail/scheduler/on_workers.hpp>
 
 #include <cstddef>
-#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -52,39 +51,18 @@ template <class F, class... G>
   return finish_join<true, F, G...>(f, others, oldest);
 }
 
-// Outside a runtime's workers: returns on_worker(oldest), called on one of the default runtime; or
-// in_order(), where there is none to be had.
-template <class Joined, class OnWorker, class InOrder>
-Joined join_elsewhere(OnWorker on_worker, InOrder in_order) {
-  auto joined = [&]() -> Joined {
-    auto* const oldest = self.head();
-    return oldest == nullptr ? in_order() : on_worker(oldest);
-  };
-  const auto call = [](auto& body) {
-    using called = std::remove_reference_t<decltype(body)>;
-    call_on_default_runtime([](void* what) { (*static_cast<called*>(what))(); }, &body);
-  };
-  if constexpr (std::is_void_v<Joined>) {
-    call(joined);
-  } else {
-    std::optional<Joined> values;
-    auto body = [&] { values.emplace(joined()); };
-    call(body);
-    return *std::move(values);
-  }
-}
-
-// join() there. By value, so that join itself need not keep the closures in memory. It calls the functions
-// for traces: join itself then calls the others from one place only, so that compilers inline them.
+// join() outside a runtime's workers. By value, so that join itself need not keep the closures in memory. It
+// calls the functions for traces: join itself then calls the others from one place only, so that compilers
+// inline them.
 template <class F, class... G>
 [[gnu::noinline]] joined_t<F, G...> join_outside(F f, G... g) {
-  return join_elsewhere<joined_t<F, G...>>(
-      [&](task_slot* oldest) -> joined_t<F, G...> {
-        task_row<G...> others(oldest, g...);
-        static_cast<void>(others.push(oldest));
-        return join_traced<F, G...>(std::forward<F>(f), others, oldest);
-      },
-      [&]() -> joined_t<F, G...> { return join_in_order<F, G...>(f, g...); });
+  return on_workers([&]() -> joined_t<F, G...> {
+    auto* const oldest = self.head();
+    if (oldest == nullptr) return join_in_order<F, G...>(f, g...);
+    task_row<G...> others(oldest, g...);
+    static_cast<void>(others.push(oldest));
+    return join_traced<F, G...>(std::forward<F>(f), others, oldest);
+  });
 }
 
 }  // namespace teff::detail

@@ -25,7 +25,6 @@ class outside_task : public awaited_job, public task_slot {
   [[nodiscard]] bool has_runtime() const noexcept { return runtime_ != nullptr; }
   // The slot holds a task: from now on a worker may run it.
   void submit() noexcept;
-  [[nodiscard]] bool has_ended() const noexcept;
   // After submit(): whether the task has not begun; then no worker begins it from now on.
   [[nodiscard]] bool withdraw() noexcept;
   // Once, after submit(): returns when the task has ended. Throws forked_process.

@@ -33,7 +33,8 @@ struct calling_worker {
   [[nodiscard]] static bool take_back(task_slot* slot) noexcept { return detail::take_back(slot); }
   // Answers a thief that asks, though nothing is to be pushed. Runs a request that waits.
   static void answer_request() noexcept;
-  // The same for a worker that has taken the newest slot, which a scope pushed. False: now it is stolen.
+  // Answers a thief that asks, and runs a request that waits, on a worker that has taken the newest slot,
+  // which a scope pushed. False: now the slot is stolen.
   [[nodiscard, gnu::cold]] static bool answer_holding(task_slot* taken) noexcept;
   static void share() noexcept { detail::share(); }
   static void wake_owner(const task_slot* slot) noexcept { detail::wake_owner(slot); }
@@ -126,11 +127,32 @@ class basic_scope : public scope_tasks<Worker> {
   template <class F>
   void fill(slot* at, F&& task);
   template <class F>
-  [[gnu::noinline]] void spawn_slowly(F task);
+  [[gnu::noinline]] void spawn_slowly(F task) {
+    if (this->base_ == nullptr) return spawn_outside(task);
+    scope* const host = this->find_host();
+    if (host == nullptr) {
+      if (auto* const ring = ring_here()) record_spawn(*ring);
+      return execute(task);
+    }
+    this->push_into(*host, [&](slot* at) { put(at, std::move(task)); });
+    if (Worker::own().asked()) Worker::share();
+  }
   // Of a scope outside the workers. Any thread may call it.
   template <class F>
-  void spawn_outside(F& task);
-  [[nodiscard]] typename Worker::outside& outside();
+  void spawn_outside(F& task) {
+    // The tasks are traced, if the worker that runs them is; and the end is not a quick one.
+    flags_.fetch_or(local_deque::watch, std::memory_order_relaxed);
+    const auto fill_slot = [&](slot* at) { fill(at, std::move(task)); };
+    if (!outside().spawn(static_cast<scope*>(this), fill_slot)) execute(task);
+  }
+  [[nodiscard, gnu::noinline]] typename Worker::outside& outside() {
+    // Acquire: the constructor, with the release of the thread that was quicker.
+    auto* found = outside_.load(std::memory_order_acquire);
+    if (found != nullptr) return *found;
+    auto mine = std::make_unique<typename Worker::outside>();
+    return outside_.compare_exchange_strong(found, mine.get(), std::memory_order_acq_rel) ? *mine.release()
+                                                                                          : *found;
+  }
 
   [[nodiscard]] bool unfinished() const noexcept {
     return this->has_tasks() || flags_.load(std::memory_order_relaxed) != 0;
@@ -143,13 +165,28 @@ class basic_scope : public scope_tasks<Worker> {
   // Runs or waits for all tasks; returns the first exception and forgets it. Throws misuse where
   // refuse_to_wait() says.
   std::exception_ptr end();
-  void end_and_throw();
-  void close_slowly(unsigned exceptions);
+  [[gnu::noinline]] void end_and_throw() {
+    if (auto error = end()) std::rethrow_exception(std::move(error));
+  }
+  [[gnu::noinline]] void close_slowly(unsigned exceptions) {
+    const bool unwinding = exceptions_in_flight() > exceptions;
+    if (unwinding) cancel();
+    if (end_quickly()) return;
+    auto error = end();
+    if (error && !unwinding) std::rethrow_exception(std::move(error));
+  }
 
-  // As execute(). By value, as spawn_slowly().
+  // execute() where the task is traced. By value, for the reason that spawn_slowly() has.
   template <class F>
-  [[gnu::noinline]] void execute_traced(F task) noexcept;
-  void fail(std::exception_ptr error) noexcept;
+  [[gnu::noinline]] void execute_traced(F task) noexcept {
+    const traced_span span(event_kind::task, name_of<F>());
+    catch_all(task, [this] { fail(std::current_exception()); });
+  }
+  [[gnu::noinline]] void fail(std::exception_ptr error) noexcept {
+    // Relaxed: `error_` reaches its reader through `pending_`, or because the owner itself ran the task.
+    const auto before = flags_.fetch_or(cancelled_flag | failed_flag, std::memory_order_relaxed);
+    if ((before & failed_flag) == 0) error_ = std::move(error);
+  }
 
   scope* const outer_;
   std::atomic<typename Worker::outside*> outside_{nullptr};  // its tasks, if it was made outside the workers
@@ -167,13 +204,6 @@ class basic_scope : public scope_tasks<Worker> {
 [[noreturn, gnu::cold]] void refuse_to_wait();
 
 template <class Worker>
-void basic_scope<Worker>::fail(std::exception_ptr error) noexcept {
-  // Relaxed: `error_` reaches its reader through `pending_`, or because the owner itself ran the task.
-  const auto before = flags_.fetch_or(cancelled_flag | failed_flag, std::memory_order_relaxed);
-  if ((before & failed_flag) == 0) error_ = std::move(error);
-}
-
-template <class Worker>
 std::exception_ptr basic_scope<Worker>::end() {
   // Acquire: as the failed exchange in outside().
   auto* const outside = outside_.load(std::memory_order_acquire);
@@ -189,20 +219,6 @@ std::exception_ptr basic_scope<Worker>::end() {
   }
   flags_.fetch_and(local_deque::watch, std::memory_order_relaxed);
   return std::exchange(error_, nullptr);
-}
-
-template <class Worker>
-void basic_scope<Worker>::end_and_throw() {
-  if (auto error = end()) std::rethrow_exception(std::move(error));
-}
-
-template <class Worker>
-void basic_scope<Worker>::close_slowly(unsigned exceptions) {
-  const bool unwinding = exceptions_in_flight() > exceptions;
-  if (unwinding) cancel();
-  if (end_quickly()) return;
-  auto error = end();
-  if (error && !unwinding) std::rethrow_exception(std::move(error));
 }
 
 // A scope's task in its slot. The task leaves the slot before it runs, so that the slot can be used again.
@@ -245,45 +261,6 @@ void basic_scope<Worker>::fill(slot* at, F&& task) {
   } else {
     fill(at, boxed<closure>{std::make_unique<closure>(std::forward<F>(task))});
   }
-}
-
-template <class Worker>
-template <class F>
-void basic_scope<Worker>::execute_traced(F task) noexcept {
-  const traced_span span(event_kind::task, name_of<F>());
-  catch_all(task, [this] { fail(std::current_exception()); });
-}
-
-template <class Worker>
-template <class F>
-void basic_scope<Worker>::spawn_slowly(F task) {
-  if (this->base_ == nullptr) return spawn_outside(task);
-  scope* const host = this->find_host();
-  if (host == nullptr) {
-    if (auto* const ring = ring_here()) record_spawn(*ring);
-    return execute(task);
-  }
-  this->push_into(*host, [&](slot* at) { put(at, std::move(task)); });
-  if (Worker::own().asked()) Worker::share();
-}
-
-template <class Worker>
-template <class F>
-void basic_scope<Worker>::spawn_outside(F& task) {
-  // The tasks are traced, if the worker that runs them is; and the end is not a quick one.
-  flags_.fetch_or(local_deque::watch, std::memory_order_relaxed);
-  const auto fill_slot = [&](slot* at) { fill(at, std::move(task)); };
-  if (!outside().spawn(static_cast<scope*>(this), fill_slot)) execute(task);
-}
-
-template <class Worker>
-typename Worker::outside& basic_scope<Worker>::outside() {
-  // Acquire: the constructor, with the release of the thread that was quicker.
-  auto* found = outside_.load(std::memory_order_acquire);
-  if (found != nullptr) return *found;
-  auto mine = std::make_unique<typename Worker::outside>();
-  return outside_.compare_exchange_strong(found, mine.get(), std::memory_order_acq_rel) ? *mine.release()
-                                                                                        : *found;
 }
 
 // A scope of a worker's, or of another thread's.

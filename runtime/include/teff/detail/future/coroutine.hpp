@@ -28,7 +28,7 @@ class awaited_outcome : continuation, job {
 
   // A coroutine that is on no worker goes to one, though it need not wait.
   [[nodiscard]] bool await_ready() const noexcept {
-    return awaited_->ended() && (awaited_->runtime() == nullptr || here().runtime != nullptr);
+    return awaited_->ended() && (awaited_->runtime() == nullptr || this_worker().runtime != nullptr);
   }
 
   // Throws runtime_was_shut_down, forked_process.
@@ -38,7 +38,7 @@ class awaited_outcome : continuation, job {
     coroutine_ = coroutine;
     activity_ = coroutine.address();
     runtime_ = awaited_->runtime();
-    if (runtime_ == nullptr) runtime_ = here().runtime;
+    if (runtime_ == nullptr) runtime_ = this_worker().runtime;
     if constexpr (std::derived_from<Promise, shared_outcome>) {
       shared_outcome& brings = coroutine.promise();
       brings.adopt(runtime_);

@@ -24,8 +24,6 @@ struct key_shape {
   std::size_t at;  // in its node
   std::size_t node_bytes;
   std::size_t node_alignment;
-  std::size_t message_bytes;
-  bool travels_plainly;  // a message is a key; else it is the address of one
   // Destroys a key. Null: a key needs no destructor.
   void (*destroy)(void* key) noexcept;
 };
@@ -106,7 +104,6 @@ class graph_core : public task_source<graph_core, graph_worker> {
   [[nodiscard]] std::vector<std::atomic<void*>>& rings() noexcept { return rings_; }
   // Without room in the ring.
   [[gnu::noinline]] void send_to_inbox(graph_worker& here, unsigned place, const void* key);
-  [[gnu::noinline]] void receive_inbox(graph_worker& here, graph_worker& at) noexcept;
 
   // Destroys the keys that are left in a graph whose runtime was shut down. For the destructor of the derived
   // class.
@@ -118,10 +115,11 @@ class graph_core : public task_source<graph_core, graph_worker> {
 
   // ---- For the derived class, which knows the type of the keys ----
 
-  // Throws what copying throws.
-  [[nodiscard]] virtual void* boxed(const void* key) const = 0;
-  virtual void drop_box(void* box) const noexcept = 0;
-  [[nodiscard]] virtual bool are_same(const void* key, const void* other) const = 0;
+  // A key on its way through an inbox. Throws what copying throws, std::bad_alloc.
+  [[nodiscard]] virtual runnable* sent(const void* key) const = 0;
+  virtual void drop_sent(runnable& key) const noexcept = 0;
+  // Counts it: in the place of `at`, or a key without a place on the worker of `at`.
+  virtual void count_sent(graph_worker& at, const runnable& key, bool has_place) = 0;
   [[nodiscard]] virtual std::string text_of(const void* key) const = 0;
   // The indegree of the key that is its own number; negative: keys have other numbers.
   [[nodiscard]] virtual int indegree_of_number(std::size_t number) const = 0;
@@ -129,11 +127,8 @@ class graph_core : public task_source<graph_core, graph_worker> {
   [[nodiscard]] virtual bool passes_on(void* observer, const void* key) const = 0;
   // Within a task of this graph, on the worker of `here`: counts the key, or sends it.
   virtual void fulfill_within(graph_worker& here, const void* key) = 0;
-  // Counts a key in the place of `at`; a key without a place.
-  virtual void count_in_place(graph_worker& at, const void* key) = 0;
-  virtual void count_without_place(graph_worker& here, const void* key) = 0;
-  // The worker of `here` is in the place of `at`, and counts what others have sent there. Returns whether
-  // there was anything.
+  // The worker of `here` is in the place of `at`, and counts what others have left in its rings. Returns
+  // whether there was anything.
   virtual bool receive_at(graph_worker& here, graph_worker& at) noexcept = 0;
   [[nodiscard]] virtual bool sees_in_rings(const graph_worker& here) const noexcept = 0;
 
@@ -142,13 +137,8 @@ class graph_core : public task_source<graph_core, graph_worker> {
   [[nodiscard]] graph_worker& state(unsigned worker) noexcept { return *states_[worker]; }
   [[nodiscard]] bool has_priorities() const noexcept { return static_cast<bool>(functions.priority); }
   bool receive(graph_worker& here) noexcept { return receive_at(here, here); }
-  // Not inline: it is rare, and the loop that calls it would spill registers for it.
-  [[gnu::noinline]] bool receive_outside(graph_worker& here) noexcept;
-  [[nodiscard]] bool sees_messages(const graph_worker& here) const noexcept {
-    return !here.inbox.empty() || sees_in_rings(here);
-  }
-  [[nodiscard]] bool sees_outside() const noexcept { return !outside_.empty(); }
-  [[nodiscard]] bool leaves_outside_alone(graph_worker& here) noexcept;
+  [[nodiscard]] bool sees_messages(const graph_worker& here) const noexcept { return sees_in_rings(here); }
+  void accept_key(graph_worker& here, graph_worker& at, runnable& key, bool has_place) noexcept;
   [[nodiscard]] static std::int64_t tasks_waiting(const graph_worker& here) noexcept {
     return static_cast<std::int64_t>(here.placed.size()) + here.unplaced.load(std::memory_order_relaxed);
   }
@@ -174,19 +164,10 @@ class graph_core : public task_source<graph_core, graph_worker> {
   [[nodiscard]] const void* key_in(const graph_node& node) const noexcept {
     return reinterpret_cast<const std::byte*>(&node) + shape_.at;
   }
-  [[nodiscard]] const void* key_in_message(const void* message) const noexcept {
-    return shape_.travels_plainly ? message : *static_cast<void* const*>(message);
-  }
   void destroy_key(graph_node& node) const noexcept {
     if (shape_.destroy != nullptr) shape_.destroy(key_in(node));
   }
   [[nodiscard]] unsigned place_of(const void* key);
-  template <class Begin>
-  void queue(unsigned place, const void* key, Begin begin);
-  template <class Count>
-  void take_some(graph_worker& here, key_inbox& from, Count count) noexcept;
-  void drop_message(void* message) const noexcept;
-  void drop_messages(key_inbox& of) const noexcept;
 
   // ---- Errors, and the end ----
 
@@ -204,7 +185,6 @@ class graph_core : public task_source<graph_core, graph_worker> {
   node_exchange nodes_;
   std::vector<std::atomic<void*>> rings_;  // by reader, then by writer
   unmoved_array<graph_worker> states_;
-  key_inbox outside_;  // keys without a place that no worker fulfilled
   key_chains unplaced_;
   std::unique_ptr<dense_counters<>> counters_;  // in its place, if keys are numbered
   std::size_t numbers_ = 0;                     // of these keys

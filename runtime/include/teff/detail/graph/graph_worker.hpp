@@ -1,7 +1,6 @@
 // The state that one worker keeps of a task graph.
 #pragma once
 
-#include <teff/detail/graph/key_inbox.hpp>
 #include <teff/detail/graph/key_table.hpp>
 #include <teff/detail/graph/node_pool.hpp>
 #include <teff/detail/task_source/source_worker.hpp>
@@ -18,8 +17,8 @@ struct alignas(64) graph_worker : source_worker {
   // By the worker that writes: a message_ring, which that worker makes.
   using rings = std::span<std::atomic<void*>>;
 
-  graph_worker(unsigned worker, rings rings_from, node_exchange& nodes, std::size_t message_bytes)
-      : source_worker(worker, rings_from.size() == 1), pool(nodes), from(rings_from), inbox(message_bytes) {}
+  graph_worker(unsigned worker, rings rings_from, node_exchange& nodes)
+      : source_worker(worker, rings_from.size() == 1), pool(nodes), from(rings_from) {}
 
   node_pool pool;
 
@@ -34,13 +33,9 @@ struct alignas(64) graph_worker : source_worker {
   void count_unplaced(std::int64_t more) noexcept {
     unplaced.store(unplaced.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
   }
-  // How often the keys from outside had changed when it saw them last, and since when.
-  std::uint32_t outside_seen = 0;
-  std::int64_t outside_since = 0;
 
   // Used by other workers, too.
   const rings from;
-  key_inbox inbox;
 };
 
 }  // namespace teff::detail

@@ -19,11 +19,18 @@
 
 namespace teff::detail {
 
-// Small keys are sent by value, others are allocated and sent by their address.
+// Keys that leave room for a number in a cache line are sent by value through a ring, others are allocated
+// and sent by their address.
 template <class Key>
 inline constexpr bool travels_plainly =
-    std::is_trivially_copyable_v<Key> && sizeof(Key) <= key_inbox::most_bytes &&
-    alignof(Key) <= alignof(std::max_align_t);
+    std::is_trivially_copyable_v<Key> && sizeof(Key) <= 56 && alignof(Key) <= alignof(std::max_align_t);
+
+// A key on its way through an inbox.
+template <class Key>
+struct sent_key : runnable {
+  explicit sent_key(const Key& sent) : runnable(runnable_kind::key), key(sent) {}
+  const Key key;
+};
 
 // The functions that every fulfilment calls, and those that the core needs.
 template <class Key, class Hash>
@@ -53,11 +60,7 @@ class keyed_graph final : public graph_core {
   }
 
  private:
-  static constexpr key_shape shape{key_at<Key>,
-                                   node_bytes<Key>,
-                                   node_alignment<Key>,
-                                   sizeof(message),
-                                   travels_plainly<Key>,
+  static constexpr key_shape shape{key_at<Key>, node_bytes<Key>, node_alignment<Key>,
                                    std::is_trivially_destructible_v<Key> ? nullptr : +[](void* key) noexcept {
                                      static_cast<Key*>(key)->~Key();
                                    }};
@@ -261,8 +264,6 @@ class keyed_graph final : public graph_core {
         }
       }
     }
-    if (!at.inbox.empty()) [[unlikely]]
-      receive_inbox(here, at);
     return here.items_received != before;
   }
   void count_arrived(graph_worker& at, const Key& key) {
@@ -278,10 +279,11 @@ class keyed_graph final : public graph_core {
 
   // ---- For the core ----
 
-  [[nodiscard]] void* boxed(const void* key) const override { return new Key(key_from(key)); }
-  void drop_box(void* box) const noexcept override { delete static_cast<Key*>(box); }
-  [[nodiscard]] bool are_same(const void* key, const void* other) const override {
-    return equal_keys(key_from(key), key_from(other));
+  [[nodiscard]] runnable* sent(const void* key) const override { return new sent_key<Key>(key_from(key)); }
+  void drop_sent(runnable& key) const noexcept override { delete static_cast<sent_key<Key>*>(&key); }
+  void count_sent(graph_worker& at, const runnable& sent, bool has_place) override {
+    const Key& key = static_cast<const sent_key<Key>&>(sent).key;
+    has_place ? count_arrived(at, key) : count_unplaced(at, key);
   }
   [[nodiscard]] std::string text_of(const void* key) const override { return key_text(key_from(key)); }
   [[nodiscard]] int indegree_of_number([[maybe_unused]] std::size_t number) const override {
@@ -295,10 +297,6 @@ class keyed_graph final : public graph_core {
     return static_cast<release_observer<Key>*>(observer)->passes_on(key_from(key));
   }
   void fulfill_within(graph_worker& here, const void* key) override { fulfill_from(here, key_from(key)); }
-  void count_in_place(graph_worker& at, const void* key) override { count_arrived(at, key_from(key)); }
-  void count_without_place(graph_worker& here, const void* key) override {
-    count_unplaced(here, key_from(key));
-  }
 
   Hash hash_;
 };

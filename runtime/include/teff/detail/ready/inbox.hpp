@@ -21,11 +21,13 @@ class inbox {
   }
   // The nodes that are there, the oldest first, linked by `next`; or null.
   [[nodiscard]] Node* take_all() noexcept {
-    // Acquire: pairs with push().
-    Node* each = newest_.exchange(nullptr, std::memory_order_acquire);
+    Node* each = take_newest_first();
     Node* oldest = nullptr;
     while (each != nullptr) oldest = std::exchange(each, std::exchange(each->*next, oldest));
     return oldest;
+  }
+  [[nodiscard]] Node* take_newest_first() noexcept {
+    return newest_.exchange(nullptr, std::memory_order_acquire);  // pairs with push()
   }
   // seq_cst: the last look of a worker that is about to sleep.
   [[nodiscard]] bool empty() const noexcept { return newest_.load(std::memory_order_seq_cst) == nullptr; }

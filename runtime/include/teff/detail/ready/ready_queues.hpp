@@ -13,6 +13,7 @@ enum class runnable_kind : std::uint8_t {
   task,   // a ready task
   end,    // the end of a task, which nothing holds any more
   offer,  // a worker may take part in a worksharing task
+  key,    // of a graph: a dependence of a task has been fulfilled, and is yet to be counted
 };
 
 // A worker of a source takes it out of a queue, and runs it as its kind says.

@@ -105,7 +105,7 @@ class graph_recorder {
   };
 
   void run(const Key& key) {
-    running_body observer(logs_[here().index], next_, key);
+    running_body observer(logs_[this_worker().index], next_, key);
     const within body(graph_, static_cast<release_observer<Key>*>(&observer));
     body_(std::addressof(key));
   }

@@ -119,7 +119,7 @@ class core_share {
   core_time recent_;  // older times count for less
 };
 
-// As `self`: one in the process, also where a program hides its inline variables.
+// One for each thread of the process, also where a program hides its inline variables.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local core_share<> this_core;
 
 }  // namespace teff::detail

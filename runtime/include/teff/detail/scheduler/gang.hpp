@@ -2,16 +2,13 @@
 // time.
 #pragma once
 
+#include <teff/detail/scheduler/job.hpp>
+
 namespace teff::detail {
 
-class scheduler;
-
 // If two were at work at once, two workers might begin them in opposite order and wait for each other for
-// ever. Intrusive, as job is: the submitter keeps it until it has ended.
-struct gang {
-  void (*start)(gang&) noexcept;  // submits a job to each worker that takes part
-  gang* next = nullptr;           // the queue's
-};
+// ever. `run` submits a job to each worker that takes part. The submitter keeps the gang until it has ended.
+struct gang : job {};
 
 // Starts the gang as soon as those submitted before have ended. Any thread may call it.
 void submit(scheduler&, gang&) noexcept;

@@ -17,6 +17,14 @@ struct job {
   job* previous = nullptr;  // the same; null: it lies in no queue that one can withdraw it from
 };
 
+// A job that calls f().
+template <class F>
+struct calling_job : job {
+  explicit calling_job(const F& f) noexcept
+      : job{[](job& this_job) noexcept { static_cast<calling_job&>(this_job).function(); }}, function(f) {}
+  const F& function;
+};
+
 // Any worker of the runtime may run the job. First in, first out; thread-safe.
 void submit(scheduler&, job&) noexcept;
 

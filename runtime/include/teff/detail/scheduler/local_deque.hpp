@@ -96,7 +96,7 @@ struct local_deque : split_deque<task_slot> {
 // too.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local local_deque self;
 
-// As std::uncaught_exceptions(), which takes longer.
+// What std::uncaught_exceptions() returns, in less time.
 inline unsigned exceptions_in_flight() noexcept {
   if (self.exceptions != nullptr) return *self.exceptions;
   return static_cast<unsigned>(std::uncaught_exceptions());

@@ -22,9 +22,6 @@ namespace teff::detail {
 // it. Throws forked_process.
 void end_outside(scheduler&, awaited_job& request);
 
-// Calls body(what) so, or itself. Throws what body throws, too.
-void call_on_default_runtime(void (*body)(void* what), void* what);
-
 // Returns f(), which is called on a worker: the calling thread if it is one, else one of the default runtime.
 // A runtime's spare thread, lent since the workers may not run what it does, calls f() itself, as does any
 // when the process exits. Throws what f throws, and what run_on_default_runtime() throws.
@@ -34,11 +31,7 @@ std::invoke_result_t<F&> on_workers(F&& f) {
     return f();
   call<F&> outside(f);
   if (!run_on_default_runtime(outside)) return f();
-  if constexpr (yields_void<F&>) {
-    outside.take();
-  } else {
-    return outside.take();
-  }
+  return static_cast<std::invoke_result_t<F&>>(outside.take());
 }
 
 }  // namespace teff::detail

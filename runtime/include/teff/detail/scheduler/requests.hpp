@@ -7,8 +7,8 @@
 
 namespace teff::detail {
 
-// As submit(job). But the job may also be run by a spare thread, where what it spawns runs in order;
-// and a busy worker that may run it does so between two of its tasks.
+// Any worker may run the job, or a spare thread, where what it spawns runs in order. A busy worker that may
+// run it does so between two of its tasks. First in, first out; thread-safe.
 void submit_request(scheduler&, job&) noexcept;
 // The caller runs it itself: takes it out of the queue. False: somebody else has, and will call `run`.
 [[nodiscard]] bool withdraw_request(scheduler&, job&) noexcept;
@@ -17,7 +17,7 @@ void submit_request(scheduler&, job&) noexcept;
 // request that nobody else does. If it may not begin one, a spare thread is to.
 [[nodiscard, gnu::cold]] bool makes_way_for_request() noexcept;
 
-// As begin_call(), for a runtime that may have gone. Throws runtime_was_shut_down.
+// begin_call() of a runtime that may have gone. Throws runtime_was_shut_down.
 void begin_call_if_alive(scheduler&);
 
 // Calls body(what). On a worker that is an activity, which others may wait for by the name `of`: while it

@@ -32,20 +32,8 @@ class source {
   // Whether run() would find something. The worker's last look before it sleeps, among others.
   virtual bool sees_work(unsigned worker) noexcept = 0;
 
-  // When sees_work() is true of a worker that searches: whether it is to call run() now. Work that another
-  // thread is about to do itself may be left to that thread for a moment.
-  virtual bool invites(unsigned worker) noexcept {
-    static_cast<void>(worker);
-    return true;
-  }
-
-  // Whether nothing goes on of which run() might find a part soon. While this is true of all sources, a
-  // worker that searches looks at them only once in a microsecond or two: a thread that brings a few short
-  // tasks then has their cache lines to itself.
-  virtual bool is_quiet() noexcept { return false; }
-
-  // The same as run() and sees_work() for the work that no other worker may do. Only this is asked of a
-  // worker that waits for another source, and is in the middle of many activities: so its stack stays short.
+  // run() and sees_work() for the work that no other worker may do. Only these are called by a worker that
+  // waits for another source, and is in the middle of many activities: so its stack stays short.
   virtual bool run_own(unsigned worker) noexcept { return run(worker); }
   virtual bool sees_own_work(unsigned worker) noexcept { return sees_work(worker); }
 
@@ -106,7 +94,7 @@ void detach(scheduler&, const source&) noexcept;
 // The caller has stored work that any worker may do, by a release store or a stronger operation; a thread
 // that is no worker of the runtime, by a seq_cst operation. Wakes a sleeper, unless another worker searches.
 void published(scheduler&) noexcept;
-// The same for something that only worker `index` can do.
+// The caller has stored, as for published(), something that only worker `index` can do. Wakes that worker.
 void published_to(scheduler&, unsigned index) noexcept;
 
 // On a worker: runs some work of this source, as the worker does when it is free. Returns whether it is to be
@@ -138,16 +126,9 @@ class call_in_progress {
   scheduler& runtime_;
 };
 
-// Whether a runtime has been destroyed, for what may outlive it against its contract.
-struct runtime_life {
-  // The number of the runtime that has this place now. The place lives as long as the process does; other
-  // runtimes, of other numbers, have it later.
-  const std::atomic<std::uint64_t>* place;
-  std::uint64_t number;
-
-  // Relaxed: a runtime that another thread is destroying just now can't be used safely anyway.
-  [[nodiscard]] bool lasts() const noexcept { return place->load(std::memory_order_relaxed) == number; }
-};
+// Whether a runtime has not been destroyed, for what may outlive it against its contract. Relaxed: a runtime
+// that another thread is destroying just now can't be used safely anyway.
+using runtime_life = std::shared_ptr<const std::atomic<bool>>;
 [[nodiscard]] runtime_life life_of(const scheduler&) noexcept;
 
 }  // namespace teff::detail

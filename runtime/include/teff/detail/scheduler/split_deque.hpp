@@ -163,7 +163,8 @@ class split_deque {
   [[nodiscard]] Slot* steal() noexcept {
     return steal([](const Slot*) { return true; });
   }
-  // The same, but null if not `accepts(slot)`, which may not read the slot, but what its owner wrote before.
+  // The oldest public slot, or null, also if accepts(slot) is false. accepts() may not read the slot, but
+  // what its owner wrote before.
   template <class Accepts>
   [[nodiscard]] Slot* steal(Accepts accepts) noexcept {
     // Acquire: pairs with the release in share() and expose(), through whatever exchanges lie between (all

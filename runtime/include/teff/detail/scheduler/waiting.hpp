@@ -17,11 +17,11 @@ class source;
 struct task_slot;
 
 // The runtime whose worker the calling thread is, and that worker's index; null and 0 on other threads.
-struct place {
+struct worker_id {
   scheduler* runtime = nullptr;
   unsigned index = 0;
 };
-[[nodiscard]] place here() noexcept;
+[[nodiscard]] worker_id this_worker() noexcept;
 
 // A callable that says whether something has happened; it outlives this.
 class condition {
@@ -65,9 +65,9 @@ inline constexpr std::chrono::microseconds short_wait{10};
 // The end of something, for which one thread waits.
 class awaited_end {
  public:
-  explicit awaited_end(place waiter = {}) noexcept : waiter_(waiter) {}
+  explicit awaited_end(worker_id waiter = {}) noexcept : waiter_(waiter) {}
   // Before another thread knows of it: it has not come, and this worker is going to wait, or no worker.
-  void begin(place waiter) noexcept {
+  void begin(worker_id waiter) noexcept {
     waiter_ = waiter;
     word_.store(not_yet, std::memory_order_relaxed);
   }
@@ -90,7 +90,7 @@ class awaited_end {
   static constexpr std::uint32_t has_ended = 1;
   static constexpr std::uint32_t not_yet_and_asleep = 2;  // the waiter, which is no worker
   std::atomic<std::uint32_t> word_{not_yet};
-  place waiter_;
+  worker_id waiter_;
 };
 
 // Threads that wait for something that the work of a source brings about.
@@ -108,8 +108,6 @@ class waiters {
 
   // Whether any thread waits. seq_cst: pairs with the store in wait_until().
   [[nodiscard]] bool any() const noexcept { return first_.load(std::memory_order_seq_cst) != nullptr; }
-  // A hint.
-  [[nodiscard]] bool may_be_any() const noexcept { return first_.load(std::memory_order_relaxed) != nullptr; }
   // Has all of them look again.
   void wake() noexcept;
 

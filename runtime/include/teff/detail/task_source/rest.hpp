@@ -59,9 +59,11 @@ struct alignas(128) task_account {
   Atomic<bool> in_use{false};
   // Of a source whose places are preferences: when the worker last left its place.
   Atomic<std::int64_t> left_at{0};
-  // Whether the worker runs the source because it waits for it; and when it last looked in vain for work in
-  // the places of others. Its own.
+  // The worker's own. It runs the source because it waits for it.
   bool awaits = false;
+  // It has looked for waiters since it last said what has ended.
+  bool has_looked = false;
+  // When it last looked in vain for work in the places of others.
   std::int64_t looked_at = 0;
   // Tasks that only this worker may run, and ends that only it can see to, from other threads: items.
   alignas(64) inbox<runnable, &runnable::next_in_line, Atomic> received;
@@ -89,12 +91,14 @@ struct alignas(128) task_account {
   void say_ended(std::uint64_t items) noexcept {
     // Release: all that the tasks did, and what they began, to the thread that finds the source at rest.
     ended.store(items, std::memory_order_release);
+    has_looked = false;
   }
   // The worker is about to look for waiters.
   void order_before_look() noexcept {
     // seq_cst: before the look for waiters and at the other accounts. Of two workers that end last, one sees
     // both.
     ended.store(ended.load(std::memory_order_relaxed), std::memory_order_seq_cst);
+    has_looked = true;
   }
 };
 
@@ -108,10 +112,6 @@ template <class Accounts, class Counter>
   std::uint64_t begun = begun_outside.load(std::memory_order_relaxed);
   for (const auto& each : accounts) begun += each.begun.load(std::memory_order_relaxed);
   return begun - ended;
-}
-template <class Accounts, class Counter>
-[[nodiscard]] bool all_have_ended(const Accounts& accounts, const Counter& begun_outside) noexcept {
-  return items_left(accounts, begun_outside) == 0;
 }
 
 }  // namespace teff::detail

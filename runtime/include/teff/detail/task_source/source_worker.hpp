@@ -20,8 +20,6 @@ struct source_worker {
   // Items that it has taken: messages, ends that were held, shared tasks.
   [[nodiscard]] std::uint64_t items() const noexcept { return items_received + ready.shared_taken(); }
 
-  // While nothing is known of how long tasks take, so many of them before it looks at other sources.
-  static constexpr unsigned first_tasks_a_run = 8;
   static constexpr std::uint64_t no_place = ~std::uint64_t{0};  // nor is it any_worker
 
   const unsigned index;
@@ -30,7 +28,6 @@ struct source_worker {
   ready_tasks ready;                // the queues
   running_task* running = nullptr;  // the innermost
   std::uint64_t items_received = 0;
-  unsigned tasks_a_run = first_tasks_a_run;  // at most
   bool runs_what_it_receives = false;
   bool steps_out = false;  // of its place, for the length of a body
 };

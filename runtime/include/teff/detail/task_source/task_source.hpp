@@ -35,15 +35,13 @@ class task_source : public task_source_base {
     return &hold(running, at.state->index, derived().ends_on(static_cast<Worker&>(*at.state), *running.task));
   }
 
-  bool run(unsigned worker) noexcept override { return run(worker, false); }
+  bool run(unsigned worker) noexcept override { return !is_quiet(worker) && run(worker, false); }
   bool sees_work(unsigned worker) noexcept override {
-    return sees_own_work(worker) || sees_any_outside() || ready_.sees_shared() || sees_left_behind(worker);
+    if (is_quiet(worker)) return false;
+    return sees_own_work(worker) || !inbox_of(any_worker).empty() || ready_.sees_shared() ||
+           sees_left_behind(worker, false);
   }
-  bool invites(unsigned worker) noexcept override {
-    if (sees_own_work(worker) || ready_.sees_shared()) return true;
-    return !sees_any_outside() || !derived().leaves_outside_alone(derived().state(worker));
-  }
-  bool run_own(unsigned worker) noexcept override { return run(worker, true); }
+  bool run_own(unsigned worker) noexcept override { return !is_quiet(worker) && run(worker, true); }
   bool sees_own_work(unsigned worker) noexcept override;
 
  protected:
@@ -61,7 +59,8 @@ class task_source : public task_source_base {
       task = here.ready.keep_next(task);
     if (task != nullptr) share(here, task);
   }
-  // The same, but for other workers to find at once. Throws std::bad_alloc; then the source has failed.
+  // A task becomes ready that other workers are to find at once. Throws std::bad_alloc; then the source has
+  // failed.
   void share(Worker& here, runnable* ready);
   // Runs a ready task now, on the calling worker, even in the middle of another task.
   void run_at_once(Worker& here, runnable* task) noexcept {
@@ -87,6 +86,13 @@ class task_source : public task_source_base {
     auto& place = account(here.index);
     if (shares_places()) place.left_at.store(processor_clock::now(), std::memory_order_relaxed);  // a hint
     place.leave();
+  }
+  // The worker takes what lies in the inbox of the worker `of`, in whose place it is, or of the source.
+  // before_end(held): of each end. Returns whether there was anything.
+  template <class BeforeEnd>
+  bool empty_inbox(Worker& here, unsigned of, BeforeEnd before_end) noexcept;
+  bool empty_inbox(Worker& here, unsigned of) noexcept {
+    return empty_inbox(here, of, [](held_end<>&) {});
   }
   // After a body whose end is `held`: whether its handles were released before it returned. If not, end() is
   // called when they are.
@@ -116,11 +122,8 @@ class task_source : public task_source_base {
   static bool receive(Worker& /*here*/) noexcept { return false; }
   // Whether receive() would find something.
   [[nodiscard]] static bool sees_messages(const Worker& /*here*/) noexcept { return false; }
-  // The same for messages that came from outside the workers; and whether another thread is about to take
-  // them.
-  static bool receive_outside(Worker& /*here*/) noexcept { return false; }
-  [[nodiscard]] static bool sees_outside() noexcept { return false; }
-  [[nodiscard]] static bool leaves_outside_alone(Worker& /*here*/) noexcept { return false; }
+  // Counts a key that came through the inbox of the worker of `at`, or of the source.
+  static void accept_key(Worker& /*here*/, Worker& /*at*/, runnable& /*key*/, bool /*has_place*/) noexcept {}
   // How many tasks, as the worker counts, wait for something.
   [[nodiscard]] static std::int64_t tasks_waiting(const Worker& /*here*/) noexcept { return 0; }
   // The only worker that can end() a task of this one, or any_worker.
@@ -143,18 +146,12 @@ class task_source : public task_source_base {
   }
   void run_body_outside(Worker& here, runnable& task) noexcept;
   void come_back(Worker& here) noexcept;
-  bool empty_inbox(Worker& here, unsigned of) noexcept;
   bool receive_all(Worker& here) noexcept {
     const bool received = derived().receive(here);
     return (!inbox_of(here.index).empty() && empty_inbox(here, here.index)) || received;
   }
-  // Not inline, as it is rare: the loop that calls it would spill registers for it.
-  [[gnu::noinline]] bool receive_all_outside(Worker& here) noexcept {
-    const bool received = derived().receive_outside(here);
-    return (!inbox_of(any_worker).empty() && empty_inbox(here, any_worker)) || received;
-  }
-  [[nodiscard]] bool sees_any_outside() noexcept {
-    return derived().sees_outside() || !inbox_of(any_worker).empty();
+  bool receive_outside(Worker& here) noexcept {
+    return !inbox_of(any_worker).empty() && empty_inbox(here, any_worker);
   }
   void share_kept(Worker& here) noexcept;
   void look_at_core(Worker& here) noexcept;
@@ -166,7 +163,6 @@ class task_source : public task_source_base {
     account(here.index).count_held(-1);
     delete &held;
   }
-  [[nodiscard]] static unsigned next_tasks_a_run(unsigned tasks, std::int64_t took, unsigned most) noexcept;
   void say_ended(Worker& here) noexcept;
   void settle_items(Worker& here) noexcept;
 
@@ -247,13 +243,17 @@ template <class Derived, class Worker>
 
 // ---- Items from other threads ----
 
-// Any worker may take the tasks from the inbox of the source: one of them runs next here. Tasks whose last
+// Any worker may take the tasks from the inbox of the source: the oldest runs next here. Tasks whose last
 // handle was released after the body had returned end.
 template <class Derived, class Worker>
-[[gnu::noinline]] bool task_source<Derived, Worker>::empty_inbox(Worker& here, unsigned of) noexcept {
-  auto* each = inbox_of(of).take_all();
+template <class BeforeEnd>
+[[gnu::noinline]] bool task_source<Derived, Worker>::empty_inbox(Worker& here, unsigned of,
+                                                                 BeforeEnd before_end) noexcept {
+  const bool for_any = of == any_worker;
+  // Of the tasks that any worker may run the newest first: the worker keeps the last one.
+  auto* each = for_any ? inbox_of(of).take_newest_first() : inbox_of(of).take_all();
   const bool any = each != nullptr;
-  const bool outer = std::exchange(here.runs_what_it_receives, of == any_worker);
+  const bool outer = std::exchange(here.runs_what_it_receives, for_any);
   runnable* ends = nullptr;
   runnable** last_end = &ends;
   while (each != nullptr) {
@@ -261,15 +261,18 @@ template <class Derived, class Worker>
     if (one.kind == runnable_kind::end) {
       one.next_in_line = nullptr;
       *std::exchange(last_end, &one.next_in_line) = &one;
-      continue;
+    } else if (one.kind == runnable_kind::key) {
+      derived().accept_key(here, for_any ? here : derived().state(of), one, !for_any);
+    } else {
+      ++here.items_received;
+      catch_all([&] { for_any ? make_ready(here, &one) : here.ready.push_own(&one); },
+                [this] { fail(std::current_exception()); });
     }
-    ++here.items_received;
-    catch_all([&] { of == any_worker ? make_ready(here, &one) : here.ready.push_own(&one); },
-              [this] { fail(std::current_exception()); });
   }
   // The end of a task calls functions of the program, which may wait for a task that came with it.
   while (ends != nullptr) {
     auto& held = static_cast<held_end<>&>(*std::exchange(ends, ends->next_in_line));
+    before_end(held);
     derived().end(here, *held.task);
     took(here, held);
   }
@@ -337,7 +340,7 @@ void task_source<Derived, Worker>::compare_kept(Worker& here) noexcept {
   if (here.ready.kept() == nullptr || !derived().has_priorities()) [[likely]]
     return;
   leave_if_forked();
-  receive_all_outside(here);  // it may keep another task, and then thieves run the one that was kept
+  receive_outside(here);  // it may keep another task, and then thieves run the one that was kept
   if (here.ready.has_before(here.ready.kept()->priority)) share_kept(here);
 }
 

@@ -41,7 +41,7 @@ class task_source_base : public source {
   // of a source that has failed or was cancelled, which error no wait() has thrown.
   void abandon_if_unfinished() noexcept;
   [[nodiscard]] scheduler& runtime() const noexcept { return runtime_; }
-  [[nodiscard]] bool has_runtime() const noexcept { return life_.lasts(); }
+  [[nodiscard]] bool has_runtime() const noexcept { return life_->load(std::memory_order_relaxed); }
   // `call`: the function that is to use the runtime, in words. Throws runtime_was_shut_down if that has been
   // destroyed.
   void expect_runtime(const char* call) const {
@@ -61,16 +61,10 @@ class task_source_base : public source {
   // A task of this source that runs on the calling worker and has not ended, in words; empty: there is none.
   [[nodiscard]] virtual std::string running_task_on(unsigned worker) const = 0;
 
-  // Its workers have to look elsewhere soon, say for messages of other ranks: run() returns as soon as there
-  // is no task, and after a while else.
-  void look_elsewhere() noexcept {
-    if (!looks_elsewhere()) looks_elsewhere_.store(true, std::memory_order_relaxed);
-  }
-
   // For a source that is a part of something larger, which others may bring back to work.
 
-  // Whether nothing goes on (src/task_source/rest.md).
-  [[nodiscard]] bool rests() const noexcept { return at_rest(); }
+  // Whether nothing goes on any more (src/task_source/rest.md).
+  [[nodiscard]] bool at_rest() const noexcept { return items_left(accounts_, begun_outside_) == 0; }
   // Whether nothing goes on until threads release ends that they hold. A hint, which is right when the
   // workers have found nothing to do.
   [[nodiscard]] bool waits_for_held_ends() const noexcept {
@@ -81,8 +75,6 @@ class task_source_base : public source {
   // Of a source that rests: how many tasks wait for something; and what went wrong, if anything.
   [[nodiscard]] std::uint64_t tasks_left() const noexcept;
   [[nodiscard]] std::exception_ptr failure() noexcept;
-  // A listener for rest is told soon.
-  bool is_quiet() noexcept override { return told_of_rest_ == nullptr && at_rest(); }
   // From now on each worker that finds the source at rest calls told(whom), again and again. Set before the
   // source is attached.
   void tell_of_rest(void (*told)(void* whom) noexcept, void* whom) noexcept;
@@ -106,17 +98,17 @@ class task_source_base : public source {
   void begin_child() noexcept override { cancelled_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool cancelled() const noexcept { return cancelled_.load(std::memory_order_relaxed); }
 
-  // Whether nothing goes on any more (src/task_source/rest.md).
-  [[nodiscard]] bool at_rest() const noexcept { return all_have_ended(accounts_, begun_outside_); }
+  // Whether worker `worker` has nothing to do here. It asks this first. So its looks at a graph that rests
+  // leave the cache lines to a thread that is about to use the graph. any() is seq_cst, and comes after
+  // order_before_look(): a thread that began to wait before is seen here, or sees what has ended. A listener
+  // for rest is told again and again.
+  [[nodiscard]] bool is_quiet(unsigned worker) const noexcept {
+    return accounts_[worker].has_looked && told_of_rest_ == nullptr && !waiters_.any() && at_rest();
+  }
   // Worker `worker` has found nothing to do, so all that it took has ended. If the source is at rest, wakes
   // the threads that wait for that.
   void look_for_rest(unsigned worker) noexcept;
-  // The same in the middle of run(), if a thread waits. Returns whether the source is at rest.
-  [[nodiscard]] bool finds_rest(unsigned worker) noexcept;
 
-  [[nodiscard]] bool looks_elsewhere() const noexcept {
-    return looks_elsewhere_.load(std::memory_order_relaxed);  // a hint
-  }
   // Whether the runtime's workers may have other sources to look at. A hint.
   [[nodiscard]] bool is_one_of_several() const noexcept;
 
@@ -130,13 +122,10 @@ class task_source_base : public source {
   }
   [[nodiscard]] bool shares_places() const noexcept { return shares_places_.load(std::memory_order_relaxed); }
   // On worker `worker`, which finds nothing to do: whether there is work in the places of workers that do not
-  // get to it. If there was none, it says so for some microseconds without a look. take_over() also makes
-  // that work any worker's, on a worker that is in its own place.
-  [[nodiscard]] bool sees_left_behind(unsigned worker) noexcept {
-    return shares_places() && look_around(worker, false);
-  }
-  [[nodiscard]] bool take_over(unsigned worker) noexcept {
-    return shares_places() && look_around(worker, true);
+  // get to it. If there was none, it says so for some microseconds without a look. `takes`: the worker is in
+  // its own place, and makes that work any worker's.
+  [[nodiscard]] bool sees_left_behind(unsigned worker, bool takes) noexcept {
+    return shares_places() && look_around(worker, takes);
   }
   // For these, of a source that shares its places. The caller is in the place.
   [[nodiscard]] virtual bool has_work(unsigned /*place*/) noexcept { return false; }
@@ -184,7 +173,6 @@ class task_source_base : public source {
   void (*told_of_rest_)(void* whom) noexcept = nullptr;
   void* whom_ = nullptr;
   std::atomic<bool> cancelled_{false};
-  std::atomic<bool> looks_elsewhere_{false};
   std::atomic<bool> shares_places_{false};
   alignas(64) std::atomic<std::uint64_t> begun_outside_{0};
   inbox<runnable, &runnable::next_in_line> inbox_;  // for any worker
