@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "flow/recorded_waits.hpp"
+#include "flow/flow_recording.hpp"
 #include "workers.hpp"
 
 namespace teff::test {
@@ -147,8 +147,13 @@ TEST(flow_recording, a_group_before_a_group_costs_a_wait_for_each_member) {
   std::vector<detail::flow_record> made;
   for (int i = 0; i < 1000; ++i) made.push_back({nullptr, {concurrent(x)}});
   for (int i = 0; i < 1000; ++i) made.push_back({nullptr, {in(x), in(section(x, 0, 50))}});
-  const detail::recorded_waits found(made);
-  EXPECT_LE(found.waits.size(), 4 * 2 * made.size());
+  runtime rt{{.workers = 2}};
+  const auto core = detail::make_flow(detail::private_access::internals(rt), 2);
+  const detail::recorded_waits found(*core, made);
+  std::size_t waits = 0;
+  for (const auto& each : found.groups)
+    waits += each.members.size() + each.earlier.size() + each.followers.size();
+  EXPECT_LE(waits, 4 * 2 * made.size());
   // Two workers take turns: the first of each follower's list waits for the last of each list before.
   std::vector<std::vector<detail::replay_task>> places;
   for (std::uint32_t i = 0; i < made.size(); ++i) places.push_back({{i % 2, i / 2}});
@@ -168,8 +173,10 @@ TEST(flow_recording, a_writer_of_a_part_waits_for_the_readers_of_all_and_of_the_
   const auto part = section(x, 0, 4);
   const std::vector<detail::flow_record> made{
       {nullptr, {in(x)}}, {nullptr, {in(part)}}, {nullptr, {out(part)}}};
+  runtime rt{{.workers = 2}};
+  const auto core = detail::make_flow(detail::private_access::internals(rt), 2);
   std::set<std::array<std::uint32_t, 3>> waits;  // from which worker, to which, in the next iteration
-  for (const auto& each : detail::recorded_waits(made).edges({{{0, 0}}, {{1, 0}}, {{2, 0}}}))
+  for (const auto& each : detail::recorded_waits(*core, made).edges({{{0, 0}}, {{1, 0}}, {{2, 0}}}))
     waits.insert({each.from.worker, each.to.worker, each.into_next_iteration ? 1U : 0U});
   EXPECT_EQ(waits, (std::set<std::array<std::uint32_t, 3>>{{0, 2, 0}, {1, 2, 0}, {2, 0, 1}, {2, 1, 1}}));
 }

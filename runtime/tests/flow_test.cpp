@@ -337,7 +337,7 @@ TEST(flow, more_rows_than_a_task_can_count_are_refused) {
   f.wait();
   EXPECT_EQ(x[0], 1);
   // As many bytes as 32 bits count as few.
-  EXPECT_EQ(detail::flow_pool::kind_for((std::size_t{1} << 32) + 64), detail::flow_block_kind::alone);
+  EXPECT_EQ(detail::flow_pool::kind_for((std::size_t{1} << 32) + 64), detail::flow_pool::from_heap);
 }
 
 TEST(flow, destroyed_before_a_wait_throws_what_a_body_threw_says_its_text) {

@@ -650,6 +650,17 @@ TEST(promise, gives_its_future_a_value_from_any_thread) {
   });
 }
 
+template <class T, class Value>
+concept can_set = requires(promise<T>& made, Value&& value) { made.set_value(std::forward<Value>(value)); };
+
+TEST(promise, of_a_constant_reference_takes_no_temporary) {
+  static_assert(can_set<const std::string&, std::string&> && can_set<const std::string&, const std::string&>);
+  static_assert(can_set<const std::string&, std::reference_wrapper<std::string>>);
+  static_assert(!can_set<const std::string&, std::string> && !can_set<const std::string&, const char*&>);
+  static_assert(!can_set<const double&, int&> && can_set<int&, int&> && !can_set<int&, int>);
+  static_assert(can_set<std::string, const char*> && can_set<std::string, std::string>);
+}
+
 TEST(promise, gives_its_future_an_exception_or_breaks) {
   promise<int> fails;
   auto failed = fails.get_future();

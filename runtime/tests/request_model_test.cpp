@@ -45,7 +45,7 @@ struct an_outcome {
     stack.end();
   }
   void follow(std::size_t i) {
-    if (!stack.push(readers[i])) readers[i].read();
+    if (!stack.add(readers[i])) readers[i].read();
   }
   void look() {
     for (const auto& each : readers) {

@@ -31,39 +31,33 @@ int tokens_until_shared(lone& pace, std::int64_t nanoseconds, int most) {
 
 TEST(token_pace, shares_no_short_tokens) {
   lone pace;
-  pace.restart();
   EXPECT_EQ(tokens_until_shared(pace, 900, 1000), 1000);
 }
 
 TEST(token_pace, shares_long_tokens_when_two_were_long) {
   lone pace;
-  pace.restart();
   EXPECT_EQ(tokens_until_shared(pace, 1500, 1000), 2);
 }
 
 TEST(token_pace, shares_in_the_middle_of_a_token_that_is_surely_long) {
   lone pace;
-  pace.restart();
   EXPECT_EQ(tokens_until_shared(pace, 100'000, 1000), 0);
 }
 
 TEST(token_pace, does_not_believe_the_first_token_which_meets_a_cold_cache) {
   lone pace;
-  pace.restart();
   EXPECT_EQ(tokens_until_shared(pace, 10'000, 1), 1);
   EXPECT_EQ(tokens_until_shared(pace, 300, 1000), 1000);
 }
 
 TEST(token_pace, notices_soon_that_tokens_have_become_long) {
   lone pace;
-  pace.restart();
   EXPECT_EQ(tokens_until_shared(pace, 300, 1000), 1000);
   EXPECT_LT(tokens_until_shared(pace, 30'000, 1000), 6);
 }
 
 TEST(token_pace, forgets_the_time_in_which_no_worker_asked) {
   lone pace;
-  pace.restart();
   for (int token = 0; token < 1000; ++token) {
     set_clock::time += 300;
     pace.ended_token();

@@ -5,7 +5,6 @@
 #include <teff/detail/platform/ranges.hpp>
 
 #include <concepts>
-#include <functional>
 #include <iterator>
 #include <type_traits>
 
@@ -13,8 +12,8 @@ namespace teff {
 
 namespace detail {
 
-template <class Predicate, class It>
-concept loop_predicate = std::predicate<Predicate&, typename iteration_of<It>::type>;
+template <class Predicate, class Index>
+concept loop_predicate = std::predicate<Predicate&, typename iteration_of<Index>::type>;
 
 }  // namespace detail
 
@@ -27,18 +26,12 @@ concept loop_predicate = std::predicate<Predicate&, typename iteration_of<It>::t
 // those, the exception may be thrown although there is a match. The rest is as in parallel_for.
 //
 //   const int n = teff::parallel_find_if(2, limit, [](int i) { return is_perfect(i); });
-template <loop_integer First, loop_integer Last, class Predicate>
-  requires detail::loop_predicate<Predicate, std::common_type_t<First, Last>>
-[[nodiscard]] std::common_type_t<First, Last> parallel_find_if(First first, Last last,
-                                                               Predicate&& predicate) {
+template <class First, class Last, class Predicate>
+  requires detail::loop_predicate<Predicate, detail::index_between<First, Last>>
+[[nodiscard]] auto parallel_find_if(First first, Last last, Predicate&& predicate) {
   const auto [begin, end] = detail::loop_bounds(first, last, "teff::parallel_find_if");
-  if (begin == end) return static_cast<std::common_type_t<First, Last>>(last);
+  if (begin == end) return static_cast<detail::index_between<First, Last>>(last);
   return detail::find_first(begin, end, predicate);
-}
-template <std::random_access_iterator It, class Predicate>
-  requires detail::loop_predicate<Predicate, It>
-[[nodiscard]] It parallel_find_if(It first, std::type_identity_t<It> last, Predicate&& predicate) {
-  return detail::find_first(first, last, predicate);
 }
 template <std::ranges::random_access_range Range, class Predicate>
   requires detail::loop_predicate<Predicate, std::ranges::iterator_t<Range>>
@@ -63,16 +56,11 @@ template <std::ranges::random_access_range Range, class T>
 // match.
 //
 //   if (teff::parallel_any_of(pixels, is_broken)) ...
-template <loop_integer First, loop_integer Last, class Predicate>
-  requires detail::loop_predicate<Predicate, std::common_type_t<First, Last>>
+template <class First, class Last, class Predicate>
+  requires detail::loop_predicate<Predicate, detail::index_between<First, Last>>
 [[nodiscard]] bool parallel_any_of(First first, Last last, Predicate&& predicate) {
   const auto [begin, end] = detail::loop_bounds(first, last, "teff::parallel_any_of");
   return detail::holds_somewhere(begin, end, predicate);
-}
-template <std::random_access_iterator It, class Predicate>
-  requires detail::loop_predicate<Predicate, It>
-[[nodiscard]] bool parallel_any_of(It first, std::type_identity_t<It> last, Predicate&& predicate) {
-  return detail::holds_somewhere(first, last, predicate);
 }
 template <std::ranges::random_access_range Range, class Predicate>
   requires detail::loop_predicate<Predicate, std::ranges::iterator_t<Range>>
@@ -82,16 +70,11 @@ template <std::ranges::random_access_range Range, class Predicate>
 }
 
 // Returns whether the predicate is true nowhere, as std::none_of does: true for an empty loop.
-template <loop_integer First, loop_integer Last, class Predicate>
-  requires detail::loop_predicate<Predicate, std::common_type_t<First, Last>>
+template <class First, class Last, class Predicate>
+  requires detail::loop_predicate<Predicate, detail::index_between<First, Last>>
 [[nodiscard]] bool parallel_none_of(First first, Last last, Predicate&& predicate) {
   const auto [begin, end] = detail::loop_bounds(first, last, "teff::parallel_none_of");
   return !detail::holds_somewhere(begin, end, predicate);
-}
-template <std::random_access_iterator It, class Predicate>
-  requires detail::loop_predicate<Predicate, It>
-[[nodiscard]] bool parallel_none_of(It first, std::type_identity_t<It> last, Predicate&& predicate) {
-  return !detail::holds_somewhere(first, last, predicate);
 }
 template <std::ranges::random_access_range Range, class Predicate>
   requires detail::loop_predicate<Predicate, std::ranges::iterator_t<Range>>
@@ -101,16 +84,11 @@ template <std::ranges::random_access_range Range, class Predicate>
 }
 
 // Returns whether the predicate is true everywhere, as std::all_of does: true for an empty loop.
-template <loop_integer First, loop_integer Last, class Predicate>
-  requires detail::loop_predicate<Predicate, std::common_type_t<First, Last>>
+template <class First, class Last, class Predicate>
+  requires detail::loop_predicate<Predicate, detail::index_between<First, Last>>
 [[nodiscard]] bool parallel_all_of(First first, Last last, Predicate&& predicate) {
   const auto [begin, end] = detail::loop_bounds(first, last, "teff::parallel_all_of");
   return !detail::fails_somewhere(begin, end, predicate);
-}
-template <std::random_access_iterator It, class Predicate>
-  requires detail::loop_predicate<Predicate, It>
-[[nodiscard]] bool parallel_all_of(It first, std::type_identity_t<It> last, Predicate&& predicate) {
-  return !detail::fails_somewhere(first, last, predicate);
 }
 template <std::ranges::random_access_range Range, class Predicate>
   requires detail::loop_predicate<Predicate, std::ranges::iterator_t<Range>>

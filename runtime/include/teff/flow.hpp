@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -75,15 +74,15 @@ class flow_recording {
       detail::throw_error(
           misuse("teff::flow_recording::replay: this recording was moved from: replay the one that it was "
                  "moved to"));
-    detail::replay(*all_, times);
+    all_->replay(times);
   }
   // How many tasks an iteration has; none, of a recording that was moved from.
-  [[nodiscard]] std::size_t tasks() const noexcept { return all_ == nullptr ? 0 : detail::tasks_of(*all_); }
+  [[nodiscard]] std::size_t tasks() const noexcept { return all_ == nullptr ? 0 : all_->tasks(); }
 
  private:
   friend class flow;
-  explicit flow_recording(detail::owned_recording all) : all_(std::move(all)) {}
-  detail::owned_recording all_;  // null: moved from
+  explicit flow_recording(std::unique_ptr<detail::recorded_tasks> all) : all_(std::move(all)) {}
+  std::unique_ptr<detail::recorded_tasks> all_;  // null: moved from
 };
 
 // Tasks that name the memory which they read and write. Two tasks are dependent if they share memory that
@@ -133,11 +132,10 @@ class flow {
   // not_replayable if the body of a replayed task calls it. Throws runtime_was_shut_down if the runtime is
   // gone; after runtime::shutdown() the flow drops the task, and wait() throws that. Throws std::bad_alloc,
   // and what copying the body throws.
-  template <class... What>
-    requires(sizeof...(What) != 0 &&
-             !std::same_as<std::remove_cvref_t<detail::first_of<What...>>, task_options>)
-  void task(What&&... what) {
-    task(plain, std::forward<What>(what)...);
+  template <class First, class... What>
+    requires(!std::same_as<std::remove_cvref_t<First>, task_options>)
+  void task(First&& first, What&&... what) {
+    task(task_options{}, std::forward<First>(first), std::forward<What>(what)...);
   }
   template <class... What>
     requires(sizeof...(What) != 0)
@@ -169,17 +167,16 @@ class flow {
   // If a chunk throws, the flow drops chunks that have not begun, as it drops tasks. A chunk may not make
   // tasks of the flow: that throws misuse. So does a weak access. An empty range makes a task that runs
   // nothing. Throws as task().
-  template <loop_integer First, loop_integer Last, class... What>
-    requires(sizeof...(What) != 0 &&
-             !std::same_as<std::remove_cvref_t<detail::first_of<What...>>, task_for_options>)
-  void task_for(First first, Last last, What&&... what) {
-    task_for(first, last, task_for_options{}, std::forward<What>(what)...);
+  template <loop_integer First, loop_integer Last, class Access, class... What>
+    requires(!std::same_as<std::remove_cvref_t<Access>, task_for_options>)
+  void task_for(First first, Last last, Access&& access, What&&... what) {
+    task_for(first, last, task_for_options{}, std::forward<Access>(access), std::forward<What>(what)...);
   }
   template <loop_integer First, loop_integer Last, class... What>
     requires(sizeof...(What) != 0)
   void task_for(First first, Last last, const task_for_options& how, What&&... what) {
-    make_loop(how, range_of(first, last), std::forward_as_tuple(std::forward<What>(what)...),
-              std::make_index_sequence<sizeof...(What) - 1>());
+    make(task_options{how.priority, {}}, std::forward_as_tuple(std::forward<What>(what)...),
+         std::make_index_sequence<sizeof...(What) - 1>(), range_of(first, last), how.chunk);
   }
 
   // Divides [first, last) into ranges of equal length, and makes a worksharing task of each. An access may be
@@ -227,24 +224,10 @@ class flow {
   template <class... Accesses>
     requires(sizeof...(Accesses) != 0)
   void wait(Accesses&&... accesses) {
-    detail::expect_to_wait_for_some(*core_);
-    std::atomic<bool> begun{false};
-    auto* const core = core_.get();
-    struct telling {
-      std::atomic<bool>* begun;
-      detail::flow_core* core;
-      ~telling() {
-        if (begun != nullptr) detail::tell_begun(*core, *begun);
-      }
-      telling(std::atomic<bool>* to_set, detail::flow_core* of) : begun(to_set), core(of) {}
-      telling(telling&& other) noexcept : begun(std::exchange(other.begun, nullptr)), core(other.core) {}
-      void operator()() const noexcept {}  // the destructor tells, as the task may be dropped
-    };
-    auto make = [&] {
-      task(std::forward<Accesses>(accesses)..., telling(&begun, core));
-      with_list([core](std::span<const access> all) { detail::may_be_freed(*core, all); }, accesses...);
-    };
-    detail::make_and_wait(*core, [](void* what) { (*static_cast<decltype(make)*>(what))(); }, &make, begun);
+    static_assert(
+        std::same_as<decltype(std::tuple_cat(detail::copies_of<false>(accesses, 1)...)), std::tuple<>>,
+        "wait for the result of a reduction by in()");
+    with_list([this](std::span<const access> all) { detail::wait_for_accesses(*core_, all); }, accesses...);
   }
 
   // Calls make(), runs the tasks that it makes, and returns them as a recording when they have ended. Throws
@@ -266,7 +249,7 @@ class flow {
     };
     detail::catch_all([&] { make(); }, keep_first);
     detail::catch_all([&] { wait(); }, keep_first);
-    detail::finish_recording(*all, error != nullptr);
+    all->finish(error != nullptr);
     if (error) std::rethrow_exception(std::move(error));
     return flow_recording(std::move(all));
   }
@@ -294,44 +277,34 @@ class flow {
   void cancel() noexcept { detail::cancel_flow(*core_); }
 
  private:
-  static constexpr task_options plain{};
-
-  template <class Tuple, std::size_t... Index>
-  void make(const task_options& how, Tuple&& what, std::index_sequence<Index...> /*accesses*/) {
-    auto closure =
-        detail::kept_body(std::get<sizeof...(Index)>(std::forward<Tuple>(what)), std::get<Index>(what)...);
-    using made = decltype(closure);
-    with_list(
-        [&](std::span<const access> all) {
-          submit<made>(how, all, 0, [&](detail::flow_task& task) {
-            std::construct_at(static_cast<made*>(task.closure), std::move(closure));
-          });
-        },
-        std::get<Index>(what)...);
-  }
-  template <class Tuple, std::size_t... Index>
-  void make_loop(const task_for_options& how, range all, Tuple&& what,
-                 std::index_sequence<Index...> /*accesses*/) {
+  // `loop`: the range and the least chunk of a worksharing task.
+  template <class Tuple, std::size_t... Index, class... Loop>
+  void make(const task_options& how, Tuple&& what, std::index_sequence<Index...> /*accesses*/,
+            const Loop&... loop) {
+    constexpr bool is_loop = sizeof...(Loop) != 0;
     auto&& body = std::get<sizeof...(Index)>(std::forward<Tuple>(what));
-    const unsigned workers = detail::workers_of(*core_);
-    auto copies =
-        std::tuple_cat(detail::copies_of<std::remove_cvref_t<decltype(std::get<Index>(what))>>::of_loop(
-            std::get<Index>(what), workers)...);
-    using made = detail::loop_closure<std::decay_t<decltype(body)>, decltype(copies)>;
-    static_assert(
-        detail::body_of_chunks<typename made::with_copies>,
-        "the body of task_for() is called with one index, with two bounds, or with a teff::range, and "
-        "then with the private copy of each reduction");
+    using function = std::decay_t<decltype(body)>;
+    static_assert(!std::same_as<function, access>,
+                  "the last argument of a task is its body: give a function");
+    const unsigned workers = is_loop ? detail::workers_of(*core_) : 1;
+    auto copies = std::tuple_cat(detail::copies_of<is_loop>(std::get<Index>(what), workers)...);
+    using made = std::conditional_t<is_loop, detail::loop_closure<function, decltype(copies)>,
+                                    detail::flow_closure<function, decltype(copies)>>;
+    static_assert(alignof(made) <= 64, "the closure of a task of a flow has an alignment of 64 at most");
     with_list(
-        [&](std::span<const access> accesses) {
-          for (const auto& each : accesses)
-            if (each.weak) detail::refuse_weak_loop();
-          submit<made>(task_options{how.priority, {}}, accesses, workers * sizeof(typename made::parts),
-                       [&](detail::flow_task& task) {
-                         std::construct_at(static_cast<made*>(task.closure),
-                                           std::forward<decltype(body)>(body), std::move(copies), task,
-                                           workers, all, how.chunk);
-                       });
+        [&, workers](std::span<const access> all) {
+          const auto begun = detail::begin_task(*core_, made::body, all,
+                                                sizeof(made) + workers * made::bytes_a_worker, alignof(made));
+          auto& task = *begun.task;
+          detail::undo_if_thrown(
+              [&] {
+                std::construct_at(static_cast<made*>(task.closure), std::forward<decltype(body)>(body),
+                                  std::move(copies), task, workers, loop...);
+              },
+              [&] { detail::drop_task(begun); });
+          task.priority = how.priority;
+          if (how.place) task.place = *how.place;
+          detail::submit_task(*core_, begun, all);
         },
         std::get<Index>(what)...);
   }
@@ -355,20 +328,6 @@ class flow {
       use(std::span<const access>(all));
     }
   }
-  // construct(task) makes the closure, which has so many more bytes behind it.
-  template <class Closure, class Construct>
-  void submit(const task_options& how, std::span<const access> accesses, std::size_t more,
-              Construct construct) {
-    static_assert(alignof(Closure) <= 64, "the closure of a task of a flow has an alignment of 64 at most");
-    const auto begun = detail::begin_task(*core_, accesses, sizeof(Closure) + more, alignof(Closure));
-    auto& task = *begun.task;
-    detail::undo_if_thrown([&] { construct(task); }, [&] { detail::drop_task(begun); });
-    task.body = &Closure::body;
-    task.priority = how.priority;
-    if (how.place) task.place = *how.place;
-    detail::submit_task(*core_, begun, accesses);
-  }
-
   std::shared_ptr<detail::flow_core> core_;
 };
 

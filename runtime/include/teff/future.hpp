@@ -29,7 +29,6 @@
 #include <concepts>
 #include <cstddef>
 #include <exception>
-#include <functional>
 #include <memory>
 #include <tuple>
 #include <type_traits>
@@ -58,11 +57,11 @@ class future {
   using promise_type = detail::coroutine_outcome<T>;
 
   // Of nothing: valid() is false.
-  future() noexcept : outcome_(nullptr) {}
+  future() noexcept = default;
 
   // Whether there is something to wait for. Not after get(), then() and `co_await`, nor after a move. The
   // other functions throw misuse then.
-  [[nodiscard]] bool valid() const noexcept { return outcome_.get() != nullptr; }
+  [[nodiscard]] bool valid() const noexcept { return outcome_ != nullptr; }
 
   // Whether the value, or the exception, is there: get() returns at once.
   [[nodiscard]] bool ready() const { return checked().ended(); }
@@ -99,15 +98,15 @@ class future {
   // A future may belong to no runtime: that of a coroutine that awaited no future, or of when_all() of
   // nothing. Then the thread that has the value calls f at once.
   template <class F>
-  auto then(F&& f) -> future<typename detail::result_of_then<std::decay_t<F>, T>::type> {
+  auto then(F&& f) -> future<detail::result_of_then<std::decay_t<F>, T>> {
     using closure = std::decay_t<F>;
-    using result = typename detail::result_of_then<closure, T>::type;
+    using result = detail::result_of_then<closure, T>;
     static_cast<void>(checked());
     closure copy(std::forward<F>(f));
     auto* const made = new detail::chained<closure, T, result>(std::move(outcome_), std::move(copy));
-    detail::outcome_owner<result> owner(made);
+    auto later = detail::future_of<result>(made);
     detail::undo_if_thrown([&] { made->start(); }, [&] { outcome_ = made->give_back(); });
-    return detail::private_access::future_of<future<result>>(std::move(owner));
+    return later;
   }
 
   // The coroutine goes on, on a worker, when the value is there. `co_await` returns it or throws the
@@ -142,7 +141,7 @@ template <class T>
 class promise {
  public:
   // Throws std::bad_alloc.
-  promise() : outcome_(new detail::promised<T>), for_future_(outcome_.get()) {}
+  promise() : outcome_(new detail::outcome<T>(nullptr, 2)), for_future_(outcome_.get()) {}
   promise(promise&&) noexcept = default;
   promise& operator=(promise&& other) noexcept {
     promise gone(std::move(other));
@@ -151,13 +150,12 @@ class promise {
     return *this;
   }
   ~promise() {
-    if (outcome_.get() != nullptr)
-      give([this] { outcome_->fail(std::make_exception_ptr(broken_promise())); });
+    if (outcome_ != nullptr) give([this] { outcome_->fail(std::make_exception_ptr(broken_promise())); });
   }
 
   // Once; else throws misuse.
   [[nodiscard]] future<T> get_future() {
-    if (for_future_.get() == nullptr)
+    if (for_future_ == nullptr)
       detail::throw_error(misuse("teff::promise: get_future() was called before: a promise has one future"));
     return detail::private_access::future_of<future<T>>(std::move(for_future_));
   }
@@ -166,7 +164,7 @@ class promise {
   // exception. Throws misuse if the future has a value or an exception already.
   template <class... Value>
     requires(std::is_void_v<T> ? sizeof...(Value) == 0
-                               : sizeof...(Value) == 1 && (std::is_convertible_v<Value &&, T> && ...))
+                               : sizeof...(Value) == 1 && (detail::gives<Value, T> && ...))
   void set_value(Value&&... value) {
     expect_none();
     give([&] { outcome_->store([&]() -> T { return (std::forward<Value>(value), ...); }); });
@@ -181,7 +179,7 @@ class promise {
 
  private:
   void expect_none() const {
-    if (outcome_.get() == nullptr)
+    if (outcome_ == nullptr)
       detail::throw_error(
           misuse("teff::promise: a value or an exception was set before, or it was moved from"));
   }
@@ -235,7 +233,7 @@ future<all_values<T...>> when_all(future<T>... futures) {
 template <range_of_futures R>
 auto when_all(R&& futures) {
   using value = decltype(std::ranges::begin(futures)->get());
-  using values = typename detail::vector_of<value>::type;
+  using values = std::conditional_t<std::is_void_v<value>, void, std::vector<value>>;
   std::vector<detail::awaited_input> inputs;
   std::vector<detail::outcome_owner<value>> owners;
   for (auto& each : futures) inputs.emplace_back(detail::private_access::internals(each));

@@ -73,19 +73,17 @@ grid(Extent...) -> grid<std::common_type_t<Extent...>, sizeof...(Extent)>;
 //   });
 template <loop_integer Index, std::size_t Dimensions, class Body>
 void parallel_for(const grid<Index, Dimensions>& points, Body&& body, const loop_options& options = {}) {
-  const auto count = detail::points_in(points.extents);
-  auto blocks = detail::blocks_for(body, [&points]<class B>(B& each) {
-    return detail::grid_blocks<Index, Dimensions, B>{points.origin, points.extents, each};
-  });
-  detail::run_loop<std::remove_cvref_t<Body>>(std::uint64_t{0}, count, blocks, options.grain);
+  detail::run_body(std::uint64_t{0}, detail::points_in(points.extents), body, options,
+                   [&points]<class B>(B& each) {
+                     return detail::grid_blocks<Index, Dimensions, B>{points.origin, points.extents, each};
+                   });
 }
 template <loop_integer Index, std::size_t Dimensions, class Body>
 void parallel_for(const detail::tiled_grid<Index, Dimensions>& points, Body&& body,
                   const loop_options& options = {}) {
-  const auto count = detail::points_in(points.tiles_along());
-  auto blocks = detail::blocks_for(
-      body, [&points]<class B>(B& each) { return detail::tile_blocks<Index, Dimensions, B>{points, each}; });
-  detail::run_loop<std::remove_cvref_t<Body>>(std::uint64_t{0}, count, blocks, options.grain);
+  detail::run_body(
+      std::uint64_t{0}, detail::points_in(points.tiles_along()), body, options,
+      [&points]<class B>(B& each) { return detail::tile_blocks<Index, Dimensions, B>{points, each}; });
 }
 
 }  // namespace teff

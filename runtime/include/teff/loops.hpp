@@ -7,7 +7,6 @@
 #include <teff/detail/loops/splitting_loop.hpp>
 #include <teff/detail/platform/ranges.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -58,10 +57,14 @@ struct called_body<Body> {
 template <class Body, class Index>
 concept body_of_loop = loop_body<typename called_body<std::remove_reference_t<Body>>::type, Index>;
 
+// Runs the loop [first, last) of the body, by blocks that `of` makes of a body without state.
+template <loop_index Index, class Body, class Of>
+void run_body(Index first, Index last, Body& body, const loop_options& options, Of of) {
+  run_loop<std::remove_const_t<Body>>(first, last, blocks_for(body, of), options.grain);
+}
 template <loop_index Index, class Body>
-void run_loop_over(Index first, Index last, Body& body, const loop_options& options) {
-  auto blocks = blocks_for(body, []<class B>(B& each) { return blocks_of<Index, B>{each}; });
-  run_loop<std::remove_const_t<Body>>(first, last, blocks, options.grain);
+void run_body(Index first, Index last, Body& body, const loop_options& options) {
+  run_body(first, last, body, options, []<class B>(B& each) { return blocks_of<Index, B>{each}; });
 }
 
 // Iteration k is that of index `origin` + k * `step`.
@@ -105,23 +108,17 @@ struct stepping_blocks {
 //   teff::parallel_for(0, n, [&](int i) { y[i] += a * x[i]; });
 //   teff::parallel_for(pixels, [](std::span<pixel> some) { brighten(some.data(), some.size()); });
 //   teff::parallel_for(files, [&](const file& each) { index(each); }, {.grain = 1});
-template <loop_integer First, loop_integer Last, class Body>
-  requires detail::body_of_loop<Body, std::common_type_t<First, Last>>
+template <class First, class Last, class Body>
+  requires detail::body_of_loop<Body, detail::index_between<First, Last>>
 void parallel_for(First first, Last last, Body&& body, const loop_options& options = {}) {
   const auto [begin, end] = detail::loop_bounds(first, last, "teff::parallel_for");
-  detail::run_loop_over(begin, end, body, options);
-}
-template <std::random_access_iterator Index, class Body>
-  requires detail::body_of_loop<Body, Index>
-void parallel_for(Index first, std::type_identity_t<Index> last, Body&& body,
-                  const loop_options& options = {}) {
-  detail::run_loop_over(first, last, body, options);
+  detail::run_body(begin, end, body, options);
 }
 template <std::ranges::random_access_range Range, class Body>
   requires detail::body_of_loop<Body, std::ranges::iterator_t<Range>>
 void parallel_for(Range&& range, Body&& body, const loop_options& options = {}) {
   const auto [first, last] = detail::range_bounds(range);
-  detail::run_loop_over(first, last, body, options);
+  detail::run_body(first, last, body, options);
 }
 
 // The same for first, first + step, first + 2 * step and so on, as long as they lie before `last`. With a
@@ -144,11 +141,11 @@ void parallel_for(First first, Last last, Step step, Body&& body, const loop_opt
   const std::uint64_t length = detail::loop_distance(bounds.first, bounds.second);
   const auto by = static_cast<std::uint64_t>(step);
   const auto origin = down ? bounds.second : bounds.first;
-  auto blocks = detail::blocks_for(body, [origin, by]<class B>(B& each) {
-    return detail::stepping_blocks<std::remove_const_t<decltype(origin)>, B>{origin, by, each};
-  });
-  detail::run_loop<std::remove_cvref_t<Body>>(std::uint64_t{0}, (length - 1) / (down ? 0 - by : by) + 1,
-                                              blocks, options.grain);
+  detail::run_body(std::uint64_t{0}, (length - 1) / (down ? 0 - by : by) + 1, body, options,
+                   [origin, by]<class B>(B& each) {
+                     return detail::stepping_blocks<std::remove_const_t<decltype(origin)>, B>{origin, by,
+                                                                                              each};
+                   });
 }
 
 }  // namespace teff

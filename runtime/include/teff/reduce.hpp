@@ -6,7 +6,6 @@
 #include <teff/detail/scheduler/on_workers.hpp>
 #include <teff/loops.hpp>
 
-#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <iterator>
@@ -50,18 +49,12 @@ concept combines = std::is_invocable_r_v<T, Combine&, T, T>;
 // join.
 //
 //   double dot = teff::parallel_reduce(0, n, 0.0, std::plus<>{}, [&](int i) { return x[i] * y[i]; });
-template <loop_integer First, loop_integer Last, class T, class Reduce, class Transform>
-  requires detail::loop_body<Transform, std::common_type_t<First, Last>> && detail::combines<Reduce, T>
+template <class First, class Last, class T, class Reduce, class Transform>
+  requires detail::loop_body<Transform, detail::index_between<First, Last>> && detail::combines<Reduce, T>
 [[nodiscard]] T parallel_reduce(First first, Last last, T init, Reduce&& reduce, Transform&& transform,
                                 const loop_options& options = {}) {
   const auto [begin, end] = detail::loop_bounds(first, last, "teff::parallel_reduce");
   return detail::reduce_over(begin, end, std::move(init), reduce, transform, options);
-}
-template <std::random_access_iterator Index, class T, class Reduce, class Transform>
-  requires detail::loop_body<Transform, Index> && detail::combines<Reduce, T>
-[[nodiscard]] T parallel_reduce(Index first, std::type_identity_t<Index> last, T init, Reduce&& reduce,
-                                Transform&& transform, const loop_options& options = {}) {
-  return detail::reduce_over(first, last, std::move(init), reduce, transform, options);
 }
 template <std::ranges::random_access_range Range, class T, class Reduce, class Transform>
   requires detail::loop_body<Transform, std::ranges::iterator_t<Range>> && detail::combines<Reduce, T>

@@ -5,7 +5,6 @@
 #include <teff/detail/platform/ranges.hpp>
 #include <teff/detail/scheduler/on_workers.hpp>
 
-#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <iterator>

@@ -1,34 +1,15 @@
 // parallel_sort and parallel_stable_sort.
 #pragma once
 
-#include <teff/detail/loops/numbered_iterator.hpp>
 #include <teff/detail/loops/sorting.hpp>
 #include <teff/detail/platform/ranges.hpp>
 #include <teff/detail/scheduler/on_workers.hpp>
 
-#include <cstddef>
 #include <functional>
 #include <iterator>
 #include <type_traits>
 
 namespace teff {
-
-namespace detail {
-
-// Calls sort(first, last), with iterators that the algorithms of namespace std take.
-template <std::random_access_iterator It, class Sort>
-void sort_on_workers(It first, It last, Sort sort) {
-  on_workers([&] {
-    if constexpr (classic_iterator<It>) {
-      sort(first, last);
-    } else {
-      sort(numbered_iterator<It>{first, 0},
-           numbered_iterator<It>{first, static_cast<std::ptrdiff_t>(last - first)});
-    }
-  });
-}
-
-}  // namespace detail
 
 // Sorts by `less`, as std::sort: equal elements may come in any order, but in the same one on any number of
 // workers. In place; elements need not be copyable. A sorted range is only read. One worker alone makes the
@@ -45,31 +26,31 @@ void sort_on_workers(It first, It last, Sort sort) {
 template <std::random_access_iterator It, class Less = std::less<>>
   requires loop_output<It> && std::sortable<It, Less>
 void parallel_sort(It first, std::type_identity_t<It> last, Less less = {}) {
-  detail::sort_on_workers(first, last, [&]<class Each>(Each begin, Each end) {
-    if (!detail::is_sorted_already(begin, end, less)) detail::quicksort<Each, Less>(less).sort(begin, end);
+  detail::on_workers([&] {
+    if (!detail::is_sorted_already(first, last, less)) detail::quicksort<It, Less>{less}.sort(first, last);
   });
 }
 template <std::ranges::random_access_range Range, class Less = std::less<>>
   requires loop_output<std::ranges::iterator_t<Range>> && std::sortable<std::ranges::iterator_t<Range>, Less>
 void parallel_sort(Range&& range, Less less = {}) {
-  const auto first = std::ranges::begin(range);
-  parallel_sort(first, std::ranges::next(first, std::ranges::end(range)), std::ref(less));
+  const auto [first, last] = detail::range_bounds(range);
+  parallel_sort(first, last, std::ref(less));
 }
 
-// The same, but equal elements keep their order, as in std::stable_sort. It needs memory for as many elements
-// again, unless they are sorted already, and throws std::bad_alloc if there is none.
+// Sorts as parallel_sort(), but equal elements keep their order, as in std::stable_sort. It needs memory for
+// as many elements again, unless they are sorted already, and throws std::bad_alloc if there is none.
 template <std::random_access_iterator It, class Less = std::less<>>
   requires loop_output<It> && std::sortable<It, Less>
 void parallel_stable_sort(It first, std::type_identity_t<It> last, Less less = {}) {
-  detail::sort_on_workers(first, last, [&](auto begin, auto end) {
-    if (!detail::is_sorted_already(begin, end, less)) detail::stable_sort_over(begin, end, less);
+  detail::on_workers([&] {
+    if (!detail::is_sorted_already(first, last, less)) detail::stable_sort_over(first, last, less);
   });
 }
 template <std::ranges::random_access_range Range, class Less = std::less<>>
   requires loop_output<std::ranges::iterator_t<Range>> && std::sortable<std::ranges::iterator_t<Range>, Less>
 void parallel_stable_sort(Range&& range, Less less = {}) {
-  const auto first = std::ranges::begin(range);
-  parallel_stable_sort(first, std::ranges::next(first, std::ranges::end(range)), std::ref(less));
+  const auto [first, last] = detail::range_bounds(range);
+  parallel_stable_sort(first, last, std::ref(less));
 }
 
 }  // namespace teff

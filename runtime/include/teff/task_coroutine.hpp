@@ -19,7 +19,7 @@ class future;
 
 namespace detail {
 
-template <class Body, class... Copies>
+template <class Body, class Copies>
 struct flow_closure;
 
 struct awaited_events {};
@@ -117,7 +117,7 @@ class task_coroutine {
 
  private:
   friend promise_type;
-  template <class Body, class... Copies>
+  template <class Body, class Copies>
   friend struct detail::flow_closure;
 
   explicit task_coroutine(std::coroutine_handle<promise_type> frame) noexcept : frame_(frame) {}

@@ -8,24 +8,20 @@
 #include <functional>
 #include <iterator>
 #include <type_traits>
-#include <utility>
 
 namespace teff {
 
 namespace detail {
 
-// Writes to out[k] for k in [0, count) what value(k) is.
-template <class Op, loop_output Out, class Value>
-Out write_each(std::uint64_t count, Out out, const Value& value) {
-  auto body = [out, value](std::uint64_t k) { out[static_cast<std::iter_difference_t<Out>>(k)] = value(k); };
-  run_loop<std::remove_cvref_t<Op>>(std::uint64_t{0}, count, blocks_of<std::uint64_t, decltype(body)>{body},
+// Writes op(in[k]...) to out[k] for k in [0, count).
+template <class Op, loop_output Out, std::random_access_iterator... In>
+Out transform_over(std::uint64_t count, Out out, Op& op, In... in) {
+  auto body = [=, at_hand = to_have_at_hand<std::iter_reference_t<In>...>(op)](std::uint64_t k) {
+    element_at(out, k) = std::invoke(at_hand, element_at(in, k)...);
+  };
+  run_loop<std::remove_const_t<Op>>(std::uint64_t{0}, count, blocks_of<std::uint64_t, decltype(body)>{body},
                                     0);
-  return out + static_cast<std::iter_difference_t<Out>>(count);
-}
-
-template <std::random_access_iterator It>
-decltype(auto) element_at(It first, std::uint64_t k) {
-  return first[static_cast<std::iter_difference_t<It>>(k)];
+  return loop_advance(out, count);
 }
 
 }  // namespace detail
@@ -38,22 +34,12 @@ decltype(auto) element_at(It first, std::uint64_t k) {
 template <std::random_access_iterator It, loop_output Out, class Op>
   requires std::invocable<Op&, std::iter_reference_t<It>>
 Out parallel_transform(It first, std::type_identity_t<It> last, Out out, Op&& op) {
-  return detail::write_each<Op>(
-      detail::loop_distance(first, last), out,
-      [first, at_hand = detail::to_have_at_hand<std::iter_reference_t<It>>(op)](std::uint64_t k) {
-        return std::invoke(at_hand, detail::element_at(first, k));
-      });
+  return detail::transform_over(detail::loop_distance(first, last), out, op, first);
 }
 template <std::random_access_iterator It, std::random_access_iterator J, loop_output Out, class Op>
   requires std::invocable<Op&, std::iter_reference_t<It>, std::iter_reference_t<J>>
 Out parallel_transform(It first, std::type_identity_t<It> last, J second, Out out, Op&& op) {
-  return detail::write_each<Op>(
-      detail::loop_distance(first, last), out,
-      [first, second,
-       at_hand = detail::to_have_at_hand<std::iter_reference_t<It>, std::iter_reference_t<J>>(op)](
-          std::uint64_t k) {
-        return std::invoke(at_hand, detail::element_at(first, k), detail::element_at(second, k));
-      });
+  return detail::transform_over(detail::loop_distance(first, last), out, op, first, second);
 }
 template <std::ranges::random_access_range Range, loop_output Out, class Op>
   requires std::invocable<Op&, std::ranges::range_reference_t<Range>>

@@ -23,6 +23,21 @@ int note(int status, const char* what) noexcept {
   return last_status = status;
 }
 
+template <class Error>
+bool is(const std::exception& error) noexcept {
+  return dynamic_cast<const Error*>(&error) != nullptr;
+}
+
+int status_of_error(const std::exception& error) noexcept {
+  if (is<forked_process>(error)) return teff_forked_process;
+  if (is<over_fulfilled>(error)) return teff_over_fulfilled;
+  if (is<never_satisfied>(error)) return teff_never_satisfied;
+  if (is<graph_waits_for_itself>(error)) return teff_graph_waits_for_itself;
+  if (is<misuse>(error)) return teff_misused;
+  if (is<invalid_option>(error)) return teff_invalid_option;
+  return is<std::system_error>(error) ? teff_system_error : teff_exception;
+}
+
 }  // namespace
 
 stopped::stopped(int returned) noexcept : status(returned) {
@@ -38,24 +53,10 @@ int note_exception() noexcept {
     throw;
   } catch (const stopped& by_body) {
     return note(by_body.status, by_body.text.data());
-  } catch (const forked_process& error) {
-    return note(teff_forked_process, error.what());
-  } catch (const over_fulfilled& error) {
-    return note(teff_over_fulfilled, error.what());
-  } catch (const never_satisfied& error) {
-    return note(teff_never_satisfied, error.what());
-  } catch (const graph_waits_for_itself& error) {
-    return note(teff_graph_waits_for_itself, error.what());
-  } catch (const misuse& error) {
-    return note(teff_misused, error.what());
-  } catch (const invalid_option& error) {
-    return note(teff_invalid_option, error.what());
   } catch (const std::bad_alloc&) {
     return note(teff_out_of_memory, "there is no memory");
-  } catch (const std::system_error& error) {
-    return note(teff_system_error, error.what());
   } catch (const std::exception& error) {
-    return note(teff_exception, error.what());
+    return note(status_of_error(error), error.what());
   } catch (...) {
     return note(teff_exception, "a body threw something that is no std::exception");
   }

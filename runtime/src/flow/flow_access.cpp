@@ -1,11 +1,12 @@
 #include <teff/detail/flow/flow_access.hpp>
-#include <teff/detail/flow/flow_body.hpp>
 #include <teff/error.hpp>
 
 #include "flow/flow_core.hpp"
 #include "flow/flow_recording.hpp"
 
-#include <utility>
+#include <algorithm>
+#include <cstddef>
+#include <string>
 
 namespace teff::detail {
 
@@ -13,8 +14,11 @@ namespace {
 
 // Throws misuse if a task of the flow calls it.
 void expect_outside(const flow_core& flow, const char* call) {
-  if (flow.is_within()) [[unlikely]]
-    refuse_within_task(call);
+  if (!flow.is_within()) return;
+  throw misuse(
+      std::string(call) +
+      ": called within a task of the same flow, whose end it would wait for: let the task end, which "
+      "waits for the tasks made in it, and do the rest in a task that follows");
 }
 
 }  // namespace
@@ -34,10 +38,6 @@ unsigned workers_of(const flow_core& flow) noexcept {
   return flow.workers();
 }
 
-void append_access(std::vector<access>& to, const access& one) {
-  to.push_back(one);
-}
-
 void wait_for_tasks(flow_core& flow) {
   if (flow.is_within()) [[unlikely]]
     return flow.wait_for_inner("teff::flow::wait");
@@ -45,27 +45,8 @@ void wait_for_tasks(flow_core& flow) {
   flow.wait();
 }
 
-void expect_to_wait_for_some(flow_core& flow) {
-  if (flow.is_within()) [[unlikely]]
-    flow.expect_inner_end("teff::flow::wait");
-  if (flow.recorded != nullptr) [[unlikely]]
-    throw not_replayable(
-        "teff::flow::wait: called for some accesses while the flow is recorded: a "
-        "replay has tasks only; wait after record() has returned");
-}
-
-void make_and_wait(flow_core& flow, void (*make)(void* what), void* what, const std::atomic<bool>& begun) {
-  flow.make_and_wait(make, what, [&begun] { return begun.load(); });
-}
-
-void tell_begun(flow_core& flow, std::atomic<bool>& begun) noexcept {
-  begun.store(true, std::memory_order_seq_cst);  // before the look for waiters
-  flow.wake_helpers();
-}
-
-void may_be_freed(flow_core& flow, std::span<const access> accesses) {
-  if (flow.checker != nullptr && !flow.is_within()) [[unlikely]]
-    flow.checker->forget(accesses);
+void wait_for_accesses(flow_core& flow, std::span<const access> accesses) {
+  flow.wait_for(accesses);
 }
 
 void check_flow(flow_core& flow, bool on) {
@@ -82,7 +63,7 @@ void cancel_flow(flow_core& flow) noexcept {
 
 // ---- Recordings ----
 
-owned_recording begin_recording(const std::shared_ptr<flow_core>& flow) {
+std::unique_ptr<recorded_tasks> begin_recording(const std::shared_ptr<flow_core>& flow) {
   if (flow->checker != nullptr) [[unlikely]]
     throw misuse(
         "teff::flow::record: called while the flow is checked, and then each task runs where it is "
@@ -90,19 +71,45 @@ owned_recording begin_recording(const std::shared_ptr<flow_core>& flow) {
         "check(false) first");
   expect_outside(*flow, "teff::flow::record");
   wait_for_tasks(*flow);
-  return {new flow_recording(flow), [](flow_recording* gone) noexcept { delete gone; }};
+  return std::make_unique<flow_recording>(flow);
 }
 
-void finish_recording(flow_recording& all, bool failed) {
-  all.finish(failed);
+// ---- Calls that it refuses ----
+
+void refuse_section(std::size_t first, std::size_t count, std::size_t rows, std::size_t stride,
+                    std::size_t size) {
+  const std::string in_rows =
+      rows == 1 ? "" : std::to_string(rows) + " rows, " + std::to_string(stride) + " elements apart, of ";
+  throw misuse("teff::section: " + in_rows + std::to_string(count) + " elements from element " +
+               std::to_string(first) + " on are not all in a range of " + std::to_string(size) +
+               ": name elements that the range has");
 }
 
-void replay(flow_recording& all, std::uint64_t times) {
-  all.replay(times);
+void flow_core::refuse_beside_body(const char* call) {
+  throw misuse(
+      std::string(call) +
+      ": called for a task of the same flow, but not on the thread of its body, which may make inner "
+      "tasks meanwhile: call it in the body itself, not in blocking(), in a parallel loop, in a task of "
+      "a scope, or in what the end of a task calls");
 }
 
-std::size_t tasks_of(const flow_recording& all) noexcept {
-  return all.tasks();
+void flow_core::refuse_in_chunk(const char* call) {
+  throw misuse(std::string(call) +
+               ": called in a chunk of a worksharing task of the same flow, whose other chunks may run "
+               "meanwhile: let a task by flow::task make the inner tasks");
+}
+
+void flow_core::expect_to_make(bool in_chunk, const flow_body& body, std::span<const access> accesses) const {
+  if (in_chunk || (checker != nullptr && checker->is_within_loop())) refuse_in_chunk("teff::flow::task");
+  if (replayed == this)
+    throw not_replayable(
+        "teff::flow::task: called in the body of a replayed task, which made no task when it was recorded: "
+        "make all tasks outside, or record anew");
+  if (body.loop != nullptr && std::ranges::any_of(accesses, &access::weak))
+    throw misuse(
+        "teff::flow::task_for: it has a weak access, which only inner tasks touch, and a chunk can make "
+        "none: "
+        "name the access without weak(), or let a task by flow::task make worksharing tasks");
 }
 
 }  // namespace teff::detail

@@ -3,7 +3,6 @@
 
 #include <teff/detail/flow/flow_task.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>

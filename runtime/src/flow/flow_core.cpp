@@ -2,15 +2,14 @@
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/error.hpp>
 
-#include "flow/access_text.hpp"
+#include "flow/accesses.hpp"
 #include "flow/flow_core.hpp"
-#include "flow/releasing.hpp"
+#include "flow/flow_watch.hpp"
 #include "platform/watchdog.hpp"
 #include "scheduler/blocked_activities.hpp"
 #include "scheduler/scheduler.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <new>
 #include <optional>
 #include <utility>
@@ -32,13 +31,13 @@ flow_core::flow_core(scheduler& runtime, unsigned workers)
 }
 
 flow_core::~flow_core() {
-  const maker by{nullptr, nullptr, outside_pool_, outside_counts_};
+  const flow_creator by{nullptr, nullptr, outside_pool_, outside_counts_};
   domain_.each([&](flow_range& each) { forget(each, by); });
 }
 
-flow_core::maker flow_core::here(const char* call) {
+flow_creator flow_core::creator(const char* call) {
   const frame& at = *self.frame;
-  if (!at.is_of(*this)) return here_outside();
+  if (!at.is_of(*this)) return creator_outside();
   const auto* const running = at.state == nullptr ? nullptr : at.state->running;
   if (running == nullptr || running->ends) [[unlikely]]
     refuse_beside_body(call);
@@ -46,14 +45,15 @@ flow_core::maker flow_core::here(const char* call) {
   return {&state, static_cast<flow_task*>(running->task), state.pool, state.counts};
 }
 
-flow_core::maker flow_core::here_outside() noexcept {
+flow_creator flow_core::creator_outside() noexcept {
   const auto at = detail::this_worker();
   if (at.runtime != &this->runtime()) return {nullptr, nullptr, outside_pool_, outside_counts_};
   auto& state = *states_[at.index];
   return {&state, nullptr, state.pool, state.counts};
 }
 
-flow_task& flow_core::make(const maker& by, std::size_t members, std::size_t bytes, std::size_t alignment) {
+flow_task& flow_core::allocate(const flow_creator& by, std::size_t members, std::size_t bytes,
+                               std::size_t alignment) {
   const auto aligned = [](std::size_t at, std::size_t to) { return (at + to - 1) / to * to; };
   if (members > open_count<>::most) [[unlikely]]
     throw misuse("teff::flow: a task names " + std::to_string(members) +
@@ -74,15 +74,19 @@ flow_task& flow_core::make(const maker& by, std::size_t members, std::size_t byt
 }
 
 // Flat, as a call costs a nanosecond.
-[[gnu::flatten]] begun_task begin_task(flow_core& flow, std::span<const access> accesses, std::size_t bytes,
+[[gnu::flatten]] begun_task begin_task(flow_core& flow, const flow_body& body,
+                                       std::span<const access> accesses, std::size_t bytes,
                                        std::size_t alignment) {
-  flow.expect_runtime("teff::flow::task");
-  std::size_t ranges = 0;
-  for (const auto& each : accesses)
-    if (each.bytes != 0) ranges += each.rows;
+  static constexpr auto call = "teff::flow::task";
+  flow.expect_runtime(call);
   // In place: a copy would load words together that were just stored one by one, and wait for that.
-  begun_task begun{flow.here("teff::flow::task"), nullptr};
-  begun.task = &flow.make(begun.by, ranges, bytes, alignment);
+  begun_task begun{flow.creator(call), nullptr};
+  const bool in_chunk = begun.by.parent != nullptr && begun.by.parent->body->loop != nullptr;
+  if (in_chunk || flow_core::replayed == &flow || flow.checker != nullptr || body.loop != nullptr)
+      [[unlikely]]
+    flow.expect_to_make(in_chunk, body, accesses);
+  begun.task = &flow.allocate(begun.by, rows_of(accesses), bytes, alignment);
+  begun.task->body = &body;
   return begun;
 }
 
@@ -96,7 +100,7 @@ void submit_task(flow_core& flow, const begun_task& begun, std::span<const acces
   flow.submit(begun.by, *begun.task, accesses);
 }
 
-void flow_core::release(flow_task& task, flow_pool& pool) noexcept {
+void flow_core::drop_reference(flow_task& task, flow_pool& pool) noexcept {
   // Acquire: the work of other threads on the task. Release: the caller's work on it. If the caller has the
   // only reference, no other thread can take it. The read-modify-write is left out then.
   if (task.references.load(std::memory_order_acquire) != 1 &&
@@ -110,10 +114,6 @@ void flow_core::release(flow_task& task, flow_pool& pool) noexcept {
     while (task.more != nullptr) delete std::exchange(task.more, task.more->more);
   }
   pool.give(&task, task.block);
-}
-
-void flow_core::let_go(const maker& by, flow_task& task) noexcept {
-  release(task, by.pool);
 }
 
 held_end<>* flow_core::hold_end() {
@@ -151,13 +151,6 @@ void flow_core::abandon_if_unfinished() noexcept {
   base::abandon_if_unfinished();
 }
 
-void flow_core::make_and_wait(void (*make)(void* what), void* what, condition done) {
-  std::optional<blocked_activities> blocked;
-  if (!is_within()) blocked.emplace(static_cast<const source*>(this));  // else for inner tasks alone
-  if (blocked && blocked->for_ever()) refuse_to_wait_for_ever("teff::flow::wait: called");
-  wait_within_call([&] { make(what); }, done);
-}
-
 template <class Begin>
 void flow_core::wait_within_call(Begin begin, condition done) {
   const auto observes = observer_of(watch_.get());
@@ -167,20 +160,61 @@ void flow_core::wait_within_call(Begin begin, condition done) {
   wait_for_tasks_.wait_until(done, *this);
 }
 
+// A task with the accesses says when it begins, and when it is dropped.
+void flow_core::wait_for(std::span<const access> accesses) {
+  static constexpr auto call = "teff::flow::wait";
+  struct closure {
+    flow_core& flow;
+    std::atomic<bool>& begun;
+  };
+  static constexpr flow_body tells{[](flow_task&) {},
+                                   [](flow_task& task) noexcept {
+                                     const auto& it = *static_cast<const closure*>(task.closure);
+                                     it.begun.store(
+                                         true, std::memory_order_seq_cst);  // before the look for waiters
+                                     it.flow.wake_helpers();
+                                   },
+                                   nullptr, []() noexcept { return call; }};
+  if (recorded != nullptr) [[unlikely]]
+    throw not_replayable(std::string(call) +
+                         ": called for some accesses while the flow is recorded: a replay has tasks only; "
+                         "wait after record() has returned");
+  std::optional<blocked_activities> blocked;
+  if (is_within()) {
+    expect_inner_end(call);  // the tasks that it waits for are inner ones
+  } else {
+    blocked.emplace(static_cast<const source*>(this));
+    if (blocked->for_ever()) refuse_to_wait_for_ever("teff::flow::wait: called");
+  }
+  std::atomic<bool> begun{false};
+  const auto make_task = [&] {
+    const auto made = begin_task(*this, tells, accesses, sizeof(closure), alignof(closure));
+    ::new (made.task->closure) closure{*this, begun};
+    submit_task(*this, made, accesses);
+    if (checker != nullptr && !is_within()) checker->forget(accesses);  // the program may free it
+  };
+  wait_within_call(make_task, [&begun] { return begun.load(); });
+}
+
 void flow_core::expect_inner_end(const char* call) {
   if (checker != nullptr && checker->is_within_loop()) refuse_in_chunk(call);
   if (replayed == this || checker != nullptr) return;
-  flow_task& task = *here(call).parent;
+  flow_task& task = *creator(call).parent;
   bool any_weak = false;
   task.each_member([&](const flow_member& each) { any_weak = any_weak || each.weak() != nullptr; });
   if (task.body->loop != nullptr) refuse_in_chunk(call);
-  if (any_weak) refuse_in_weak(call);
+  if (!any_weak) return;
+  throw misuse(
+      std::string(call) +
+      ": called in a task with a weak access, whose inner tasks may wait for tasks that this thread "
+      "could not run: let the task end, which waits for the tasks made in it, and do the rest in a task "
+      "that follows");
 }
 
 void flow_core::wait_for_inner(const char* call) {
   expect_inner_end(call);
   if (replayed == this || checker != nullptr) return;  // no task is left
-  flow_task& task = *here(call).parent;
+  flow_task& task = *creator(call).parent;
   const auto ended = [&task] {
     // seq_cst: after this thread has become one that wake_helpers() finds. Acquire: all that the tasks did.
     return task.parts.load(std::memory_order_seq_cst) == parts_before::end;
@@ -204,7 +238,7 @@ void flow_core::wait_for_inner(const char* call) {
 // ---- Running ----
 
 // The task takes the locks of its commutative accesses in the order of their addresses. Then it is ready.
-void flow_core::can_begin(const maker& by, flow_task& task) noexcept {
+void flow_core::can_begin(const flow_creator& by, flow_task& task) noexcept {
   while (task.has_locks) {
     flow_member* next = nullptr;
     const std::less<const void*> before;
@@ -220,7 +254,7 @@ void flow_core::can_begin(const maker& by, flow_task& task) noexcept {
   catch_all([&] { make_task_ready(by, task); }, [this] { this->fail(std::current_exception()); });
 }
 
-void flow_core::make_task_ready(const maker& by, flow_task& task) {
+void flow_core::make_task_ready(const flow_creator& by, flow_task& task) {
   const unsigned place = task.place == any_worker ? any_worker : task.place % this->workers();
   if (by.on == nullptr) {
     const call_in_progress call(this->runtime());
@@ -239,15 +273,18 @@ void flow_core::make_task_ready(const maker& by, flow_task& task) {
   }
 }
 
-// The worker runs the task when the bodies below on its stack have returned. It runs the oldest one first: a
-// task that makes the next one does not keep the others from running.
-void flow_core::wait_for_stack(flow_worker& here, flow_task& task) noexcept {
-  catch_all([&] { here.ready.push_own(&task); }, [this] { this->fail(std::current_exception()); });
-}
-
 void flow_core::run_body(flow_worker& here, runnable& node) {
   auto& task = static_cast<flow_task&>(node);
-  const flow_watch::body watched(watch_.get(), task, here.index);
+  struct watched_body {
+    flow_watch* watch;
+    const flow_task& task;
+    void go_to(flow_watch::step step, unsigned worker) const noexcept {
+      if (watch != nullptr) [[unlikely]]
+        watch->go_to(task, step, worker);
+    }
+    ~watched_body() { go_to(flow_watch::step::returned, 0); }
+  } const watched{watch_.get(), task};
+  watched.go_to(flow_watch::step::runs, here.index);
   if (task.body->loop != nullptr) [[unlikely]]
     return run_loop(here, task);
   note_run(here, task);
@@ -273,63 +310,10 @@ void flow_core::count_ran(flow_worker& here, flow_task& task) noexcept {
     wake_helpers();
 }
 
-void flow_core::end(flow_worker& here, runnable& node) noexcept {
-  auto& task = static_cast<flow_task&>(node);
-  if (task.body->goes_on != nullptr && task.body->goes_on(task) && !this->cancelled()) [[unlikely]]
-    go_on(here, task);
-  else if (task.body->loop == nullptr || task.body->loop(task)->end_body()) [[likely]]
-    end_now(here, task);
-}
-
-// The events that the task's coroutine awaits have completed: the task is ready again.
-void flow_core::go_on(flow_worker& here, flow_task& task) noexcept {
-  flow_counts::raise(here.counts.made);
-  task.counted = false;
-  const maker by{&here, nullptr, here.pool, here.counts, true};
-  const bool outer = std::exchange(here.runs_what_it_receives, true);
-  catch_all([&] { make_task_ready(by, task); }, [this] { this->fail(std::current_exception()); });
-  here.runs_what_it_receives = outer;
-}
-
-// The body has returned, and all chunks of a worksharing task have ended.
-void flow_core::end_now(flow_worker& here, flow_task& task) noexcept {
-  if (!task.counted) count_ran(here, task);  // its body was not called, or threw
-  const maker by{&here, nullptr, here.pool, here.counts, true};
-  // The end runs functions of the program, of reductions. The worker may wait in them, and its item has not
-  // ended then.
-  running_task ending{.task = &task, .ends = true};
-  auto* const outer_task = std::exchange(here.running, &ending);
-  // Of the tasks that may begin now, one runs next here.
-  const bool outer = std::exchange(here.runs_what_it_receives, true);
-  releasing all{*this, by};
-  if (task.has_more || task.inner != nullptr) [[unlikely]]
-    end_parts(task, all);
-  if ((task.awaited == 0 || task.unended.close(task.awaited)) && all.parts_end(task)) all.complete(task);
-  all.run();
-  here.runs_what_it_receives = outer;
-  here.running = outer_task;
-}
-
-// The parts, beside the body, that the task's reductions and its end wait for.
-void flow_core::end_parts(flow_task& task, releasing& all) noexcept {
-  // Relaxed: before the count is closed.
-  if (task.body->reduction != nullptr) task.parts.store(parts_before::reductions, std::memory_order_relaxed);
-  if (task.inner != nullptr)
-    catch_all([&] { close_domain(task, all.by); }, [this] { this->fail(std::current_exception()); });
-  task.each_member([&](flow_member& each) {
-    if (each.weak() != nullptr) {
-      ++task.awaited;
-      if (each.weak()->end.close(each.weak()->parts)) all.end_weak(each);
-    }
-  });
-}
-
 std::string flow_core::running_task_on(unsigned worker) const {
   const auto* const running = states_[worker]->running;
-  return running == nullptr ? std::string() : text_of(*static_cast<flow_task*>(running->task));
-}
-
-std::string flow_core::text_of(flow_task& task) {
+  if (running == nullptr) return {};
+  auto& task = static_cast<flow_task&>(*running->task);
   std::string text = name_in_words(task.body->name());
   task.each_member([&, first = true](flow_member& each) mutable {
     text += first ? " of " : ", ";
@@ -351,7 +335,7 @@ void flow_core::look_for_rest(unsigned worker) noexcept {
 
 // If too many tasks are outstanding, the creator runs some, or waits. It goes on if all of them wait for
 // events: these may depend on tasks that it is about to make.
-void flow_core::make_room(const maker& by) {
+void flow_core::make_room(const flow_creator& by) {
   if (by.parent != nullptr) {
     by.on->crowded = outstanding() > most_outstanding;
     return;

@@ -18,7 +18,6 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -42,9 +41,8 @@ struct flow_counts {
 
 // The run of a task's body while its flow is recorded.
 struct flow_run {
-  flow_task* task;
-  std::uint64_t begun;     // how many bodies of the flow have begun before
-  std::size_t number = 0;  // of the task, in the order of making
+  std::uint32_t task;   // as flow_task::recorded
+  std::uint64_t begun;  // how many bodies of the flow have begun before
 };
 
 struct alignas(128) flow_worker : source_worker {
@@ -65,22 +63,31 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   flow_core(scheduler& runtime, unsigned workers);
   ~flow_core() override;
 
-  using maker = flow_maker;
-  // On the calling thread. `call`: the public function, in words. Throws misuse in a part of a body that
-  // another thread than the body's runs, and in a function that the end of a task calls. Hidden, as the next
-  // two: else the shared library could not have them inline.
-  [[nodiscard, gnu::visibility("hidden")]] maker here(const char* call);
-  // The same for a thread that makes no task.
-  [[nodiscard, gnu::visibility("hidden")]] maker here_outside() noexcept;
+  // The calling thread as a creator of tasks. `call`: the public function, in words. Throws misuse in a part
+  // of a body that another thread than the body's runs, and in a function that the end of a task calls. This
+  // and the next functions are hidden: else the shared library could not have them inline.
+  [[nodiscard, gnu::visibility("hidden")]] flow_creator creator(const char* call);
+  // The calling thread, which is in no task of the flow.
+  [[nodiscard, gnu::visibility("hidden")]] flow_creator creator_outside() noexcept;
 
+  // Throws misuse or not_replayable unless a task of such a body may be made; `in_chunk`: by a worksharing
+  // task.
+  void expect_to_make(bool in_chunk, const flow_body& body, std::span<const access> accesses) const;
   // Memory for a task with so many members, and a closure, which the caller makes. Throws std::bad_alloc.
-  [[nodiscard, gnu::visibility("hidden")]] flow_task& make(const maker& by, std::size_t members,
-                                                           std::size_t bytes, std::size_t alignment);
-  // Of a task whose closure could not be made.
-  static void drop(const maker& by, flow_task& task) noexcept { by.pool.give(&task, task.block); }
+  [[nodiscard, gnu::visibility("hidden")]] flow_task& allocate(const flow_creator& by, std::size_t members,
+                                                               std::size_t bytes, std::size_t alignment);
+  // Gives back the memory of a task whose closure could not be made.
+  static void drop(const flow_creator& by, flow_task& task) noexcept { by.pool.give(&task, task.block); }
   // Puts the task after the earlier tasks that it depends on. The task may run before this returns. Throws
   // misuse if an access overlaps a reduction of the task, not_replayable in a replayed body, std::bad_alloc.
-  void submit(const maker& by, flow_task& task, std::span<const access> accesses);
+  void submit(const flow_creator& by, flow_task& task, std::span<const access> accesses);
+
+  // An owner of the task's memory lets go of it. The last one gives the memory to its pool.
+  static void drop_reference(flow_task& task, flow_pool& pool) noexcept;
+  // Makes a task that will not run, with many references, after the tasks in a domain that touch the same
+  // memory. Throws std::bad_alloc.
+  [[nodiscard]] flow_task& make_unrun(const flow_creator& by, flow_domain& domain,
+                                      std::span<const access> accesses);
 
   [[nodiscard]] held_end<>* hold_end() override;
   // A task of the flow, or a part of one, is running on the calling thread.
@@ -95,20 +102,16 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   // The functions of the base. A watchdog observes them.
   void wait();
   void abandon_if_unfinished() noexcept;
-  // Calls make(what), and returns when done(). The calling thread may run tasks of the flow meanwhile. Throws
-  // what make() throws, graph_waits_for_itself, runtime_was_shut_down.
-  void make_and_wait(void (*make)(void* what), void* what, condition done);
+  // Returns when a task with these accesses could begin. Throws as expect_inner_end(), and
+  // graph_waits_for_itself, not_replayable, runtime_was_shut_down.
+  void wait_for(std::span<const access> accesses);
   void wake_helpers() noexcept {
     if (wait_for_tasks_.any()) wait_for_tasks_.wake();
   }
-  // The name of a task and the modes of its accesses.
-  [[nodiscard]] static std::string text_of(flow_task& task);
-  [[nodiscard]] flow_worker& worker(unsigned index) noexcept { return *states_[index]; }
-  // A recording lets go of a task.
-  void let_go(const maker& by, flow_task& task) noexcept;
+  [[nodiscard]] flow_worker& state(unsigned worker) noexcept { return *states_[worker]; }
 
   // Runs the task now, in order. The flow fails if the task breaks its accesses.
-  void run_checked(const maker& by, flow_task& task, std::span<const access> accesses);
+  void run_checked(const flow_creator& by, flow_task& task, std::span<const access> accesses);
   std::unique_ptr<flow_checker> checker;  // null: the flow is not checked
   // On one of the workers that replay a worksharing task: runs chunks of it, until none is left or
   // failed(of). Throws what the chunk throws.
@@ -125,7 +128,6 @@ class flow_core final : public task_source<flow_core, flow_worker> {
 
   // ---- For task_source ----
 
-  [[nodiscard]] flow_worker& state(unsigned worker) noexcept { return *states_[worker]; }
   [[nodiscard]] bool has_priorities() const noexcept {
     return has_priorities_.load(std::memory_order_relaxed);
   }
@@ -134,14 +136,15 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   // that one in the order of this one atomic, too.
   void note_run(flow_worker& here, flow_task& task) {
     if (here.log != nullptr) [[unlikely]]
-      here.log->push_back({&task, begun_while_recorded_.fetch_add(1, std::memory_order_relaxed)});
+      here.log->push_back({task.recorded, begun_while_recorded_.fetch_add(1, std::memory_order_relaxed)});
   }
   void end(flow_worker& here, runnable& task) noexcept;
   void end_now(flow_worker& here, flow_task& task) noexcept;
   void go_on(flow_worker& here, flow_task& task) noexcept;
   void end_parts(flow_task& task, releasing& all) noexcept;
   std::exception_ptr forget_waiting(bool /*named*/) override { return nullptr; }  // at rest none is left
-  [[nodiscard]] std::string running_task_on(unsigned worker) const override;
+  [[nodiscard]] std::string running_task_on(
+      unsigned worker) const override;  // its name, and the modes of its accesses
   void look_for_rest(unsigned worker) noexcept;
 
   // ---- Worksharing tasks ----
@@ -156,27 +159,19 @@ class flow_core final : public task_source<flow_core, flow_worker> {
 
   [[noreturn, gnu::cold]] static void refuse_beside_body(const char* call);
   [[noreturn, gnu::cold]] static void refuse_in_chunk(const char* call);
-  [[noreturn, gnu::cold]] static void refuse_in_weak(const char* call);
-  [[nodiscard]] std::uint32_t copies_ahead(const flow_range& range) const noexcept;
-  [[nodiscard]] flow_domain& domain_of(const maker& by);
-  void add(addition& to, const access& what, std::uintptr_t begin, std::uintptr_t end);
-  void join(addition& to, flow_member& member, flow_range& range, const access& what);
-  void add_overlapping(addition& to);
-  void close(flow_range& range, const maker& by) noexcept;
-  void sweep(flow_domain& domain, const maker& by);
-  void close_domain(flow_task& parent, const maker& by);
-  void forget(flow_range& range, const maker& by) noexcept;
-  static void release(flow_task& task, flow_pool& pool) noexcept;
-  void make_room(const maker& by);
+  [[nodiscard]] flow_domain& domain_of(const flow_creator& by);
+  static void close(flow_range& range, const flow_creator& by) noexcept;
+  static void forget(flow_member*& group, const flow_creator& by) noexcept;
+  void close_domain(flow_task& parent, const flow_creator& by);
+  static void forget(flow_range& range, const flow_creator& by) noexcept;
+  void make_room(const flow_creator& by);
   template <class Begin>
   void wait_within_call(Begin begin, condition done);
-  void place_after(addition& to);
 
   // ---- Running ----
 
-  void can_begin(const maker& by, flow_task& task) noexcept;
-  void make_task_ready(const maker& by, flow_task& task);
-  void wait_for_stack(flow_worker& here, flow_task& task) noexcept;
+  void can_begin(const flow_creator& by, flow_task& task) noexcept;
+  void make_task_ready(const flow_creator& by, flow_task& task);
   void count_ran(flow_worker& here, flow_task& task) noexcept;
   [[nodiscard]] std::uint64_t outstanding() const noexcept;
   [[nodiscard]] bool has_room() const noexcept { return outstanding() <= most_outstanding / 2; }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <utility>
 
 namespace teff::detail {
 
@@ -19,62 +20,41 @@ inline constexpr bool flow_keeps_blocks = true;
 #endif
 
 struct flow_exchange {
-  node_exchange small{192, 64};
-  node_exchange middle{384, 64};
-  node_exchange large{576, 64};
-  node_exchange loop{832, 64};  // a worksharing task on a few workers
+  static constexpr std::size_t sizes[] = {192, 384, 576,
+                                          832};  // the last: worksharing tasks on a few workers
+  node_exchange of[4] = {{sizes[0], 64}, {sizes[1], 64}, {sizes[2], 64}, {sizes[3], 64}};
 };
 
 // One thread at a time uses it. A thread may give a block to another pool of the same exchange.
 class flow_pool {
  public:
   explicit flow_pool(flow_exchange& others)
-      : small_(others.small), middle_(others.middle), large_(others.large), loop_(others.loop) {}
+      : pools_{node_pool(others.of[0]), node_pool(others.of[1]), node_pool(others.of[2]),
+               node_pool(others.of[3])} {}
 
-  [[nodiscard]] static constexpr flow_block_kind kind_for(std::size_t bytes) noexcept {
-    if (!flow_keeps_blocks || bytes > 832) return flow_block_kind::alone;
-    if (bytes > 576) return flow_block_kind::loop;
-    if (bytes > 384) return flow_block_kind::large;
-    return bytes > 192 ? flow_block_kind::middle : flow_block_kind::small;
+  static constexpr std::uint8_t from_heap = 4;
+  // The number of the pool of such blocks, or from_heap.
+  [[nodiscard]] static constexpr std::uint8_t kind_for(std::size_t bytes) noexcept {
+    std::uint8_t kind = flow_keeps_blocks ? 0 : from_heap;
+    while (kind != from_heap && bytes > flow_exchange::sizes[kind]) ++kind;
+    return kind;
   }
   // A block of `bytes` at least. `kind`: that for so many bytes. Throws std::bad_alloc.
-  [[nodiscard]] void* take(std::size_t bytes, flow_block_kind kind) {
-    switch (kind) {
-      case flow_block_kind::small:
-        return small_.take(192);
-      case flow_block_kind::middle:
-        return middle_.take(384);
-      case flow_block_kind::large:
-        return large_.take(576);
-      case flow_block_kind::loop:
-        return loop_.take(832);
-      case flow_block_kind::alone:
-        break;
-    }
-    return ::operator new(bytes, alignment);
+  [[nodiscard]] void* take(std::size_t bytes, std::uint8_t kind) {
+    void* block = nullptr;
+    // The compiler sees the size of each pool's blocks.
+    const bool taken = [&]<std::size_t... Kind>(std::index_sequence<Kind...>) {
+      return ((kind == Kind && (block = pools_[Kind].take(flow_exchange::sizes[Kind]), true)) || ...);
+    }(std::make_index_sequence<from_heap>());
+    return taken ? block : ::operator new(bytes, alignment);
   }
-  void give(void* block, flow_block_kind kind) noexcept {
-    switch (kind) {
-      case flow_block_kind::small:
-        return small_.give(block);
-      case flow_block_kind::middle:
-        return middle_.give(block);
-      case flow_block_kind::large:
-        return large_.give(block);
-      case flow_block_kind::loop:
-        return loop_.give(block);
-      case flow_block_kind::alone:
-        break;
-    }
-    ::operator delete(block, alignment);
+  void give(void* block, std::uint8_t kind) noexcept {
+    kind == from_heap ? ::operator delete(block, alignment) : pools_[kind].give(block);
   }
 
  private:
   static constexpr std::align_val_t alignment{64};
-  node_pool small_;
-  node_pool middle_;
-  node_pool large_;
-  node_pool loop_;
+  node_pool pools_[4];
 };
 
 }  // namespace teff::detail

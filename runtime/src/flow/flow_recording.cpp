@@ -2,10 +2,11 @@
 #include <teff/error.hpp>
 
 #include "flow/flow_recording.hpp"
-#include "flow/recorded_waits.hpp"
 #include "scheduler/scheduler.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <queue>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -21,41 +22,145 @@ flow_loop* shared_loop_of(flow_task& task) noexcept {
                                                                                               : nullptr;
 }
 
+// Of the tasks in each list, keeps the first one only, or the last one. A list runs in order.
+void keep_one_of_each_list(std::vector<replay_task>& all, bool last) {
+  std::ranges::sort(all, {}, [last](const replay_task& each) {
+    return std::pair(each.worker, last ? ~each.index : each.index);
+  });
+  const auto rest = std::ranges::unique(all, {}, &replay_task::worker);
+  all.erase(rest.begin(), rest.end());
+}
+
+void append(std::vector<replay_task>& to, const std::vector<replay_task>& what) {
+  to.insert(to.end(), what.begin(), what.end());
+}
+
 }  // namespace
+
+// ---- Which tasks wait for which ----
+
+// The flow has forgotten which task waited for which. So it places tasks with the same accesses once more, in
+// a domain of their own. These tasks never run. So no group ends, and the list of a group has all tasks that
+// wait for it.
+recorded_waits::recorded_waits(flow_core& flow, const std::vector<flow_record>& made) : tasks(made.size()) {
+  const auto by = flow.creator_outside();
+  const auto forget = [&](flow_task* task) {
+    task->references.store(1, std::memory_order_relaxed);
+    flow_core::drop_reference(*task, by.pool);
+  };
+  std::vector<std::unique_ptr<flow_task, decltype(forget)>> placed;
+  flow_domain domain;
+  std::unordered_map<const flow_task*, std::size_t> number;
+  std::unordered_map<flow_member*, std::size_t> led;  // a group, by the member in which it lies
+  for (std::size_t i = 0; i < 2 * tasks; ++i) {
+    auto accesses = made[i % tasks].accesses;
+    for (auto& each : accesses) {
+      each.weak = false;
+      if (each.mode != access_mode::in && each.mode != access_mode::concurrent)
+        each.mode = access_mode::write;
+    }
+    flow_task& task = *placed.emplace_back(&flow.make_unrun(by, domain, accesses), forget);
+    number.emplace(&task, i);
+    task.each_member([&](flow_member& each) {
+      if (each.leads && led.emplace(&each, groups.size()).second) groups.emplace_back();
+      if (i < tasks) groups[led.at(each.leader)].members.push_back(i);
+    });
+  }
+  for (const auto& [leader, group] : led)
+    for (const auto* each = leader->waiting.release(); each != nullptr; each = each->next) {
+      if (each->kind == waiter_kind::group) {
+        groups[led.at(each->member)].earlier.push_back(group);
+      } else {
+        groups[group].followers.push_back(number.at(each->member->task));
+      }
+    }
+}
+
+std::vector<std::size_t> recorded_waits::ranks(std::vector<std::uint64_t> begun) const {
+  const auto nodes = tasks + groups.size();  // the tasks, and the ends of the groups
+  begun.resize(nodes);                       // an end comes at once
+  std::vector<std::vector<std::size_t>> followers(nodes);
+  std::vector<std::size_t> missing(nodes);
+  const auto wait = [&](std::size_t from, std::size_t to) {
+    followers[from].push_back(to);
+    ++missing[to];
+  };
+  for (std::size_t end = tasks; end < nodes; ++end) {
+    const group& of = groups[end - tasks];
+    for (const auto member : of.members) wait(member, end);
+    for (const auto earlier : of.earlier) wait(tasks + earlier, end);
+    for (const auto follower : of.followers)
+      if (follower < tasks) wait(end, follower);
+  }
+  const auto later = [&](std::size_t a, std::size_t b) { return begun[a] > begun[b]; };
+  std::priority_queue<std::size_t, std::vector<std::size_t>, decltype(later)> ready(later);
+  for (std::size_t i = 0; i < nodes; ++i)
+    if (missing[i] == 0) ready.push(i);
+  std::vector<std::size_t> ranks(nodes);
+  for (std::size_t rank = 0; !ready.empty(); ++rank) {
+    const auto next = ready.top();
+    ready.pop();
+    ranks[next] = rank;
+    for (const auto each : followers[next])
+      if (--missing[each] == 0) ready.push(each);
+  }
+  return ranks;
+}
+
+std::vector<replay_edge> recorded_waits::edges(const std::vector<std::vector<replay_task>>& places) const {
+  std::vector<replay_edge> all;
+  std::vector<std::vector<replay_task>> last(groups.size());  // members of each list
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    for (const auto earlier : groups[i].earlier) append(last[i], last[earlier]);
+    for (const auto member : groups[i].members) append(last[i], places[member]);
+    keep_one_of_each_list(last[i], true);
+    for (const bool next : {false, true}) {
+      std::vector<replay_task> first;
+      for (const auto follower : groups[i].followers)
+        if ((follower >= tasks) == next) append(first, places[follower % tasks]);
+      keep_one_of_each_list(first, false);
+      for (const auto& from : last[i])
+        for (const auto& to : first) all.push_back({from, to, next});
+    }
+  }
+  return all;
+}
+
+// ---- The recording ----
 
 flow_recording::flow_recording(std::shared_ptr<flow_core> of)
     : flow_(std::move(of)), logs_(flow_->workers()) {
   if (flow_->recorded != nullptr)
     throw misuse("teff::flow::record: called while the flow is recorded: call it when that has returned");
   flow_->recorded = &made_;
-  for (unsigned i = 0; i < logs_.size(); ++i) flow_->worker(i).log = &logs_[i];
+  for (unsigned i = 0; i < logs_.size(); ++i) flow_->state(i).log = &logs_[i];
   records_ = true;
 }
 
 flow_recording::~flow_recording() {
   if (records_) finish(true);
-  const auto by = flow_->here_outside();
+  const auto by = flow_->creator_outside();
   for (const auto& each : made_) {
     each.task->body->destroy(*each.task);
-    flow_->let_go(by, *each.task);
+    flow_core::drop_reference(*each.task, by.pool);
   }
 }
 
 void flow_recording::finish(bool failed) {
   records_ = false;
   flow_->recorded = nullptr;
-  for (unsigned i = 0; i < logs_.size(); ++i) flow_->worker(i).log = nullptr;
+  for (unsigned i = 0; i < logs_.size(); ++i) flow_->state(i).log = nullptr;
   if (failed) return;
 
   const auto size = made_.size();
-  const recorded_waits waits(made_);
+  const recorded_waits waits(*flow_, made_);
   const auto rank = waits.ranks(begun());
   std::vector<std::uint32_t> counts;
   std::vector<std::vector<replay_task>> places(size);
   for (std::uint32_t worker = 0; worker < logs_.size(); ++worker) {
     std::vector<std::size_t> own;
     for (const auto& each : logs_[worker])
-      if (shared_loop_of(*each.task) == nullptr) own.push_back(each.number);
+      if (shared_loop_of(*made_[each.task - 1].task) == nullptr) own.push_back(each.task - 1);
     for (std::size_t i = 0; i < size; ++i)
       if (shared_loop_of(*made_[i].task) != nullptr) own.push_back(i);
     std::ranges::sort(own, {}, [&](std::size_t each) { return rank[each]; });
@@ -75,20 +180,16 @@ void flow_recording::finish(bool failed) {
   core_.emplace(flow_->runtime(), replay_plan(counts, edges, true));
 }
 
-std::vector<std::uint64_t> flow_recording::begun() {
-  std::unordered_map<const flow_task*, std::size_t> number;
-  for (std::size_t i = 0; i < made_.size(); ++i) number.emplace(made_[i].task, i);
+std::vector<std::uint64_t> flow_recording::begun() const {
   std::vector<std::uint64_t> all(made_.size());
   std::size_t ran = 0;
-  for (auto& log : logs_)
-    for (auto& each : log) {
-      const auto found = number.find(each.task);
-      if (found == number.end())
+  for (const auto& log : logs_)
+    for (const auto& each : log) {
+      if (each.task == 0)
         throw not_replayable(
             "teff::flow::record: a task made tasks in its body, which a replay does not repeat: "
             "make them outside, or run this part without a recording");
-      each.number = found->second;
-      all[each.number] = each.begun;
+      all[each.task - 1] = each.begun;
       ++ran;
     }
   if (ran != made_.size())

@@ -2,7 +2,7 @@
 
 #include <teff/detail/task_source/task_source_base.hpp>
 
-#include "flow/access_text.hpp"
+#include "flow/accesses.hpp"
 
 #include <algorithm>
 
@@ -12,14 +12,14 @@ namespace {
 
 constexpr std::size_t most_named = 8;
 
-bool overlap(const access& a, const access& b) noexcept {
-  for (std::size_t i = 0; i < a.rows; ++i)
-    for (std::size_t j = 0; j < b.rows; ++j) {
-      const auto* const first = a.first + i * a.stride;
-      const auto* const other = b.first + j * b.stride;
-      if (first < other + b.bytes && other < first + a.bytes) return a.bytes != 0 && b.bytes != 0;
-    }
-  return false;
+bool overlap(const access& a, const access& b) {
+  bool any = false;
+  each_row(a, [&](std::uintptr_t begin, std::uintptr_t end) {
+    each_row(b, [&](std::uintptr_t other, std::uintptr_t other_end) {
+      any = any || (begin < other_end && other < end);
+    });
+  });
+  return any;
 }
 
 // Whether tasks with these accesses run at the same time.

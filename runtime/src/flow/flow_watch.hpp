@@ -4,7 +4,6 @@
 
 #include <teff/detail/flow/flow_task.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -23,28 +22,14 @@ class flow_watch {
   void hold(const flow_task& task) noexcept;
   void remove(const flow_task& task) noexcept;
 
-  // While it lives, the body of the task runs on the worker.
-  class body {
-   public:
-    // `watch` may be null.
-    body(flow_watch* watch, const flow_task& task, unsigned worker) noexcept;
-    ~body() {
-      if (watch_ != nullptr) [[unlikely]]
-        watch_->go_to(task_, step::returned, 0);
-    }
-    body(const body&) = delete;
-    body& operator=(const body&) = delete;
-
-   private:
-    flow_watch* const watch_;
-    const flow_task& task_;
-  };
+  // The body begins on the worker, or it has returned there.
+  enum class step : std::uint8_t { made, runs, returned };
+  void go_to(const flow_task& task, step at, unsigned worker) noexcept;
 
   // Which tasks have not ended, and which of them another task keeps from what: the oldest ones in words.
   [[nodiscard]] std::string state() const;
 
  private:
-  enum class step : std::uint8_t { made, runs, returned };
   struct entry {
     std::uint64_t number;  // in the order of making
     const flow_task* parent;
@@ -59,7 +44,6 @@ class flow_watch {
     const access* by;
   };
 
-  void go_to(const flow_task& task, step at, unsigned worker) noexcept;
   [[nodiscard]] holder holder_of(const entry& task, const access& what) const;
   [[nodiscard]] std::string text_of(const entry& task) const;
 
@@ -67,11 +51,5 @@ class flow_watch {
   std::map<const flow_task*, entry> tasks_;
   std::uint64_t made_ = 0;
 };
-
-inline flow_watch::body::body(flow_watch* watch, const flow_task& task, unsigned worker) noexcept
-    : watch_(watch), task_(task) {
-  if (watch_ != nullptr) [[unlikely]]
-    watch_->go_to(task_, step::runs, worker);
-}
 
 }  // namespace teff::detail

@@ -1,20 +1,64 @@
 // A task is made: each of its accesses joins the last group of its range, or begins one after it.
 #include <teff/error.hpp>
 
+#include "flow/accesses.hpp"
 #include "flow/flow_core.hpp"
 #include "flow/flow_recording.hpp"
-#include "flow/releasing.hpp"
+#include "flow/flow_watch.hpp"
 #include "scheduler/scheduler.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <new>
 #include <utility>
 
 namespace teff::detail {
 
+// ---- The table ----
+
+flow_range& flow_domain::insert(std::uintptr_t begin, std::uintptr_t end) {
+  flow_range& made = ordered_.try_emplace(begin, flow_range{.begin = begin, .end = end}).first->second;
+  if (2 * ordered_.size() > slots_.size()) {
+    fill_slots();
+  } else {
+    add_slot(made);
+  }
+  return made;
+}
+
+void flow_domain::fill_slots() {
+  const auto size = std::bit_ceil(std::max<std::size_t>(4 * ordered_.size(), 16));
+  shift_ = 64U - static_cast<unsigned>(std::countr_zero(size));
+  slots_.assign(size, slot{});
+  for (auto& [begin, range] : ordered_) add_slot(range);
+}
+
+// ---- Ranges and groups ----
+
+// The table forgets a group, by its leader or another member, if there is one.
+void flow_core::forget(flow_member*& group, const flow_creator& by) noexcept {
+  if (auto* const member = std::exchange(group, nullptr)) drop_reference(*member->task, by.pool);
+}
+
+// No further member joins the last group of the range.
+void flow_core::close(flow_range& range, const flow_creator& by) noexcept {
+  range.open = false;
+  for (auto** const each : {&range.newest, &range.bounds[0], &range.bounds[1]}) forget(*each, by);
+  if (!range.last->members.close(range.joined)) return;
+  static_cast<void>(range.last->waiting.release());  // empty: only this thread adds to it
+  drop_reference(*range.last->task, by.pool);
+}
+
+// The table forgets the range's groups.
+void flow_core::forget(flow_range& range, const flow_creator& by) noexcept {
+  if (range.open) close(range, by);
+  for (auto** const each : {&range.last, &range.before}) forget(*each, by);
+}
+
 // A task while it is made.
 struct flow_core::addition {
-  const maker& by;
+  flow_core& core;
+  const flow_creator& by;
   flow_task& task;
   flow_domain& domain;
   std::span<const access> accesses;
@@ -22,7 +66,7 @@ struct flow_core::addition {
   std::uint32_t references = 1;  // as in the task
 
   // A member that lies in the task while there is room, or beside it. Throws std::bad_alloc.
-  flow_member& member() {
+  flow_member& new_member() {
     if (task.count < task.room)
       return *::new (&task.members()[task.count++]) flow_member;  // not all of it zeroed
     return extra(task);
@@ -35,221 +79,197 @@ struct flow_core::addition {
     of.has_more = true;
     return *made;
   }
-};
 
-// ---- Ranges and groups ----
-
-// No further member joins the last group of the range.
-void flow_core::close(flow_range& range, const maker& by) noexcept {
-  range.open = false;
-  for (auto** const each : {&range.newest, &range.bounds[0], &range.bounds[1]})
-    if (auto* const member = std::exchange(*each, nullptr)) release(*member->task, by.pool);
-  if (!range.last->members.close(range.joined)) return;
-  static_cast<void>(range.last->waiting.release());  // empty: only this thread adds to it
-  release(*range.last->task, by.pool);
-}
-
-// The table lets go of the range's groups.
-void flow_core::forget(flow_range& range, const maker& by) noexcept {
-  if (range.open) close(range, by);
-  if (auto* const last = std::exchange(range.last, nullptr)) release(*last->task, by.pool);
-  if (auto* const before = std::exchange(range.before, nullptr)) release(*before->task, by.pool);
-}
-
-// Each of so many tasks in a row, or of twice as many, may write its private copy before its turn.
-std::uint32_t flow_core::copies_ahead(const flow_range& range) const noexcept {
-  constexpr std::uintptr_t bytes = 1 << 20;
-  constexpr std::uintptr_t most = 512;
-  const std::uintptr_t workers = this->workers();
-  return static_cast<std::uint32_t>(
-      std::clamp(bytes / (range.end - range.begin), workers, std::max(most, workers)));
-}
-
-void flow_core::join(addition& to, flow_member& member, flow_range& range, const access& what) {
-  const maker& by = to.by;
-  member.task = &to.task;
-  member.member = &member;
-  member.kind = waiter_kind::access;
-  if (range.open && range.mode == member.mode && range.operation == what.operation) {
-    member.leader = range.last;
-    if (auto* const lock = range.last->lock()) member.set_lock(*lock);
-    ++range.joined;
-  } else {
-    // The range was cut in two while readers had it. Its further readers wait for the same group as these.
-    const bool goes_on = range.last != nullptr && !range.open && range.mode == member.mode &&
-                         (member.mode == access_mode::in || member.mode == access_mode::concurrent);
-    if (range.open) close(range, by);
-    member.leads = true;
-    member.leader = &member;
-    if (member.mode == access_mode::commutative) member.set_lock(*new flow_member::group_lock);
-    to.references += member.mode == access_mode::write ? 1 : 2;
-    std::uint32_t links = 0;
-    if (goes_on) {
-      auto& link = addition::extra(to.task);
-      link.kind = waiter_kind::group;
-      link.member = &member;
-      link.is_link = true;
-      if (range.last->waiting.add(link)) links = 1;
-      release(*range.last->task, by.pool);
-    } else {
-      if (range.before != nullptr) release(*range.before->task, by.pool);
-      range.before = range.last;
+  // Each access, after those before it.
+  void add_all() {
+    constexpr std::size_t few = 8;
+    bool plain = accesses.size() <= few;
+    for (std::size_t i = 0; plain && i < accesses.size(); ++i) {
+      plain = accesses[i].rows == 1;
+      for (std::size_t j = 0; plain && j < i; ++j)
+        plain = accesses[i].first + accesses[i].bytes <= accesses[j].first ||
+                accesses[j].first + accesses[j].bytes <= accesses[i].first;
     }
-    range.last = &member;
-    range.mode = member.mode;
-    range.operation = what.operation;
-    range.open = member.mode != access_mode::write;
-    range.joined = 1 + links;
-  }
-  if (member.lock() != nullptr) to.task.has_locks = to.task.has_more = true;
-
-  auto* const list = range.before != nullptr ? &range.before->waiting
-                     : range.weak != nullptr ? &range.weak->gate
-                                             : nullptr;
-  bool waits = false;
-  if (member.turn() != nullptr) {
-    if (member.leads) {
-      member.kind = waiter_kind::turns;
-      waits = list != nullptr && list->add(member);
-      if (!waits) static_cast<void>(member.turn()->reach());  // it has not run yet
-    } else {
-      if (range.newest->turn()->follow(*member.turn())) static_cast<void>(member.turn()->reach());
-      release(*range.newest->task, by.pool);
-      if (range.bounds[0] != nullptr && range.bounds[0]->waiting.add(member)) ++to.pushed;
-      if ((range.joined - 1) % copies_ahead(range) == 0) {
-        member.bounds = true;
-        if (auto* const older = std::exchange(range.bounds[0], std::exchange(range.bounds[1], &member)))
-          release(*older->task, by.pool);
-        ++to.references;
-      }
-    }
-    range.newest = &member;
-    ++to.references;
-  } else if (member.weak() != nullptr) {
-    member.kind = waiter_kind::gate;
-    member.weak()->parts = 1;
-    waits = list != nullptr && list->add(member);
-    if (!waits) {
-      member.weak()->parts = 0;
-      static_cast<void>(member.weak()->gate.release());  // no task waits for it yet
-    }
-  } else if (list != nullptr && list->add(member)) {
-    waits = true;
-    ++to.pushed;
-  }
-  if (range.before != nullptr && (!waits || member.mode == access_mode::write))
-    release(*std::exchange(range.before, nullptr)->task, by.pool);
-}
-
-void flow_core::add(addition& to, const access& what, std::uintptr_t begin, std::uintptr_t end) {
-  // Which of the task's reductions it is, if it is one.
-  const auto reduction = [&] {
-    return static_cast<std::size_t>(std::count_if(
-        to.accesses.data(), &what, [](const access& each) { return each.mode == access_mode::reduction; }));
-  };
-  // A task takes the turns of its commutative accesses when it begins, and keeps them to its end. Its end
-  // must not wait for an earlier task then, which may need such a turn. So the task begins after those.
-  const bool begins_late = what.weak || what.mode == access_mode::reduction;
-  const bool begins_in_turn = begins_late && std::ranges::any_of(to.accesses, [](const access& each) {
-                                return each.mode == access_mode::commutative && !each.weak;
-                              });
-  const auto place = [&](flow_range& range, bool whole) {
-    flow_member& member = to.member();
-    member.mode = what.mode;
-    if (what.weak && !begins_in_turn) {
-      member.mode = what.mode == access_mode::in ? access_mode::in : access_mode::write;
-      member.set_weak(*new weak_part(range.begin, range.end));
-      to.task.has_more = true;
-    }
-    if (what.mode == access_mode::reduction) {
-      to.task.has_more = true;
-      if (whole && !what.weak && !begins_in_turn) {
-        member.set_turn(*to.task.body->reduction(to.task, reduction()));
-        member.turn()->member = &member;
+    if (!plain) return add_overlapping();
+    for (const auto& each : accesses) {
+      if (each.bytes == 0) continue;
+      const auto begin = reinterpret_cast<std::uintptr_t>(each.first);
+      if (flow_range* const found = domain.exact(begin, begin + each.bytes)) [[likely]] {
+        add(*found, each, true);
       } else {
-        member.mode = access_mode::write;
+        std::vector<flow_range*> parts;
+        cover(begin, begin + each.bytes, parts);
+        for (auto* const part : parts) add(*part, each, parts.size() == 1);
       }
     }
-    join(to, member, range, what);
-  };
-  if (flow_range* const found = to.domain.exact(begin, end)) [[likely]]
-    return place(*found, true);
-  std::vector<flow_range*> parts;
-  to.domain.cover(begin, end, parts, [&](flow_range& left, flow_range& right) {
-    if (left.open) {
-      close(left, to.by);
-      right.open = false;
-      right.newest = right.bounds[0] = right.bounds[1] = nullptr;
-    }
-    for (auto* const each : {left.last, left.before})
-      if (each != nullptr) each->task->references.fetch_add(1, std::memory_order_relaxed);
-  });
-  for (auto* const each : parts) place(*each, parts.size() == 1);
-}
+  }
 
-// Accesses of one task that touch the same memory: the strongest counts, so no task waits for itself.
-void flow_core::add_overlapping(addition& to) {
-  struct piece {
-    std::uintptr_t begin;
-    std::uintptr_t end;
-    const access* of;
-  };
-  std::vector<piece> pieces;
-  for (const auto& each : to.accesses)
-    for (std::size_t row = 0; each.bytes != 0 && row < each.rows; ++row) {
-      const auto begin = reinterpret_cast<std::uintptr_t>(each.first) + row * each.stride;
-      pieces.push_back({begin, begin + each.bytes, &each});
+  // Accesses of several rows, or that touch the same memory: the strongest counts there, so no task waits for
+  // itself.
+  void add_overlapping() {
+    struct piece {
+      flow_range* range;
+      const access* of;
+      bool whole;
+    };
+    std::vector<piece> pieces;
+    std::vector<flow_range*> parts;
+    for (const bool all_are_cut : {false, true})
+      for (const auto& each : accesses)
+        each_row(each, [&](std::uintptr_t begin, std::uintptr_t end) {
+          cover(begin, end, parts);
+          for (auto* const part : parts)
+            if (all_are_cut) pieces.push_back({part, &each, parts.size() == 1});
+        });
+    std::ranges::sort(pieces, {}, [](const piece& each) { return std::pair(each.range->begin, each.of); });
+    // All are checked before one is added.
+    for (std::size_t i = 1; i < pieces.size(); ++i)
+      if (pieces[i].range == pieces[i - 1].range &&
+          (pieces[i].of->mode == access_mode::reduction || pieces[i - 1].of->mode == access_mode::reduction))
+        throw misuse(
+            "teff::flow: a task touches memory that it also names in a reduction, whose value is there only "
+            "when the reduction has ended: read it in a task that follows, by in()");
+    for (std::size_t i = 0; i < pieces.size();) {
+      const auto [range, first, whole] = pieces[i];
+      if (++i == pieces.size() || pieces[i].range != range) {
+        add(*range, *first, whole);
+        continue;
+      }
+      access all = *first;
+      for (; i < pieces.size() && pieces[i].range == range; ++i) {
+        if (pieces[i].of->mode != all.mode) all.mode = access_mode::write;
+        all.weak = all.weak && pieces[i].of->weak;
+      }
+      add(*range, all, whole);
     }
-  // Pieces that begin at one place stay in the order of the accesses.
-  std::ranges::sort(pieces, {}, [](const piece& each) { return std::pair(each.begin, each.of); });
-  std::uintptr_t reached = 0;
-  bool overlap = false;
-  for (const auto& each : pieces) {
-    overlap = overlap || each.begin < reached;
-    reached = std::max(reached, each.end);
   }
-  if (!overlap) {
-    for (const auto& each : pieces) add(to, *each.of, each.begin, each.end);
-    return;
+
+  // The ranges of the domain that are [begin, end) together. It may cut ranges in two.
+  void cover(std::uintptr_t begin, std::uintptr_t end, std::vector<flow_range*>& parts) {
+    if (flow_range* const found = domain.exact(begin, end)) return parts.assign({found});
+    domain.cover(begin, end, parts, [&](flow_range& left, flow_range& right) {
+      if (left.open) {
+        close(left, by);
+        right.open = false;
+        right.newest = right.bounds[0] = right.bounds[1] = nullptr;
+      }
+      for (auto* const each : {left.last, left.before})
+        if (each != nullptr) each->task->references.fetch_add(1, std::memory_order_relaxed);
+    });
   }
-  std::vector<std::uintptr_t> cuts;
-  for (const auto& each : pieces) cuts.insert(cuts.end(), {each.begin, each.end});
-  std::ranges::sort(cuts);
-  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
-  std::vector<piece> active;
-  struct cut_piece {
-    const access* named;  // by the program; null: of several accesses
-    access all;
-    std::uintptr_t begin;
-    std::uintptr_t end;
-  };
-  std::vector<cut_piece> cut_pieces;  // all are checked before one is added
-  auto next = pieces.begin();
-  for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
-    for (; next != pieces.end() && next->begin == cuts[i]; ++next) active.push_back(*next);
-    std::erase_if(active, [&](const piece& each) { return each.end <= cuts[i]; });
-    if (active.empty()) continue;
-    access all = *active.front().of;
-    for (const auto& each : active) {
-      const bool same = each.of->mode == all.mode;
-      if ((each.of->mode == access_mode::reduction || all.mode == access_mode::reduction) &&
-          active.size() > 1)
-        throw_error(
-            misuse("teff::flow: a task touches memory that it also names in a reduction, whose value is "
-                   "there only when "
-                   "the reduction has ended: read it in a task that follows, by in()"));
-      if (!same) all.mode = access_mode::write;
-      all.weak = all.weak && each.of->weak;
+
+  // The task's access to one range; `whole`: the access names no other.
+  void add(flow_range& range, const access& what, bool whole) {
+    // A task takes the turns of its commutative accesses when it begins, and keeps them to its end. Its end
+    // must not wait for an earlier task then, which may need such a turn. So the task begins after those.
+    const bool begins_late = what.weak || what.mode == access_mode::reduction;
+    const bool begins_in_turn = begins_late && std::ranges::any_of(accesses, [](const access& each) {
+                                  return each.mode == access_mode::commutative && !each.weak;
+                                });
+    flow_member& member = new_member();
+    member.mode = what.mode;
+    if (begins_late) task.has_more = true;
+    if (what.mode == access_mode::reduction && (!whole || begins_in_turn)) {
+      member.mode = access_mode::write;
+    } else if (what.mode == access_mode::reduction) {
+      const auto number = std::count_if(
+          accesses.data(), &what, [](const access& each) { return each.mode == access_mode::reduction; });
+      auto* const turn = task.body->reduction(task, static_cast<std::size_t>(number));
+      turn->member = &member;
+      member.part = turn;
+    } else if (what.weak && !begins_in_turn) {
+      member.mode = what.mode == access_mode::in ? access_mode::in : access_mode::write;
+      member.part = new weak_part(range.begin, range.end);
+      member.is_weak = true;
     }
-    cut_pieces.push_back({active.size() == 1 ? active.front().of : nullptr, all, cuts[i], cuts[i + 1]});
+    join(member, range, what);
   }
-  for (const auto& each : cut_pieces)
-    add(to, each.named != nullptr ? *each.named : each.all, each.begin, each.end);
-}
+
+  // Each of so many tasks in a row, or of twice as many, may write its private copy before its turn.
+  [[nodiscard]] std::uint32_t copies_ahead(const flow_range& range) const noexcept {
+    constexpr std::uintptr_t bytes = 1 << 20;
+    constexpr std::uintptr_t most = 512;
+    const std::uintptr_t workers = core.workers();
+    return static_cast<std::uint32_t>(
+        std::clamp(bytes / (range.end - range.begin), workers, std::max(most, workers)));
+  }
+
+  // The member joins the last group of the range, or begins one after it.
+  void join(flow_member& member, flow_range& range, const access& what) {
+    member.task = &task;
+    member.member = &member;
+    member.kind = waiter_kind::access;
+    if (range.open && range.mode == member.mode && range.operation == what.operation) {
+      member.leader = range.last;
+      if (auto* const lock = range.last->lock()) member.part = lock;
+      ++range.joined;
+    } else {
+      // The range was cut in two while readers had it. Its further readers wait for the same group as these.
+      const bool goes_on = range.last != nullptr && !range.open && range.mode == member.mode &&
+                           (member.mode == access_mode::in || member.mode == access_mode::concurrent);
+      if (range.open) close(range, by);
+      member.leads = true;
+      member.leader = &member;
+      if (member.mode == access_mode::commutative) member.part = new flow_member::group_lock;
+      references += member.mode == access_mode::write ? 1 : 2;
+      std::uint32_t links = 0;
+      if (goes_on) {
+        auto& link = extra(task);
+        link.kind = waiter_kind::group;
+        link.member = &member;
+        link.is_link = true;
+        if (range.last->waiting.add(link)) links = 1;
+        forget(range.last, by);
+      } else {
+        forget(range.before, by);
+        range.before = range.last;
+      }
+      range.last = &member;
+      range.mode = member.mode;
+      range.operation = what.operation;
+      range.open = member.mode != access_mode::write;
+      range.joined = 1 + links;
+    }
+    if (member.lock() != nullptr) task.has_locks = task.has_more = true;
+
+    auto* const list = range.before != nullptr ? &range.before->waiting
+                       : range.weak != nullptr ? &range.weak->gate
+                                               : nullptr;
+    bool waits = false;
+    if (member.turn() != nullptr) {
+      if (member.leads) {
+        member.kind = waiter_kind::turns;
+        waits = list != nullptr && list->add(member);
+        if (!waits) static_cast<void>(member.turn()->reach());  // it has not run yet
+      } else {
+        if (range.newest->turn()->follow(*member.turn())) static_cast<void>(member.turn()->reach());
+        forget(range.newest, by);
+        if (range.bounds[0] != nullptr && range.bounds[0]->waiting.add(member)) ++pushed;
+        if ((range.joined - 1) % copies_ahead(range) == 0) {
+          member.bounds = true;
+          forget(range.bounds[0], by);
+          range.bounds[0] = std::exchange(range.bounds[1], &member);
+          ++references;
+        }
+      }
+      range.newest = &member;
+      ++references;
+    } else if (member.weak() != nullptr) {
+      member.kind = waiter_kind::gate;
+      waits = list != nullptr && list->add(member);
+      member.weak()->parts = waits ? 1 : 0;
+      if (!waits) static_cast<void>(member.weak()->gate.release());  // no task waits for it yet
+    } else if (list != nullptr && list->add(member)) {
+      waits = true;
+      ++pushed;
+    }
+    if (!waits || member.mode == access_mode::write) forget(range.before, by);
+  }
+};
 
 // ---- Domains ----
 
-flow_domain& flow_core::domain_of(const maker& by) {
+flow_domain& flow_core::domain_of(const flow_creator& by) {
   if (by.parent == nullptr) return domain_;
   if (by.parent->inner != nullptr) return *by.parent->inner;
   auto made = std::make_unique<flow_domain>();
@@ -261,7 +281,7 @@ flow_domain& flow_core::domain_of(const maker& by) {
 }
 
 // The body of `parent` has ended. Each of its weak accesses ends with the last groups on its range.
-void flow_core::close_domain(flow_task& parent, const maker& by) {
+void flow_core::close_domain(flow_task& parent, const flow_creator& by) {
   const std::unique_ptr<flow_domain> domain(std::exchange(parent.inner, nullptr));
   domain->each([&](flow_range& range) {
     if (range.open) close(range, by);
@@ -278,23 +298,13 @@ void flow_core::close_domain(flow_task& parent, const maker& by) {
   });
 }
 
-// ---- A task ----
-
-void flow_core::place_after(addition& to) {
-  const auto accesses = to.accesses;
-  constexpr std::size_t few = 8;
-  bool plain = accesses.size() <= few;
-  for (std::size_t i = 0; plain && i < accesses.size(); ++i) {
-    plain = accesses[i].rows == 1;
-    for (std::size_t j = 0; plain && j < i; ++j)
-      plain = accesses[i].first + accesses[i].bytes <= accesses[j].first ||
-              accesses[j].first + accesses[j].bytes <= accesses[i].first;
-  }
-  if (!plain) return add_overlapping(to);
-  for (const auto& each : accesses) {
-    const auto begin = reinterpret_cast<std::uintptr_t>(each.first);
-    if (each.bytes != 0) add(to, each, begin, begin + each.bytes);
-  }
+flow_task& flow_core::make_unrun(const flow_creator& by, flow_domain& domain,
+                                 std::span<const access> accesses) {
+  flow_task& task = allocate(by, rows_of(accesses), 0, 1);
+  task.references.store(~std::uint32_t{0} / 2, std::memory_order_relaxed);  // no group drops the last one
+  addition to{*this, by, task, domain, accesses};
+  to.add_all();
+  return task;
 }
 
 namespace {
@@ -305,26 +315,16 @@ constexpr flow_body nothing{[](flow_task&) {}, [](flow_task&) noexcept {}, nullp
 
 }  // namespace
 
-void flow_core::submit(const maker& by, flow_task& task, std::span<const access> accesses) {
+void flow_core::submit(const flow_creator& by, flow_task& task, std::span<const access> accesses) {
   if (task.priority != 0) has_priorities_.store(true, std::memory_order_relaxed);
-  const bool in_chunk = by.parent != nullptr && by.parent->body->loop != nullptr;
-  if (replayed == this || in_chunk) [[unlikely]] {
-    task.body->destroy(task);
-    drop(by, task);
-    if (in_chunk) refuse_in_chunk("teff::flow::task");
-    throw not_replayable(
-        "teff::flow::task: called in the body of a replayed task, which made no task when it was recorded: "
-        "make "
-        "all tasks outside, or record anew");
-  }
   flow_domain& domain = domain_of(by);
-  addition to{by, task, domain, accesses};
+  addition to{*this, by, task, domain, accesses};
   std::exception_ptr error;
   catch_all(
       [&] {
         if (watch_ != nullptr) [[unlikely]]
           watch_->add(task, accesses);
-        place_after(to);
+        to.add_all();
       },
       [&] {
         // The groups that it has joined must still end.
@@ -337,39 +337,41 @@ void flow_core::submit(const maker& by, flow_task& task, std::span<const access>
     ++by.parent->awaited;
   } else if (recorded != nullptr) [[unlikely]] {
     recorded->push_back({&task, {accesses.begin(), accesses.end()}});
-    task.is_kept = true;
+    task.recorded = static_cast<std::uint32_t>(recorded->size());
     task.references.fetch_add(1, std::memory_order_relaxed);
   }
   const auto made = flow_counts::raise(by.counts.made);
   if (to.pushed == 0 || task.missing.close(to.pushed)) {
     const bool elsewhere =
         by.on != nullptr && task.place != any_worker && task.place % this->workers() != by.on->index;
-    if (by.on == nullptr || task.has_locks || elsewhere ||
-        !(by.on->alone || (by.on->crowded && by.parent != nullptr))) {
-      can_begin(by, task);
-    } else if (by.parent == nullptr) {
-      this->run_at_once(*by.on, &task);
-    } else if (by.on->nested == most_nested) {
-      wait_for_stack(*by.on, task);
-    } else {
+    const bool runs_here = by.on != nullptr && !task.has_locks && !elsewhere &&
+                           (by.on->alone || (by.on->crowded && by.parent != nullptr));
+    if (runs_here && by.on->nested < most_nested) {
       ++by.on->nested;
       this->run_at_once(*by.on, &task);
       --by.on->nested;
+    } else {
+      // The worker runs the task when the bodies below on its stack have returned. It runs the oldest one
+      // first: a task that makes the next one does not keep the others from running.
+      if (runs_here) task.place = by.on->index;
+      can_begin(by, task);
     }
   }
   if (made % made_between_looks == 0) {
-    if (domain.is_crowded()) sweep(domain, by);
+    if (domain.is_crowded())  // forgets the ranges whose last group has ended
+      domain.sweep([&](flow_range& range) {
+        const bool idle = range.last == nullptr || (range.open ? range.last->members.has_seen(range.joined)
+                                                               : range.last->waiting.is_released());
+        if (!idle || range.weak != nullptr) return false;
+        forget(range, by);
+        return true;
+      });
     make_room(by);
   }
   if (error) std::rethrow_exception(std::move(error));
 }
 
-void flow_core::run_checked(const maker& by, flow_task& task, std::span<const access> accesses) {
-  if (checker->is_within_loop()) {
-    task.body->destroy(task);
-    drop(by, task);
-    refuse_in_chunk("teff::flow::task");
-  }
+void flow_core::run_checked(const flow_creator& by, flow_task& task, std::span<const access> accesses) {
   if (!this->cancelled())
     catch_all(
         [&] {
@@ -379,17 +381,6 @@ void flow_core::run_checked(const maker& by, flow_task& task, std::span<const ac
         [this] { this->fail(std::current_exception()); });
   task.body->destroy(task);
   drop(by, task);
-}
-
-// Forgets the ranges whose last group has ended.
-void flow_core::sweep(flow_domain& domain, const maker& by) {
-  domain.sweep([&](flow_range& range) {
-    const bool idle = range.last == nullptr || (range.open ? range.last->members.has_seen(range.joined)
-                                                           : range.last->waiting.is_released());
-    if (!idle || range.weak != nullptr) return false;
-    forget(range, by);
-    return true;
-  });
 }
 
 }  // namespace teff::detail

@@ -3,20 +3,11 @@
 #include <teff/error.hpp>
 
 #include "flow/flow_core.hpp"
-#include "flow/releasing.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace teff::detail {
-
-void refuse_weak_loop() {
-  throw misuse(
-      "teff::flow::task_for: it has a weak access, which only inner tasks touch, and a chunk can make none: "
-      "name "
-      "the access "
-      "without weak(), or let a task by flow::task make worksharing tasks");
-}
 
 flow_loop::flow_loop(part* of_workers, unsigned workers, teff::range all, std::size_t least_chunk) noexcept
     : shared_loop<>(of_workers, workers), runnable(runnable_kind::offer), whole(all) {
@@ -33,7 +24,6 @@ void flow_core::run_loop(flow_worker& here, flow_task& task) {
   flow_loop& loop = *task.body->loop(task);
   note_run(here, task);
   loop.begin(loop.units);
-  loop.begun = true;
   if (trace_ring* const ring = ring_here(); ring != nullptr) [[unlikely]]
     record_spawn(*ring);
   const auto done = run_chunks(here, loop);
@@ -53,7 +43,7 @@ void flow_core::accept(flow_worker& here, runnable& offer) noexcept {
   // A handle that one of these chunks made holds the task's end: the release counts down what is kept back.
   const bool held = mine.held != nullptr && !this->ends_with_body(here, *mine.held);
   if (done != 0 && loop.end(done - (held ? 1 : 0))) end_now(here, of);
-  release(of, here.pool);
+  drop_reference(of, here.pool);
 }
 
 // Runs chunks until none is left to claim, or another program is due to have the core. Returns how many units
@@ -62,7 +52,6 @@ std::uint64_t flow_core::run_chunks(flow_worker& here, flow_loop& loop) noexcept
   const bool alone = loop.workers() == 1;
   const traced_span span(event_kind::task, loop.name);
   loop_pace<> pace(*loop.pace, 0, alone);
-  loop.members.fetch_add(1, std::memory_order_relaxed);
   std::uint64_t done = 0;
   for (bool stays = true; stays;) {
     if (!alone) offer_share(here, loop, pace);
@@ -77,7 +66,6 @@ std::uint64_t flow_core::run_chunks(flow_worker& here, flow_loop& loop) noexcept
     if (self.asked()) look_outside();  // a request waits
     stays = alone || !this_core.is_time_to_give_way() || !offer(here, loop);
   }
-  loop.members.fetch_sub(1, std::memory_order_relaxed);
   pace.tell(*loop.pace);
   return done;
 }
@@ -85,7 +73,6 @@ std::uint64_t flow_core::run_chunks(flow_worker& here, flow_loop& loop) noexcept
 // Offers other workers to join, if the iterations that are left are worth it.
 void flow_core::offer_share(flow_worker& here, flow_loop& loop, const loop_pace<>& pace) noexcept {
   if (loop.is_offered() || !pace.is_measured()) return;
-  if (loop.members.load(std::memory_order_relaxed) >= loop.workers()) return;
   const auto rest = loop.rest();
   if (!pace.pays(rest)) return;
   if (!loop.pays.load(std::memory_order_relaxed)) loop.pays.store(true, std::memory_order_relaxed);

@@ -11,10 +11,8 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
-#include <limits>
 #include <memory>
 #include <span>
-#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -184,22 +182,29 @@ template <class What>
 //   f.task(teff::in(x), teff::reduction(all, std::logical_and<>{}), [&](bool& mine) { mine &= x > 0; });
 //   f.task(teff::in(x), teff::reduction(least, lesser, 1e300), [&](double& mine) { mine = lesser(mine, x);
 //   });
-template <class T, class Op = std::plus<>>
+template <class T, class Op>
   requires(!detail::elements<T&>)
-[[nodiscard]] auto reduction(T& object, Op op = {},
-                             std::type_identity_t<T> identity = detail::identity_of<T, Op>()) {
+[[nodiscard]] auto reduction(T& object, Op op, std::type_identity_t<T> identity) {
   detail::expect_no_pointer<T>();
   return detail::reduction_access<T, Op, false>{std::span<T>(std::addressof(object), 1), std::move(op),
                                                 std::move(identity)};
 }
-template <detail::elements R, class Op = std::plus<>>
-[[nodiscard]] auto reduction(
-    R&& range, Op op = {},
-    std::ranges::range_value_t<R> identity = detail::identity_of<std::ranges::range_value_t<R>, Op>()) {
+template <detail::elements R, class Op>
+[[nodiscard]] auto reduction(R&& range, Op op, std::ranges::range_value_t<R> identity) {
   detail::expect_no_temporary<R>();
   using element = std::ranges::range_value_t<R>;
   return detail::reduction_access<element, Op, true>{std::span<element>(range), std::move(op),
                                                      std::move(identity)};
+}
+template <class T, class Op = std::plus<>>
+  requires(!detail::elements<T&>)
+[[nodiscard]] auto reduction(T& object, Op op = {}) {
+  return reduction(object, std::move(op), detail::identity_of<T, Op>());
+}
+template <detail::elements R, class Op = std::plus<>>
+[[nodiscard]] auto reduction(R&& range, Op op = {}) {
+  return reduction(std::forward<R>(range), std::move(op),
+                   detail::identity_of<std::ranges::range_value_t<R>, Op>());
 }
 
 // Only inner tasks of the task touch it. The task begins without waiting for it. A later task that waits for

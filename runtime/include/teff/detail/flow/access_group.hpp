@@ -3,6 +3,8 @@
 // tests/flow_model_test.cpp checks this very code.
 #pragma once
 
+#include <teff/detail/scheduler/release_list.hpp>
+
 #include <atomic>
 #include <cstdint>
 #include <utility>
@@ -35,37 +37,6 @@ class open_count {
  private:
   static constexpr std::uint32_t open = most + 1;
   Atomic<std::uint32_t> left_{open};
-};
-
-// The waiters for an event that happens once. `Waiter` has a member `next`. One thread adds.
-template <class Waiter, template <class> class Atomic = std::atomic>
-class release_list {
- public:
-  // False: the event has happened, and the caller sees all work before it.
-  [[nodiscard]] bool add(Waiter& waiter) noexcept {
-    // Acquire: pairs with release().
-    auto* newest = newest_.load(std::memory_order_acquire);
-    do {
-      if (newest == released()) return false;
-      waiter.next = newest;
-      // Release: the waiter, to the acquire in release(). Acquire, where it fails: as above.
-    } while (!newest_.compare_exchange_strong(newest, &waiter, std::memory_order_acq_rel,
-                                              std::memory_order_acquire));
-    return true;
-  }
-  // The event has happened. Returns the waiters, the newest first, linked by `next`.
-  [[nodiscard]] Waiter* release() noexcept {
-    // Release: the work before the event, to add(). Acquire: the waiters, from add().
-    return newest_.exchange(released(), std::memory_order_acq_rel);
-  }
-  [[nodiscard]] bool is_released() const noexcept {
-    return newest_.load(std::memory_order_acquire) == released();
-  }
-
- private:
-  // Never dereferenced.
-  static Waiter* released() noexcept { return reinterpret_cast<Waiter*>(1); }
-  Atomic<Waiter*> newest_{nullptr};
 };
 
 // A lock whose holder hands it to the next waiter. No thread blocks.

@@ -4,7 +4,6 @@
 #include <teff/detail/flow/access.hpp>
 #include <teff/detail/flow/flow_task.hpp>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,13 +13,12 @@ namespace teff::detail {
 
 class flow_core;
 class flow_pool;
-class flow_recording;
 class scheduler;
 struct flow_counts;
 struct flow_worker;
 
 // The thread that makes tasks, and their domain.
-struct flow_maker {
+struct flow_creator {
   flow_worker* on;    // null: the thread is no worker of the runtime
   flow_task* parent;  // null: the flow itself
   flow_pool& pool;
@@ -35,38 +33,35 @@ void end_flow(flow_core& flow) noexcept;
 [[nodiscard]] unsigned workers_of(const flow_core& flow) noexcept;
 
 // Memory for a task with these accesses, and a closure, which the caller makes before it submits the task.
-// Throws runtime_was_shut_down, std::bad_alloc.
+// Throws misuse, not_replayable, runtime_was_shut_down, std::bad_alloc.
 struct begun_task {
-  flow_maker by;
+  flow_creator by;
   flow_task* task;
 };
-[[nodiscard]] begun_task begin_task(flow_core& flow, std::span<const access> accesses, std::size_t bytes,
-                                    std::size_t alignment);
+[[nodiscard]] begun_task begin_task(flow_core& flow, const flow_body& body, std::span<const access> accesses,
+                                    std::size_t bytes, std::size_t alignment);
 // Of a task whose closure could not be made.
 void drop_task(const begun_task& begun) noexcept;
 // As flow_core::submit(); if the flow is checked, as flow_core::run_checked().
 void submit_task(flow_core& flow, const begun_task& begun, std::span<const access> accesses);
 
-// As flow::wait().
+// flow::wait(), without and with accesses.
 void wait_for_tasks(flow_core& flow);
-// Before a wait for some memory. Throws misuse in a body whose inner tasks may wait for tasks outside, and
-// not_replayable while the flow is recorded.
-void expect_to_wait_for_some(flow_core& flow);
-// Calls make(what), which makes a task that calls tell_begun() when it could begin, and waits for that.
-void make_and_wait(flow_core& flow, void (*make)(void* what), void* what, const std::atomic<bool>& begun);
-void tell_begun(flow_core& flow, std::atomic<bool>& begun) noexcept;
-// The program may free this memory after the wait for it.
-void may_be_freed(flow_core& flow, std::span<const access> accesses);
+void wait_for_accesses(flow_core& flow, std::span<const access> accesses);
 
-// As flow::check() and flow::cancel().
+// flow::check() and flow::cancel().
 void check_flow(flow_core& flow, bool on);
 void cancel_flow(flow_core& flow) noexcept;
 
-using owned_recording = std::unique_ptr<flow_recording, void (*)(flow_recording*) noexcept>;
-// As flow::record(), before make() and after it.
-[[nodiscard]] owned_recording begin_recording(const std::shared_ptr<flow_core>& flow);
-void finish_recording(flow_recording& all, bool failed);
-void replay(flow_recording& all, std::uint64_t times);
-[[nodiscard]] std::size_t tasks_of(const flow_recording& all) noexcept;
+// The tasks of a recording.
+class recorded_tasks {
+ public:
+  virtual ~recorded_tasks() = default;
+  virtual void finish(bool failed) = 0;  // after make() of flow::record()
+  virtual void replay(std::uint64_t times) = 0;
+  [[nodiscard]] virtual std::size_t tasks() const noexcept = 0;
+};
+// flow::record(), before make().
+[[nodiscard]] std::unique_ptr<recorded_tasks> begin_recording(const std::shared_ptr<flow_core>& flow);
 
 }  // namespace teff::detail

@@ -22,122 +22,75 @@
 
 namespace teff::detail {
 
-[[noreturn, gnu::cold]] void refuse_within_task(const char* call);
-
-template <class First, class...>
-struct first_type {
-  using type = First;
-};
-template <class... Types>
-using first_of = typename first_type<Types...>::type;
-
-// A task's part in one reduction, and how it combines its private copies.
-template <class T, class Op, bool Array>
+// A task's part in one reduction. A worksharing task has a private copy for each worker, which begins with
+// the worker's first chunk. Any other task has one.
+template <class T, class Op, bool Array, bool Loop>
 struct reduction_copies : reduction_part {
   using copy = std::optional<unmoved_array<T>>;  // a std::vector of bool has no bool&
   using argument = std::conditional_t<Array, std::span<T>, T&>;
 
-  std::span<T> of;
-  Op op;
-  T identity;
+  reduction_access<T, Op, Array> access;
+  std::conditional_t<Loop, std::vector<copy>, std::array<copy, 1>> copies;
 
-  explicit reduction_copies(const reduction_access<T, Op, Array>& access)
-      : reduction_copies(access.of, access.op, access.identity) {}
-  reduction_copies(std::span<T> range, const Op& with, const T& from) : of(range), op(with), identity(from) {}
+  reduction_copies(const reduction_access<T, Op, Array>& of, unsigned workers) : access(of) {
+    if constexpr (Loop) copies = std::vector<copy>(workers);
+    this->combine = [](reduction_part& part) {
+      auto& me = static_cast<reduction_copies&>(part);
+      for (auto& each : me.copies) me.add(each);
+    };
+  }
+  // Before its task is made.
+  reduction_copies(reduction_copies&& other)
+      : reduction_copies(other.access, static_cast<unsigned>(other.copies.size())) {}
 
   // The argument of the body. A copy that has not begun starts as the identity.
-  argument given(copy& mine) const {
-    if (!mine) mine.emplace(of.size(), [this](T* at, std::size_t) { std::construct_at(at, identity); });
+  argument given(unsigned worker = 0) {
+    copy& mine = copies[worker];
+    if (!mine)
+      mine.emplace(access.of.size(), [this](T* at, std::size_t) { std::construct_at(at, access.identity); });
     if constexpr (Array) {
       return mine->all();
     } else {
       return *(*mine)[0];
     }
   }
-  void add(copy& mine) {
-    for (std::size_t i = 0; mine && i < of.size(); ++i) of[i] = op(std::move(of[i]), std::move(*(*mine)[i]));
-    mine.reset();
-  }
-};
-
-// The private copy of a body.
-template <class T, class Op, bool Array>
-struct reduction_copy : reduction_copies<T, Op, Array> {
-  using base = reduction_copies<T, Op, Array>;
-  typename base::copy mine;
-
-  explicit reduction_copy(const reduction_access<T, Op, Array>& access) : base(access) { set(); }
-  // Before its task is made.
-  reduction_copy(reduction_copy&& other) : base(other.of, other.op, other.identity) { set(); }
-  void set() noexcept {
-    this->combine = [](reduction_part& part) {
-      auto& me = static_cast<reduction_copy&>(part);
-      me.add(me.mine);
-    };
-  }
-  // The caller is about to begin the body.
-  typename base::argument given() {
-    mine.reset();
-    return base::given(mine);
-  }
-};
-
-// The private copies of a worksharing task, one for each worker that has run a chunk.
-template <class T, class Op, bool Array>
-struct loop_copies : reduction_copies<T, Op, Array> {
-  using base = reduction_copies<T, Op, Array>;
-  std::vector<typename base::copy> of_workers;
-
-  loop_copies(const reduction_access<T, Op, Array>& access, unsigned workers)
-      : base(access), of_workers(workers) {
-    set();
-  }
-  // Before its task is made.
-  loop_copies(loop_copies&& other)
-      : base(other.of, other.op, other.identity), of_workers(other.of_workers.size()) {
-    set();
-  }
-  void set() noexcept {
-    this->combine = [](reduction_part& part) {
-      auto& me = static_cast<loop_copies&>(part);
-      for (auto& each : me.of_workers) me.add(each);
-    };
-  }
-  typename base::argument given(unsigned worker) { return base::given(of_workers[worker]); }
   void forget() noexcept {
-    for (auto& each : of_workers) each.reset();
+    for (auto& each : copies) each.reset();
+  }
+
+ private:
+  void add(copy& mine) {
+    const auto to = access.of;
+    for (std::size_t i = 0; mine && i < to.size(); ++i)
+      to[i] = access.op(std::move(to[i]), std::move(*(*mine)[i]));
+    mine.reset();
   }
 };
 
-template <class Access>
-struct copies_of {
-  static auto of(const Access& /*access*/) { return std::tuple<>(); }
-  static auto of_loop(const Access& /*access*/, unsigned /*workers*/) { return std::tuple<>(); }
-};
-template <class T, class Op, bool Array>
-struct copies_of<reduction_access<T, Op, Array>> {
-  static auto of(const reduction_access<T, Op, Array>& access) {
-    return std::tuple<reduction_copy<T, Op, Array>>(access);
-  }
-  static auto of_loop(const reduction_access<T, Op, Array>& access, unsigned workers) {
-    return std::tuple<loop_copies<T, Op, Array>>(loop_copies<T, Op, Array>(access, workers));
-  }
-};
+template <bool Loop>
+std::tuple<> copies_of(const auto& /*access*/, unsigned /*workers*/) {
+  return {};
+}
+template <bool Loop, class T, class Op, bool Array>
+auto copies_of(const reduction_access<T, Op, Array>& access, unsigned workers) {
+  using copies = reduction_copies<T, Op, Array, Loop>;
+  return std::tuple<copies>(copies(access, workers));
+}
 
-// The part of a task's closure in its reduction of this number; null: it has fewer.
+// The part of a task's closure in its reduction of this number; null: that is how many it has.
 template <class... Copies>
 reduction_part* reduction_at(std::tuple<Copies...>& copies, std::size_t index) noexcept {
   return std::apply(
-      [index](auto&... copy) {
-        std::size_t at = 0;
-        reduction_part* found = nullptr;
-        ((at++ == index ? static_cast<void>(found = std::addressof(copy)) : static_cast<void>(0)), ...);
-        return found;
+      [index](auto&... each) {
+        reduction_part* const all[] = {std::addressof(each)..., nullptr};
+        return all[index];
       },
       copies);
 }
 
-void append_access(std::vector<access>& to, const access& one);
+inline void append_access(std::vector<access>& to, const access& one) {
+  to.push_back(one);
+}
 template <std::ranges::input_range List>
   requires std::convertible_to<std::ranges::range_reference_t<List>, access>
 void append_access(std::vector<access>& to, List&& list) {
@@ -149,13 +102,20 @@ void append_access(std::vector<access>& to, const reduction_access<T, Op, Array>
                 access_mode::reduction, false, &operation_tag<T, Op>});
 }
 
+template <class Body, class Copies>
+struct flow_closure;
 template <class Body, class... Copies>
-struct flow_closure {
-  static constexpr bool takes_copies = std::invocable<Body&, decltype(std::declval<Copies&>().given())...>;
+struct flow_closure<Body, std::tuple<Copies...>> {
   static constexpr bool is_coroutine = requires(Body& function, Copies&... copies) {
     { std::invoke(function, copies.given()...) } -> std::same_as<task_coroutine>;
   };
   struct no_coroutine {};
+  static constexpr std::size_t bytes_a_worker = 0;  // behind it
+
+  template <class Given>
+  flow_closure(Given&& given, std::tuple<Copies...>&& of_reductions, flow_task& /*task*/,
+               unsigned /*workers*/)
+      : function(std::forward<Given>(given)), copies(std::move(of_reductions)) {}
 
   Body function;
   [[no_unique_address]] std::tuple<Copies...> copies;
@@ -168,23 +128,27 @@ struct flow_closure {
     if (trace_ring* const ring = ring_here(); ring != nullptr) [[unlikely]]
       record_spawn(*ring);
     const traced_span span(event_kind::task, name_of(me.function));
+    if constexpr (!is_coroutine) {
+      static_cast<void>(me.call());
+    } else {
+      if (!me.coroutine.has_begun() || me.coroutine.has_ended())
+        me.coroutine = me.call();  // a replay begins it anew
+      me.coroutine.run(task);
+    }
+  }
+  auto call() {
+    constexpr bool takes_copies = std::invocable<Body&, typename Copies::argument...>;
     static_assert(takes_copies,
                   "the body of a task has one parameter for each reduction, in their order: a T& for an "
                   "object, a std::span<T> for a range. A std::string is a range of char: reduce an object "
                   "that holds it");
-    if constexpr (takes_copies) call(me, task);
-  }
-  static void call(flow_closure& me, flow_task& task) {
-    const auto call_function = [&] {
-      return std::apply([&](auto&... copy) { return std::invoke(me.function, copy.given()...); }, me.copies);
-    };
-    if constexpr (is_coroutine) {
-      if (!me.coroutine.has_begun() || me.coroutine.has_ended())
-        me.coroutine = call_function();  // a replay begins it anew
-      me.coroutine.run(task);
-    } else {
-      static_cast<void>(call_function());
-    }
+    if constexpr (takes_copies)
+      return std::apply(
+          [this](auto&... each) {
+            (each.forget(), ...);  // a replay may have failed before it combined them
+            return std::invoke(function, each.given()...);
+          },
+          copies);
   }
   static bool goes_on(flow_task& task) noexcept {
     if constexpr (is_coroutine) return of(task).coroutine.has_begun() && !of(task).coroutine.has_ended();
@@ -197,16 +161,5 @@ struct flow_closure {
   static constexpr flow_body body{&run,           &destroy, sizeof...(Copies) == 0 ? nullptr : &reduction,
                                   &name_of<Body>, nullptr,  is_coroutine ? &goes_on : nullptr};
 };
-
-template <class Body, class... Copies>
-[[nodiscard]] auto closure_of(Body&& function, std::tuple<Copies...>&& copies) {
-  return flow_closure<std::decay_t<Body>, Copies...>{std::forward<Body>(function), std::move(copies)};
-}
-template <class Body, class... Accesses>
-[[nodiscard]] auto kept_body(Body&& function, const Accesses&... accesses) {
-  static_assert(!std::same_as<std::decay_t<Body>, access>,
-                "the last argument of a task is its body: give a function");
-  return closure_of(std::forward<Body>(function), std::tuple_cat(copies_of<Accesses>::of(accesses)...));
-}
 
 }  // namespace teff::detail

@@ -21,8 +21,6 @@
 
 namespace teff::detail {
 
-[[noreturn, gnu::cold]] void refuse_weak_loop();
-
 // The accesses of the task that runs `some`: as given, or as a function of it returns them.
 template <class Given>
 decltype(auto) accesses_of(const Given& given, teff::range some) {
@@ -54,7 +52,7 @@ struct flow_loop : shared_loop<>, runnable {
   }
 
   // The body of the task has returned, if it was called. Whether the task has ended.
-  [[nodiscard]] bool end_body() noexcept { return !begun || end(1); }
+  [[nodiscard]] bool end_body() noexcept { return end(1); }
 
   const teff::range whole;
   std::uint64_t unit;  // iterations; two to the 31st units at most
@@ -64,8 +62,6 @@ struct flow_loop : shared_loop<>, runnable {
   remembered_pace* pace;
   const char* name;  // in a trace
   flow_task* task;
-  std::atomic<unsigned> members{0};  // workers that take part
-  bool begun = false;                // the body was called
   // It was long enough to be shared. A recording asks.
   std::atomic<bool> pays{false};
 };
@@ -90,6 +86,11 @@ struct alignas(64) loop_closure<Body, std::tuple<Copies...>> {
   using parts = loop_part<>;
   using with_copies =
       std::conditional_t<sizeof...(Copies) == 0, Body, body_with_copies<Body, typename Copies::argument...>>;
+  static_assert(
+      body_of_chunks<with_copies>,
+      "the body of task_for() is called with one index, with two bounds, or with a teff::range, and "
+      "then with the private copy of each reduction");
+  static constexpr std::size_t bytes_a_worker = sizeof(parts);  // behind it
 
   template <class Given>
   loop_closure(Given&& given, std::tuple<Copies...>&& of_reductions, flow_task& task, unsigned workers,

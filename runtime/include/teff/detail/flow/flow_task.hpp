@@ -8,13 +8,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace teff::detail {
 
 class flow_domain;
 struct flow_loop;
-class flow_member;
+struct flow_member;
 struct flow_task;
 
 // The kinds of waiter for the end of a group of accesses.
@@ -53,12 +52,9 @@ struct reduction_part : turn_taker<> {
 // accesses of a group. The group lies in the member that began it.
 //
 // It fills one line: most members go to the core of another worker and back.
-class flow_member : public flow_waiter {
-  enum class part_kind : std::uint8_t { none, turn, weak, lock };  // no access has two
-  part_kind kind_of_part_ = part_kind::none;
-
- public:
+struct flow_member : flow_waiter {
   access_mode mode;
+  bool is_weak : 1 = false;  // its mode is `in` or `write`
   bool leads : 1 = false;    // a group lies here
   bool is_link : 1 = false;  // no access: it only waits
   bool bounds : 1 = false;   // of a reduction: later members wait for its turn, in `waiting`
@@ -68,28 +64,18 @@ class flow_member : public flow_waiter {
   flow_member* more = nullptr;        // of the task, beyond those that lie in it
   release_list<flow_waiter> waiting;  // for the end of the group, or for a turn
 
+  // The access has one of the following beside its place in a group, or nothing: null.
+  void* part = nullptr;
+  [[nodiscard]] weak_part* weak() const noexcept { return is_weak ? static_cast<weak_part*>(part) : nullptr; }
+  // Of a reduction.
+  [[nodiscard]] reduction_part* turn() const noexcept {
+    return mode == access_mode::reduction ? static_cast<reduction_part*>(part) : nullptr;
+  }
+  // Of the group of a commutative access; the leader owns it.
   using group_lock = handed_lock<flow_waiter>;
-  // Of a reduction; null: the access is none.
-  [[nodiscard]] reduction_part* turn() const noexcept { return part<reduction_part>(part_kind::turn); }
-  // Of a weak access; null: the access is none.
-  [[nodiscard]] weak_part* weak() const noexcept { return part<weak_part>(part_kind::weak); }
-  // Of the group of a commutative access; the leader owns it. Null: the access is none.
-  [[nodiscard]] group_lock* lock() const noexcept { return part<group_lock>(part_kind::lock); }
-  void set_turn(reduction_part& turn) noexcept { set(part_kind::turn, &turn); }
-  void set_weak(weak_part& weak) noexcept { set(part_kind::weak, &weak); }
-  void set_lock(group_lock& lock) noexcept { set(part_kind::lock, &lock); }
-
- private:
-  template <class Part>
-  [[nodiscard]] Part* part(part_kind asked) const noexcept {
-    return kind_of_part_ == asked ? static_cast<Part*>(part_) : nullptr;
+  [[nodiscard]] group_lock* lock() const noexcept {
+    return mode == access_mode::commutative ? static_cast<group_lock*>(part) : nullptr;
   }
-  void set(part_kind which, void* part) noexcept {
-    kind_of_part_ = which;
-    part_ = part;
-  }
-
-  void* part_ = nullptr;
 };
 static_assert(sizeof(flow_member) <= 64 || sizeof(void*) != 8);
 
@@ -113,9 +99,6 @@ enum class parts_before : std::uint8_t {
   body,        // its body goes on, which waits for the inner tasks
 };
 
-// The pool that the memory of a task is of.
-enum class flow_block_kind : std::uint8_t { small, middle, large, loop, alone };
-
 struct flow_task : runnable {
   bool counted = false;  // as one whose body has run
   bool has_locks = false;
@@ -130,8 +113,8 @@ struct flow_task : runnable {
   std::uint32_t awaited = 0;  // how much `unended` will count
   unsigned place;
   const void* last_lock = nullptr;  // of its commutative accesses: it holds the locks up to this address
-  bool is_kept = false;             // by a recording
-  flow_block_kind block;            // of its memory
+  std::uint32_t recorded = 0;       // its number in the recording that keeps it, from 1 on; else 0
+  std::uint8_t block;               // the pool of its memory
   std::atomic<parts_before> parts{parts_before::end};
   const flow_body* body;
   void* closure;

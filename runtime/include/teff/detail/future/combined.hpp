@@ -11,31 +11,16 @@
 #include <exception>
 #include <mutex>
 #include <utility>
-#include <vector>
 
 namespace teff::detail {
 
-// Is told that one of several inputs is there.
-class input_counter {
- public:
-  virtual void arrived(std::size_t index) noexcept = 0;
-
- protected:
-  ~input_counter() = default;
-};
-
-// An input, which tells the counter.
+// An input of a combined outcome, which is told when the input is there.
 struct awaited_input : continuation {
-  explicit awaited_input(shared_outcome* of) noexcept
-      : continuation{[](continuation& this_one) noexcept {
-          const auto& me = static_cast<const awaited_input&>(this_one);
-          me.counter->arrived(me.index);
-        }},
-        state(of) {}
+  explicit awaited_input(shared_outcome* of) noexcept : continuation{nullptr}, state(of) {}
   [[nodiscard]] bool is_lost() const noexcept { return state->is_lost(); }
 
   shared_outcome* state;
-  input_counter* counter = nullptr;
+  void* combined = nullptr;
   std::size_t index = 0;
 };
 
@@ -48,19 +33,23 @@ causes causes_of(const Inputs& inputs, bool one_suffices) {
   return all;
 }
 
-// Has `counter` told of each input, at once or later; it must not go before it has been.
-template <class Inputs>
-void await_inputs(input_counter& counter, Inputs& inputs) noexcept {
+// Calls combined.arrived() for each input, at once or later; `combined` must not go before that.
+template <class Combined, class Inputs>
+void await_inputs(Combined& combined, Inputs& inputs) noexcept {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    inputs[i].counter = &counter;
+    inputs[i].combined = &combined;
     inputs[i].index = i;
-    if (!inputs[i].state->when_ended(inputs[i])) counter.arrived(i);
+    inputs[i].run = [](continuation& input) noexcept {
+      const auto& me = static_cast<const awaited_input&>(input);
+      static_cast<Combined*>(me.combined)->arrived(me.index);
+    };
+    if (!inputs[i].state->when_ended(inputs[i])) combined.arrived(i);
   }
 }
 
 // All values: `join(owners)` makes them of the outcomes when all are there.
 template <class Values, class Owners, class Inputs, class Join>
-class all_outcomes final : public outcome<Values>, input_counter {
+class all_outcomes final : public outcome<Values> {
  public:
   all_outcomes(Owners owners, Inputs inputs, Join join)
       : outcome<Values>(inputs.empty() ? nullptr : inputs[0].state->runtime(), 2),
@@ -89,8 +78,7 @@ class all_outcomes final : public outcome<Values>, input_counter {
   }
   [[nodiscard]] causes made_of() override { return causes_of(inputs_, false); }
 
- private:
-  void arrived(std::size_t) noexcept override {
+  void arrived(std::size_t /*index*/) noexcept {
     // Release, acquire: the values that the others brought.
     if (missing_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     this->store([this]() -> Values {
@@ -103,6 +91,7 @@ class all_outcomes final : public outcome<Values>, input_counter {
     this->release();
   }
 
+ private:
   Owners owners_;
   Inputs inputs_;
   Join join_;
@@ -111,7 +100,7 @@ class all_outcomes final : public outcome<Values>, input_counter {
 
 // The index of the first that is there, and all the futures. Inputs that come later still own this.
 template <class Value, class Inputs>
-class any_outcome final : public outcome<Value>, input_counter {
+class any_outcome final : public outcome<Value> {
  public:
   any_outcome(Value all, Inputs inputs)
       : outcome<Value>(inputs[0].state->runtime(), 2), all_(std::move(all)), inputs_(std::move(inputs)) {
@@ -132,8 +121,7 @@ class any_outcome final : public outcome<Value>, input_counter {
     return given_away_ ? causes() : causes_of(inputs_, true);
   }
 
- private:
-  void arrived(std::size_t index) noexcept override {
+  void arrived(std::size_t index) noexcept {
     // Relaxed: step() orders it.
     if (!any_.exchange(true, std::memory_order_relaxed)) {
       all_.index = index;
@@ -142,6 +130,7 @@ class any_outcome final : public outcome<Value>, input_counter {
     this->release();
   }
 
+ private:
   // Once when all inputs have been looked at, once when the first is there.
   void step() noexcept {
     // Release, acquire: `index`, and what that input brought.
@@ -167,19 +156,9 @@ class any_outcome final : public outcome<Value>, input_counter {
 template <class Combined, class... Arguments>
 auto started(Arguments&&... arguments) {
   auto* const made = new Combined(std::forward<Arguments>(arguments)...);
-  auto owner = owner_of(made);
+  auto later = future_of(made);
   made->start();
-  return future_of(std::move(owner));
+  return later;
 }
-
-// Holds the values of a range of futures.
-template <class T>
-struct vector_of {
-  using type = std::vector<T>;
-};
-template <>
-struct vector_of<void> {
-  using type = void;
-};
 
 }  // namespace teff::detail

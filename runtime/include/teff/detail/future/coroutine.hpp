@@ -118,9 +118,7 @@ class coroutine_outcome final : public coroutine_value<T> {
   coroutine_outcome() noexcept : coroutine_value<T>(nullptr, 2) {}
   ~coroutine_outcome() override = default;
 
-  future<T> get_return_object() noexcept {
-    return private_access::future_of<future<T>>(outcome_owner<T>(this));
-  }
+  future<T> get_return_object() noexcept { return future_of<T>(this); }
   [[nodiscard]] std::suspend_never initial_suspend() const noexcept { return {}; }
   [[nodiscard]] auto final_suspend() const noexcept {
     struct last_step {

@@ -3,15 +3,14 @@
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
-#include <teff/detail/fork_join/join_task.hpp>
 #include <teff/detail/future/continuations.hpp>
+#include <teff/detail/results.hpp>
 #include <teff/detail/scheduler/made_of_others.hpp>
 #include <teff/detail/scheduler/process.hpp>
 #include <teff/detail/scheduler/requests.hpp>
 
 #include <atomic>
 #include <chrono>
-#include <concepts>
 #include <exception>
 #include <memory>
 #include <new>
@@ -38,9 +37,9 @@ class shared_outcome : public made_of_others {
   shared_outcome(const shared_outcome&) = delete;
   shared_outcome& operator=(const shared_outcome&) = delete;
 
-  [[nodiscard]] bool ended() const noexcept { return then_.ended(); }
+  [[nodiscard]] bool ended() const noexcept { return then_.is_released(); }
   // Has `then` called when the outcome is there. False: it is there already, and nothing has been done.
-  [[nodiscard]] bool when_ended(continuation& then) noexcept { return then_.push(then); }
+  [[nodiscard]] bool when_ended(continuation& then) noexcept { return then_.add(then); }
   // Runs other work on a worker, else sleeps, until the outcome is there. Throws future_waits_for_itself,
   // forked_process.
   void wait();
@@ -117,31 +116,17 @@ class shared_outcome : public made_of_others {
   std::atomic<timed_waits*> timed_{nullptr};  // made by the first
 };
 
-// The type as which a T that a closure returns is kept.
-template <class T>
-using kept_outcome_t = std::conditional_t<std::is_void_v<T>, std::monostate, kept_t<T>>;
-
 template <class T>
 class outcome : public shared_outcome {
  public:
-  using kept = kept_outcome_t<T>;
-
   outcome(scheduler* runtime, unsigned owners) noexcept : shared_outcome(runtime, owners) {}
 
   // Stores what make() returns, or throws.
   template <class Make>
-  void store(Make&& make) noexcept {
+  void store(Make make) noexcept {
     catch_all(
         [&] {
-          if constexpr (std::is_void_v<T>) {
-            std::forward<Make>(make)();
-            ::new (place()) kept;
-          } else if constexpr (std::is_reference_v<T>) {
-            auto&& made = std::forward<Make>(make)();
-            ::new (place()) kept(std::addressof(made));
-          } else {
-            ::new (place()) kept(std::forward<Make>(make)());
-          }
+          ::new (static_cast<void*>(std::addressof(value_))) kept(kept_value_of<Make>(make));
           has_value_ = true;
         },
         [this] { fail(std::current_exception()); });
@@ -156,7 +141,6 @@ class outcome : public shared_outcome {
       return std::move(value_);
     }
   }
-  [[nodiscard]] kept& value() noexcept { return value_; }
 
  protected:
   ~outcome() override {
@@ -164,7 +148,7 @@ class outcome : public shared_outcome {
   }
 
  private:
-  [[nodiscard]] void* place() noexcept { return std::addressof(value_); }
+  using kept = std::conditional_t<std::is_void_v<T>, std::monostate, kept_t<T>>;
 
   union {
     kept value_;
@@ -172,34 +156,21 @@ class outcome : public shared_outcome {
   bool has_value_ = false;
 };
 
-// The outcome of a promise: another thread gives it.
-template <class T>
-struct promised final : outcome<T> {
-  promised() noexcept : outcome<T>(nullptr, 2) {}
-};
+// Whether the value of a promise, of type T, may come from an expression of type Value&&. A constant
+// reference binds to a temporary, which would be gone: so the expression is an lvalue of the type, or refers
+// to one.
+template <class Value, class T>
+inline constexpr bool gives = std::is_convertible_v<Value&&, T>;
+template <class Value, class T>
+inline constexpr bool gives<Value, const T&> =
+    std::is_convertible_v<Value&&, T&> ||
+    (std::is_lvalue_reference_v<Value&&> && std::is_convertible_v<std::remove_reference_t<Value>*, const T*>);
 
-// Owns an outcome, from a future that gave it away.
-template <class T>
-class outcome_owner {
- public:
-  explicit outcome_owner(outcome<T>* owned) noexcept : owned_(owned) {}
-  outcome_owner(outcome_owner&& other) noexcept : owned_(std::exchange(other.owned_, nullptr)) {}
-  outcome_owner& operator=(outcome_owner other) noexcept {
-    std::swap(owned_, other.owned_);
-    return *this;
-  }
-  ~outcome_owner() {
-    if (owned_ != nullptr) owned_->release();
-  }
-  [[nodiscard]] outcome<T>* get() const noexcept { return owned_; }
-  outcome<T>* operator->() const noexcept { return owned_; }
-
- private:
-  outcome<T>* owned_;
+// Owns an outcome.
+struct outcome_release {
+  void operator()(shared_outcome* owned) const noexcept { owned->release(); }
 };
 template <class T>
-outcome_owner<T> owner_of(outcome<T>* owned) noexcept {
-  return outcome_owner<T>(owned);
-}
+using outcome_owner = std::unique_ptr<outcome<T>, outcome_release>;
 
 }  // namespace teff::detail

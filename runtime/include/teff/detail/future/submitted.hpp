@@ -13,7 +13,7 @@
 #include <atomic>
 #include <concepts>
 #include <functional>
-#include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -24,38 +24,11 @@ class future;
 
 namespace teff::detail {
 
-// A closure that is called once, and destroyed as soon as it has been.
-template <class F>
-class single_call {
- public:
-  explicit single_call(F&& f) : function_(std::move(f)) {}
-  single_call(const single_call&) = delete;
-  single_call& operator=(const single_call&) = delete;
-  ~single_call() {
-    if (!called_) std::destroy_at(std::addressof(function_));
-  }
-
-  template <class... Arguments>
-  decltype(auto) operator()(Arguments&&... arguments) {
-    const after_call end{*this};
-    return std::invoke(std::move(function_), std::forward<Arguments>(arguments)...);
-  }
-  // It will not be called.
-  void drop() noexcept { const after_call end{*this}; }
-
- private:
-  struct after_call {
-    single_call& of;
-    ~after_call() {
-      of.called_ = true;
-      std::destroy_at(std::addressof(of.function_));
-    }
-  };
-  union {
-    F function_;
-  };
-  bool called_ = false;
-};
+// The future of an outcome that the caller has made.
+template <class T>
+future<T> future_of(outcome<T>* owned) noexcept {
+  return private_access::future_of<future<T>>(outcome_owner<T>(owned));
+}
 
 // A request that makes its outcome.
 template <class F, class T>
@@ -99,26 +72,23 @@ class submitted final : public outcome<T>, job {
   void call() noexcept {
     {
       const traced_span span(event_kind::run, name_of<F>());
-      this->store([this]() -> T { return function_(); });
+      this->store([this]() -> T { return std::invoke(std::move(*function_)); });
+      function_.reset();
     }
     this->end();
   }
 
   std::atomic<bool> begun_{false};
-  single_call<F> function_;
+  std::optional<F> function_;  // until it has been called
 };
-
-template <class T>
-future<T> future_of(outcome_owner<T> outcome) noexcept {
-  return private_access::future_of<future<T>>(std::move(outcome));
-}
 
 template <class F, class T = std::invoke_result_t<F>>
 future<T> submitted_to(scheduler& runtime, F f) {
-  auto made = outcome_owner<T>(new submitted<F, T>(runtime, std::move(f)));
+  auto* const made = new submitted<F, T>(runtime, std::move(f));
+  auto later = future_of<T>(made);
   undo_if_thrown([&] { begin_call(runtime); }, [&] { made->release(); });  // as the queue
-  static_cast<submitted<F, T>*>(made.get())->submit();
-  return private_access::future_of<future<T>>(std::move(made));
+  made->submit();
+  return later;
 }
 
 // std::stop_token, or a type like it. The header <stop_token>, which a program includes if it has one, takes
@@ -153,9 +123,8 @@ struct stoppable {
 
 // The result of a closure that is called with a value of type T, or with nothing for void.
 template <class F, class T>
-struct result_of_then : std::invoke_result<F, T> {};
-template <class F>
-struct result_of_then<F, void> : std::invoke_result<F> {};
+using result_of_then =
+    typename std::conditional_t<std::is_void_v<T>, std::invoke_result<F>, std::invoke_result<F, T>>::type;
 
 // A closure that is called with the value of another outcome, once that is there.
 template <class F, class T, class U>
@@ -207,26 +176,26 @@ class chained final : public outcome<U>, continuation, job {
     auto* const runtime = this->runtime();
     if (previous_->failed()) {
       this->fail(previous_->take_error());
-      function_.drop();
     } else {
       const traced_span span(event_kind::run, name_of<F>());
       this->store([this]() -> U {
         if constexpr (std::is_void_v<T>) {
-          return function_();
+          return std::invoke(std::move(*function_));
         } else {
-          return function_(previous_->take());
+          return std::invoke(std::move(*function_), previous_->take());
         }
       });
     }
+    function_.reset();
     made_of_.end();
-    previous_ = outcome_owner<T>(nullptr);
+    previous_.reset();
     this->end();
     if (runtime != nullptr) end_call(*runtime);
   }
 
   outcome_owner<T> previous_;
-  only_cause made_of_;  // while it has `previous_`
-  single_call<F> function_;
+  only_cause made_of_;         // while it has `previous_`
+  std::optional<F> function_;  // until it has been called
 };
 
 }  // namespace teff::detail

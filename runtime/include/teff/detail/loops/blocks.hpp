@@ -76,13 +76,23 @@ concept runs_from_copy = std::is_trivially_copyable_v<Body> && std::copy_constru
 template <class Body, class... Arguments>
 using body_at_hand = std::conditional_t<runs_from_copy<Body, Arguments...>, std::remove_const_t<Body>, Body&>;
 
-// The same, to be captured by another closure.
+// The body at hand, to be captured by another closure.
 template <class... Arguments, class Body>
 auto to_have_at_hand(Body& body) {
   if constexpr (runs_from_copy<Body, Arguments...>) {
     return std::remove_const_t<Body>(body);
   } else {
     return std::ref(body);
+  }
+}
+
+// Calls the function with the argument of the iteration `at`, and returns what it returns, as an R.
+template <class R, loop_index Index>
+[[gnu::always_inline]] inline R call_at(auto& function, Index at) {
+  if constexpr (std::integral<Index>) {
+    return static_cast<R>(std::invoke(function, at));
+  } else {
+    return static_cast<R>(std::invoke(function, static_cast<typename iteration_of<Index>::type>(*at)));
   }
 }
 
@@ -97,13 +107,8 @@ struct blocks_of {
     if constexpr (takes_a_part<Body, Index>) {
       call_with_part(body, first, last);
     } else {
-      using iteration = typename iteration_of<Index>::type;
-      body_at_hand<Body, iteration> at_hand = body;
-      if constexpr (std::integral<Index>) {
-        for (; first < last; ++first) std::invoke(at_hand, first);
-      } else {
-        for (; first != last; ++first) std::invoke(at_hand, static_cast<iteration>(*first));
-      }
+      body_at_hand<Body, typename iteration_of<Index>::type> at_hand = body;
+      for (; first != last; ++first) call_at<void>(at_hand, first);
     }
   }
 };

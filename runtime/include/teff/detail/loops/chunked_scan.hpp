@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <atomic>
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <iterator>
@@ -40,7 +39,7 @@ class chunked_scan {
 
   void run(std::optional<T> init) {
     auto& remembered = pace_of<Op>(count_);
-    counted_pace pace(remembered);
+    loop_pace<> pace(remembered);
     advance_front(0, chunks(), init, pace);
     pace.tell(remembered);
     auto write_late = [this](std::uint64_t c) { write(c, std::move(befores_[c])); };
@@ -54,13 +53,9 @@ class chunked_scan {
   [[nodiscard]] std::uint64_t end_of(std::uint64_t c) const noexcept {
     return std::min(count_, (c + 1) * chunk_);
   }
-  [[nodiscard]] auto input(std::uint64_t k) const { return in_ + static_cast<std::iter_difference_t<In>>(k); }
-  [[nodiscard]] auto output(std::uint64_t k) const {
-    return out_ + static_cast<std::iter_difference_t<Out>>(k);
-  }
 
   // `before` is the sum of all before chunk c; in the end, of all before `end`.
-  void advance_front(std::uint64_t c, std::uint64_t end, std::optional<T>& before, counted_pace& pace) {
+  void advance_front(std::uint64_t c, std::uint64_t end, std::optional<T>& before, loop_pace<>& pace) {
     for (; c < end; ++c) {
       if (sums_[c]) {
         stepped_over_.push_back(c);
@@ -80,7 +75,7 @@ class chunked_scan {
   }
 
   [[gnu::noinline]] void share(std::uint64_t c, std::uint64_t middle, std::uint64_t end,
-                               std::optional<T>& before, counted_pace& pace) {
+                               std::optional<T>& before, loop_pace<>& pace) {
     std::atomic<bool> reached{false};  // relaxed: only a hint that more would be in vain
     struct sets {
       std::atomic<bool>& flag;
@@ -99,8 +94,8 @@ class chunked_scan {
   }
 
   T sum(std::uint64_t c) {
-    auto i = input(begin_of(c));
-    const auto last = input(end_of(c));
+    auto i = loop_advance(in_, begin_of(c));
+    const auto last = loop_advance(in_, end_of(c));
     T total(*i);
     while (++i != last) total = std::invoke(op_, std::move(total), *i);
     return total;
@@ -109,9 +104,9 @@ class chunked_scan {
   // Writes the results of the chunk; returns the sum of all before the next one.
   T write(std::uint64_t c, std::optional<T> before) {
     constexpr bool order_shows = std::floating_point<T>;  // then the chunk is added up by itself, too
-    auto i = input(begin_of(c));
-    const auto last = input(end_of(c));
-    auto to = output(begin_of(c));
+    auto i = loop_advance(in_, begin_of(c));
+    const auto last = loop_advance(in_, end_of(c));
+    auto to = loop_advance(out_, begin_of(c));
     T element(*i);  // read before something is written there: the output may be the input
     const std::optional<T> start = order_shows ? before : std::nullopt;
     [[maybe_unused]] std::conditional_t<order_shows, T, std::monostate> total{};

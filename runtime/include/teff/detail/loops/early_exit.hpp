@@ -14,23 +14,10 @@
 
 namespace teff::detail {
 
-// The lowest position that was found, and which part of the loop need not run because of it.
-class found_position {
- public:
-  static constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
-
-  // Relaxed, both: a worker that reads the position late runs a block in vain. The loop's end makes the last
-  // value known.
-  [[nodiscard]] std::uint64_t get() const noexcept { return lowest_.load(std::memory_order_relaxed); }
-  void found(std::uint64_t position) noexcept {
-    auto old = get();
-    while (position < old && !lowest_.compare_exchange_weak(old, position, std::memory_order_relaxed)) {
-    }
-  }
-
- private:
-  std::atomic<std::uint64_t> lowest_{none};
-};
+// The lowest position that was found. Relaxed: a worker that reads it late runs a block in vain. The loop's
+// end makes the last value known.
+using found_position = std::atomic<std::uint64_t>;
+inline constexpr std::uint64_t found_nowhere = std::numeric_limits<std::uint64_t>::max();
 
 // Any position will do: a find in one piece ends all. Else only those above it end.
 enum class wanted : bool { lowest, any };
@@ -45,25 +32,24 @@ struct finding_blocks {
 
   bool operator()(Index first, Index last) const {
     const std::uint64_t position = loop_distance(origin, first);
-    if (found.get() <= position) return false;
+    if (found.load(std::memory_order_relaxed) <= position) return false;
     const std::uint64_t count = loop_distance(first, last);
     body_at_hand<Predicate, typename iteration_of<Index>::type> at_hand = predicate;
     const std::uint64_t k = first_in_block(first, last, count, at_hand);
     if (k == count) return true;
-    found.found(What == wanted::any ? 0 : position + k);
+    const std::uint64_t mine = What == wanted::any ? 0 : position + k;
+    auto lowest = found.load(std::memory_order_relaxed);
+    while (mine < lowest && !found.compare_exchange_weak(lowest, mine, std::memory_order_relaxed)) {
+    }
     return false;
   }
 
  private:
   // `count` if there is none. The standard library's search is unrolled, which a compiler does not do here.
   static std::uint64_t first_in_block(Index first, Index last, std::uint64_t count, auto& at_hand) {
-    if constexpr (std::integral<Index>) {
+    if constexpr (std::integral<Index> || has_wide_difference<Index>) {
       std::uint64_t k = 0;
-      while (k < count && !static_cast<bool>(std::invoke(at_hand, first))) ++k, static_cast<void>(++first);
-      return k;
-    } else if constexpr (has_wide_difference<Index>) {
-      std::uint64_t k = 0;
-      while (k < count && !static_cast<bool>(std::invoke(at_hand, *first))) ++k, static_cast<void>(++first);
+      while (k < count && !call_at<bool>(at_hand, first)) ++k, static_cast<void>(++first);
       return k;
     } else {
       return loop_distance(first, std::find_if(first, last, std::ref(at_hand)));
@@ -71,24 +57,24 @@ struct finding_blocks {
   }
 };
 
-// found_position::none if the predicate holds nowhere.
+// found_nowhere if the predicate holds nowhere.
 template <wanted What, loop_index Index, class Predicate>
 std::uint64_t find_position(Index first, Index last, Predicate& predicate) {
-  found_position found;
+  found_position found{found_nowhere};
   run_loop<std::remove_const_t<Predicate>>(
       first, last, finding_blocks<Index, Predicate, What>{first, predicate, found}, 0);
-  return found.get();
+  return found.load(std::memory_order_relaxed);
 }
 
 template <loop_index Index, class Predicate>
 Index find_first(Index first, Index last, Predicate& predicate) {
   const auto position = find_position<wanted::lowest>(first, last, predicate);
-  return position == found_position::none ? last : loop_advance(first, position);
+  return position == found_nowhere ? last : loop_advance(first, position);
 }
 
 template <loop_index Index, class Predicate>
 bool holds_somewhere(Index first, Index last, Predicate& predicate) {
-  return find_position<wanted::any>(first, last, predicate) != found_position::none;
+  return find_position<wanted::any>(first, last, predicate) != found_nowhere;
 }
 
 template <loop_index Index, class Predicate>

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -55,19 +54,6 @@ std::array<Index, Dimensions> point_of(std::uint64_t number,
 template <std::size_t, class T>
 using repeated = T;
 
-// The body at the points of one row, from its `first` to before `last`, where the grid begins at `origin`.
-template <loop_integer Index, std::size_t Dimensions, class Body>
-void run_row(Body& body, const std::array<Index, Dimensions>& origin,
-             const std::array<Index, Dimensions>& row, Index first, Index last) {
-  [&]<std::size_t... D>(std::index_sequence<D...>) {
-    body_at_hand<Body, repeated<D, Index>..., Index> at_hand = body;
-    [[maybe_unused]] const std::array<Index, sizeof...(D)> outer{static_cast<Index>(origin[D] + row[D])...};
-    first = static_cast<Index>(first + origin.back());
-    last = static_cast<Index>(last + origin.back());
-    for (; first < last; ++first) std::invoke(at_hand, Index{outer[D]}..., Index{first});
-  }(std::make_index_sequence<Dimensions - 1>());
-}
-
 template <loop_integer Index, std::size_t Dimensions, class Body>
 struct grid_blocks {
   const std::array<Index, Dimensions>& origin;
@@ -77,18 +63,32 @@ struct grid_blocks {
   [[nodiscard]] grid_blocks piece() const noexcept { return *this; }
 
   void operator()(std::uint64_t first, std::uint64_t last) const {
-    auto point = point_of(first, extents);
+    run_from(point_of(first, extents), last - first);
+  }
+  // So many points, at least one.
+  void run_from(std::array<Index, Dimensions> point, std::uint64_t count) const {
     for (;;) {
       const Index from = point.back();
-      const auto in_row = std::min(static_cast<std::uint64_t>(extents.back() - from), last - first);
-      run_row(body, origin, point, from, static_cast<Index>(from + static_cast<Index>(in_row)));
-      first += in_row;
-      if (first == last) return;
+      const auto in_row = std::min(static_cast<std::uint64_t>(extents.back() - from), count);
+      run_row(point, static_cast<Index>(from + static_cast<Index>(in_row)));
+      count -= in_row;
+      if (count == 0) return;
       to_next_row(point);
     }
   }
 
  private:
+  // The body at the points of a row, from `point` to before `last`.
+  void run_row(const std::array<Index, Dimensions>& point, Index last) const {
+    [&]<std::size_t... D>(std::index_sequence<D...>) {
+      body_at_hand<Body, repeated<D, Index>..., Index> at_hand = body;
+      [[maybe_unused]] const std::array<Index, sizeof...(D)> outer{
+          static_cast<Index>(origin[D] + point[D])...};
+      Index inner = static_cast<Index>(origin.back() + point.back());
+      for (last = static_cast<Index>(origin.back() + last); inner < last; ++inner)
+        std::invoke(at_hand, Index{outer[D]}..., Index{inner});
+    }(std::make_index_sequence<Dimensions - 1>());
+  }
   void to_next_row(std::array<Index, Dimensions>& point) const noexcept {
     point.back() = 0;
     for (std::size_t d = Dimensions - 1; d-- > 0;) {
@@ -123,27 +123,18 @@ struct tile_blocks {
   [[nodiscard]] tile_blocks piece() const noexcept { return *this; }
 
   void operator()(std::uint64_t first, std::uint64_t last) const {
-    for (; first < last; ++first) run_tile(point_of(first, points.tiles_along()));
-  }
-
- private:
-  void run_tile(const std::array<Index, Dimensions>& tile) const {
-    std::array<Index, Dimensions> begin{};
-    std::array<Index, Dimensions> end{};
-    for (std::size_t d = 0; d < Dimensions; ++d) {
-      begin[d] = static_cast<Index>(tile[d] * points.tile[d]);
-      end[d] = static_cast<Index>(begin[d] + std::min<Index>(points.tile[d], points.extents[d] - begin[d]));
-    }
-    run_rows<0>(begin, end, begin);
-  }
-
-  template <std::size_t D>
-  void run_rows(const std::array<Index, Dimensions>& begin, const std::array<Index, Dimensions>& end,
-                std::array<Index, Dimensions> point) const {
-    if constexpr (D + 1 == Dimensions) {
-      run_row(body, points.origin, point, begin[D], end[D]);
-    } else {
-      for (point[D] = begin[D]; point[D] < end[D]; ++point[D]) run_rows<D + 1>(begin, end, point);
+    for (; first < last; ++first) {
+      const auto tile = point_of(first, points.tiles_along());
+      std::array<Index, Dimensions> corner{};
+      std::array<Index, Dimensions> extents{};
+      std::uint64_t count = 1;
+      for (std::size_t d = 0; d < Dimensions; ++d) {
+        const auto begin = static_cast<Index>(tile[d] * points.tile[d]);
+        corner[d] = static_cast<Index>(points.origin[d] + begin);
+        extents[d] = std::min<Index>(points.tile[d], static_cast<Index>(points.extents[d] - begin));
+        count *= static_cast<std::uint64_t>(extents[d]);
+      }
+      grid_blocks<Index, Dimensions, Body>{corner, extents, body}.run_from({}, count);
     }
   }
 };

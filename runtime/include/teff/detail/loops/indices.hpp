@@ -46,8 +46,9 @@ namespace detail {
 
 // Whether the difference of two such iterators is wider than a count of iterations, as for std::views::iota
 // of long. It is __int128 then, or a class, which std::make_unsigned and older algorithms do not know.
-template <std::random_access_iterator Index>
-inline constexpr bool has_wide_difference = sizeof(std::iter_difference_t<Index>) > sizeof(std::uint64_t);
+template <class Index>
+concept has_wide_difference = std::random_access_iterator<Index> &&
+                              sizeof(std::iter_difference_t<Index>) > sizeof(std::uint64_t);
 
 template <loop_index Index>
 auto loop_distance(Index first, Index last) {
@@ -74,6 +75,12 @@ Index loop_advance(Index first, Steps steps) {
   }
 }
 
+// Element `k` of those that begin at `first`.
+template <std::random_access_iterator It>
+decltype(auto) element_at(It first, std::integral auto k) {
+  return first[static_cast<std::iter_difference_t<It>>(k)];
+}
+
 [[noreturn, gnu::cold, gnu::noinline]] inline void refuse_negative(const char* loop, const char* which,
                                                                    long long index, const char* other) {
   throw_error(misuse(std::string(loop) + ": the " + which + " index is " + std::to_string(index) +
@@ -87,15 +94,19 @@ template <loop_integer First, loop_integer Last>
 auto loop_bounds(First first, Last last, const char* loop, const char* lower = "first",
                  const char* upper = "last") {
   using index = std::common_type_t<First, Last>;
-  if constexpr (std::same_as<First, Last>) {
-    return last < first ? std::pair(first, first) : std::pair(first, last);
-  } else {
-    if (std::cmp_less_equal(+last, +first)) return std::pair(index{}, index{});
-    if (!std::in_range<decltype(+index{})>(+first))
-      refuse_negative(loop, lower, static_cast<long long>(first), upper);
-    return std::pair(static_cast<index>(first), static_cast<index>(last));
-  }
+  if (std::cmp_less_equal(+last, +first)) return std::pair(index{}, index{});
+  if (!std::in_range<decltype(+index{})>(+first))
+    refuse_negative(loop, lower, static_cast<long long>(first), upper);
+  return std::pair(static_cast<index>(first), static_cast<index>(last));
 }
+template <std::random_access_iterator Index, std::convertible_to<Index> Last>
+auto loop_bounds(Index first, Last last, const char* /*loop*/) {
+  return std::pair<Index, Index>(first, last);
+}
+
+// The type of a position between two bounds, which are integers or iterators.
+template <class First, class Last>
+using index_between = decltype(loop_bounds(std::declval<First>(), std::declval<Last>(), "").first);
 
 // The bounds of a range, as iterators of one type.
 template <std::ranges::random_access_range Range>

@@ -122,6 +122,13 @@ class loop_pace {
     adapt(done_now, took);
   }
 
+  // So many more have run, of a piece that is no splitting_loop: looks when those that it was told of are a
+  // block.
+  void ran(std::uint64_t iterations) noexcept {
+    since_look_ += static_cast<std::int64_t>(iterations);
+    if (since_look_ >= block_) look(std::exchange(since_look_, 0));
+  }
+
   // Whether `left` iterations are worth a steal. Iterations of a loop that was never measured are.
   [[nodiscard]] bool pays(std::uint64_t left) const noexcept {
     if (given_) return left > static_cast<std::uint64_t>(block_);
@@ -192,6 +199,7 @@ class loop_pace {
   std::int64_t looked_ = 0;
   std::int64_t block_ = 1;
   std::uint64_t longest_block_ = 0;  // 0: the iterations to come were not measured
+  std::int64_t since_look_ = 0;      // iterations that ran() was told of
   std::int64_t unmeasured_ = 0;      // iterations since the clock was read
   std::int64_t done_ = 0;            // before that
   std::int64_t took_ = 0;

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 
 namespace teff::detail {
@@ -159,7 +158,7 @@ class shared_loop {
   part* const parts_;
   const unsigned workers_;
   Atomic<bool> offered_{false};
-  Atomic<std::uint64_t> left_{0};
+  Atomic<std::uint64_t> left_{1};  // as if an empty loop had begun
 };
 
 }  // namespace teff::detail

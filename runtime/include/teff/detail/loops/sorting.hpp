@@ -28,12 +28,12 @@ inline constexpr std::ptrdiff_t merged_alone = 8192;
 // they are sorted, it takes a small part of the time of a sort. Of few it is not asked.
 template <std::random_access_iterator It, class Less>
 bool is_sorted_already(It first, It last, Less& less) {
-  if (last - first <= sorted_alone) return false;
-  using index = std::iter_difference_t<It>;
-  const auto is_out_of_order = [&](index i) {
-    return static_cast<bool>(std::invoke(less, first[i], first[i - 1]));
+  const auto count = static_cast<std::ptrdiff_t>(last - first);
+  if (count <= sorted_alone) return false;
+  const auto is_out_of_order = [&](std::ptrdiff_t i) {
+    return static_cast<bool>(std::invoke(less, element_at(first, i), element_at(first, i - 1)));
   };
-  return !holds_somewhere(index{1}, last - first, is_out_of_order);
+  return !holds_somewhere(std::ptrdiff_t{1}, count, is_out_of_order);
 }
 
 // Elements for which insertion sort is quicker than to split or merge them.
@@ -57,9 +57,8 @@ void insert_each(It first, It last, Less& less) {
 
 // Quicksort in place, where the elements need no copies.
 template <std::random_access_iterator It, class Less>
-class quicksort {
- public:
-  explicit quicksort(Less& less) noexcept : less_(less) {}
+struct quicksort {
+  Less& less;
 
   void sort(It first, It last) {
     const auto log = std::bit_width(static_cast<std::size_t>(last - first));
@@ -88,12 +87,26 @@ class quicksort {
       sort_alone(first, halves.first, --splits, branches);
       first = halves.second;
     }
-    insert_each(first, last, less_);
+    insert_each(first, last, less);
   }
 
   void sort_by_heap(It first, It last) {
-    std::make_heap(first, last, std::ref(less_));
-    std::sort_heap(first, last, std::ref(less_));
+    const auto count = static_cast<std::ptrdiff_t>(last - first);
+    for (auto at = count / 2; at-- > 0;) sift(first, at, count);
+    for (auto end = count; --end > 0;) {
+      std::ranges::iter_swap(first, first + end);
+      sift(first, 0, end);
+    }
+  }
+  // Of a heap of `count` elements, element `at` may be less than those below it.
+  void sift(It first, std::ptrdiff_t at, std::ptrdiff_t count) {
+    for (auto child = 2 * at + 1; child < count; child = 2 * at + 1) {
+      if (child + 1 < count && std::invoke(less, element_at(first, child), element_at(first, child + 1)))
+        ++child;
+      if (!std::invoke(less, element_at(first, at), element_at(first, child))) return;
+      std::ranges::iter_swap(first + at, first + child);
+      at = child;
+    }
   }
 
   // By a sample of neighbours: whether a branch can be predicted. Of few it is not asked.
@@ -104,20 +117,21 @@ class quicksort {
     const auto step = (last - first) / sample;
     int descents = 0;
     for (int i = 0; i < sample; ++i) {
-      descents += std::invoke(less_, first[i * step + 1], first[i * step]) ? 1 : 0;
+      descents += std::invoke(less, first[i * step + 1], first[i * step]) ? 1 : 0;
     }
     return descents <= most || descents >= sample - most;
   }
 
   // Elements less than the pivot; equal ones, if there may be many; the others.
   std::pair<It, It> split(It first, It last, bool branches) {
-    std::iter_swap(first, pivot(first, last - first));
+    std::ranges::iter_swap(first, pivot(first, last - first));
     const It middle = part(first, last, branches) - 1;
-    std::iter_swap(first, middle);
+    std::ranges::iter_swap(first, middle);
     It right = middle + 1;
     if (middle - first < (last - first) / 8) {
-      right =
-          std::partition(right, last, [&](const auto& each) { return !std::invoke(less_, *middle, each); });
+      right = std::ranges::partition(right, last, [&](const auto& each) {
+                return !static_cast<bool>(std::invoke(less, *middle, each));
+              }).begin();
     }
     return {middle, right};
   }
@@ -127,8 +141,10 @@ class quicksort {
     if constexpr (moves_numbers) {
       if (!branches) return part_without_branches(first, last);
     }
-    return std::partition(first + 1, last,
-                          [&](const auto& each) { return std::invoke(less_, each, *first); });
+    return std::ranges::partition(
+               first + 1, last,
+               [&](const auto& each) { return static_cast<bool>(std::invoke(less, each, *first)); })
+        .begin();
   }
   It part_without_branches(It first, It last)
     requires moves_numbers
@@ -137,7 +153,7 @@ class quicksort {
     It end = first + 1;
     for (It next = end; next != last; ++next) {
       const std::iter_value_t<It> element = *next;
-      const bool is_less = std::invoke(less_, element, pivot);
+      const bool is_less = std::invoke(less, element, pivot);
       *next = *end;
       *end = element;
       end += is_less ? 1 : 0;
@@ -152,26 +168,23 @@ class quicksort {
     return median(median(at(0), at(1), at(2)), median(at(3), at(4), at(5)), median(at(6), at(7), at(8)));
   }
   It median(It a, It b, It c) {
-    if (std::invoke(less_, *b, *a)) std::swap(a, b);
-    if (!std::invoke(less_, *c, *b)) return b;
-    return std::invoke(less_, *c, *a) ? a : c;
+    if (std::invoke(less, *b, *a)) std::swap(a, b);
+    if (!std::invoke(less, *c, *b)) return b;
+    return std::invoke(less, *c, *a) ? a : c;
   }
-
-  Less& less_;
 };
 
 // Merge sort between two arrays of the same length.
 template <class Less>
-class merge_sort {
- public:
-  explicit merge_sort(Less& less) noexcept : less_(less) {}
+struct merge_sort {
+  Less& less;
 
   // Sorts the elements that lie from `here` on. In the end they lie there, or in `there`.
   template <class Here, class There>
   void sort(Here here, There there, std::ptrdiff_t count, bool to_there) {
     if (count <= inserted) {
-      insert_each(here, here + count, less_);
-      if (to_there) std::move(here, here + count, there);
+      insert_each(here, here + count, less);
+      if (to_there) std::ranges::move(here, here + count, there);
       return;
     }
     const auto half = count / 2;
@@ -193,19 +206,19 @@ class merge_sort {
  private:
   template <class From, class To>
   void merge(From a, From a_end, From b, From b_end, To to) {
-    const auto in_a = a_end - a;
-    const auto in_b = b_end - b;
+    const auto in_a = static_cast<std::ptrdiff_t>(a_end - a);
+    const auto in_b = static_cast<std::ptrdiff_t>(b_end - b);
     if (in_a + in_b <= merged_alone) return merge_alone(a, a_end, b, b_end, to);
     // The longer range is cut in its middle, the other one where that middle element belongs. Of equal
     // elements, the elements of `a` come first.
     From a_cut = a + in_a / 2;
     From b_cut = b + in_b / 2;
     if (in_a >= in_b) {
-      b_cut = std::lower_bound(b, b_end, *a_cut, std::ref(less_));
+      b_cut = std::ranges::lower_bound(b, b_end, *a_cut, std::ref(less));
     } else {
-      a_cut = std::upper_bound(a, a_end, *b_cut, std::ref(less_));
+      a_cut = std::ranges::upper_bound(a, a_end, *b_cut, std::ref(less));
     }
-    const To to_cut = to + ((a_cut - a) + (b_cut - b));
+    const To to_cut = to + static_cast<std::ptrdiff_t>((a_cut - a) + (b_cut - b));
     join([=, this] { merge(a, a_cut, b, b_cut, to); },
          [=, this] { merge(a_cut, a_end, b_cut, b_end, to_cut); });
   }
@@ -213,16 +226,14 @@ class merge_sort {
   template <class From, class To>
   void merge_alone(From a, From a_end, From b, From b_end, To to) {
     while (a != a_end && b != b_end) {
-      if (std::invoke(less_, *b, *a)) {
+      if (std::invoke(less, *b, *a)) {
         *to++ = std::move(*b++);
       } else {
         *to++ = std::move(*a++);
       }
     }
-    std::move(b, b_end, std::move(a, a_end, to));
+    std::ranges::move(b, b_end, std::ranges::move(a, a_end, to).out);
   }
-
-  Less& less_;
 };
 
 // Room for elements that several workers write at the same time. No two elements share a byte.
@@ -231,9 +242,11 @@ using shared_buffer = std::conditional_t<std::same_as<T, bool>, std::deque<bool>
 
 template <std::random_access_iterator It, class Less>
 void stable_sort_over(It first, It last, Less& less) {
-  const auto count = last - first;
-  shared_buffer<std::iter_value_t<It>> buffer(std::make_move_iterator(first), std::make_move_iterator(last));
-  merge_sort<Less>(less).sort(buffer.begin(), first, count, true);
+  const auto count = static_cast<std::ptrdiff_t>(last - first);
+  shared_buffer<std::iter_value_t<It>> buffer;
+  if constexpr (requires { buffer.reserve(0); }) buffer.reserve(static_cast<std::size_t>(count));
+  std::ranges::move(first, last, std::back_inserter(buffer));
+  merge_sort<Less>{less}.sort(buffer.begin(), first, count, true);
 }
 
 }  // namespace teff::detail

@@ -4,11 +4,11 @@
 #include <teff/detail/loops/blocks.hpp>
 #include <teff/detail/loops/indices.hpp>
 #include <teff/detail/loops/pace.hpp>
+#include <teff/detail/loops/splitting_loop.hpp>
 #include <teff/join.hpp>
 
 #include <algorithm>
 #include <array>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -30,7 +30,7 @@ inline std::uint64_t usual_block(std::uint64_t count, std::size_t bytes = sizeof
   return std::max<std::uint64_t>({share_of(count, 1024), std::min(enough, share_of(count, 128)), 1});
 }
 
-// The same for a block that can be shared within.
+// The default length of a block that can be shared within.
 inline constexpr std::uint64_t divisible_block = 512;
 inline std::uint64_t usual_divisible_block(std::uint64_t count) noexcept {
   return std::max(divisible_block, share_of(count, 1024));
@@ -43,28 +43,6 @@ template <class T>
 inline constexpr bool commutes<std::plus<T>> = true;
 template <class T>
 inline constexpr bool commutes<std::multiplies<T>> = true;
-
-// The pace of a piece of a loop that is no splitting_loop: it counts the iterations that have run, and tells
-// whether to share.
-class counted_pace {
- public:
-  explicit counted_pace(const remembered_pace& remembered) noexcept : pace_(remembered) {}
-
-  // How many iterations take no longer than the time between two looks.
-  [[nodiscard]] std::uint64_t block() const noexcept { return static_cast<std::uint64_t>(pace_.block()); }
-  void ran(std::uint64_t iterations) noexcept {
-    since_look_ += static_cast<std::int64_t>(iterations);
-    if (since_look_ < pace_.block()) return;
-    pace_.look(since_look_);
-    since_look_ = 0;
-  }
-  [[nodiscard]] bool wants_a_share(std::uint64_t left) const noexcept { return pace_.wants_a_share(left); }
-  void tell(remembered_pace& remembered) const noexcept { pace_.tell(remembered); }
-
- private:
-  loop_pace<> pace_;
-  std::int64_t since_look_ = 0;
-};
 
 // map(i) for each i, combined: within a block in order, and then by a tree over the blocks.
 template <class T, loop_index Index, class Map, class Combine>
@@ -81,7 +59,7 @@ class tree_reduction {
 
   // Of `count` elements, at least one.
   T run(Index first, std::uint64_t count) {
-    counted_pace pace(pace_);
+    loop_pace<> pace(pace_);
     T value = reduce(first, count, pace);
     pace.tell(pace_);
     return value;
@@ -95,10 +73,11 @@ class tree_reduction {
   using lane = std::uint8_t;  // fits every index
   static constexpr lane lanes = 16;
 
-  T reduce(Index first, std::uint64_t count, counted_pace& pace) {
+  T reduce(Index first, std::uint64_t count, loop_pace<>& pace) {
     if (count <= block_) {
       if constexpr (has_lanes) {
-        if (count > pace.block() && count <= divisible_block) return block_by_values(first, count, pace);
+        if (count > static_cast<std::uint64_t>(pace.block()) && count <= divisible_block)
+          return block_by_values(first, count, pace);
       }
       T value = block(first, count);
       pace.ran(count);
@@ -112,43 +91,22 @@ class tree_reduction {
     return std::invoke(combine_, std::move(value), reduce(loop_advance(first, left), count - left, pace));
   }
 
-  [[gnu::noinline]] T share(Index first, std::uint64_t left, std::uint64_t right, counted_pace& pace) {
+  [[gnu::noinline]] T share(Index first, std::uint64_t left, std::uint64_t right, loop_pace<>& pace) {
     auto [value, other] = join(
         [&, this] { return reduce(first, left, pace); },
         as_part_of<Map>([this, middle = loop_advance(first, left), right] { return run(middle, right); }));
     return std::invoke(combine_, std::move(value), std::move(other));
   }
 
-  // A block of iterations that may be long: it has the same value, but looks up meanwhile.
-  T block_by_values(Index first, std::uint64_t count, counted_pace& pace) {
+  // A block of iterations that may be long: the worker shares them, and the block has the same value.
+  [[gnu::noinline]] T block_by_values(Index first, std::uint64_t count, loop_pace<>& pace) {
     std::array<T, divisible_block> values;
-    fill(values.data(), first, count, pace);
+    auto fill = [&values, first, map = to_have_at_hand<typename iteration_of<Index>::type>(map_)](
+                    std::uint64_t i) { values[i] = call_at<T>(map, loop_advance(first, i)); };
+    run_loop<Map>(std::uint64_t{0}, count, blocks_of<std::uint64_t, decltype(fill)>{fill}, 0);
+    pace.ran(count);
     const auto taken = [&](std::uint64_t i) { return values[i]; };
     return fold(taken, std::uint64_t{0}, count);
-  }
-
-  [[gnu::noinline]] void fill(T* values, Index first, std::uint64_t count, counted_pace& pace) {
-    body_at_hand<Map, typename iteration_of<Index>::type> map = map_;
-    for (std::uint64_t done = 0; done < count;) {
-      const auto left = count - done;
-      if (pace.wants_a_share(left)) [[unlikely]]
-        return share_filling(values + done, loop_advance(first, done), left, pace);
-      const auto next = std::min(pace.block(), left);
-      Index i = loop_advance(first, done);
-      for (const auto end = done + next; done != end; ++done, static_cast<void>(++i))
-        values[done] = value(map, i);
-      pace.ran(next);
-    }
-  }
-
-  [[gnu::noinline]] void share_filling(T* values, Index first, std::uint64_t count, counted_pace& pace) {
-    const auto left = count - count / 2;
-    join([&, this] { fill(values, first, left, pace); },
-         as_part_of<Map>([this, values, left, count, middle = loop_advance(first, left)] {
-           counted_pace own(pace_);
-           fill(values + left, middle, count - left, own);
-           own.tell(pace_);
-         }));
   }
 
   T block(Index first, std::uint64_t count) {
@@ -166,33 +124,25 @@ class tree_reduction {
     if constexpr (has_lanes) {
       if (loop_distance(first, last) >= 2 * lanes) return fold_in_lanes(map, combine, first, last);
     }
-    T sum = value(map, first);
+    T sum = call_at<T>(map, first);
     for (++first; first != last; ++first) {
-      sum = std::invoke(combine, std::move(sum), value(map, first));
+      sum = std::invoke(combine, std::move(sum), call_at<T>(map, first));
     }
     return sum;
   }
 
   template <class At>
-  static T value(auto& map, At i) {
-    if constexpr (std::integral<At>) {
-      return std::invoke(map, i);
-    } else {
-      return std::invoke(map, static_cast<typename iteration_of<At>::type>(*i));
-    }
-  }
-
-  template <class At>
   static T fold_in_lanes(auto& map, auto& combine, At first, At last) {
     std::array<T, lanes> sums;
-    for (lane i = 0; i < lanes; ++i) sums[i] = value(map, static_cast<At>(first + i));
+    for (lane i = 0; i < lanes; ++i) sums[i] = call_at<T>(map, static_cast<At>(first + i));
     for (first += lanes; loop_distance(first, last) >= lanes; first += lanes) {
-      for (lane i = 0; i < lanes; ++i) sums[i] = combine(sums[i], value(map, static_cast<At>(first + i)));
+      for (lane i = 0; i < lanes; ++i)
+        sums[i] = combine(sums[i], call_at<T>(map, static_cast<At>(first + i)));
     }
     const auto rest = static_cast<lane>(loop_distance(first, last));
     // The second bound, which always holds, tells the compiler that no lane beyond the last is meant.
     for (lane i = 0; i < rest && i < lanes; ++i)
-      sums[i] = combine(sums[i], value(map, static_cast<At>(first + i)));
+      sums[i] = combine(sums[i], call_at<T>(map, static_cast<At>(first + i)));
     for (lane half = lanes / 2; half > 0; half /= 2) {
       for (lane i = 0; i < half; ++i) sums[i] = combine(sums[i], sums[i + half]);
     }

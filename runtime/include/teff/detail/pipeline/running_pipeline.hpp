@@ -17,7 +17,6 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
-#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -105,7 +104,9 @@ class running_pipeline {
     const int found = state_.take_ready();
     if (found == state_.none) return finds_something_soon();
     share_if_asked();
-    resume(static_cast<std::size_t>(found), pace, std::make_index_sequence<count>{});
+    each_stage([&]<std::size_t Index>() {
+      if (static_cast<std::size_t>(found) == Index) resume<Index>(pace);
+    });
     return true;
   }
 
@@ -119,30 +120,22 @@ class running_pipeline {
     return false;
   }
 
-  template <std::size_t... Index>
-  void resume(std::size_t found, walk_pace& pace, std::index_sequence<Index...>) {
-    static_cast<void>(((found == Index && (resume<Index>(pace), true)) || ...));
-  }
-
-  // The calling walk holds this serial stage: runs it on its next token, and carries the token on.
+  // The calling walk holds this serial stage: runs it on its next token, and carries the token on. The source
+  // makes that token.
   template <std::size_t Index>
   void resume(walk_pace& pace) {
     if constexpr (Index == 0) {
-      make_token(pace);
+      pace.ran_stage();
+      auto made = call<0>();
+      if (!made) return;  // the source never becomes ready again
+      const std::uint64_t number = made_;
+      made_ = number + 1;
+      if (state_.begin_token()) state_.make_ready(0);
+      carry<1>(*std::move(made), number, pace);
     } else if constexpr (is_serial<Index>) {
       auto next = turns<Index>().take();
-      run_serial<Index>(std::move(next.value), next.number, pace);
+      run_stage<Index>(std::move(next.value), next.number, pace);
     }
-  }
-
-  void make_token(walk_pace& pace) {
-    pace.ran_stage();
-    auto made = call<0>();
-    if (!made) return;  // the source never becomes ready again
-    const std::uint64_t number = made_;
-    made_ = number + 1;
-    if (state_.begin_token()) state_.make_ready(0);
-    carry<1>(*std::move(made), number, pace);
   }
 
   // ---- Beside other walks ----
@@ -153,32 +146,25 @@ class running_pipeline {
     share_if_asked();
     if (Worker::asked()) [[unlikely]]
       Worker::look_outside();
-    if constexpr (!is_serial<Index>) {
-      pace.ran_stage();
-      if constexpr (Index == last) {
-        call<Index>(std::move(value));
-        end_token();
-      } else {
-        carry<Index + 1>(call<Index>(std::move(value)), number, pace);
-      }
-    } else {
+    if constexpr (is_serial<Index>) {
       auto& own = turns<Index>();
       const auto turn = stage<Index>::mode == stage_mode::serial ? number : own.next_arrival();
-      if (own.enter(turn)) {
-        run_serial<Index>(std::move(value), number, pace);
-      } else if (!own.park(turn, number, std::move(value))) {
-        resume<Index>(pace);
+      if (!own.enter(turn)) {
+        if (!own.park(turn, number, std::move(value))) resume<Index>(pace);
+        return;
       }
     }
+    run_stage<Index>(std::move(value), number, pace);
   }
 
+  // If the stage is serial, the calling walk holds it.
   template <std::size_t Index>
-  void run_serial(argument<Index>&& value, std::uint64_t number, walk_pace& pace) {
+  void run_stage(argument<Index>&& value, std::uint64_t number, walk_pace& pace) {
     pace.ran_stage();
     if constexpr (Index == last) {
       call<Index>(std::move(value));
       leave<Index>();
-      end_token();
+      if (state_.end_token()) state_.make_ready(0);
     } else {
       argument<Index + 1> made = call<Index>(std::move(value));
       leave<Index>();
@@ -188,11 +174,8 @@ class running_pipeline {
 
   template <std::size_t Index>
   void leave() noexcept {
-    if (turns<Index>().leave()) state_.make_ready(Index);
-  }
-
-  void end_token() noexcept {
-    if (state_.end_token()) state_.make_ready(0);
+    if constexpr (is_serial<Index>)
+      if (turns<Index>().leave()) state_.make_ready(Index);
   }
 
   // Offers a walk if another worker asks and a stage is ready that this worker does not run just now.
@@ -213,7 +196,9 @@ class running_pipeline {
 
   // Carries token after token, until the input has ended or the walk begins to share.
   void run_alone(walk_pace& pace) {
-    end_turns(std::make_index_sequence<count>{});
+    each_stage([&]<std::size_t Index>() {
+      if constexpr (has_turns<Index>) turns<Index>().end();
+    });
     // With one token under way, or one worker, the walk never shares. It looks for requests after each token,
     // which may be long.
     const bool shares = state_.most_tokens() > 1 && !Worker::is_alone();
@@ -228,7 +213,6 @@ class running_pipeline {
   // does not call look_outside(), so the compiler keeps its variables in registers.
   [[gnu::noinline]] bool run_tokens_alone(int most, walk_pace& pace) {
     lone_pace<typename Worker::clock> lone;
-    lone.restart();
     for (int left = most; left != 0; --left) {
       auto made = call<0>();
       if (!made) {
@@ -246,7 +230,7 @@ class running_pipeline {
   bool carry_alone(argument<Index>&& value, Lone& lone, walk_pace& pace) {
     if (Worker::asked() && !Worker::is_alone() && state_.most_tokens() > 1 && lone.worth_sharing())
         [[unlikely]] {
-      begin_sharing<Index>(std::make_index_sequence<count>{});
+      begin_sharing<Index>();
       pace.restart();
       carry<Index>(std::move(value), 0, pace);
       return false;
@@ -260,26 +244,24 @@ class running_pipeline {
   }
 
   // The token in the walk's hands has come to stage `Come`. It gets the number 0.
-  template <std::size_t Come, std::size_t... Index>
-  [[gnu::cold, gnu::noinline]] void begin_sharing(std::index_sequence<Index...>) {
-    const auto begin = [&]<std::size_t J>(std::integral_constant<std::size_t, J>) {
-      if constexpr (has_turns<J>) this->template turns<J>().begin(J < Come ? 1 : 0, state_.most_tokens());
-    };
-    (begin(std::integral_constant<std::size_t, Index>{}), ...);
+  template <std::size_t Come>
+  [[gnu::cold, gnu::noinline]] void begin_sharing() {
+    each_stage([&]<std::size_t Index>() {
+      if constexpr (has_turns<Index>) turns<Index>().begin(Index < Come ? 1 : 0, state_.most_tokens());
+    });
     made_ = 1;
     state_.begin_sharing();
   }
 
-  template <std::size_t... Index>
-  void end_turns(std::index_sequence<Index...>) noexcept {
-    const auto end = [&]<std::size_t J>(std::integral_constant<std::size_t, J>) {
-      if constexpr (has_turns<J>) this->template turns<J>().end();
-    };
-    (end(std::integral_constant<std::size_t, Index>{}), ...);
-  }
-
   // ---- Stages ----
 
+  // Calls visit<Index>() for each stage.
+  template <class Visit>
+  static void each_stage(const Visit& visit) {
+    [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+      (visit.template operator()<Index>(), ...);
+    }(std::make_index_sequence<count>{});
+  }
   template <std::size_t Index>
   static constexpr bool is_serial = stage<Index>::mode != stage_mode::parallel;
   // The source has no turns: its bit of `ready` gives it one holder at a time.

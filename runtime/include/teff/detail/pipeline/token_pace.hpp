@@ -16,12 +16,6 @@ inline constexpr std::int64_t token_nanoseconds_worth_sharing = 1000;
 template <class Clock = processor_clock>
 class lone_pace {
  public:
-  void restart() noexcept {
-    looked_ = Clock::now();
-    tokens_ = tokens_then_ = 0;
-    until_look_ = 1;
-    was_long_ = false;
-  }
   void ended_token() noexcept { ++tokens_; }
 
   // Whether to share, between two stages, when another worker asks. A single long measurement may be due to a
@@ -48,7 +42,7 @@ class lone_pace {
   static constexpr int stages_between_looks = 8;
 
   std::int64_t tokens_ = 0;
-  std::int64_t looked_ = 0;
+  std::int64_t looked_ = Clock::now();
   std::int64_t tokens_then_ = 0;  // when it looked
   int until_look_ = 1;
   bool was_long_ = false;

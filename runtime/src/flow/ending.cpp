@@ -1,5 +1,5 @@
 // The end of a task: its groups end, their waiters may begin, and its parent may end.
-#pragma once
+#include <teff/detail/flow/flow_loop.hpp>
 
 #include "flow/flow_core.hpp"
 #include "flow/flow_watch.hpp"
@@ -11,7 +11,7 @@ namespace teff::detail {
 // Released waiters go on one list, which run() works off. So a chain of ends is no recursion.
 struct flow_core::releasing {
   flow_core& core;
-  const maker& by;
+  const flow_creator& by;
   flow_waiter* to_tell = nullptr;
   runnable* to_reduce = nullptr;  // tasks whose inner tasks have ended, and whose reductions come now
 
@@ -20,11 +20,11 @@ struct flow_core::releasing {
       task->each_member([this](flow_member& each) {
         if (each.weak() == nullptr) end_member(each);
       });
-      if (!task->is_kept) task->body->destroy(*task);
+      if (task->recorded == 0) task->body->destroy(*task);
       flow_task* const parent = task->parent;
       if (core.watch_ != nullptr) [[unlikely]]
         core.watch_->remove(*task);
-      core.release(*task, by.pool);
+      core.drop_reference(*task, by.pool);
       task = parent != nullptr && parent->unended.end_one() && parts_end(*parent) ? parent : nullptr;
     }
   }
@@ -103,7 +103,7 @@ struct flow_core::releasing {
   }
   void end_group(flow_member& leader) noexcept {
     add(leader.waiting.release());
-    core.release(*leader.task, by.pool);
+    core.drop_reference(*leader.task, by.pool);
   }
   void end_member(flow_member& member) noexcept {
     if (member.mode == access_mode::write) return add(member.waiting.release());
@@ -139,5 +139,56 @@ struct flow_core::releasing {
     }
   }
 };
+
+void flow_core::end(flow_worker& here, runnable& node) noexcept {
+  auto& task = static_cast<flow_task&>(node);
+  if (task.body->goes_on != nullptr && task.body->goes_on(task) && !this->cancelled()) [[unlikely]]
+    go_on(here, task);
+  else if (task.body->loop == nullptr || task.body->loop(task)->end_body()) [[likely]]
+    end_now(here, task);
+}
+
+// The events that the task's coroutine awaits have completed: the task is ready again.
+void flow_core::go_on(flow_worker& here, flow_task& task) noexcept {
+  flow_counts::raise(here.counts.made);
+  task.counted = false;
+  const flow_creator by{&here, nullptr, here.pool, here.counts, true};
+  const bool outer = std::exchange(here.runs_what_it_receives, true);
+  catch_all([&] { make_task_ready(by, task); }, [this] { this->fail(std::current_exception()); });
+  here.runs_what_it_receives = outer;
+}
+
+// The body has returned, and all chunks of a worksharing task have ended.
+void flow_core::end_now(flow_worker& here, flow_task& task) noexcept {
+  if (!task.counted) count_ran(here, task);  // its body was not called, or threw
+  const flow_creator by{&here, nullptr, here.pool, here.counts, true};
+  // The end runs functions of the program, of reductions. The worker may wait in them, and its item has not
+  // ended then.
+  running_task ending{.task = &task, .ends = true};
+  auto* const outer_task = std::exchange(here.running, &ending);
+  // Of the tasks that may begin now, one runs next here.
+  const bool outer = std::exchange(here.runs_what_it_receives, true);
+  releasing all{*this, by};
+  if (task.has_more || task.inner != nullptr) [[unlikely]]
+    end_parts(task, all);
+  if ((task.awaited == 0 || task.unended.close(task.awaited)) && all.parts_end(task)) all.complete(task);
+  all.run();
+  here.runs_what_it_receives = outer;
+  here.running = outer_task;
+}
+
+// The parts, beside the body, that the task's reductions and its end wait for.
+void flow_core::end_parts(flow_task& task, releasing& all) noexcept {
+  // Relaxed: before the count is closed.
+  if (task.body->reduction != nullptr) task.parts.store(parts_before::reductions, std::memory_order_relaxed);
+  if (task.inner != nullptr)
+    catch_all([&] { close_domain(task, all.by); }, [this] { this->fail(std::current_exception()); });
+  task.each_member([&](flow_member& each) {
+    if (each.weak() != nullptr) {
+      ++task.awaited;
+      if (each.weak()->end.close(each.weak()->parts)) all.end_weak(each);
+    }
+  });
+}
 
 }  // namespace teff::detail

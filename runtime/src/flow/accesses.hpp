@@ -1,13 +1,31 @@
-// Accesses in words, for errors and reports.
+// Accesses, row by row and in words.
 #pragma once
 
 #include <teff/detail/flow/access.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <span>
 #include <string>
 
 namespace teff::detail {
+
+// Calls visit(begin, end) for each row of memory that the access names.
+template <class Visit>
+void each_row(const access& what, Visit visit) {
+  for (std::size_t row = 0; what.bytes != 0 && row < what.rows; ++row) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(what.first) + row * what.stride;
+    visit(begin, begin + what.bytes);
+  }
+}
+
+inline std::size_t rows_of(std::span<const access> accesses) noexcept {
+  std::size_t rows = 0;
+  for (const auto& each : accesses)
+    if (each.bytes != 0) rows += each.rows;
+  return rows;
+}
 
 inline const char* mode_in_words(access_mode mode) noexcept {
   static constexpr const char* names[] = {"in", "inout", "concurrent", "commutative", "reduction"};

@@ -1,6 +1,8 @@
+// Task graphs and data flow for C.
 #include <teff/teff.h>
 #include <teff/error.hpp>
 #include <teff/flow.hpp>
+#include <teff/task_graph.hpp>
 
 #include "c_api/status.hpp"
 
@@ -15,6 +17,53 @@
 
 using namespace teff::detail::c_api;
 
+// ---- Task graphs ----
+
+struct teff_graph {
+  teff_graph(teff::runtime& runtime, const teff_graph_functions& given) : functions(given), tasks(runtime) {
+    if (given.indegree == nullptr) throw teff::misuse("teff_graph_make: there is no indegree()");
+    if (given.body == nullptr) throw teff::misuse("teff_graph_make: there is no body()");
+    tasks.indegree([this](std::uint64_t key) { return functions.indegree(key, functions.context); });
+    tasks.body([this](std::uint64_t key) { expect_ok(functions.body(this, key, functions.context)); });
+    if (given.dense != 0) tasks.dense(given.dense);
+    if (given.place != nullptr) {
+      const auto place = [this](std::uint64_t key) {
+        const int worker = functions.place(key, functions.context);
+        return worker == teff_anywhere ? teff::anywhere : static_cast<unsigned>(worker);
+      };
+      tasks.place(place, teff::placement::must);
+    }
+    if (given.priority != nullptr)
+      tasks.priority([this](std::uint64_t key) { return functions.priority(key, functions.context); });
+  }
+
+  const teff_graph_functions functions;
+  teff::task_graph<std::uint64_t> tasks;
+};
+
+int teff_graph_make(teff_runtime* runtime, const teff_graph_functions* functions, teff_graph** made) {
+  return status_of([=] {
+    begin_to_make(made, "teff_graph_make");
+    if (runtime == nullptr || functions == nullptr)
+      throw teff::misuse("teff_graph_make: the runtime or the functions are NULL");
+    *made = new teff_graph(runtime_of(*runtime), *functions);
+  });
+}
+
+int teff_graph_fulfill(teff_graph* graph, uint64_t key) {
+  return status_of([=] { existing(graph, "teff_graph_fulfill").tasks.fulfill(key); });
+}
+
+int teff_graph_wait(teff_graph* graph) {
+  return status_of([=] { existing(graph, "teff_graph_wait").tasks.wait(); });
+}
+
+void teff_graph_end(teff_graph* graph) {
+  delete graph;
+}
+
+// ---- Data flow ----
+
 struct teff_flow {
   teff::flow tasks;
 };
@@ -22,28 +71,15 @@ struct teff_flow {
 namespace {
 
 teff::access access_of(const teff_access& given, const std::string& function) {
-  using teff::detail::access_mode;
-  teff::access made{static_cast<const std::byte*>(given.first), given.bytes, given.rows == 0 ? 1 : given.rows,
-                    given.stride};
-  switch (given.kind) {
-    case teff_in:
-      made.mode = access_mode::in;
-      break;
-    case teff_out:
-    case teff_inout:
-      made.mode = access_mode::write;
-      break;
-    case teff_commutative:
-      made.mode = access_mode::commutative;
-      break;
-    case teff_concurrent:
-      made.mode = access_mode::concurrent;
-      break;
-    default:
-      throw teff::misuse(function + ": the kind of an access is " + std::to_string(given.kind) +
-                         ": set it to teff_in, teff_out, teff_inout, teff_commutative or teff_concurrent");
-  }
-  return made;
+  using enum teff::detail::access_mode;
+  static constexpr teff::detail::access_mode modes[] = {in, write, write, commutative, concurrent};
+  static_assert(teff_in == 1 && teff_out == 2 && teff_inout == 3 && teff_commutative == 4 &&
+                teff_concurrent == 5);
+  if (given.kind < teff_in || given.kind > teff_concurrent)
+    throw teff::misuse(function + ": the kind of an access is " + std::to_string(given.kind) +
+                       ": set it to teff_in, teff_out, teff_inout, teff_commutative or teff_concurrent");
+  return {static_cast<const std::byte*>(given.first), given.bytes, given.rows == 0 ? 1 : given.rows,
+          given.stride, modes[given.kind - teff_in]};
 }
 
 std::vector<teff::access> list_of(const teff_access* accesses, std::size_t count, const char* function) {
