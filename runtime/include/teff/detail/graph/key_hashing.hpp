@@ -62,26 +62,30 @@ concept sequence =
     std::ranges::forward_range<const Key> && !std::same_as<std::ranges::range_value_t<const Key>, Key> &&
     !requires { typename Key::hasher; } && !requires { typename Key::traits_type; };
 
-// A few integers, each smaller than a word.
+// Two to four integers, each smaller than a word.
 template <class Key>
-inline constexpr bool few_small_integers = false;
-template <std::integral... Parts>
-inline constexpr bool few_small_integers<std::tuple<Parts...>> =
-    sizeof...(Parts) >= 2 && sizeof...(Parts) <= 4 && ((sizeof(Parts) < sizeof(std::uint64_t)) && ...);
-template <std::integral First, std::integral Second>
-inline constexpr bool few_small_integers<std::pair<First, Second>> =
-    few_small_integers<std::tuple<First, Second>>;
-template <std::integral Integer, std::size_t size>
-inline constexpr bool few_small_integers<std::array<Integer, size>> =
-    size >= 2 && size <= 4 && sizeof(Integer) < sizeof(std::uint64_t);
+consteval bool few_small_integers() {
+  if constexpr (tuple_like<Key>) {
+    constexpr auto size = std::tuple_size_v<Key>;
+    return size >= 2 && size <= 4 && []<std::size_t... i>(std::index_sequence<i...>) {
+      return ((std::integral<std::tuple_element_t<i, Key>> &&
+               sizeof(std::tuple_element_t<i, Key>) < sizeof(std::uint64_t)) &&
+              ...);
+    }(std::make_index_sequence<size>{});
+  }
+  return false;
+}
 
-// One by one: a key was just put together of them, and a load of all at once would wait for the stores.
 template <class Key>
-std::size_t hash_of_integers(const Key& key) noexcept {
+std::size_t hash_of_parts(const Key& key) noexcept {
   return std::apply(
       [](const auto&... parts) {
+        const auto word_of = []<class Part>(const Part& part) -> std::uint64_t {
+          if constexpr (std::is_integral_v<Part>) return static_cast<std::uint64_t>(part);
+          return key_hash<Part>{}(part);
+        };
         std::uint64_t hash = 0;
-        ((hash = mixed(hash ^ static_cast<std::uint64_t>(parts))), ...);
+        ((hash = mixed(hash ^ word_of(parts))), ...);
         return hash;
       },
       key);
@@ -89,7 +93,8 @@ std::size_t hash_of_integers(const Key& key) noexcept {
 
 template <class Key>
 std::size_t hash_of_bytes(const Key& key) noexcept {
-  if constexpr (few_small_integers<Key>) return hash_of_integers(key);
+  // One by one: a key was just put together of them, and a load of all at once would wait for the stores.
+  if constexpr (few_small_integers<Key>()) return hash_of_parts(key);
   std::uint64_t hash = 0;
   for (std::size_t at = 0; at < sizeof(Key); at += sizeof hash) {
     std::uint64_t word = 0;
@@ -104,17 +109,6 @@ template <class>
 inline constexpr bool is_hashable = false;  // where key_hash knows no way
 
 template <class Key>
-std::size_t hash_of_parts(const Key& key) noexcept {
-  return std::apply(
-      [](const auto&... parts) {
-        std::uint64_t hash = 0;
-        ((hash = mixed(hash ^ key_hash<std::remove_cvref_t<decltype(parts)>>{}(parts))), ...);
-        return hash;
-      },
-      key);
-}
-
-template <class Key>
 std::size_t hash_of_elements(const Key& key) noexcept {
   std::uint64_t hash = 0;
   for (const std::ranges::range_value_t<const Key>& element : key)
@@ -127,8 +121,8 @@ template <plain_structure Key>
 std::size_t hash_of_structure(const Key& key) noexcept {
   if constexpr (with_fields<Key>) {
     using fields = decltype(fields_of(key));
-    if constexpr (!compared_by_bytes<fields>) return key_hash<fields>{}(fields_of(key));
-    if constexpr (few_small_integers<fields>) return hash_of_integers(fields_of(key));
+    if constexpr (!compared_by_bytes<fields> || few_small_integers<fields>())
+      return hash_of_parts(fields_of(key));
   }
   return hash_of_bytes(key);
 }

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
+#include <teff/detail/graph/graph_functions.hpp>
 #include <teff/detail/graph/missing_predecessors.hpp>
 #include <teff/detail/loops/pace.hpp>
 #include <teff/detail/scheduler/local_deque.hpp>
-#include <teff/detail/scheduler/tracing.hpp>
 #include <teff/scope.hpp>
 
 #include <algorithm>
@@ -28,7 +28,6 @@ namespace teff::detail {
 template <std::integral Task, class Release, class Body>
 class numbered_tasks {
   using batch = std::vector<Task>;
-  using releaser = typename missing_predecessors<Task>::releaser;
 
  public:
   numbered_tasks(missing_predecessors<Task>& missing, Body& body)
@@ -55,8 +54,9 @@ class numbered_tasks {
     give_if_wanted(ready, pace, base);
     auto block = pace.block();
     while (task != missing_.none()) {
-      const auto after =
-          ring_here() == nullptr ? run_block<false>(task, block, ready) : run_block<true>(task, block, ready);
+      traced_body<Body&> traced{body_};
+      const auto after = ring_here() == nullptr ? run_block(body_, task, block, ready)
+                                                : run_block(traced, task, block, ready);
       ran += block - after.left;
       if (all_.cancelled()) [[unlikely]]
         return;
@@ -76,31 +76,19 @@ class numbered_tasks {
   };
   // Runs the task and what is ready after it, `left` tasks at most. Not inline: then what this loop needs is
   // in registers; on the stack, its counters would be stored and loaded at each task.
-  template <bool Traced>
-  [[gnu::noinline]] block_end run_block(Task task, std::int64_t left, batch& ready) {
+  template <class Called>
+  [[gnu::noinline]] block_end run_block(Called& called, Task task, std::int64_t left, batch& ready) {
     const auto releases = missing_.releases();
-    Body& body = body_;
     do {
-      if constexpr (Traced) {
-        record_spawn(*ring_here());
-        const traced_span span(event_kind::task, name_of<std::remove_const_t<Body>>());
-        task = run_and_next(body, task, releases, ready);
-      } else {
-        task = run_and_next(body, task, releases, ready);
-      }
+      const Release release(releases, ready);
+      std::invoke(called, task, release);
+      task = release.newest();
       --left;
       if (all_.cancelled()) [[unlikely]]
         break;
       if (task == releases.none()) task = taken_from(ready);
     } while (left != 0 && task != releases.none());
     return {task, left};
-  }
-
-  // Returns the newest task that this one has made ready.
-  static Task run_and_next(Body& body, Task task, const releaser& releases, batch& ready) {
-    const Release release(releases, ready);
-    std::invoke(body, task, release);
-    return release.newest();
   }
 
   Task taken_from(batch& ready) const noexcept {
