@@ -4,7 +4,7 @@
 #include <teff/detail/distributed/replay_ranks.hpp>
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/graph_functions.hpp>
-#include <teff/detail/graph/key_text.hpp>
+#include <teff/detail/graph/keys.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
 #include <teff/message.hpp>

@@ -1,6 +1,6 @@
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/graph_core.hpp>
-#include <teff/detail/graph/key_text.hpp>
+#include <teff/detail/graph/keys.hpp>
 #include <teff/detail/scheduler/release_observer.hpp>
 #include <teff/error.hpp>
 

@@ -17,7 +17,7 @@
 #include <random>
 #include <string_view>
 #include <system_error>
-#include <utility>
+#include <tuple>
 
 namespace teff::detail {
 
@@ -123,13 +123,17 @@ void belong_to_job(const process_job& job) noexcept {
 
 std::vector<trace_event> trace_ring::in_order() const {
   const auto kept = static_cast<std::size_t>(std::min<std::uint64_t>(added_, capacity_));
+  const auto event = [&](std::size_t age) -> const trace_event& {
+    return events_[(next_ + capacity_ - age) % capacity_];
+  };
   // If two events begin and end in one tick, the outer one was added later.
+  std::vector<std::tuple<std::uint64_t, std::uint64_t, std::size_t>> order;
+  order.reserve(kept);
+  for (std::size_t age = 1; age <= kept; ++age) order.emplace_back(event(age).began, ~event(age).ended, age);
+  std::ranges::sort(order);
   std::vector<trace_event> events;
   events.reserve(kept);
-  for (std::size_t age = 1; age <= kept; ++age)
-    events.push_back(events_[(next_ + capacity_ - age) % capacity_]);
-  std::ranges::stable_sort(events, {},
-                           [](const trace_event& each) { return std::pair(each.began, ~each.ended); });
+  for (const auto& each : order) events.push_back(event(std::get<2>(each)));
   return events;
 }
 

@@ -3,7 +3,7 @@
 
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/graph_core.hpp>
-#include <teff/detail/graph/key_text.hpp>
+#include <teff/detail/graph/keys.hpp>
 #include <teff/detail/graph/message_ring.hpp>
 #include <teff/detail/scheduler/release_observer.hpp>
 #include <teff/detail/scheduler/source.hpp>
@@ -70,7 +70,9 @@ class keyed_graph final : public graph_core {
   [[gnu::always_inline]] inline void fulfill_from(graph_worker& here, const Key& key) {
     if (cancelled()) [[unlikely]]
       return;
-    const unsigned place = functions.place ? functions.place(std::addressof(key)) : any_worker;
+    unsigned place = any_worker;
+    if (functions.place) [[likely]]
+      place = functions.place(std::addressof(key));
     if (place == here.inside) [[likely]] {
       count_in_table<true>(here, key);
     } else if (place == any_worker) {

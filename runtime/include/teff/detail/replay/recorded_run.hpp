@@ -3,8 +3,8 @@
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
-#include <teff/detail/graph/key_text.hpp>
 #include <teff/detail/graph/keyed_graph.hpp>
+#include <teff/detail/graph/keys.hpp>
 #include <teff/detail/replay/replay_core.hpp>
 #include <teff/detail/scheduler/release_observer.hpp>
 #include <teff/detail/scheduler/source.hpp>
