@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <latch>
+#include <new>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -426,6 +428,25 @@ TEST(distributed_replay, that_one_rank_has_destroyed_fails_on_the_others) {
       }
     });
   }
+}
+
+// Rank 0 keeps its replay until the other ranks have ended: it must not be the destructor that ends them.
+TEST(distributed_replay, a_rank_without_memory_for_its_outputs_fails_the_plan_of_all_ranks) {
+  simulated job(3, fresh_seed());
+  std::latch ended(job.ranks());
+  on_ranks(job, 2, [&](transport& through, runtime& rt) {
+    communicator comm(rt, through);
+    distributed_replay<int> g(comm);
+    g.rank([](int rank) { return rank; });
+    g.add(comm.rank(), comm.rank() == 0 ? std::size_t{1} << 60 : 8, {{(comm.rank() + 1) % comm.ranks(), 1}});
+    if (comm.rank() == 0) {
+      EXPECT_THROW(g.plan(), std::bad_alloc);
+    } else {
+      EXPECT_THROW(g.plan(), rank_failed);
+    }
+    EXPECT_THROW(g.replay(1, [](int, const replayed_task&) {}), misuse);
+    ended.arrive_and_wait();
+  });
 }
 
 TEST(distributed_replay, tasks_without_a_worker_are_spread_over_the_workers) {

@@ -273,6 +273,52 @@ TEST(task_graph, exceptions_at_random_reach_the_waiter) {
   });
 }
 
+// Its == throws at one comparison.
+struct fragile_key {
+  explicit fragile_key(int of) : value(of) { ++live; }
+  fragile_key(const fragile_key& other) : value(other.value) { ++live; }
+  fragile_key& operator=(const fragile_key&) = default;
+  ~fragile_key() { --live; }
+  friend bool operator==(const fragile_key& a, const fragile_key& b) {
+    if (--until_throw == 0) throw std::runtime_error("not comparable");
+    return a.value == b.value;
+  }
+  int value;
+  static inline std::atomic<int> live = 0;
+  static inline std::atomic<int> until_throw = 0;
+};
+struct one_hash {
+  std::size_t operator()(const fragile_key&) const noexcept { return 1; }
+};
+
+// Keys 0 and 2 lie in the chain in which the worker looks for key 3: once before it makes a node, and once
+// after.
+TEST(task_graph, keeps_no_key_when_a_comparison_throws) {
+  for (const int comparison : {1, 3}) {
+    runtime rt{{.workers = 2}};
+    {
+      task_graph<fragile_key, one_hash> g{rt};
+      bool threw = false;
+      g.indegree([](const fragile_key& k) { return k.value == 2 ? 2 : 1; }).body([&](const fragile_key& k) {
+        if (k.value != 0) return;
+        g.fulfill(fragile_key(2));
+        fragile_key::until_throw = comparison;
+        try {
+          g.fulfill(fragile_key(3));
+        } catch (const std::runtime_error&) {
+          threw = true;
+        }
+        fragile_key::until_throw = 0;
+        g.fulfill(fragile_key(2));
+      });
+      g.fulfill(fragile_key(0));
+      g.wait();
+      EXPECT_TRUE(threw);
+    }
+    EXPECT_EQ(fragile_key::live, 0);
+  }
+}
+
 // Runs a tree of tasks, in which one allocation fails. The failure reaches the thread that fulfils or the
 // thread that waits. Then the graph can be used again. Each of the first 40 allocations fails once.
 template <class Key, class Set>

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <teff/detail/graph/dense_counters.hpp>
 #include <teff/detail/graph/message_ring.hpp>
-#include <teff/detail/graph/missing_predecessors.hpp>
+#include <teff/detail/graph/numbered_tasks.hpp>
 #include <teff/detail/ready/ready_deque.hpp>
 
 #include "interleavings.hpp"

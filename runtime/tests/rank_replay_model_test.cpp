@@ -1,7 +1,7 @@
 // Ranks of a replay and the words that they share, on their interleavings: stamps of kept outputs, and the
 // bells of sleeping ranks.
 #include <gtest/gtest.h>
-#include <teff/detail/distributed/replay_stamp.hpp>
+#include <teff/detail/distributed/replay_ranks.hpp>
 
 #include <array>
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "distributed/part_sleep.hpp"
+#include "distributed/replay_memory.hpp"
 #include "interleavings.hpp"
 
 namespace teff::test {

@@ -160,7 +160,7 @@ struct lists {
     }
   }
   // Of each list, iteration i is one task.
-  [[nodiscard]] bool can_run(std::uint32_t list, detail::replay_place next) const {
+  [[nodiscard]] bool can_run(std::uint32_t list, detail::replay_position next) const {
     return !waits(list) || flags[1 - list].reached(next.iteration + 1);
   }
   [[nodiscard]] bool waits(std::uint32_t list) const { return list == 0 || !one_way; }
@@ -172,7 +172,7 @@ struct lists {
     flags[list].raise();
     if (waits(1 - list)) gate.wake(1 - list);
   }
-  void leave(std::uint32_t me, std::uint32_t list, detail::replay_place next, bool gives_way) {
+  void leave(std::uint32_t me, std::uint32_t list, detail::replay_position next, bool gives_way) {
     of[list].leave(next, gives_way ? detail::replay_list<>::any_worker : of[list].is_wanted() ? list : me);
     if (with == fault::leaves_without_a_wake) return;
     if (list != me) gate.wake(list);

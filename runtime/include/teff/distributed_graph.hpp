@@ -105,7 +105,7 @@ class distributed_graph {
     tasks_->functions.priority.template set<Key>(std::forward<F>(f));
     return *this;
   }
-  // As for task_graph. Each rank has an array for all `count` numbers.
+  // Says that keys are numbered, as in a task_graph. Each rank has an array for all `count` numbers.
   distributed_graph& dense(std::size_t count)
     requires std::integral<Key>
   {
@@ -157,7 +157,7 @@ class distributed_graph {
     detail::send_message(part_.messages(), to, number_, detail::outgoing<Key, Data...>(key, data...));
   }
 
-  // As task_graph::hold_end(), for a task of this rank.
+  // Holds the end of a task of this rank, as task_graph::hold_end() does.
   [[nodiscard]] held_task hold_end() {
     return held_task(tasks_->hold_end_of_body("teff::distributed_graph::hold_end"));
   }
@@ -176,10 +176,10 @@ class distributed_graph {
   template <class T, class... Arguments>
   class large_data {
    public:
-    // As the graph's fulfill(); the arguments are copied before it returns, the data are not. They stay
-    // where they are, unchanged, until may_reuse() is called, on a worker of this rank, or wait() has ended,
-    // be it by an exception, or the graph is destroyed. may_reuse() may fulfil keys; if wait() throws, it has
-    // maybe not been called.
+    // Fulfils a key, as the graph's fulfill() does. It copies the arguments before it returns, but not the
+    // data. They stay where they are, unchanged, until may_reuse() is called, on a worker of this rank, or
+    // wait() has ended, be it by an exception, or the graph is destroyed. may_reuse() may fulfil keys; if
+    // wait() throws, it has maybe not been called.
     //
     // A key of this rank: all of that has happened when this returns, and nothing is copied if the data are
     // where they are to land.
@@ -243,7 +243,7 @@ class distributed_graph {
     return added_large<typename of::element>(std::forward<Land>(land), std::forward<Arrived>(arrived),
                                              typename of::arguments{});
   }
-  // The same where nothing is to be done when they are there.
+  // Registers large data where nothing is to be done when they are there.
   template <class Land>
   [[nodiscard]] auto on_large(Land&& land) {
     return on_large(std::forward<Land>(land), [](const Key&, const auto&...) {});

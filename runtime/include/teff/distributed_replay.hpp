@@ -4,7 +4,7 @@
 #include <teff/detail/distributed/replay_ranks.hpp>
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/graph_functions.hpp>
-#include <teff/detail/graph/key_text.hpp>
+#include <teff/detail/graph/keys.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
 #include <teff/message.hpp>
@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -96,11 +97,8 @@ class distributed_replay {
       : own_(like.workers().workers()),
         keys_(own_.size()),
         ranks_(like),
-        answer_(ranks_.messages().on(
-            [this](int from, const std::vector<found_task>& found) { note_places(from, found); })),
-        ask_(ranks_.messages().on([this](int from, const std::vector<Key>& keys) {
-          answer_.send(from, ranks_.messages().rank(), places_of(keys, from));
-        })) {
+        ask_(ranks_.messages().on(
+            [this](int from, const std::vector<read_key>& reads) { note_readers(from, reads); })) {
     ranks_.name_tasks([this](const detail::rank_task& task) { return name_of(task); });
   }
   distributed_replay(const distributed_replay&) = delete;
@@ -127,7 +125,8 @@ class distributed_replay {
                                  ", and the workers are 0 to " + std::to_string(own_.size() - 1) +
                                  ": give one of these, or teff::anywhere"));
     auto& list = own_[worker];
-    if (!places_.try_emplace(key, place{worker, static_cast<std::uint32_t>(list.size())}).second)
+    if (!positions_.try_emplace(key, detail::list_position{worker, static_cast<std::uint32_t>(list.size())})
+             .second)
       detail::throw_error(
           misuse("teff::distributed_replay::add: the task " + detail::key_text(key) + " was added before"));
     list.push_back({output_bytes, std::move(inputs)});
@@ -143,18 +142,18 @@ class distributed_replay {
     if (state_ == state::broken)
       detail::throw_error(misuse("teff::distributed_replay: used again after plan() has failed"));
     state_ = state::broken;  // until all is agreed on
-    ask_for_places();
-    detail::rank_lists lists;
-    for (const auto& list : own_) {
-      auto& planned = lists.emplace_back();
-      for (const own_task& each : list) {
-        auto& reads = planned.emplace_back(detail::rank_planned_task{each.bytes, {}}).reads;
-        for (const auto& [key, before] : each.inputs) reads.push_back({read_from_.at(key), before});
+    detail::rank_lists lists(own_.size());
+    ranks_.messages().run([&] { ask(lists); });
+    ranks_.plan(lists);
+    for (std::size_t worker = 0; worker < lists.size(); ++worker) {
+      for (std::size_t index = 0; index < lists[worker].size(); ++index) {
+        auto input = own_[worker][index].inputs.begin();
+        for (const auto& [from, before] : lists[worker][index].reads)
+          read_from_.try_emplace(from, (input++)->from);
       }
     }
-    ranks_.plan(std::move(lists));
     own_.clear();
-    places_.clear();
+    positions_.clear();
     state_ = state::planned;
   }
 
@@ -183,37 +182,36 @@ class distributed_replay {
 
  private:
   enum class state : std::uint8_t { open, planned, broken };
-  using place = std::array<std::uint32_t, 2>;  // worker, index in its list
-  using found_task = std::pair<Key, place>;
+  // A task reads the output of the task with that key: its worker, its index, and how many iterations later.
+  using read_key = std::pair<Key, std::array<std::uint32_t, 3>>;
   using input_views = std::span<const std::span<const std::byte>>;
   struct own_task {
     std::size_t bytes;
     std::vector<replay_input<Key>> inputs;
   };
-  template <class T>
-  using by_key = std::unordered_map<Key, T, key_hash<Key>>;
-
   [[nodiscard]] unsigned worker_with_fewest_tasks() const {
     const auto fewest = std::ranges::min_element(own_, {}, [](const auto& list) { return list.size(); });
     return static_cast<unsigned>(fewest - own_.begin());
   }
-  // Of tasks of this rank, which rank `from` reads. Throws misuse.
-  std::vector<found_task> places_of(const std::vector<Key>& keys, int from) const {
-    std::vector<found_task> found;
-    for (const Key& key : keys) {
-      const auto where = places_.find(key);
-      if (where == places_.end())
+  // Tasks of rank `from` read outputs of these tasks of this rank. Throws misuse.
+  void note_readers(int from, const std::vector<read_key>& reads) {
+    std::vector<detail::rank_reader> readers;
+    const int self = ranks_.messages().rank();
+    for (const auto& [key, reader] : reads) {
+      const auto found = positions_.find(key);
+      if (found == positions_.end())
         detail::throw_error(misuse("teff::distributed_replay: rank " + std::to_string(from) +
                                    " reads the output of the task " + detail::key_text(key) +
-                                   ", which was not added on rank " +
-                                   std::to_string(ranks_.messages().rank())));
-      found.push_back(*where);
+                                   ", which was not added on rank " + std::to_string(self)));
+      const auto& [worker, index] = found->second;
+      const auto& [by_worker, by_index, before] = reader;
+      if (from == self && worker == by_worker && before == 0 && index >= by_index)
+        detail::throw_error(misuse("teff::distributed_replay: " +
+                                   ranks_.named({{self, by_worker}, by_index}) + " reads the output of " +
+                                   ranks_.named({{self, worker}, index}) + ", which its worker makes later"));
+      readers.push_back({worker, index, by_worker, by_index, before});
     }
-    return found;
-  }
-  // Several workers may call it at once, for answers of different ranks.
-  void note_places(int rank, const std::vector<found_task>& found) {
-    for (const auto& [key, where] : found) read_from_.at(key) = {{rank, where[0]}, where[1]};
+    ranks_.note_readers(from, std::move(readers));
   }
   [[nodiscard]] int checked_rank(const Key& key) {
     const int where = rank_ ? rank_(std::addressof(key)) : 0;
@@ -223,94 +221,80 @@ class distributed_replay {
                                  std::to_string(ranks_.messages().ranks() - 1)));
     return where;
   }
-  // Which tasks the keys are that this rank's tasks read.
-  void ask_for_places() {
-    const int self = ranks_.messages().rank();
-    std::vector<std::vector<Key>> asked(static_cast<std::size_t>(ranks_.messages().ranks()));
-    ranks_.messages().run([&] {
-      for (const auto& list : own_) {
-        for (const own_task& each : list) {
-          for (const auto& [key, before] : each.inputs) {
-            if (read_from_.try_emplace(key).second)
-              asked[static_cast<std::size_t>(checked_rank(key))].push_back(key);
-          }
+  // Tells each rank which of its tasks this rank's tasks read.
+  void ask(detail::rank_lists& lists) {
+    std::vector<std::vector<read_key>> reads(static_cast<std::size_t>(ranks_.messages().ranks()));
+    for (std::uint32_t worker = 0; worker < own_.size(); ++worker) {
+      for (const own_task& each : own_[worker]) {
+        const auto index = static_cast<std::uint32_t>(lists[worker].size());
+        auto& planned = lists[worker].emplace_back(detail::rank_planned_task{each.bytes, {}});
+        for (const auto& [key, before] : each.inputs) {
+          const int rank = checked_rank(key);
+          planned.reads.push_back({{{rank, 0}, 0}, before});
+          reads[static_cast<std::size_t>(rank)].push_back({key, {worker, index, before}});
         }
       }
-      for (int to = 0; const auto& keys : asked) {
-        if (!keys.empty()) ask_.send(to, self, keys);
-        ++to;
-      }
-    });
+    }
+    for (int to = 0; const auto& some : reads) {
+      if (!some.empty()) ask_.send(to, ranks_.messages().rank(), some);
+      ++to;
+    }
   }
 
   // In words; empty: not known here, of a task of another rank that reads what this one makes.
   [[nodiscard]] std::string name_of(const detail::rank_task& task) const {
     if (task.on.rank == ranks_.messages().rank()) return detail::key_text(keys_[task.on.worker][task.index]);
-    for (const auto& [key, from] : read_from_) {
-      if (from == task) return detail::key_text(key);
-    }
-    return {};
+    const auto found = read_from_.find(task);
+    return found == read_from_.end() ? std::string() : detail::key_text(found->second);
   }
 
-  // On the worker of the part.
+  // On the worker of the part. Ends early if the replay fails.
   template <class Body>
   void run_part(std::size_t index, std::uint64_t times, Body& body) {
     const detail::rank_part& part = ranks_.parts()[index];
-    const auto first = ranks_.iterations();
-    std::vector<std::span<const std::byte>> some;
-    for (std::uint64_t i = first; i < first + times; ++i) {
-      const auto* all = part.inputs.data() + (i & ranks_.phase_mask()) * part.inputs_of_phase;
-      if (i < ranks_.first_whole()) [[unlikely]] {
-        some.assign(all, all + part.inputs_of_phase);
-        for (std::size_t k = 0; k < some.size(); ++k)
-          if (part.befores[k] > i) some[k] = {};
-        all = some.data();
-      }
-      if (!run_iteration(index, i, all, body)) return;
-    }
-  }
-  // False: the replay has failed.
-  template <class Body>
-  bool run_iteration(std::size_t index, std::uint64_t i, const std::span<const std::byte>* input,
-                     Body& body) {
-    const detail::rank_part& part = ranks_.parts()[index];
     const auto& keys = keys_[part.worker];
-    const auto* const first_input = input;
-    const auto* wait = part.waits.data();
-    for (std::size_t n = 0; n < part.steps.size(); ++n) {
-      const detail::rank_step& step = part.steps[n];
-      for (const auto* const end = part.waits.data() + step.waits_end; wait != end; ++wait) {
-        if (!wait->reached(i) && !ranks_.wait_for(*wait, i, index)) return false;
+    std::size_t n = 0;
+    const auto run_all = [&] {
+      const auto first = ranks_.iterations();
+      std::vector<std::span<const std::byte>> some;  // inputs of an early iteration
+      for (std::uint64_t i = first; i < first + times; ++i) {
+        const auto* first_input = part.inputs.data() + (i & part.phase_mask) * part.befores.size();
+        if (i < part.most_before) [[unlikely]] {
+          some.assign(first_input, first_input + part.befores.size());
+          for (std::size_t k = 0; k < some.size(); ++k)
+            if (part.befores[k] > i) some[k] = {};
+          first_input = some.data();
+        }
+        const auto* input = first_input;
+        const auto* wait = part.waits.data();
+        for (n = 0; n < part.steps.size(); ++n) {
+          const detail::rank_step& step = part.steps[n];
+          for (const auto* const end = part.waits.data() + step.waits_end; wait != end; ++wait) {
+            if (!wait->reached(i) && !ranks_.wait_for(*wait, i, index)) return;
+          }
+          if (ranks_.failed()) [[unlikely]]
+            return;
+          const auto* const end = first_input + step.inputs_end;
+          // const, as the constraint of replay() has it: so a generic body is one of the same types in both.
+          const replayed_task task{i, {step.output.at(i), step.bytes}, input_views(input, end)};
+          std::invoke(body, keys[n], task);
+          input = end;
+          if (step.tells != nullptr) ranks_.ended(step, i);
+        }
       }
-      if (ranks_.failed()) [[unlikely]]
-        return false;
-      const auto* const end = first_input + step.inputs_end;
-      const Key& key = keys[n];
-      bool threw = false;
-      // const, as the constraint of replay() has it: so a generic body is one of the same types in both.
-      const replayed_task task{i, {step.output.at(i), step.bytes}, input_views(input, end)};
-      detail::catch_all([&] { std::invoke(body, key, task); },
-                        [&] {
-                          threw = true;
-                          ranks_.fail(std::current_exception(), "task " + detail::key_text(key) + ": ");
-                        });
-      if (threw) [[unlikely]]
-        return false;
-      input = end;
-      if (step.is_awaited) ranks_.ended(step, i);
-    }
-    return true;
+    };
+    detail::catch_all(
+        run_all, [&] { ranks_.fail(std::current_exception(), "task " + detail::key_text(keys[n]) + ": "); });
   }
 
   state state_ = state::open;
-  std::vector<std::vector<own_task>> own_;  // by worker, in their order
-  by_key<place> places_;                    // of these
+  std::vector<std::vector<own_task>> own_;                                   // by worker, in their order
+  std::unordered_map<Key, detail::list_position, key_hash<Key>> positions_;  // of these
   detail::function_of<int> rank_;
-  by_key<detail::rank_task> read_from_;
-  std::vector<std::vector<Key>> keys_;  // as own_, and also when all is planned
-  detail::replay_ranks ranks_;          // nothing runs any more when the rest goes
-  message<int, std::vector<found_task>> answer_;
-  message<int, std::vector<Key>> ask_;
+  std::map<detail::rank_task, Key> read_from_;  // when all is planned
+  std::vector<std::vector<Key>> keys_;          // as own_, and also when all is planned
+  detail::replay_ranks ranks_;                  // nothing runs any more when the rest goes
+  message<int, std::vector<read_key>> ask_;
 };
 
 }  // namespace teff

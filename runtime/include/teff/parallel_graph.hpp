@@ -1,7 +1,6 @@
 // parallel_graph: runs tasks that are numbered, each after its predecessors.
 #pragma once
 
-#include <teff/detail/graph/missing_predecessors.hpp>
 #include <teff/detail/graph/numbered_tasks.hpp>
 #include <teff/detail/loops/indices.hpp>
 #include <teff/detail/scheduler/on_workers.hpp>

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
-#include <teff/detail/replay/compared_body.hpp>
 #include <teff/detail/replay/graph_recorder.hpp>
 #include <teff/detail/replay/recorded_run.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
@@ -118,9 +117,9 @@ class recording {
     parts_->run(times, step, step);  // not traced here: the graph's body is
   }
 
-  // The same, but a task calls `body(key, i)` in the place of the graph's body; i counts the iterations of
-  // this replay from 0. The compiler may inline it. It must not fulfil keys of the graph: then it throws
-  // not_replayable. A trace shows the name that named() has given to it.
+  // Runs the iteration `times` times, but a task calls `body(key, i)` and not the graph's body; i counts the
+  // iterations of this replay from 0. The compiler may inline it. It must not fulfil keys of the graph: then
+  // it throws not_replayable. A trace shows the name that named() has given to it.
   template <class Body>
     requires std::is_invocable_v<Body&, const Key&, const std::uint64_t&>
   void replay(std::uint64_t times, Body&& body) {

@@ -3,8 +3,8 @@
 
 #include <teff/attach.hpp>
 #include <teff/detail/graph/graph_functions.hpp>
-#include <teff/detail/graph/key_hashing.hpp>
 #include <teff/detail/graph/keyed_graph.hpp>
+#include <teff/detail/graph/keys.hpp>
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/error.hpp>
 #include <teff/runtime.hpp>

@@ -1,5 +1,5 @@
-// The layout of a rank's memory, which other ranks share, or of which packets keep a copy up to date; and how
-// a worker of a replay sleeps until another rank wakes it (replay.md).
+// The layout of a rank's memory (replay.md). Other ranks share the memory, or packets keep their copies of it
+// up to date. A worker of a replay sleeps until another worker, maybe of another process, rings its bell.
 #pragma once
 
 #include <teff/detail/distributed/replay_ranks.hpp>
@@ -7,9 +7,10 @@
 #include "platform/bell.hpp"
 #include "platform/futex.hpp"
 
-#include <array>
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -31,6 +32,19 @@ struct shared_futex {
   static void wake_all(const atomic<std::uint32_t>& word) noexcept { futex_wake_processes(word); }
 };
 
+[[nodiscard]] constexpr std::size_t rounded_up(std::size_t bytes, std::size_t to) noexcept {
+  return (bytes + to - 1) / to * to;
+}
+
+// The outputs of a task with so many bytes, of which so many are kept, from here on.
+[[nodiscard]] inline kept_slots slots_at(std::byte* first, std::size_t bytes, std::uint32_t kept) noexcept {
+  const auto stamp_at = rounded_up(bytes, alignof(replay_stamp<>));
+  return {first, rounded_up(stamp_at + sizeof(replay_stamp<>), 128), stamp_at, kept - 1};
+}
+[[nodiscard]] inline std::size_t bytes_of(const kept_slots& slots) noexcept {
+  return slots.stride * (slots.mask + 1);
+}
+
 // At the beginning of a rank's memory; its workers' bells follow, then the outputs of its tasks.
 struct alignas(128) replay_ranks::shared_head {
   std::atomic<std::uint32_t> failed{0};  // 1: a part has failed, on this rank or another one
@@ -47,16 +61,39 @@ struct replay_ranks::table_entry {
   std::uint64_t offset;
 };
 
-// Another rank from which or to which outputs go.
-struct replay_ranks::peer {
+// A worker of another rank waits for a task of this one.
+struct replay_ranks::awaited {
+  std::uint32_t of_worker;
+  std::uint32_t of_index;
+  std::uint32_t worker;
+  friend auto operator<=>(const awaited&, const awaited&) = default;
+};
+
+// The facts about a rank, maybe about this one. While the ranks plan, the handlers of that rank's messages
+// write them; of each kind there is one.
+struct replay_ranks::known_rank {
   int rank = 0;
-  std::size_t workers = 0;
-  bool is_near = false;
+  bool is_peer = false;               // another rank: it reads outputs of this rank, or the reverse
+  bool is_near = false;               // each of the two has the memory of the other one
+  bool has_fence = false;             // as of own_fence()
+  std::vector<rank_reader> readers;   // its tasks that read outputs of this rank
+  std::vector<list_position> read;    // its tasks whose outputs this rank reads, by the order of the reads
+  memory_name name;                   // of no size: it shares no memory
+  std::vector<std::uint32_t> first;   // of the tasks of each worker: how many tasks come before; then of all
+  std::vector<table_entry> table;     // of all its tasks
   std::shared_ptr<std::byte> memory;  // of the rank, or a copy of it that packets write
-  std::vector<kept_slots> slots;      // in it, by number of the entry
-  // Of a rank that is not near: as in the head of its memory, from its packets. Under the lock receiving_.
-  std::uint64_t replay = 0;
-  std::uint64_t times = 0;
+  std::vector<kept_slots> slots;      // of the table, in the memory
+  std::vector<awaited> waited_for;    // of this rank's tasks
+
+  [[nodiscard]] std::size_t number(std::uint32_t worker, std::uint32_t index) const noexcept {
+    return first[worker] + index;
+  }
+  [[nodiscard]] std::size_t workers() const noexcept { return first.size() - 1; }
+  void place_slots() {
+    for (const auto& [kept, bytes, offset] : table)
+      slots.push_back(slots_at(memory.get() + offset, bytes, kept));
+  }
+  [[nodiscard]] shared_head& head() const noexcept { return *reinterpret_cast<shared_head*>(memory.get()); }
 };
 
 // The wait of a part that has waited so long that it sleeps.
@@ -66,14 +103,13 @@ struct replay_ranks::long_wait {
   std::atomic<std::uint64_t> iteration{0};
 };
 
-// The workers that are told when a task has ended.
-struct replay_ranks::step_signals {
+struct rank_signals {
   struct far_rank {
     int rank;
     std::uint32_t entry;
     bool with_output;
   };
-  std::vector<shared_bell*> bells;
+  std::vector<bell<shared_futex>*> bells;
   std::vector<far_rank> far;
 };
 
@@ -87,17 +123,36 @@ struct replay_packet {
   std::uint64_t iteration;
 };
 
-[[nodiscard]] constexpr std::size_t rounded_up(std::size_t bytes, std::size_t to) noexcept {
-  return (bytes + to - 1) / to * to;
+// ---- Sleep ----
+
+// tests/rank_replay_model_test.cpp checks this code on its interleavings.
+
+// Returns when done(), which becomes true before the bell is rung. The bell has one sleeper. barrier() has
+// all threads that may ring it execute a full fence. So the last look sees the store that makes done() true,
+// or the thread that rings sees that the bell was listened to.
+template <class System, class Done, class Barrier>
+void sleep_on(bell<System>& own, Done done, Barrier barrier) noexcept {
+  for (;;) {
+    const auto quiet = own.listen();
+    barrier();
+    if (done()) break;
+    System::wait(own.word(), quiet);
+  }
+  own.rise();
 }
 
-// The outputs of a task with so many bytes, of which so many are kept, from here on.
-[[nodiscard]] inline kept_slots slots_at(std::byte* first, std::size_t bytes, std::uint32_t kept) noexcept {
-  const auto stamp_at = rounded_up(bytes, alignof(replay_stamp<>));
-  return {first, rounded_up(stamp_at + sizeof(replay_stamp<>), 128), stamp_at, kept - 1};
-}
-[[nodiscard]] inline std::size_t bytes_of(const kept_slots& slots) noexcept {
-  return slots.stride * (slots.mask + 1);
+// Returns when done(), where no thread rings for some of what makes it true. The worker looks again and
+// again, the more rarely the longer it has waited.
+template <class System, class Done>
+void sleep_and_look(bell<System>& own, Done done) noexcept {
+  using namespace std::chrono_literals;
+  constexpr std::chrono::microseconds longest = 1ms;
+  for (std::chrono::microseconds nap = 20us;; nap = std::min(2 * nap, longest)) {
+    const auto quiet = own.listen();
+    if (done()) break;
+    System::wait_at_most(own.word(), quiet, nap);
+  }
+  own.rise();
 }
 
 }  // namespace teff::detail

@@ -5,9 +5,7 @@
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
 
-#include "distributed/part_sleep.hpp"
 #include "distributed/replay_memory.hpp"
-#include "distributed/replay_planning.hpp"
 #include "message/completion.hpp"
 #include "message/message_source.hpp"
 #include "platform/asymmetric_fence.hpp"
@@ -72,46 +70,38 @@ void replay_ranks::replay(std::uint64_t times, part_runner runner) {
 // sees the other here, where they share memory; else in a packet, where it waits for the other, or when it
 // has run all.
 void replay_ranks::expect_same_times() {
-  auto& own = *reinterpret_cast<shared_head*>(memory_.get());
+  auto& own = at(transport_.rank()).head();
   own.times.store(times_, std::memory_order_relaxed);
   // seq_cst: before the looks at the others.
   own.replay.store(replays_, std::memory_order_seq_cst);
-  for (const auto& each : peers_) {
-    if (!each->is_near) continue;
-    const auto& head = *reinterpret_cast<const shared_head*>(each->memory.get());
-    // Acquire: its times, which stay as long as this replay has not ended.
-    if (head.replay.load(std::memory_order_seq_cst) == replays_)
-      expect_same_times(each->rank, head.times.load(std::memory_order_relaxed));
-  }
-  if (has_far_) {
+  {
     const std::lock_guard lock(receiving_);
-    for (const auto& each : peers_) {
-      if (each->is_near) continue;
-      if (each->replay == replays_) expect_same_times(each->rank, each->times);
-      send(each->rank, replay_packet::begins, times_, std::as_bytes(std::span(&replays_, 1)));
+    for (const auto* const each : peers_) {
+      if (!each->is_near)
+        send(each->rank, replay_packet::begins, times_, std::as_bytes(std::span(&replays_, 1)));
+      expect_same_times_as(*each);
     }
   }
   // Ranks that exchange no outputs: along the tree, which joins all.
   const rank_tree tree(transport_.rank(), transport_.ranks());
-  if (!tree.is_root() && peer_of_[static_cast<std::size_t>(tree.parent())] == nullptr)
+  if (!tree.is_root() && !at(tree.parent()).is_peer)
     tell_times_.send(tree.parent(), transport_.rank(), times_);
 }
 
-void replay_ranks::expect_same_times(int rank, std::uint64_t times) const {
+// Reads what the other rank has told: in the head of its memory, or in the copy of that, under the lock
+// receiving_.
+void replay_ranks::expect_same_times_as(const known_rank& other) const {
+  // seq_cst: after the store in expect_same_times(). It brings the times, too, which stay as long as this
+  // replay has not ended.
+  if (other.head().replay.load(std::memory_order_seq_cst) == replays_)
+    expect_same_times_as(other.rank, other.head().times.load(std::memory_order_relaxed));
+}
+
+void replay_ranks::expect_same_times_as(int rank, std::uint64_t times) const {
   if (times == times_) return;
   throw misuse("teff::distributed_replay::replay: rank " + std::to_string(transport_.rank()) + " is to run " +
                std::to_string(times_) + " iterations, and rank " + std::to_string(rank) + " " +
                std::to_string(times));
-}
-
-// Others may be in a replay, or about to begin one.
-void replay_ranks::leave() noexcept {
-  leaves_ = true;
-  private_access::source(messages_).leave("teff::distributed_replay", [this] {
-    if (failed_ == nullptr) return;
-    failure_spread_.store(false, std::memory_order_relaxed);
-    spread_failure();
-  });
 }
 
 std::string replay_ranks::named(const rank_task& task) const {
@@ -151,7 +141,7 @@ void replay_ranks::restart() {
   for (const auto& part : parts_) {
     for (const auto& step : part.steps) reset(step.output);
   }
-  for (const auto& each : peers_) {
+  for (const auto* const each : peers_) {
     if (!each->is_near) std::ranges::for_each(each->slots, reset);
   }
   messages_.run([] {});
@@ -187,39 +177,32 @@ bool replay_ranks::wait_for(const rank_wait& wait, std::uint64_t iteration, std:
 
 void replay_ranks::sleep_until_told(const rank_wait& wait, std::uint64_t iteration,
                                     std::size_t part) noexcept {
-  struct context {
-    replay_ranks& all;
-    const rank_wait& wait;
-    std::uint64_t iteration;
-    shared_bell& own;
-  } what{*this, wait, iteration, bell_of(memory_.get(), parts_[part].worker)};
+  const auto done = [&] {
+    while (has_far_ && take_packets()) {
+    }
+    // Acquire would do, as for the stamp; it is read as rarely.
+    return wait.reached(iteration) || failed_->load(std::memory_order_seq_cst) != 0;
+  };
+  auto sleep = [&, this] {
+    auto& own = bell_of(memory_.get(), parts_[part].worker);
+    if (polls_) {
+      sleep_and_look<shared_futex>(own, done);
+    } else {
+      sleep_on<shared_futex>(own, done, [this] { fence_everywhere(); });
+    }
+  };
   auto& seen = long_waits_[part];
   seen.iteration.store(iteration, std::memory_order_relaxed);
   // Release: the iteration.
   seen.wait.store(static_cast<std::uint32_t>(&wait - parts_[part].waits.data()), std::memory_order_release);
-  sleep_by(
-      [](void* given) noexcept {
-        auto& me = *static_cast<context*>(given);
-        const auto done = [&] {
-          while (me.all.has_far_ && me.all.take_packets()) {
-          }
-          // Acquire would do, as for the stamp; it is read as rarely.
-          return me.wait.reached(me.iteration) || me.all.failed_->load(std::memory_order_seq_cst) != 0;
-        };
-        if (me.all.polls_) {
-          sleep_and_look<shared_futex>(me.own, done);
-        } else {
-          sleep_on<shared_futex>(me.own, done, [&me] { me.all.fence_everywhere(); });
-        }
-      },
-      &what);
+  sleep_by([](void* what) noexcept { (*static_cast<decltype(sleep)*>(what))(); }, &sleep);
   seen.wait.store(long_wait::none, std::memory_order_relaxed);
 }
 
 // ---- Telling ----
 
 void replay_ranks::ended(const rank_step& own, std::uint64_t iteration) noexcept {
-  const auto& tell = signals_[own.number];
+  const auto& tell = *own.tells;
   own.output.stamp(iteration).raise(iteration + 1);
   if (!tell.bells.empty()) {
     // Between the stamp and the looks at the bells; pairs with fence_everywhere() of a worker that is about
@@ -250,16 +233,12 @@ void replay_ranks::fail(std::exception_ptr why, const std::string& where) noexce
 // wait for it.
 void replay_ranks::spread_failure() noexcept {
   if (failure_spread_.exchange(true, std::memory_order_relaxed)) return;
-  const auto tell = [](std::byte* memory, std::size_t workers) {
-    reinterpret_cast<shared_head*>(memory)->failed.store(1, std::memory_order_release);
-    asymmetric_fence::own_core();  // as in ended()
-    for (std::size_t worker = 0; worker < workers; ++worker) bell_of(memory, worker).ring();
-  };
-  tell(memory_.get(), 0);
-  ring_own();
-  for (const auto& each : peers_) {
+  for (const auto* const each : peers_) {
     if (each->is_near) {
-      tell(each->memory.get(), each->workers);
+      each->head().failed.store(1, std::memory_order_release);
+      asymmetric_fence::own_core();  // as in ended()
+      for (std::size_t worker = 0; worker < each->workers(); ++worker)
+        bell_of(each->memory.get(), worker).ring();
       continue;
     }
     try {
@@ -293,7 +272,7 @@ bool replay_ranks::take_packets() noexcept {
       any = true;
     }
   } catch (...) {
-    fail(std::current_exception(), "teff::distributed_replay: ");
+    fail(std::current_exception(), {});
   }
   if (any) {
     asymmetric_fence::own_core();  // as in ended()
@@ -302,30 +281,22 @@ bool replay_ranks::take_packets() noexcept {
   return any;
 }
 
-// Under the lock receiving_.
-void replay_ranks::take_times(peer& of, const packet& bytes) noexcept {
-  replay_packet head;
-  std::memcpy(&head, bytes.data(), sizeof head);
-  std::memcpy(&of.replay, bytes.data() + sizeof head, sizeof of.replay);
-  of.times = head.iteration;
-  if (of.replay != replays_) return;
-  try {
-    expect_same_times(of.rank, of.times);
-  } catch (...) {
-    fail(std::current_exception(), {});
-  }
-}
-
 // The slot is free: who made the output waited for those who read what lay there (replay.md).
-void replay_ranks::take(int from, const packet& bytes) noexcept {
+void replay_ranks::take(int from, const packet& bytes) {
   replay_packet head;
   std::memcpy(&head, bytes.data(), sizeof head);
   if (head.generation != generation_) return;
   if (head.entry == replay_packet::failure) return spread_failure();
-  if (head.entry == replay_packet::begins)
-    return take_times(*peer_of_[static_cast<std::size_t>(from)], bytes);
-  const auto& slots = peer_of_[static_cast<std::size_t>(from)]->slots[head.entry];
+  const auto& sender = at(from);
   const auto output = bytes.bytes().subspan(sizeof head);
+  if (head.entry == replay_packet::begins) {
+    std::uint64_t replay = 0;
+    std::memcpy(&replay, output.data(), sizeof replay);
+    sender.head().times.store(head.iteration, std::memory_order_relaxed);
+    sender.head().replay.store(replay, std::memory_order_relaxed);
+    return expect_same_times_as(sender);
+  }
+  const auto& slots = sender.slots[head.entry];
   if (!output.empty()) std::memcpy(slots.at(head.iteration), output.data(), output.size());
   slots.stamp(head.iteration).raise(head.iteration + 1);
 }

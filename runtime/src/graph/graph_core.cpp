@@ -1,6 +1,6 @@
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/graph_core.hpp>
-#include <teff/detail/graph/key_text.hpp>
+#include <teff/detail/graph/keys.hpp>
 #include <teff/detail/scheduler/release_observer.hpp>
 #include <teff/error.hpp>
 
@@ -119,24 +119,22 @@ struct graph_core::leftovers {
   static constexpr std::size_t most_names = 8;
 
   std::size_t count = 0;
-  std::vector<std::string> names;  // of some, in words
+  std::string names;  // of some, in words
 
   // Null if there are none.
   [[nodiscard]] std::exception_ptr error() const {
     if (count == 0) return nullptr;
-    std::string text =
+    const std::string text =
         "teff::task_graph: " + std::to_string(count) + (count == 1 ? " key was" : " keys were") +
-        " fulfilled, but less often than the indegree says, or once more after the task had run: ";
-    for (std::size_t i = 0; i < names.size(); ++i) text += (i == 0 ? "" : ", ") + names[i];
-    if (count > most_names) text += ", ...";
+        " fulfilled, but less often than the indegree says, or once more after the task had run: " + names +
+        (count > most_names ? ", ..." : "");
     return std::make_exception_ptr(never_satisfied(text, count));
   }
 
   // A name that can't be made is left out: the graph has to be empty in any case.
   template <class Name>
   void add(Name name) noexcept {
-    ++count;
-    if (names.size() != most_names) catch_all([&] { names.push_back(name()); }, [] {});
+    if (++count <= most_names) catch_all([&] { names += (names.empty() ? "" : ", ") + name(); }, [] {});
   }
 };
 

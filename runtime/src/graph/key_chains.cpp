@@ -1,6 +1,5 @@
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/key_chains.hpp>
-#include <teff/detail/graph/zeroed_array.hpp>
 
 #include "platform/relax.hpp"
 
@@ -9,15 +8,10 @@
 
 namespace teff::detail {
 
-struct key_chains::larger_table : table {
+struct key_chains::larger_table : private zeroed_array<std::atomic<word>>, public table {
   explicit larger_table(std::size_t buckets)
-      : larger_table(zeroed_array<std::atomic<word>>(buckets), buckets) {}
-
- private:
-  larger_table(zeroed_array<std::atomic<word>> all, std::size_t buckets) noexcept
-      : table(all.get(), buckets, 0), owned_(std::move(all)) {}
-
-  zeroed_array<std::atomic<word>> owned_;
+      : zeroed_array<std::atomic<word>>(make_zeroed<std::atomic<word>>(buckets)),
+        table(zeroed_array<std::atomic<word>>::get(), buckets, 0) {}
 };
 
 key_chains::~key_chains() {

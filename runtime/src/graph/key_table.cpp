@@ -14,7 +14,7 @@ void key_table::erase_while_growing(node* gone) noexcept {
 // memory it stays as it is, and its chains get longer.
 void key_table::grow() noexcept {
   zeroed_array<node*> larger;
-  catch_all([&] { larger = zeroed_array<node*>(growth * (mask_ + 1)); }, [] {});
+  catch_all([&] { larger = make_zeroed<node*>(growth * (mask_ + 1)); }, [] {});
   if (larger.get() == nullptr) return;
   old_ = std::exchange(buckets_, larger.get());
   old_allocated_ = std::exchange(allocated_, std::move(larger));

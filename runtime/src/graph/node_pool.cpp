@@ -13,11 +13,7 @@ node_exchange::~node_exchange() {
 node_exchange::fetched node_exchange::take() {
   std::size_t size = batch;
   if (const std::unique_lock lock(mutex_, std::try_to_lock); lock) {
-    if (!batches_.empty()) {
-      free_node* const first = batches_.back();
-      batches_.pop_back();
-      return {first, batch};
-    }
+    if (batches_ != nullptr) return {std::exchange(batches_, batches_->next_batch), batch};
     size = std::exchange(next_slab_, std::min(2 * next_slab_, batch));
   }
   auto* const slab = static_cast<std::byte*>(::operator new(size * bytes_, alignment_));
@@ -26,8 +22,6 @@ node_exchange::fetched node_exchange::take() {
   undo_if_thrown(
       [&] {
         const std::lock_guard lock(mutex_);
-        // So that give() need not: a batch that it is given has as many nodes as the largest slab, or more.
-        if (++most_batches_ > batches_.capacity()) batches_.reserve(2 * most_batches_);
         slabs_.push_back(slab);
       },
       [&] { ::operator delete(slab, alignment_); });
@@ -36,7 +30,7 @@ node_exchange::fetched node_exchange::take() {
 
 bool node_exchange::give(free_node* chain) noexcept {
   const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (lock) batches_.push_back(chain);
+  if (lock) batches_ = new (chain) free_batch{{chain->next}, batches_};
   return lock.owns_lock();
 }
 

@@ -2,7 +2,7 @@
 #include <teff/message.hpp>
 
 #include "message/message_source.hpp"
-#include "trace/trace_writer.hpp"
+#include "trace/trace.hpp"
 
 #include <string>
 

@@ -132,7 +132,7 @@ bool replay_turn::finds_list() noexcept {
   for (std::size_t hops = 0; const auto* const wait = core_.awaited_by(found); ++hops) {
     if (core_.is_bound_) return false;
     found = wait->producer;
-    // As a worker reads places that change, it might go round for ever.
+    // The positions change meanwhile, so the worker might go round for ever.
     if (core_.lists_[found].is_held() || hops == core_.lists_.size()) return false;
   }
   auto& list = core_.lists_[found];
@@ -148,16 +148,16 @@ bool replay_turn::finds_list() noexcept {
 bool replay_turn::stands(std::uint32_t list) noexcept {
   constexpr std::int64_t patience = 20'000;  // nanoseconds
   const auto now = processor_clock::now();
-  const auto place = core_.lists_[list].next();
-  if (watched_ == list && watched_place_ == place)
+  const auto position = core_.lists_[list].next();
+  if (watched_ == list && watched_position_ == position)
     return now - watched_since_ >= processor_clock::in(patience);
   watched_ = list;
-  watched_place_ = place;
+  watched_position_ = position;
   watched_since_ = now;
   return false;
 }
 
-void replay_turn::leave(replay_place next) noexcept {
+void replay_turn::leave(replay_position next) noexcept {
   auto& list = core_.lists_[list_];
   const auto to = gives_way_ ? replay_list<>::any_worker : list.is_wanted() ? list_ : own_;
   list.leave(next, to);

@@ -1,8 +1,6 @@
 #include <teff/detail/replay/replay_plan.hpp>
 #include <teff/error.hpp>
 
-#include "replay/needs.hpp"
-
 #include <algorithm>
 #include <compare>
 #include <map>
@@ -11,14 +9,33 @@
 
 namespace teff::detail {
 
+void drop_known(std::vector<replay_need>& needs, const std::function<std::int64_t(std::uint64_t)>& tasks_of) {
+  // The latest task of a worker before its earlier tasks.
+  std::ranges::sort(needs, {}, [](const auto& need) {
+    return std::tuple(need.waiter, need.index, need.other, -need.position);
+  });
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::int64_t> known;
+  for (const auto& need : needs) {
+    const auto [at, added] = known.try_emplace({need.waiter, need.other}, need.position);
+    if (!added) at->second = std::max(at->second, need.position);
+  }
+  // The position that the waiter has waited for in the iteration before, as this iteration counts. Before the
+  // first iteration no task has waited; a need that is dropped then lies before the first iteration, too.
+  for (auto& [workers, position] : known) position -= tasks_of(workers.second);
+  std::erase_if(needs, [&](const auto& need) {
+    auto& knows = known.at({need.waiter, need.other});
+    if (need.position <= knows) return true;
+    knows = need.position;
+    return false;
+  });
+}
+
 namespace {
 
-using need = replay_need<std::uint32_t>;
-
 // The needs that are left, by waiter and index.
-std::vector<need> needs_of(const std::vector<std::uint32_t>& tasks, std::span<const replay_edge> edges,
-                           bool overlap) {
-  std::vector<need> needs;
+std::vector<replay_need> needs_of(const std::vector<std::uint32_t>& tasks, std::span<const replay_edge> edges,
+                                  bool overlap) {
+  std::vector<replay_need> needs;
   for (const auto& [from, to, next] : edges) {
     if (from.worker == to.worker) continue;
     needs.push_back({to.worker, to.index, from.worker,
@@ -32,9 +49,7 @@ std::vector<need> needs_of(const std::vector<std::uint32_t>& tasks, std::span<co
       }
     }
   }
-  drop_known(
-      needs, [](const need& each) { return each; },
-      [&](std::uint32_t worker) { return std::int64_t{tasks[worker]}; });
+  drop_known(needs, [&](std::uint64_t worker) { return std::int64_t{tasks[worker]}; });
   return needs;
 }
 
@@ -62,20 +77,20 @@ replay_plan::replay_plan(const std::vector<std::uint32_t>& tasks, std::span<cons
                          bool overlap, const replay_flags& given) {
   const auto needs = needs_of(tasks, edges, overlap);
 
-  const auto raise_for = [&](const need& each) -> raise {
+  const auto raise_for = [&](const replay_need& each) -> raise {
     const auto index = each.position < 0 ? each.position + tasks[each.other] : each.position;
-    return {each.other, static_cast<std::uint32_t>(index), each.waiter};
+    return {static_cast<std::uint32_t>(each.other), static_cast<std::uint32_t>(index), each.waiter};
   };
   std::map<raise, raised> raises;
-  for (const need& each : needs) raises[raise_for(each)];
+  for (const replay_need& each : needs) raises[raise_for(each)];
 
   // Where the application gives none, there is one for each pair of workers.
-  using place = std::tuple<replay_flag<>*, std::uint32_t, std::uint32_t>;
-  std::map<place, std::size_t> flags;
+  using flag_key = std::tuple<replay_flag<>*, std::uint32_t, std::uint32_t>;
+  std::map<flag_key, std::size_t> flags;
   const raise* before = nullptr;
   for (auto& [each, found] : raises) {
     replay_flag<>* const flag = given.empty() ? nullptr : given[each.worker][each.index];
-    const auto at = flag == nullptr ? place(flag, each.worker, each.reader) : place(flag, 0, 0);
+    const auto at = flag == nullptr ? flag_key(flag, each.worker, each.reader) : flag_key(flag, 0, 0);
     found.flag = flags.try_emplace(at, counted_.size()).first->second;
     if (found.flag == counted_.size())
       counted_.push_back({flag == nullptr ? &own_.emplace_back() : flag, each.worker, 0});

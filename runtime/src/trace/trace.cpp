@@ -2,20 +2,18 @@
 
 #include <teff/error.hpp>
 
-#include "trace/trace_file.hpp"
-#include "trace/trace_writer.hpp"
+#include "platform/digest.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cinttypes>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <numeric>
-#include <optional>
+#include <fstream>
 #include <random>
 #include <string_view>
 #include <system_error>
@@ -74,6 +72,16 @@ std::string as_bytes(const T& value) {
   return {reinterpret_cast<const char*>(&value), sizeof value};
 }
 
+// Two processes with the same identity read the same clock: they are on one machine, and no container has
+// moved the clock of either.
+std::uint64_t clock_identity() {
+  std::string words;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> words;
+  struct stat moved_by{};
+  if (::stat("/proc/self/ns/time", &moved_by) == 0) words += " " + std::to_string(moved_by.st_ino);
+  return digest_of(words);
+}
+
 std::uint64_t random_number() {
   std::random_device random;
   return std::uint64_t{random()} << 32 | random();
@@ -115,18 +123,17 @@ void belong_to_job(const process_job& job) noexcept {
 
 std::vector<trace_event> trace_ring::in_order() const {
   const auto kept = static_cast<std::size_t>(std::min<std::uint64_t>(added_, capacity_));
-  const auto oldest = kept < capacity_ ? 0 : next_;
-  std::vector<std::size_t> order(kept);
-  std::iota(order.begin(), order.end(), std::size_t{0});
   const auto event = [&](std::size_t age) -> const trace_event& {
-    return events_[(oldest + age) % capacity_];
+    return events_[(next_ + capacity_ - age) % capacity_];
   };
   // If two events begin and end in one tick, the outer one was added later.
-  std::ranges::sort(order, {},
-                    [&](std::size_t age) { return std::tuple(event(age).began, ~event(age).ended, ~age); });
+  std::vector<std::tuple<std::uint64_t, std::uint64_t, std::size_t>> order;
+  order.reserve(kept);
+  for (std::size_t age = 1; age <= kept; ++age) order.emplace_back(event(age).began, ~event(age).ended, age);
+  std::ranges::sort(order);
   std::vector<trace_event> events;
   events.reserve(kept);
-  for (const auto age : order) events.push_back(event(age));
+  for (const auto& each : order) events.push_back(event(std::get<2>(each)));
   return events;
 }
 
@@ -176,17 +183,6 @@ void trace::take_clock_answer(std::string_view answer) {
   path_of_rank_0_ = answer.substr(sizeof card);
 }
 
-// ---- The file ----
-
-void trace::write_to(trace_file& file, std::uint64_t lost, const tick_scale& scale) const {
-  writer out(file, *this, scale);
-  out.head(static_cast<unsigned>(rings_.size()));
-  for (unsigned i = 0; i < rings_.size(); ++i) out.events(i, rings_[i]->in_order());
-  out.message_lines();
-  for (const auto& [whose, all] : messages_) out.counters(whose, all);
-  if (!file.end(lost)) throw std::system_error(errno, std::generic_category());
-}
-
 // Without a communicator, the trace knows no more than the process does. Then all ranks write to the path
 // that they were given.
 void trace::take_job_of_process() {
@@ -197,35 +193,6 @@ void trace::take_job_of_process() {
   number_of_rank_0_ = told.job.number;
   path_of_rank_0_ = path_;
   if (told.job.on_one_node) clock_.share();
-}
-
-// Writes to rank 0's file where this rank can, and to its own otherwise.
-void trace::write(const tick_scale& scale) noexcept {
-  try {
-    const std::lock_guard lock(mutex_);
-    take_job_of_process();
-    std::uint64_t lost = 0;
-    for (const auto& each : rings_) lost += each->lost();
-    std::optional<trace_file> file;
-    if (!path_of_rank_0_.empty()) {
-      try {
-        file.emplace(path_of_rank_0_, number_of_rank_0_);
-        if (path_of_rank_0_ != path_ && std::filesystem::is_regular_file(path_))
-          std::filesystem::remove(path_);
-      } catch (const std::system_error&) {
-      }
-    }
-    if (!file) file.emplace(path_, path_of_rank_0_.empty() ? number_ : number_of_rank_0_);
-    write_to(*file, lost, scale);
-    if (lost != 0) {
-      std::fprintf(stderr,
-                   "libteff: the trace %s has the last events only; %" PRIu64
-                   " before them are lost (TEFF_TRACE_EVENTS sets how many a worker keeps)\n",
-                   path_.c_str(), lost);
-    }
-  } catch (const std::exception& failure) {
-    std::fprintf(stderr, "libteff: the trace %s is not complete: %s\n", path_.c_str(), failure.what());
-  }
 }
 
 }  // namespace teff::detail

@@ -19,6 +19,15 @@
 
 namespace teff::detail {
 
+// The type in a compiler's spelling of spelling_of<T>(): "... [with T = TYPE]" or "... [T = TYPE]".
+inline std::string_view type_in(std::string_view spelling) {
+  constexpr std::string_view before = "T = ";
+  const auto start = spelling.find(before);
+  if (start == std::string_view::npos || spelling.back() != ']') return spelling;
+  spelling.remove_suffix(1);
+  return spelling.substr(start + before.size());
+}
+
 struct trace_event {
   std::uint64_t began;  // ticks
   std::uint64_t ended;  // the same for an instant
@@ -102,7 +111,6 @@ class trace {
  private:
   class writer;
   void take_job_of_process();
-  void write_to(class trace_file& file, std::uint64_t lost, const tick_scale& scale) const;
 
   const std::string path_;
   const std::uint64_t number_;  // of the job; the other ranks get rank 0's

@@ -33,7 +33,7 @@ class graph_part final : private epoch_part {
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] int ranks() const noexcept { return ranks_; }
   [[nodiscard]] message_counters counters();
-  // As of communicator_core.
+  // The epoch fails, as communicator_core::fail() says.
   void fail(std::exception_ptr why, const std::string& where) noexcept;
   [[nodiscard]] bool cancelled() const noexcept {
     return (marks_->load(std::memory_order_relaxed) & cancelled_mark) != 0;

@@ -2,13 +2,13 @@
 // (src/distributed/replay.md).
 #pragma once
 
-#include <teff/detail/distributed/rank_plan.hpp>
-#include <teff/detail/distributed/replay_stamp.hpp>
 #include <teff/detail/replay/replay_core.hpp>
 #include <teff/message.hpp>
 #include <teff/transport.hpp>
 
+#include <array>
 #include <atomic>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -23,15 +23,113 @@
 
 namespace teff::detail {
 
+// A stamp beside a kept output of a task: of which iteration it is.
+//
+// The count of iterations that have ended when the output is there: 0 is none. One worker of one rank writes
+// it; others read it, in memory that they share, or have a copy that packets keep.
+template <template <class> class Atomic = std::atomic>
+class replay_stamp {
+ public:
+  void raise(std::uint64_t count) noexcept {
+    // Release: the output, and that the inputs have been read; pairs with reached(). That the look at the
+    // bells of those who may sleep comes after it, the caller sees to.
+    value_.store(count, std::memory_order_release);
+  }
+  // Of an iteration before the first one, `count` is below 1: there was none to wait for.
+  [[nodiscard]] bool reached(std::int64_t count) const noexcept {
+    // Acquire: as raise() says.
+    return static_cast<std::int64_t>(value_.load(std::memory_order_acquire)) >= count;
+  }
+  // While no other thread of any rank uses it.
+  void reset() noexcept { value_.store(0, std::memory_order_relaxed); }
+
+ private:
+  Atomic<std::uint64_t> value_{0};
+};
+
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);  // so it may be shared between processes
+
+// The outputs of a task that are kept, one after the other, each with its stamp behind it on the same cache
+// line if it is small. The output of iteration i lies where the output of i - kept lay.
+struct kept_slots {
+  std::byte* first = nullptr;
+  std::size_t stride = 0;
+  std::size_t stamp_at = 0;
+  std::uint64_t mask = 0;  // kept - 1; a power of two is kept
+
+  [[nodiscard]] std::byte* at(std::uint64_t iteration) const noexcept {
+    return first + (iteration & mask) * stride;
+  }
+  [[nodiscard]] replay_stamp<>& stamp(std::uint64_t iteration) const noexcept {
+    return *reinterpret_cast<replay_stamp<>*>(at(iteration) + stamp_at);
+  }
+};
+
+// The task whose outputs these are is to have ended, in the iteration so many before the one that waits.
+struct rank_wait {
+  kept_slots of;
+  std::int64_t before = 0;
+
+  [[nodiscard]] bool reached(std::uint64_t iteration) const noexcept {
+    const auto at = static_cast<std::int64_t>(iteration) - before;
+    return of.stamp(static_cast<std::uint64_t>(at)).reached(at + 1);
+  }
+};
+
+// A worker of a rank.
+struct rank_worker {
+  std::int32_t rank;
+  std::uint32_t worker;
+  friend auto operator<=>(const rank_worker&, const rank_worker&) = default;
+};
+
+using list_position = std::array<std::uint32_t, 2>;  // a worker, and an index in its list
+
+// A task of an iteration: the index-th in the list of its worker.
+struct rank_task {
+  rank_worker on;
+  std::uint32_t index;
+  friend auto operator<=>(const rank_task&, const rank_task&) = default;
+};
+
+// A task reads the output that another one has made so many iterations before. Until plan() has asked the
+// other rank, only the rank of that task is known.
+struct rank_read {
+  rank_task from;
+  std::uint32_t before;
+};
+
+// A task of this rank.
+struct rank_planned_task {
+  std::size_t bytes = 0;  // of its output
+  std::vector<rank_read> reads;
+};
+using rank_lists = std::vector<std::vector<rank_planned_task>>;  // by worker
+
+// A task of some rank reads an output of this rank.
+struct rank_reader {
+  std::uint32_t of_worker;
+  std::uint32_t of_index;
+  std::uint32_t worker;
+  std::uint32_t index;
+  std::uint32_t before;
+};
+
+// How many outputs are kept of a task with so many bytes, whose readers are at most so many iterations
+// behind: a power of two.
+[[nodiscard]] std::uint32_t outputs_kept(std::size_t bytes, std::uint32_t most_before) noexcept;
+
+// The workers of all ranks that are told when a task has ended.
+struct rank_signals;
+
 // A task as its worker runs it.
 struct rank_step {
   // Where its waits and inputs end; they begin where the waits and inputs of the task before it end.
   std::uint32_t waits_end = 0;
   std::uint32_t inputs_end = 0;
-  bool is_awaited = false;   // somebody is to be told of its end
-  std::uint32_t number = 0;  // of the task on its rank
   std::size_t bytes = 0;
   kept_slots output;
+  const rank_signals* tells = nullptr;  // null: nobody waits for its end
 };
 
 // The work of one worker of this rank in an iteration.
@@ -39,11 +137,12 @@ struct rank_part {
   unsigned worker = 0;
   std::vector<rank_step> steps;
   std::vector<rank_wait> waits;
-  std::vector<rank_task> awaited;  // by wait, whose task that is
-  // By step; once for each phase of the kept outputs: input i of phase p lies at p * inputs + i.
+  std::vector<rank_task> awaited;      // by wait, whose task that is
+  std::vector<std::uint32_t> befores;  // of each input: how many iterations before it was made
+  // By input; once for each phase of the kept outputs, of which there are a power of two.
   std::vector<std::span<const std::byte>> inputs;
-  std::size_t inputs_of_phase = 0;
-  std::vector<std::uint32_t> befores;  // of the inputs of a phase: how many iterations before they were made
+  std::uint64_t phase_mask = 0;
+  std::uint64_t most_before = 0;
 };
 
 class replay_ranks {
@@ -61,10 +160,15 @@ class replay_ranks {
 
   // The name of a task in errors; as long as this lives.
   void name_tasks(std::function<std::string(const rank_task&)> name) { name_of_ = std::move(name); }
+  [[nodiscard]] std::string named(const rank_task& task) const;
 
-  // All ranks call it, once. The first list is worker 0's. Throws what communicator::run() throws; misuse on
-  // a rank where a task reads what its worker makes later, and on all if tasks wait for each other.
-  void plan(rank_lists lists);
+  // For the handler of a message of that rank: which of its tasks read outputs of this one. All handlers have
+  // returned on all ranks before plan() is called.
+  void note_readers(int rank, std::vector<rank_reader> readers);
+  // All ranks call it, once. The first list is worker 0's. The reads from a rank stand in the lists in the
+  // order in which that rank was told of them; plan() fills in the tasks that they read. Throws what
+  // communicator::run() throws; misuse on all ranks if tasks wait for each other.
+  void plan(rank_lists& lists);
 
   // The function that the worker of a part calls.
   using part_runner = replay_core::part_runner;
@@ -74,9 +178,6 @@ class replay_ranks {
   // Of iterations that have ended.
   [[nodiscard]] std::uint64_t iterations() const noexcept { return iterations_; }
   [[nodiscard]] const std::vector<rank_part>& parts() const noexcept { return parts_; }
-  [[nodiscard]] std::uint64_t phase_mask() const noexcept { return phase_mask_; }
-  // The iterations from this one on have all of their inputs.
-  [[nodiscard]] std::uint64_t first_whole() const noexcept { return most_before_; }
 
   // ---- For a part, on its worker ----
 
@@ -93,57 +194,59 @@ class replay_ranks {
   struct shared_bell;
   struct shared_head;
   struct table_entry;
-  struct peer;
-  struct step_signals;
-  struct planned;
+  struct awaited;
+  struct known_rank;
   struct long_wait;
 
-  void exchange_readers(planned& all);
-  void refuse_cycles(planned& all);
-  void lay_out(planned& all);
-  void exchange_tables(planned& all);
-  void exchange_needs(planned& all);
-  void compile(planned& all);
-  [[nodiscard]] bool meet(planned& all, int rank);
-  void tell_far(const planned& all, int rank);
-  [[nodiscard]] rank_part waits_of(const planned& all, std::uint32_t worker) const;
-  void list_inputs(const planned& all, rank_part& part) const;
+  [[nodiscard]] known_rank& at(int rank) noexcept;
+  [[nodiscard]] std::int64_t tasks_of(const rank_worker& on) noexcept;
+  [[nodiscard]] std::pair<rank_task, std::int64_t> awaited_by(const replay_need& each) noexcept;
+  void refuse_cycles(const rank_lists& lists);
+  void lay_out(const rank_lists& lists);
+  void tell_outputs();
+  [[nodiscard]] std::vector<replay_need> needs_of(rank_lists& lists);
+  void tell_needs(const std::vector<replay_need>& needs);
+  void compile(const rank_lists& lists, const std::vector<replay_need>& needs);
+  void meet(known_rank& there);
+  void tell_far(const known_rank& there);
+  [[nodiscard]] rank_part part_of(const rank_lists& lists, std::uint32_t worker,
+                                  const std::vector<replay_need>& needs);
 
   [[nodiscard]] static shared_bell& bell_of(const std::byte* memory, std::size_t worker) noexcept;
   [[nodiscard]] static const class asymmetric_fence& own_fence() noexcept;
   void fence_everywhere() const noexcept;
   void ring_own() noexcept;
   bool take_packets() noexcept;
-  void take(int from, const packet& bytes) noexcept;
-  void take_times(peer& of, const packet& bytes) noexcept;
+  void take(int from, const packet& bytes);
   void send(int to, std::uint32_t entry, std::uint64_t iteration, std::span<const std::byte> output);
   void spread_failure() noexcept;
   void restart();
   void expect_same_times();
-  void expect_same_times(int rank, std::uint64_t times) const;
-  [[nodiscard]] std::string named(const rank_task& task) const;
+  void expect_same_times_as(const known_rank& other) const;
+  void expect_same_times_as(int rank, std::uint64_t times) const;
   [[nodiscard]] std::string waits_in_words() const;
-  void leave() noexcept;
   void sleep_until_told(const rank_wait& wait, std::uint64_t iteration, std::size_t part) noexcept;
 
   runtime& runtime_;
   transport& transport_;
   communicator messages_;
   message<int, std::uint64_t> tell_times_;
+  // Where the outputs of a rank lie, and which of them the other rank reads.
+  message<int, std::array<std::uint64_t, 3>, std::vector<std::uint32_t>, std::vector<table_entry>,
+          std::vector<list_position>>
+      tell_outputs_;
+  message<int, bool, bool, std::vector<awaited>> tell_needs_;
   std::function<std::string(const rank_task&)> name_of_;
   std::unique_ptr<channel> channel_;  // of packets to ranks that share no memory with this one
-  std::unique_ptr<planned> planning_;
+  std::vector<known_rank> known_;     // by rank
+  std::vector<known_rank*> peers_;    // this rank, and those from or to which outputs go
 
   std::optional<replay_core> core_;  // how the parts begin and end
   std::vector<rank_part> parts_;
-  std::vector<step_signals> signals_;  // by number of the task
-  std::uint64_t phase_mask_ = 0;
-  std::uint64_t most_before_ = 0;
+  std::vector<rank_signals> signals_;  // by number of the task
   std::shared_ptr<std::byte> memory_;  // the outputs of this rank
   std::size_t bells_ = 0;              // one for each worker, in it; as memory_, before other ranks are told
   std::atomic<std::uint32_t>* failed_ = nullptr;  // in it: 1, a part of this rank or another one has failed
-  std::vector<std::unique_ptr<peer>> peers_;
-  std::vector<peer*> peer_of_;  // by rank, or null
   bool has_far_ = false;
   bool polls_ = false;
   // Whether this rank and all near ones have a fence that a sleeper can have the others execute.

@@ -1,12 +1,14 @@
 // The state that a graph keeps of a task, and the hash table of the keys that one worker counts.
 #pragma once
 
-#include <teff/detail/graph/zeroed_array.hpp>
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/ready/ready_queues.hpp>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
 #include <new>
 #include <utility>
 
@@ -41,6 +43,21 @@ inline constexpr std::size_t node_bytes =
 template <class Key>
 [[nodiscard]] const Key& key_of(const graph_node& node) noexcept {
   return *std::launder(reinterpret_cast<const Key*>(reinterpret_cast<const std::byte*>(&node) + key_at<Key>));
+}
+
+// A large array of zeros whose making takes no time: the system gives each page when it is first touched.
+struct frees_memory {
+  void operator()(void* memory) const noexcept { std::free(memory); }
+};
+template <class T>
+using zeroed_array = std::unique_ptr<T[], frees_memory>;
+
+// Of a scalar type or an atomic one: zero bytes are a T that is zero or null. Throws std::bad_alloc.
+template <class T>
+zeroed_array<T> make_zeroed(std::size_t size) {
+  auto* const memory = static_cast<T*>(std::calloc(size, sizeof(T)));
+  if (memory == nullptr) throw_error(std::bad_alloc());
+  return zeroed_array<T>(memory);
 }
 
 // The keys that one worker counts. Used only by the thread that is in the worker's place. It grows a few

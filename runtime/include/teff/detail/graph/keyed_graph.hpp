@@ -3,7 +3,7 @@
 
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/graph_core.hpp>
-#include <teff/detail/graph/key_text.hpp>
+#include <teff/detail/graph/keys.hpp>
 #include <teff/detail/graph/message_ring.hpp>
 #include <teff/detail/scheduler/release_observer.hpp>
 #include <teff/detail/scheduler/source.hpp>
@@ -73,7 +73,9 @@ class keyed_graph final : public graph_core {
   [[gnu::always_inline]] inline void fulfill_from(graph_worker& here, const Key& key) {
     if (cancelled()) [[unlikely]]
       return;
-    const unsigned place = functions.place ? functions.place(std::addressof(key)) : any_worker;
+    unsigned place = any_worker;
+    if (functions.place) [[likely]]
+      place = functions.place(std::addressof(key));
     if (place == here.inside) [[likely]] {
       count_in_table<true>(here, key);
     } else if (place == any_worker) {
@@ -153,16 +155,27 @@ class keyed_graph final : public graph_core {
   }
   // Where there is no node of the key, adds `made`. Returns false if that is null.
   bool count_or_add(graph_worker& here, std::size_t hash, const Key& key, graph_node* made) {
+    // Nodes that nobody uses any more. The worker drops them when it has given the chain back, also if == has
+    // thrown.
+    struct unused_nodes {
+      ~unused_nodes() {
+        if (made != nullptr) graph.drop_node(here, *made);
+        while (ran != nullptr) graph.drop_node(here, *std::exchange(ran, ran->next));
+      }
+      keyed_graph& graph;
+      graph_worker& here;
+      graph_node* made;  // or another thread has added one meanwhile
+      graph_node* ran = nullptr;
+    } unused{*this, here, made};
     graph_node* task = nullptr;
-    graph_node* spare = nullptr;
     int received = 0;
     int needed = 0;
     bool is_long = false;
     {
       key_chains::held_chain chain(unplaced(), hash);
-      task = chain.find(hash, is(key), spare);
+      task = chain.find(hash, is(key), unused.ran);
       if (task == nullptr && made != nullptr) {
-        task = std::exchange(made, nullptr);
+        task = std::exchange(unused.made, nullptr);
         chain.add(task);
         here.count_unplaced(1);
         is_long = chain.is_long();
@@ -172,9 +185,6 @@ class keyed_graph final : public graph_core {
         needed = task->needed;
       }
     }
-    while (spare != nullptr) drop_node(here, *std::exchange(spare, spare->next));
-    if (made != nullptr) [[unlikely]]
-      drop_node(here, *made);  // another thread has added one meanwhile
     if (is_long) [[unlikely]]
       unplaced().grow(unplaced_keys());
     if (task == nullptr) return false;

@@ -16,13 +16,18 @@ struct free_node {
   free_node* next;
 };
 
+// The first of a chain of nodes that the exchange has.
+struct free_batch : free_node {
+  free_batch* next_batch;
+};
+
 // The workers share it, for nodes of one size. A worker touches it once for `batch` nodes at most, and never
 // waits for it.
 class node_exchange {
  public:
   static constexpr std::size_t batch = 64;
 
-  // `bytes`: a multiple of `alignment`.
+  // `bytes`: a multiple of `alignment`, enough for a free_batch.
   node_exchange(std::size_t bytes, std::size_t alignment) noexcept
       : bytes_(bytes), alignment_(std::align_val_t{alignment}) {}
   ~node_exchange();
@@ -44,9 +49,8 @@ class node_exchange {
   const std::size_t bytes_;
   const std::align_val_t alignment_;
   std::mutex mutex_;
-  std::vector<free_node*> batches_;
+  free_batch* batches_ = nullptr;
   std::vector<void*> slabs_;
-  std::size_t most_batches_ = 0;
   std::size_t next_slab_ = 8;  // nodes: a small graph needs few
 };
 

@@ -4,7 +4,6 @@
 
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/keyed_graph.hpp>
-#include <teff/detail/replay/compared_body.hpp>
 #include <teff/detail/replay/recorded_run.hpp>
 #include <teff/detail/replay/replay_plan.hpp>
 #include <teff/detail/scheduler/release_observer.hpp>
@@ -56,7 +55,7 @@ class graph_recorder {
   // application wants a task's flag, or null. Throws not_replayable.
   template <class FlagOf>
   [[nodiscard]] replay_plan plan(bool overlap, FlagOf flag_of) const {
-    const auto places = all_places();
+    const auto positions = all_positions();
     replay_flags flags(logs_.size());
     std::vector<replay_edge> edges;
     std::vector<std::uint32_t> tasks;
@@ -64,11 +63,11 @@ class graph_recorder {
       const auto& log = logs_[worker];
       const auto add_edge = [&](std::uint32_t task, const Key& key) {
         const std::optional<Key> follows = next_(key);
-        const auto found = places.find(follows ? *follows : key);
-        if (found == places.end() && !follows)
+        const auto found = positions.find(follows ? *follows : key);
+        if (found == positions.end() && !follows)
           throw_error(not_replayable("teff::record: the key " + key_text(key) +
                                      " was fulfilled, but received() did not have it count"));
-        if (found == places.end())
+        if (found == positions.end())
           throw_error(not_replayable("teff::record: " + key_text(key) + " stands for " + key_text(*follows) +
                                      " of the next iteration, which did not run in this one"));
         edges.push_back({{worker, task}, found->second, follows.has_value()});
@@ -110,17 +109,17 @@ class graph_recorder {
     body_(std::addressof(key));
   }
 
-  [[nodiscard]] std::unordered_map<Key, replay_task, Hash> all_places() const {
-    std::unordered_map<Key, replay_task, Hash> places;
+  [[nodiscard]] std::unordered_map<Key, replay_task, Hash> all_positions() const {
+    std::unordered_map<Key, replay_task, Hash> positions;
     for (std::uint32_t worker = 0; worker < logs_.size(); ++worker) {
       for (std::uint32_t index = 0; index < logs_[worker].tasks.size(); ++index) {
         const Key& key = logs_[worker].tasks[index];
-        if (!places.try_emplace(key, replay_task{worker, index}).second)
+        if (!positions.try_emplace(key, replay_task{worker, index}).second)
           throw_error(not_replayable("teff::record: the task " + key_text(key) +
                                      " ran twice, so it can't be told whom it depends on"));
       }
     }
-    return places;
+    return positions;
   }
 
   graph& graph_;

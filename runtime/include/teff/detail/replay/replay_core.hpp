@@ -97,8 +97,8 @@ class replay_turn {
   [[nodiscard]] bool take_list() noexcept;
   // The list that it holds.
   [[nodiscard]] std::uint32_t list() const noexcept { return list_; }
-  [[nodiscard]] replay_place place() const noexcept { return core_.lists_[list_].next(); }
-  void leave(replay_place next) noexcept;
+  [[nodiscard]] replay_position position() const noexcept { return core_.lists_[list_].next(); }
+  void leave(replay_position next) noexcept;
 
   // The next task of the list that it holds waits. False: it had better leave the list.
   [[nodiscard]] bool comes_soon(const replay_wait& wait, std::uint64_t iteration) const noexcept;
@@ -121,16 +121,16 @@ class replay_turn {
   bool gives_way_ = false;
   // A list that another worker could go on with, since when its next task is the same.
   std::uint32_t watched_ = none;
-  replay_place watched_place_;
+  replay_position watched_position_;
   std::int64_t watched_since_ = 0;
 };
 
 // Runs tasks of the list that the worker holds. Returns at which task the worker leaves it.
 template <class Step>
-replay_place run_list(replay_core& core, replay_turn& turn, std::uint64_t times, Step& step) {
+replay_position run_list(replay_core& core, replay_turn& turn, std::uint64_t times, Step& step) {
   const auto list = turn.list();
   const replay_part& part = core.parts()[list];
-  auto [i, task] = turn.place();
+  auto [i, task] = turn.position();
   for (; i < times; ++i, task = 0) {
     const auto begin = part.begin_of(task);
     const auto* wait = part.waits.data() + begin.waits_end;
@@ -147,7 +147,7 @@ replay_place run_list(replay_core& core, replay_turn& turn, std::uint64_t times,
         core.raise(*signal);
       ++task;
       if (!turn.stays()) [[unlikely]]
-        return task == part.tasks.size() ? replay_place{i + 1, 0} : replay_place{i, task};
+        return task == part.tasks.size() ? replay_position{i + 1, 0} : replay_position{i, task};
     }
   }
   return {times, 0};

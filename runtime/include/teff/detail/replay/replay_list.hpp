@@ -10,11 +10,11 @@
 namespace teff::detail {
 
 // The next task of a list. Iterations count from 0, and the list has ended when all are done.
-struct replay_place {
+struct replay_position {
   std::uint64_t iteration = 0;
   std::uint32_t task = 0;
 
-  friend bool operator==(const replay_place&, const replay_place&) = default;
+  friend bool operator==(const replay_position&, const replay_position&) = default;
 };
 
 // A worker holds a list while it runs tasks of the list, and leaves it when it waits or gives its core away.
@@ -32,7 +32,7 @@ class alignas(128) replay_list {
   }
 
   // Exact for the holder. A hint for other workers: its two parts may be of different times.
-  [[nodiscard]] replay_place next() const noexcept {
+  [[nodiscard]] replay_position next() const noexcept {
     return {iteration_.load(std::memory_order_relaxed), task_.load(std::memory_order_relaxed)};
   }
 
@@ -54,7 +54,7 @@ class alignas(128) replay_list {
                                           std::memory_order_relaxed);
   }
   // By the holder: `to` may take the list at once. Other workers are to give that one some time before.
-  void leave(replay_place next, std::uint32_t to) noexcept {
+  void leave(replay_position next, std::uint32_t to) noexcept {
     iteration_.store(next.iteration, std::memory_order_relaxed);
     task_.store(next.task, std::memory_order_relaxed);
     // Release: all that the holder did in tasks of the list, to the acquire in take().

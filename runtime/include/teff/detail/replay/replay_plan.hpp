@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -44,6 +45,21 @@ struct replay_edge {
   replay_task to;
   bool into_next_iteration;
 };
+
+// Task `index` of `waiter` waits for the task of worker `other` at `position`. The position is counted from
+// the first task of the waiting iteration, so that positions in earlier iterations are negative. Callers
+// number the workers.
+struct replay_need {
+  std::uint32_t waiter;
+  std::uint32_t index;
+  std::uint64_t other;
+  std::int64_t position;
+};
+
+// Drops each need whose waiter has waited before for the same or a later task of the same other worker, in
+// this iteration or the one before. Sorts the others by waiter and index. `tasks_of(other)`: how many tasks
+// that worker has in an iteration.
+void drop_known(std::vector<replay_need>& needs, const std::function<std::int64_t(std::uint64_t)>& tasks_of);
 
 // A flag that a task waits for: until `raises` x iteration + `offset`. Iteration 0 is the recorded run.
 struct replay_wait {

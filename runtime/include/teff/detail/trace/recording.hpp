@@ -5,7 +5,7 @@
 
 namespace teff::detail {
 
-// The kinds of events of a worker. trace_writer.hpp has their names in the same order.
+// The kinds of events of a worker. trace_writer.cpp has their names in the same order.
 enum class event_kind : std::uint8_t {
   task,       // a task, as counters count them
   run,        // a call of runtime::run(), or another job

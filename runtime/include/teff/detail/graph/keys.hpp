@@ -1,4 +1,4 @@
-// Hashes of keys, by the first way that fits the type.
+// How keys are hashed, compared, and printed in errors: by the first way that fits the type.
 #pragma once
 
 #include <teff/detail/graph/fields.hpp>
@@ -11,6 +11,8 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <ostream>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -62,26 +64,30 @@ concept sequence =
     std::ranges::forward_range<const Key> && !std::same_as<std::ranges::range_value_t<const Key>, Key> &&
     !requires { typename Key::hasher; } && !requires { typename Key::traits_type; };
 
-// A few integers, each smaller than a word.
+// Two to four integers, each smaller than a word.
 template <class Key>
-inline constexpr bool few_small_integers = false;
-template <std::integral... Parts>
-inline constexpr bool few_small_integers<std::tuple<Parts...>> =
-    sizeof...(Parts) >= 2 && sizeof...(Parts) <= 4 && ((sizeof(Parts) < sizeof(std::uint64_t)) && ...);
-template <std::integral First, std::integral Second>
-inline constexpr bool few_small_integers<std::pair<First, Second>> =
-    few_small_integers<std::tuple<First, Second>>;
-template <std::integral Integer, std::size_t size>
-inline constexpr bool few_small_integers<std::array<Integer, size>> =
-    size >= 2 && size <= 4 && sizeof(Integer) < sizeof(std::uint64_t);
+consteval bool few_small_integers() {
+  if constexpr (tuple_like<Key>) {
+    constexpr auto size = std::tuple_size_v<Key>;
+    return size >= 2 && size <= 4 && []<std::size_t... i>(std::index_sequence<i...>) {
+      return ((std::integral<std::tuple_element_t<i, Key>> &&
+               sizeof(std::tuple_element_t<i, Key>) < sizeof(std::uint64_t)) &&
+              ...);
+    }(std::make_index_sequence<size>{});
+  }
+  return false;
+}
 
-// One by one: a key was just put together of them, and a load of all at once would wait for the stores.
 template <class Key>
-std::size_t hash_of_integers(const Key& key) noexcept {
+std::size_t hash_of_parts(const Key& key) noexcept {
   return std::apply(
       [](const auto&... parts) {
+        const auto word_of = []<class Part>(const Part& part) -> std::uint64_t {
+          if constexpr (std::is_integral_v<Part>) return static_cast<std::uint64_t>(part);
+          return key_hash<Part>{}(part);
+        };
         std::uint64_t hash = 0;
-        ((hash = mixed(hash ^ static_cast<std::uint64_t>(parts))), ...);
+        ((hash = mixed(hash ^ word_of(parts))), ...);
         return hash;
       },
       key);
@@ -89,7 +95,8 @@ std::size_t hash_of_integers(const Key& key) noexcept {
 
 template <class Key>
 std::size_t hash_of_bytes(const Key& key) noexcept {
-  if constexpr (few_small_integers<Key>) return hash_of_integers(key);
+  // One by one: a key was just put together of them, and a load of all at once would wait for the stores.
+  if constexpr (few_small_integers<Key>()) return hash_of_parts(key);
   std::uint64_t hash = 0;
   for (std::size_t at = 0; at < sizeof(Key); at += sizeof hash) {
     std::uint64_t word = 0;
@@ -104,17 +111,6 @@ template <class>
 inline constexpr bool is_hashable = false;  // where key_hash knows no way
 
 template <class Key>
-std::size_t hash_of_parts(const Key& key) noexcept {
-  return std::apply(
-      [](const auto&... parts) {
-        std::uint64_t hash = 0;
-        ((hash = mixed(hash ^ key_hash<std::remove_cvref_t<decltype(parts)>>{}(parts))), ...);
-        return hash;
-      },
-      key);
-}
-
-template <class Key>
 std::size_t hash_of_elements(const Key& key) noexcept {
   std::uint64_t hash = 0;
   for (const std::ranges::range_value_t<const Key>& element : key)
@@ -127,10 +123,66 @@ template <plain_structure Key>
 std::size_t hash_of_structure(const Key& key) noexcept {
   if constexpr (with_fields<Key>) {
     using fields = decltype(fields_of(key));
-    if constexpr (!compared_by_bytes<fields>) return key_hash<fields>{}(fields_of(key));
-    if constexpr (few_small_integers<fields>) return hash_of_integers(fields_of(key));
+    if constexpr (!compared_by_bytes<fields> || few_small_integers<fields>())
+      return hash_of_parts(fields_of(key));
   }
   return hash_of_bytes(key);
+}
+
+// ---- Comparison and text ----
+
+template <class Key>
+inline constexpr bool is_integer_array = false;
+template <std::integral Integer, std::size_t size>
+inline constexpr bool is_integer_array<std::array<Integer, size>> = size <= 8;
+
+// ==, but for a short array it is a few instructions, not a call of memcmp().
+template <class Key>
+bool equal_keys(const Key& a, const Key& b) {
+  if constexpr (is_integer_array<Key>) {
+    bool equal = true;
+    for (std::size_t i = 0; i < a.size(); ++i) equal &= a[i] == b[i];
+    return equal;
+  } else {
+    return a == b;
+  }
+}
+
+// Prints by operator<<; a type without one, by its parts if they are accessible.
+template <class Key>
+void print_key(std::ostream& out, const Key& key) {
+  [[maybe_unused]] auto print_part = [&out, separator = ""](const auto& part) mutable {
+    out << std::exchange(separator, ", ");
+    print_key(out, part);
+  };
+  if constexpr (std::same_as<Key, signed char> || std::same_as<Key, unsigned char>) {
+    out << static_cast<int>(key);  // std::int8_t and std::uint8_t are numbers
+  } else if constexpr (requires { out << key; }) {
+    out << key;
+  } else if constexpr (std::is_enum_v<Key>) {
+    print_key(out, static_cast<std::underlying_type_t<Key>>(key));
+  } else if constexpr (tuple_like<Key>) {
+    out << '(';
+    std::apply([&](const auto&... parts) { (print_part(parts), ...); }, key);
+    out << ')';
+  } else if constexpr (std::ranges::input_range<const Key>) {
+    out << '(';
+    for (const auto& part : key) print_part(part);
+    out << ')';
+  } else if constexpr (with_fields<Key>) {
+    print_key(out, fields_of(key));
+  } else {
+    out << "a key without operator<<";
+  }
+}
+
+// Returns what print(out, what) prints.
+[[nodiscard]] std::string printed(void (*print)(std::ostream& out, const void* what), const void* what);
+
+template <class Key>
+std::string key_text(const Key& key) {
+  return printed([](std::ostream& out, const void* what) { print_key(out, *static_cast<const Key*>(what)); },
+                 std::addressof(key));
 }
 
 }  // namespace detail
