@@ -62,12 +62,11 @@ int file_of_process(pid_t process) noexcept {
 
 }  // namespace
 
-node::node(bool reads, std::chrono::milliseconds silence) {
+node::node(MPI_Comm all, bool reads, std::chrono::milliseconds silence) : all_(all) {
   int world = 0;
   int size = 0;
   int own = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &world);
-  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, world, MPI_INFO_NULL, &all_);
   MPI_Comm_size(all_, &size);
   MPI_Comm_rank(all_, &own);
   ranks_.resize(static_cast<std::size_t>(size));

@@ -7,8 +7,6 @@
 #include <teff/error.hpp>
 #include <teff/mpi.hpp>
 
-#include "mpi/parts.hpp"
-
 #include <algorithm>
 #include <array>
 #include <chrono>

@@ -71,7 +71,6 @@ class task_messages {
  private:
   void listen_for_leaving() noexcept;
   void tell_that_this_rank_leaves();
-  void drop_a_message();
 
   static std::atomic<task_messages*> current_;
 
