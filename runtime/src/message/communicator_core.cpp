@@ -236,8 +236,9 @@ message_counters communicator_core::counters() {
       sent.sent = each.sent_before + each.sent[0] + each.sent[1];
       sent.bytes = each.sent_bytes.load(std::memory_order_relaxed);
       sent.packets = each.packets_sent;
+      sent.large = each.large;
+      sent.large_bytes = each.large_bytes;
     }
-    large_.count_in(sent, to);
     path += sent;
     all += sent;
   }

@@ -133,7 +133,8 @@ void communicator_core::accept_any_time(int from, packet_kind kind, std::span<co
 
 void communicator_core::accept_messages(int from, const packet_header& head, packet& bytes) {
   received_ += head.records;
-  if (!has_whole_records(bytes, head.records) || head.digest != digest_) {
+  const auto ordered = ordered_among(bytes, head.records);
+  if (!ordered || head.digest != digest_) {
     count_handled(from, head.records, bytes.size() - sizeof(packet_header));
     // If the digests differ, the parent that compares the lists of messages fails the epoch (accept_hello()).
     if (head.digest == digest_)
@@ -144,15 +145,14 @@ void communicator_core::accept_messages(int from, const packet_header& head, pac
   stamp_.store(epoch_.load(std::memory_order_relaxed), std::memory_order_relaxed);
   // The caller runs one handler itself. Another worker is woken if there are more.
   const bool more = !arrived_.empty() || ordered_.waiting();
-  if (lone_ != nullptr && head.records == 1 && record_at(bytes, sizeof(packet_header)).ordered == 0) {
+  if (lone_ != nullptr && head.records == 1 && ordered == 0U) {
     lone_->emplace(channel::arrival{from, std::move(bytes)});
     if (more) host_.work_came();
     return;
   }
   const auto batch = std::make_shared<arrived_batch>(from, std::move(bytes));
-  const auto in_order = batch->ordered();
-  if (in_order != 0) ordered_.put(batch);
-  if (in_order != head.records) arrived_.put(batch);
+  if (ordered != 0U) ordered_.put(batch);
+  if (ordered != head.records) arrived_.put(batch);
   if (more || head.records > 1) host_.work_came();
 }
 
