@@ -169,12 +169,12 @@ class communicator_core {
   void receive_or_fail(int from, packet& bytes) noexcept;
   void accept_messages(int from, const packet_header& header, packet& bytes);
   void accept_hello(int from, std::span<const std::byte> body);
-  void accept_any_time(int from, packet_kind kind, std::span<const std::byte> body);
   // Asks the trace's next question about rank 0's clock, if it has one. `begins` is true where this rank's
   // part of an epoch begins or ends, and false where an answer has just come.
   void ask_for_clock(bool begins);
   void accept_control(int from, packet_kind kind, std::span<const std::byte> body);
-  void tell_failure(const failure& first) noexcept;
+  // `chosen`: by the root. `body`: a rank and words.
+  void spread_failure(bool chosen, std::span<const std::byte> body);
   [[nodiscard]] bool is_held() const noexcept {
     return holds_.load(std::memory_order_seq_cst) != 0 && !leaves_.load(std::memory_order_relaxed);
   }

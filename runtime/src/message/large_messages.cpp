@@ -10,14 +10,6 @@ namespace teff::detail {
 
 namespace {
 
-block_offer offer_in(std::span<const std::byte> bytes) {
-  if (bytes.size() < sizeof(block_offer))
-    throw malformed_message("teff::communicator: a large message ends too early");
-  block_offer offer;
-  std::memcpy(&offer, bytes.data(), sizeof offer);
-  return offer;
-}
-
 std::span<const std::byte> arguments_in(std::span<const std::byte> bytes) noexcept {
   return bytes.subspan(sizeof(block_offer));
 }
@@ -62,12 +54,12 @@ void large_messages::offer(int to, std::span<const std::byte> data, std::functio
     static_cast<outgoing_offer*>(const_cast<void*>(what))->write(at);
   };
   const auto take_back = [&] {
-    if (copy && !all.is_sent) core_.channel_->take_back(to, *copy);
+    if (of.is_deposited() && !all.is_sent) core_.channel_->take_back(to, of.deposit);
   };
   undo_if_thrown([&] { send({sizeof of + arguments.size, write, &all}); }, take_back);
   take_back();
   // The program may change deposited data at once. A handler tells it so, as it does for other data.
-  if (copy && all.offer.number != 0)
+  if (of.is_deposited() && all.offer.number != 0)
     core_.send_step(core_.rank(), block_step::left, {all.offer.number, 0, core_.rank()});
 }
 
@@ -87,7 +79,7 @@ void large_messages::answer(const block_offer& offer) {
 }
 
 void large_messages::take_offer(const large_functions& functions, std::span<const std::byte> bytes) {
-  const auto offer = offer_in(bytes);
+  const auto offer = read_as<block_offer>(bytes);
   if (offer.from < 0 || offer.from >= core_.ranks())
     throw malformed_message("teff::communicator: a large message of no rank");
   if (offer.is_deposited() || offer.from == core_.rank() || core_.channel_->reads(offer.from))
@@ -155,7 +147,7 @@ void large_messages::fill_slots() {
       slot = static_cast<int>(free - expected_.begin());
     }
     const auto bytes = next->bytes.bytes();
-    const auto offer = offer_in(bytes);
+    const auto offer = read_as<block_offer>(bytes);
     if (!lands(*next->functions, offer, arguments_in(bytes), [&](auto memory) { next->to = memory; })) {
       const std::lock_guard lock(mutex_);
       expected_[static_cast<std::size_t>(slot)].reset();
@@ -179,10 +171,7 @@ void large_messages::take_data(int slot) {
 }
 
 void large_messages::take_step(block_step step, std::span<const std::byte> bytes) {
-  block_word word{};
-  if (bytes.size() != sizeof word)
-    throw malformed_message("teff::communicator: a message that was not registered");
-  std::memcpy(&word, bytes.data(), sizeof word);
+  const auto word = read_as<block_word>(bytes);
   switch (step) {
     case block_step::done:
     case block_step::left: {
