@@ -51,8 +51,8 @@ class arrived_batch {
   [[nodiscard]] const packet& bytes() const noexcept { return bytes_; }
   // Takes the next record that is ordered, or not, and returns where it lies; nothing if all were taken.
   std::optional<std::size_t> take(bool ordered) noexcept {
-    // Relaxed: the worker found the batch under the lock of its queue, which orders the bytes. Workers hand
-    // the turn at ordered records over by ordered_messages::end().
+    // Relaxed: the worker found the batch under the lock of its queue, which orders the bytes. Of ordered
+    // records, ordered_messages::end() orders what the worker did that had the turn before.
     auto& next = next_[ordered ? 1 : 0];
     auto at = next.load(std::memory_order_relaxed);
     while (at < bytes_.size()) {

@@ -4,8 +4,6 @@
 
 #include <teff/detail/message/rank_tree.hpp>
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 

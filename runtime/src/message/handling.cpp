@@ -108,9 +108,9 @@ void communicator_core::handle_one(const packet& bytes, std::size_t at) noexcept
   }
 }
 
-// A step of a large message, a traced message, and any message while the watchdog may ask which handlers run.
-// After the epoch was cancelled, refuses offers and takes data under way, so that no rank keeps using them,
-// and drops other messages.
+// For steps of large messages, traced messages, and any message while the watchdog may ask which handlers
+// run. After the epoch was cancelled, the worker still refuses offers and takes data under way, so that no
+// rank keeps using them. It drops other messages.
 [[gnu::cold, gnu::noinline]] void communicator_core::handle_unusual(const packet& bytes, std::size_t at) {
   const auto head = record_at(bytes, at);
   auto arguments = arguments_at(bytes, at);

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <climits>
+#include <utility>
 
 namespace teff::detail {
 

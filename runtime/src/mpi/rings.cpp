@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <new>
-#include <span>
 #include <utility>
 
 namespace teff::detail {

@@ -6,6 +6,7 @@
 #include "mpi/mpi_bytes.hpp"
 #include "mpi/task_requests.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <climits>
@@ -100,7 +101,17 @@ void mpi::attach_requests(const void* requests, std::size_t count, std::size_t b
   constexpr auto call = "teff::mpi::attach";
   if (bytes_of_one != sizeof(MPI_Request))
     throw misuse(std::string(call) + ": given something else than MPI_Request");
-  task_messages::current(call).attach(call, static_cast<const MPI_Request*>(requests), count);
+  auto& job = task_messages::current(call);
+  if (!job.program_may_call())
+    throw misuse(std::string(call) +
+                 ": MPI is not initialised at MPI_THREAD_MULTIPLE, so no task may call MPI while other "
+                 "workers do: call MPI_Init_thread for that level before teff::mpi is made, or let the task "
+                 "call teff::mpi::isend, irecv, ibcast, iallreduce, ibarrier");
+  job.start(call, {request_text::of_program, "request", "requests of the program"}, count,
+            [&](MPI_Request* to) {
+              std::copy_n(static_cast<const MPI_Request*>(requests), count, to);
+              return MPI_SUCCESS;
+            });
 }
 
 }  // namespace teff

@@ -8,16 +8,11 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <climits>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <span>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -167,21 +162,6 @@ void task_messages::start(const char* call, const request_text& text, std::size_
         error = std::current_exception();
       });
   if (error) std::rethrow_exception(std::move(error));
-}
-
-void task_messages::attach(const char* call, const MPI_Request* requests, std::size_t count) {
-  if (!program_may_call_)
-    throw misuse(std::string(call) +
-                 ": MPI is not initialised at MPI_THREAD_MULTIPLE, so no task may call MPI while other "
-                 "workers do: call "
-                 "MPI_Init_thread for that level before teff::mpi is made, or let the task call "
-                 "teff::mpi::isend, irecv, "
-                 "ibcast, iallreduce, ibarrier");
-  const auto copy = [&](MPI_Request* to) {
-    std::copy_n(requests, count, to);
-    return MPI_SUCCESS;
-  };
-  start(call, {request_text::of_program, "request", "requests of the program"}, count, std::ref(copy));
 }
 
 }  // namespace teff::detail

@@ -19,7 +19,7 @@
 
 namespace teff::detail {
 
-// What the end of a task waits for: an event that may complete in several parts.
+// An event for which the end of a task waits. It may complete in several parts.
 class attached_event {
  public:
   attached_event() = default;
