@@ -28,13 +28,13 @@ TEST(collectives, form_a_tree_of_logarithmic_depth_from_any_root) {
     for (int root = 0; root < ranks; root += 3) {
       std::vector<int> parents(static_cast<std::size_t>(ranks), -1);
       for (int rank = 0; rank < ranks; ++rank) {
-        const detail::binomial_tree tree(rank, ranks, root);
+        const detail::rank_tree tree(rank, ranks, root);
         EXPECT_EQ(tree.is_root(), rank == root);
         EXPECT_LE(tree.children(), std::bit_width(static_cast<unsigned>(ranks)));
         tree.each_child([&](int child) {
           EXPECT_EQ(parents.at(static_cast<std::size_t>(child)), -1) << "two parents";
           parents[static_cast<std::size_t>(child)] = rank;
-          EXPECT_EQ(detail::binomial_tree(child, ranks, root).parent(), rank);
+          EXPECT_EQ(detail::rank_tree(child, ranks, root).parent(), rank);
         });
       }
       for (int rank = 0; rank < ranks; ++rank) {

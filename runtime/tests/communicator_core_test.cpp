@@ -128,35 +128,31 @@ class played_job {
 
   // The data repeat the content of the message. When they may be changed, the sender overwrites them.
   bool send_large(int from, int to, const hop& what) {
-    struct sending {
-      detail::block_offer offer;
+    struct arguments {
       hop what;
       bool* sent;
     };
     auto& core = *players_[static_cast<std::size_t>(from)]->core;
     const auto data = std::make_shared<std::vector<std::byte>>(random_() % 200, payload_byte(what));
     bool sent = false;
-    const sending all{core.large().offer(to, *data,
-                                         [this, data] {
-                                           std::ranges::fill(*data, std::byte{0xee});
-                                           ++reused_;
-                                         }),
-                      what, &sent};
-    const bool done = core.try_send(to, 2,
-                                    {sizeof all.offer + sizeof what,
-                                     [](const void* arguments, std::byte* at) {
-                                       const auto& each = *static_cast<const sending*>(arguments);
-                                       std::memcpy(at, &each.offer, sizeof each.offer);
-                                       std::memcpy(at + sizeof each.offer, &each.what, sizeof each.what);
-                                       *each.sent = true;
-                                     },
-                                     &all});
+    bool done = false;
+    const arguments all{what, &sent};
+    const auto write = [](const void* of, std::byte* at) {
+      const auto& each = *static_cast<const arguments*>(of);
+      std::memcpy(at, &each.what, sizeof each.what);
+      *each.sent = true;
+    };
+    core.large().offer(
+        to, *data,
+        [this, data] {
+          std::ranges::fill(*data, std::byte{0xee});
+          ++reused_;
+        },
+        {sizeof what, write, &all},
+        [&](const detail::outgoing_arguments& offered) { done = core.try_send(to, 2, offered); });
     if (sent) {
       ++sent_;
       ++sent_large_;
-      core.large().sent(all.offer);
-    } else {
-      core.large().take_back(to, all.offer);
     }
     return done;
   }

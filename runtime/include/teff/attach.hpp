@@ -104,7 +104,7 @@ concept tested_by_member = requires(Event& event) {
 };
 
 template <class Event>
-class event_of_type final : public attached_event {
+class event_of_type final : public tested_event {
  public:
   explicit event_of_type(Event event) : event_(std::move(event)) {}
   bool test() override {
@@ -114,7 +114,7 @@ class event_of_type final : public attached_event {
       return event_.test();
     }
   }
-  [[nodiscard]] const char* name() const noexcept override { return name_of<Event>(); }
+  [[nodiscard]] std::string words() const override { return "the event " + name_in_words(name_of<Event>()); }
 
  private:
   Event event_;

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -41,9 +40,9 @@ template <class F>
 [[nodiscard]] auto on_broadcast(communicator& comm, F&& handler) {
   const auto make = [&]<class... Parameters>(detail::parameters<Parameters...>) {
     using state = detail::broadcast_state<detail::argument<Parameters>...>;
-    auto made = std::make_shared<state>(comm.rank(), comm.ranks());
-    made->passes_on(comm.on([made, f = std::decay_t<F>(std::forward<F>(handler))](
-                                int root, const detail::argument<Parameters>&... arguments) mutable {
+    auto made = std::make_shared<state>(state{comm.rank(), comm.ranks()});
+    made->by.emplace(comm.on([made, f = std::decay_t<F>(std::forward<F>(handler))](
+                                 int root, const detail::argument<Parameters>&... arguments) mutable {
       made->pass_on(root, arguments...);
       std::invoke(f, arguments...);
     }));

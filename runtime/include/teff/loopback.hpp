@@ -4,9 +4,12 @@
 #include <teff/transport.hpp>
 
 #include <memory>
-#include <vector>
 
 namespace teff {
+
+namespace detail {
+class local_job;
+}  // namespace detail
 
 // A job of several ranks in this process. Each rank has its own transport, and usually its own runtime.
 //
@@ -29,10 +32,7 @@ class loopback {
   [[nodiscard]] transport& rank(int rank);
 
  private:
-  class job;
-  class end;
-  std::shared_ptr<job> job_;
-  std::vector<std::unique_ptr<transport>> transports_;
+  std::unique_ptr<detail::local_job> job_;
 };
 
 }  // namespace teff

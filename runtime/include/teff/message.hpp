@@ -238,20 +238,20 @@ class communicator {
   // `kind`: its name in texts.
   communicator(runtime& rt, transport& through, const communicator_options& how, const std::string& kind);
 
+  template <class Message>
+  Message added(detail::registered_message made) {
+    return Message(*source_, detail::register_message(*source_, std::move(made)));
+  }
   template <class F, class... Parameters>
   auto add(detail::parameters<Parameters...> of, bool in_order, F&& handler) {
-    auto made = detail::make_message(of, in_order, std::decay_t<F>(std::forward<F>(handler)));
-    return message<detail::argument<Parameters>...>(*source_,
-                                                    detail::register_message(*source_, std::move(made)));
+    return added<message<detail::argument<Parameters>...>>(
+        detail::make_message(of, in_order, std::decay_t<F>(std::forward<F>(handler))));
   }
-
   template <class T, class Land, class Arrived, class... Parameters>
   auto added_large(Land&& land, Arrived&& arrived, detail::parameters<Parameters...> of) {
-    return large_message<T, detail::argument<Parameters>...>(
-        *source_,
-        detail::register_message(
-            *source_, detail::make_large_message<T>(of, std::decay_t<Land>(std::forward<Land>(land)),
-                                                    std::decay_t<Arrived>(std::forward<Arrived>(arrived)))));
+    return added<large_message<T, detail::argument<Parameters>...>>(
+        detail::make_large_message<T>(of, std::decay_t<Land>(std::forward<Land>(land)),
+                                      std::decay_t<Arrived>(std::forward<Arrived>(arrived))));
   }
 
   runtime& runtime_;

@@ -23,6 +23,8 @@ namespace teff {
 
 namespace detail {
 
+class mpi_job;
+
 // A number that MPI can reduce.
 struct mpi_number {
   enum class kinds : std::uint8_t { with_sign, without_sign, floating };
@@ -234,9 +236,7 @@ class mpi final : public transport {
   static void reduce_numbers(void* data, std::size_t count, detail::mpi_number of, operation by);
   static void attach_requests(const void* requests, std::size_t count, std::size_t bytes_of_one);
 
-  class job;
-  class line;
-  std::shared_ptr<job> job_;
+  std::shared_ptr<detail::mpi_job> job_;
 };
 
 }  // namespace teff

@@ -5,9 +5,12 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 namespace teff {
+
+namespace detail {
+class local_job;
+}  // namespace detail
 
 // A job of several ranks in this process, whose packets are delayed at random. A packet may overtake packets
 // of other pairs of ranks. It is never lost, and never overtakes a packet of the same pair: no network below
@@ -42,10 +45,7 @@ class simulated {
   [[nodiscard]] std::size_t deposited() const;
 
  private:
-  struct network;
-  class end;
-  std::shared_ptr<network> network_;
-  std::vector<std::unique_ptr<transport>> transports_;
+  std::unique_ptr<detail::local_job> job_;
 };
 
 }  // namespace teff

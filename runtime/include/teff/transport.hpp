@@ -79,23 +79,33 @@ class channel {
   }
   // Takes a copy that rank `from` has deposited under this number: as many bytes, or none to drop it. A
   // packet that was sent after deposit() has named it. Any thread may call it.
-  virtual void withdraw(int from, std::uint32_t number, std::span<std::byte> to);
+  virtual void withdraw(int /*from*/, std::uint32_t /*number*/, std::span<std::byte> /*to*/) {
+    lacks("withdraw");
+  }
   // Drops a copy that was deposited for rank `to`, which has not been told of it.
-  virtual void take_back(int to, std::uint32_t number);
+  virtual void take_back(int /*to*/, std::uint32_t /*number*/) { lacks("take_back"); }
 
   // The second way: whether this rank can read the memory of that one, by read().
   [[nodiscard]] virtual bool reads(int /*from*/) const noexcept { return false; }
   // Copies bytes that lie at this address in the memory of rank `from`, where no thread changes them. Any
   // thread may call it. Throws std::system_error.
-  virtual void read(int from, std::uint64_t address, std::span<std::byte> to);
+  virtual void read(int /*from*/, std::uint64_t /*address*/, std::span<std::byte> /*to*/) { lacks("read"); }
   // The third way: rank `from` is going to supply as many bytes under this number, which are to be put here.
   // Then receive() returns `then`, as a packet of that rank. The caller tells the other rank to supply them
   // after this has returned. Numbers are below 1000, and differ among the bytes that are expected at one
   // time. Neither function waits. Any thread may call them.
-  virtual void expect(int from, int number, std::span<std::byte> to, packet then);
+  virtual void expect(int /*from*/, int /*number*/, std::span<std::byte> /*to*/, packet /*then*/) {
+    lacks("expect");
+  }
   // Sends these bytes to where rank `to` expects them. When they have left, receive() returns `then`, as a
   // packet of this rank.
-  virtual void supply(int to, int number, std::span<const std::byte> bytes, packet then);
+  virtual void supply(int /*to*/, int /*number*/, std::span<const std::byte> /*bytes*/, packet /*then*/) {
+    lacks("supply");
+  }
+
+ private:
+  // A function that the channel of a program does not define, and whose way of large messages it offers.
+  [[noreturn]] static void lacks(const char* function);
 };
 
 // Names memory that a rank shares, for transport::map_memory().

@@ -1,5 +1,4 @@
 #include <teff/detail/attached_events/attached_events.hpp>
-#include <teff/detail/ready/inbox.hpp>
 #include <teff/detail/task_source/source_worker.hpp>
 #include <teff/error.hpp>
 
@@ -12,95 +11,87 @@
 
 namespace teff::detail {
 
-// ---- An end ----
-
-waiting_end::waiting_end(held_end<>& held, bool watched)
-    : held_(&held), since_(polled_source::poll_time::clock::now()) {
+void attached_event::hold(held_end<>& held, bool watched) {
+  held_ = &held;
+  since_ = polled_source::poll_time::clock::now();
   if (watched) task_ = "task " + held.of->running_task_on(self.frame->state->index);
 }
 
-void waiting_end::release(std::exception_ptr why) const noexcept {
-  if (why != nullptr) held_->of->fail(std::move(why));
-  task_source_base::release(*held_);
+// ---- Events of one kind ----
+
+// Throws std::bad_alloc; then the events stay.
+void event_set::take_new() {
+  for (;;) {
+    if (untaken_ == nullptr) untaken_ = new_.take_all();
+    if (untaken_ == nullptr) return;
+    append(*untaken_);
+    untaken_ = untaken_->next_;
+  }
 }
 
-// ---- Events that are tested alone ----
+event_set::tested event_set::test_some() noexcept {
+  catch_all([this] { take_new(); }, [] {});
+  completed_ = 0;
+  const auto before = parts_.size();
+  const auto first = std::min(next_, before);
+  const auto some = std::min(before - first, at_a_time_);
+  if (some != 0) test(first, some);
+  // A part that has taken the place of another may be left to the next pass.
+  next_ = first + some - (before - parts_.size());
+  const bool all = next_ >= parts_.size();
+  if (all) next_ = 0;
+  return {completed_, all};
+}
+
+void event_set::end(std::size_t part, std::exception_ptr why) noexcept {
+  attached_event* const event = std::exchange(parts_[part], parts_.back());
+  parts_.pop_back();
+  if (event->error_ == nullptr) event->error_ = std::move(why);
+  if (--event->left_ != 0) return;
+  ++completed_;
+  auto& held = *event->held_;
+  auto error = std::move(event->error_);
+  delete event;  // its destructor may use what belongs to the task
+  if (error != nullptr) held.of->fail(std::move(error));
+  task_source_base::release(held);
+}
+
+void event_set::describe(polled_source::poll_time since, std::vector<std::string>& to) const {
+  const attached_event* last = nullptr;
+  for (const auto* each : parts_) {
+    if (each != last && each->since_ <= since) to.push_back(each->task_ + " waits for " + each->words());
+    last = each;
+  }
+}
 
 class tested_events final : public event_set {
  public:
+  tested_events() noexcept : event_set(64) {}
   ~tested_events() override {
-    take_new();
-    while (first_ != nullptr) delete std::exchange(first_, first_->next_);
-  }
-
-  void add(attached_event& event) noexcept { new_.push(event); }
-  static void set_end(attached_event& event, held_end<>& held, bool watched) {
-    event.end_.emplace(held, watched);
-  }
-
-  tested test_some() noexcept override {
-    take_new();
-    constexpr std::size_t at_a_time = 64;
-    tested result;
-    const auto some = std::min(untested_, at_a_time);
-    for (std::size_t i = 0; i < some; ++i) {
-      attached_event* const each = std::exchange(first_, first_->next_);
-      std::exception_ptr error;
-      bool completed = true;
-      catch_all([&] { completed = each->test(); }, [&] { error = std::current_exception(); });
-      if (!completed) {
-        append(*each);
-        continue;
-      }
-      --size_;
-      ++result.completed;
-      // Its destructor may use what belongs to the task.
-      const waiting_end end = std::move(*each->end_);
-      delete each;
-      end.release(std::move(error));
-    }
-    untested_ -= some;
-    result.all = untested_ == 0;
-    if (result.all) untested_ = size_;
-    return result;
-  }
-
-  void describe(polled_source::poll_time since, std::vector<std::string>& to) const override {
-    for (const auto* each = first_; each != nullptr; each = each->next_)
-      if (each->end_->since() <= since)
-        to.push_back(each->end_->task() + " waits for the event " + name_in_words(each->name()));
+    catch_all([this] { take_new(); }, [] {});
+    for (const auto* each : parts_) delete each;
   }
 
  private:
-  void take_new() noexcept {
-    for (auto* each = new_.take_all(); each != nullptr;) {
-      append(*std::exchange(each, each->next_));
-      ++size_;
-      ++untested_;
+  void test(std::size_t first, std::size_t some) noexcept override {
+    for (auto i = first + some; i-- != first;) {
+      std::exception_ptr error;
+      bool completed = true;
+      catch_all([&] { completed = static_cast<tested_event*>(parts_[i])->test(); },
+                [&] { error = std::current_exception(); });
+      if (completed) end(i, std::move(error));
     }
   }
-  void append(attached_event& event) noexcept {
-    event.next_ = nullptr;
-    (first_ == nullptr ? first_ : last_->next_) = &event;
-    last_ = &event;
-  }
-
-  inbox<attached_event, &attached_event::next_> new_;
-  // A queue: the event that was tested longest ago comes first.
-  attached_event* first_ = nullptr;
-  attached_event* last_ = nullptr;
-  std::size_t size_ = 0;
-  std::size_t untested_ = 0;  // at the front, in this pass
 };
 
-void attach_event(std::unique_ptr<attached_event> event, const char* call) {
+void attach_event(std::unique_ptr<tested_event> event, const char* call) {
   auto& held = hold_end_here(call);
   undo_if_thrown(
       [&] {
         auto& all = attached_events::of(held.of->runtime());
-        tested_events::set_end(*event, held, all.is_watched());
+        event->hold(held, all.is_watched());
         auto& kind = all.set<tested_events>(attached_events::tested_alone);
-        all.attach([&] { kind.add(*event.release()); });
+        all.attach(kind, *event.release());
       },
       [&] { task_source_base::release(held); });
 }
@@ -126,6 +117,15 @@ attached_events::attached_events(scheduler& runtime)
 
 attached_events::~attached_events() {
   for (const auto& each : sets_) delete each.load(std::memory_order_relaxed);
+}
+
+void attached_events::attach(event_set& kind, attached_event& event) noexcept {
+  found_.store(poll_time::clock::now().time_since_epoch().count(), std::memory_order_relaxed);
+  // seq_cst: before published() looks for sleepers, against next_poll(). Before add(), so that the count
+  // never lacks an event that is being tested.
+  const bool first = count_.fetch_add(1, std::memory_order_seq_cst) == 0;
+  kind.add(event);
+  if (first) published(runtime_);
 }
 
 // A worker tests the more rarely, the longer nothing has completed: a runtime that waits uses next to

@@ -1,6 +1,7 @@
 // A distributed replay while it runs (replay.md).
 #include <teff/detail/distributed/replay_ranks.hpp>
 #include <teff/detail/exceptions.hpp>
+#include <teff/detail/message/rank_tree.hpp>
 #include <teff/detail/scheduler/gang.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>

@@ -4,7 +4,7 @@
 
 namespace teff::detail {
 
-std::string binomial_tree::words_of(givers some) const {
+std::string rank_tree::words_of(givers some) const {
   std::string words;
   const auto add = [&](int number, bool alone) {
     words += (words.empty() ? "rank " : ", rank ") + std::to_string(rank_of(number));
@@ -20,18 +20,14 @@ std::string binomial_tree::words_of(givers some) const {
 
 bool numbers_seen::add(std::uint64_t number) {
   const auto after = last_of_.upper_bound(number);
-  const auto before = after == last_of_.begin() ? last_of_.end() : std::prev(after);
-  if (before != last_of_.end() && before->second >= number) return false;
-  auto last = number;
-  const bool joins = before != last_of_.end() && before->second + 1 == number;
+  auto stretch = after == last_of_.begin() ? last_of_.end() : std::prev(after);
+  if (stretch != last_of_.end() && stretch->second >= number) return false;
+  if (stretch == last_of_.end() || stretch->second + 1 != number)
+    stretch = last_of_.emplace_hint(after, number, number);
+  stretch->second = number;
   if (after != last_of_.end() && after->first == number + 1) {
-    last = after->second;
+    stretch->second = after->second;
     last_of_.erase(after);
-  }
-  if (joins) {
-    before->second = last;
-  } else {
-    last_of_.emplace(number, last);
   }
   return true;
 }

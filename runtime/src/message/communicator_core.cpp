@@ -21,10 +21,6 @@ std::uint32_t short_digest_of(const std::string& words) noexcept {
   return static_cast<std::uint32_t>(digest ^ (digest >> 32));
 }
 
-std::span<const std::byte> bytes_of_words(const std::string& words) noexcept {
-  return std::as_bytes(std::span(words));
-}
-
 }  // namespace
 
 communicator_core::communicator_core(transport& through, message_host& host, std::size_t window, int patience)
@@ -131,34 +127,36 @@ std::exception_ptr communicator_core::take_failure() {
 
 void communicator_core::fail(std::exception_ptr why, const std::string& where) noexcept {
   try {
-    const failure mine{rank_, where + words_of(why)};
     {
       const std::lock_guard lock(failing_);
       if (own_failure_) return;
-      own_failure_ = std::move(why);
-      if (completion_.tree().is_root()) {
-        if (first_failure_) return;
-        first_failure_ = mine;
-      }
+      own_failure_ = why;
     }
-    marks_.fetch_or(cancelled_mark, std::memory_order_relaxed);
-    tell_failure(mine);
-    host_.state_changed();
+    std::string body(sizeof rank_, '\0');
+    std::memcpy(body.data(), &rank_, sizeof rank_);
+    body += where + words_of(why);
+    spread_failure(completion_.tree().is_root(), bytes_of_words(body));
   } catch (...) {
     std::terminate();  // no memory for the words of a failure
   }
 }
 
-// The root tells its children, any other rank its parent.
-void communicator_core::tell_failure(const failure& first) noexcept {
-  std::string body(sizeof first.rank, '\0');
-  std::memcpy(body.data(), &first.rank, sizeof first.rank);
-  body += first.words;
-  if (completion_.tree().is_root()) {
-    tell_children(packet_kind::abort, bytes_of_words(body));
-  } else {
-    send_control(completion_.tree().parent(), packet_kind::fail, bytes_of_words(body));
+// A failure comes from this rank or from another one. The root chooses the first that it knows of, and tells
+// it to all ranks. Any other rank passes a failure to the root.
+void communicator_core::spread_failure(bool chosen, std::span<const std::byte> body) {
+  if (chosen) {
+    failure heard{read_as<int>(body), words_in(body.subspan(sizeof(int)))};
+    const std::lock_guard lock(failing_);
+    if (first_failure_) return;
+    first_failure_ = std::move(heard);
   }
+  marks_.fetch_or(cancelled_mark, std::memory_order_relaxed);
+  if (chosen) {
+    tell_children(packet_kind::abort, body);
+  } else {
+    send_control(completion_.tree().parent(), packet_kind::fail, body);
+  }
+  host_.state_changed();
 }
 
 // The caller holds progress_, so no message comes meanwhile.
@@ -236,8 +234,9 @@ message_counters communicator_core::counters() {
       sent.sent = each.sent_before + each.sent[0] + each.sent[1];
       sent.bytes = each.sent_bytes.load(std::memory_order_relaxed);
       sent.packets = each.packets_sent;
+      sent.large = each.large;
+      sent.large_bytes = each.large_bytes;
     }
-    large_.count_in(sent, to);
     path += sent;
     all += sent;
   }

@@ -15,13 +15,11 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace teff::detail {
@@ -64,6 +62,8 @@ class communicator_core {
 
   // Registers a message, and returns its number. Throws misuse within an epoch.
   std::uint32_t add(registered_message added);
+  // Throws misuse if there is no such rank.
+  void expect_rank(int to) const;
   // Sends message `number`. Returns false if there is no room: the caller may wait until has_room(). Within a
   // handler there is always room.
   [[nodiscard]] bool try_send(int to, std::uint32_t number, const outgoing_arguments& arguments);
@@ -128,6 +128,8 @@ class communicator_core {
     std::uint64_t sent[2] = {};            // messages of epochs with even and with odd numbers
     std::uint64_t sent_before = 0;         // messages of epochs that have ended
     std::uint64_t packets_sent = 0;        // with messages
+    std::uint64_t large = 0;               // large messages
+    std::uint64_t large_bytes = 0;         // of their data
     std::uint64_t before_last_packet = 0;  // sent_bytes without the last packet
 
     // Bytes of messages to that rank since the beginning: sent (written under `mutex`), and known to be
@@ -148,8 +150,9 @@ class communicator_core {
   };
 
   [[nodiscard]] peer& at(int rank) noexcept { return peers_[static_cast<std::size_t>(rank)]; }
-  [[nodiscard]] bool try_send_traced(int to, std::uint32_t number, const outgoing_arguments& arguments);
-  void put_record(int to, peer& there, const record_header& head, const outgoing_arguments& arguments);
+  // `traced`: the message's number in a trace, if `head` says that it has one.
+  void put_record(int to, peer& there, const record_header& head, const outgoing_arguments& arguments,
+                  std::uint64_t traced = 0);
   void send_gathered(int to, peer& there);
   [[nodiscard]] bool leaves_at_once(int to, const peer& there, std::size_t added) const noexcept;
   void send_control(int to, packet_kind kind, std::span<const std::byte> body = {});
@@ -164,12 +167,12 @@ class communicator_core {
   void receive_or_fail(int from, packet& bytes) noexcept;
   void accept_messages(int from, const packet_header& header, packet& bytes);
   void accept_hello(int from, std::span<const std::byte> body);
-  void accept_any_time(int from, packet_kind kind, std::span<const std::byte> body);
   // Asks the trace's next question about rank 0's clock, if it has one. `begins` is true where this rank's
   // part of an epoch begins or ends, and false where an answer has just come.
   void ask_for_clock(bool begins);
   void accept_control(int from, packet_kind kind, std::span<const std::byte> body);
-  void tell_failure(const failure& first) noexcept;
+  // `chosen`: by the root. `body`: a rank and words.
+  void spread_failure(bool chosen, std::span<const std::byte> body);
   [[nodiscard]] bool is_held() const noexcept {
     return holds_.load(std::memory_order_seq_cst) != 0 && !leaves_.load(std::memory_order_relaxed);
   }
@@ -180,8 +183,6 @@ class communicator_core {
   bool progress(std::optional<channel::arrival>* lone) noexcept;
   class handling_here;
   void handle_one(const packet& bytes, std::size_t at) noexcept;
-  void handle_marked(const packet& bytes, std::size_t at) noexcept;
-  void call_handler(const packet& bytes, std::size_t at, bool is_cancelled) noexcept;
   void handle_unusual(const packet& bytes, std::size_t at);
 
   // ---- For large messages ----

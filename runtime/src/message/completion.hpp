@@ -2,8 +2,8 @@
 // (src/message/completion.md).
 #pragma once
 
-#include <array>
-#include <cstddef>
+#include <teff/detail/message/rank_tree.hpp>
+
 #include <cstdint>
 #include <optional>
 
@@ -24,32 +24,11 @@ struct completion_counts {
   bool operator==(const completion_counts&) const = default;
 };
 
-// The ranks as a binary tree: 2 r + 1 and 2 r + 2 are the children of r, rank 0 is the root.
-class rank_tree {
- public:
-  rank_tree(int rank, int ranks) noexcept : rank_(rank), ranks_(ranks) {}
-  [[nodiscard]] bool is_root() const noexcept { return rank_ == 0; }
-  [[nodiscard]] int parent() const noexcept { return (rank_ - 1) / 2; }
-  [[nodiscard]] int children() const noexcept {
-    const std::int64_t first = 2 * std::int64_t{rank_} + 1;
-    return first >= ranks_ ? 0 : first + 1 >= ranks_ ? 1 : 2;
-  }
-  template <class Use>
-  void each_child(Use use) const {
-    for (int i = 0; i < children(); ++i) use(2 * rank_ + 1 + i);
-  }
-
- private:
-  int rank_;
-  int ranks_;
-};
-
 // The waves of an epoch, as one rank sees them. The communicator reports each event and gets the action to
 // take. Sends nothing itself. Not thread-safe.
 class completion {
  public:
   enum class action : std::uint8_t {
-    none,
     report,  // send the sums of this part of the tree to the parent
     ask,     // ask the children for their counts again
     end,     // end the epoch, and tell the children

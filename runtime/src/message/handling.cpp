@@ -81,79 +81,56 @@ bool communicator_core::work() noexcept {
 
 bool communicator_core::handle() noexcept {
   if (arrived_.empty() && !ordered_.waiting()) return false;
-  bool any = false;
+  int handled = 0;
   {
     handling_here here(*this);
-    int left = handlers_a_run;
-    for (auto batch = arrived_.front(); batch != nullptr && left != 0;) {
-      const auto at = batch->take();
-      if (!at) {
-        arrived_.drop(batch);
-        batch = arrived_.front();
-        continue;
-      }
-      any = true;
-      if (record_at(batch->bytes(), *at).ordered != 0) continue;
-      --left;
-      here.handle(*batch, *at);
-    }
-    if (left != 0 && ordered_.begin()) {
-      for (; left != 0; --left) {
-        const auto next = ordered_.next();
-        if (!next) break;
-        any = true;
-        here.handle(*next->batch, next->at);
-      }
+    const auto handle_each = [&](const arrived_batch& batch, std::size_t at) { here.handle(batch, at); };
+    handled = arrived_.take(handlers_a_run, handle_each);
+    if (handled != handlers_a_run && ordered_.begin()) {
+      handled += ordered_.take(handlers_a_run - handled, handle_each);
       ordered_.end();
     }
   }
-  if (any) attention_.store(true, std::memory_order_seq_cst);  // as look_again(); this worker looks next
-  return any;
+  if (handled == 0) return false;
+  attention_.store(true, std::memory_order_seq_cst);  // as look_again(); this worker looks next
+  return true;
 }
 
 void communicator_core::handle_one(const packet& bytes, std::size_t at) noexcept {
-  if ((marks_.load(std::memory_order_relaxed) & (cancelled_mark | watched_mark)) != 0) [[unlikely]]
-    return handle_marked(bytes, at);
-  call_handler(bytes, at, false);
-}
-
-// The path while the watchdog may ask which handlers run, or after the epoch was cancelled.
-[[gnu::cold, gnu::noinline]] void communicator_core::handle_marked(const packet& bytes,
-                                                                   std::size_t at) noexcept {
-  auto& running = running_[std::min<std::size_t>(record_at(bytes, at).message, messages_.size())];
-  running.fetch_add(1, std::memory_order_relaxed);
-  call_handler(bytes, at, cancelled());
-  running.fetch_sub(1, std::memory_order_relaxed);
-}
-
-// After the epoch was cancelled, refuses offers and takes data under way, so that no rank keeps using them.
-// Drops other messages.
-[[gnu::always_inline]] inline void communicator_core::call_handler(const packet& bytes, std::size_t at,
-                                                                   bool is_cancelled) noexcept {
   try {
     const auto head = record_at(bytes, at);
-    if (head.message >= messages_.size() || head.traced != 0) [[unlikely]]
+    const auto marks = marks_.load(std::memory_order_relaxed) & (cancelled_mark | watched_mark);
+    if (marks != 0 || head.traced != 0 || head.message >= messages_.size()) [[unlikely]]
       return handle_unusual(bytes, at);
-    const auto& message = messages_[head.message];
-    if (!is_cancelled || message.large) message.handle(arguments_at(bytes, at));
+    messages_[head.message].handle(arguments_at(bytes, at));
   } catch (...) {
     fail(std::current_exception());
   }
 }
 
-// A step of a large message, or a traced message.
+// For steps of large messages, traced messages, and any message while the watchdog may ask which handlers
+// run. After the epoch was cancelled, the worker still refuses offers and takes data under way, so that no
+// rank keeps using them. It drops other messages.
 [[gnu::cold, gnu::noinline]] void communicator_core::handle_unusual(const packet& bytes, std::size_t at) {
   const auto head = record_at(bytes, at);
   auto arguments = arguments_at(bytes, at);
+  struct counted {
+    explicit counted(std::atomic<unsigned>& in) noexcept : running(in) {
+      running.fetch_add(1, std::memory_order_relaxed);
+    }
+    ~counted() { running.fetch_sub(1, std::memory_order_relaxed); }
+    std::atomic<unsigned>& running;
+  } const runs(running_[std::min<std::size_t>(head.message, messages_.size())]);
   if (is_block_step(head.message)) return large_.take_step(static_cast<block_step>(head.message), arguments);
   std::uint64_t traced = 0;
-  if (head.message >= messages_.size() || arguments.size() < sizeof traced)
+  const auto behind = head.traced != 0 ? sizeof traced : 0;
+  if (head.message >= messages_.size() || arguments.size() < behind)
     throw malformed_message("teff::communicator: a message that was not registered");
-  arguments = arguments.first(arguments.size() - sizeof traced);
   const auto& message = messages_[head.message];
   if (cancelled() && !message.large) return;
-  if (auto* const ring = ring_here(); ring != nullptr) {
-    std::memcpy(&traced, arguments.data() + arguments.size(), sizeof traced);
+  arguments = arguments.first(arguments.size() - behind);
+  if (auto* const ring = ring_here(); ring != nullptr && behind != 0) {
+    std::memcpy(&traced, arguments.data() + arguments.size(), behind);
     const auto now = ticks::now();
     ring->add({.began = now,
                .ended = now,

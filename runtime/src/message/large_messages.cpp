@@ -10,14 +10,6 @@ namespace teff::detail {
 
 namespace {
 
-block_offer offer_in(std::span<const std::byte> bytes) {
-  if (bytes.size() < sizeof(block_offer))
-    throw malformed_message("teff::communicator: a large message ends too early");
-  block_offer offer;
-  std::memcpy(&offer, bytes.data(), sizeof offer);
-  return offer;
-}
-
 std::span<const std::byte> arguments_in(std::span<const std::byte> bytes) noexcept {
   return bytes.subspan(sizeof(block_offer));
 }
@@ -26,65 +18,58 @@ std::span<const std::byte> arguments_in(std::span<const std::byte> bytes) noexce
 
 // ---- On the sender ----
 
-// Counts the message before it leaves: its receiver may answer before send() returns.
-block_offer large_messages::offer(int to, std::span<const std::byte> data, std::function<void()> may_reuse) {
-  if (to < 0 || to >= core_.ranks()) refuse_index("teff::message::send", "rank", to, core_.ranks());
-  const auto copy = to == core_.rank() ? std::nullopt : core_.channel_->deposit(to, data);
-  const std::lock_guard lock(mutex_);
-  const auto number = ++offers_;
-  auto& counts = sent_[to];
-  offered_.emplace(number, offered{data, std::move(may_reuse)});
-  ++counts.large;
-  counts.large_bytes += data.size();
-  return {core_.rank(), copy.value_or(block_offer::no_deposit), number,
-          reinterpret_cast<std::uintptr_t>(data.data()), data.size()};
-}
+struct large_messages::outgoing_offer {
+  large_messages& by;
+  int to;
+  block_offer offer;
+  offered data;
+  const outgoing_arguments& arguments;
+  bool is_sent = false;
 
-// The program may change deposited data at once. A handler tells it so, as it does for other data.
-void large_messages::sent(const block_offer& offer) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!offer.is_deposited()) return;
-    const auto mine = offered_.find(offer.number);
-    if (!mine->second.may_reuse) {
-      offered_.erase(mine);
-      return;
+  // The caller holds the lock of the peer. Keeps the offer before it leaves: the receiver may answer at once.
+  void write(std::byte* at) {
+    arguments.write(arguments.of, at + sizeof offer);
+    if (!offer.is_deposited() || data.may_reuse) {
+      const std::lock_guard lock(by.mutex_);
+      offer.number = ++by.offers_;
+      by.offered_.emplace(offer.number, std::move(data));
     }
+    auto& peer = by.core_.at(to);
+    ++peer.large;
+    peer.large_bytes += offer.bytes;
+    std::memcpy(at, &offer, sizeof offer);
+    is_sent = true;
   }
-  core_.send_step(core_.rank(), block_step::left, {offer.number, 0, core_.rank()});
+};
+
+void large_messages::offer(int to, std::span<const std::byte> data, std::function<void()> may_reuse,
+                           const outgoing_arguments& arguments,
+                           const std::function<void(const outgoing_arguments&)>& send) {
+  core_.expect_rank(to);
+  const auto copy = to == core_.rank() ? std::nullopt : core_.channel_->deposit(to, data);
+  const block_offer of{core_.rank(), copy.value_or(block_offer::no_deposit), 0,
+                       reinterpret_cast<std::uintptr_t>(data.data()), data.size()};
+  outgoing_offer all{*this, to, of, {data, std::move(may_reuse)}, arguments};
+  const auto write = [](const void* what, std::byte* at) {
+    static_cast<outgoing_offer*>(const_cast<void*>(what))->write(at);
+  };
+  const auto take_back = [&] {
+    if (of.is_deposited() && !all.is_sent) core_.channel_->take_back(to, of.deposit);
+  };
+  undo_if_thrown([&] { send({sizeof of + arguments.size, write, &all}); }, take_back);
+  take_back();
+  // The program may change deposited data at once. A handler tells it so, as it does for other data.
+  if (of.is_deposited() && all.offer.number != 0)
+    core_.send_step(core_.rank(), block_step::left, {all.offer.number, 0, core_.rank()});
 }
 
-void large_messages::take_back(int to, const block_offer& offer) noexcept {
-  const std::lock_guard lock(mutex_);
-  auto& counts = sent_.at(to);
-  --counts.large;
-  counts.large_bytes -= offer.bytes;
-  if (offer.is_deposited()) core_.channel_->take_back(to, offer.deposit);
-  offered_.erase(offer.number);
-}
-
-void large_messages::count_in(message_counts& sent, int to) {
-  const std::lock_guard lock(mutex_);
-  if (const auto found = sent_.find(to); found != sent_.end()) sent += found->second;
-}
-
-std::span<const std::byte> large_messages::data_of(std::uint64_t number) {
+// Finds an offer of this rank. If it `ends`, the program may change the data again.
+large_messages::offered large_messages::offered_as(std::uint64_t number, bool ends) {
   const std::lock_guard lock(mutex_);
   const auto found = offered_.find(number);
   if (found == offered_.end()) throw malformed_message("teff::communicator: an answer to no large message");
-  return found->second.data;
-}
-
-// The program may change the data of this offer again.
-void large_messages::release(std::uint64_t number) {
-  std::function<void()> may_reuse;
-  {
-    const std::lock_guard lock(mutex_);
-    auto mine = offered_.extract(number);
-    if (mine.empty()) throw malformed_message("teff::communicator: an answer to no large message");
-    may_reuse = std::move(mine.mapped().may_reuse);
-  }
-  if (may_reuse && !core_.cancelled()) may_reuse();
+  if (!ends) return {found->second.data, {}};
+  return std::move(offered_.extract(found).mapped());
 }
 
 // ---- On the receiver ----
@@ -93,29 +78,19 @@ void large_messages::answer(const block_offer& offer) {
   core_.send_step(offer.from, block_step::done, {offer.number, 0, core_.rank()});
 }
 
-// Ends an offer whose data are not wanted.
-void large_messages::refuse(const block_offer& offer) {
-  if (offer.is_deposited()) return core_.channel_->withdraw(offer.from, offer.deposit, {});
-  answer(offer);
-}
-
 void large_messages::take_offer(const large_functions& functions, std::span<const std::byte> bytes) {
-  const auto offer = offer_in(bytes);
+  const auto offer = read_as<block_offer>(bytes);
   if (offer.from < 0 || offer.from >= core_.ranks())
     throw malformed_message("teff::communicator: a large message of no rank");
   if (offer.is_deposited() || offer.from == core_.rank() || core_.channel_->reads(offer.from))
     return take_now(functions, offer, arguments_in(bytes));
-  waiting came{&functions, {}};
-  std::memcpy(came.bytes.append(bytes.size()), bytes.data(), bytes.size());
-  int slot = 0;
+  auto came = std::make_unique<taken>(taken{&functions, {}, {}});
+  std::memcpy(came->bytes.append(bytes.size()), bytes.data(), bytes.size());
   {
     const std::lock_guard lock(mutex_);
-    const auto free = std::ranges::find(taken_, false);
-    if (free == taken_.end()) return waiting_.push_back(std::move(came));
-    *free = true;
-    slot = static_cast<int>(free - taken_.begin());
+    waiting_.push_back(std::move(came));
   }
-  if (!expect(slot, std::move(came))) next_for(slot);
+  fill_slots();
 }
 
 void large_messages::fetch(const block_offer& offer, std::span<std::byte> to) {
@@ -139,7 +114,12 @@ bool large_messages::lands(const large_functions& functions, const block_offer& 
   } catch (...) {
     core_.fail(std::current_exception());
   }
-  refuse(offer);
+  // Ends the offer: its data are not wanted.
+  if (offer.is_deposited()) {
+    core_.channel_->withdraw(offer.from, offer.deposit, {});
+  } else {
+    answer(offer);
+  }
   return false;
 }
 
@@ -152,58 +132,55 @@ void large_messages::take_now(const large_functions& functions, const block_offe
   functions.arrived(arguments, to);
 }
 
-// Returns whether the slot is in use; if not, the offer has been answered.
-bool large_messages::expect(int slot, waiting of) {
-  const auto offer = offer_in(of.bytes.bytes());
-  std::span<std::byte> to;
-  if (!lands(*of.functions, offer, arguments_in(of.bytes.bytes()), [&](auto memory) { to = memory; }))
-    return false;
-  const block_word word{offer.number, slot, core_.rank()};
-  expected_[static_cast<std::size_t>(slot)].emplace(expected{std::move(of), to});
-  core_.channel_->expect(offer.from, slot, to, core_.step_packet(block_step::arrived, word));
-  core_.send_step(offer.from, block_step::ready, word);
-  return true;
-}
-
-// Gives the slot to the first waiting offer that uses it, or marks it free.
-void large_messages::next_for(int slot) {
+// Gives each free slot to the offer that waits longest.
+void large_messages::fill_slots() {
   for (;;) {
-    waiting next{};
+    int slot = 0;
+    taken* next = nullptr;
     {
       const std::lock_guard lock(mutex_);
-      if (waiting_.empty()) {
-        taken_[static_cast<std::size_t>(slot)] = false;
-        return;
-      }
-      next = std::move(waiting_.front());
+      const auto free = std::find(expected_.begin(), expected_.end(), nullptr);
+      if (free == expected_.end() || waiting_.empty()) return;
+      *free = std::move(waiting_.front());
       waiting_.pop_front();
+      next = free->get();
+      slot = static_cast<int>(free - expected_.begin());
     }
-    if (expect(slot, std::move(next))) return;
+    const auto bytes = next->bytes.bytes();
+    const auto offer = read_as<block_offer>(bytes);
+    if (!lands(*next->functions, offer, arguments_in(bytes), [&](auto memory) { next->to = memory; })) {
+      const std::lock_guard lock(mutex_);
+      expected_[static_cast<std::size_t>(slot)].reset();
+      continue;
+    }
+    const block_word word{offer.number, slot, core_.rank()};
+    core_.channel_->expect(offer.from, slot, next->to, core_.step_packet(block_step::arrived, word));
+    core_.send_step(offer.from, block_step::ready, word);
   }
 }
 
 void large_messages::take_data(int slot) {
-  if (slot < 0 || static_cast<std::size_t>(slot) >= most_expected ||
-      !expected_[static_cast<std::size_t>(slot)])
-    throw malformed_message("teff::communicator: data that nobody expects");
-  auto& place = expected_[static_cast<std::size_t>(slot)];
-  const auto came = std::move(*place);
-  place.reset();
-  next_for(slot);
-  if (!core_.cancelled()) came.of.functions->arrived(arguments_in(came.of.bytes.bytes()), came.to);
+  std::unique_ptr<taken> came;
+  if (slot >= 0 && static_cast<std::size_t>(slot) < most_expected) {
+    const std::lock_guard lock(mutex_);
+    came = std::move(expected_[static_cast<std::size_t>(slot)]);
+  }
+  if (!came) throw malformed_message("teff::communicator: data that nobody expects");
+  fill_slots();
+  if (!core_.cancelled()) came->functions->arrived(arguments_in(came->bytes.bytes()), came->to);
 }
 
 void large_messages::take_step(block_step step, std::span<const std::byte> bytes) {
-  block_word word{};
-  if (bytes.size() != sizeof word)
-    throw malformed_message("teff::communicator: a message that was not registered");
-  std::memcpy(&word, bytes.data(), sizeof word);
+  const auto word = read_as<block_word>(bytes);
   switch (step) {
     case block_step::done:
-    case block_step::left:
-      return release(word.number);
+    case block_step::left: {
+      const auto may_reuse = offered_as(word.number, true).may_reuse;
+      if (may_reuse && !core_.cancelled()) may_reuse();
+      return;
+    }
     case block_step::ready: {
-      const auto data = data_of(word.number);
+      const auto data = offered_as(word.number, false).data;
       // Counted before either can come, so that no wave finds more messages handled than sent.
       core_.count_step(word.from);
       core_.count_step(core_.rank());

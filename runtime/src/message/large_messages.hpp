@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <unordered_map>
 
@@ -24,16 +24,10 @@ class large_messages {
  public:
   explicit large_messages(communicator_core& core) noexcept : core_(core) {}
 
-  // ---- On the sender ----
-
-  // Makes the offer of these data to a rank; the caller sends it before the arguments of the message.
-  [[nodiscard]] block_offer offer(int to, std::span<const std::byte> data, std::function<void()> may_reuse);
-  // The offer was sent to this rank.
-  void sent(const block_offer& offer);
-  // The offer was not sent.
-  void take_back(int to, const block_offer& offer) noexcept;
-  // Adds the number of large messages to rank `to`, and their bytes.
-  void count_in(message_counts& sent, int to);
+  // Sends data to a rank: calls send(arguments), which sends a message with the offer of these data before
+  // the arguments. After a failure it sends nothing.
+  void offer(int to, std::span<const std::byte> data, std::function<void()> may_reuse,
+             const outgoing_arguments& arguments, const std::function<void(const outgoing_arguments&)>& send);
 
   // ---- Handlers ----
 
@@ -46,15 +40,13 @@ class large_messages {
     std::span<const std::byte> data;
     std::function<void()> may_reuse;
   };
-  // An offer that waits for a slot: its bytes, as they came.
-  struct waiting {
+  // An offer whose data the sender supplies.
+  struct taken {
     const large_functions* functions;
-    packet bytes;
-  };
-  struct expected {
-    waiting of;
+    packet bytes;  // of the offer, as they came
     std::span<std::byte> to;
   };
+  struct outgoing_offer;
 
   // Asks the program for memory, and calls use(memory). If that fails, or the epoch is cancelled, refuses the
   // offer and returns false.
@@ -63,13 +55,10 @@ class large_messages {
                            std::span<const std::byte> arguments, Use use);
   void take_now(const large_functions& functions, const block_offer& offer,
                 std::span<const std::byte> arguments);
-  [[nodiscard]] std::span<const std::byte> data_of(std::uint64_t number);
-  void release(std::uint64_t number);
+  [[nodiscard]] offered offered_as(std::uint64_t number, bool ends);
   void fetch(const block_offer& offer, std::span<std::byte> to);
   void answer(const block_offer& offer);
-  void refuse(const block_offer& offer);
-  [[nodiscard]] bool expect(int slot, waiting of);
-  void next_for(int slot);
+  void fill_slots();
   void take_data(int slot);
 
   // The data of so many large messages may be expected at one time. Further offers wait, and the program is
@@ -79,12 +68,9 @@ class large_messages {
   communicator_core& core_;
   std::mutex mutex_;  // guards what follows
   std::uint64_t offers_ = 0;
-  std::unordered_map<int, message_counts> sent_;  // by rank: offers
-  std::unordered_map<std::uint64_t, offered> offered_;
-  std::array<bool, most_expected> taken_{};
-  std::deque<waiting> waiting_;  // only while all slots are taken
-  // By slot. The handler that takes a slot fills its entry, the handler of `arrived` empties it.
-  std::array<std::optional<expected>, most_expected> expected_;
+  std::unordered_map<std::uint64_t, offered> offered_;          // whose data are in use
+  std::deque<std::unique_ptr<taken>> waiting_;                  // only while all slots are taken
+  std::array<std::unique_ptr<taken>, most_expected> expected_;  // by slot; null: the slot is free
 };
 
 }  // namespace teff::detail

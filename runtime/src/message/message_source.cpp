@@ -44,63 +44,6 @@ message_source::message_source(runtime& rt, transport& through, std::size_t wind
   if (through.is_crowded(rt.workers())) private_access::internals(rt).share_cores();
 }
 
-void message_source::send(int to, std::uint32_t number, const outgoing_arguments& arguments) {
-  while (!core_.try_send(to, number, arguments)) {
-    if (core_.ended())
-      throw misuse(
-          "teff::communicator: messages sent outside of run() wait for the next one, and there is no "
-          "room for more of them");
-    waits_for_room_.fetch_add(1, std::memory_order_relaxed);
-    wait_until([this, to] { return core_.has_room(to); });
-  }
-}
-
-void message_source::send_large(int to, std::uint32_t number, std::span<const std::byte> data,
-                                std::function<void()> may_reuse, const outgoing_arguments& arguments) {
-  struct offered {
-    large_messages& by;
-    int to;
-    const outgoing_arguments& arguments;
-    block_offer offer;  // an answer that comes before send() returns finds it
-    mutable bool sent = false;
-    // After a failure nothing is sent.
-    ~offered() {
-      if (!sent) by.take_back(to, offer);
-    }
-  } const all{core_.large(), to, arguments, core_.large().offer(to, data, std::move(may_reuse))};
-  const auto write = [](const void* of, std::byte* at) {
-    const auto& each = *static_cast<const offered*>(of);
-    std::memcpy(at, &each.offer, sizeof each.offer);
-    each.arguments.write(each.arguments.of, at + sizeof each.offer);
-    each.sent = true;
-  };
-  send(to, number, {sizeof all.offer + arguments.size, write, &all});
-  if (all.sent) core_.large().sent(all.offer);
-}
-
-void message_source::run_epoch(void (*body)(void* what), void* what) {
-  const watchdog observes([this] { return state(); });
-  // From here on, since the handlers that might wait for the caller begin within the epoch.
-  const blocked_activities blocked(static_cast<const source*>(this));
-  if (blocked.for_ever())
-    throw graph_waits_for_itself(
-        "teff::communicator::run: called where it would wait for ever: by a handler of its own");
-  runtime_.run([&] {
-    core_.begin();
-    std::exception_ptr thrown;
-    try {
-      body(what);
-    } catch (...) {
-      thrown = std::current_exception();
-    }
-    core_.body_ended(std::move(thrown));
-    wait_for_end();
-  });
-  if (auto failure = core_.take_failure()) std::rethrow_exception(std::move(failure));
-  // Nobody leaves in an epoch that does not fail.
-  if (const auto left = core_.totals().left; left != 0) throw error_of_rounds(left);
-}
-
 // On all ranks, as never_satisfied of a graph.
 incomplete_round message_source::error_of_rounds(std::uint64_t left) {
   std::string words;
@@ -226,28 +169,55 @@ void message_source::wait_until(condition done) {
 // ---- For the templates of messages ----
 
 std::uint32_t register_message(message_source& of, registered_message added) {
-  return of.core().add(std::move(added));
+  return of.core_.add(std::move(added));
 }
 
 void send_message(message_source& of, int to, std::uint32_t number, const outgoing_arguments& arguments) {
-  of.send(to, number, arguments);
+  while (!of.core_.try_send(to, number, arguments)) {
+    if (of.core_.ended())
+      throw misuse(
+          "teff::communicator: messages sent outside of run() wait for the next one, and there is no "
+          "room for more of them");
+    of.waits_for_room_.fetch_add(1, std::memory_order_relaxed);
+    of.wait_until([&of, to] { return of.core_.has_room(to); });
+  }
 }
 
 void send_large_message(message_source& of, int to, std::uint32_t number, std::span<const std::byte> data,
                         std::function<void()> may_reuse, const outgoing_arguments& arguments) {
-  of.send_large(to, number, data, std::move(may_reuse), arguments);
+  of.core_.large().offer(to, data, std::move(may_reuse), arguments,
+                         [&](const outgoing_arguments& all) { send_message(of, to, number, all); });
 }
 
 void run_epoch(message_source& of, void (*body)(void* what), void* what) {
-  of.run_epoch(body, what);
+  const watchdog observes([&of] { return of.state(); });
+  // From here on, since the handlers that might wait for the caller begin within the epoch.
+  const blocked_activities blocked(static_cast<const source*>(&of));
+  if (blocked.for_ever())
+    throw graph_waits_for_itself(
+        "teff::communicator::run: called where it would wait for ever: by a handler of its own");
+  of.runtime_.run([&] {
+    of.core_.begin();
+    std::exception_ptr thrown;
+    try {
+      body(what);
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    of.core_.body_ended(std::move(thrown));
+    of.wait_for_end();
+  });
+  if (auto failure = of.core_.take_failure()) std::rethrow_exception(std::move(failure));
+  // Nobody leaves in an epoch that does not fail.
+  if (const auto left = of.core_.totals().left; left != 0) throw of.error_of_rounds(left);
 }
 
 std::uint64_t epoch_of(message_source& of) noexcept {
-  return of.core().epoch();
+  return of.core_.epoch();
 }
 
 void keep_rounds(message_source& by, std::shared_ptr<kept_rounds> rounds) {
-  by.keep(std::move(rounds));
+  by.rounds_.push_back(std::move(rounds));
 }
 
 }  // namespace teff::detail

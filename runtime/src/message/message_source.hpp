@@ -15,7 +15,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -32,14 +31,7 @@ class message_source final : public polled_source, private message_host {
 
   [[nodiscard]] communicator_core& core() noexcept { return core_; }
 
-  // Waits for room if need be.
-  void send(int to, std::uint32_t number, const outgoing_arguments& arguments);
-  // The same for a large message.
-  void send_large(int to, std::uint32_t number, std::span<const std::byte> data,
-                  std::function<void()> may_reuse, const outgoing_arguments& arguments);
-  // Calls body(what) on a worker, and returns when the epoch has ended on all ranks. Throws what went wrong.
-  void run_epoch(void (*body)(void* what), void* what);
-  // The second half of that, for a body that has ended.
+  // Returns when the epoch whose body has ended here has ended on all ranks.
   void wait_for_end();
   // Called before the destruction of the object that `who` names. Other ranks may wait in epochs that this
   // rank is not going to begin. This rank takes part in these epochs and fails them, until all ranks leave.
@@ -58,9 +50,6 @@ class message_source final : public polled_source, private message_host {
   // As "communicator 1", the first one of this rank.
   [[nodiscard]] std::string name() const override { return kind_ + " " + std::to_string(number_); }
 
-  // Outside of epochs.
-  void keep(std::shared_ptr<kept_rounds> rounds) { rounds_.push_back(std::move(rounds)); }
-
   bool run(unsigned worker) noexcept override;
   bool sees_work(unsigned worker) noexcept override;
   std::optional<poll_time> next_poll() noexcept override;
@@ -69,6 +58,16 @@ class message_source final : public polled_source, private message_host {
   void poll(unsigned worker) noexcept override;
 
  private:
+  friend std::uint32_t register_message(message_source& of, registered_message added);
+  friend void send_message(message_source& of, int to, std::uint32_t number,
+                           const outgoing_arguments& arguments);
+  friend void send_large_message(message_source& of, int to, std::uint32_t number,
+                                 std::span<const std::byte> data, std::function<void()> may_reuse,
+                                 const outgoing_arguments& arguments);
+  friend void run_epoch(message_source& of, void (*body)(void* what), void* what);
+  friend std::uint64_t epoch_of(message_source& of) noexcept;
+  friend void keep_rounds(message_source& by, std::shared_ptr<kept_rounds> rounds);
+
   void work_came() noexcept override;
   void state_changed() noexcept override;
   [[nodiscard]] bool at_rest() noexcept override;

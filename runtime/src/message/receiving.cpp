@@ -4,7 +4,6 @@
 
 #include "trace/trace.hpp"
 
-#include <cstring>
 #include <utility>
 
 namespace teff::detail {
@@ -13,18 +12,6 @@ namespace {
 
 // After so many packets a worker looks for other work.
 constexpr int packets_a_look = 16;
-
-std::string words_in(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-template <class T>
-T read_as(std::span<const std::byte> bytes) {
-  if (bytes.size() < sizeof(T)) throw malformed_message("teff::communicator: a packet ends too early");
-  T value;
-  std::memcpy(&value, bytes.data(), sizeof value);
-  return value;
-}
 
 // The first line in which two lists of messages differ.
 std::string difference(const std::string& ours, const std::string& theirs) {
@@ -106,34 +93,18 @@ void communicator_core::receive(int from, packet& bytes) {
     if (there.sent_bytes.load(std::memory_order_relaxed) - known >= window_) host_.state_changed();
   }
   const auto epoch = epoch_.load(std::memory_order_relaxed);
-  if (head.kind >= packet_kind::acknowledges) [[unlikely]]
-    return accept_any_time(from, head.kind, bytes.bytes().subspan(sizeof(packet_header)));
-  if (head.epoch < epoch) return;
-  if (head.epoch > epoch) return early_.push_back({from, std::move(bytes)});
-  if (head.kind == packet_kind::messages) return accept_messages(from, head, bytes);
-  const auto body = bytes.bytes().subspan(sizeof(packet_header));
-  if (head.kind == packet_kind::hello) return accept_hello(from, body);
-  accept_control(from, head.kind, body);
-}
-
-void communicator_core::accept_any_time(int from, packet_kind kind, std::span<const std::byte> body) {
-  if (kind == packet_kind::acknowledges) return;
-  if (kind == packet_kind::clock_question) {
-    const auto* const trace = host_.traced();
-    const auto answer = trace == nullptr ? std::string() : trace->clock_answer(words_in(body));
-    send_control(from, packet_kind::clock_answer, std::as_bytes(std::span(answer)));
-  } else if (kind == packet_kind::clock_answer) {
-    if (auto* const trace = host_.traced()) trace->take_clock_answer(words_in(body));
-    ask_for_clock(false);
-    release();
-  } else {
-    throw malformed_message("teff::communicator: a packet of no known kind");
+  if (head.kind < packet_kind::acknowledges) {
+    if (head.epoch < epoch) return;
+    if (head.epoch > epoch) return early_.push_back({from, std::move(bytes)});
+    if (head.kind == packet_kind::messages) return accept_messages(from, head, bytes);
   }
+  accept_control(from, head.kind, bytes.bytes().subspan(sizeof(packet_header)));
 }
 
 void communicator_core::accept_messages(int from, const packet_header& head, packet& bytes) {
   received_ += head.records;
-  if (!has_whole_records(bytes, head.records) || head.digest != digest_) {
+  const auto ordered = ordered_among(bytes, head.records);
+  if (!ordered || head.digest != digest_) {
     count_handled(from, head.records, bytes.size() - sizeof(packet_header));
     // If the digests differ, the parent that compares the lists of messages fails the epoch (accept_hello()).
     if (head.digest == digest_)
@@ -144,15 +115,14 @@ void communicator_core::accept_messages(int from, const packet_header& head, pac
   stamp_.store(epoch_.load(std::memory_order_relaxed), std::memory_order_relaxed);
   // The caller runs one handler itself. Another worker is woken if there are more.
   const bool more = !arrived_.empty() || ordered_.waiting();
-  if (lone_ != nullptr && head.records == 1 && record_at(bytes, sizeof(packet_header)).ordered == 0) {
+  if (lone_ != nullptr && head.records == 1 && ordered == 0U) {
     lone_->emplace(channel::arrival{from, std::move(bytes)});
     if (more) host_.work_came();
     return;
   }
   const auto batch = std::make_shared<arrived_batch>(from, std::move(bytes));
-  const auto in_order = batch->ordered();
-  if (in_order != 0) ordered_.put(batch);
-  if (in_order != head.records) arrived_.put(batch);
+  if (ordered != 0U) ordered_.put(batch);
+  if (ordered != head.records) arrived_.put(batch);
   if (more || head.records > 1) host_.work_came();
 }
 
@@ -167,35 +137,35 @@ void communicator_core::accept_hello(int from, std::span<const std::byte> body) 
 }
 
 void communicator_core::accept_control(int from, packet_kind kind, std::span<const std::byte> body) {
-  if (kind == packet_kind::report) {
-    at(from).counted = completion_.wave();
-    completion_.reported(read_as<completion_counts>(body));
-  } else if (kind == packet_kind::ask) {
-    completion_.asked();
-    tell_children(packet_kind::ask);
-  } else if (kind == packet_kind::end) {
-    tell_children(packet_kind::end, body);
-    end_epoch(read_as<completion_counts>(body));
-  } else if (kind == packet_kind::fail || kind == packet_kind::abort) {
-    const failure heard{read_as<int>(body), words_in(body.subspan(sizeof(int)))};
-    if (kind == packet_kind::abort || completion_.tree().is_root()) {
-      {
-        const std::lock_guard lock(failing_);
-        if (first_failure_) return;
-        first_failure_ = heard;
-      }
-      marks_.fetch_or(cancelled_mark, std::memory_order_relaxed);
-      if (kind == packet_kind::abort) {
-        tell_children(packet_kind::abort, body);
-      } else {
-        tell_failure(heard);
-      }
-      host_.state_changed();
-    } else {
-      tell_failure(heard);
+  auto* const trace = host_.traced();
+  switch (kind) {
+    case packet_kind::hello:
+      return accept_hello(from, body);
+    case packet_kind::report:
+      at(from).counted = completion_.wave();
+      return completion_.reported(read_as<completion_counts>(body));
+    case packet_kind::ask:
+      completion_.asked();
+      return tell_children(packet_kind::ask);
+    case packet_kind::end:
+      tell_children(packet_kind::end, body);
+      return end_epoch(read_as<completion_counts>(body));
+    case packet_kind::fail:
+      return spread_failure(completion_.tree().is_root(), body);
+    case packet_kind::abort:
+      return spread_failure(true, body);
+    case packet_kind::acknowledges:
+      return;
+    case packet_kind::clock_question: {
+      const auto answer = trace == nullptr ? std::string() : trace->clock_answer(words_in(body));
+      return send_control(from, packet_kind::clock_answer, bytes_of_words(answer));
     }
-  } else {
-    throw malformed_message("teff::communicator: a packet of no known kind");
+    case packet_kind::clock_answer:
+      if (trace != nullptr) trace->take_clock_answer(words_in(body));
+      ask_for_clock(false);
+      return release();
+    default:
+      throw malformed_message("teff::communicator: a packet of no known kind");
   }
 }
 

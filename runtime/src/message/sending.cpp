@@ -31,57 +31,46 @@ bool communicator_core::has_room(int to) const noexcept {
   return there.sent_bytes.load(std::memory_order_relaxed) - acknowledged < window_ || cancelled();
 }
 
+void communicator_core::expect_rank(int to) const {
+  if (to < 0 || to >= ranks()) [[unlikely]]
+    refuse_index("teff::message::send", "rank", to, ranks());
+}
+
 bool communicator_core::try_send(int to, std::uint32_t number, const outgoing_arguments& arguments) {
-  if (to < 0 || to >= ranks()) refuse_index("teff::message::send", "rank", to, ranks());
+  expect_rank(to);
+  trace_ring* ring = nullptr;  // null: the message gets no number in a trace
   if (const auto marks = marks_.load(std::memory_order_relaxed); marks != 0) [[unlikely]] {
     if ((marks & cancelled_mark) != 0) return true;
-    if (ring_here() != nullptr) return try_send_traced(to, number, arguments);
+    ring = ring_here();
   }
   if (arguments.size > most_argument_bytes) [[unlikely]]
     throw misuse("teff::communicator: a message of more than a TiB");
-  auto& there = at(to);
-  const std::lock_guard lock(there.mutex);
-  if (!has_room(to) && !in_handler()) return false;
-  put_record(to, there, {arguments.size, number, messages_[number].ordered, false}, arguments);
-  return true;
-}
-
-// try_send() on a worker whose runtime is traced: the message gets a number in the trace.
-[[gnu::cold, gnu::noinline]] bool communicator_core::try_send_traced(int to, std::uint32_t number,
-                                                                     const outgoing_arguments& arguments) {
-  struct numbered {
-    const outgoing_arguments& arguments;
-    std::uint64_t number;
-  };
-  auto& ring = *ring_here();
-  const auto began = ticks::now();
-  const numbered all{arguments, ring.next_message(rank_)};
+  const auto began = ring != nullptr ? ticks::now() : 0;
+  std::uint64_t traced = 0;
   {
     auto& there = at(to);
     const std::lock_guard lock(there.mutex);
     if (!has_room(to) && !in_handler()) return false;
-    const auto size = arguments.size + sizeof all.number;
-    put_record(to, there, {size, number, messages_[number].ordered, true},
-               {size,
-                [](const void* of, std::byte* at) {
-                  const auto& [inner, its_number] = *static_cast<const numbered*>(of);
-                  inner.write(inner.of, at);
-                  std::memcpy(at + inner.size, &its_number, sizeof its_number);
-                },
-                &all});
+    if (ring != nullptr) [[unlikely]]
+      traced = ring->next_message(rank_);
+    const auto behind = ring != nullptr ? sizeof traced : 0;
+    put_record(to, there, {arguments.size + behind, number, messages_[number].ordered, ring != nullptr},
+               arguments, traced);
   }
-  ring.add({.began = began,
-            .ended = ticks::now(),
-            .message = all.number,
-            .other = static_cast<std::uint32_t>(to),
-            .what = event_kind::send});
+  if (ring != nullptr) [[unlikely]]
+    ring->add({.began = began,
+               .ended = ticks::now(),
+               .message = traced,
+               .other = static_cast<std::uint32_t>(to),
+               .what = event_kind::send});
   return true;
 }
 
 // The caller holds the peer's lock. Inlined into try_send(), the path of every message.
 [[gnu::always_inline]] inline void communicator_core::put_record(int to, peer& there,
                                                                  const record_header& head,
-                                                                 const outgoing_arguments& arguments) {
+                                                                 const outgoing_arguments& arguments,
+                                                                 std::uint64_t traced) {
   // Relaxed: a thread of an activity sees the stamp of its epoch. For any other thread both stamps will do. A
   // thread that takes the lock after give_counts() has had it sees the seal, or a later stamp.
   const auto stamp = stamp_.load(std::memory_order_relaxed);
@@ -99,6 +88,8 @@ bool communicator_core::try_send(int to, std::uint32_t number, const outgoing_ar
     there.gathered.cut(before);
     throw;
   }
+  if (head.traced != 0) [[unlikely]]
+    std::memcpy(record + sizeof head + arguments.size, &traced, sizeof traced);
   std::memset(record + sizeof head + head.size, 0, bytes - sizeof head - head.size);
   there.gathered_epoch = stamp;
   ++there.gathered_records;

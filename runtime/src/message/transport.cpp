@@ -18,33 +18,8 @@ void detail::packet::grow(std::size_t needed) {
   capacity_ = capacity;
 }
 
-namespace {
-
-// A function that the channel of a program does not define, and whose way of large messages it offers.
-[[noreturn]] void lacks(const char* function) {
+void channel::lacks(const char* function) {
   throw misuse(std::string("teff::channel: this transport has no ") + function + "() for large messages");
-}
-
-}  // namespace
-
-void channel::withdraw(int /*from*/, std::uint32_t /*number*/, std::span<std::byte> /*to*/) {
-  lacks("withdraw");
-}
-
-void channel::take_back(int /*to*/, std::uint32_t /*number*/) {
-  lacks("take_back");
-}
-
-void channel::read(int /*from*/, std::uint64_t /*address*/, std::span<std::byte> /*to*/) {
-  lacks("read");
-}
-
-void channel::expect(int /*from*/, int /*number*/, std::span<std::byte> /*to*/, packet /*then*/) {
-  lacks("expect");
-}
-
-void channel::supply(int /*to*/, int /*number*/, std::span<const std::byte> /*bytes*/, packet /*then*/) {
-  lacks("supply");
 }
 
 std::string transport::awaited() const {

@@ -2,10 +2,14 @@
 #pragma once
 
 #include <teff/detail/message/argument_bytes.hpp>
+#include <teff/error.hpp>
 #include "message/completion.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
 
 namespace teff::detail {
 
@@ -81,6 +85,21 @@ static_assert(sizeof(block_offer) % argument_alignment == 0);
 // The bytes of a message with arguments of this size.
 [[nodiscard]] constexpr std::size_t record_bytes(std::size_t arguments) noexcept {
   return aligned_up(sizeof(record_header) + arguments, argument_alignment);
+}
+
+// What a packet contains.
+template <class T>
+T read_as(std::span<const std::byte> bytes) {
+  if (bytes.size() < sizeof(T)) throw malformed_message("teff::communicator: a packet ends too early");
+  T value;
+  std::memcpy(&value, bytes.data(), sizeof value);
+  return value;
+}
+inline std::string words_in(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+inline std::span<const std::byte> bytes_of_words(const std::string& words) noexcept {
+  return std::as_bytes(std::span(words));
 }
 
 }  // namespace teff::detail

@@ -4,6 +4,8 @@
 // `System` gives atomic<T>. tests/helped_read_model_test.cpp explores this code on its interleavings.
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -74,47 +76,41 @@ class reading_end {
     // Release: both words; pairs with the acquire in help().
     with_.next.store(++number_ << shared::number_at, std::memory_order_release);
     std::uint64_t done = 0;  // parts that were copied, or begun here
-    const closing<Take, Pause> at_end{*this, parts, done, take, pause};
-    int waited = 0;
-    while (done < parts.count()) {
-      if (const auto taken = take_copies(parts, take)) {
-        done += taken;
-        waited = 0;
-      } else if (waited < (is_helped(done) ? patience_.for_copy : patience_.for_help)) {
-        ++waited;
-        pause();
-      } else if (const auto part = claim(parts)) {
-        ++done;
-        read(parts.at(*part));
-      } else {
-        pause();
+    const auto work = [&] {
+      int waited = 0;
+      while (done < parts.count()) {
+        if (const auto taken = take_copies(parts, take)) {
+          done += taken;
+          waited = 0;
+        } else if (waited < (is_helped(done) ? patience_.for_copy : patience_.for_help)) {
+          ++waited;
+          pause();
+        } else if (const auto part = claim(parts)) {
+          ++done;
+          read(parts.at(*part));
+        } else {
+          pause();
+        }
       }
-    }
-  }
-
- private:
-  // Closes the read, so that no helper begins a copy, and waits for the copies that were begun.
-  template <class Take, class Pause>
-  struct closing {
-    reading_end& end;
-    const read_parts& parts;
-    std::uint64_t& done;
-    Take& take;
-    Pause& pause;
-    ~closing() {
+    };
+    // No helper begins a copy after this. Waits for the copies that were begun.
+    const auto close = [&] {
       // Relaxed: a helper has read the other words before it published its copy, which take_copies()
       // acquires.
-      const auto word = end.with_.next.exchange(end.number_ << shared::number_at | shared::closed,
-                                                std::memory_order_relaxed);
+      const auto word =
+          with_.next.exchange(number_ << shared::number_at | shared::closed, std::memory_order_relaxed);
       const auto claimed = std::min(shared::part_in(word), parts.count());
       while (done < claimed) {
-        const auto taken = end.take_copies(parts, take);
+        const auto taken = take_copies(parts, take);
         if (taken == 0) pause();
         done += taken;
       }
-    }
-  };
+    };
+    undo_if_thrown(work, close);
+    close();
+  }
 
+ private:
   // Whether the helper is making a copy, if `done` parts are done.
   [[nodiscard]] bool is_helped(std::uint64_t done) const noexcept {
     return shared::part_in(with_.next.load(std::memory_order_relaxed)) > done;

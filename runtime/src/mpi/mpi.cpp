@@ -1,27 +1,32 @@
 // Packets between ranks of a node go through rings in shared memory (rings.md), all others by non-blocking
 // point to point. One lock guards all calls of MPI, so the level SERIALIZED is enough.
 #include <teff/detail/exceptions.hpp>
+#include <teff/detail/trace/recording.hpp>
 #include <teff/error.hpp>
 #include <teff/mpi.hpp>
 
-#include "mpi/job.hpp"
-#include "mpi/parts.hpp"
+#include "mpi/mpi_bytes.hpp"
+#include "mpi/node.hpp"
 #include "mpi/shared_pages.hpp"
+#include "mpi/task_requests.hpp"
 #include "platform/futex.hpp"
 
 #include <mpi.h>
+#include <sched.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <exception>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <random>
 #include <span>
 #include <string>
 #include <thread>
@@ -30,62 +35,152 @@
 
 namespace teff {
 
+namespace detail {
+
 namespace {
 
-// The tag of a packet says how many bytes its last block lacks. The receiver takes packets of any tag, so
-// tags do not change the order.
-using detail::block;
-
-int blocks_of(std::size_t size) {
-  const auto blocks = (size + block - 1) / block;
-  if (blocks > static_cast<std::size_t>(std::numeric_limits<int>::max()))
-    throw misuse("teff::mpi: a packet of more than 32 GiB");
-  return static_cast<int>(blocks);
+// The cores that ranks of this communicator may use.
+unsigned cores_of(MPI_Comm all) noexcept {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  ::sched_getaffinity(0, sizeof cores, &cores);
+  MPI_Allreduce(MPI_IN_PLACE, &cores, sizeof cores, MPI_BYTE, MPI_BOR, all);
+  // If the machine has more cores than a set can hold, there are enough.
+  const auto known = static_cast<unsigned>(CPU_COUNT(&cores));
+  return known != 0 ? known : UINT_MAX;
 }
-
-// MPI sends the data of large messages as bytes. Their tags are above those for packets. The receiver has
-// posted all parts before the sender sends the first, so that none is taken for a packet.
-constexpr int first_data_tag = static_cast<int>(block);
 
 }  // namespace
 
-// Each channel has an MPI communicator, so that no channel takes packets of another.
-class mpi::line final : public channel {
+// The job of this process: its ranks, and the state that all of its channels share.
+class mpi_job {
  public:
-  explicit line(std::shared_ptr<job> of)
+  mpi_job(int& argc, char**& argv, const mpi_options& how);
+  ~mpi_job();
+  mpi_job(const mpi_job&) = delete;
+  mpi_job& operator=(const mpi_job&) = delete;
+
+  std::mutex& mutex = mpi_calls();
+  int rank = 0;
+  int ranks = 1;
+  unsigned ranks_of_node = 1;
+  unsigned cores_of_node = 1;  // that these ranks may use
+  std::optional<task_messages> tasks;
+  std::optional<node> near;                           // none: the job uses no rings
+  std::vector<std::optional<std::size_t>> on_node;    // by rank: its number on this node
+  std::atomic<std::uint32_t> opened{0};               // channels so far
+  const int exceptions = std::uncaught_exceptions();  // when the job began
+
+  [[nodiscard]] bool has_far() const noexcept {
+    return !near || near->ranks().size() < static_cast<std::size_t>(ranks);
+  }
+
+ private:
+  bool ours_ = false;
+};
+
+mpi_job::mpi_job(int& argc, char**& argv, const mpi_options& how) {
+  if (how.silence != decltype(how.silence){} && how.silence < mpi_options{}.silence)
+    throw invalid_option("teff::mpi: a silence of " + std::to_string(how.silence.count()) +
+                         " s; it must be 0 (for ever) or at least 4");
+  int initialized = 0;
+  int finalized = 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  if (finalized != 0) throw misuse("teff::mpi: MPI was finalised");
+  int level = 0;
+  if (initialized != 0) {
+    MPI_Query_thread(&level);
+  } else {
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
+    ours_ = true;
+  }
+  if (level < MPI_THREAD_SERIALIZED)
+    throw misuse(
+        "teff::mpi: MPI is not initialised at MPI_THREAD_SERIALIZED (MPI_Init_thread), nor at a higher "
+        "level");
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPI_Comm same_node = MPI_COMM_NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &same_node);
+  int near_ranks = 1;
+  int number = 0;
+  MPI_Comm_size(same_node, &near_ranks);
+  MPI_Comm_rank(same_node, &number);
+  ranks_of_node = static_cast<unsigned>(near_ranks);
+  cores_of_node = cores_of(same_node);
+  std::random_device random;
+  std::uint64_t name = std::uint64_t{random()} << 32 | random();
+  MPI_Bcast(&name, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+  belong_to_job({rank, ranks, name, near_ranks == ranks});
+  tasks.emplace();
+  on_node.resize(static_cast<std::size_t>(ranks));
+  // All ranks use rings, and all ranks read memory, or none does.
+  const bool rings = how.rings && (number != 0 || node::finds_room(ranks_of_node));
+  std::array<int, 2> with{rings ? 1 : 0, how.reads_memory ? 1 : 0};
+  MPI_Allreduce(MPI_IN_PLACE, with.data(), 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  if (with[0] == 0) {
+    MPI_Comm_free(&same_node);
+    return;
+  }
+  near.emplace(same_node, with[1] != 0, how.silence);
+  for (std::size_t i = 0; i < near->ranks().size(); ++i)
+    on_node[static_cast<std::size_t>(near->ranks()[i])] = i;
+}
+
+mpi_job::~mpi_job() {
+  near.reset();
+  tasks.reset();
+  if (ours_) MPI_Finalize();
+}
+
+}  // namespace detail
+
+namespace {
+
+constexpr int packet_tag = 0;
+// The tags of the data of large messages follow. The receiver has posted its receive before the sender sends
+// the data, so that they are not taken for a packet.
+constexpr int first_data_tag = 1;
+
+// Each channel has an MPI communicator, so that no channel takes packets of another.
+class mpi_channel final : public channel {
+ public:
+  explicit mpi_channel(std::shared_ptr<detail::mpi_job> of)
       : job_(std::move(of)),
+        near_(job_->near ? &*job_->near : nullptr),
         number_(job_->opened.fetch_add(1)),
-        inbox_(job_->near ? &job_->near->rings().open(number_) : nullptr),
+        inbox_(near_ != nullptr ? &near_->rings().open(number_) : nullptr),
         polled_(job_->has_far() || !detail::futex_vector::available()),
         under_way_(static_cast<std::size_t>(job_->ranks)) {
     MPI_Request made = MPI_REQUEST_NULL;
-    {
-      const std::lock_guard lock(job_->mutex);
-      MPI_Comm_idup(MPI_COMM_WORLD, &all_, &made);
+    for (int done = 0; done == 0; std::this_thread::yield()) {
+      const std::lock_guard lock(job_->mutex);  // other threads may call MPI meanwhile
+      if (all_ == MPI_COMM_NULL) MPI_Comm_idup(MPI_COMM_WORLD, &all_, &made);
+      MPI_Test(&made, &done, MPI_STATUS_IGNORE);
     }
-    job_->complete(made);
   }
 
   // Receives and drops packets until no rank sends any more.
-  ~line() override {
+  ~mpi_channel() override {
     MPI_Request barrier = MPI_REQUEST_NULL;
     bool entered = false;
     for (int over = 0; over == 0; std::this_thread::yield()) {
-      while (line::receive()) {
+      while (mpi_channel::receive()) {
       }
       const std::lock_guard lock(job_->mutex);
       end_some();
-      if (!entered && all_left() && (inbox_ == nullptr || !job_->near->rings().has_waiting())) {
+      if (!entered && all_left() && (near_ == nullptr || !near_->rings().has_waiting())) {
         MPI_Ibarrier(all_, &barrier);
         entered = true;
       }
       if (entered) MPI_Test(&barrier, &over, MPI_STATUS_IGNORE);
     }
-    while (line::receive()) {
+    while (mpi_channel::receive()) {
     }
-    if (inbox_ != nullptr) {
-      job_->near->rings().close(number_);
-      job_->near->copies().close(number_);
+    if (near_ != nullptr) {
+      near_->rings().close(number_);
+      near_->copies().close(number_);
     }
     const std::lock_guard lock(job_->mutex);
     MPI_Comm_free(&all_);
@@ -93,26 +188,21 @@ class mpi::line final : public channel {
 
   void send(int to, packet&& bytes) override {
     if (const auto near = job_->on_node[static_cast<std::size_t>(to)])
-      return job_->near->rings().send(number_, *near, std::move(bytes));
-    const auto size = bytes.size();
-    const auto lacking = (block - size % block) % block;
-    if (lacking != 0) bytes.append(lacking);
-    const int count = blocks_of(size);
-    const auto sent = std::make_shared<transfer>(transfer{to, std::move(bytes), {}});
-    const std::lock_guard lock(job_->mutex);
-    auto& request = begin_parts(sent, 1).front();
-    under_way_[static_cast<std::size_t>(to)].fetch_add(1, std::memory_order_relaxed);
-    MPI_Isend(sent->bytes.data(), count, job_->blocks, to, static_cast<int>(lacking), all_, &request);
-    end_some();
+      return near_->rings().send(number_, *near, std::move(bytes));
+    const detail::mpi_bytes memory(bytes.size());
+    const auto* const from = bytes.data();
+    begin({to, std::move(bytes), {}}, [&](MPI_Request* request) {
+      MPI_Isend(from, memory.count(), memory.type(), to, packet_tag, all_, request);
+    });
   }
 
   std::optional<arrival> receive() override {
     if (inbox_ != nullptr) {
-      if (auto came = job_->near->rings().receive(*inbox_)) {
-        came->from = job_->near->ranks()[static_cast<std::size_t>(came->from)];
+      if (auto came = near_->rings().receive(*inbox_)) {
+        came->from = near_->ranks()[static_cast<std::size_t>(came->from)];
         return came;
       }
-      job_->near->copies().help();
+      near_->copies().help();
       if (!job_->has_far() && moves_.load(std::memory_order_relaxed) == 0) return std::nullopt;
     }
     const std::lock_guard lock(job_->mutex);
@@ -123,24 +213,11 @@ class mpi::line final : public channel {
       moves_.fetch_sub(1, std::memory_order_relaxed);
       return first;
     }
-    int found = 0;
-    MPI_Message message = MPI_MESSAGE_NULL;
-    MPI_Status status;
-    MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, all_, &found, &message, &status);
-    if (found == 0) return std::nullopt;
-    int count = 0;
-    MPI_Get_count(&status, job_->blocks, &count);
-    packet bytes;
-    const auto size = static_cast<std::size_t>(count) * block;
-    auto* const to = bytes.append(size);
-    MPI_Mrecv(to, count, job_->blocks, &message, &status);
-    bytes.cut(size - static_cast<std::size_t>(status.MPI_TAG));
-    return arrival{status.MPI_SOURCE, std::move(bytes)};
+    return detail::receive_any(all_);
   }
 
   [[nodiscard]] bool has_arrivals() const noexcept override {
-    return inbox_ != nullptr &&
-           (job_->near->rings().has_arrivals(*inbox_) || job_->near->copies().is_asked());
+    return inbox_ != nullptr && (near_->rings().has_arrivals(*inbox_) || near_->copies().is_asked());
   }
   // MPI does not tell when data have come or left.
   [[nodiscard]] bool is_polled() const noexcept override {
@@ -150,53 +227,54 @@ class mpi::line final : public channel {
     return inbox_ != nullptr && detail::futex_vector::available();
   }
   [[nodiscard]] std::optional<detail::doorbell> listen(std::uint32_t sleeper) noexcept override {
-    if (!line::rings()) return std::nullopt;
-    return job_->near->rings().listen(sleeper);
+    if (!mpi_channel::rings()) return std::nullopt;
+    return near_->rings().listen(sleeper);
   }
   void rise(std::uint32_t sleeper) noexcept override {
-    if (line::rings()) job_->near->rings().rise(sleeper);
+    if (mpi_channel::rings()) near_->rings().rise(sleeper);
   }
   [[nodiscard]] std::size_t under_way(int to) const noexcept override {
     const auto where = static_cast<std::size_t>(to);
-    if (const auto near = job_->on_node[where]) return job_->near->rings().under_way(*inbox_, *near);
+    if (const auto near = job_->on_node[where]) return near_->rings().under_way(*inbox_, *near);
     return under_way_[where].load(std::memory_order_relaxed);
   }
   [[nodiscard]] bool is_near(int to) const noexcept override {
     return job_->on_node[static_cast<std::size_t>(to)].has_value();
   }
   void on_arrival(std::function<void()> tell) override {
-    if (inbox_ != nullptr) job_->near->rings().on_arrival(*inbox_, std::move(tell));
+    if (inbox_ != nullptr) near_->rings().on_arrival(*inbox_, std::move(tell));
   }
 
   [[nodiscard]] std::optional<std::uint32_t> deposit(int to, std::span<const std::byte> bytes) override {
     const auto near = job_->on_node[static_cast<std::size_t>(to)];
     // A rank that may read this rank's memory makes the only copy.
-    if (!near || job_->near->reads()) return std::nullopt;
-    return job_->near->copies().put(number_, *near, bytes);
+    if (!near || near_->reads()) return std::nullopt;
+    return near_->copies().put(number_, *near, bytes);
   }
   void withdraw(int from, std::uint32_t number, std::span<std::byte> to) override {
-    job_->near->copies().take(*job_->on_node[static_cast<std::size_t>(from)], number, to);
+    near_->copies().take(*job_->on_node[static_cast<std::size_t>(from)], number, to);
   }
   void take_back(int to, std::uint32_t number) override {
-    job_->near->copies().take_back(*job_->on_node[static_cast<std::size_t>(to)], number);
+    near_->copies().take_back(*job_->on_node[static_cast<std::size_t>(to)], number);
   }
   [[nodiscard]] bool reads(int from) const noexcept override {
-    return job_->near && job_->near->reads() && job_->on_node[static_cast<std::size_t>(from)];
+    return job_->near && near_->reads() && job_->on_node[static_cast<std::size_t>(from)];
   }
   void read(int from, std::uint64_t address, std::span<std::byte> to) override {
     const auto near = *job_->on_node[static_cast<std::size_t>(from)];
-    job_->near->copies().read(near, job_->near->process(near), address, to);
+    near_->copies().read(near, near_->process(near), address, to);
   }
   void expect(int from, int number, std::span<std::byte> to, packet then) override {
-    move({from, {}, std::move(then)}, to.size(), [&](std::size_t at, int size, MPI_Request& request) {
-      MPI_Irecv(to.data() + at, size, MPI_BYTE, from, first_data_tag + number, all_, &request);
+    const detail::mpi_bytes memory(to.size());
+    begin({from, {}, std::move(then)}, [&](MPI_Request* request) {
+      MPI_Irecv(to.data(), memory.count(), memory.type(), from, first_data_tag + number, all_, request);
     });
   }
   void supply(int to, int number, std::span<const std::byte> bytes, packet then) override {
-    move({job_->rank, {}, std::move(then)}, bytes.size(),
-         [&](std::size_t at, int size, MPI_Request& request) {
-           MPI_Isend(bytes.data() + at, size, MPI_BYTE, to, first_data_tag + number, all_, &request);
-         });
+    const detail::mpi_bytes memory(bytes.size());
+    begin({job_->rank, {}, std::move(then)}, [&](MPI_Request* request) {
+      MPI_Isend(bytes.data(), memory.count(), memory.type(), to, first_data_tag + number, all_, request);
+    });
   }
 
  private:
@@ -206,28 +284,22 @@ class mpi::line final : public channel {
     int rank;
     packet bytes;
     packet then;
-    std::size_t parts = 0;  // requests that have not completed
   };
   // Whether all packets have left this rank.
   [[nodiscard]] bool all_left() const noexcept {
     return std::ranges::all_of(under_way_, [](const auto& each) { return each == 0; });
   }
-  // The caller holds the lock, and begins the requests that this returns. Throws std::bad_alloc.
-  std::span<MPI_Request> begin_parts(const std::shared_ptr<transfer>& of, std::size_t parts) {
-    const auto before = requests_.size();
-    transfers_.resize(before + parts, of);
-    detail::undo_if_thrown([&] { requests_.resize(before + parts, MPI_REQUEST_NULL); },
-                           [&] { transfers_.resize(before); });
-    of->parts = parts;
-    return std::span(requests_).subspan(before);
-  }
+  // Calls begins(request) under the lock, which begins the request of this transfer. Throws std::bad_alloc.
   template <class Begin>
-  void move(transfer begun, std::size_t size, Begin begin) {
-    const auto moves = std::make_shared<transfer>(std::move(begun));
+  void begin(transfer of, Begin begins) {
     const std::lock_guard lock(job_->mutex);
-    auto request = begin_parts(moves, detail::parts_of(size)).begin();
-    detail::each_part(size, [&](std::size_t at, int some) { begin(at, some, *request++); });
-    moves_.fetch_add(1, std::memory_order_relaxed);
+    requests_.push_back(MPI_REQUEST_NULL);
+    detail::undo_if_thrown([&] { transfers_.push_back(std::move(of)); }, [&] { requests_.pop_back(); });
+    begins(&requests_.back());
+    const auto& begun = transfers_.back();
+    auto& count = begun.then.empty() ? under_way_[static_cast<std::size_t>(begun.rank)] : moves_;
+    count.fetch_add(1, std::memory_order_relaxed);
+    end_some();
   }
   // Ends transfers whose requests have completed. The caller holds the lock. One call of MPI asks for all of
   // them: where ranks share cores, each call that finds nothing may give the core to another rank.
@@ -242,40 +314,44 @@ class mpi::line final : public channel {
     std::sort(completed_.begin(), completed_.begin() + std::max(count, 0), std::greater<>{});
     for (int i = 0; i < count; ++i) {
       const auto place = static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)]);
-      const auto ended = std::exchange(transfers_[place], std::move(transfers_.back()));
+      auto ended = std::exchange(transfers_[place], std::move(transfers_.back()));
       requests_[place] = requests_.back();
       transfers_.pop_back();
       requests_.pop_back();
-      if (--ended->parts != 0) continue;
-      if (ended->then.empty()) {
-        under_way_[static_cast<std::size_t>(ended->rank)].fetch_sub(1, std::memory_order_relaxed);
+      if (ended.then.empty()) {
+        under_way_[static_cast<std::size_t>(ended.rank)].fetch_sub(1, std::memory_order_relaxed);
       } else {
-        moved_.push_back({ended->rank, std::move(ended->then)});
+        moved_.push_back({ended.rank, std::move(ended.then)});
       }
     }
   }
 
-  std::shared_ptr<job> job_;
+  std::shared_ptr<detail::mpi_job> job_;
+  detail::node* const near_;  // null: the job uses no rings
   const std::uint32_t number_;
-  detail::rings::inbox* const inbox_;  // null: the job uses no rings
+  detail::rings::inbox* const inbox_;  // null if near_ is
   const bool polled_;
   MPI_Comm all_ = MPI_COMM_NULL;
   // Guarded by the lock: requests that have not completed, the transfer of each at the same place, and the
   // places of those that have completed.
   std::vector<MPI_Request> requests_;
-  std::vector<std::shared_ptr<transfer>> transfers_;
+  std::vector<transfer> transfers_;
   std::vector<int> completed_;
   std::deque<arrival> moved_;          // guarded by the lock: data that have come or left
   std::atomic<std::size_t> moves_{0};  // large data on their way, and in moved_
   std::vector<std::atomic<std::size_t>> under_way_;
 };
 
-mpi::mpi(int& argc, char**& argv, const mpi_options& how) : job_(std::make_shared<job>(argc, argv, how)) {}
+}  // namespace
+
+mpi::mpi(int& argc, char**& argv, const mpi_options& how)
+    : job_(std::make_shared<detail::mpi_job>(argc, argv, how)) {}
 
 // The end of a job needs all ranks. If an exception leaves the job on this rank only, others may wait for its
 // messages for ever. Then the program has to print the exception and to end, so the job is never destroyed.
 mpi::~mpi() {
-  static std::vector<std::shared_ptr<job>>& left = *new std::vector<std::shared_ptr<job>>;
+  static std::vector<std::shared_ptr<detail::mpi_job>>& left =
+      *new std::vector<std::shared_ptr<detail::mpi_job>>;
   if (!job_->tasks->leave(std::uncaught_exceptions() > job_->exceptions)) left.push_back(std::move(job_));
 }
 
@@ -288,7 +364,7 @@ int mpi::ranks() const noexcept {
 }
 
 std::unique_ptr<channel> mpi::open() {
-  return std::make_unique<line>(job_);
+  return std::make_unique<mpi_channel>(job_);
 }
 
 std::string mpi::awaited() const {
@@ -304,7 +380,7 @@ std::string mpi::awaited() const {
 }
 
 bool mpi::is_crowded(unsigned workers) const noexcept {
-  return job_->cores_here < job_->ranks_here * workers;
+  return job_->cores_of_node < job_->ranks_of_node * workers;
 }
 
 std::shared_ptr<std::byte> mpi::share_memory(std::size_t size, memory_name& name) {

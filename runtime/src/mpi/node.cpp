@@ -1,5 +1,7 @@
 #include "mpi/node.hpp"
 
+#include <teff/detail/exceptions.hpp>
+
 #include "mpi/process_memory.hpp"
 #include "platform/host_name.hpp"
 
@@ -62,12 +64,11 @@ int file_of_process(pid_t process) noexcept {
 
 }  // namespace
 
-node::node(bool reads, std::chrono::milliseconds silence) {
+node::node(MPI_Comm all, bool reads, std::chrono::milliseconds silence) : all_(all) {
   int world = 0;
   int size = 0;
   int own = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &world);
-  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, world, MPI_INFO_NULL, &all_);
   MPI_Comm_size(all_, &size);
   MPI_Comm_rank(all_, &own);
   ranks_.resize(static_cast<std::size_t>(size));
@@ -155,11 +156,13 @@ void node::find_processes(std::size_t own, bool reads) {
   const bool known = std::ranges::all_of(
       all, [&](const process& each) { return each.numbering != 0 && each.numbering == mine.numbering; });
   const auto& next = all[(own + 1) % all.size()];
-  int can = known && reads &&
-                    finds_in_process(static_cast<pid_t>(next.id), next.address,
-                                     std::as_bytes(std::span(&next.value, 1)))
-                ? 1
-                : 0;
+  std::uint64_t found = 0;
+  const auto read = [&] {
+    read_process_memory(static_cast<pid_t>(next.id), next.address,
+                        std::as_writable_bytes(std::span(&found, 1)));
+  };
+  if (known && reads) catch_all(read, [] {});  // the system may forbid it
+  int can = known && reads && found == next.value ? 1 : 0;
   MPI_Allreduce(MPI_IN_PLACE, &can, 1, MPI_INT, MPI_MIN, all_);
   reads_ = can != 0;
   sees_processes_ = known;

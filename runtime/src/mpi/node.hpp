@@ -24,9 +24,10 @@ namespace teff::detail {
 // The ranks of a node are numbered from 0 here.
 class node {
  public:
-  // All ranks of the job make a node, and destroy it, together. `reads`: the same on all of them; whether
-  // they may read each other's memory. `silence`: as for node_links.
-  node(bool reads, std::chrono::milliseconds silence);
+  // All ranks of the job make a node, and destroy it, together. `all`: the ranks of this node; the node frees
+  // it. `reads`: the same on all of them; whether they may read each other's memory. `silence`: as for
+  // node_links.
+  node(MPI_Comm all, bool reads, std::chrono::milliseconds silence);
   // Whether /dev/shm has room for the memory that so many ranks of this node share; if not, says so on
   // stderr. MPI ends a job that asks for more.
   [[nodiscard]] static bool finds_room(std::size_t ranks);
@@ -59,7 +60,7 @@ class node {
   void watch();
   [[noreturn]] void end(const std::string& why) noexcept;
 
-  MPI_Comm all_ = MPI_COMM_NULL;
+  MPI_Comm all_;
   MPI_Win memory_ = MPI_WIN_NULL;
   std::vector<int> ranks_;
   std::vector<pid_t> processes_;

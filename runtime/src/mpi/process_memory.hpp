@@ -13,8 +13,4 @@ namespace teff::detail {
 // Copies bytes from this address in the process. Throws std::system_error with the system's reason.
 void read_process_memory(pid_t of, std::uint64_t address, std::span<std::byte> to);
 
-// Whether this process can read memory there, and finds these bytes.
-[[nodiscard]] bool finds_in_process(pid_t of, std::uint64_t address,
-                                    std::span<const std::byte> bytes) noexcept;
-
 }  // namespace teff::detail

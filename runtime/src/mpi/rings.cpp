@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <new>
-#include <span>
 #include <utility>
 
 namespace teff::detail {
@@ -22,17 +22,17 @@ constexpr std::size_t lines_of(std::size_t bytes) noexcept {
 
 }  // namespace
 
-// The segment of one rank in shared memory: the rings that lead to it. Their lines follow.
+// The segment of one rank in shared memory. The rings that lead to it follow.
 struct rings::segment {
   bell<futex> doorbell;
   std::atomic<std::uint32_t> opened{0};  // channels that the rank has opened
 
-  [[nodiscard]] static memory& ring(std::byte* at, std::size_t from) noexcept {
-    return *std::launder(reinterpret_cast<memory*>(at + first + from * sizeof(memory)));
+  // The ring from that rank to this one; its lines follow it.
+  [[nodiscard]] static std::byte* ring(std::byte* at, std::size_t lines, std::size_t from) noexcept {
+    return at + first + from * ring_bytes(lines);
   }
-  [[nodiscard]] static std::byte* lines(std::byte* at, std::size_t ranks, std::size_t lines,
-                                        std::size_t from) noexcept {
-    return at + first + ranks * sizeof(memory) + from * lines * sizeof(memory::line);
+  [[nodiscard]] static std::size_t ring_bytes(std::size_t lines) noexcept {
+    return sizeof(memory) + lines * sizeof(memory::line);
   }
   static constexpr std::size_t first = alignof(memory);
 };
@@ -41,44 +41,43 @@ struct rings::outbound {
   outbound(memory& shared, memory::line* first, std::size_t lines) noexcept
       : most(lines / 4 * line_bytes - sizeof(piece_header)), ring(shared, first, lines) {}
 
-  // How much of a packet is in the ring.
+  // A packet, and how much of it is in the ring.
   struct leaving {
     std::uint32_t channel;
-    std::span<const std::byte> bytes;
-    std::size_t sent = 0;
-    [[nodiscard]] bool is_sent() const noexcept { return sent == bytes.size(); }
-  };
-  struct waiting_packet {
     packet bytes;
-    leaving part;
+    std::size_t sent = 0;
   };
   [[nodiscard]] std::size_t next_piece(const leaving& of) const noexcept {
     return std::min(of.bytes.size() - of.sent, most);
   }
-  void put_piece(leaving& of) noexcept;
+  // Puts pieces into the ring as long as they find room. Returns whether the packet is whole there.
+  bool put(leaving& of) noexcept;
 
   const std::size_t most;  // bytes of a packet in one piece
   spin_lock mutex;         // guards what follows
   ring_producer<futex, payload> ring;
-  std::deque<waiting_packet> waiting;
+  std::deque<leaving> waiting;
   std::atomic<std::size_t> wanted{0};  // lines of the next piece that waits
   std::atomic<std::uint64_t> packets_sent{0};
 };
 
-// The caller has found room.
-void rings::outbound::put_piece(leaving& of) noexcept {
-  const auto size = next_piece(of);
-  const piece_header head{of.channel, static_cast<std::uint32_t>(size), of.bytes.size()};
-  std::memcpy(ring.at(0).data(), &head, sizeof head);
-  const auto* const from = of.bytes.data() + of.sent;
-  std::size_t done = std::min(size, line_bytes - sizeof head);
-  std::memcpy(ring.at(0).data() + sizeof head, from, done);
-  std::size_t lines = 1;
-  for (; done + line_bytes <= size; ++lines, done += line_bytes)
-    std::memcpy(ring.at(lines).data(), from + done, line_bytes);
-  if (done != size) std::memcpy(ring.at(lines++).data(), from + done, size - done);
-  ring.publish(lines);
-  of.sent += size;
+bool rings::outbound::put(leaving& of) noexcept {
+  while (of.sent != of.bytes.size()) {
+    const auto size = next_piece(of);
+    if (!ring.finds_room(lines_of(size))) return false;
+    const piece_header head{of.channel, static_cast<std::uint32_t>(size), of.bytes.size()};
+    std::memcpy(ring.at(0).data(), &head, sizeof head);
+    const auto* const from = of.bytes.data() + of.sent;
+    std::size_t done = std::min(size, line_bytes - sizeof head);
+    std::memcpy(ring.at(0).data() + sizeof head, from, done);
+    std::size_t lines = 1;
+    for (; done + line_bytes <= size; ++lines, done += line_bytes)
+      std::memcpy(ring.at(lines).data(), from + done, line_bytes);
+    if (done != size) std::memcpy(ring.at(lines++).data(), from + done, size - done);
+    ring.publish(lines);
+    of.sent += size;
+  }
+  return true;
 }
 
 struct rings::inbound {
@@ -90,13 +89,8 @@ struct rings::inbound {
   std::size_t has = 0;
 };
 
-struct rings::taken {
-  std::uint32_t channel;
-  packet bytes;
-};
-
 std::size_t rings::segment_bytes(std::size_t ranks, std::size_t lines) noexcept {
-  return segment::first + ranks * (sizeof(memory) + lines * sizeof(memory::line));
+  return segment::first + ranks * segment::ring_bytes(lines);
 }
 
 void rings::prepare(std::byte* at, std::size_t ranks, std::size_t lines) {
@@ -104,26 +98,27 @@ void rings::prepare(std::byte* at, std::size_t ranks, std::size_t lines) {
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free);  // so it may be shared between processes
   ::new (at) segment;
   for (std::size_t from = 0; from < ranks; ++from) {
-    ::new (at + segment::first + from * sizeof(memory)) memory;
-    auto* const first = segment::lines(at, ranks, lines, from);
-    for (std::size_t i = 0; i < lines; ++i) ::new (first + i * sizeof(memory::line)) memory::line;
+    auto* const ring = segment::ring(at, lines, from);
+    ::new (ring) memory;
+    for (std::size_t i = 0; i < lines; ++i)
+      ::new (ring + sizeof(memory) + i * sizeof(memory::line)) memory::line;
   }
 }
 
 rings::rings(std::vector<std::byte*> segments, std::size_t self, std::size_t lines) : self_(self) {
-  const auto ranks = segments.size();
-  const auto first = [&](std::size_t to, std::size_t from) {
-    return std::launder(reinterpret_cast<memory::line*>(segment::lines(segments[to], ranks, lines, from)));
+  const auto end_of = [lines]<class End>(std::unique_ptr<End>& made, std::byte* ring) {
+    made = std::make_unique<End>(*std::launder(reinterpret_cast<memory*>(ring)),
+                                 std::launder(reinterpret_cast<memory::line*>(ring + sizeof(memory))), lines);
   };
-  for (std::size_t each = 0; each < ranks; ++each) {
+  for (std::size_t each = 0; each < segments.size(); ++each) {
     auto* const head = std::launder(reinterpret_cast<segment*>(segments[each]));
     bells_.push_back(&head->doorbell);
     opened_.push_back(&head->opened);
     auto& to = outbound_.emplace_back();
     auto& from = inbound_.emplace_back();
     if (each == self) continue;
-    to = std::make_unique<outbound>(segment::ring(segments[each], self), first(each, self), lines);
-    from = std::make_unique<inbound>(segment::ring(segments[self], each), first(self, each), lines);
+    end_of(to, segment::ring(segments[each], lines, self));
+    end_of(from, segment::ring(segments[self], lines, each));
   }
 }
 
@@ -206,11 +201,11 @@ void rings::send(std::uint32_t channel, std::size_t to, packet&& bytes) {
   {
     const std::lock_guard lock(out.mutex);
     out.packets_sent.store(out.packets_sent.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    outbound::leaving part{channel, bytes.bytes()};
-    while (out.waiting.empty() && !part.is_sent() && out.ring.finds_room(lines_of(out.next_piece(part))))
-      out.put_piece(part);
-    if (!part.is_sent()) {
-      out.waiting.push_back({std::move(bytes), part});
+    outbound::leaving part{channel, std::move(bytes)};
+    if (out.waiting.empty() && out.put(part)) {
+      bytes = std::move(part.bytes);  // the caller may use the memory again
+    } else {
+      out.waiting.push_back(std::move(part));
       // seq_cst: before the looks for room. A worker that is woken because there is room sees the packet.
       waiting_.fetch_add(1, std::memory_order_seq_cst);
       put_waiting(out);
@@ -222,17 +217,16 @@ void rings::send(std::uint32_t channel, std::size_t to, packet&& bytes) {
 // The caller holds the lock of `out`.
 void rings::put_waiting(outbound& out) {
   while (!out.waiting.empty()) {
-    auto& next = out.waiting.front().part;
-    const auto lines = lines_of(out.next_piece(next));
-    if (!out.ring.finds_room(lines)) {
+    auto& next = out.waiting.front();
+    if (!out.put(next)) {
+      const auto lines = lines_of(out.next_piece(next));
       // seq_cst: before starve() and the look for room. Either this thread sees the room, or the consumer
       // sees it starved.
       out.wanted.store(lines, std::memory_order_seq_cst);
       out.ring.starve();
       if (!out.ring.finds_room(lines)) return;
+      continue;
     }
-    out.put_piece(next);
-    if (!next.is_sent()) continue;
     out.waiting.pop_front();
     waiting_.fetch_sub(1, std::memory_order_relaxed);
   }
@@ -263,8 +257,9 @@ void rings::deliver(inbox& in, channel::arrival came) {
   if (in.tell) in.tell();
 }
 
-// Takes a piece from a ring; returns the packet if it is whole now. The caller holds receiving_.
-std::optional<rings::taken> rings::take(std::size_t from) {
+// Takes a piece from a ring. Returns the packet if it is whole now and for `of`; delivers it to another
+// inbox. The caller holds receiving_.
+std::optional<channel::arrival> rings::take(std::size_t from, const inbox& of) {
   auto& in = *inbound_[from];
   piece_header head;
   std::memcpy(&head, in.ring.at(0).data(), sizeof head);
@@ -282,7 +277,10 @@ std::optional<rings::taken> rings::take(std::size_t from) {
   if (in.ring.give_back(lines, whole ? 1 : 0)) bells_[from]->ring();
   if (!whole) return std::nullopt;
   in.has = 0;
-  return taken{head.channel, std::exchange(in.begun, {})};
+  channel::arrival came{static_cast<int>(from), std::exchange(in.begun, {})};
+  if (head.channel == of.channel) return came;
+  deliver(inbox_of(head.channel), std::move(came));
+  return std::nullopt;
 }
 
 std::optional<channel::arrival> rings::receive(inbox& of) {
@@ -301,11 +299,7 @@ std::optional<channel::arrival> rings::receive(inbox& of) {
     const auto from = next_from_;
     next_from_ = next_from_ + 1 == inbound_.size() ? 0 : next_from_ + 1;
     while (from != self_ && inbound_[from]->ring.ready()) {
-      auto came = take(from);
-      if (!came) continue;
-      if (came->channel == of.channel)
-        return channel::arrival{static_cast<int>(from), std::move(came->bytes)};
-      deliver(inbox_of(came->channel), {static_cast<int>(from), std::move(came->bytes)});
+      if (auto came = take(from, of)) return came;
     }
   }
   return std::nullopt;

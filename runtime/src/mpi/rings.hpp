@@ -17,7 +17,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -68,12 +67,10 @@ class rings {
   struct outbound;
   struct inbound;
 
-  struct taken;  // a whole packet, of any channel
-
   [[nodiscard]] inbox& inbox_of(std::uint32_t channel);
   void put_waiting(outbound& out);
   void send_waiting();
-  std::optional<taken> take(std::size_t from);
+  std::optional<channel::arrival> take(std::size_t from, const inbox& of);
   void deliver(inbox& in, channel::arrival came);
 
   const std::size_t self_;

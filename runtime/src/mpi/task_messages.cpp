@@ -1,6 +1,7 @@
 // The messages of tasks: which job they belong to, and how ranks leave it.
 #include <teff/error.hpp>
 
+#include "mpi/mpi_bytes.hpp"
 #include "mpi/task_requests.hpp"
 
 #include <algorithm>
@@ -121,18 +122,6 @@ void task_messages::tell_that_this_rank_leaves() {
   }
 }
 
-void task_messages::drop_a_message() {
-  int found = 0;
-  int bytes = 0;
-  MPI_Message message = MPI_MESSAGE_NULL;
-  MPI_Status status;
-  MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, all_, &found, &message, &status);
-  if (found == 0) return;
-  MPI_Get_count(&status, MPI_BYTE, &bytes);
-  std::vector<std::byte> dropped(static_cast<std::size_t>(bytes));
-  MPI_Mrecv(dropped.data(), bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE);
-}
-
 bool task_messages::leave(bool fails) {
   // Ranks that end together come within this time.
   constexpr std::chrono::seconds soon{2};
@@ -144,7 +133,7 @@ bool task_messages::leave(bool fails) {
     if (all_leave == MPI_REQUEST_NULL) MPI_Ibarrier(leaving_all_, &all_leave);
     MPI_Test(&all_leave, &over, MPI_STATUS_IGNORE);
     if (over != 0) return true;
-    drop_a_message();  // a rank may wait until its message has left
+    static_cast<void>(receive_any(all_));  // a rank may wait until its message has left
     if (told || std::chrono::steady_clock::now() - since < soon) continue;
     if (fails) return false;
     tell_that_this_rank_leaves();

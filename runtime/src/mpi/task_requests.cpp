@@ -2,25 +2,17 @@
 #include "mpi/task_requests.hpp"
 
 #include <teff/detail/attached_events/attached_events.hpp>
-#include <teff/detail/ready/inbox.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
 #include <teff/mpi.hpp>
 
-#include "mpi/parts.hpp"
-
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <climits>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <span>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -43,142 +35,88 @@ std::exception_ptr error_of_left_rank(const request_text& text) {
                                              text.rank));
 }
 
-// A worker has seen that the operation has completed. `began`: 0 if its beginning was not traced.
-void trace_end(const request_text& text, std::uint64_t began) noexcept {
-  if (auto* const ring = ring_here(); ring != nullptr && began != 0) [[unlikely]]
-    record_request(*ring, text.name, text.rank, began);
-}
-
 // Requests that one call has attached: an end waits for all of them.
-struct attached_call {
-  attached_call(held_end<>& held, bool watched, request_text of) : end(held, watched), text(of) {}
+struct attached_call final : attached_event {
+  explicit attached_call(const request_text& of) : text(of) {}
+  // A worker has seen that the operation has completed.
+  ~attached_call() override {
+    if (auto* const ring = ring_here(); ring != nullptr && began != 0) [[unlikely]]
+      record_request(*ring, text.name, text.rank, began);
+  }
+  [[nodiscard]] std::string words() const override { return text.words(); }
+  void expect_all() noexcept { left_ = requests.size(); }
 
-  waiting_end end;
   request_text text;
   std::vector<MPI_Request> requests;  // until a worker takes them to test them
-  std::size_t left = 0;
-  std::uint64_t number = 0;  // of a collective operation, from 1
-  std::uint64_t began = 0;   // ticks, if it is traced
-  std::exception_ptr error;
-  attached_call* next = nullptr;
+  std::uint64_t number = 0;           // of a collective operation, from 1
+  std::uint64_t began = 0;            // ticks, if it is traced
 };
 
-// Only the worker that tests uses what is not atomic. Calls that are left at the end of the runtime stay: MPI
-// may still complete their requests.
+constexpr std::size_t at_a_time = 256;
+
+// Calls that are left at the end of the runtime stay: MPI may still complete their requests.
 class attached_requests final : public event_set {
  public:
-  void add(attached_call& call) noexcept { new_.push(call); }
-
-  tested test_some() noexcept override;
-  void describe(polled_source::poll_time since, std::vector<std::string>& to) const override {
-    const attached_call* last = nullptr;
-    for (const auto* each : calls_) {
-      if (each != last && each->end.since() <= since)
-        to.push_back(each->end.task() + " waits for " + each->text.words());
-      last = each;
-    }
-  }
+  attached_requests() noexcept : event_set(at_a_time) {}
 
  private:
-  static constexpr std::size_t at_a_time = 256;
+  void append(attached_event& event) override;
+  void test(std::size_t first, std::size_t some) noexcept override;
+  [[nodiscard]] const attached_call& call(std::size_t part) const noexcept {
+    return static_cast<const attached_call&>(*parts_[part]);
+  }
 
-  struct ended {
-    std::size_t place;
-    int code;
-    bool cancelled;
-  };
-
-  void take_new();
-  std::size_t test(std::size_t begin, std::size_t some, tested& result) noexcept;
-  void end_one(const ended& one, tested& result) noexcept;
-
-  inbox<attached_call, &attached_call::next> new_;
-  attached_call* untaken_ = nullptr;  // for lack of memory
-  std::vector<MPI_Request> requests_;
-  std::vector<attached_call*> calls_;  // by request
-  std::size_t next_ = 0;               // in this pass, the requests before it were tested
+  std::vector<MPI_Request> requests_;  // by part
   std::array<int, at_a_time> done_{};
   std::array<MPI_Status, at_a_time> statuses_{};
 };
 
-// Throws std::bad_alloc; then the calls stay.
-void attached_requests::take_new() {
-  for (;;) {
-    if (untaken_ == nullptr) untaken_ = new_.take_all();
-    if (untaken_ == nullptr) return;
-    attached_call& each = *untaken_;
-    const auto size = requests_.size() + each.requests.size();
-    if (requests_.capacity() < size) requests_.reserve(2 * size);
-    if (calls_.capacity() < size) calls_.reserve(2 * size);
-    for (const auto request : each.requests) {
-      requests_.push_back(request);
-      calls_.push_back(&each);
-    }
-    untaken_ = each.next;
-  }
+void attached_requests::append(attached_event& event) {
+  const auto& more = static_cast<attached_call&>(event).requests;
+  const auto size = requests_.size() + more.size();
+  if (requests_.capacity() < size) requests_.reserve(2 * size);
+  if (parts_.capacity() < size) parts_.reserve(2 * size);
+  requests_.insert(requests_.end(), more.begin(), more.end());
+  parts_.resize(size, &event);
 }
 
-void attached_requests::end_one(const ended& one, tested& result) noexcept {
-  attached_call* const call = calls_[one.place];
-  requests_[one.place] = requests_.back();
-  calls_[one.place] = calls_.back();
-  requests_.pop_back();
-  calls_.pop_back();
-  if ((one.code != MPI_SUCCESS || one.cancelled) && call->error == nullptr)
-    catch_all(
-        [&] {
-          call->error = one.cancelled ? error_of_left_rank(call->text) : error_of(call->text, one.code);
-        },
-        [&] { call->error = std::current_exception(); });
-  if (--call->left != 0) return;
-  ++result.completed;
-  trace_end(call->text, call->began);
-  const waiting_end end = std::move(call->end);
-  auto error = std::move(call->error);
-  delete call;
-  end.release(std::move(error));
-}
-
-// Tests so many requests from this place on. Returns how many have completed.
-std::size_t attached_requests::test(std::size_t begin, std::size_t some, tested& result) noexcept {
-  int count = 0;
-  int code = MPI_SUCCESS;
+void attached_requests::test(std::size_t first, std::size_t some) noexcept {
+  struct ended {
+    std::size_t part;
+    int code;
+    bool cancelled;
+  };
   std::array<ended, at_a_time> all;
   std::size_t number = 0;
   {
     const std::lock_guard lock(mpi_calls());
     auto& job = task_messages::current("teff::mpi");
-    for (auto i = begin; i < begin + some && job.some_left(); ++i)
-      job.cancel_if_hopeless(calls_[i]->text, calls_[i]->number, requests_[i]);
-    code = MPI_Testsome(static_cast<int>(some), requests_.data() + begin, &count, done_.data(),
-                        statuses_.data());
+    for (auto i = first; i < first + some && job.some_left(); ++i)
+      job.cancel_if_hopeless(call(i).text, call(i).number, requests_[i]);
+    int count = 0;
+    const int code = MPI_Testsome(static_cast<int>(some), requests_.data() + first, &count, done_.data(),
+                                  statuses_.data());
     number = static_cast<std::size_t>(std::max(count, 0));
     for (std::size_t i = 0; i < number; ++i) {
       int cancelled = 0;
       if (job.some_left()) MPI_Test_cancelled(&statuses_[i], &cancelled);
-      all[i] = {begin + static_cast<std::size_t>(done_[i]),
+      all[i] = {first + static_cast<std::size_t>(done_[i]),
                 code == MPI_ERR_IN_STATUS ? statuses_[i].MPI_ERROR : code, cancelled != 0};
     }
     if (number == 0) job.hear_who_left();
   }
-  // The last request takes the place of one that has completed. From the end on, this moves no place that is
-  // still to come.
   const std::span completed(all.data(), number);
-  std::ranges::sort(completed, std::greater<>{}, &ended::place);
-  for (const auto& each : completed) end_one(each, result);
-  return number;
-}
-
-event_set::tested attached_requests::test_some() noexcept {
-  catch_all([this] { take_new(); }, [] {});
-  tested result;
-  const auto begin = std::min(next_, requests_.size());
-  const auto some = std::min(requests_.size() - begin, at_a_time);
-  // A request that has taken the place of another may be left to the next pass.
-  if (some != 0) next_ = begin + some - test(begin, some, result);
-  result.all = next_ >= requests_.size();
-  if (result.all) next_ = 0;
-  return result;
+  std::ranges::sort(completed, std::greater<>{}, &ended::part);
+  for (const auto& [part, code, cancelled] : completed) {
+    std::exception_ptr why;
+    if (code != MPI_SUCCESS || cancelled)
+      catch_all(
+          [&] { why = cancelled ? error_of_left_rank(call(part).text) : error_of(call(part).text, code); },
+          [&] { why = std::current_exception(); });
+    requests_[part] = requests_.back();
+    requests_.pop_back();
+    end(part, std::move(why));
+  }
 }
 
 }  // namespace
@@ -191,7 +129,8 @@ void task_messages::start(const char* call, const request_text& text, std::size_
       [&] {
         auto& events = attached_events::of(held.of->runtime());
         auto& set = events.set<attached_requests>(attached_events::requests);
-        auto made = std::make_unique<attached_call>(held, events.is_watched(), text);
+        auto made = std::make_unique<attached_call>(text);
+        made->hold(held, events.is_watched());
         made->requests.resize(count, MPI_REQUEST_NULL);
         if (ring_here() != nullptr) [[unlikely]]
           made->began = ticks_now();
@@ -210,12 +149,12 @@ void task_messages::start(const char* call, const request_text& text, std::size_
           }
         }
         std::erase(made->requests, MPI_REQUEST_NULL);
-        made->left = made->requests.size();
-        if (made->left == 0) {
-          trace_end(text, made->began);
+        if (made->requests.empty()) {
+          made.reset();
           task_source_base::release(held);
         } else {
-          events.attach([&] { set.add(*made.release()); });
+          made->expect_all();
+          events.attach(set, *made.release());
         }
       },
       [&] {
@@ -223,21 +162,6 @@ void task_messages::start(const char* call, const request_text& text, std::size_
         error = std::current_exception();
       });
   if (error) std::rethrow_exception(std::move(error));
-}
-
-void task_messages::attach(const char* call, const MPI_Request* requests, std::size_t count) {
-  if (!program_may_call_)
-    throw misuse(std::string(call) +
-                 ": MPI is not initialised at MPI_THREAD_MULTIPLE, so no task may call MPI while other "
-                 "workers do: call "
-                 "MPI_Init_thread for that level before teff::mpi is made, or let the task call "
-                 "teff::mpi::isend, irecv, "
-                 "ibcast, iallreduce, ibarrier");
-  const auto copy = [&](MPI_Request* to) {
-    std::copy_n(requests, count, to);
-    return MPI_SUCCESS;
-  };
-  start(call, {request_text::of_program, "request", "requests of the program"}, count, std::ref(copy));
 }
 
 }  // namespace teff::detail

@@ -46,9 +46,6 @@ class task_messages {
   // thread's task waits for them. Throws misuse, communication_failed, std::bad_alloc.
   void start(const char* call, const request_text& text, std::size_t count,
              const std::function<int(MPI_Request*)>& begin);
-  // The same for requests that the program has begun. Throws misuse if it may not call MPI in tasks.
-  void attach(const char* call, const MPI_Request* requests, std::size_t count);
-
   // Returns true when all ranks have called it. This rank begins no operation any more, and its own have
   // completed. Meanwhile it tells ranks that still wait for a message of this rank. `fails`: an exception
   // leaves the job here. Then it tells nobody, and returns false if other ranks do not come soon.
@@ -66,12 +63,13 @@ class task_messages {
 
   [[nodiscard]] MPI_Comm all() const noexcept { return all_; }
   [[nodiscard]] int ranks() const noexcept { return ranks_; }
+  // Whether tasks may call MPI themselves while other workers do.
+  [[nodiscard]] bool program_may_call() const noexcept { return program_may_call_; }
   [[nodiscard]] int largest_tag() const noexcept { return largest_tag_; }
 
  private:
   void listen_for_leaving() noexcept;
   void tell_that_this_rank_leaves();
-  void drop_a_message();
 
   static std::atomic<task_messages*> current_;
 

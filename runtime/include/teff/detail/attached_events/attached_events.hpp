@@ -2,6 +2,7 @@
 #pragma once
 
 #include <teff/detail/platform/durations.hpp>
+#include <teff/detail/ready/inbox.hpp>
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/detail/task_source/task_source_base.hpp>
 
@@ -18,41 +19,68 @@
 
 namespace teff::detail {
 
-// The end of a task that waits for an event.
-class waiting_end {
+// An event for which the end of a task waits. It may complete in several parts.
+class attached_event {
  public:
-  // `held`: of the calling thread's task. `watched`: keeps the task in words. Throws std::bad_alloc.
-  waiting_end(held_end<>& held, bool watched);
+  attached_event() = default;
+  attached_event(const attached_event&) = delete;
+  attached_event& operator=(const attached_event&) = delete;
+  virtual ~attached_event() = default;
+  // As "the event 'reply'".
+  [[nodiscard]] virtual std::string words() const = 0;
 
-  // The event has completed. `why`: the event failed, and so does the task's source.
-  void release(std::exception_ptr why = nullptr) const noexcept;
-  [[nodiscard]] polled_source::poll_time since() const noexcept { return since_; }
-  // The task, in words, if it is watched.
-  [[nodiscard]] const std::string& task() const noexcept { return task_; }
+  // `held`: of the calling thread's task. `watched`: keeps the task in words. Throws std::bad_alloc.
+  void hold(held_end<>& held, bool watched);
+
+ protected:
+  std::size_t left_ = 1;  // parts that have not completed
 
  private:
-  held_end<>* held_;
+  friend class event_set;
+  held_end<>* held_ = nullptr;
   polled_source::poll_time since_;
-  std::string task_;
+  std::string task_;          // in words, if it is watched
+  std::exception_ptr error_;  // of a part that has failed
+  attached_event* next_ = nullptr;
 };
 
-// Events of one kind, which a worker tests together, some at a time.
+// Events of one kind, which a worker tests together, some parts at a time. One thread at a time calls
+// anything but add().
 class event_set {
  public:
   struct tested {
-    std::size_t completed = 0;
-    bool all = true;  // each event was tested since this was true before
+    std::size_t completed = 0;  // events
+    bool all = true;            // each part was tested since this was true before
   };
 
-  event_set() = default;
+  explicit event_set(std::size_t at_a_time) noexcept : at_a_time_(at_a_time) {}
   event_set(const event_set&) = delete;
   event_set& operator=(const event_set&) = delete;
   virtual ~event_set() = default;
 
-  // Tests some events, and releases the ends of those that have completed. One thread at a time calls it.
-  [[nodiscard]] virtual tested test_some() noexcept = 0;
-  // Adds a description of each event that is attached since this time. Not during test_some().
-  virtual void describe(polled_source::poll_time since, std::vector<std::string>& to) const = 0;
+  void add(attached_event& event) noexcept { new_.push(event); }
+  // Tests some parts, and releases the ends that waited for the last of them.
+  [[nodiscard]] tested test_some() noexcept;
+  // Adds a description of each event that is attached since this time.
+  void describe(polled_source::poll_time since, std::vector<std::string>& to) const;
+
+ protected:
+  // Tests parts_[first], and so on, and calls end() for those that have completed, the last one first.
+  virtual void test(std::size_t first, std::size_t some) noexcept = 0;
+  // Adds the parts of an event. Throws std::bad_alloc, and has added none then.
+  virtual void append(attached_event& event) { parts_.push_back(&event); }
+  // A part has completed; `why`: it has failed, and so does the task's source. The last part takes its place.
+  void end(std::size_t part, std::exception_ptr why) noexcept;
+  void take_new();
+
+  std::vector<attached_event*> parts_;
+
+ private:
+  const std::size_t at_a_time_;
+  inbox<attached_event, &attached_event::next_> new_;
+  attached_event* untaken_ = nullptr;  // for lack of memory
+  std::size_t next_ = 0;               // in this pass, the parts before it were tested
+  std::size_t completed_ = 0;          // in this call
 };
 
 // The source that tests the events of one runtime.
@@ -76,16 +104,7 @@ class attached_events final : public polled_source {
       made.store(std::make_unique<Set>().release(), std::memory_order_release);
     return static_cast<Set&>(*made.load(std::memory_order_relaxed));
   }
-  // Calls add(), which adds an event to its kind.
-  template <class Add>
-  void attach(Add add) noexcept {
-    found_.store(poll_time::clock::now().time_since_epoch().count(), std::memory_order_relaxed);
-    // seq_cst: before published() looks for sleepers, against next_poll(). Before add(), so that the count
-    // never lacks an event that is being tested.
-    const bool first = count_.fetch_add(1, std::memory_order_seq_cst) == 0;
-    add();
-    if (first) published(runtime_);
-  }
+  void attach(event_set& kind, attached_event& event) noexcept;
 
   // Whether TEFF_WATCHDOG asks for reports.
   [[nodiscard]] bool is_watched() const noexcept { return watch_.count() != 0; }
@@ -115,22 +134,12 @@ class attached_events final : public polled_source {
 };
 
 // An event that is tested alone.
-class attached_event {
+class tested_event : public attached_event {
  public:
-  attached_event() = default;
-  attached_event(const attached_event&) = delete;
-  attached_event& operator=(const attached_event&) = delete;
-  virtual ~attached_event() = default;
   [[nodiscard]] virtual bool test() = 0;
-  [[nodiscard]] virtual const char* name() const noexcept = 0;
-
- private:
-  friend class tested_events;
-  attached_event* next_ = nullptr;
-  std::optional<waiting_end> end_;
 };
 
 // The end of the calling thread's task waits for the event. Throws as hold_end_here().
-void attach_event(std::unique_ptr<attached_event> event, const char* call);
+void attach_event(std::unique_ptr<tested_event> event, const char* call);
 
 }  // namespace teff::detail

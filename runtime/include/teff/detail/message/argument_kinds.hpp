@@ -12,7 +12,6 @@
 #include <initializer_list>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>

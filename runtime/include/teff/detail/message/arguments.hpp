@@ -15,7 +15,6 @@
 #include <cstring>
 #include <memory>
 #include <span>
-#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>

@@ -1,8 +1,8 @@
-// The state of a broadcast or reduction on one rank (collectives.hpp). Both go over a binomial tree. Its
-// ranks are numbered from the root; a rank's parent has its number without the lowest bit that is set.
+// The state of a broadcast or reduction on one rank (collectives.hpp).
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
+#include <teff/detail/message/rank_tree.hpp>
 #include <teff/error.hpp>
 #include <teff/message.hpp>
 
@@ -18,68 +18,17 @@
 
 namespace teff::detail {
 
-class binomial_tree {
- public:
-  binomial_tree(int rank, int ranks, int root) noexcept
-      : ranks_(ranks), root_(root), number_((rank - root + ranks) % ranks) {}
-  [[nodiscard]] bool is_root() const noexcept { return number_ == 0; }
-  [[nodiscard]] int parent() const noexcept { return rank_of(number_ & (number_ - 1)); }
-  // The child with the most ranks below it comes first.
-  template <class Use>
-  void each_child(Use use) const {
-    const auto lowest = [&] {
-      std::int64_t bit = 1;
-      while (bit < ranks_ && (number_ & bit) == 0) bit *= 2;
-      return bit;
-    }();
-    for (auto bit = lowest / 2; bit != 0; bit /= 2) {
-      if (number_ + bit < ranks_) use(rank_of(static_cast<int>(number_ + bit)));
-    }
-  }
-  [[nodiscard]] int children() const {
-    int count = 0;
-    each_child([&](int) { ++count; });
-    return count;
-  }
-
-  // A set of the ranks that give a value to this rank: a bit for itself, and for each child the bit by which
-  // their numbers differ.
-  using givers = std::uint32_t;
-  static constexpr givers itself = givers{1} << 31;
-  [[nodiscard]] givers child(int rank) const noexcept {
-    return static_cast<givers>((rank - root_ + ranks_) % ranks_ - number_);
-  }
-  [[nodiscard]] givers all_givers() const {
-    givers all = itself;
-    each_child([&](int rank) { all |= child(rank); });
-    return all;
-  }
-  // As "rank 1, rank 2 or ranks below it".
-  [[nodiscard]] std::string words_of(givers some) const;
-
- private:
-  [[nodiscard]] int rank_of(int number) const noexcept { return (number + root_) % ranks_; }
-  int ranks_;
-  int root_;
-  int number_;
-};
-
 template <class... Arguments>
-class broadcast_state {
- public:
-  broadcast_state(int rank, int ranks) noexcept : rank_(rank), ranks_(ranks) {}
-
-  void passes_on(message<int, Arguments...> by) { by_.emplace(by); }
+struct broadcast_state {
   // The message goes to this rank first, whose handler passes it on.
-  void send(const Arguments&... arguments) const { by_->send(rank_, rank_, arguments...); }
+  void send(const Arguments&... arguments) const { by->send(rank, rank, arguments...); }
   void pass_on(int root, const Arguments&... arguments) const {
-    binomial_tree(rank_, ranks_, root).each_child([&](int child) { by_->send(child, root, arguments...); });
+    rank_tree(rank, ranks, root).each_child([&](int child) { by->send(child, root, arguments...); });
   }
 
- private:
-  int rank_;
-  int ranks_;
-  std::optional<message<int, Arguments...>> by_;
+  int rank;
+  int ranks;
+  std::optional<message<int, Arguments...>> by = std::nullopt;
 };
 
 // A set of numbers, most of which are consecutive: it keeps the first and last of each stretch.
@@ -137,7 +86,7 @@ class reduction_state final : public kept_rounds, public std::enable_shared_from
 
  private:
   struct part {
-    binomial_tree::givers missing;
+    rank_tree::givers missing;
     std::optional<T> sum = std::nullopt;
   };
 
@@ -159,7 +108,7 @@ class reduction_state final : public kept_rounds, public std::enable_shared_from
                            std::to_string(round)));
       auto& here = rounds_.try_emplace(round, part{tree_.all_givers()}).first->second;
       here.sum = here.sum ? combine(*here.sum, value) : value;
-      here.missing &= ~(from == rank_ ? binomial_tree::itself : tree_.child(from));
+      here.missing &= ~(from == rank_ ? rank_tree::itself : tree_.child(from));
       if (here.missing != 0) return;
       sum = std::move(here.sum);
       rounds_.erase(round);
@@ -173,7 +122,7 @@ class reduction_state final : public kept_rounds, public std::enable_shared_from
 
   int rank_;
   const char* called_;
-  binomial_tree tree_;
+  rank_tree tree_;
   std::optional<message<int, std::uint64_t, T>> part_;
   std::mutex mutex_;  // guards what follows
   std::uint64_t epoch_ = 0;
