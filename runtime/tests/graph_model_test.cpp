@@ -81,6 +81,50 @@ TEST(message_ring_model, finds_a_flag_that_does_not_release_its_message) {
   EXPECT_NE(check_ring<checked::without_release>(1, 3).fault, "");
 }
 
+// The writer never waits: its third letter lies in a second ring, and the reader deletes the first one.
+template <template <class> class Atomic>
+checker::outcome check_queue(int letters, int preemptions) {
+  struct world {
+    detail::message_queue<letter, 2, Atomic> queue;
+    int received = 0;
+    checked::atomic<int> sent{0};
+  };
+  return checker::check(
+      [letters]() -> checker::program {
+        auto shared = std::make_shared<world>();
+        return {[shared, letters] {
+                  for (int i = 0; i < letters; ++i) {
+                    letter next;
+                    next.content.write(i);
+                    shared->queue.make_room();
+                    shared->queue.send(next);
+                    shared->sent.store(i + 1, std::memory_order_relaxed);
+                  }
+                },
+                [shared, letters] {
+                  for (letter next; shared->received < letters;) {
+                    if (shared->queue.receive(next)) {
+                      if (next.content.read() != shared->received++) checker::fail("not in order");
+                    } else {
+                      checker::now().wait_until([shared] { return shared->sent.peek() > shared->received; });
+                    }
+                  }
+                },
+                [shared, letters] {
+                  if (shared->received != letters) checker::fail("a message was lost");
+                }};
+      },
+      preemptions, checked::most_interleavings);
+}
+
+TEST(message_queue_model, messages_arrive_whole_and_once_through_rings_that_follow_each_other) {
+  expect_no_fault(check_queue<checked::atomic>(5, 2));
+}
+
+TEST(message_queue_model, finds_a_ring_that_is_given_without_release) {
+  EXPECT_NE(check_queue<checked::without_release>(3, 3).fault, "");
+}
+
 // ---- Counters of numbered keys ----
 
 // Each thread writes its own datum and then fulfils key 0. If no fulfilment is too many, the thread that

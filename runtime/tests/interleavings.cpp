@@ -20,6 +20,7 @@ checker::outcome checker::check(const std::function<program()>& make, int preemp
     here.preemptions_left_ = preemptions;
     auto bodies = make();
     here.run_once(bodies);
+    here.running_ = -1;
     ++result.runs;
     result.fault = here.fault_;
     // The next path: the last choice that has another option left.

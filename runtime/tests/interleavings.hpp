@@ -58,6 +58,8 @@ class checker {
 
   static checker& now() { return *active_; }
   [[nodiscard]] int self() const { return running_; }
+  // Whether a thread of the program runs: it is neither made nor destroyed.
+  static bool runs() { return active_ != nullptr && active_->running_ >= 0; }
   vector_clock& clock() { return threads_[static_cast<std::size_t>(running_)].clock; }
 
   // Another thread may run before the next access.
@@ -163,8 +165,13 @@ class weak_atomic {
   constexpr weak_atomic(T value) noexcept : value_(value) {}
   weak_atomic(const weak_atomic&) = delete;
   weak_atomic& operator=(const weak_atomic&) = delete;
+  // Memory that is freed is no place for a store that was delayed.
+  ~weak_atomic() {
+    if (!pending_.empty() && checker::runs()) checker::now().flush_everyone();
+  }
 
   T load(std::memory_order order = std::memory_order_seq_cst) const {
+    if (!checker::runs()) return value_;
     auto& here = checker::now();
     here.step();
     for (auto own = pending_.rbegin(); own != pending_.rend(); ++own) {
@@ -174,11 +181,11 @@ class weak_atomic {
     return value_;
   }
   void store(T value, std::memory_order order = std::memory_order_seq_cst) {
-    auto& here = checker::now();
-    if (here.self() < 0) {  // make() sets the program up
+    if (!checker::runs()) {
       value_ = value;
       return;
     }
+    auto& here = checker::now();
     // A delayed store is no step: no other thread sees it yet, so the others may as well run after it.
     if (order == std::memory_order_seq_cst) here.step();
     const auto released = releases(order) ? here.clock() : vector_clock{};

@@ -7,6 +7,8 @@
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/error.hpp>
 
+#include <mutex>
+
 namespace teff::detail {
 
 // A key of the worker's own place, which it has left. If it can, it stays there until the body has ended. A
@@ -33,9 +35,9 @@ unsigned graph_core::place_of(const void* key) {
 }
 
 void graph_core::send_to_inbox(graph_worker& here, unsigned place, const void* key) {
-  auto* const message = sent(key);
+  auto& message = sent(here.pool, key);
   account(here.index).begin_one();
-  give(*message, place);
+  give(message, place);
 }
 
 void graph_core::fulfill_from_elsewhere(const void* key) {
@@ -70,7 +72,11 @@ void graph_core::fulfill_from_elsewhere(const void* key) {
   }
   const call_in_progress call(runtime());
   const unsigned place = place_of(key);
-  auto* const message = sent(key);
+  graph_node* message = nullptr;
+  {
+    const std::lock_guard lock(outside_);
+    message = &sent(outside_pool_, key);
+  }
   begin_outside();
   give(*message, place);
 }

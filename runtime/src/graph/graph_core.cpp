@@ -25,10 +25,8 @@ graph_core::graph_core(scheduler& runtime, unsigned workers, const key_shape& sh
     : base(runtime, workers, "teff::task_graph"),
       shape_(shape),
       nodes_(shape.node_bytes, shape.node_alignment),
-      rings_(std::size_t{workers} * workers),
       states_(workers, [this, workers](graph_worker* at, std::size_t i) {
-        std::construct_at(at, static_cast<unsigned>(i), std::span(rings_).subspan(i * workers, workers),
-                          nodes_);
+        std::construct_at(at, static_cast<unsigned>(i), workers == 1, nodes_);
       }) {
   for (auto& each : states_.all()) add_worker(each);
 }
@@ -45,7 +43,7 @@ void graph_core::drop_keys() noexcept {
   const auto drop_keys_in = [this](auto& of) {
     for (auto* each = of.take_all(); each != nullptr;) {
       auto& one = *std::exchange(each, each->next_in_line);
-      if (one.kind == runnable_kind::key) drop_sent(one);
+      if (one.kind == runnable_kind::key) drop_node(*states_[0], static_cast<graph_node&>(one));
     }
   };
   for (unsigned i = 0; i < workers(); ++i) drop_keys_in(inbox_of(i));

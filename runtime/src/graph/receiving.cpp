@@ -12,14 +12,15 @@ namespace teff::detail {
 // Whether or not it can be counted.
 void graph_core::accept_key(graph_worker& here, graph_worker& at, runnable& key, bool has_place) noexcept {
   ++here.items_received;
-  try_count([&] { count_sent(at, key, has_place); });
-  drop_sent(key);
+  auto& message = static_cast<graph_node&>(key);
+  try_count([&] { count_sent(at, message, has_place); });
+  drop_node(here, message);
 }
 
 bool graph_core::has_work(unsigned place) noexcept {
   // A recording has each task on its own worker.
   if (being_observed.load(std::memory_order_relaxed)) return false;
-  return states_[place]->ready.has_own() || sees_in_rings(*states_[place]) || !inbox_of(place).empty();
+  return states_[place]->ready.has_own() || sees_in_queues(*states_[place]) || !inbox_of(place).empty();
 }
 
 // Not before the task has ended: as long as the node or its counter is there, another fulfilment is known to
@@ -49,7 +50,7 @@ void graph_core::take_from(unsigned place, unsigned worker) noexcept {
     task.counted = counting::none;
   };
   at.pool_inside = &here.pool;
-  receive_at(here, at);
+  while (receive_at(here, at)) continue;
   empty_inbox(here, place, [&](held_end<>& ended) { take_out(static_cast<graph_node&>(*ended.task)); });
   at.pool_inside = &at.pool;
   while (auto* const task = static_cast<graph_node*>(at.ready.take_queued())) {

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -97,12 +98,6 @@ class graph_core : public task_source<graph_core, graph_worker> {
 
   void fail_over_fulfilled(const void* key, int needed) noexcept;
 
-  // Where worker `writer` leaves messages for that place.
-  [[nodiscard]] std::atomic<void*>& ring(unsigned place, unsigned writer) noexcept {
-    return rings_[std::size_t{place} * workers() + writer];
-  }
-  [[nodiscard]] std::vector<std::atomic<void*>>& rings() noexcept { return rings_; }
-  // Without room in the ring.
   [[gnu::noinline]] void send_to_inbox(graph_worker& here, unsigned place, const void* key);
 
   // Destroys the keys that are left in a graph whose runtime was shut down. For the destructor of the derived
@@ -115,11 +110,10 @@ class graph_core : public task_source<graph_core, graph_worker> {
 
   // ---- For the derived class, which knows the type of the keys ----
 
-  // A key on its way through an inbox. Throws what copying throws, std::bad_alloc.
-  [[nodiscard]] virtual runnable* sent(const void* key) const = 0;
-  virtual void drop_sent(runnable& key) const noexcept = 0;
+  // A node that carries a key through an inbox. Throws what copying throws, std::bad_alloc.
+  [[nodiscard]] virtual graph_node& sent(node_pool& from, const void* key) const = 0;
   // Counts it: in the place of `at`, or a key without a place on the worker of `at`.
-  virtual void count_sent(graph_worker& at, const runnable& key, bool has_place) = 0;
+  virtual void count_sent(graph_worker& at, graph_node& key, bool has_place) = 0;
   [[nodiscard]] virtual std::string text_of(const void* key) const = 0;
   // The indegree of the key that is its own number; negative: keys have other numbers.
   [[nodiscard]] virtual int indegree_of_number(std::size_t number) const = 0;
@@ -127,17 +121,17 @@ class graph_core : public task_source<graph_core, graph_worker> {
   [[nodiscard]] virtual bool passes_on(void* observer, const void* key) const = 0;
   // Within a task of this graph, on the worker of `here`: counts the key, or sends it.
   virtual void fulfill_within(graph_worker& here, const void* key) = 0;
-  // The worker of `here` is in the place of `at`, and counts what others have left in its rings. Returns
+  // The worker of `here` is in the place of `at`, and counts what others have left in its queues. Returns
   // whether there was anything.
   virtual bool receive_at(graph_worker& here, graph_worker& at) noexcept = 0;
-  [[nodiscard]] virtual bool sees_in_rings(const graph_worker& here) const noexcept = 0;
+  [[nodiscard]] virtual bool sees_in_queues(const graph_worker& here) const noexcept = 0;
 
   // ---- For task_source ----
 
   [[nodiscard]] graph_worker& state(unsigned worker) noexcept { return *states_[worker]; }
   [[nodiscard]] bool has_priorities() const noexcept { return static_cast<bool>(functions.priority); }
   bool receive(graph_worker& here) noexcept { return receive_at(here, here); }
-  [[nodiscard]] bool sees_messages(const graph_worker& here) const noexcept { return sees_in_rings(here); }
+  [[nodiscard]] bool sees_messages(const graph_worker& here) const noexcept { return sees_in_queues(here); }
   void accept_key(graph_worker& here, graph_worker& at, runnable& key, bool has_place) noexcept;
   [[nodiscard]] static std::int64_t tasks_waiting(const graph_worker& here) noexcept {
     return static_cast<std::int64_t>(here.placed.size()) + here.unplaced.load(std::memory_order_relaxed);
@@ -183,7 +177,8 @@ class graph_core : public task_source<graph_core, graph_worker> {
 
   const key_shape shape_;
   node_exchange nodes_;
-  std::vector<std::atomic<void*>> rings_;  // by reader, then by writer
+  std::mutex outside_;              // of threads that are no workers of the runtime
+  node_pool outside_pool_{nodes_};  // their nodes
   unmoved_array<graph_worker> states_;
   key_chains unplaced_;
   std::unique_ptr<dense_counters<>> counters_;  // in its place, if keys are numbered

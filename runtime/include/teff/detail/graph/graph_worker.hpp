@@ -9,16 +9,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 
 namespace teff::detail {
 
 struct alignas(64) graph_worker : source_worker {
-  // By the worker that writes: a message_ring, which that worker makes.
-  using rings = std::span<std::atomic<void*>>;
-
-  graph_worker(unsigned worker, rings rings_from, node_exchange& nodes)
-      : source_worker(worker, rings_from.size() == 1), pool(nodes), from(rings_from) {}
+  graph_worker(unsigned worker, bool is_alone, node_exchange& nodes)
+      : source_worker(worker, is_alone), pool(nodes) {}
 
   node_pool pool;
 
@@ -33,9 +29,6 @@ struct alignas(64) graph_worker : source_worker {
   void count_unplaced(std::int64_t more) noexcept {
     unplaced.store(unplaced.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
   }
-
-  // Used by other workers, too.
-  const rings from;
 };
 
 }  // namespace teff::detail

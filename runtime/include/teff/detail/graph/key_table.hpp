@@ -28,7 +28,7 @@ struct graph_node : runnable {
   graph_node* next = nullptr;  // in a chain
   std::size_t hash;            // where counters count, the key's number
 
-  graph_node() noexcept {}
+  explicit graph_node(runnable_kind kind = runnable_kind::task) noexcept : runnable(kind) {}
 };
 
 // The key lies behind the node, so many bytes after where that begins.

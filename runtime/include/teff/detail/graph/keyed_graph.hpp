@@ -8,6 +8,7 @@
 #include <teff/detail/scheduler/release_observer.hpp>
 #include <teff/detail/scheduler/source.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <concepts>
 #include <cstddef>
@@ -16,6 +17,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace teff::detail {
 
@@ -25,23 +27,19 @@ template <class Key>
 inline constexpr bool travels_plainly =
     std::is_trivially_copyable_v<Key> && sizeof(Key) <= 56 && alignof(Key) <= alignof(std::max_align_t);
 
-// A key on its way through an inbox.
-template <class Key>
-struct sent_key : runnable {
-  explicit sent_key(const Key& sent) : runnable(runnable_kind::key), key(sent) {}
-  const Key key;
-};
-
 // The functions that every fulfilment calls, and those that the core needs.
 template <class Key, class Hash>
 class keyed_graph final : public graph_core {
   using message = std::conditional_t<travels_plainly<Key>, Key, Key*>;
-  using ring_type = message_ring<message>;
 
  public:
-  keyed_graph(scheduler& runtime, unsigned workers) : graph_core(runtime, workers, shape) {}
+  keyed_graph(scheduler& runtime, unsigned workers)
+      : graph_core(runtime, workers, shape), queues_(std::size_t{workers} * workers) {}
   ~keyed_graph() override {
-    for (auto& each : rings()) drop_ring(static_cast<ring_type*>(each.load(std::memory_order_acquire)));
+    if constexpr (!travels_plainly<Key>) {
+      for (auto& each : queues_)
+        for (message left; each.receive(left);) delete left;
+    }
     drop_keys();
   }
 
@@ -132,11 +130,11 @@ class keyed_graph final : public graph_core {
     return [&key](const graph_node& node) { return equal_keys(key_of<Key>(node), key); };
   }
   // Throws what copying the key throws, std::bad_alloc.
-  static graph_node& make_node(node_pool& from, const Key& key) {
+  static graph_node& make_node(node_pool& from, const Key& key, runnable_kind kind = runnable_kind::task) {
     void* const memory = from.take(node_bytes<Key>);
     undo_if_thrown([&] { new (static_cast<std::byte*>(memory) + key_at<Key>) Key(key); },
                    [&] { from.give(memory); });
-    return *new (memory) graph_node;
+    return *new (memory) graph_node(kind);
   }
 
   // Keys without a place where there is one worker are counted in its own table, without an atomic operation.
@@ -225,46 +223,33 @@ class keyed_graph final : public graph_core {
 
   // ---- Messages ----
 
+  // The messages from one worker to another.
+  using queue = message_queue<message>;
+  [[nodiscard]] queue& messages(unsigned place, unsigned writer) noexcept {
+    return queues_[std::size_t{place} * workers() + writer];
+  }
   void send(graph_worker& here, unsigned place, const Key& key) {
-    auto& at = ring(place, here.index);
-    // Relaxed: this worker makes it.
-    auto* made = static_cast<ring_type*>(at.load(std::memory_order_relaxed));
-    if (made == nullptr) [[unlikely]]
-      made = make_ring(at);
-    if (!made->has_room()) [[unlikely]]
-      return send_to_inbox(here, place, std::addressof(key));
+    auto& to = messages(place, here.index);
     // Anything that can throw comes before the item begins: else the graph would wait for it.
+    to.make_room();
     if constexpr (travels_plainly<Key>) {
       account(here.index).begin_one();
-      static_cast<void>(made->send(key));
+      to.send(key);
     } else {
       auto* const box = new Key(key);
       account(here.index).begin_one();
-      static_cast<void>(made->send(box));
+      to.send(box);
     }
     published_to(runtime(), place);
   }
-  [[gnu::noinline]] static ring_type* make_ring(std::atomic<void*>& at) {
-    auto* const made = new ring_type;
-    // Release: the empty ring, to the acquire in receive_at().
-    at.store(made, std::memory_order_release);
-    return made;
-  }
-  static void drop_ring(ring_type* gone) noexcept {
-    if constexpr (!travels_plainly<Key>) {
-      for (message left; gone != nullptr && gone->receive(left);) delete left;
-    }
-    delete gone;
-  }
-
+  // A few messages of each writer: so their tasks run while their nodes are in the cache.
   bool receive_at(graph_worker& here, graph_worker& at) noexcept override {
+    constexpr int few = 16;
     const auto before = here.items_received;
-    for (auto& each : at.from) {
-      // Acquire: pairs with the release in make_ring().
-      auto* const made = static_cast<ring_type*>(each.load(std::memory_order_acquire));
-      if (made == nullptr) continue;
+    for (unsigned writer = 0; writer < workers(); ++writer) {
+      auto& from = messages(at.index, writer);
       message came;
-      while (made->receive(came)) {
+      for (int i = 0; i < few && from.receive(came); ++i) {
         ++here.items_received;
         if constexpr (travels_plainly<Key>) {
           try_count([&] { count_arrived(at, came); });
@@ -279,21 +264,18 @@ class keyed_graph final : public graph_core {
   void count_arrived(graph_worker& at, const Key& key) {
     if (!functions.received || functions.received(std::addressof(key))) count_in_table<true>(at, key);
   }
-  [[nodiscard]] bool sees_in_rings(const graph_worker& here) const noexcept override {
-    for (const auto& each : here.from) {
-      const auto* const made = static_cast<const ring_type*>(each.load(std::memory_order_acquire));
-      if (made != nullptr && made->has_message()) return true;
-    }
-    return false;
+  [[nodiscard]] bool sees_in_queues(const graph_worker& here) const noexcept override {
+    const auto first = queues_.begin() + static_cast<std::ptrdiff_t>(std::size_t{here.index} * workers());
+    return std::any_of(first, first + workers(), [](const queue& each) { return each.may_have_message(); });
   }
 
   // ---- For the core ----
 
-  [[nodiscard]] runnable* sent(const void* key) const override { return new sent_key<Key>(key_from(key)); }
-  void drop_sent(runnable& key) const noexcept override { delete static_cast<sent_key<Key>*>(&key); }
-  void count_sent(graph_worker& at, const runnable& sent, bool has_place) override {
-    const Key& key = static_cast<const sent_key<Key>&>(sent).key;
-    has_place ? count_arrived(at, key) : count_unplaced(at, key);
+  [[nodiscard]] graph_node& sent(node_pool& from, const void* key) const override {
+    return make_node(from, key_from(key), runnable_kind::key);
+  }
+  void count_sent(graph_worker& at, graph_node& sent, bool has_place) override {
+    has_place ? count_arrived(at, key_of<Key>(sent)) : count_unplaced(at, key_of<Key>(sent));
   }
   [[nodiscard]] std::string text_of(const void* key) const override { return key_text(key_from(key)); }
   [[nodiscard]] int indegree_of_number([[maybe_unused]] std::size_t number) const override {
@@ -309,6 +291,7 @@ class keyed_graph final : public graph_core {
   void fulfill_within(graph_worker& here, const void* key) override { fulfill_from(here, key_from(key)); }
 
   Hash hash_;
+  std::vector<queue> queues_;  // by reader, then by writer
 };
 
 }  // namespace teff::detail

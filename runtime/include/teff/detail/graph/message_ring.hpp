@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 namespace teff::detail {
 
@@ -79,6 +80,62 @@ class message_ring {
   alignas(64) std::uint32_t read_ = 0;
   Atomic<std::uint32_t> consumed_{0};
   alignas(64) slot slots_[capacity];
+};
+
+// Rings that follow each other: where one is full, the writer goes on in the next one. So it never waits for
+// the reader, and most queues are one ring.
+template <class Message, std::uint32_t capacity = 256, template <class> class Atomic = std::atomic>
+class message_queue {
+ public:
+  message_queue() noexcept = default;
+  message_queue(const message_queue&) = delete;
+  message_queue& operator=(const message_queue&) = delete;
+  ~message_queue() {
+    for (ring* each = oldest_.load(std::memory_order_relaxed); each != nullptr;)
+      delete std::exchange(each, each->next.load(std::memory_order_relaxed));
+  }
+
+  // The writer, before send(). Throws std::bad_alloc.
+  void make_room() {
+    if (newest_ == nullptr || !newest_->has_room()) [[unlikely]]
+      add_ring();
+  }
+  void send(const Message& message) { static_cast<void>(newest_->send(message)); }
+
+  // The reader. False: there is no message.
+  [[nodiscard]] bool receive(Message& message) {
+    // Acquire: the empty ring, with the release in add_ring().
+    ring* const oldest = oldest_.load(std::memory_order_acquire);
+    if (oldest == nullptr) return false;
+    if (oldest->receive(message)) return true;
+    // Acquire: with the release in add_ring(), after all messages of the ring before.
+    ring* const next = oldest->next.load(std::memory_order_acquire);
+    if (next == nullptr) return false;
+    if (oldest->receive(message)) return true;
+    oldest_.store(next, std::memory_order_relaxed);  // the reader's own from the first message on
+    delete oldest;
+    return next->receive(message);
+  }
+  // The reader. Whether receive() might find a message.
+  [[nodiscard]] bool may_have_message() const noexcept {
+    const ring* const oldest = oldest_.load(std::memory_order_acquire);
+    return oldest != nullptr &&
+           (oldest->has_message() || oldest->next.load(std::memory_order_acquire) != nullptr);
+  }
+
+ private:
+  struct ring : message_ring<Message, capacity, Atomic> {
+    Atomic<ring*> next{nullptr};
+  };
+
+  [[gnu::noinline]] void add_ring() {
+    auto* const made = new ring;
+    (newest_ == nullptr ? oldest_ : newest_->next).store(made, std::memory_order_release);
+    newest_ = made;
+  }
+
+  Atomic<ring*> oldest_{nullptr};
+  ring* newest_ = nullptr;  // the writer's own
 };
 
 }  // namespace teff::detail
