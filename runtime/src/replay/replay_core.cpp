@@ -79,7 +79,8 @@ void replay_core::start() noexcept {
 
 void replay_core::run_part(std::size_t part) noexcept {
   {
-    const within_activity enclosing(worker::current()->activities(), {.of = static_cast<const gang*>(&gang_)});
+    const within_activity enclosing(worker::current()->activities(),
+                                    {.of = static_cast<const gang*>(&gang_)});
     runner_.run(runner_.what, part);
   }
   if (worker::current() == nullptr) end_child_process();
