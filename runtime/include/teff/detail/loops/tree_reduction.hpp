@@ -100,7 +100,7 @@ class tree_reduction {
 
   // A block of iterations that may be long: the worker shares them, and the block has the same value.
   [[gnu::noinline]] T block_by_values(Index first, std::uint64_t count, loop_pace<>& pace) {
-    std::array<T, divisible_block> values;
+    std::array<T, divisible_block> values{};  // not every compiler sees that the loop fills it
     auto fill = [&values, first, map = to_have_at_hand<typename iteration_of<Index>::type>(map_)](
                     std::uint64_t i) { values[i] = call_at<T>(map, loop_advance(first, i)); };
     run_loop<Map>(std::uint64_t{0}, count, blocks_of<std::uint64_t, decltype(fill)>{fill}, 0);
