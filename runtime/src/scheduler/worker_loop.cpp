@@ -133,7 +133,7 @@ bool worker::look_further(waiting& mine) noexcept {
 // counters, which all workers share, are left alone.
 void worker::begin_search(waiting& mine) noexcept {
   constexpr unsigned looks_before_search = 8;
-  if (++mine.fruitless < looks_before_search) return relax();
+  if (!all_.sources().empty() && ++mine.fruitless < looks_before_search) return relax();
   keep_to_own_processor();
   start_search(mine.searching);
   mine.pace.begin(patience_.least(), patience_.now());
