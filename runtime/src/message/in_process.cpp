@@ -24,8 +24,6 @@
 
 namespace teff::detail {
 
-namespace {
-
 // A part of the data of a large message. The receiver copies it when it arrives.
 struct data_part {
   std::span<const std::byte> from;
@@ -62,8 +60,6 @@ struct mailbox {
   std::atomic<std::size_t> size{0};            // of parcels, for a look without the lock
   std::vector<std::atomic<std::size_t>> from;  // packets by sender
 };
-
-}  // namespace
 
 class local_job {
  public:

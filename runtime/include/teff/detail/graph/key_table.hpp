@@ -28,7 +28,7 @@ struct graph_node : runnable {
   graph_node* next = nullptr;  // in a chain
   std::size_t hash;            // where counters count, the key's number
 
-  explicit graph_node(runnable_kind kind = runnable_kind::task) noexcept : runnable(kind) {}
+  explicit graph_node(runnable_kind of_kind = runnable_kind::task) noexcept : runnable(of_kind) {}
 };
 
 // The key lies behind the node, so many bytes after where that begins.
