@@ -306,9 +306,9 @@ TEST(guests, that_wait_for_a_graph_run_no_call_of_another_thread) {
   caller.join();
 }
 
-// The calling thread takes part if the worker's own thread sleeps and has left the seat. That thread may be up
-// in each of a hundred replays, so further ones follow, each when all workers sleep, until the calling thread
-// has run a task.
+// The calling thread takes part if the worker's own thread sleeps and has left the seat. That thread may be
+// up in each of a hundred replays, so further ones follow, each when all workers sleep, until the calling
+// thread has run a task.
 TEST(guests, take_part_in_a_replay_as_the_first_worker) {
   for (const unsigned workers : {1U, 2U, 3U}) {
     runtime rt{{.workers = workers}};

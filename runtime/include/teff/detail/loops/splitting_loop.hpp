@@ -14,8 +14,8 @@
 namespace teff::detail {
 
 // A loop is cut in pieces when thieves ask (lazy binary splitting: Tzannes et al., 2010). Nothing is cut in
-// advance, so a loop that is not shared costs no more than a plain loop. What is the same for all bodies is
-// compiled once; its iterations are numbered from 0.
+// advance, so a loop that is not shared costs no more than a plain loop. This class is compiled once for all
+// bodies, and numbers the iterations from 0.
 class splitting_loop {
  public:
   splitting_loop(const splitting_loop&) = delete;
