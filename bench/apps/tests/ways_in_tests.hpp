@@ -16,6 +16,14 @@
 
 namespace teff::apps {
 
+/// How many random orders of tasks a test tries of each kind. Under a sanitizer an order takes up to a
+/// hundred times as long.
+#ifdef TEFF_FEW_ORDERS
+inline constexpr unsigned orders = 1;
+#else
+inline constexpr unsigned orders = 3;
+#endif
+
 /// Steps by calls, in order.
 class in_order final : public way {
  public:
