@@ -78,7 +78,8 @@ endfunction()
 # teff_discover_tests(TARGET [SHARDS number] [TEST_FILTER filter] [argument...])
 #
 # gtest_discover_tests, to which the arguments go. Under a sanitizer a process takes a tenth of a second to start: there the tests
-# run in that many processes (1 unless given), each of which has its share of the tests and is one test of ctest.
+# run in that many processes (1 unless given), each of which has its share of the tests and is one test of ctest. A test that expects
+# an exit starts the process anew: the one that it would fork has the threads of earlier tests.
 function(teff_discover_tests target)
   cmake_parse_arguments(PARSE_ARGV 1 tests "" "SHARDS;TEST_FILTER" "")
   if(NOT TEFF_SANITIZE)
@@ -88,12 +89,16 @@ function(teff_discover_tests target)
   if(NOT tests_SHARDS)
     set(tests_SHARDS 1)
   endif()
+  if(NOT tests_TEST_FILTER)
+    set(tests_TEST_FILTER "*")
+  endif()
+  set(of_each "GTEST_FILTER=${tests_TEST_FILTER};GTEST_DEATH_TEST_STYLE=threadsafe")
   foreach(shard RANGE 1 ${tests_SHARDS})
     math(EXPR index "${shard} - 1")
     set(name "${target}.${shard}_of_${tests_SHARDS}")
     add_test(NAME ${name} COMMAND ${target})
     set_tests_properties(${name} PROPERTIES COST ${tests_SHARDS} # those of the longest begin first
-      ENVIRONMENT "GTEST_TOTAL_SHARDS=${tests_SHARDS};GTEST_SHARD_INDEX=${index};GTEST_FILTER=${tests_TEST_FILTER}")
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${tests_SHARDS};GTEST_SHARD_INDEX=${index};${of_each}")
   endforeach()
 endfunction()
 
