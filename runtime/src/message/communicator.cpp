@@ -49,7 +49,6 @@ communicator::communicator(runtime& rt, transport& through, const communicator_o
 
 communicator::~communicator() {
   source_->leave("teff::communicator");
-  source_->tell_trace();
   detail::detach(detail::private_access::internals(runtime_), *source_);
 }
 

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -71,6 +72,17 @@ class communicator_core {
   [[nodiscard]] bool in_handler() const noexcept;
 
   [[nodiscard]] large_messages& large() noexcept { return large_; }
+
+  // A note goes to take(from, bytes) on the other rank at once, whether there is room or not, also after a
+  // failure. take() is called by the worker in progress(), one at a time. It may send notes. If it throws,
+  // the epoch fails. Within epochs only; before the first one, each rank says what takes its notes.
+  void on_note(std::function<void(int from, std::span<const std::byte>)> take) {
+    take_note_ = std::move(take);
+  }
+  // The bytes of a note in two parts.
+  void send_note(int to, std::span<const std::byte> head, std::span<const std::byte> rest) {
+    send_control(to, packet_kind::note, head, rest);
+  }
 
   // ---- Epochs ----
 
@@ -155,7 +167,8 @@ class communicator_core {
                   std::uint64_t traced = 0);
   void send_gathered(int to, peer& there);
   [[nodiscard]] bool leaves_at_once(int to, const peer& there, std::size_t added) const noexcept;
-  void send_control(int to, packet_kind kind, std::span<const std::byte> body = {});
+  void send_control(int to, packet_kind kind, std::span<const std::byte> body = {},
+                    std::span<const std::byte> rest = {});
   void tell_children(packet_kind kind, std::span<const std::byte> body = {});
   bool send_all_gathered();
   [[nodiscard]] packet_header header(packet_kind kind, std::uint16_t records, std::uint64_t epoch,
@@ -202,6 +215,7 @@ class communicator_core {
   std::vector<peer> peers_;
   std::unique_ptr<channel> channel_;
 
+  std::function<void(int, std::span<const std::byte>)> take_note_;
   std::vector<registered_message> messages_;
   // By message: how many of its handlers run, counted for the watchdog. The last entry counts steps of large
   // messages.

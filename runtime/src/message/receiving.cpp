@@ -154,6 +154,12 @@ void communicator_core::accept_control(int from, packet_kind kind, std::span<con
       return spread_failure(completion_.tree().is_root(), body);
     case packet_kind::abort:
       return spread_failure(true, body);
+    case packet_kind::note:
+      // As for messages, breaks the seal before another note can be sent.
+      stamp_.store(epoch_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+      ++received_;
+      handled_.fetch_add(1, std::memory_order_relaxed);  // is_passive() is called under the same lock
+      return take_note_(from, body);
     case packet_kind::acknowledges:
       return;
     case packet_kind::clock_question: {

@@ -7,7 +7,7 @@
 
 #include "mpi/mpi_bytes.hpp"
 #include "mpi/node.hpp"
-#include "mpi/shared_pages.hpp"
+#include "mpi/process_memory.hpp"
 #include "mpi/task_requests.hpp"
 #include "platform/futex.hpp"
 
