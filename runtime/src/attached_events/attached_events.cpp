@@ -91,16 +91,17 @@ void attach_event(std::unique_ptr<tested_event> event, const char* call) {
 // ---- The source ----
 
 attached_events& attached_events::of(scheduler& runtime) {
-  auto& place = runtime.lasting_source();
+  auto& source_of_runtime = runtime.lasting_source();
   // Acquire: the source, from the store below.
-  if (auto* const made = place.load(std::memory_order_acquire)) [[likely]]
+  if (auto* const made = source_of_runtime.load(std::memory_order_acquire)) [[likely]]
     return static_cast<attached_events&>(*made);
   static std::mutex making;
   const std::lock_guard lock(making);
-  if (auto* const made = place.load(std::memory_order_relaxed)) return static_cast<attached_events&>(*made);
+  if (auto* const made = source_of_runtime.load(std::memory_order_relaxed))
+    return static_cast<attached_events&>(*made);
   auto made = std::make_shared<attached_events>(runtime);
   detail::attach(runtime, made);
-  place.store(made.get(), std::memory_order_release);
+  source_of_runtime.store(made.get(), std::memory_order_release);
   return *made;
 }
 

@@ -116,18 +116,18 @@ void graph_part::wait() {
 std::exception_ptr graph_part::what_is_left() {
   const auto all = core().totals().left % leaver;
   std::string words;
-  std::uint64_t here = 0;
+  std::uint64_t own = 0;
   try {
     tasks_->wait();
   } catch (const never_satisfied& e) {
     words = e.what();
-    here = e.count;
+    own = e.count;
   } catch (...) {
     // It has failed the epoch.
   }
   if (all == 0) return nullptr;
   if (words.empty()) words = "teff::distributed_graph: no key waits here: other ranks name theirs";
-  words += " (on rank " + std::to_string(rank_) + "; " + std::to_string(all - here) + " on other ranks)";
+  words += " (on rank " + std::to_string(rank_) + "; " + std::to_string(all - own) + " on other ranks)";
   return std::make_exception_ptr(never_satisfied(words, all));
 }
 

@@ -78,7 +78,7 @@ communicator::held::held(std::shared_ptr<detail::message_source> source) noexcep
 }
 
 communicator::held::~held() {
-  if (source_) source_->core().release();
+  if (source_) source_->core().end_hold();
 }
 
 }  // namespace teff

@@ -115,7 +115,7 @@ void communicator_core::body_ended(std::exception_ptr thrown) {
   look_again();
 }
 
-void communicator_core::release() noexcept {
+void communicator_core::end_hold() noexcept {
   if (holds_.fetch_sub(1, std::memory_order_seq_cst) == 1) look_again();
 }
 

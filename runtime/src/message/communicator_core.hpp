@@ -96,11 +96,11 @@ class communicator_core {
   [[nodiscard]] std::exception_ptr take_failure();
   // The sums over all ranks with which the last epoch ended.
   [[nodiscard]] const completion_counts& totals() const noexcept { return totals_; }
-  // The epoch does not end before each hold() has had its release().
+  // The epoch does not end before each hold() has had its end_hold().
   void hold() noexcept { holds_.fetch_add(1, std::memory_order_seq_cst); }
-  void release() noexcept;
+  void end_hold() noexcept;
   // From now on no hold keeps an epoch from ending. A thread that holds may outlive the communicator.
-  void leave() noexcept { leaves_.store(true, std::memory_order_relaxed); }
+  void ignore_holds() noexcept { holds_count_.store(false, std::memory_order_relaxed); }
   // Something on this rank has failed. The epoch ends on all ranks as soon as it can. The other ranks get
   // `where` and the exception's words.
   void fail(std::exception_ptr why, const std::string& where = {}) noexcept;
@@ -187,14 +187,14 @@ class communicator_core {
   // `chosen`: by the root. `body`: a rank and words.
   void spread_failure(bool chosen, std::span<const std::byte> body);
   [[nodiscard]] bool is_held() const noexcept {
-    return holds_.load(std::memory_order_seq_cst) != 0 && !leaves_.load(std::memory_order_relaxed);
+    return holds_.load(std::memory_order_seq_cst) != 0 && holds_count_.load(std::memory_order_relaxed);
   }
   [[nodiscard]] bool is_passive() noexcept;
   bool give_counts();
   void end_epoch(const completion_counts& totals) noexcept;
   // `lone`, if not null, gets a packet of one message, which the caller then handles at once.
   bool progress(std::optional<channel::arrival>* lone) noexcept;
-  class handling_here;
+  class handler_run;
   void handle_one(const packet& bytes, std::size_t at) noexcept;
   void handle_unusual(const packet& bytes, std::size_t at);
 
@@ -229,7 +229,7 @@ class communicator_core {
   std::atomic<bool> ended_{true};
   std::atomic<bool> in_body_{false};
   std::atomic<std::uint64_t> holds_{0};
-  std::atomic<bool> leaves_{false};
+  std::atomic<bool> holds_count_{true};  // see ignore_holds()
   // Beside cancelled_mark.
   static constexpr unsigned traced_mark = 2;
   static constexpr unsigned watched_mark = 4;

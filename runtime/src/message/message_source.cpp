@@ -47,14 +47,14 @@ message_source::message_source(runtime& rt, transport& through, std::size_t wind
 // On all ranks, as never_satisfied of a graph.
 incomplete_round message_source::error_of_rounds(std::uint64_t left) {
   std::string words;
-  std::uint64_t here = 0;
+  std::uint64_t own = 0;
   for (const auto& each : rounds_) {
-    here += each->waiting(core_.epoch());
+    own += each->waiting(core_.epoch());
     if (auto some = each->waits_in_words(core_.epoch()); !some.empty())
       words += (words.empty() ? "" : "; ") + std::move(some);
   }
   if (words.empty()) words = "teff::communicator: no round waits here: other ranks say for whom theirs do";
-  return {words + " (on rank " + std::to_string(core_.rank()) + "; " + std::to_string(left - here) +
+  return {words + " (on rank " + std::to_string(core_.rank()) + "; " + std::to_string(left - own) +
               " on other ranks)",
           left};
 }
@@ -70,7 +70,7 @@ void message_source::leave(const std::string& who, const std::function<void()>& 
     if (core_.ranks() == 1) return;
     expect_own_process(private_access::internals(runtime_));
     const watchdog observes([this] { return state(); }, watchdog::where_nothing_runs);
-    core_.leave();
+    core_.ignore_holds();
     do {
       runtime_.run([&] {
         if (!std::exchange(begun, false)) core_.begin();

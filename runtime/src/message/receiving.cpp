@@ -15,7 +15,7 @@ constexpr int packets_a_look = 16;
 
 // The first line in which two lists of messages differ.
 std::string difference(const std::string& ours, const std::string& theirs) {
-  for (std::size_t here = 0, there = 0;;) {
+  for (std::size_t in_ours = 0, in_theirs = 0;;) {
     const auto line = [](const std::string& words, std::size_t& at) {
       if (at >= words.size()) return std::string("nothing more");
       const auto end = words.find('\n', at);
@@ -23,9 +23,9 @@ std::string difference(const std::string& ours, const std::string& theirs) {
       at = end + 1;
       return one;
     };
-    const auto mine = line(ours, here);
-    const auto other = line(theirs, there);
-    if (mine != other || (here >= ours.size() && there >= theirs.size()))
+    const auto mine = line(ours, in_ours);
+    const auto other = line(theirs, in_theirs);
+    if (mine != other || (in_ours >= ours.size() && in_theirs >= theirs.size()))
       return "\"" + mine + "\" here, \"" + other + "\" there";
   }
 }
@@ -169,7 +169,7 @@ void communicator_core::accept_control(int from, packet_kind kind, std::span<con
     case packet_kind::clock_answer:
       if (trace != nullptr) trace->take_clock_answer(words_in(body));
       ask_for_clock(false);
-      return release();
+      return end_hold();
     default:
       throw malformed_message("teff::communicator: a packet of no known kind");
   }

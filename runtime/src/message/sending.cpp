@@ -156,10 +156,10 @@ void communicator_core::send_control(int to, packet_kind kind, std::span<const s
   auto& there = at(to);
   packet bytes;
   const auto head = header(kind, 0, epoch_.load(std::memory_order_relaxed), there);
-  auto* place = bytes.append(sizeof head + body.size() + rest.size());
+  auto* at = bytes.append(sizeof head + body.size() + rest.size());
   for (const auto part : {std::as_bytes(std::span(&head, 1)), body, rest}) {
-    if (!part.empty()) std::memcpy(place, part.data(), part.size());
-    place += part.size();
+    if (!part.empty()) std::memcpy(at, part.data(), part.size());
+    at += part.size();
   }
   const std::lock_guard lock(there.mutex);
   if (kind == packet_kind::note) ++there.sent[head.epoch % 2];
