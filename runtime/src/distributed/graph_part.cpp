@@ -43,7 +43,7 @@ communicator_core& graph_part::core() noexcept {
 }
 
 message_counters graph_part::counters() {
-  return messages_->counters();
+  return core().counters();
 }
 
 void graph_part::fail(std::exception_ptr why, const std::string& where) noexcept {

@@ -60,11 +60,11 @@ replay_ranks::replay_ranks(communicator& like)
         if (leaves_) return;
         catch_all([&] { expect_same_times_as(from, times); }, [&] { fail(std::current_exception(), {}); });
       })),
-      tell_outputs_(messages_.on(
-          [this](int from, const std::array<std::uint64_t, 3>& name, const std::vector<std::uint32_t>& first,
-                 const std::vector<table_entry>& table, const std::vector<list_position>& read) {
+      tell_outputs_(
+          messages_.on([this](int from, const memory_name& name, const std::vector<std::uint32_t>& first,
+                              const std::vector<table_entry>& table, const std::vector<list_position>& read) {
             auto& there = at(from);
-            there.name = {name[0], name[1], name[2]};
+            there.name = name;
             there.first = first;
             there.table = table;
             there.read = read;
@@ -206,8 +206,7 @@ void replay_ranks::tell_outputs() {
     std::vector<list_position> read;
     for (const auto& each : there.readers) read.push_back({each.of_worker, each.of_index});
     if (there.is_peer) {
-      tell_outputs_.send(there.rank, own.rank, {own.name.owner, own.name.number, own.name.size}, own.first,
-                         own.table, read);
+      tell_outputs_.send(there.rank, own.rank, own.name, own.first, own.table, read);
     } else if (there.rank == own.rank) {
       own.read = std::move(read);
     }

@@ -69,7 +69,7 @@ bool communicator::cancelled() const noexcept {
 }
 
 message_counters communicator::counters() const {
-  return source_->counters();
+  return source_->core().counters();
 }
 
 communicator::held::held(std::shared_ptr<detail::message_source> source) noexcept

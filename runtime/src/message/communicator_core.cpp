@@ -104,7 +104,7 @@ void communicator_core::begin() {
     send_control(completion_.tree().parent(), packet_kind::hello, bytes_of_words(words));
   }
   ask_for_clock(true);
-  for (auto& each : std::exchange(early_, {})) receive_or_fail(each.from, each.bytes);
+  for (auto& each : std::exchange(early_, {})) receive(each.from, each.bytes);
   look_again();
 }
 
@@ -259,6 +259,7 @@ message_counters communicator_core::counters() {
     path += sent;
     all += sent;
   }
+  all.waits = waits_.load(std::memory_order_relaxed);
   all.handled = handled_before_.load(std::memory_order_relaxed) + handled_.load(std::memory_order_relaxed);
   return all;
 }

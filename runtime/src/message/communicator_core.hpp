@@ -109,7 +109,7 @@ class communicator_core {
     return (marks_.load(std::memory_order_relaxed) & cancelled_mark) != 0;
   }
 
-  // As communicator::counters(), but without the number of waits.
+  // As communicator::counters().
   [[nodiscard]] message_counters counters();
   // Says in words why the epoch goes on, as far as this rank knows.
   [[nodiscard]] std::string state();
@@ -123,7 +123,8 @@ class communicator_core {
   bool work() noexcept;
   // Receives packets, sends gathered messages, and looks whether this rank is passive. Returns whether it did
   // anything. One thread at a time does this; for any other it returns false at once.
-  bool progress() noexcept { return progress(nullptr); }
+  // `lone`, if not null, gets a packet of one message, which the caller then handles at once.
+  bool progress(std::optional<channel::arrival>* lone = nullptr) noexcept;
   // Runs some handlers. Returns whether there were any.
   bool handle() noexcept;
   [[nodiscard]] bool sees_work() const noexcept;
@@ -176,8 +177,7 @@ class communicator_core {
 
   [[nodiscard]] bool has_progress() const noexcept;
   bool receive_some();
-  void receive(int from, packet& bytes);
-  void receive_or_fail(int from, packet& bytes) noexcept;
+  void receive(int from, packet& bytes) noexcept;
   void accept_messages(int from, const packet_header& header, packet& bytes);
   void accept_hello(int from, std::span<const std::byte> body);
   // Asks the trace's next question about rank 0's clock, if it has one. `begins` is true where this rank's
@@ -192,8 +192,6 @@ class communicator_core {
   [[nodiscard]] bool is_passive() noexcept;
   bool give_counts();
   void end_epoch(const completion_counts& totals) noexcept;
-  // `lone`, if not null, gets a packet of one message, which the caller then handles at once.
-  bool progress(std::optional<channel::arrival>* lone) noexcept;
   class handler_run;
   void handle_one(const packet& bytes, std::size_t at) noexcept;
   void handle_unusual(const packet& bytes, std::size_t at);
@@ -236,8 +234,9 @@ class communicator_core {
   const unsigned own_marks_;  // the marks with which each epoch begins
   std::atomic<unsigned> marks_{own_marks_};
 
-  std::atomic<bool> attention_{false};  // whether this rank is passive has to be looked at
-  std::atomic<bool> gathers_{false};    // gathered messages have yet to leave
+  std::atomic<bool> attention_{false};   // whether this rank is passive has to be looked at
+  std::atomic<bool> gathers_{false};     // gathered messages have yet to leave
+  std::atomic<std::uint64_t> waits_{0};  // calls of try_send() that found no room
 
   spin_lock progress_;  // guards what follows
   completion completion_;

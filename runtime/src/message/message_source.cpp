@@ -66,7 +66,7 @@ void message_source::wait_for_end() {
 void message_source::leave(const std::string& who, const std::function<void()>& failed, bool begun) noexcept {
   if (std::exchange(leaves_, true)) return;
   try {
-    if (auto* const trace = traced()) trace->add_messages(kind_, counters());
+    if (auto* const trace = traced()) trace->add_messages(kind_, core_.counters());
     if (core_.ranks() == 1) return;
     expect_own_process(private_access::internals(runtime_));
     const watchdog observes([this] { return state(); }, watchdog::where_nothing_runs);
@@ -83,12 +83,6 @@ void message_source::leave(const std::string& who, const std::function<void()>& 
   } catch (...) {
     // There is no runtime any more, or run() is in progress, or no memory for the trace.
   }
-}
-
-message_counters message_source::counters() {
-  auto all = core_.counters();
-  all.waits = waits_for_room_.load(std::memory_order_relaxed);
-  return all;
 }
 
 std::string message_source::state() {
@@ -170,7 +164,6 @@ void send_message(message_source& of, int to, std::uint32_t number, const outgoi
       throw misuse(
           "teff::communicator: messages sent outside of run() wait for the next one, and there is no "
           "room for more of them");
-    of.waits_for_room_.fetch_add(1, std::memory_order_relaxed);
     of.wait_until([&of, to] { return of.core_.has_room(to); });
   }
 }

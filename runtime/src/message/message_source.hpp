@@ -38,7 +38,6 @@ class message_source final : public polled_source, private message_host {
   // `failed` is called within each. Afterwards it does nothing. `begun`: this rank has begun its part of the
   // first of them. Puts the counters into the runtime's trace, if it has one.
   void leave(const std::string& who, const std::function<void()>& failed = {}, bool begun = false) noexcept;
-  [[nodiscard]] message_counters counters();
   // A description of what its epoch waits for.
   [[nodiscard]] std::string state();
   // Adds a description of an epoch that takes long; before the first one.
@@ -81,7 +80,6 @@ class message_source final : public polled_source, private message_host {
   std::atomic<poll_time::rep> looked_{0};
   std::atomic<poll_time::rep> found_{0};
 
-  std::atomic<std::uint64_t> waits_for_room_{0};
   waiters waiters_;
   communicator_core core_;  // the last: its channel tells the others
 };

@@ -63,7 +63,7 @@ bool communicator_core::receive_some() {
   for (int i = 0; i < packets_a_look; ++i) {
     auto came = channel_->receive();
     if (!came) return i != 0;
-    receive_or_fail(came->from, came->bytes);
+    receive(came->from, came->bytes);
     if (lone_ == nullptr || !lone_->has_value()) continue;
     // The caller handles its message first. Another worker receives the packets behind it.
     if (channel_->has_arrivals()) host_.work_came();
@@ -74,31 +74,27 @@ bool communicator_core::receive_some() {
 
 // A packet that is refused fails the epoch. The packets behind it are received all the same, since the epoch
 // cannot end without their counts and reports.
-void communicator_core::receive_or_fail(int from, packet& bytes) noexcept {
+void communicator_core::receive(int from, packet& bytes) noexcept {
   try {
-    receive(from, bytes);
+    const auto head = read_as<packet_header>(bytes.bytes());
+    auto& there = at(from);
+    // A control packet's header is made before its sender takes the lock. So a packet may report fewer bytes
+    // than one that came before it.
+    if (const auto known = there.acknowledged_bytes.load(std::memory_order_relaxed); head.handled > known) {
+      // seq_cst: before state_changed() looks for waiters; pairs with has_room().
+      there.acknowledged_bytes.store(head.handled, std::memory_order_seq_cst);
+      if (there.sent_bytes.load(std::memory_order_relaxed) - known >= window_) host_.state_changed();
+    }
+    const auto epoch = epoch_.load(std::memory_order_relaxed);
+    if (head.kind < packet_kind::acknowledges) {
+      if (head.epoch < epoch) return;
+      if (head.epoch > epoch) return early_.push_back({from, std::move(bytes)});
+      if (head.kind == packet_kind::messages) return accept_messages(from, head, bytes);
+    }
+    accept_control(from, head.kind, bytes.bytes().subspan(sizeof(packet_header)));
   } catch (...) {
     fail(std::current_exception());
   }
-}
-
-void communicator_core::receive(int from, packet& bytes) {
-  const auto head = read_as<packet_header>(bytes.bytes());
-  auto& there = at(from);
-  // A control packet's header is made before its sender takes the lock. So a packet may report fewer bytes
-  // than one that came before it.
-  if (const auto known = there.acknowledged_bytes.load(std::memory_order_relaxed); head.handled > known) {
-    // seq_cst: before state_changed() looks for waiters; pairs with has_room().
-    there.acknowledged_bytes.store(head.handled, std::memory_order_seq_cst);
-    if (there.sent_bytes.load(std::memory_order_relaxed) - known >= window_) host_.state_changed();
-  }
-  const auto epoch = epoch_.load(std::memory_order_relaxed);
-  if (head.kind < packet_kind::acknowledges) {
-    if (head.epoch < epoch) return;
-    if (head.epoch > epoch) return early_.push_back({from, std::move(bytes)});
-    if (head.kind == packet_kind::messages) return accept_messages(from, head, bytes);
-  }
-  accept_control(from, head.kind, bytes.bytes().subspan(sizeof(packet_header)));
 }
 
 void communicator_core::accept_messages(int from, const packet_header& head, packet& bytes) {

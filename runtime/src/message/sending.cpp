@@ -50,7 +50,10 @@ bool communicator_core::try_send(int to, std::uint32_t number, const outgoing_ar
   {
     auto& there = at(to);
     const std::lock_guard lock(there.mutex);
-    if (!has_room(to) && !in_handler()) return false;
+    if (!has_room(to) && !in_handler()) {
+      waits_.fetch_add(1, std::memory_order_relaxed);
+      return false;
+    }
     if (ring != nullptr) [[unlikely]]
       traced = ring->next_message(rank_);
     const auto behind = ring != nullptr ? sizeof traced : 0;

@@ -232,8 +232,7 @@ class replay_ranks {
   communicator messages_;
   message<int, std::uint64_t> tell_times_;
   // Where the outputs of a rank lie, and which of them the other rank reads.
-  message<int, std::array<std::uint64_t, 3>, std::vector<std::uint32_t>, std::vector<table_entry>,
-          std::vector<list_position>>
+  message<int, memory_name, std::vector<std::uint32_t>, std::vector<table_entry>, std::vector<list_position>>
       tell_outputs_;
   message<int, bool, bool, std::vector<rank_reader>> tell_needs_;
   std::function<std::string(const rank_task&)> name_of_;
