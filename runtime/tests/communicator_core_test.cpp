@@ -332,7 +332,7 @@ TEST(communicator_core, a_hold_that_begins_between_two_waves_keeps_the_epoch_ope
     core.hold();
     for (int i = 0; i < 10; ++i) core.progress();
     EXPECT_FALSE(core.ended());
-    core.release();
+    core.end_hold();
     for (int i = 0; i < 10; ++i) core.progress();
     EXPECT_TRUE(core.ended());
   }

@@ -45,9 +45,10 @@ struct ranks {
     const auto done = [&] { return ended(other, at) || failed.load() != 0; };
     if (done()) return;
     if (with != fault::looks_early && with != fault::does_not_listen) {
-      detail::sleep_on<futex>(bells[me], done, [this] {
+      const auto barrier = [this] {
         if (with != fault::has_no_fence) checked::barrier_everywhere();
-      });
+      };
+      detail::sleep_on(bells[me], done, barrier, futex::wait);
       return;
     }
     while (!done()) {

@@ -57,8 +57,7 @@ class distributed_graph {
   explicit distributed_graph(communicator& comm)
       : tasks_(std::make_shared<tasks>(detail::private_access::internals(comm.workers()),
                                        comm.workers().workers())),
-        part_(comm) {
-    part_.tie(tasks_);
+        part_(comm, tasks_) {
     number_ = part_.add(
         detail::make_message(detail::parameters<const Key&, const Data&...>{}, false,
                              [this](const Key& key, const Data&... data) { receive(key, data...); }));

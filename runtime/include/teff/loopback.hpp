@@ -3,7 +3,9 @@
 
 #include <teff/transport.hpp>
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 
 namespace teff {
 
@@ -31,7 +33,10 @@ class loopback {
   // Throws misuse if there is no such rank.
   [[nodiscard]] transport& rank(int rank);
 
- private:
+ protected:
+  // `called`: the class, in errors. `seed`: of the delays; none: there are no delays.
+  loopback(const char* called, int ranks, std::optional<std::uint64_t> seed);
+
   std::unique_ptr<detail::local_job> job_;
 };
 

@@ -1,16 +1,12 @@
 // simulated: a network with random delays and a virtual clock, for tests.
 #pragma once
 
-#include <teff/transport.hpp>
+#include <teff/loopback.hpp>
 
+#include <cstddef>
 #include <cstdint>
-#include <memory>
 
 namespace teff {
-
-namespace detail {
-class local_job;
-}  // namespace detail
 
 // A job of several ranks in this process, whose packets are delayed at random. A packet may overtake packets
 // of other pairs of ranks. It is never lost, and never overtakes a packet of the same pair: no network below
@@ -26,26 +22,17 @@ class local_job;
 // asks the ranks in an order from the same seed does exactly the same again.
 //
 // Any thread may call any function. The job outlives all channels.
-class simulated {
+class simulated : public loopback {
  public:
   // Throws misuse if there would be no rank.
   simulated(int ranks, std::uint64_t seed);
-  ~simulated();
-  simulated(const simulated&) = delete;
-  simulated& operator=(const simulated&) = delete;
 
-  [[nodiscard]] int ranks() const noexcept;
-  // Throws misuse if there is no such rank.
-  [[nodiscard]] transport& rank(int rank);
   // Ticks since the beginning.
   [[nodiscard]] std::uint64_t now() const;
   // Packets that have not been received.
   [[nodiscard]] std::size_t under_way() const;
   // Copies of data that were deposited and not withdrawn.
   [[nodiscard]] std::size_t deposited() const;
-
- private:
-  std::unique_ptr<detail::local_job> job_;
 };
 
 }  // namespace teff

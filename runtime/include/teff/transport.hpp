@@ -128,7 +128,7 @@ class transport {
   // Opens a channel: the n-th call on one rank and the n-th calls on the others open the ends of one channel.
   [[nodiscard]] virtual std::unique_ptr<channel> open() = 0;
   // Says in words which ranks an open() in progress waits for. Any thread may ask.
-  [[nodiscard]] virtual std::string awaited() const;
+  [[nodiscard]] virtual std::string awaited() const { return "other ranks"; }
 
   // Whether the ranks of this machine have fewer cores than workers, if each has so many workers. A worker
   // that looks for work in vain then gives way to others.
@@ -149,8 +149,6 @@ class transport {
 
  private:
   friend struct detail::private_access;
-  [[nodiscard]] unsigned count_next(const std::string& kind);
-
   std::mutex counting_;  // guards what follows
   std::map<std::string, unsigned> made_;
 };

@@ -29,18 +29,11 @@ void event_set::take_new() {
   }
 }
 
-event_set::tested event_set::test_some() noexcept {
+std::size_t event_set::test_all() noexcept {
   catch_all([this] { take_new(); }, [] {});
   completed_ = 0;
-  const auto before = parts_.size();
-  const auto first = std::min(next_, before);
-  const auto some = std::min(before - first, at_a_time_);
-  if (some != 0) test(first, some);
-  // A part that has taken the place of another may be left to the next pass.
-  next_ = first + some - (before - parts_.size());
-  const bool all = next_ >= parts_.size();
-  if (all) next_ = 0;
-  return {completed_, all};
+  test();
+  return completed_;
 }
 
 void event_set::end(std::size_t part, std::exception_ptr why) noexcept {
@@ -66,15 +59,14 @@ void event_set::describe(polled_source::poll_time since, std::vector<std::string
 
 class tested_events final : public event_set {
  public:
-  tested_events() noexcept : event_set(64) {}
   ~tested_events() override {
     catch_all([this] { take_new(); }, [] {});
     for (const auto* each : parts_) delete each;
   }
 
  private:
-  void test(std::size_t first, std::size_t some) noexcept override {
-    for (auto i = first + some; i-- != first;) {
+  void test() noexcept override {
+    for (auto i = parts_.size(); i-- != 0;) {
       std::exception_ptr error;
       bool completed = true;
       catch_all([&] { completed = static_cast<tested_event*>(parts_[i])->test(); },
@@ -99,16 +91,17 @@ void attach_event(std::unique_ptr<tested_event> event, const char* call) {
 // ---- The source ----
 
 attached_events& attached_events::of(scheduler& runtime) {
-  auto& place = runtime.lasting_source();
+  auto& source_of_runtime = runtime.lasting_source();
   // Acquire: the source, from the store below.
-  if (auto* const made = place.load(std::memory_order_acquire)) [[likely]]
+  if (auto* const made = source_of_runtime.load(std::memory_order_acquire)) [[likely]]
     return static_cast<attached_events&>(*made);
   static std::mutex making;
   const std::lock_guard lock(making);
-  if (auto* const made = place.load(std::memory_order_relaxed)) return static_cast<attached_events&>(*made);
+  if (auto* const made = source_of_runtime.load(std::memory_order_relaxed))
+    return static_cast<attached_events&>(*made);
   auto made = std::make_shared<attached_events>(runtime);
   detail::attach(runtime, made);
-  place.store(made.get(), std::memory_order_release);
+  source_of_runtime.store(made.get(), std::memory_order_release);
   return *made;
 }
 
@@ -143,17 +136,12 @@ std::optional<polled_source::poll_time> attached_events::next_poll() noexcept {
 }
 
 void attached_events::poll(unsigned /*worker*/) noexcept {
-  // As many as there are events now: each batch has so many at least, or all. Events that come meanwhile keep
-  // the worker no longer.
-  constexpr std::size_t least_a_batch = 64;
-  const auto batches = 1 + count_.load(std::memory_order_relaxed) / least_a_batch;
-  static_cast<void>(look(poll_time::clock::now(), batches));
+  look(poll_time::clock::now());
 }
 
 // Between tasks, tests take a sixteenth of the worker's time at most. If calls follow each other at once, no
 // worker has run a task in between.
 bool attached_events::run(unsigned /*worker*/) noexcept {
-  constexpr std::size_t most_batches = 16;
   constexpr auto at_once = poll_time::duration(std::chrono::nanoseconds(500)).count();
   if (count_.load(std::memory_order_relaxed) == 0) return false;
   const auto time = poll_time::clock::now();
@@ -161,21 +149,17 @@ bool attached_events::run(unsigned /*worker*/) noexcept {
   const bool busy = now - called_.load(std::memory_order_relaxed) > at_once;
   called_.store(now, std::memory_order_relaxed);
   const auto between = (busy ? 16 : 1) * took_.load(std::memory_order_relaxed);
-  return now >= looked_.load(std::memory_order_relaxed) + between && look(time, most_batches);
+  return now >= looked_.load(std::memory_order_relaxed) + between && look(time);
 }
 
-bool attached_events::look(poll_time now, std::size_t most_batches) noexcept {
+bool attached_events::look(poll_time now) noexcept {
   // Acquire: the work of the thread that looked before; pairs with the release below.
   if (looking_.load(std::memory_order_relaxed) || looking_.exchange(true, std::memory_order_acquire))
     return false;
   std::size_t completed = 0;
   for (const auto& each : sets_) {
-    auto* const events = each.load(std::memory_order_acquire);  // pairs with set()
-    event_set::tested last{0, events == nullptr};
-    for (std::size_t batches = 0; !last.all && batches < most_batches; ++batches) {
-      last = events->test_some();
-      completed += last.completed;
-    }
+    if (auto* const events = each.load(std::memory_order_acquire))  // pairs with set()
+      completed += events->test_all();
   }
   if (is_watched() && now >= reports_at_) report(now);
   const auto ended = poll_time::clock::now();

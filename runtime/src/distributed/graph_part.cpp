@@ -11,17 +11,28 @@
 
 namespace teff::detail {
 
-graph_part::graph_part(communicator& like)
+graph_part::graph_part(communicator& like, std::shared_ptr<task_source_base> tasks)
     : runtime_(like.workers()),
       rank_(like.rank()),
       ranks_(like.ranks()),
+      tasks_(std::move(tasks)),
       messages_(std::make_shared<message_source>(runtime_, like.network(), like.window(), "distributed_graph",
                                                  static_cast<epoch_part*>(this))),
-      marks_(&messages_->core().marks()) {}
+      marks_(&core().marks()) {
+  tasks_->tell_of_rest(
+      [](void* whom) noexcept {
+        auto& me = *static_cast<graph_part*>(whom);
+        // seq_cst: after the look at the accounts, against at_rest().
+        if (me.awaits_rest_.exchange(false, std::memory_order_seq_cst)) me.core().look_again();
+      },
+      this);
+  attach(private_access::internals(runtime_), tasks_);
+  attach(private_access::internals(runtime_), messages_);
+  published(private_access::internals(runtime_));  // it may ask to be polled, or listened to
+}
 
 graph_part::~graph_part() {
   messages_->leave("teff::distributed_graph", {}, begun_.load(std::memory_order_relaxed));
-  messages_->tell_trace();
   detach(private_access::internals(runtime_), *messages_);
   tasks_->abandon_if_unfinished();
   detach(private_access::internals(runtime_), *tasks_);
@@ -32,25 +43,11 @@ communicator_core& graph_part::core() noexcept {
 }
 
 message_counters graph_part::counters() {
-  return messages_->counters();
+  return core().counters();
 }
 
 void graph_part::fail(std::exception_ptr why, const std::string& where) noexcept {
   core().fail(std::move(why), where);
-}
-
-void graph_part::tie(std::shared_ptr<task_source_base> tasks) {
-  tasks_ = std::move(tasks);
-  tasks_->tell_of_rest(
-      [](void* whom) noexcept {
-        auto& me = *static_cast<graph_part*>(whom);
-        // seq_cst: after the look at the accounts, against at_rest().
-        if (me.awaits_rest_.exchange(false, std::memory_order_seq_cst)) me.messages_->look_again();
-      },
-      this);
-  attach(private_access::internals(runtime_), tasks_);
-  attach(private_access::internals(runtime_), messages_);
-  published(private_access::internals(runtime_));  // it may ask to be polled, or listened to
 }
 
 std::uint32_t graph_part::add(registered_message added) {
@@ -119,18 +116,18 @@ void graph_part::wait() {
 std::exception_ptr graph_part::what_is_left() {
   const auto all = core().totals().left % leaver;
   std::string words;
-  std::uint64_t here = 0;
+  std::uint64_t own = 0;
   try {
     tasks_->wait();
   } catch (const never_satisfied& e) {
     words = e.what();
-    here = e.count;
+    own = e.count;
   } catch (...) {
     // It has failed the epoch.
   }
   if (all == 0) return nullptr;
   if (words.empty()) words = "teff::distributed_graph: no key waits here: other ranks name theirs";
-  words += " (on rank " + std::to_string(rank_) + "; " + std::to_string(all - here) + " on other ranks)";
+  words += " (on rank " + std::to_string(rank_) + "; " + std::to_string(all - own) + " on other ranks)";
   return std::make_exception_ptr(never_satisfied(words, all));
 }
 

@@ -61,14 +61,6 @@ struct replay_ranks::table_entry {
   std::uint64_t offset;
 };
 
-// A worker of another rank waits for a task of this one.
-struct replay_ranks::awaited {
-  std::uint32_t of_worker;
-  std::uint32_t of_index;
-  std::uint32_t worker;
-  friend auto operator<=>(const awaited&, const awaited&) = default;
-};
-
 // The facts about a rank, maybe about this one. While the ranks plan, the handlers of that rank's messages
 // write them; of each kind there is one.
 struct replay_ranks::known_rank {
@@ -83,7 +75,7 @@ struct replay_ranks::known_rank {
   std::vector<table_entry> table;     // of all its tasks
   std::shared_ptr<std::byte> memory;  // of the rank, or a copy of it that packets write
   std::vector<kept_slots> slots;      // of the table, in the memory
-  std::vector<awaited> waited_for;    // of this rank's tasks
+  std::vector<rank_reader> waited_for;  // of this rank's tasks, by which workers of that rank
 
   [[nodiscard]] std::size_t number(std::uint32_t worker, std::uint32_t index) const noexcept {
     return first[worker] + index;
@@ -113,13 +105,10 @@ struct rank_signals {
   std::vector<far_rank> far;
 };
 
-// Before the output in a packet.
-struct replay_packet {
-  static constexpr std::uint32_t failure = 0xffff'ffff;  // in the place of an entry
-  static constexpr std::uint32_t begins =
-      0xffff'fffe;  // a replay, whose number follows; `iteration`: its times
-  std::uint32_t generation;
-  std::uint32_t entry;
+// Before the output in a note.
+struct replay_note {
+  static constexpr std::uint64_t failure = ~std::uint64_t{0};  // in the place of an entry
+  std::uint64_t entry;
   std::uint64_t iteration;
 };
 
@@ -129,28 +118,15 @@ struct replay_packet {
 
 // Returns when done(), which becomes true before the bell is rung. The bell has one sleeper. barrier() has
 // all threads that may ring it execute a full fence. So the last look sees the store that makes done() true,
-// or the thread that rings sees that the bell was listened to.
-template <class System, class Done, class Barrier>
-void sleep_on(bell<System>& own, Done done, Barrier barrier) noexcept {
+// or the thread that rings sees that the bell was listened to. sleep(word, quiet) sleeps until the bell is
+// rung, or for a while.
+template <class Bell, class Done, class Barrier, class Sleep>
+void sleep_on(Bell& own, Done done, Barrier barrier, Sleep sleep) noexcept {
   for (;;) {
     const auto quiet = own.listen();
     barrier();
     if (done()) break;
-    System::wait(own.word(), quiet);
-  }
-  own.rise();
-}
-
-// Returns when done(), where no thread rings for some of what makes it true. The worker looks again and
-// again, the more rarely the longer it has waited.
-template <class System, class Done>
-void sleep_and_look(bell<System>& own, Done done) noexcept {
-  using namespace std::chrono_literals;
-  constexpr std::chrono::microseconds longest = 1ms;
-  for (std::chrono::microseconds nap = 20us;; nap = std::min(2 * nap, longest)) {
-    const auto quiet = own.listen();
-    if (done()) break;
-    System::wait_at_most(own.word(), quiet, nap);
+    sleep(own.word(), quiet);
   }
   own.rise();
 }

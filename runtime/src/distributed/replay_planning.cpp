@@ -1,11 +1,11 @@
 // How ranks agree on a distributed replay: phases, each of which ends on all ranks before the next one
 // begins (replay.md).
+#include <teff/detail/exceptions.hpp>
 #include <teff/distributed_graph.hpp>
 #include <teff/error.hpp>
 
 #include "distributed/replay_memory.hpp"
 #include "message/message_source.hpp"
-#include "message/watched_channel.hpp"
 #include "platform/asymmetric_fence.hpp"
 
 #include <sys/mman.h>
@@ -57,28 +57,28 @@ replay_ranks::replay_ranks(communicator& like)
       transport_(like.network()),
       messages_(runtime_, transport_, {.window = like.window()}, "distributed_replay"),
       tell_times_(messages_.on([this](int from, std::uint64_t times) {
-        if (!leaves_) expect_same_times_as(from, times);
+        if (leaves_) return;
+        catch_all([&] { expect_same_times_as(from, times); }, [&] { fail(std::current_exception(), {}); });
       })),
-      tell_outputs_(messages_.on(
-          [this](int from, const std::array<std::uint64_t, 3>& name, const std::vector<std::uint32_t>& first,
-                 const std::vector<table_entry>& table, const std::vector<list_position>& read) {
+      tell_outputs_(
+          messages_.on([this](int from, const memory_name& name, const std::vector<std::uint32_t>& first,
+                              const std::vector<table_entry>& table, const std::vector<list_position>& read) {
             auto& there = at(from);
-            there.name = {name[0], name[1], name[2]};
+            there.name = name;
             there.first = first;
             there.table = table;
             there.read = read;
           })),
       tell_needs_(messages_.on(
-          [this](int from, bool has_mapped, bool has_fence, const std::vector<awaited>& waited_for) {
+          [this](int from, bool has_mapped, bool has_fence, const std::vector<rank_reader>& waited_for) {
             at(from).is_near = has_mapped;
             at(from).has_fence = has_fence;
             at(from).waited_for = waited_for;
           })),
-      channel_(open_watched(transport_, private_access::source(messages_).name())),
       known_(static_cast<std::size_t>(transport_.ranks())) {
   for (int rank = 0; auto& each : known_) each.rank = rank++;
   private_access::source(messages_).describe([this] { return waits_in_words(); });
-  channel_->on_arrival([this] { ring_own(); });
+  core().on_note([this](int from, std::span<const std::byte> bytes) { take(from, bytes); });
 }
 
 // Other ranks may be in a replay, or about to begin one.
@@ -89,9 +89,10 @@ replay_ranks::~replay_ranks() {
     failure_spread_.store(false, std::memory_order_relaxed);
     spread_failure();
   });
-  channel_->on_arrival(nullptr);
-  close_watched(std::move(channel_), private_access::source(messages_).name(), transport_.rank(),
-                transport_.ranks());
+}
+
+communicator_core& replay_ranks::core() noexcept {
+  return private_access::source(messages_).core();
 }
 
 replay_ranks::known_rank& replay_ranks::at(int rank) noexcept {
@@ -120,38 +121,30 @@ void replay_ranks::plan(rank_lists& lists) {
 // The first iteration is run as a task graph, without its bodies: of tasks that wait for each other, keys are
 // left.
 void replay_ranks::refuse_cycles(const rank_lists& lists) {
-  using task_name = std::array<std::int32_t, 3>;  // rank, worker, place in its list
   const int own_rank = transport_.rank();
-  const auto name = [](int rank, std::uint32_t worker, std::uint32_t index) -> task_name {
-    return {rank, static_cast<std::int32_t>(worker), static_cast<std::int32_t>(index)};
-  };
-  std::map<task_name, std::vector<task_name>> readers;  // in the same iteration
+  std::map<rank_task, std::vector<rank_task>> readers;  // in the same iteration
   for (const auto& from : known_) {
     for (const auto& each : from.readers) {
       if (each.before == 0)
-        readers[name(own_rank, each.of_worker, each.of_index)].push_back(
-            name(from.rank, each.worker, each.index));
+        readers[{{own_rank, each.of_worker}, each.of_index}].push_back(
+            {{from.rank, each.worker}, each.index});
     }
   }
-  const auto list_of = [&](const task_name& task) -> const auto& {
-    return lists[static_cast<std::size_t>(task[1])];
-  };
-  distributed_graph<task_name> iteration(messages_);
-  iteration.rank([](const task_name& task) { return task[0]; })
-      .indegree([&](const task_name& task) {
-        const auto& reads = list_of(task)[static_cast<std::size_t>(task[2])].reads;
-        return 1 + (task[2] != 0 ? 1 : 0) +
+  distributed_graph<rank_task> iteration(messages_);
+  iteration.rank([](const rank_task& task) { return task.on.rank; })
+      .indegree([&](const rank_task& task) {
+        const auto& reads = lists[task.on.worker][task.index].reads;
+        return 1 + (task.index != 0 ? 1 : 0) +
                static_cast<int>(std::ranges::count(reads, 0U, &rank_read::before));
       })
-      .body([&](const task_name& task) {
-        if (const auto next = task[2] + 1; static_cast<std::size_t>(next) != list_of(task).size())
-          iteration.fulfill({task[0], task[1], next});
+      .body([&](const rank_task& task) {
+        if (task.index + 1 != lists[task.on.worker].size()) iteration.fulfill({task.on, task.index + 1});
         if (const auto found = readers.find(task); found != readers.end())
           for (const auto& each : found->second) iteration.fulfill(each);
       });
   // Once each, so that the graph knows all of them.
   for_each_task(lists, [&](std::uint32_t worker, std::uint32_t index, const rank_planned_task&) {
-    iteration.fulfill(name(own_rank, worker, index));
+    iteration.fulfill({{own_rank, worker}, index});
   });
   try {
     iteration.wait();
@@ -159,9 +152,10 @@ void replay_ranks::refuse_cycles(const rank_lists& lists) {
     // By the names that the program knows.
     std::string words = left.what();
     for_each_task(lists, [&](std::uint32_t worker, std::uint32_t index, const rank_planned_task&) {
-      const auto numbers = key_text(name(own_rank, worker, index));
+      const rank_task task{{own_rank, worker}, index};
+      const auto numbers = key_text(task);
       if (const auto at = words.find(numbers); at != std::string::npos)
-        words.replace(at, numbers.size(), named({{own_rank, worker}, index}));
+        words.replace(at, numbers.size(), named(task));
     });
     throw misuse("teff::distributed_replay: tasks of one iteration wait for each other: " + words);
   }
@@ -212,8 +206,7 @@ void replay_ranks::tell_outputs() {
     std::vector<list_position> read;
     for (const auto& each : there.readers) read.push_back({each.of_worker, each.of_index});
     if (there.is_peer) {
-      tell_outputs_.send(there.rank, own.rank, {own.name.owner, own.name.number, own.name.size}, own.first,
-                         own.table, read);
+      tell_outputs_.send(there.rank, own.rank, own.name, own.first, own.table, read);
     } else if (there.rank == own.rank) {
       own.read = std::move(read);
     }
@@ -265,14 +258,14 @@ std::pair<rank_task, std::int64_t> replay_ranks::awaited_by(const replay_need& e
 // The other ranks are told which of their tasks this rank waits for, and whether it has their memory.
 void replay_ranks::tell_needs(const std::vector<replay_need>& needs) {
   auto& own = at(transport_.rank());
-  std::vector<std::set<awaited>> of_rank(known_.size());
+  std::vector<std::set<rank_reader>> of_rank(known_.size());
   for (const auto& each : needs) {
     const auto& task = awaited_by(each).first;
     of_rank[static_cast<std::size_t>(task.on.rank)].insert({task.on.worker, task.index, each.waiter});
   }
   for (auto& there : known_) {
     const auto& some = of_rank[static_cast<std::size_t>(there.rank)];
-    std::vector<awaited> waited_for(some.begin(), some.end());
+    std::vector<rank_reader> waited_for(some.begin(), some.end());
     if (there.is_peer) {
       if (own.name.size != 0 && there.name.size != 0)
         there.memory = transport_.map_memory(there.rank, there.name);
@@ -300,8 +293,6 @@ void replay_ranks::compile(const rank_lists& lists, const std::vector<replay_nee
       tell_far(there);
     }
   }
-  // Where no thread can wake a sleeper of this rank, or only by the bell of the transport.
-  polls_ = has_far_ && (channel_->is_polled() || channel_->rings());
   std::vector<std::uint32_t> tasks;
   for (std::uint32_t worker = 0; worker < lists.size(); ++worker) {
     tasks.push_back(static_cast<std::uint32_t>(lists[worker].size()));

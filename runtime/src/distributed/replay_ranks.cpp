@@ -67,35 +67,26 @@ void replay_ranks::replay(std::uint64_t times, part_runner runner) {
   iterations_ += times;
 }
 
-// Tells the others how often this replay runs, and looks at what they have told. Of two ranks that differ one
-// sees the other here, where they share memory; else in a packet, where it waits for the other, or when it
-// has run all.
+// Tells the others how often this replay runs, and looks at what they have told. Of two ranks that share
+// memory, the later one sees the other here. Any other rank is told by a message, which a free worker
+// handles: the rank that runs fewest iterations never waits for others.
 void replay_ranks::expect_same_times() {
   auto& own = at(transport_.rank()).head();
   own.times.store(times_, std::memory_order_relaxed);
   // seq_cst: before the looks at the others.
   own.replay.store(replays_, std::memory_order_seq_cst);
-  {
-    const std::lock_guard lock(receiving_);
-    for (const auto* const each : peers_) {
-      if (!each->is_near)
-        send(each->rank, replay_packet::begins, times_, std::as_bytes(std::span(&replays_, 1)));
-      expect_same_times_as(*each);
+  for (const auto* const each : peers_) {
+    if (!each->is_near) {
+      tell_times_.send(each->rank, transport_.rank(), times_);
+    } else if (each->head().replay.load(std::memory_order_seq_cst) == replays_) {
+      // The load above has brought the times, too, which stay as long as this replay has not ended.
+      expect_same_times_as(each->rank, each->head().times.load(std::memory_order_relaxed));
     }
   }
   // Ranks that exchange no outputs: along the tree, which joins all.
   const rank_tree tree(transport_.rank(), transport_.ranks());
   if (!tree.is_root() && !at(tree.parent()).is_peer)
     tell_times_.send(tree.parent(), transport_.rank(), times_);
-}
-
-// Reads what the other rank has told: in the head of its memory, or in the copy of that, under the lock
-// receiving_.
-void replay_ranks::expect_same_times_as(const known_rank& other) const {
-  // seq_cst: after the store in expect_same_times(). It brings the times, too, which stay as long as this
-  // replay has not ended.
-  if (other.head().replay.load(std::memory_order_seq_cst) == replays_)
-    expect_same_times_as(other.rank, other.head().times.load(std::memory_order_relaxed));
 }
 
 void replay_ranks::expect_same_times_as(int rank, std::uint64_t times) const {
@@ -130,7 +121,6 @@ std::string replay_ranks::waits_in_words() const {
 // After a failure, which all ranks know of: as if nothing had run. Nobody writes into this rank's memory now,
 // and nobody does before all ranks have been here.
 void replay_ranks::restart() {
-  ++generation_;
   iterations_ = 0;
   failure_spread_.store(false, std::memory_order_relaxed);
   failed_->store(0, std::memory_order_relaxed);
@@ -160,7 +150,7 @@ bool replay_ranks::wait_for(const rank_wait& wait, std::uint64_t iteration, std:
   constexpr unsigned looks_between_clock_readings = 16;
   auto deadline = clock::time_point::max();
   for (unsigned look = 1; !done(); ++look) {
-    if (has_far_ && take_packets()) continue;
+    if (has_far_ && core().progress()) continue;
     if (look < looks_alone) {
       relax();
       continue;
@@ -179,17 +169,23 @@ bool replay_ranks::wait_for(const rank_wait& wait, std::uint64_t iteration, std:
 void replay_ranks::sleep_until_told(const rank_wait& wait, std::uint64_t iteration,
                                     std::size_t part) noexcept {
   const auto done = [&] {
-    while (has_far_ && take_packets()) {
+    while (has_far_ && core().progress()) {
     }
-    // Acquire would do, as for the stamp; it is read as rarely.
+    // Acquire would do; it is read rarely.
     return wait.reached(iteration) || failed_->load(std::memory_order_seq_cst) != 0;
+  };
+  // No thread rings for a note that comes: the worker looks again and again, the more rarely the longer it
+  // has waited.
+  const auto nap = [most = std::chrono::microseconds(20)](const auto& word, std::uint32_t quiet) mutable {
+    shared_futex::wait_at_most(word, quiet, most);
+    most = std::min(2 * most, std::chrono::microseconds(1000));
   };
   auto sleep = [&, this] {
     auto& own = bell_of(memory_.get(), parts_[part].worker);
-    if (polls_) {
-      sleep_and_look<shared_futex>(own, done);
+    if (has_far_) {
+      sleep_on(own, done, [] {}, nap);
     } else {
-      sleep_on<shared_futex>(own, done, [this] { fence_everywhere(); });
+      sleep_on(own, done, [this] { fence_everywhere(); }, shared_futex::wait);
     }
   };
   auto& seen = long_waits_[part];
@@ -226,7 +222,7 @@ void replay_ranks::ended(const rank_step& own, std::uint64_t iteration) noexcept
 }
 
 void replay_ranks::fail(std::exception_ptr why, const std::string& where) noexcept {
-  private_access::source(messages_).core().fail(std::move(why), where);
+  core().fail(std::move(why), where);
   spread_failure();
 }
 
@@ -243,63 +239,31 @@ void replay_ranks::spread_failure() noexcept {
       continue;
     }
     try {
-      send(each->rank, replay_packet::failure, 0, {});
+      send(each->rank, replay_note::failure, 0, {});
     } catch (...) {
       std::terminate();  // no memory for a few bytes, and others would wait for ever
     }
   }
 }
 
-// ---- Packets, between ranks that share no memory ----
+// ---- Notes, between ranks that share no memory ----
 
-void replay_ranks::send(int to, std::uint32_t entry, std::uint64_t iteration,
+void replay_ranks::send(int to, std::uint64_t entry, std::uint64_t iteration,
                         std::span<const std::byte> output) {
-  const replay_packet head{generation_, entry, iteration};
-  packet bytes;
-  auto* const at = bytes.append(sizeof head + output.size());
-  std::memcpy(at, &head, sizeof head);
-  if (!output.empty()) std::memcpy(at + sizeof head, output.data(), output.size());
-  channel_->send(to, std::move(bytes));
+  const replay_note head{entry, iteration};
+  core().send_note(to, std::as_bytes(std::span(&head, 1)), output);
 }
 
-// One thread at a time. Another one that comes meanwhile is rung if something has come for it.
-bool replay_ranks::take_packets() noexcept {
-  const std::unique_lock lock(receiving_, std::try_to_lock);
-  if (!lock.owns_lock()) return false;
-  bool any = false;
-  try {
-    while (const auto came = channel_->receive()) {
-      take(came->from, came->bytes);
-      any = true;
-    }
-  } catch (...) {
-    fail(std::current_exception(), {});
-  }
-  if (any) {
-    asymmetric_fence::own_core();  // as in ended()
-    ring_own();
-  }
-  return any;
-}
-
-// The slot is free: who made the output waited for those who read what lay there (replay.md).
-void replay_ranks::take(int from, const packet& bytes) {
-  replay_packet head;
-  std::memcpy(&head, bytes.data(), sizeof head);
-  if (head.generation != generation_) return;
-  if (head.entry == replay_packet::failure) return spread_failure();
-  const auto& sender = at(from);
-  const auto output = bytes.bytes().subspan(sizeof head);
-  if (head.entry == replay_packet::begins) {
-    std::uint64_t replay = 0;
-    std::memcpy(&replay, output.data(), sizeof replay);
-    sender.head().times.store(head.iteration, std::memory_order_relaxed);
-    sender.head().replay.store(replay, std::memory_order_relaxed);
-    return expect_same_times_as(sender);
-  }
-  const auto& slots = sender.slots[head.entry];
+// The slot is free: the worker that made the output waited for the readers of what lay there (replay.md).
+void replay_ranks::take(int from, std::span<const std::byte> bytes) {
+  const auto head = read_as<replay_note>(bytes);
+  if (head.entry == replay_note::failure) return spread_failure();
+  const auto output = bytes.subspan(sizeof head);
+  const auto& slots = at(from).slots[head.entry];
   if (!output.empty()) std::memcpy(slots.at(head.iteration), output.data(), output.size());
   slots.stamp(head.iteration).raise(head.iteration + 1);
+  asymmetric_fence::own_core();  // as in ended()
+  ring_own();
 }
 
 }  // namespace teff::detail

@@ -49,7 +49,6 @@ communicator::communicator(runtime& rt, transport& through, const communicator_o
 
 communicator::~communicator() {
   source_->leave("teff::communicator");
-  source_->tell_trace();
   detail::detach(detail::private_access::internals(runtime_), *source_);
 }
 
@@ -70,7 +69,7 @@ bool communicator::cancelled() const noexcept {
 }
 
 message_counters communicator::counters() const {
-  return source_->counters();
+  return source_->core().counters();
 }
 
 communicator::held::held(std::shared_ptr<detail::message_source> source) noexcept
@@ -79,7 +78,7 @@ communicator::held::held(std::shared_ptr<detail::message_source> source) noexcep
 }
 
 communicator::held::~held() {
-  if (source_) source_->core().release();
+  if (source_) source_->core().end_hold();
 }
 
 }  // namespace teff

@@ -1,14 +1,16 @@
 #include "message/communicator_core.hpp"
+#include <teff/detail/exceptions.hpp>
 #include <teff/error.hpp>
 #include <teff/runtime.hpp>
 
-#include "message/watched_channel.hpp"
 #include "platform/digest.hpp"
 #include "platform/error_text.hpp"
 #include "platform/watchdog.hpp"
 #include "trace/trace.hpp"
 
 #include <cstring>
+#include <functional>
+#include <optional>
 #include <utility>
 
 namespace teff::detail {
@@ -21,6 +23,18 @@ std::uint32_t short_digest_of(const std::string& words) noexcept {
   return static_cast<std::uint32_t>(digest ^ (digest >> 32));
 }
 
+// Opens or closes a channel: calls use(), in which ranks may wait for each other, and a watchdog says so. One
+// rank alone waits for none. Throws what use() throws, invalid_option.
+template <class Use>
+auto watched(const std::string& whose, int rank, int ranks, const std::function<std::string()>& wait,
+             Use use) {
+  std::optional<watchdog> observes;
+  if (ranks != 1)
+    observes.emplace([&] { return whose + ", rank " + std::to_string(rank) + ": its " + wait(); },
+                     watchdog::where_nothing_runs);
+  return use();
+}
+
 }  // namespace
 
 communicator_core::communicator_core(transport& through, message_host& host, std::size_t window, int patience)
@@ -29,7 +43,9 @@ communicator_core::communicator_core(transport& through, message_host& host, std
       window_(window),
       patience_(through.ranks() > 1 ? patience : 0),
       peers_(static_cast<std::size_t>(through.ranks())),
-      channel_(open_watched(through, host.name())),
+      channel_(watched(
+          host.name(), through.rank(), through.ranks(),
+          [&] { return "making waits for " + through.awaited(); }, [&] { return through.open(); })),
       words_("libteff " + std::string(version()) + ", packets 3\n"),
       digest_(short_digest_of(words_)),
       own_marks_((host.traced() != nullptr ? traced_mark : 0) | (watchdog::is_on() ? watched_mark : 0)),
@@ -41,7 +57,10 @@ communicator_core::communicator_core(transport& through, message_host& host, std
 
 communicator_core::~communicator_core() {
   channel_->on_arrival(nullptr);
-  close_watched(std::move(channel_), host_.name(), rank_, ranks());
+  const auto close = [this] { channel_.reset(); };
+  // If no thread can be made, or the environment has changed, the channel closes unwatched.
+  catch_all([&] { watched(host_.name(), rank_, ranks(), [] { return "end waits for other ranks"; }, close); },
+            close);
 }
 
 // ---- Messages that are sent ----
@@ -85,7 +104,7 @@ void communicator_core::begin() {
     send_control(completion_.tree().parent(), packet_kind::hello, bytes_of_words(words));
   }
   ask_for_clock(true);
-  for (auto& each : std::exchange(early_, {})) receive_or_fail(each.from, each.bytes);
+  for (auto& each : std::exchange(early_, {})) receive(each.from, each.bytes);
   look_again();
 }
 
@@ -96,7 +115,7 @@ void communicator_core::body_ended(std::exception_ptr thrown) {
   look_again();
 }
 
-void communicator_core::release() noexcept {
+void communicator_core::end_hold() noexcept {
   if (holds_.fetch_sub(1, std::memory_order_seq_cst) == 1) look_again();
 }
 
@@ -240,6 +259,7 @@ message_counters communicator_core::counters() {
     path += sent;
     all += sent;
   }
+  all.waits = waits_.load(std::memory_order_relaxed);
   all.handled = handled_before_.load(std::memory_order_relaxed) + handled_.load(std::memory_order_relaxed);
   return all;
 }

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -72,6 +73,17 @@ class communicator_core {
 
   [[nodiscard]] large_messages& large() noexcept { return large_; }
 
+  // A note goes to take(from, bytes) on the other rank at once, whether there is room or not, also after a
+  // failure. take() is called by the worker in progress(), one at a time. It may send notes. If it throws,
+  // the epoch fails. Within epochs only; before the first one, each rank says what takes its notes.
+  void on_note(std::function<void(int from, std::span<const std::byte>)> take) {
+    take_note_ = std::move(take);
+  }
+  // The bytes of a note in two parts.
+  void send_note(int to, std::span<const std::byte> head, std::span<const std::byte> rest) {
+    send_control(to, packet_kind::note, head, rest);
+  }
+
   // ---- Epochs ----
 
   // The number of the epoch that began last.
@@ -84,11 +96,11 @@ class communicator_core {
   [[nodiscard]] std::exception_ptr take_failure();
   // The sums over all ranks with which the last epoch ended.
   [[nodiscard]] const completion_counts& totals() const noexcept { return totals_; }
-  // The epoch does not end before each hold() has had its release().
+  // The epoch does not end before each hold() has had its end_hold().
   void hold() noexcept { holds_.fetch_add(1, std::memory_order_seq_cst); }
-  void release() noexcept;
+  void end_hold() noexcept;
   // From now on no hold keeps an epoch from ending. A thread that holds may outlive the communicator.
-  void leave() noexcept { leaves_.store(true, std::memory_order_relaxed); }
+  void ignore_holds() noexcept { holds_count_.store(false, std::memory_order_relaxed); }
   // Something on this rank has failed. The epoch ends on all ranks as soon as it can. The other ranks get
   // `where` and the exception's words.
   void fail(std::exception_ptr why, const std::string& where = {}) noexcept;
@@ -97,7 +109,7 @@ class communicator_core {
     return (marks_.load(std::memory_order_relaxed) & cancelled_mark) != 0;
   }
 
-  // As communicator::counters(), but without the number of waits.
+  // As communicator::counters().
   [[nodiscard]] message_counters counters();
   // Says in words why the epoch goes on, as far as this rank knows.
   [[nodiscard]] std::string state();
@@ -111,7 +123,8 @@ class communicator_core {
   bool work() noexcept;
   // Receives packets, sends gathered messages, and looks whether this rank is passive. Returns whether it did
   // anything. One thread at a time does this; for any other it returns false at once.
-  bool progress() noexcept { return progress(nullptr); }
+  // `lone`, if not null, gets a packet of one message, which the caller then handles at once.
+  bool progress(std::optional<channel::arrival>* lone = nullptr) noexcept;
   // Runs some handlers. Returns whether there were any.
   bool handle() noexcept;
   [[nodiscard]] bool sees_work() const noexcept;
@@ -155,7 +168,8 @@ class communicator_core {
                   std::uint64_t traced = 0);
   void send_gathered(int to, peer& there);
   [[nodiscard]] bool leaves_at_once(int to, const peer& there, std::size_t added) const noexcept;
-  void send_control(int to, packet_kind kind, std::span<const std::byte> body = {});
+  void send_control(int to, packet_kind kind, std::span<const std::byte> body = {},
+                    std::span<const std::byte> rest = {});
   void tell_children(packet_kind kind, std::span<const std::byte> body = {});
   bool send_all_gathered();
   [[nodiscard]] packet_header header(packet_kind kind, std::uint16_t records, std::uint64_t epoch,
@@ -163,8 +177,7 @@ class communicator_core {
 
   [[nodiscard]] bool has_progress() const noexcept;
   bool receive_some();
-  void receive(int from, packet& bytes);
-  void receive_or_fail(int from, packet& bytes) noexcept;
+  void receive(int from, packet& bytes) noexcept;
   void accept_messages(int from, const packet_header& header, packet& bytes);
   void accept_hello(int from, std::span<const std::byte> body);
   // Asks the trace's next question about rank 0's clock, if it has one. `begins` is true where this rank's
@@ -174,14 +187,12 @@ class communicator_core {
   // `chosen`: by the root. `body`: a rank and words.
   void spread_failure(bool chosen, std::span<const std::byte> body);
   [[nodiscard]] bool is_held() const noexcept {
-    return holds_.load(std::memory_order_seq_cst) != 0 && !leaves_.load(std::memory_order_relaxed);
+    return holds_.load(std::memory_order_seq_cst) != 0 && holds_count_.load(std::memory_order_relaxed);
   }
   [[nodiscard]] bool is_passive() noexcept;
   bool give_counts();
   void end_epoch(const completion_counts& totals) noexcept;
-  // `lone`, if not null, gets a packet of one message, which the caller then handles at once.
-  bool progress(std::optional<channel::arrival>* lone) noexcept;
-  class handling_here;
+  class handler_run;
   void handle_one(const packet& bytes, std::size_t at) noexcept;
   void handle_unusual(const packet& bytes, std::size_t at);
 
@@ -202,6 +213,7 @@ class communicator_core {
   std::vector<peer> peers_;
   std::unique_ptr<channel> channel_;
 
+  std::function<void(int, std::span<const std::byte>)> take_note_;
   std::vector<registered_message> messages_;
   // By message: how many of its handlers run, counted for the watchdog. The last entry counts steps of large
   // messages.
@@ -215,15 +227,16 @@ class communicator_core {
   std::atomic<bool> ended_{true};
   std::atomic<bool> in_body_{false};
   std::atomic<std::uint64_t> holds_{0};
-  std::atomic<bool> leaves_{false};
+  std::atomic<bool> holds_count_{true};  // see ignore_holds()
   // Beside cancelled_mark.
   static constexpr unsigned traced_mark = 2;
   static constexpr unsigned watched_mark = 4;
   const unsigned own_marks_;  // the marks with which each epoch begins
   std::atomic<unsigned> marks_{own_marks_};
 
-  std::atomic<bool> attention_{false};  // whether this rank is passive has to be looked at
-  std::atomic<bool> gathers_{false};    // gathered messages have yet to leave
+  std::atomic<bool> attention_{false};   // whether this rank is passive has to be looked at
+  std::atomic<bool> gathers_{false};     // gathered messages have yet to leave
+  std::atomic<std::uint64_t> waits_{0};  // calls of try_send() that found no room
 
   spin_lock progress_;  // guards what follows
   completion completion_;

@@ -31,17 +31,17 @@ bool communicator_core::in_handler() const noexcept {
 // long, and senders on the other rank wait for room until this rank acknowledges what it has handled. So a
 // worker leaves a quarter of the window uncounted at most, beside the half that may be unacknowledged, and
 // only one worker at a time leaves any.
-class communicator_core::handling_here {
+class communicator_core::handler_run {
  public:
-  explicit handling_here(communicator_core& core) noexcept
+  explicit handler_run(communicator_core& core) noexcept
       : core_(core),
         most_(core.workers_handling_.fetch_add(1, std::memory_order_relaxed) == 0 ? core.window_ / 4 : 0) {}
-  ~handling_here() {
+  ~handler_run() {
     count();
     core_.workers_handling_.fetch_sub(1, std::memory_order_relaxed);
   }
-  handling_here(const handling_here&) = delete;
-  handling_here& operator=(const handling_here&) = delete;
+  handler_run(const handler_run&) = delete;
+  handler_run& operator=(const handler_run&) = delete;
 
   void handle(const arrived_batch& batch, std::size_t at) noexcept {
     if (batch.from() != from_) count();
@@ -83,8 +83,8 @@ bool communicator_core::handle() noexcept {
   if (arrived_.empty() && !ordered_.waiting()) return false;
   int handled = 0;
   {
-    handling_here here(*this);
-    const auto handle_each = [&](const arrived_batch& batch, std::size_t at) { here.handle(batch, at); };
+    handler_run counted(*this);
+    const auto handle_each = [&](const arrived_batch& batch, std::size_t at) { counted.handle(batch, at); };
     handled = arrived_.take(handlers_a_run, handle_each);
     if (handled != handlers_a_run && ordered_.begin()) {
       handled += ordered_.take(handlers_a_run - handled, handle_each);

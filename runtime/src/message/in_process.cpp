@@ -63,8 +63,7 @@ struct mailbox {
 
 class local_job {
  public:
-  // `seed`: of the delays; none: there are no delays.
-  local_job(std::string called, int ranks, std::optional<std::uint64_t> seed = {});
+  local_job(std::string called, int ranks, std::optional<std::uint64_t> seed);
 
   [[nodiscard]] int ranks() const noexcept { return static_cast<int>(ends_.size()); }
   [[nodiscard]] transport& rank(int rank) {
@@ -301,7 +300,10 @@ local_job::local_job(std::string called, int ranks, std::optional<std::uint64_t>
 
 namespace teff {
 
-loopback::loopback(int ranks) : job_(std::make_unique<detail::local_job>("teff::loopback", ranks)) {}
+loopback::loopback(int ranks) : loopback("teff::loopback", ranks, {}) {}
+
+loopback::loopback(const char* called, int ranks, std::optional<std::uint64_t> seed)
+    : job_(std::make_unique<detail::local_job>(called, ranks, seed)) {}
 
 loopback::~loopback() = default;
 
@@ -313,18 +315,7 @@ transport& loopback::rank(int rank) {
   return job_->rank(rank);
 }
 
-simulated::simulated(int ranks, std::uint64_t seed)
-    : job_(std::make_unique<detail::local_job>("teff::simulated", ranks, seed)) {}
-
-simulated::~simulated() = default;
-
-int simulated::ranks() const noexcept {
-  return job_->ranks();
-}
-
-transport& simulated::rank(int rank) {
-  return job_->rank(rank);
-}
+simulated::simulated(int ranks, std::uint64_t seed) : loopback("teff::simulated", ranks, seed) {}
 
 std::uint64_t simulated::now() const {
   return job_->now();

@@ -47,14 +47,14 @@ message_source::message_source(runtime& rt, transport& through, std::size_t wind
 // On all ranks, as never_satisfied of a graph.
 incomplete_round message_source::error_of_rounds(std::uint64_t left) {
   std::string words;
-  std::uint64_t here = 0;
+  std::uint64_t own = 0;
   for (const auto& each : rounds_) {
-    here += each->waiting(core_.epoch());
+    own += each->waiting(core_.epoch());
     if (auto some = each->waits_in_words(core_.epoch()); !some.empty())
       words += (words.empty() ? "" : "; ") + std::move(some);
   }
   if (words.empty()) words = "teff::communicator: no round waits here: other ranks say for whom theirs do";
-  return {words + " (on rank " + std::to_string(core_.rank()) + "; " + std::to_string(left - here) +
+  return {words + " (on rank " + std::to_string(core_.rank()) + "; " + std::to_string(left - own) +
               " on other ranks)",
           left};
 }
@@ -64,11 +64,13 @@ void message_source::wait_for_end() {
 }
 
 void message_source::leave(const std::string& who, const std::function<void()>& failed, bool begun) noexcept {
-  if (core_.ranks() == 1 || std::exchange(leaves_, true)) return;
+  if (std::exchange(leaves_, true)) return;
   try {
+    if (auto* const trace = traced()) trace->add_messages(kind_, core_.counters());
+    if (core_.ranks() == 1) return;
     expect_own_process(private_access::internals(runtime_));
     const watchdog observes([this] { return state(); }, watchdog::where_nothing_runs);
-    core_.leave();
+    core_.ignore_holds();
     do {
       runtime_.run([&] {
         if (!std::exchange(begun, false)) core_.begin();
@@ -79,23 +81,7 @@ void message_source::leave(const std::string& who, const std::function<void()>& 
       });
     } while (core_.totals().left / leaver != static_cast<std::uint64_t>(core_.ranks()));
   } catch (...) {
-    // There is no runtime any more; or run() is in progress.
-  }
-}
-
-message_counters message_source::counters() {
-  auto all = core_.counters();
-  all.waits = waits_for_room_.load(std::memory_order_relaxed);
-  return all;
-}
-
-void message_source::tell_trace() noexcept {
-  auto* const trace = traced();
-  if (trace == nullptr) return;
-  try {
-    trace->add_messages(kind_, counters());
-  } catch (const std::bad_alloc&) {
-    // A trace is not worth an exception.
+    // There is no runtime any more, or run() is in progress, or no memory for the trace.
   }
 }
 
@@ -169,7 +155,7 @@ void message_source::wait_until(condition done) {
 // ---- For the templates of messages ----
 
 std::uint32_t register_message(message_source& of, registered_message added) {
-  return of.core_.add(std::move(added));
+  return of.core().add(std::move(added));
 }
 
 void send_message(message_source& of, int to, std::uint32_t number, const outgoing_arguments& arguments) {
@@ -178,15 +164,14 @@ void send_message(message_source& of, int to, std::uint32_t number, const outgoi
       throw misuse(
           "teff::communicator: messages sent outside of run() wait for the next one, and there is no "
           "room for more of them");
-    of.waits_for_room_.fetch_add(1, std::memory_order_relaxed);
     of.wait_until([&of, to] { return of.core_.has_room(to); });
   }
 }
 
 void send_large_message(message_source& of, int to, std::uint32_t number, std::span<const std::byte> data,
                         std::function<void()> may_reuse, const outgoing_arguments& arguments) {
-  of.core_.large().offer(to, data, std::move(may_reuse), arguments,
-                         [&](const outgoing_arguments& all) { send_message(of, to, number, all); });
+  of.core().large().offer(to, data, std::move(may_reuse), arguments,
+                          [&](const outgoing_arguments& all) { send_message(of, to, number, all); });
 }
 
 void run_epoch(message_source& of, void (*body)(void* what), void* what) {
@@ -213,7 +198,7 @@ void run_epoch(message_source& of, void (*body)(void* what), void* what) {
 }
 
 std::uint64_t epoch_of(message_source& of) noexcept {
-  return of.core_.epoch();
+  return of.core().epoch();
 }
 
 void keep_rounds(message_source& by, std::shared_ptr<kept_rounds> rounds) {

@@ -36,13 +36,8 @@ class message_source final : public polled_source, private message_host {
   // Called before the destruction of the object that `who` names. Other ranks may wait in epochs that this
   // rank is not going to begin. This rank takes part in these epochs and fails them, until all ranks leave.
   // `failed` is called within each. Afterwards it does nothing. `begun`: this rank has begun its part of the
-  // first of them.
+  // first of them. Puts the counters into the runtime's trace, if it has one.
   void leave(const std::string& who, const std::function<void()>& failed = {}, bool begun = false) noexcept;
-  void look_again() noexcept { core_.look_again(); }
-  [[nodiscard]] message_counters counters();
-  // Puts them into the runtime's trace, if it has one; before the communicator, or whose messages these are,
-  // is gone.
-  void tell_trace() noexcept;
   // A description of what its epoch waits for.
   [[nodiscard]] std::string state();
   // Adds a description of an epoch that takes long; before the first one.
@@ -58,14 +53,9 @@ class message_source final : public polled_source, private message_host {
   void poll(unsigned worker) noexcept override;
 
  private:
-  friend std::uint32_t register_message(message_source& of, registered_message added);
   friend void send_message(message_source& of, int to, std::uint32_t number,
                            const outgoing_arguments& arguments);
-  friend void send_large_message(message_source& of, int to, std::uint32_t number,
-                                 std::span<const std::byte> data, std::function<void()> may_reuse,
-                                 const outgoing_arguments& arguments);
   friend void run_epoch(message_source& of, void (*body)(void* what), void* what);
-  friend std::uint64_t epoch_of(message_source& of) noexcept;
   friend void keep_rounds(message_source& by, std::shared_ptr<kept_rounds> rounds);
 
   void work_came() noexcept override;
@@ -90,7 +80,6 @@ class message_source final : public polled_source, private message_host {
   std::atomic<poll_time::rep> looked_{0};
   std::atomic<poll_time::rep> found_{0};
 
-  std::atomic<std::uint64_t> waits_for_room_{0};
   waiters waiters_;
   communicator_core core_;  // the last: its channel tells the others
 };

@@ -15,7 +15,7 @@ constexpr int packets_a_look = 16;
 
 // The first line in which two lists of messages differ.
 std::string difference(const std::string& ours, const std::string& theirs) {
-  for (std::size_t here = 0, there = 0;;) {
+  for (std::size_t in_ours = 0, in_theirs = 0;;) {
     const auto line = [](const std::string& words, std::size_t& at) {
       if (at >= words.size()) return std::string("nothing more");
       const auto end = words.find('\n', at);
@@ -23,9 +23,9 @@ std::string difference(const std::string& ours, const std::string& theirs) {
       at = end + 1;
       return one;
     };
-    const auto mine = line(ours, here);
-    const auto other = line(theirs, there);
-    if (mine != other || (here >= ours.size() && there >= theirs.size()))
+    const auto mine = line(ours, in_ours);
+    const auto other = line(theirs, in_theirs);
+    if (mine != other || (in_ours >= ours.size() && in_theirs >= theirs.size()))
       return "\"" + mine + "\" here, \"" + other + "\" there";
   }
 }
@@ -63,7 +63,7 @@ bool communicator_core::receive_some() {
   for (int i = 0; i < packets_a_look; ++i) {
     auto came = channel_->receive();
     if (!came) return i != 0;
-    receive_or_fail(came->from, came->bytes);
+    receive(came->from, came->bytes);
     if (lone_ == nullptr || !lone_->has_value()) continue;
     // The caller handles its message first. Another worker receives the packets behind it.
     if (channel_->has_arrivals()) host_.work_came();
@@ -74,31 +74,27 @@ bool communicator_core::receive_some() {
 
 // A packet that is refused fails the epoch. The packets behind it are received all the same, since the epoch
 // cannot end without their counts and reports.
-void communicator_core::receive_or_fail(int from, packet& bytes) noexcept {
+void communicator_core::receive(int from, packet& bytes) noexcept {
   try {
-    receive(from, bytes);
+    const auto head = read_as<packet_header>(bytes.bytes());
+    auto& there = at(from);
+    // A control packet's header is made before its sender takes the lock. So a packet may report fewer bytes
+    // than one that came before it.
+    if (const auto known = there.acknowledged_bytes.load(std::memory_order_relaxed); head.handled > known) {
+      // seq_cst: before state_changed() looks for waiters; pairs with has_room().
+      there.acknowledged_bytes.store(head.handled, std::memory_order_seq_cst);
+      if (there.sent_bytes.load(std::memory_order_relaxed) - known >= window_) host_.state_changed();
+    }
+    const auto epoch = epoch_.load(std::memory_order_relaxed);
+    if (head.kind < packet_kind::acknowledges) {
+      if (head.epoch < epoch) return;
+      if (head.epoch > epoch) return early_.push_back({from, std::move(bytes)});
+      if (head.kind == packet_kind::messages) return accept_messages(from, head, bytes);
+    }
+    accept_control(from, head.kind, bytes.bytes().subspan(sizeof(packet_header)));
   } catch (...) {
     fail(std::current_exception());
   }
-}
-
-void communicator_core::receive(int from, packet& bytes) {
-  const auto head = read_as<packet_header>(bytes.bytes());
-  auto& there = at(from);
-  // A control packet's header is made before its sender takes the lock. So a packet may report fewer bytes
-  // than one that came before it.
-  if (const auto known = there.acknowledged_bytes.load(std::memory_order_relaxed); head.handled > known) {
-    // seq_cst: before state_changed() looks for waiters; pairs with has_room().
-    there.acknowledged_bytes.store(head.handled, std::memory_order_seq_cst);
-    if (there.sent_bytes.load(std::memory_order_relaxed) - known >= window_) host_.state_changed();
-  }
-  const auto epoch = epoch_.load(std::memory_order_relaxed);
-  if (head.kind < packet_kind::acknowledges) {
-    if (head.epoch < epoch) return;
-    if (head.epoch > epoch) return early_.push_back({from, std::move(bytes)});
-    if (head.kind == packet_kind::messages) return accept_messages(from, head, bytes);
-  }
-  accept_control(from, head.kind, bytes.bytes().subspan(sizeof(packet_header)));
 }
 
 void communicator_core::accept_messages(int from, const packet_header& head, packet& bytes) {
@@ -154,6 +150,12 @@ void communicator_core::accept_control(int from, packet_kind kind, std::span<con
       return spread_failure(completion_.tree().is_root(), body);
     case packet_kind::abort:
       return spread_failure(true, body);
+    case packet_kind::note:
+      // As for messages, breaks the seal before another note can be sent.
+      stamp_.store(epoch_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+      ++received_;
+      handled_.fetch_add(1, std::memory_order_relaxed);  // is_passive() is called under the same lock
+      return take_note_(from, body);
     case packet_kind::acknowledges:
       return;
     case packet_kind::clock_question: {
@@ -163,7 +165,7 @@ void communicator_core::accept_control(int from, packet_kind kind, std::span<con
     case packet_kind::clock_answer:
       if (trace != nullptr) trace->take_clock_answer(words_in(body));
       ask_for_clock(false);
-      return release();
+      return end_hold();
     default:
       throw malformed_message("teff::communicator: a packet of no known kind");
   }

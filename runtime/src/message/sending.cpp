@@ -50,7 +50,10 @@ bool communicator_core::try_send(int to, std::uint32_t number, const outgoing_ar
   {
     auto& there = at(to);
     const std::lock_guard lock(there.mutex);
-    if (!has_room(to) && !in_handler()) return false;
+    if (!has_room(to) && !in_handler()) {
+      waits_.fetch_add(1, std::memory_order_relaxed);
+      return false;
+    }
     if (ring != nullptr) [[unlikely]]
       traced = ring->next_message(rank_);
     const auto behind = ring != nullptr ? sizeof traced : 0;
@@ -151,14 +154,18 @@ bool communicator_core::send_all_gathered() {
   return true;
 }
 
-void communicator_core::send_control(int to, packet_kind kind, std::span<const std::byte> body) {
+void communicator_core::send_control(int to, packet_kind kind, std::span<const std::byte> body,
+                                     std::span<const std::byte> rest) {
   auto& there = at(to);
   packet bytes;
-  auto* const place = bytes.append(sizeof(packet_header) + body.size());
   const auto head = header(kind, 0, epoch_.load(std::memory_order_relaxed), there);
-  std::memcpy(place, &head, sizeof head);
-  if (!body.empty()) std::memcpy(place + sizeof head, body.data(), body.size());
+  auto* at = bytes.append(sizeof head + body.size() + rest.size());
+  for (const auto part : {std::as_bytes(std::span(&head, 1)), body, rest}) {
+    if (!part.empty()) std::memcpy(at, part.data(), part.size());
+    at += part.size();
+  }
   const std::lock_guard lock(there.mutex);
+  if (kind == packet_kind::note) ++there.sent[head.epoch % 2];
   channel_->send(to, std::move(bytes));
 }
 

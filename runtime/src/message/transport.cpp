@@ -22,13 +22,4 @@ void channel::lacks(const char* function) {
   throw misuse(std::string("teff::channel: this transport has no ") + function + "() for large messages");
 }
 
-std::string transport::awaited() const {
-  return "other ranks";
-}
-
-unsigned transport::count_next(const std::string& kind) {
-  const std::lock_guard lock(counting_);
-  return ++made_[kind];
-}
-
 }  // namespace teff

@@ -21,6 +21,7 @@ enum class packet_kind : std::uint16_t {
   end,       // to the children: completion_counts follow, of all ranks
   fail,      // to the parent: a rank and words follow
   abort,     // to the children: the same
+  note,      // for the owner of the communicator: its bytes follow; counts as a message
   // The following kinds belong to no epoch.
   acknowledges,    // nothing but the header
   clock_question,  // to rank 0, for a trace: the question follows

@@ -178,8 +178,10 @@ class helping_end {
   }
   // Whether there seems to be a part to copy.
   [[nodiscard]] bool is_asked() const noexcept {
-    const read_parts parts{with_.bytes.load(std::memory_order_relaxed), of_part_};
-    return shared::part_in(with_.next.load(std::memory_order_relaxed)) < parts.count();
+    // At first without the division of count(): workers that wait ask again and again.
+    const auto part = shared::part_in(with_.next.load(std::memory_order_relaxed));
+    return part != shared::closed &&
+           part < read_parts{with_.bytes.load(std::memory_order_relaxed), of_part_}.count();
   }
 
  private:

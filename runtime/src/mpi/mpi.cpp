@@ -7,7 +7,7 @@
 
 #include "mpi/mpi_bytes.hpp"
 #include "mpi/node.hpp"
-#include "mpi/shared_pages.hpp"
+#include "mpi/process_memory.hpp"
 #include "mpi/task_requests.hpp"
 #include "platform/futex.hpp"
 
@@ -55,8 +55,9 @@ unsigned cores_of(MPI_Comm all) noexcept {
 // The job of this process: its ranks, and the state that all of its channels share.
 class mpi_job {
  public:
-  mpi_job(int& argc, char**& argv, const mpi_options& how);
-  ~mpi_job();
+  // Its class is declared in a public header, but a shared library does not export it.
+  [[gnu::visibility("hidden")]] mpi_job(int& argc, char**& argv, const mpi_options& how);
+  [[gnu::visibility("hidden")]] ~mpi_job();
   mpi_job(const mpi_job&) = delete;
   mpi_job& operator=(const mpi_job&) = delete;
 
@@ -313,9 +314,9 @@ class mpi_channel final : public channel {
     // is still to come.
     std::sort(completed_.begin(), completed_.begin() + std::max(count, 0), std::greater<>{});
     for (int i = 0; i < count; ++i) {
-      const auto place = static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)]);
-      auto ended = std::exchange(transfers_[place], std::move(transfers_.back()));
-      requests_[place] = requests_.back();
+      const auto each = static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)]);
+      auto ended = std::exchange(transfers_[each], std::move(transfers_.back()));
+      requests_[each] = requests_.back();
       transfers_.pop_back();
       requests_.pop_back();
       if (ended.then.empty()) {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <span>
 #include <utility>
 
 namespace teff::detail {
@@ -41,17 +42,15 @@ struct rings::outbound {
   outbound(memory& shared, memory::line* first, std::size_t lines) noexcept
       : most(lines / 4 * line_bytes - sizeof(piece_header)), ring(shared, first, lines) {}
 
-  // A packet, and how much of it is in the ring.
+  // A packet that waits for room, and how much of it is in the ring.
   struct leaving {
     std::uint32_t channel;
     packet bytes;
-    std::size_t sent = 0;
+    std::size_t sent;
   };
-  [[nodiscard]] std::size_t next_piece(const leaving& of) const noexcept {
-    return std::min(of.bytes.size() - of.sent, most);
-  }
-  // Puts pieces into the ring as long as they find room. Returns whether the packet is whole there.
-  bool put(leaving& of) noexcept;
+  // Puts pieces of the packet into the ring as long as they find room, and adds them to `sent`. Returns
+  // whether the packet is whole there.
+  bool put(std::uint32_t channel, std::span<const std::byte> bytes, std::size_t& sent) noexcept;
 
   const std::size_t most;  // bytes of a packet in one piece
   spin_lock mutex;         // guards what follows
@@ -61,13 +60,14 @@ struct rings::outbound {
   std::atomic<std::uint64_t> packets_sent{0};
 };
 
-bool rings::outbound::put(leaving& of) noexcept {
-  while (of.sent != of.bytes.size()) {
-    const auto size = next_piece(of);
+bool rings::outbound::put(std::uint32_t channel, std::span<const std::byte> bytes,
+                          std::size_t& sent) noexcept {
+  while (sent != bytes.size()) {
+    const auto size = std::min(bytes.size() - sent, most);
     if (!ring.finds_room(lines_of(size))) return false;
-    const piece_header head{of.channel, static_cast<std::uint32_t>(size), of.bytes.size()};
+    const piece_header head{channel, static_cast<std::uint32_t>(size), bytes.size()};
     std::memcpy(ring.at(0).data(), &head, sizeof head);
-    const auto* const from = of.bytes.data() + of.sent;
+    const auto* const from = bytes.data() + sent;
     std::size_t done = std::min(size, line_bytes - sizeof head);
     std::memcpy(ring.at(0).data() + sizeof head, from, done);
     std::size_t lines = 1;
@@ -75,7 +75,7 @@ bool rings::outbound::put(leaving& of) noexcept {
       std::memcpy(ring.at(lines).data(), from + done, line_bytes);
     if (done != size) std::memcpy(ring.at(lines++).data(), from + done, size - done);
     ring.publish(lines);
-    of.sent += size;
+    sent += size;
   }
   return true;
 }
@@ -201,11 +201,9 @@ void rings::send(std::uint32_t channel, std::size_t to, packet&& bytes) {
   {
     const std::lock_guard lock(out.mutex);
     out.packets_sent.store(out.packets_sent.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    outbound::leaving part{channel, std::move(bytes)};
-    if (out.waiting.empty() && out.put(part)) {
-      bytes = std::move(part.bytes);  // the caller may use the memory again
-    } else {
-      out.waiting.push_back(std::move(part));
+    std::size_t sent = 0;
+    if (!out.waiting.empty() || !out.put(channel, bytes.bytes(), sent)) {
+      out.waiting.push_back({channel, std::move(bytes), sent});
       // seq_cst: before the looks for room. A worker that is woken because there is room sees the packet.
       waiting_.fetch_add(1, std::memory_order_seq_cst);
       put_waiting(out);
@@ -218,8 +216,8 @@ void rings::send(std::uint32_t channel, std::size_t to, packet&& bytes) {
 void rings::put_waiting(outbound& out) {
   while (!out.waiting.empty()) {
     auto& next = out.waiting.front();
-    if (!out.put(next)) {
-      const auto lines = lines_of(out.next_piece(next));
+    if (!out.put(next.channel, next.bytes.bytes(), next.sent)) {
+      const auto lines = lines_of(std::min(next.bytes.size() - next.sent, out.most));
       // seq_cst: before starve() and the look for room. Either this thread sees the room, or the consumer
       // sees it starved.
       out.wanted.store(lines, std::memory_order_seq_cst);

@@ -70,7 +70,7 @@ std::optional<std::uint32_t> shared_copies::put(std::uint32_t channel, std::size
                                                 std::span<const std::byte> data) {
   if (data.size() > slot_bytes_) return std::nullopt;
   const auto number = reserve(channel, to);
-  if (number) write(to, *number, data);
+  if (number && !data.empty()) std::memcpy(bytes(to, self_, *number), data.data(), data.size());
   return number;
 }
 
@@ -88,10 +88,6 @@ std::optional<std::uint32_t> shared_copies::reserve(std::uint32_t channel, std::
     return number;
   }
   return std::nullopt;
-}
-
-void shared_copies::write(std::size_t to, std::uint32_t number, std::span<const std::byte> data) noexcept {
-  if (!data.empty()) std::memcpy(bytes(to, self_, number), data.data(), data.size());
 }
 
 void shared_copies::take(std::size_t from, std::uint32_t number, std::span<std::byte> to) noexcept {
@@ -157,9 +153,8 @@ bool shared_copies::help(std::size_t reader) noexcept {
          other.helps.help([&] { return reserve(no_channel, reader); },
                           [&](std::uint32_t place) { take_back(reader, place); },
                           [&](std::uint32_t place, std::uint64_t address, std::size_t size) {
-                            const auto* const from =
-                                reinterpret_cast<const std::byte*>(static_cast<std::uintptr_t>(address));
-                            write(reader, place, {from, size});
+                            std::memcpy(bytes(reader, self_, place), reinterpret_cast<const void*>(address),
+                                        size);
                           }))
     ++copied;
   return copied != 0;

@@ -96,8 +96,6 @@ class shared_copies {
   [[nodiscard]] std::byte* bytes(std::size_t to, std::size_t from, std::uint32_t number) noexcept;
   // Takes a free slot to that rank, and returns its number; nothing if no slot is free.
   [[nodiscard]] std::optional<std::uint32_t> reserve(std::uint32_t channel, std::size_t to);
-  // Fills a slot that reserve() has taken.
-  void write(std::size_t to, std::uint32_t number, std::span<const std::byte> data) noexcept;
   bool help(std::size_t reader) noexcept;
 
   const std::size_t self_;

@@ -113,15 +113,6 @@ void task_messages::cancel_if_hopeless(const request_text& text, std::uint64_t n
   MPI_Abort(all_, EXIT_FAILURE);
 }
 
-void task_messages::tell_that_this_rank_leaves() {
-  for (int to = 0; to < ranks_; ++to) {
-    // MPI copies so few bytes at once.
-    MPI_Request sent = MPI_REQUEST_NULL;
-    MPI_Isend(&collectives_, 1, MPI_UINT64_T, to, largest_tag_ + 1, all_, &sent);
-    MPI_Request_free(&sent);
-  }
-}
-
 bool task_messages::leave(bool fails) {
   // Ranks that end together come within this time.
   constexpr std::chrono::seconds soon{2};
@@ -136,7 +127,12 @@ bool task_messages::leave(bool fails) {
     static_cast<void>(receive_any(all_));  // a rank may wait until its message has left
     if (told || std::chrono::steady_clock::now() - since < soon) continue;
     if (fails) return false;
-    tell_that_this_rank_leaves();
+    for (int to = 0; to < ranks_; ++to) {
+      // MPI copies so few bytes at once.
+      MPI_Request sent = MPI_REQUEST_NULL;
+      MPI_Isend(&collectives_, 1, MPI_UINT64_T, to, largest_tag_ + 1, all_, &sent);
+      MPI_Request_free(&sent);
+    }
     told = true;
   }
 }

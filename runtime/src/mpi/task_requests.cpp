@@ -52,16 +52,15 @@ struct attached_call final : attached_event {
   std::uint64_t began = 0;            // ticks, if it is traced
 };
 
-constexpr std::size_t at_a_time = 256;
-
 // Calls that are left at the end of the runtime stay: MPI may still complete their requests.
 class attached_requests final : public event_set {
- public:
-  attached_requests() noexcept : event_set(at_a_time) {}
-
  private:
+  // So many requests are tested under the lock of MPI at a time.
+  static constexpr std::size_t at_a_time = 256;
+
   void append(attached_event& event) override;
-  void test(std::size_t first, std::size_t some) noexcept override;
+  void test() noexcept override;
+  void test_some(std::size_t first, std::size_t some) noexcept;
   [[nodiscard]] const attached_call& call(std::size_t part) const noexcept {
     return static_cast<const attached_call&>(*parts_[part]);
   }
@@ -80,7 +79,15 @@ void attached_requests::append(attached_event& event) {
   parts_.resize(size, &event);
 }
 
-void attached_requests::test(std::size_t first, std::size_t some) noexcept {
+// The last requests first: those that take the places of completed ones were tested before.
+void attached_requests::test() noexcept {
+  for (auto end = requests_.size(); end != 0;) {
+    const auto some = std::min(end, at_a_time);
+    test_some(end -= some, some);
+  }
+}
+
+void attached_requests::test_some(std::size_t first, std::size_t some) noexcept {
   struct ended {
     std::size_t part;
     int code;

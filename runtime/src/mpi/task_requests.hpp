@@ -69,7 +69,6 @@ class task_messages {
 
  private:
   void listen_for_leaving() noexcept;
-  void tell_that_this_rank_leaves();
 
   static std::atomic<task_messages*> current_;
 

@@ -1,6 +1,8 @@
 // The members of public classes that only libteff uses.
 #pragma once
 
+#include <mutex>
+
 namespace teff::detail {
 
 // A friend of these classes.
@@ -29,7 +31,8 @@ struct private_access {
   // ranks make them in the same order: so the number means the same there.
   template <class Transport, class Kind>
   static unsigned count_next(Transport& of, const Kind& kind) {
-    return of.count_next(kind);
+    const std::lock_guard lock(of.counting_);
+    return ++of.made_[kind];
   }
 };
 

@@ -44,29 +44,24 @@ class attached_event {
   attached_event* next_ = nullptr;
 };
 
-// Events of one kind, which a worker tests together, some parts at a time. One thread at a time calls
-// anything but add().
+// Events of one kind, which a worker tests together. One thread at a time calls anything but add().
 class event_set {
  public:
-  struct tested {
-    std::size_t completed = 0;  // events
-    bool all = true;            // each part was tested since this was true before
-  };
-
-  explicit event_set(std::size_t at_a_time) noexcept : at_a_time_(at_a_time) {}
+  event_set() = default;
   event_set(const event_set&) = delete;
   event_set& operator=(const event_set&) = delete;
   virtual ~event_set() = default;
 
   void add(attached_event& event) noexcept { new_.push(event); }
-  // Tests some parts, and releases the ends that waited for the last of them.
-  [[nodiscard]] tested test_some() noexcept;
+  // Tests all parts, and releases the ends that waited for the last of them. Returns how many events have
+  // completed.
+  [[nodiscard]] std::size_t test_all() noexcept;
   // Adds a description of each event that is attached since this time.
   void describe(polled_source::poll_time since, std::vector<std::string>& to) const;
 
  protected:
-  // Tests parts_[first], and so on, and calls end() for those that have completed, the last one first.
-  virtual void test(std::size_t first, std::size_t some) noexcept = 0;
+  // Tests each of parts_, the last one first, and calls end() for those that have completed.
+  virtual void test() noexcept = 0;
   // Adds the parts of an event. Throws std::bad_alloc, and has added none then.
   virtual void append(attached_event& event) { parts_.push_back(&event); }
   // A part has completed; `why`: it has failed, and so does the task's source. The last part takes its place.
@@ -76,10 +71,8 @@ class event_set {
   std::vector<attached_event*> parts_;
 
  private:
-  const std::size_t at_a_time_;
   inbox<attached_event, &attached_event::next_> new_;
   attached_event* untaken_ = nullptr;  // for lack of memory
-  std::size_t next_ = 0;               // in this pass, the parts before it were tested
   std::size_t completed_ = 0;          // in this call
 };
 
@@ -115,8 +108,8 @@ class attached_events final : public polled_source {
   void poll(unsigned worker) noexcept override;
 
  private:
-  // Tests so many batches of each kind at most.
-  [[nodiscard]] bool look(poll_time now, std::size_t most_batches) noexcept;
+  // Tests all events, unless another worker does. Returns whether one has completed.
+  bool look(poll_time now) noexcept;
   void report(poll_time now) noexcept;
 
   scheduler& runtime_;

@@ -21,14 +21,12 @@ class communicator_core;
 // One epoch is open at all times: wait() ends it, and begins the next.
 class graph_part final : private epoch_part {
  public:
-  // `like`: whose workers, transport and window it uses.
-  explicit graph_part(communicator& like);
+  // `like`: whose workers, transport and window it uses. `tasks`: of this rank.
+  graph_part(communicator& like, std::shared_ptr<task_source_base> tasks);
   ~graph_part();
   graph_part(const graph_part&) = delete;
   graph_part& operator=(const graph_part&) = delete;
 
-  // The rank's tasks; before anything else is called.
-  void tie(std::shared_ptr<task_source_base> tasks);
   [[nodiscard]] message_source& messages() noexcept { return *messages_; }
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] int ranks() const noexcept { return ranks_; }
@@ -62,7 +60,7 @@ class graph_part final : private epoch_part {
   runtime& runtime_;
   const int rank_;
   const int ranks_;
-  std::shared_ptr<task_source_base> tasks_;
+  const std::shared_ptr<task_source_base> tasks_;
   std::mutex beginning_;
   std::atomic<bool> begun_{false};
   std::atomic<bool> awaits_rest_{false};

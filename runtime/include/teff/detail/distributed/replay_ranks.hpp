@@ -14,7 +14,6 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -106,13 +105,14 @@ struct rank_planned_task {
 };
 using rank_lists = std::vector<std::vector<rank_planned_task>>;  // by worker
 
-// A task of some rank reads an output of this rank.
+// A task of some rank reads an output of this rank, or its worker waits for the task that makes that.
 struct rank_reader {
   std::uint32_t of_worker;
   std::uint32_t of_index;
   std::uint32_t worker;
-  std::uint32_t index;
-  std::uint32_t before;
+  std::uint32_t index = 0;
+  std::uint32_t before = 0;
+  friend auto operator<=>(const rank_reader&, const rank_reader&) = default;
 };
 
 // How many outputs are kept of a task with so many bytes, whose readers are at most so many iterations
@@ -144,6 +144,8 @@ struct rank_part {
   std::uint64_t phase_mask = 0;
   std::uint64_t most_before = 0;
 };
+
+class communicator_core;
 
 class replay_ranks {
  public:
@@ -194,10 +196,10 @@ class replay_ranks {
   struct shared_bell;
   struct shared_head;
   struct table_entry;
-  struct awaited;
   struct known_rank;
   struct long_wait;
 
+  [[nodiscard]] communicator_core& core() noexcept;
   [[nodiscard]] known_rank& at(int rank) noexcept;
   [[nodiscard]] std::int64_t tasks_of(const rank_worker& on) noexcept;
   [[nodiscard]] std::pair<rank_task, std::int64_t> awaited_by(const replay_need& each) noexcept;
@@ -216,13 +218,11 @@ class replay_ranks {
   [[nodiscard]] static const class asymmetric_fence& own_fence() noexcept;
   void fence_everywhere() const noexcept;
   void ring_own() noexcept;
-  bool take_packets() noexcept;
-  void take(int from, const packet& bytes);
-  void send(int to, std::uint32_t entry, std::uint64_t iteration, std::span<const std::byte> output);
+  void take(int from, std::span<const std::byte> bytes);
+  void send(int to, std::uint64_t entry, std::uint64_t iteration, std::span<const std::byte> output);
   void spread_failure() noexcept;
   void restart();
   void expect_same_times();
-  void expect_same_times_as(const known_rank& other) const;
   void expect_same_times_as(int rank, std::uint64_t times) const;
   [[nodiscard]] std::string waits_in_words() const;
   void sleep_until_told(const rank_wait& wait, std::uint64_t iteration, std::size_t part) noexcept;
@@ -232,14 +232,12 @@ class replay_ranks {
   communicator messages_;
   message<int, std::uint64_t> tell_times_;
   // Where the outputs of a rank lie, and which of them the other rank reads.
-  message<int, std::array<std::uint64_t, 3>, std::vector<std::uint32_t>, std::vector<table_entry>,
-          std::vector<list_position>>
+  message<int, memory_name, std::vector<std::uint32_t>, std::vector<table_entry>, std::vector<list_position>>
       tell_outputs_;
-  message<int, bool, bool, std::vector<awaited>> tell_needs_;
+  message<int, bool, bool, std::vector<rank_reader>> tell_needs_;
   std::function<std::string(const rank_task&)> name_of_;
-  std::unique_ptr<channel> channel_;  // of packets to ranks that share no memory with this one
-  std::vector<known_rank> known_;     // by rank
-  std::vector<known_rank*> peers_;    // this rank, and those from or to which outputs go
+  std::vector<known_rank> known_;   // by rank
+  std::vector<known_rank*> peers_;  // this rank, and those from or to which outputs go
 
   std::optional<replay_core> core_;  // how the parts begin and end
   std::vector<rank_part> parts_;
@@ -248,7 +246,6 @@ class replay_ranks {
   std::size_t bells_ = 0;              // one for each worker, in it; as memory_, before other ranks are told
   std::atomic<std::uint32_t>* failed_ = nullptr;  // in it: 1, a part of this rank or another one has failed
   bool has_far_ = false;
-  bool polls_ = false;
   // Whether this rank and all near ones have a fence that a sleeper can have the others execute.
   bool fences_are_light_ = false;
 
@@ -259,10 +256,7 @@ class replay_ranks {
   std::uint64_t iterations_ = 0;
   bool broken_ = false;  // the replay before has failed
   bool leaves_ = false;  // is being destroyed: takes part in replays of others, and runs none
-  // Of replays since a failure: packets of others are dropped.
-  std::uint32_t generation_ = 0;
   std::atomic<bool> failure_spread_{false};
-  std::mutex receiving_;  // of packets
 };
 
 }  // namespace teff::detail

@@ -106,11 +106,11 @@ class reduction_state final : public kept_rounds, public std::enable_shared_from
       if (from == rank_ && !given_.add(round))
         throw_error(misuse(name() + ": rank " + std::to_string(rank_) + " gives a second value in round " +
                            std::to_string(round)));
-      auto& here = rounds_.try_emplace(round, part{tree_.all_givers()}).first->second;
-      here.sum = here.sum ? combine(*here.sum, value) : value;
-      here.missing &= ~(from == rank_ ? rank_tree::itself : tree_.child(from));
-      if (here.missing != 0) return;
-      sum = std::move(here.sum);
+      auto& kept = rounds_.try_emplace(round, part{tree_.all_givers()}).first->second;
+      kept.sum = kept.sum ? combine(*kept.sum, value) : value;
+      kept.missing &= ~(from == rank_ ? rank_tree::itself : tree_.child(from));
+      if (kept.missing != 0) return;
+      sum = std::move(kept.sum);
       rounds_.erase(round);
     }
     if (tree_.is_root()) {

@@ -14,16 +14,17 @@ namespace teff::detail {
 class packet {
  public:
   packet() noexcept = default;
-  ~packet() { ::operator delete(memory_); }
+  ~packet() {
+    if (memory_ != nullptr) ::operator delete(memory_);
+  }
   packet(packet&& other) noexcept
       : memory_(std::exchange(other.memory_, nullptr)),
         size_(std::exchange(other.size_, 0)),
         capacity_(std::exchange(other.capacity_, 0)) {}
   packet& operator=(packet&& other) noexcept {
-    packet taken(std::move(other));
-    std::swap(memory_, taken.memory_);
-    std::swap(size_, taken.size_);
-    std::swap(capacity_, taken.capacity_);
+    std::swap(memory_, other.memory_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
     return *this;
   }
 
