@@ -198,6 +198,39 @@ TEST(join, a_stolen_closure_whose_result_throws_when_it_is_copied_leaves_later_j
   }
 }
 
+// The copy of this number throws; it has no other move.
+struct copied_so_often {
+  int* copies;
+  int throws_at;
+  copied_so_often(int& count, int at) : copies(&count), throws_at(at) {}
+  copied_so_often(const copied_so_often& other) : copies(other.copies), throws_at(other.throws_at) {
+    if (++*copies == throws_at) throw std::bad_alloc();
+  }
+  int operator()() const { return 1; }
+};
+
+TEST(join, of_a_closure_whose_copy_throws_leaves_no_task_behind) {
+  const auto throws = [](int at) {
+    int copies = 0;
+    try {
+      const auto [f, g] = join(copied_so_often(copies, at), copied_so_often(copies, at));
+      EXPECT_EQ(f + g, 2);
+      return false;
+    } catch (const std::bad_alloc&) {
+      return true;
+    }
+  };
+  runtime rt{{.workers = 1}};
+  rt.run([&] {
+    for (const int at : {1, 2, 3}) EXPECT_FALSE(throws(at)) << at;
+    EXPECT_EQ(fib(10), 55);
+  });
+  // On another thread the join keeps copies of both closures, which it makes before it begins.
+  for (const int at : {1, 2}) EXPECT_TRUE(throws(at)) << at;
+  EXPECT_FALSE(throws(3));
+  EXPECT_EQ(fib(10), 55);
+}
+
 TEST(join, takes_any_number_of_closures_and_runs_them_in_order_on_one_worker) {
   runtime rt{{.workers = 1}};
   rt.run([] {

@@ -43,10 +43,15 @@ joined_t<F, G...> finish_join(std::remove_reference_t<F>& f, std::type_identity_
   }(std::index_sequence_for<G...>{});
 }
 
-// By value, as above. Not gnu::cold, as neither are others that users' closures are compiled into: those
-// would be made small, and not fast.
+// A closure is passed by value, so that join itself need not keep it in memory; by reference if to move it
+// could throw: from the push to the end of the join only closures may.
+template <class F>
+using passed = std::conditional_t<std::is_nothrow_constructible_v<F, F>, F, F&&>;
+
+// Not gnu::cold, as neither are others that users' closures are compiled into: those would be made small, and
+// not fast.
 template <class F, class... G>
-[[gnu::noinline]] joined_t<F, G...> join_traced(F f, std::type_identity_t<task_row<G...>>& others,
+[[gnu::noinline]] joined_t<F, G...> join_traced(passed<F> f, std::type_identity_t<task_row<G...>>& others,
                                                 task_slot* oldest) {
   return finish_join<true, F, G...>(f, others, oldest);
 }
