@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <latch>
 #include <memory>
+#include <new>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -15,11 +16,28 @@
 #include <thread>
 #include <vector>
 
+#include "allocations.hpp"
 #include "ranks.hpp"
 #include "workers.hpp"
 
 namespace teff::test {
 namespace {
+
+TEST(communicator, of_which_any_allocation_fails_throws_bad_alloc) {
+  runtime rt{{.workers = 1}};
+  loopback job(1);
+  for (std::uint64_t which = 1;; ++which) {
+    fail_allocation(which);
+    try {
+      const communicator comm(rt, job.rank(0));
+      fail_allocation(0);
+      EXPECT_GT(which, 10U);
+      return;
+    } catch (const std::bad_alloc&) {
+      fail_allocation(0);
+    }
+  }
+}
 
 TEST(communicator, calls_handlers_with_the_arguments_that_were_sent) {
   on_jobs([](transport& through, runtime& rt) {

@@ -74,7 +74,7 @@ class arrived_batch {
 // Batches in the order in which they came. A batch stays at the front until all its records are taken.
 class arrived_messages {
  public:
-  explicit arrived_messages(bool ordered = false) noexcept : ordered_(ordered) {}
+  explicit arrived_messages(bool ordered = false) : ordered_(ordered) {}
 
   void put(std::shared_ptr<arrived_batch> batch) {
     const std::lock_guard lock(mutex_);
@@ -123,7 +123,7 @@ class arrived_messages {
 // them.
 class ordered_messages : public arrived_messages {
  public:
-  ordered_messages() noexcept : arrived_messages(true) {}
+  ordered_messages() : arrived_messages(true) {}
   // Whether messages wait, and no worker has the turn.
   [[nodiscard]] bool waiting() const noexcept {
     // seq_cst: pairs with end() in the last look of a worker.

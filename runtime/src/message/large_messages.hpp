@@ -22,7 +22,7 @@ class communicator_core;
 
 class large_messages {
  public:
-  explicit large_messages(communicator_core& core) noexcept : core_(core) {}
+  explicit large_messages(communicator_core& core) : core_(core) {}
 
   // Sends data to a rank: calls send(arguments), which sends a message with the offer of these data before
   // the arguments. After a failure it sends nothing.
