@@ -25,7 +25,7 @@ bool graph_core::has_work(unsigned place) noexcept {
 
 // Not before the task has ended: as long as the node or its counter is there, another fulfilment is known to
 // be one too many.
-void graph_core::end(graph_worker& here, runnable& ended) noexcept {
+inline void graph_core::end(graph_worker& here, runnable& ended) noexcept {
   auto& task = static_cast<graph_node&>(ended);
   if (task.counted == counting::own_table) [[likely]] {
     here.placed.erase(&task);

@@ -138,7 +138,7 @@ class keyed_graph final : public graph_core {
   }
 
   // Keys without a place where there is one worker are counted in its own table, without an atomic operation.
-  void count_unplaced(graph_worker& here, const Key& key) {
+  [[gnu::noinline]] void count_unplaced(graph_worker& here, const Key& key) {
     if (counts_by_number()) return count_numbered(here, key);
     if (here.alone) return count_in_table<false>(here, key);
     count_in_chains(here, hash_(key), key);
@@ -228,7 +228,7 @@ class keyed_graph final : public graph_core {
   [[nodiscard]] queue& messages(unsigned place, unsigned writer) noexcept {
     return queues_[std::size_t{place} * workers() + writer];
   }
-  void send(graph_worker& here, unsigned place, const Key& key) {
+  [[gnu::noinline]] void send(graph_worker& here, unsigned place, const Key& key) {
     auto& to = messages(place, here.index);
     // Anything that can throw comes before the item begins: else the graph would wait for it.
     to.make_room();

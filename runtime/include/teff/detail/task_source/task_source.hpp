@@ -23,7 +23,8 @@ namespace teff::detail {
 //   void look_for_rest(unsigned) noexcept       that of the base, or one that calls it
 //
 // and functions in the place of those under "What a source may have" below, if it has that; has_work() and
-// take_from(), if it calls share_places().
+// take_from(), if it calls share_places(); accept(Worker&, runnable&), by which the worker takes part in a
+// worksharing task, if it makes offers.
 template <class Derived, class Worker>
 class task_source : public task_source_base {
  public:
@@ -132,8 +133,6 @@ class task_source : public task_source_base {
   }
   // Whether the task was taken from the place of another worker.
   [[nodiscard]] static bool was_taken(const runnable& /*task*/) noexcept { return false; }
-  // The worker takes part in a worksharing task.
-  static void accept(Worker& /*here*/, runnable& /*offer*/) noexcept {}
 
  private:
   [[nodiscard]] Derived& derived() noexcept { return static_cast<Derived&>(*this); }
@@ -196,9 +195,11 @@ void task_source<Derived, Worker>::share(Worker& here, runnable* ready) {
 
 template <class Derived, class Worker>
 void task_source<Derived, Worker>::execute(Worker& here, runnable* task) noexcept {
-  if (task->kind == runnable_kind::offer) [[unlikely]] {
-    leave_if_forked();
-    return derived().accept(here, *task);
+  if constexpr (requires { derived().accept(here, *task); }) {
+    if (task->kind == runnable_kind::offer) [[unlikely]] {
+      leave_if_forked();
+      return derived().accept(here, *task);
+    }
   }
   if (!cancelled()) [[likely]] {
     running_task mine{task};
