@@ -32,7 +32,7 @@ struct world {
     if (with.hold_begins_an_item) mine.begin_one();
     may_release.store(1, std::memory_order_release);
     body.write(1);
-    bool task_ended = held.release();
+    bool task_ended = held.let_go();
     if (task_ended) ++items;
     const std::uint64_t all = with.hold_begins_an_item ? 3 : 2;
     for (bool further_ran = false;;) {
@@ -60,7 +60,7 @@ struct world {
     begun_outside.fetch_add(1, std::memory_order_relaxed);
     further.store(1, std::memory_order_release);
     after.write(1);
-    if (held.release()) {
+    if (held.let_go()) {
       accounts[0].received.push(held);
       pushed.store(1);
     }

@@ -176,9 +176,9 @@ class distributed_graph {
   class large_data {
    public:
     // Fulfils a key, as the graph's fulfill() does. It copies the arguments before it returns, but not the
-    // data. They stay where they are, unchanged, until may_reuse() is called, on a worker of this rank, or
-    // wait() has ended, be it by an exception, or the graph is destroyed. may_reuse() may fulfil keys; if
-    // wait() throws, it has maybe not been called.
+    // data. The program leaves the data unchanged until a worker of this rank has called may_reuse(). It may
+    // also change them when wait() has returned or thrown, or when the graph is destroyed. may_reuse() may fulfil keys. If wait()
+    // throws, no worker may have called may_reuse().
     //
     // A key of this rank: all of that has happened when this returns, and nothing is copied if the data are
     // where they are to land.

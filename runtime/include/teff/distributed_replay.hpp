@@ -177,7 +177,7 @@ class distributed_replay {
         run_part(part, times, traced);
       }
     };
-    ranks_.replay(times, detail::replay_core::part_runner(run_any));
+    ranks_.replay(times, std::cref(run_any));
   }
 
  private:

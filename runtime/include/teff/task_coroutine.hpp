@@ -4,7 +4,8 @@
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/future/continuations.hpp>
 #include <teff/detail/private_access.hpp>
-#include <teff/detail/task_source/source_worker.hpp>
+#include <teff/detail/scheduler/frame.hpp>
+#include <teff/detail/task_source/task_source_base.hpp>
 #include <teff/error.hpp>
 
 #include <coroutine>

@@ -94,7 +94,8 @@ enum class placement : bool { should, must };
 //   wait().
 //
 // `Key` is copyable and comparable by ==; `Hash` as key_hash. Small keys that are trivially copyable
-// (integers, arrays of integers) travel between workers by value; any other key is allocated to travel.
+// (integers, arrays of integers) travel between workers by value; any other key travels in a block of the
+// graph's memory.
 template <std::copyable Key, class Hash = key_hash<Key>>
 class task_graph {
  public:

@@ -1,5 +1,6 @@
 #include <teff/detail/distributed/graph_part.hpp>
-#include <teff/detail/task_source/source_worker.hpp>
+#include <teff/detail/scheduler/frame.hpp>
+#include <teff/detail/task_source/task_source_base.hpp>
 #include <teff/error.hpp>
 
 #include "message/message_source.hpp"

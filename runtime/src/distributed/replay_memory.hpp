@@ -65,13 +65,15 @@ struct replay_ranks::table_entry {
 // write them; of each kind there is one.
 struct replay_ranks::known_rank {
   int rank = 0;
-  bool is_peer = false;               // another rank: it reads outputs of this rank, or the reverse
-  bool is_near = false;               // each of the two has the memory of the other one
-  bool has_fence = false;             // as of own_fence()
-  std::vector<rank_reader> readers;   // its tasks that read outputs of this rank
-  std::vector<list_position> read;    // its tasks whose outputs this rank reads, by the order of the reads
-  memory_name name;                   // of no size: it shares no memory
-  std::vector<std::uint32_t> first;   // of the tasks of each worker: how many tasks come before; then of all
+  bool is_peer = false;              // another rank: it reads outputs of this rank, or the reverse
+  bool is_near = false;              // each of the two has the memory of the other one
+  bool has_fence = false;            // as of own_fence()
+  std::vector<rank_reader> readers;  // its tasks that read outputs of this rank
+  std::vector<list_position> read;   // its tasks whose outputs this rank reads, in the order of the reads
+  memory_name name;                  // its size is 0 if the rank shares no memory
+  // Of each worker, how many tasks of the rank come before the worker's tasks; last, the number of all its
+  // tasks.
+  std::vector<std::uint32_t> first;
   std::vector<table_entry> table;     // of all its tasks
   std::shared_ptr<std::byte> memory;  // of the rank, or a copy of it that packets write
   std::vector<kept_slots> slots;      // of the table, in the memory

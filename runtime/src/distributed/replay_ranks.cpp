@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <thread>
 #include <utility>
 
@@ -48,7 +49,7 @@ void replay_ranks::ring_own() noexcept {
 void replay_ranks::replay(std::uint64_t times, part_runner runner) {
   if (broken_) restart();
   const auto run_part = [&](std::size_t part) {
-    runner.run(runner.what, part);
+    runner(part);
     if (failed()) spread_failure();
   };
   broken_ = true;
@@ -59,7 +60,7 @@ void replay_ranks::replay(std::uint64_t times, part_runner runner) {
     undo_if_thrown(
         [&] {
           expect_same_times();
-          if (times != 0) core_->replay(part_runner(run_part));
+          if (times != 0) core_->replay(std::cref(run_part));
         },
         [&] { spread_failure(); });
   });

@@ -140,41 +140,41 @@ struct flow_core::releasing {
   }
 };
 
-void flow_core::end(flow_worker& here, runnable& node) noexcept {
+void flow_core::end(flow_worker& caller, runnable& node) noexcept {
   auto& task = static_cast<flow_task&>(node);
   if (task.body->goes_on != nullptr && task.body->goes_on(task) && !this->cancelled()) [[unlikely]]
-    go_on(here, task);
+    go_on(caller, task);
   else if (task.body->loop == nullptr || task.body->loop(task)->end_body()) [[likely]]
-    end_now(here, task);
+    end_now(caller, task);
 }
 
 // The events that the task's coroutine awaits have completed: the task is ready again.
-void flow_core::go_on(flow_worker& here, flow_task& task) noexcept {
-  flow_counts::raise(here.counts.made);
+void flow_core::go_on(flow_worker& caller, flow_task& task) noexcept {
+  flow_counts::raise(caller.counts.made);
   task.counted = false;
-  const flow_creator by{&here, nullptr, here.pool, here.counts, true};
-  const bool outer = std::exchange(here.runs_what_it_receives, true);
+  const flow_creator by{&caller, nullptr, caller.pool, caller.counts, true};
+  const bool outer = std::exchange(caller.runs_what_it_receives, true);
   catch_all([&] { make_task_ready(by, task); }, [this] { this->fail(std::current_exception()); });
-  here.runs_what_it_receives = outer;
+  caller.runs_what_it_receives = outer;
 }
 
 // The body has returned, and all chunks of a worksharing task have ended.
-void flow_core::end_now(flow_worker& here, flow_task& task) noexcept {
-  if (!task.counted) count_ran(here, task);  // its body was not called, or threw
-  const flow_creator by{&here, nullptr, here.pool, here.counts, true};
+void flow_core::end_now(flow_worker& caller, flow_task& task) noexcept {
+  if (!task.counted) count_ran(caller, task);  // its body was not called, or threw
+  const flow_creator by{&caller, nullptr, caller.pool, caller.counts, true};
   // The end runs functions of the program, of reductions. The worker may wait in them, and its item has not
   // ended then.
   running_task ending{.task = &task, .ends = true};
-  auto* const outer_task = std::exchange(here.running, &ending);
+  auto* const outer_task = std::exchange(caller.running, &ending);
   // Of the tasks that may begin now, one runs next here.
-  const bool outer = std::exchange(here.runs_what_it_receives, true);
+  const bool outer = std::exchange(caller.runs_what_it_receives, true);
   releasing all{*this, by};
   if (task.has_more || task.inner != nullptr) [[unlikely]]
     end_parts(task, all);
   if ((task.awaited == 0 || task.unended.close(task.awaited)) && all.parts_end(task)) all.complete(task);
   all.run();
-  here.runs_what_it_receives = outer;
-  here.running = outer_task;
+  caller.runs_what_it_receives = outer;
+  caller.running = outer_task;
 }
 
 // The parts, beside the body, that the task's reductions and its end wait for.

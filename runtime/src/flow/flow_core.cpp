@@ -26,9 +26,7 @@ flow_core::flow_core(scheduler& runtime, unsigned workers)
               }),
       outside_pool_(blocks_),
       watch_(watchdog::is_on() ? std::make_unique<flow_watch>() : nullptr),
-      wait_for_tasks_(runtime) {
-  for (auto& each : states_.all()) this->add_worker(each);
-}
+      wait_for_tasks_(runtime) {}
 
 flow_core::~flow_core() {
   const flow_creator by{nullptr, nullptr, outside_pool_, outside_counts_};
@@ -273,7 +271,7 @@ void flow_core::make_task_ready(const flow_creator& by, flow_task& task) {
   }
 }
 
-void flow_core::run_body(flow_worker& here, runnable& node) {
+void flow_core::run_body(flow_worker& caller, runnable& node) {
   auto& task = static_cast<flow_task&>(node);
   struct watched_body {
     flow_watch* watch;
@@ -284,12 +282,12 @@ void flow_core::run_body(flow_worker& here, runnable& node) {
     }
     ~watched_body() { go_to(flow_watch::step::returned, 0); }
   } const watched{watch_.get(), task};
-  watched.go_to(flow_watch::step::runs, here.index);
+  watched.go_to(flow_watch::step::runs, caller.index);
   if (task.body->loop != nullptr) [[unlikely]]
-    return run_loop(here, task);
-  note_run(here, task);
+    return run_loop(caller, task);
+  note_run(caller, task);
   task.body->run(task);
-  count_ran(here, task);
+  count_ran(caller, task);
 }
 
 std::uint64_t flow_core::outstanding() const noexcept {
@@ -302,9 +300,9 @@ std::uint64_t flow_core::outstanding() const noexcept {
   return made > ran ? made - ran : 0;
 }
 
-void flow_core::count_ran(flow_worker& here, flow_task& task) noexcept {
+void flow_core::count_ran(flow_worker& caller, flow_task& task) noexcept {
   task.counted = true;
-  flow_counts::raise(here.counts.ran);
+  flow_counts::raise(caller.counts.ran);
   this->runtime().fences().light();  // pairs with make_room(): one of the threads sees the other
   if (want_room_.load(std::memory_order_relaxed) != 0 && has_room()) [[unlikely]]
     wake_helpers();

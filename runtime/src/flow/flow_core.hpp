@@ -131,16 +131,16 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   [[nodiscard]] bool has_priorities() const noexcept {
     return has_priorities_.load(std::memory_order_relaxed);
   }
-  void run_body(flow_worker& here, runnable& task);
+  void run_body(flow_worker& caller, runnable& task);
   // If the flow is recorded, notes that the body begins. Relaxed: a task that waits for another begins after
   // that one in the order of this one atomic, too.
-  void note_run(flow_worker& here, flow_task& task) {
-    if (here.log != nullptr) [[unlikely]]
-      here.log->push_back({task.recorded, begun_while_recorded_.fetch_add(1, std::memory_order_relaxed)});
+  void note_run(flow_worker& caller, flow_task& task) {
+    if (caller.log != nullptr) [[unlikely]]
+      caller.log->push_back({task.recorded, begun_while_recorded_.fetch_add(1, std::memory_order_relaxed)});
   }
-  void end(flow_worker& here, runnable& task) noexcept;
-  void end_now(flow_worker& here, flow_task& task) noexcept;
-  void go_on(flow_worker& here, flow_task& task) noexcept;
+  void end(flow_worker& caller, runnable& task) noexcept;
+  void end_now(flow_worker& caller, flow_task& task) noexcept;
+  void go_on(flow_worker& caller, flow_task& task) noexcept;
   void end_parts(flow_task& task, releasing& all) noexcept;
   std::exception_ptr forget_waiting(bool /*named*/) override { return nullptr; }  // at rest none is left
   [[nodiscard]] std::string running_task_on(
@@ -149,11 +149,11 @@ class flow_core final : public task_source<flow_core, flow_worker> {
 
   // ---- Worksharing tasks ----
 
-  void run_loop(flow_worker& here, flow_task& task);
-  void accept(flow_worker& here, runnable& offer) noexcept;
-  [[nodiscard]] std::uint64_t run_chunks(flow_worker& here, flow_loop& loop) noexcept;
-  void offer_share(flow_worker& here, flow_loop& loop, const loop_pace<>& pace) noexcept;
-  [[nodiscard]] bool offer(flow_worker& here, flow_loop& loop) noexcept;
+  void run_loop(flow_worker& caller, flow_task& task);
+  void accept(flow_worker& caller, runnable& offer) noexcept;
+  [[nodiscard]] std::uint64_t run_chunks(flow_worker& caller, flow_loop& loop) noexcept;
+  void offer_share(flow_worker& caller, flow_loop& loop, const loop_pace<>& pace) noexcept;
+  [[nodiscard]] bool offer(flow_worker& caller, flow_loop& loop) noexcept;
 
   // ---- Making ----
 
@@ -172,7 +172,7 @@ class flow_core final : public task_source<flow_core, flow_worker> {
 
   void can_begin(const flow_creator& by, flow_task& task) noexcept;
   void make_task_ready(const flow_creator& by, flow_task& task);
-  void count_ran(flow_worker& here, flow_task& task) noexcept;
+  void count_ran(flow_worker& caller, flow_task& task) noexcept;
   [[nodiscard]] std::uint64_t outstanding() const noexcept;
   [[nodiscard]] bool has_room() const noexcept { return outstanding() <= most_outstanding / 2; }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <teff/detail/graph/node_pool.hpp>
+#include <teff/detail/task_source/recycled_memory.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -9,15 +10,6 @@
 #include <utility>
 
 namespace teff::detail {
-
-// Without pools, AddressSanitizer finds the use of a task that is gone.
-#if defined(__SANITIZE_ADDRESS__)
-inline constexpr bool flow_keeps_blocks = false;
-#elif defined(__has_feature)
-inline constexpr bool flow_keeps_blocks = !__has_feature(address_sanitizer);
-#else
-inline constexpr bool flow_keeps_blocks = true;
-#endif
 
 struct flow_exchange {
   static constexpr std::size_t sizes[] = {192, 384, 576,
@@ -35,7 +27,7 @@ class flow_pool {
   static constexpr std::uint8_t from_heap = 4;
   // The number of the pool of such blocks, or from_heap.
   [[nodiscard]] static constexpr std::uint8_t kind_for(std::size_t bytes) noexcept {
-    std::uint8_t kind = flow_keeps_blocks ? 0 : from_heap;
+    std::uint8_t kind = keeps_blocks ? 0 : from_heap;
     while (kind != from_heap && bytes > flow_exchange::sizes[kind]) ++kind;
     return kind;
   }

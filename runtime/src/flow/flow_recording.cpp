@@ -5,6 +5,7 @@
 #include "scheduler/scheduler.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <queue>
 #include <string>
@@ -213,7 +214,7 @@ void flow_recording::replay(std::uint64_t times) {
   const auto run_any = [&](std::size_t part) {
     catch_all([&] { run_part(part, times); }, [&] { core_->fail(std::current_exception()); });
   };
-  core_->replay(replay_core::part_runner(run_any));
+  core_->replay(std::cref(run_any));
 }
 
 void flow_recording::run_part(std::size_t part, std::uint64_t times) {

@@ -20,74 +20,74 @@ flow_loop::flow_loop(part* of_workers, unsigned workers, teff::range all, std::s
 // ---- Live ----
 
 // The body of the task has been called on this worker.
-void flow_core::run_loop(flow_worker& here, flow_task& task) {
+void flow_core::run_loop(flow_worker& caller, flow_task& task) {
   flow_loop& loop = *task.body->loop(task);
-  note_run(here, task);
+  note_run(caller, task);
   loop.begin(loop.units);
   if (trace_ring* const ring = ring_here(); ring != nullptr) [[unlikely]]
     record_spawn(*ring);
-  const auto done = run_chunks(here, loop);
-  count_ran(here, task);
+  const auto done = run_chunks(caller, loop);
+  count_ran(caller, task);
   static_cast<void>(loop.end(done));  // never the last: end_body() is
 }
 
 // Also of a flow that has failed: the chunks that are left end without their bodies.
-void flow_core::accept(flow_worker& here, runnable& offer) noexcept {
+void flow_core::accept(flow_worker& caller, runnable& offer) noexcept {
   auto& loop = static_cast<flow_loop&>(offer);
   flow_task& of = *loop.task;
   loop.take_offer();
   running_task mine{&of};
-  auto* const outer = std::exchange(here.running, &mine);
-  const auto done = run_chunks(here, loop);
-  here.running = outer;
+  auto* const outer = std::exchange(caller.running, &mine);
+  const auto done = run_chunks(caller, loop);
+  caller.running = outer;
   // A handle that one of these chunks made holds the task's end: the release counts down what is kept back.
-  const bool held = mine.held != nullptr && !this->ends_with_body(here, *mine.held);
-  if (done != 0 && loop.end(done - (held ? 1 : 0))) end_now(here, of);
-  drop_reference(of, here.pool);
+  const bool held = mine.held != nullptr && !this->ends_with_body(caller, *mine.held);
+  if (done != 0 && loop.end(done - (held ? 1 : 0))) end_now(caller, of);
+  drop_reference(of, caller.pool);
 }
 
 // Runs chunks until none is left to claim, or another program is due to have the core. Returns how many units
 // have ended.
-std::uint64_t flow_core::run_chunks(flow_worker& here, flow_loop& loop) noexcept {
+std::uint64_t flow_core::run_chunks(flow_worker& caller, flow_loop& loop) noexcept {
   const bool alone = loop.workers() == 1;
   const traced_span span(event_kind::task, loop.name);
   loop_pace<> pace(*loop.pace, 0, alone);
   std::uint64_t done = 0;
   for (bool stays = true; stays;) {
-    if (!alone) offer_share(here, loop, pace);
+    if (!alone) offer_share(caller, loop, pace);
     const auto some = loop.claim(
-        here.index, [&](std::uint32_t rest) { return this->cancelled() ? rest : pace.chunk(rest, done); });
+        caller.index, [&](std::uint32_t rest) { return this->cancelled() ? rest : pace.chunk(rest, done); });
     if (some.count() == 0) break;
     if (!this->cancelled())
-      catch_all([&] { loop.chunk(loop.task->closure, loop.iterations(some), here.index); },
+      catch_all([&] { loop.chunk(loop.task->closure, loop.iterations(some), caller.index); },
                 [this] { this->fail(std::current_exception()); });
     done += some.count();
     pace.look(some.count());
     if (self.asked()) look_outside();  // a request waits
-    stays = alone || !this_core.is_time_to_give_way() || !offer(here, loop);
+    stays = alone || !this_core.is_time_to_give_way() || !offer(caller, loop);
   }
   pace.tell(*loop.pace);
   return done;
 }
 
 // Offers other workers to join, if the iterations that are left are worth it.
-void flow_core::offer_share(flow_worker& here, flow_loop& loop, const loop_pace<>& pace) noexcept {
+void flow_core::offer_share(flow_worker& caller, flow_loop& loop, const loop_pace<>& pace) noexcept {
   if (loop.is_offered() || !pace.is_measured()) return;
   const auto rest = loop.rest();
   if (!pace.pays(rest)) return;
   if (!loop.pays.load(std::memory_order_relaxed)) loop.pays.store(true, std::memory_order_relaxed);
   if (!pace.pays_a_wake(rest) && !shares_without_wake()) return;
   pace.tell(*loop.pace);  // to those that join
-  static_cast<void>(offer(here, loop));
+  static_cast<void>(offer(caller, loop));
 }
 
 // Whether an offer is queued. The caller takes part.
-bool flow_core::offer(flow_worker& here, flow_loop& loop) noexcept {
+bool flow_core::offer(flow_worker& caller, flow_loop& loop) noexcept {
   if (!loop.begin_offer()) return true;
   loop.task->references.fetch_add(1, std::memory_order_relaxed);  // the offer's
   loop.priority = loop.task->priority;
   bool queued = false;
-  catch_all([&] { this->share(here, &loop), queued = true; },
+  catch_all([&] { this->share(caller, &loop), queued = true; },
             [&] {
               loop.task->references.fetch_sub(1, std::memory_order_relaxed);
               loop.take_offer();

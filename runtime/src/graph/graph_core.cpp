@@ -27,9 +27,7 @@ graph_core::graph_core(scheduler& runtime, unsigned workers, const key_shape& sh
       nodes_(shape.node_bytes, shape.node_alignment),
       states_(workers, [this, workers](graph_worker* at, std::size_t i) {
         std::construct_at(at, static_cast<unsigned>(i), workers == 1, nodes_);
-      }) {
-  for (auto& each : states_.all()) add_worker(each);
-}
+      }) {}
 
 void graph_core::drop_keys() noexcept {
   const auto destroy = [this](graph_node* left) { destroy_key(*left); };
@@ -57,7 +55,6 @@ void graph_core::prefer_places(bool prefers) noexcept {
 
 void graph_core::count_by_number(std::size_t keys) {
   counters_ = std::make_unique<dense_counters<>>(keys);
-  numbers_ = keys;
 }
 
 held_end<>& graph_core::hold_end_of_body(const char* call) {
@@ -75,7 +72,7 @@ held_end<>& graph_core::hold_end_of_body(const char* call) {
 
 void graph_core::refuse_number(const void* key, std::size_t number) const {
   throw misuse("teff::task_graph: the number of the task " + text_of(key) + " is " + std::to_string(number) +
-               ", and dense() says that all are below " + std::to_string(numbers_));
+               ", and dense() says that all are below " + std::to_string(counters_->size()));
 }
 
 void graph_core::refuse_place(const void* key, unsigned place) const {
@@ -136,49 +133,35 @@ struct graph_core::leftovers {
   }
 };
 
-void graph_core::note(const graph_node& left, leftovers& all) const {
-  all.add([&] {
-    return text_of(key_in(left)) + " (" + std::to_string(left.received) + " of " +
-           std::to_string(left.needed) + ")";
-  });
-}
-
-void graph_core::note_numbered(std::size_t number, std::uint32_t missing, leftovers& all) const {
-  all.add([&] {
-    const int needed = indegree_of_number(number);
-    if (needed < 0)
-      return "the one with number " + std::to_string(number) + " (" + std::to_string(missing) + " missing)";
-    return std::to_string(number) + " (" + std::to_string(needed - static_cast<int>(missing)) + " of " +
-           std::to_string(needed) + ")";
-  });
-}
-
 std::exception_ptr graph_core::forget_waiting(bool named) {
   leftovers all;
-  {
-    const visit nobody_is_inside(*this);
-    for (auto& each : states_.all()) forget_placed(each, all);
-    forget_unplaced(all);
+  const auto note = [&](const graph_node& left) {
+    all.add([&] {
+      return text_of(key_in(left)) + " (" + std::to_string(left.received) + " of " +
+             std::to_string(left.needed) + ")";
+    });
+  };
+  enter_all();
+  for (auto& each : states_.all()) {
+    each.placed.clear([&](graph_node* left) {
+      note(*left);
+      drop_node(each, *left);
+    });
+    each.unplaced.store(0, std::memory_order_relaxed);
+    account(each.index).waiting.store(0, std::memory_order_relaxed);
   }
-  return named ? all.error() : nullptr;
-}
-
-void graph_core::forget_placed(graph_worker& here, leftovers& all) {
-  here.placed.clear([&](graph_node* left) {
-    note(*left, all);
-    drop_node(here, *left);
-  });
-  here.unplaced.store(0, std::memory_order_relaxed);  // forget_unplaced() comes next
-  account(here.index).waiting.store(0, std::memory_order_relaxed);
-}
-
-void graph_core::forget_unplaced(leftovers& all) {
   unplaced_.clear([&](graph_node* left) {
-    if (!left->ran.load(std::memory_order_relaxed)) note(*left, all);
+    if (!left->ran.load(std::memory_order_relaxed)) note(*left);
     drop_node(*states_[0], *left);
   });
   if (counters_)
-    counters_->clear([&](std::size_t number, std::uint32_t missing) { note_numbered(number, missing, all); });
+    counters_->clear([&](std::size_t number, std::uint32_t missing) {
+      all.add([&] {
+        return "the one with number " + std::to_string(number) + " (" + std::to_string(missing) + " missing)";
+      });
+    });
+  leave_all();
+  return named ? all.error() : nullptr;
 }
 
 }  // namespace teff::detail

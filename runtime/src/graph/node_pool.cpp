@@ -41,7 +41,7 @@ void node_pool::fetch() {
   } else {
     const auto [first, nodes] = exchange_.take();
     free_ = first;
-    count_ = nodes;
+    count_ = static_cast<std::ptrdiff_t>(nodes);
   }
 }
 

@@ -63,22 +63,4 @@ runnable* ready_tasks::take_by_priority() noexcept {
   return own_.pop();
 }
 
-runnable* ready_group::steal(ready_tasks& thief) noexcept {
-  thief.random_ ^= thief.random_ << 13;
-  thief.random_ ^= thief.random_ >> 7;
-  thief.random_ ^= thief.random_ << 17;
-  const auto count = members_.size();
-  for (std::size_t i = 0, at = thief.random_ % count; i < count; ++i, at = at + 1 == count ? 0 : at + 1) {
-    if (runnable* const task = members_[at]->steal()) {
-      ++thief.shared_taken_;
-      return task;
-    }
-  }
-  return nullptr;
-}
-
-bool ready_group::sees_shared() const noexcept {
-  return std::ranges::any_of(members_, [](const ready_tasks* each) { return each->sees_shared(); });
-}
-
 }  // namespace teff::detail

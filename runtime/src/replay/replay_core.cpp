@@ -41,7 +41,7 @@ void replay_core::replay(part_runner runner) {
         "teff::recording::replay: called where it would wait for ever: its own tasks, or those of the replay "
         "that the runtime runs now, wait for this very call");
   if (jobs_.empty()) return;
-  runner_ = runner;
+  runner_ = std::move(runner);
   const bool inside = at.runtime == &runtime_;
   ended_.begin(inside ? at : worker_id{});
   if (inside) {
@@ -81,7 +81,7 @@ void replay_core::run_part(std::size_t part) noexcept {
   {
     const within_activity enclosing(worker::current()->activities(),
                                     {.of = static_cast<const gang*>(&gang_)});
-    runner_.run(runner_.what, part);
+    runner_(part);
   }
   if (worker::current() == nullptr) end_child_process();
   // Release: all that this part did. Acquire: all that every part did, for the part that ends last.

@@ -12,15 +12,6 @@ namespace {
 constexpr std::align_val_t alignment{128};
 constexpr std::size_t most_bytes = std::size_t{8} << 10;
 
-// AddressSanitizer is to see the use of a graph that is gone.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool keeps_blocks = false;
-#elif defined(__has_feature)
-constexpr bool keeps_blocks = !__has_feature(address_sanitizer);
-#else
-constexpr bool keeps_blocks = true;
-#endif
-
 struct block {
   void* memory;
   std::size_t bytes;

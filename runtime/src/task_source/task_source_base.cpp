@@ -217,7 +217,7 @@ held_end<>& task_source_base::hold(running_task& running, unsigned worker, unsig
 }
 
 void task_source_base::release(held_end<>& held) noexcept {
-  if (held.release()) held.of->hand_over(held);
+  if (held.let_go()) held.of->hand_over(held);
 }
 
 void task_source_base::hand_over(held_end<>& held) noexcept {
@@ -280,13 +280,13 @@ void task_source_base::give_way() noexcept {
 
 // The waiter does for the workers what is to be done in their tables, since they may be busy with something
 // else for long. The source is at rest, so a worker is inside only to look whether there is something to do.
-task_source_base::visit::visit(task_source_base& of) noexcept : of_(of) {
-  for (auto& each : of.accounts_)
+void task_source_base::enter_all() noexcept {
+  for (auto& each : accounts_)
     while (!each.enter()) give_way();
 }
 
-task_source_base::visit::~visit() {
-  for (auto& each : of_.accounts_) each.leave();
+void task_source_base::leave_all() noexcept {
+  for (auto& each : accounts_) each.leave();
 }
 
 }  // namespace teff::detail

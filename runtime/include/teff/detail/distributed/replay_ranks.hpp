@@ -137,9 +137,9 @@ struct rank_part {
   unsigned worker = 0;
   std::vector<rank_step> steps;
   std::vector<rank_wait> waits;
-  std::vector<rank_task> awaited;      // by wait, whose task that is
+  std::vector<rank_task> awaited;      // of each wait: the task that it waits for
   std::vector<std::uint32_t> befores;  // of each input: how many iterations before it was made
-  // By input; once for each phase of the kept outputs, of which there are a power of two.
+  // Each input lies here once for each phase of the kept outputs. The number of phases is a power of two.
   std::vector<std::span<const std::byte>> inputs;
   std::uint64_t phase_mask = 0;
   std::uint64_t most_before = 0;
@@ -243,8 +243,9 @@ class replay_ranks {
   std::vector<rank_part> parts_;
   std::vector<rank_signals> signals_;  // by number of the task
   std::shared_ptr<std::byte> memory_;  // the outputs of this rank
-  std::size_t bells_ = 0;              // one for each worker, in it; as memory_, before other ranks are told
-  std::atomic<std::uint32_t>* failed_ = nullptr;  // in it: 1, a part of this rank or another one has failed
+  std::size_t bells_ = 0;              // how many lie in memory_: one for each worker
+  std::atomic<std::uint32_t>* failed_ =
+      nullptr;  // in memory_; 1: a part of this rank or another one has failed
   bool has_far_ = false;
   // Whether this rank and all near ones have a fence that a sleeper can have the others execute.
   bool fences_are_light_ = false;

@@ -54,11 +54,12 @@ struct reduction_part : turn_taker<> {
 // It fills one line: most members go to the core of another worker and back.
 struct flow_member : flow_waiter {
   access_mode mode;
-  bool is_weak : 1 = false;  // its mode is `in` or `write`
+  bool is_weak : 1 = false;  // a weak access, whose mode is `in` or `write`
   bool leads : 1 = false;    // a group lies here
-  bool is_link : 1 = false;  // no access: it only waits
+  bool is_link : 1 = false;  // it stands for no access, and only waits
   bool bounds : 1 = false;   // of a reduction: later members wait for its turn, in `waiting`
-  open_count<> members;  // of the group, that have not ended; unused in the group of a writer, which is alone
+  open_count<>
+      members;  // counts the members of the group that have not ended; a writer is alone and counts none
   flow_task* task;
   flow_member* leader = nullptr;      // of its group
   flow_member* more = nullptr;        // of the task, beyond those that lie in it
@@ -107,12 +108,12 @@ struct flow_task : runnable {
   std::uint32_t room;     // for so many
   open_count<> missing;   // groups that it waits for
   open_count<> unended;   // parts that its end waits for: inner tasks, reductions, weak accesses
-  // They keep its memory: the task until it has ended, and its groups until they have ended and its domain's
-  // table has forgotten them.
+  // How many owners keep the task's memory. The task itself is one until it has ended. Each of its groups is
+  // one until the group has ended, and one more until the table of its domain has forgotten it.
   std::atomic<std::uint32_t> references;
   std::uint32_t awaited = 0;  // how much `unended` will count
   unsigned place;
-  const void* last_lock = nullptr;  // of its commutative accesses: it holds the locks up to this address
+  const void* last_lock = nullptr;  // the task holds the locks of its commutative accesses up to this address
   std::uint32_t recorded = 0;       // its number in the recording that keeps it, from 1 on; else 0
   std::uint8_t block;               // the pool of its memory
   std::atomic<parts_before> parts{parts_before::end};

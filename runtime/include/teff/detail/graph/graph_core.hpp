@@ -4,8 +4,9 @@
 
 #include <teff/detail/graph/dense_counters.hpp>
 #include <teff/detail/graph/graph_functions.hpp>
-#include <teff/detail/graph/graph_worker.hpp>
 #include <teff/detail/graph/key_chains.hpp>
+#include <teff/detail/graph/key_table.hpp>
+#include <teff/detail/graph/node_pool.hpp>
 #include <teff/detail/task_source/recycled_memory.hpp>
 #include <teff/detail/task_source/task_source.hpp>
 
@@ -27,6 +28,26 @@ struct key_shape {
   std::size_t node_alignment;
   // Destroys a key. Null: a key needs no destructor.
   void (*destroy)(void* key) noexcept;
+};
+
+// The state that one worker keeps of a task graph.
+struct alignas(64) graph_worker : source_worker {
+  graph_worker(unsigned worker, bool is_alone, node_exchange& nodes)
+      : source_worker(worker, is_alone), pool(nodes) {}
+
+  node_pool pool;
+
+  // Of the worker's place (src/task_source/places.md): its keys, and the pool of the worker that is in it.
+  key_table placed;
+  node_pool* pool_inside = &pool;
+
+  // Used by this worker only.
+  // Keys without a place that wait or whose tasks have not ended: those that this worker has begun, less
+  // those that it has ended. Other workers read it to find whether the table is crowded.
+  std::atomic<std::int64_t> unplaced{0};
+  void count_unplaced(std::int64_t more) noexcept {
+    unplaced.store(unplaced.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+  }
 };
 
 class graph_core : public task_source<graph_core, graph_worker> {
@@ -59,7 +80,7 @@ class graph_core : public task_source<graph_core, graph_worker> {
 
   [[nodiscard]] bool counts_by_number() const noexcept { return counters_ != nullptr; }
   void expect_number(const void* key, std::size_t number) const {
-    if (number >= numbers_) [[unlikely]]
+    if (number >= counters_->size()) [[unlikely]]
       refuse_number(key, number);
   }
   void expect_worker(const void* key, unsigned place) const {
@@ -76,9 +97,9 @@ class graph_core : public task_source<graph_core, graph_worker> {
     return functions.priority ? functions.priority(key) : 0;
   }
 
-  void drop_node(graph_worker& here, graph_node& gone) noexcept {
+  void drop_node(graph_worker& caller, graph_node& gone) noexcept {
     destroy_key(gone);
-    here.pool.give(&gone);
+    caller.pool.give(&gone);
   }
   // Of a node whose key was made.
   static void begin(graph_node& made, std::size_t hash, int indegree, int priority, counting by) noexcept {
@@ -89,7 +110,7 @@ class graph_core : public task_source<graph_core, graph_worker> {
     made.counted = by;
     made.ran.store(false, std::memory_order_relaxed);
   }
-  [[gnu::noinline]] void count_own(graph_worker& here, const void* key);
+  [[gnu::noinline]] void count_own(graph_worker& caller, const void* key);
   [[nodiscard]] dense_counters<>& counters() noexcept { return *counters_; }
 
   [[nodiscard]] key_chains& unplaced() noexcept { return unplaced_; }
@@ -98,7 +119,7 @@ class graph_core : public task_source<graph_core, graph_worker> {
 
   void fail_over_fulfilled(const void* key, int needed) noexcept;
 
-  [[gnu::noinline]] void send_to_inbox(graph_worker& here, unsigned place, const void* key);
+  [[gnu::noinline]] void send_to_inbox(graph_worker& caller, unsigned place, const void* key);
 
   // Destroys the keys that are left in a graph whose runtime was shut down. For the destructor of the derived
   // class.
@@ -115,35 +136,31 @@ class graph_core : public task_source<graph_core, graph_worker> {
   // Counts it: in the place of `at`, or a key without a place on the worker of `at`.
   virtual void count_sent(graph_worker& at, graph_node& key, bool has_place) = 0;
   [[nodiscard]] virtual std::string text_of(const void* key) const = 0;
-  // The indegree of the key that is its own number; negative: keys have other numbers.
-  [[nodiscard]] virtual int indegree_of_number(std::size_t number) const = 0;
   // Of the release_observer of the task that runs here.
   [[nodiscard]] virtual bool passes_on(void* observer, const void* key) const = 0;
-  // Within a task of this graph, on the worker of `here`: counts the key, or sends it.
-  virtual void fulfill_within(graph_worker& here, const void* key) = 0;
-  // The worker of `here` is in the place of `at`, and counts what others have left in its queues. Returns
+  // Within a task of this graph, on the calling worker: counts the key, or sends it.
+  virtual void fulfill_within(graph_worker& caller, const void* key) = 0;
+  // The calling worker is in the place of `at`, and counts what others have left in its queues. Returns
   // whether there was anything.
-  virtual bool receive_at(graph_worker& here, graph_worker& at) noexcept = 0;
-  [[nodiscard]] virtual bool sees_in_queues(const graph_worker& here) const noexcept = 0;
+  virtual bool receive(graph_worker& caller, graph_worker& at) noexcept = 0;
+  [[nodiscard]] virtual bool sees_messages(const graph_worker& caller) const noexcept = 0;
 
   // ---- For task_source ----
 
   [[nodiscard]] graph_worker& state(unsigned worker) noexcept { return *states_[worker]; }
   [[nodiscard]] bool has_priorities() const noexcept { return static_cast<bool>(functions.priority); }
-  bool receive(graph_worker& here) noexcept { return receive_at(here, here); }
-  [[nodiscard]] bool sees_messages(const graph_worker& here) const noexcept { return sees_in_queues(here); }
-  void accept_key(graph_worker& here, graph_worker& at, runnable& key, bool has_place) noexcept;
-  [[nodiscard]] static std::int64_t tasks_waiting(const graph_worker& here) noexcept {
-    return static_cast<std::int64_t>(here.placed.size()) + here.unplaced.load(std::memory_order_relaxed);
+  void accept_key(graph_worker& caller, graph_worker& at, runnable& key, bool has_place) noexcept;
+  [[nodiscard]] static std::int64_t tasks_waiting(const graph_worker& caller) noexcept {
+    return static_cast<std::int64_t>(caller.placed.size()) + caller.unplaced.load(std::memory_order_relaxed);
   }
-  void run_body(graph_worker& /*here*/, runnable& task) {
+  void run_body(graph_worker& /*caller*/, runnable& task) {
     functions.body(key_in(static_cast<graph_node&>(task)));
   }
-  [[nodiscard]] static unsigned ends_on(const graph_worker& here, const runnable& task) noexcept {
-    return static_cast<const graph_node&>(task).counted == counting::own_table ? here.index : any_worker;
+  [[nodiscard]] static unsigned ends_on(const graph_worker& caller, const runnable& task) noexcept {
+    return static_cast<const graph_node&>(task).counted == counting::own_table ? caller.index : any_worker;
   }
   // Hidden: else the shared library could not have it inline.
-  [[gnu::visibility("hidden")]] void end(graph_worker& here, runnable& task) noexcept;
+  [[gnu::visibility("hidden")]] void end(graph_worker& caller, runnable& task) noexcept;
   [[nodiscard]] static bool was_taken(const runnable& task) noexcept {
     return static_cast<const graph_node&>(task).counted == counting::none;
   }
@@ -161,7 +178,6 @@ class graph_core : public task_source<graph_core, graph_worker> {
   void destroy_key(graph_node& node) const noexcept {
     if (shape_.destroy != nullptr) shape_.destroy(key_in(node));
   }
-  [[nodiscard]] unsigned place_of(const void* key);
 
   // ---- Errors, and the end ----
 
@@ -169,10 +185,6 @@ class graph_core : public task_source<graph_core, graph_worker> {
   [[noreturn, gnu::cold]] void refuse_place(const void* key, unsigned place) const;
   [[noreturn, gnu::cold]] void refuse_indegree(const void* key, int indegree) const;
   std::exception_ptr forget_waiting(bool named) override;
-  void forget_placed(graph_worker& here, leftovers& all);
-  void forget_unplaced(leftovers& all);
-  void note(const graph_node& left, leftovers& all) const;
-  void note_numbered(std::size_t number, std::uint32_t missing, leftovers& all) const;
   [[nodiscard]] std::string running_task_on(unsigned worker) const override;
 
   const key_shape shape_;
@@ -182,9 +194,8 @@ class graph_core : public task_source<graph_core, graph_worker> {
   unmoved_array<graph_worker> states_;
   key_chains unplaced_;
   std::unique_ptr<dense_counters<>> counters_;  // in its place, if keys are numbered
-  std::size_t numbers_ = 0;                     // of these keys
 };
 
-extern template class task_source<graph_core, graph_worker>;  // src/graph/receiving.cpp
+extern template class task_source<graph_core, graph_worker>;  // src/graph/counting.cpp
 
 }  // namespace teff::detail

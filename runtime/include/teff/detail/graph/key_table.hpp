@@ -25,8 +25,8 @@ struct graph_node : runnable {
   std::atomic<bool> ran;  // the task has run; for key_chains
   int received;
   int needed;
-  graph_node* next = nullptr;  // in a chain
-  std::size_t hash;            // where counters count, the key's number
+  graph_node* next;  // in a chain of a table
+  std::size_t hash;  // where counters count, the key's number
 
   explicit graph_node(runnable_kind of_kind = runnable_kind::task) noexcept : runnable(of_kind) {}
 };

@@ -4,7 +4,7 @@
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/graph_core.hpp>
 #include <teff/detail/graph/keys.hpp>
-#include <teff/detail/graph/message_ring.hpp>
+#include <teff/detail/graph/message_queue.hpp>
 #include <teff/detail/scheduler/release_observer.hpp>
 #include <teff/detail/scheduler/source.hpp>
 
@@ -21,8 +21,8 @@
 
 namespace teff::detail {
 
-// Keys that leave room for a number in a cache line are sent by value through a ring, others are allocated
-// and sent by their address.
+// Keys that leave room for a number in a cache line are sent by value through a ring, others by a node
+// through the inbox of their place.
 template <class Key>
 inline constexpr bool travels_plainly =
     std::is_trivially_copyable_v<Key> && sizeof(Key) <= 56 && alignof(Key) <= alignof(std::max_align_t);
@@ -30,22 +30,17 @@ inline constexpr bool travels_plainly =
 // The functions that every fulfilment calls, and those that the core needs.
 template <class Key, class Hash>
 class keyed_graph final : public graph_core {
-  using message = std::conditional_t<travels_plainly<Key>, Key, Key*>;
+  using queue = message_queue<std::conditional_t<travels_plainly<Key>, Key, char>>;
 
  public:
   keyed_graph(scheduler& runtime, unsigned workers)
-      : graph_core(runtime, workers, shape), queues_(std::size_t{workers} * workers) {}
-  ~keyed_graph() override {
-    if constexpr (!travels_plainly<Key>) {
-      for (auto& each : queues_)
-        for (message left; each.receive(left);) delete left;
-    }
-    drop_keys();
-  }
+      : graph_core(runtime, workers, shape),
+        queues_(travels_plainly<Key> ? std::size_t{workers} * workers : 0) {}
+  ~keyed_graph() override { drop_keys(); }
 
   void fulfill(const Key& key) {
-    if (const auto& here = *self.frame; here.is_of(*this) && here.state != nullptr) [[likely]] {
-      fulfill_from(*static_cast<graph_worker*>(here.state), key);
+    if (const auto& caller = *self.frame; caller.is_of(*this) && caller.state != nullptr) [[likely]] {
+      fulfill_from(*static_cast<graph_worker*>(caller.state), key);
     } else {
       fulfill_from_elsewhere(std::addressof(key));
     }
@@ -68,21 +63,21 @@ class keyed_graph final : public graph_core {
   // ---- Counting ----
 
   // Inline in the bodies, though the core calls it, too: a call costs a nanosecond.
-  [[gnu::always_inline]] inline void fulfill_from(graph_worker& here, const Key& key) {
+  [[gnu::always_inline]] inline void fulfill_from(graph_worker& caller, const Key& key) {
     if (cancelled()) [[unlikely]]
       return;
     unsigned place = any_worker;
     if (functions.place) [[likely]]
       place = functions.place(std::addressof(key));
-    if (place == here.inside) [[likely]] {
-      count_in_table<true>(here, key);
+    if (place == caller.inside) [[likely]] {
+      count_in_table<true>(caller, key);
     } else if (place == any_worker) {
-      count_unplaced(here, key);
-    } else if (place == here.index) {
-      count_own(here, std::addressof(key));
+      count_unplaced(caller, key);
+    } else if (place == caller.index) {
+      count_own(caller, std::addressof(key));
     } else {
       expect_worker(std::addressof(key), place);
-      send(here, place, key);
+      send(caller, place, key);
     }
   }
 
@@ -138,33 +133,34 @@ class keyed_graph final : public graph_core {
   }
 
   // Keys without a place where there is one worker are counted in its own table, without an atomic operation.
-  void count_unplaced(graph_worker& here, const Key& key) {
-    if (counts_by_number()) return count_numbered(here, key);
-    if (here.alone) return count_in_table<false>(here, key);
-    count_in_chains(here, hash_(key), key);
+  [[gnu::noinline]] void count_unplaced(graph_worker& caller, const Key& key) {
+    if (counts_by_number()) return count_numbered(caller, key);
+    if (caller.alone) return count_in_table<false>(caller, key);
+    count_in_chains(caller, hash_(key), key);
   }
-  [[gnu::noinline]] void count_in_chains(graph_worker& here, std::size_t hash, const Key& key) {
-    if (!count_or_add(here, hash, key, nullptr)) {
+  [[gnu::noinline]] void count_in_chains(graph_worker& caller, std::size_t hash, const Key& key) {
+    if (!count_or_add(caller, hash, key, nullptr)) {
       // The thread holds no chain meanwhile: a function of the user's may wait, and the thread then run a
       // task that wants the chain.
-      static_cast<void>(count_or_add(here, hash, key, &make_counted(here.pool, hash, key, counting::chains)));
+      static_cast<void>(
+          count_or_add(caller, hash, key, &make_counted(caller.pool, hash, key, counting::chains)));
     }
     unplaced().move_some();
   }
   // Where there is no node of the key, adds `made`. Returns false if that is null.
-  bool count_or_add(graph_worker& here, std::size_t hash, const Key& key, graph_node* made) {
+  bool count_or_add(graph_worker& caller, std::size_t hash, const Key& key, graph_node* made) {
     // Nodes that nobody uses any more. The worker drops them when it has given the chain back, also if == has
     // thrown.
     struct unused_nodes {
       ~unused_nodes() {
-        if (made != nullptr) graph.drop_node(here, *made);
-        while (ran != nullptr) graph.drop_node(here, *std::exchange(ran, ran->next));
+        if (made != nullptr) graph.drop_node(caller, *made);
+        while (ran != nullptr) graph.drop_node(caller, *std::exchange(ran, ran->next));
       }
       keyed_graph& graph;
-      graph_worker& here;
+      graph_worker& caller;
       graph_node* made;  // or another thread has added one meanwhile
       graph_node* ran = nullptr;
-    } unused{*this, here, made};
+    } unused{*this, caller, made};
     graph_node* task = nullptr;
     int received = 0;
     int needed = 0;
@@ -175,7 +171,7 @@ class keyed_graph final : public graph_core {
       if (task == nullptr && made != nullptr) {
         task = std::exchange(unused.made, nullptr);
         chain.add(task);
-        here.count_unplaced(1);
+        caller.count_unplaced(1);
         is_long = chain.is_long();
       }
       if (task != nullptr) {
@@ -187,29 +183,29 @@ class keyed_graph final : public graph_core {
       unplaced().grow(unplaced_keys());
     if (task == nullptr) return false;
     if (received == needed) {
-      make_ready(here, task);
+      make_ready(caller, task);
     } else if (received > needed) [[unlikely]] {
       fail_over_fulfilled(std::addressof(key), needed);
     }
     return true;
   }
-  [[gnu::noinline]] void count_numbered(graph_worker& here, const Key& key) {
+  [[gnu::noinline]] void count_numbered(graph_worker& caller, const Key& key) {
     using outcome = dense_counters<>::outcome;
     const std::size_t number = number_of(key);
     const outcome now =
-        counters().count(number, [&] { return indegree_of(std::addressof(key)); }, here.alone);
+        counters().count(number, [&] { return indegree_of(std::addressof(key)); }, caller.alone);
     if (now == outcome::counted) return;
-    if (now == outcome::waits) return here.count_unplaced(1);
+    if (now == outcome::waits) return caller.count_unplaced(1);
     if (now == outcome::over) [[unlikely]]
       return fail_over_fulfilled(std::addressof(key), indegree_of(std::addressof(key)));
-    if (now == outcome::ready) here.count_unplaced(-1);
+    if (now == outcome::ready) caller.count_unplaced(-1);
     graph_node* ready = nullptr;
     fail_if_thrown([&] {
       const int priority = priority_of(std::addressof(key));
-      ready = &make_node(here.pool, key);
+      ready = &make_node(caller.pool, key);
       begin(*ready, number, 1, priority, counting::counters);
     });
-    make_ready(here, ready);
+    make_ready(caller, ready);
   }
   [[nodiscard]] std::size_t number_of(const Key& key) const {
     std::size_t number = 0;
@@ -224,48 +220,44 @@ class keyed_graph final : public graph_core {
   // ---- Messages ----
 
   // The messages from one worker to another.
-  using queue = message_queue<message>;
   [[nodiscard]] queue& messages(unsigned place, unsigned writer) noexcept {
     return queues_[std::size_t{place} * workers() + writer];
   }
-  void send(graph_worker& here, unsigned place, const Key& key) {
-    auto& to = messages(place, here.index);
-    // Anything that can throw comes before the item begins: else the graph would wait for it.
-    to.make_room();
-    if constexpr (travels_plainly<Key>) {
-      account(here.index).begin_one();
-      to.send(key);
+  [[gnu::noinline]] void send(graph_worker& caller, unsigned place, const Key& key) {
+    if constexpr (!travels_plainly<Key>) {
+      send_to_inbox(caller, place, std::addressof(key));
     } else {
-      auto* const box = new Key(key);
-      account(here.index).begin_one();
-      to.send(box);
+      auto& to = messages(place, caller.index);
+      // The call that can throw comes before the item begins: else the graph would wait for the item.
+      to.make_room();
+      account(caller.index).begin_one();
+      to.send(key);
+      published_to(runtime(), place);
     }
-    published_to(runtime(), place);
   }
   // A few messages of each writer: so their tasks run while their nodes are in the cache.
-  bool receive_at(graph_worker& here, graph_worker& at) noexcept override {
-    constexpr int few = 16;
-    const auto before = here.items_received;
-    for (unsigned writer = 0; writer < workers(); ++writer) {
-      auto& from = messages(at.index, writer);
-      message came;
-      for (int i = 0; i < few && from.receive(came); ++i) {
-        ++here.items_received;
-        if constexpr (travels_plainly<Key>) {
+  bool receive([[maybe_unused]] graph_worker& caller, [[maybe_unused]] graph_worker& at) noexcept override {
+    bool any = false;
+    if constexpr (travels_plainly<Key>) {
+      constexpr int few = 16;
+      for (unsigned writer = 0; writer < workers(); ++writer) {
+        auto& from = messages(at.index, writer);
+        Key came;
+        for (int i = 0; i < few && from.receive(came); ++i) {
+          any = true;
+          ++caller.items_received;
           try_count([&] { count_arrived(at, came); });
-        } else {
-          const std::unique_ptr<Key> box(came);
-          try_count([&] { count_arrived(at, *box); });
         }
       }
     }
-    return here.items_received != before;
+    return any;
   }
   void count_arrived(graph_worker& at, const Key& key) {
     if (!functions.received || functions.received(std::addressof(key))) count_in_table<true>(at, key);
   }
-  [[nodiscard]] bool sees_in_queues(const graph_worker& here) const noexcept override {
-    const auto first = queues_.begin() + static_cast<std::ptrdiff_t>(std::size_t{here.index} * workers());
+  [[nodiscard]] bool sees_messages(const graph_worker& caller) const noexcept override {
+    if constexpr (!travels_plainly<Key>) return false;
+    const auto first = queues_.begin() + static_cast<std::ptrdiff_t>(std::size_t{caller.index} * workers());
     return std::any_of(first, first + workers(), [](const queue& each) { return each.may_have_message(); });
   }
 
@@ -278,20 +270,13 @@ class keyed_graph final : public graph_core {
     has_place ? count_arrived(at, key_of<Key>(sent)) : count_unplaced(at, key_of<Key>(sent));
   }
   [[nodiscard]] std::string text_of(const void* key) const override { return key_text(key_from(key)); }
-  [[nodiscard]] int indegree_of_number([[maybe_unused]] std::size_t number) const override {
-    if constexpr (std::integral<Key>) {
-      if (const Key key = static_cast<Key>(number); !functions.number)
-        return indegree_of(std::addressof(key));
-    }
-    return -1;
-  }
   [[nodiscard]] bool passes_on(void* observer, const void* key) const override {
     return static_cast<release_observer<Key>*>(observer)->passes_on(key_from(key));
   }
-  void fulfill_within(graph_worker& here, const void* key) override { fulfill_from(here, key_from(key)); }
+  void fulfill_within(graph_worker& caller, const void* key) override { fulfill_from(caller, key_from(key)); }
 
   Hash hash_;
-  std::vector<queue> queues_;  // by reader, then by writer
+  std::vector<queue> queues_;  // of keys that travel plainly: by reader, then by writer
 };
 
 }  // namespace teff::detail

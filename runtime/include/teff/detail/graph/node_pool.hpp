@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <utility>
 #include <vector>
 
 namespace teff::detail {
@@ -64,7 +65,7 @@ class node_pool {
     if (free_ == nullptr) fetch();
     free_node* const node = free_;
     free_ = node->next;
-    if (count_ != 0) --count_;
+    --count_;
     // Another worker may have written the next node: its lines come here while this one is filled. Integers,
     // as there may be no next node, and an offset from a null pointer is undefined; a prefetch of any address
     // is not.
@@ -77,7 +78,7 @@ class node_pool {
   void give(void* node) noexcept {
     // A full batch is kept, so that a pool which alternates between giving and taking does not go to the
     // exchange.
-    if (count_ >= node_exchange::batch) put_aside();
+    if (std::cmp_greater_equal(count_, node_exchange::batch)) put_aside();
     free_ = new (node) free_node{free_};
     ++count_;
   }
@@ -90,7 +91,7 @@ class node_pool {
   node_exchange& exchange_;
   free_node* free_ = nullptr;  // `count_` nodes or more
   free_node* full_ = nullptr;  // null, or a batch or more
-  std::size_t count_ = 0;
+  std::ptrdiff_t count_ = 0;   // negative: the pool has taken from the nodes that a batch had more
 };
 
 }  // namespace teff::detail

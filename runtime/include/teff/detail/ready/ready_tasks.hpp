@@ -1,5 +1,5 @@
-// Ready tasks of a source: on one worker, those that it alone may run and those that thieves may take; and on
-// all workers (src/ready/README.md).
+// Ready tasks of a source: on one worker, those that it alone may run and those that thieves may take
+// (src/ready/README.md).
 #pragma once
 
 #include <teff/detail/ready/ready_deque.hpp>
@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 namespace teff::detail {
 
@@ -80,6 +79,22 @@ class ready_tasks {
   // Whether it has such tasks, or has kept one to run next.
   [[nodiscard]] bool sees_own() const noexcept { return next_ != nullptr || !own_.empty(); }
 
+  // On this worker, which has no task: steals a shared task, trying the queues of all workers from a random
+  // one on. `queues_of(worker)`: these. Null if there is none, or other thieves were quicker.
+  template <class QueuesOf>
+  [[nodiscard]] runnable* steal_from(std::size_t workers, QueuesOf queues_of) noexcept {
+    random_ ^= random_ << 13;
+    random_ ^= random_ >> 7;
+    random_ ^= random_ << 17;
+    for (std::size_t i = 0, at = random_ % workers; i < workers; ++i, at = at + 1 == workers ? 0 : at + 1) {
+      if (runnable* const task = queues_of(at).steal()) {
+        ++shared_taken_;
+        return task;
+      }
+    }
+    return nullptr;
+  }
+
   // How many shared tasks this worker has taken, its own and others'.
   [[nodiscard]] std::uint64_t shared_taken() const noexcept { return shared_taken_; }
 
@@ -94,7 +109,6 @@ class ready_tasks {
   [[nodiscard]] bool sees_shared() const noexcept { return !shared_.empty() || !shared_heap_.empty(); }
 
  private:
-  friend class ready_group;  // steals for this worker
   [[nodiscard]] runnable* take_by_priority() noexcept;
 
   own_queue own_;
@@ -103,25 +117,6 @@ class ready_tasks {
   std::uint64_t random_;
   ready_deque<runnable> shared_;  // for tasks without priorities
   shared_heap shared_heap_;       // for tasks with priorities
-};
-
-// The ready tasks of a source on all workers, from which a worker that has none steals.
-class ready_group {
- public:
-  explicit ready_group(std::size_t workers) { members_.reserve(workers); }
-
-  // Adds the tasks of the next worker; before any of the queues is used. Throws std::bad_alloc.
-  void add(ready_tasks& of_a_worker) { members_.push_back(&of_a_worker); }
-
-  // Steals a shared task for the worker of `thief`, trying all workers from a random one on. Null if there is
-  // none, or other thieves were quicker.
-  [[nodiscard]] runnable* steal(ready_tasks& thief) noexcept;
-
-  // Whether steal() would find a task.
-  [[nodiscard]] bool sees_shared() const noexcept;
-
- private:
-  std::vector<ready_tasks*> members_;
 };
 
 }  // namespace teff::detail

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -107,7 +108,7 @@ struct recorded_run {
           },
           [&] { core.fail(std::current_exception()); });
     };
-    core.replay(replay_core::part_runner(run_any));
+    core.replay(std::cref(run_any));
   }
 
  private:

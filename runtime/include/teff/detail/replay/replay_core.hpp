@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <vector>
 
@@ -24,18 +25,9 @@ class replay_core {
   replay_core(const replay_core&) = delete;
   replay_core& operator=(const replay_core&) = delete;
 
-  // The function that the worker of a part calls: it runs the iterations from 1 on, and does not throw. It
-  // outlives the replay.
-  struct part_runner {
-    part_runner() = default;
-    template <class Run>
-    explicit part_runner(const Run& run_part) noexcept
-        : what(&run_part), run([](const void* function, std::size_t part) noexcept {
-            (*static_cast<const Run*>(function))(part);
-          }) {}
-    const void* what = nullptr;
-    void (*run)(const void* what, std::size_t part) noexcept = nullptr;
-  };
+  // The function that the worker of a part calls: it runs the iterations from 1 on, and does not throw. A
+  // caller gives it by std::cref(), which allocates nothing.
+  using part_runner = std::function<void(std::size_t part)>;
   // Runs the parts; then throws what they failed with. One call at a time. Throws misuse where
   // it would wait for ever, as in the middle of a replay; runtime_was_shut_down.
   void replay(part_runner runner);
@@ -78,7 +70,7 @@ class replay_core {
   std::vector<part_job> jobs_;
   own_gang gang_;
   // The replay in progress.
-  part_runner runner_{};
+  part_runner runner_;
   std::atomic<bool> failed_{false};
   std::mutex mutex_;  // of the next one
   std::exception_ptr error_;

@@ -11,6 +11,15 @@
 
 namespace teff::detail {
 
+// Whether memory is used again. AddressSanitizer is to see the use of a graph or a task that is gone.
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool keeps_blocks = false;
+#elif defined(__has_feature)
+inline constexpr bool keeps_blocks = !__has_feature(address_sanitizer);
+#else
+inline constexpr bool keeps_blocks = true;
+#endif
+
 // A block that begins at an address where any of this library's types may lie: if it is small, one that the
 // thread has given back. Throws std::bad_alloc.
 [[nodiscard]] void* take_recycled(std::size_t bytes);

@@ -28,7 +28,7 @@ class held_end : public runnable {
   // One more handle. The thread of the body, which holds the end itself.
   void hold() noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
   // The body has returned, or a handle lets go. True: that was the last, and the caller sees to the end.
-  [[nodiscard]] bool release() noexcept {
+  [[nodiscard]] bool let_go() noexcept {
     // Release: all that the caller did before the end. Acquire: all that the other holders did.
     return count_.fetch_sub(1, std::memory_order_acq_rel) == 1;
   }

@@ -2,6 +2,7 @@
 // rest, wakes the threads that wait for that, and keeps the first error.
 #pragma once
 
+#include <teff/detail/ready/ready_tasks.hpp>
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/detail/scheduler/waiting.hpp>
 #include <teff/detail/task_source/recycled_memory.hpp>
@@ -25,6 +26,30 @@ struct running_task {
   runnable* task;
   held_end<>* held = nullptr;
   bool ends = false;  // its body has returned
+};
+
+// The state that one worker keeps of a source. Used by its worker only, but for the part of `ready` that is
+// for thieves, and the tasks of its place, which the thread in the place uses. A source's own state of a
+// worker derives from it.
+struct source_worker {
+  source_worker(unsigned worker, bool is_alone) noexcept : index(worker), alone(is_alone), ready(worker) {}
+
+  // Whether a task that any worker might run may be kept to run next: a body makes it ready, or it came alone
+  // from outside.
+  [[nodiscard]] bool keeps_next() const noexcept { return running != nullptr || runs_what_it_receives; }
+  // Items that it has taken: messages, ends that were held, shared tasks.
+  [[nodiscard]] std::uint64_t items() const noexcept { return items_received + ready.shared_taken(); }
+
+  static constexpr std::uint64_t no_place = ~std::uint64_t{0};  // nor is it any_worker
+
+  const unsigned index;
+  std::uint64_t inside = no_place;  // or `index`, while the worker is in its own place
+  const bool alone;                 // the source's only worker
+  ready_tasks ready;                // the queues
+  running_task* running = nullptr;  // the innermost
+  std::uint64_t items_received = 0;
+  bool runs_what_it_receives = false;
+  bool steps_out = false;  // of its place, for the length of a body
 };
 
 // The name of a closure (name_of()) as a person reads it.
@@ -132,17 +157,9 @@ class task_source_base : public source {
   virtual void take_from(unsigned /*place*/, unsigned /*worker*/) noexcept {}
   // Another thread may have the core.
   static void give_way() noexcept;
-  // While it lives, no worker is in its place. Of a source at rest.
-  class visit {
-   public:
-    explicit visit(task_source_base& of) noexcept;
-    ~visit();
-    visit(const visit&) = delete;
-    visit& operator=(const visit&) = delete;
-
-   private:
-    task_source_base& of_;
-  };
+  // From enter_all() to leave_all() no worker is in its place. Of a source at rest.
+  void enter_all() noexcept;
+  void leave_all() noexcept;
 
   // `call`: the function that would wait, in words. Throws graph_waits_for_itself.
   [[noreturn]] void refuse_to_wait_for_ever(const std::string& call) const;

@@ -15,11 +15,11 @@ namespace teff::detail {
 
 template <class Derived, class Worker>
 bool task_source<Derived, Worker>::run(unsigned worker, bool own) noexcept {
-  Worker& here = derived().state(worker);
-  const bool nested = here.running != nullptr;
-  const bool enters = here.inside != worker;
-  if (enters && !enter(here)) return false;
-  const within turn(*this, &here);
+  Worker& caller = derived().state(worker);
+  const bool nested = caller.running != nullptr;
+  const bool enters = caller.inside != worker;
+  if (enters && !enter_place(caller)) return false;
+  const within turn(*this, &caller);
   // Others wait meanwhile: messages of a communicator, or tasks of another source.
   const bool is_timed = is_one_of_several();
   const unsigned most = nested || own ? 1 : tasks_a_run;
@@ -30,32 +30,35 @@ bool task_source<Derived, Worker>::run(unsigned worker, bool own) noexcept {
   // at_rest() reads.
   bool asks_at_once = account(worker).awaits && !nested;
   const auto look_for_more = [&] {
-    leave_if_forked();
-    receive_outside(here);
+    end_if_forked();
+    receive_outside(caller);
   };
   for (unsigned looks = 0; looks < looks_a_run;) {
-    if (!here.ready.sees_own() || tasks % tasks_between_looks == 0 || derived().has_priorities())
-      receive_all(here);
-    compare_kept(here);
-    if (runnable* const next = own ? here.ready.take_own() : here.ready.take(look_for_more)) {
-      execute(here, next);
+    if (!caller.ready.sees_own() || tasks % tasks_between_looks == 0 || derived().has_priorities())
+      receive_all(caller);
+    compare_kept(caller);
+    if (runnable* const next = own ? caller.ready.take_own() : caller.ready.take(look_for_more)) {
+      execute(caller, next);
       looks = 0;
       // The clock is read after 1, 2, 4, ... tasks.
       if (++tasks == most || (is_timed && std::has_single_bit(tasks) && processor_clock::now() >= ends_at))
         break;
       if (self.asked() && !nested && makes_way_for_request()) [[unlikely]] {
-        share_kept(here);
+        share_kept(caller);
         break;
       }
-      if (tasks % tasks_between_looks == 0 || this_core.is_shared()) look_at_core(here);
+      if (tasks % tasks_between_looks == 0 || this_core.is_shared()) look_at_core(caller);
       continue;
     }
-    if (!own && receive_outside(here)) continue;
-    leave_if_forked();
-    if (!nested && looks == 0) say_ended(here);
+    if (!own && receive_outside(caller)) continue;
+    end_if_forked();
+    if (!nested && looks == 0) say_ended(caller);
     if (own) break;
-    if (runnable* const task = ready_.steal(here.ready)) {
-      execute(here, task);
+    const auto queues_of = [&](std::size_t each) -> auto& {
+      return derived().state(static_cast<unsigned>(each)).ready;
+    };
+    if (runnable* const task = caller.ready.steal_from(workers(), queues_of)) {
+      execute(caller, task);
       ++tasks;
       looks = 0;
     } else if (sees_left_behind(worker, true)) {
@@ -67,7 +70,7 @@ bool task_source<Derived, Worker>::run(unsigned worker, bool own) noexcept {
       break;
     }
   }
-  if (enters) leave(here);
+  if (enters) leave_place(caller);
   if (!nested && (tasks == 0 || rests)) derived().look_for_rest(worker);
   return tasks != 0;
 }
@@ -75,13 +78,13 @@ bool task_source<Derived, Worker>::run(unsigned worker, bool own) noexcept {
 template <class Derived, class Worker>
 bool task_source<Derived, Worker>::sees_own_work(unsigned worker) noexcept {
   if (is_quiet(worker)) return false;
-  Worker& here = derived().state(worker);
-  const bool nested = here.running != nullptr;
-  const bool enters = here.inside != worker;
-  if (enters && !enter(here)) return true;  // it looks again when it can
-  if (!nested) settle_items(here);
-  const bool sees = here.ready.sees_own() || !inbox_of(worker).empty() || derived().sees_messages(here);
-  if (enters) leave(here);
+  Worker& caller = derived().state(worker);
+  const bool nested = caller.running != nullptr;
+  const bool enters = caller.inside != worker;
+  if (enters && !enter_place(caller)) return true;  // it looks again when it can
+  if (!nested) settle_items(caller);
+  const bool sees = caller.ready.sees_own() || !inbox_of(worker).empty() || derived().sees_messages(caller);
+  if (enters) leave_place(caller);
   if (!nested) derived().look_for_rest(worker);
   return sees;
 }
