@@ -96,17 +96,20 @@ class tree_reduction {
   }
 
   // A block of iterations that may be long: it has the same value, but its iterations are a loop.
-  [[gnu::noinline]] T shared_block(Index first, std::uint64_t count) {
+  T shared_block(Index first, std::uint64_t count) {
     if constexpr (has_lanes) {
       std::array<T, divisible_block> values;
-      auto keep = [&](std::uint64_t i) { values[i] = call_at<T>(map_, loop_advance(first, i)); };
-      run_loop<std::remove_const_t<Map>>(std::uint64_t{0}, count,
-                                         blocks_of<std::uint64_t, decltype(keep)>{keep}, 0);
+      fill(values.data(), first, count);
       const auto taken = [&](std::uint64_t i) { return values[i]; };
       return fold(taken, std::uint64_t{0}, count);
     } else {
       return block(first, count);
     }
+  }
+  [[gnu::noinline]] void fill(T* values, Index first, std::uint64_t count) {
+    auto keep = [=, this](std::uint64_t i) { values[i] = call_at<T>(map_, loop_advance(first, i)); };
+    run_loop<std::remove_const_t<Map>>(std::uint64_t{0}, count,
+                                       blocks_of<std::uint64_t, decltype(keep)>{keep}, 0);
   }
 
   T block(Index first, std::uint64_t count) {
