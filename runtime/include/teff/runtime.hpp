@@ -122,9 +122,8 @@ class runtime {
   // spare thread runs f, in order. A worker or spare thread of this runtime runs f itself, at once. A worker
   // of another runtime runs other tasks of that runtime meanwhile. Throws runtime_was_shut_down.
   //
-  // C++ ends the process if a thread is cancelled (pthread_cancel) while it is in a call of libteff, or if a
-  // task calls pthread_exit. A thread that others may cancel disables that for the length of the call, by
-  // pthread_setcancelstate.
+  // A thread that is cancelled (pthread_cancel) while it has a worker's place goes on to the end of its call.
+  // If a task calls pthread_exit, C++ ends the process.
   template <class F>
   std::invoke_result_t<F&&> run(F&& f);
 
@@ -169,6 +168,9 @@ class runtime {
 // objects, the calling thread runs all tasks itself, in order. Throws what the constructor throws.
 //
 //   teff::parallel_for(0, n, body);  // in main: as teff::default_runtime().run([&] { the same; })
+//
+// If the workers are busy with the loop of another thread, a loop waits until one of them is free. Threads
+// that loop side by side need a runtime each. A thread then calls run() of its own one.
 [[nodiscard]] runtime& default_runtime();
 
 // The index of the worker that the calling thread is, in [0, workers()); nothing on a thread that is no

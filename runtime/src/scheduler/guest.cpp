@@ -3,12 +3,14 @@
 #include <teff/detail/scheduler/process.hpp>
 #include <teff/detail/scheduler/requests.hpp>
 
+#include <teff/detail/platform/relax.hpp>
 #include "platform/call_stack.hpp"
-#include "platform/relax.hpp"
 #include "platform/stack_overflow.hpp"
 #include "scheduler/runtime_registry.hpp"
 #include "scheduler/scheduler.hpp"
 #include "scheduler/search_pace.hpp"
+
+#include <pthread.h>
 
 #include <chrono>
 #include <cstdint>
@@ -21,7 +23,8 @@ namespace {
 // When this returns no other thread looks at the calling thread's deque.
 void unbind() noexcept {
   if (this_thread.bound_to == nullptr) return;
-  runtime_registry::visit(this_thread.bound_runtime, [](scheduler& runtime) noexcept {
+  runtimes::each([](scheduler& runtime) noexcept {
+    if (runtime.number() != this_thread.bound_runtime) return;
     // The worker's deque has been another one since the guest left. A thief that looks from the fence on
     // sees that, as does a thread that asks from outside.
     runtime.fences().everywhere();
@@ -59,7 +62,7 @@ worker* enter(scheduler& runtime) noexcept {
   if (as == entered::with_promise) mine.hand_over_time();
   // On another worker's processor it would share that, until the system moves it some milliseconds later.
   const auto* const here = runtime.worker_of_this_processor();
-  if (here != nullptr && here != &mine) runtime.move_this_thread_to(mine.index());
+  if (here != nullptr && here != &mine) runtime.move_to_processor_of(mine.index());
   return &mine;
 }
 
@@ -85,20 +88,30 @@ worker* enter_soon(scheduler& runtime) noexcept {
   return call_stack::available && !this_thread.refuses_to_be_a_guest;
 }
 
+// As long as it lives, the calling thread is not cancelled: C++ would end the process where a task's
+// exceptions are kept.
+class not_cancelled {
+ public:
+  not_cancelled() noexcept { ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~not_cancelled() { ::pthread_setcancelstate(before_, nullptr); }
+  not_cancelled(const not_cancelled&) = delete;
+  not_cancelled& operator=(const not_cancelled&) = delete;
+
+ private:
+  int before_ = PTHREAD_CANCEL_ENABLE;
+};
+
 // A spare thread of another runtime blocks, as to that one.
 bool run_as(worker* mine, job& job) noexcept {
   if (mine == nullptr) return false;
   const thread_blocks elsewhere;
+  const not_cancelled meanwhile;
   const bool ran = mine->run_as_guest(job);
   mine->end_guest();
   return ran;
 }
 
 }  // namespace
-
-void refuse_to_be_a_guest() noexcept {
-  this_thread.refuses_to_be_a_guest = true;
-}
 
 bool was_forked_by_worker() noexcept {
   return this_thread.refuses_to_be_a_guest;
