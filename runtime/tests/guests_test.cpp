@@ -2,9 +2,6 @@
 #include "scheduler/scheduler.hpp"
 #include "workers.hpp"
 
-#include <pthread.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -171,34 +168,6 @@ TEST(guests, may_end_their_threads_while_others_submit_requests) {
   for (int i = 0; i < 300; ++i) std::thread([&] { rt.run([] { fib(8); }); }).join();
   stop = true;
   submitter.join();
-}
-
-TEST(guests, that_are_cancelled_end_after_their_call) {
-  struct {
-    runtime rt{{.workers = 2}};
-    std::atomic<int> ran{0};
-    std::atomic<bool> is_cancelled{false};
-  } shared;
-  wait_until_parked(shared.rt);
-  pthread_t calling{};
-  const auto call = [](void* what) -> void* {
-    auto& [rt, ran, is_cancelled] = *static_cast<decltype(shared)*>(what);
-    rt.run([&] {
-      ++ran;
-      while (!is_cancelled) ::usleep(100);
-      ::usleep(100);  // where a thread ends that may be cancelled
-      ++ran;
-    });
-    for (;;) ::pause();
-  };
-  ASSERT_EQ(::pthread_create(&calling, nullptr, call, &shared), 0);
-  while (shared.ran == 0) std::this_thread::yield();
-  ::pthread_cancel(calling);
-  shared.is_cancelled = true;
-  void* result = nullptr;
-  ::pthread_join(calling, &result);
-  EXPECT_EQ(result, PTHREAD_CANCELED);
-  EXPECT_EQ(shared.ran, 2);
 }
 
 TEST(guests, go_from_one_runtime_to_another_and_outlive_them) {

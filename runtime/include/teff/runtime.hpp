@@ -122,8 +122,9 @@ class runtime {
   // spare thread runs f, in order. A worker or spare thread of this runtime runs f itself, at once. A worker
   // of another runtime runs other tasks of that runtime meanwhile. Throws runtime_was_shut_down.
   //
-  // A thread that is cancelled (pthread_cancel) while it has a worker's place goes on to the end of its call.
-  // If a task calls pthread_exit, C++ ends the process.
+  // C++ ends the process if a thread is cancelled (pthread_cancel) while it is in a call of libteff, or if a
+  // task calls pthread_exit. A thread that others may cancel disables that for the length of the call, by
+  // pthread_setcancelstate.
   template <class F>
   std::invoke_result_t<F&&> run(F&& f);
 

@@ -10,8 +10,6 @@
 #include "scheduler/scheduler.hpp"
 #include "scheduler/search_pace.hpp"
 
-#include <pthread.h>
-
 #include <chrono>
 #include <cstdint>
 #include <thread>
@@ -88,24 +86,10 @@ worker* enter_soon(scheduler& runtime) noexcept {
   return call_stack::available && !this_thread.refuses_to_be_a_guest;
 }
 
-// As long as it lives, the calling thread is not cancelled: C++ would end the process where a task's
-// exceptions are kept.
-class not_cancelled {
- public:
-  not_cancelled() noexcept { ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
-  ~not_cancelled() { ::pthread_setcancelstate(before_, nullptr); }
-  not_cancelled(const not_cancelled&) = delete;
-  not_cancelled& operator=(const not_cancelled&) = delete;
-
- private:
-  int before_ = PTHREAD_CANCEL_ENABLE;
-};
-
 // A spare thread of another runtime blocks, as to that one.
 bool run_as(worker* mine, job& job) noexcept {
   if (mine == nullptr) return false;
   const thread_blocks elsewhere;
-  const not_cancelled meanwhile;
   const bool ran = mine->run_as_guest(job);
   mine->end_guest();
   return ran;
