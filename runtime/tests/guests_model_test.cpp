@@ -80,7 +80,9 @@ struct world {
               checked::barrier_everywhere();
               return sees_work(me);
             },
-            [&] { me == 0 ? static_cast<void>(gate.sleep_off_seat()) : gate.sleep(me); });
+            [&] {
+              me == 0 ? void(gate.sleep_until(me, wake_for::work, futex::never, {}, true)) : gate.sleep(me);
+            });
         touch(me);
       }
       if (gate.stop_search()) hand_over(me);

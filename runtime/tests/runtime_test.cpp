@@ -264,7 +264,7 @@ TEST(runtime, leaves_the_mask_of_a_caller_whose_processors_hwloc_does_not_show) 
   std::vector<int> of_worker;
   on_own_thread(rt, 0, [&] { of_worker = processors_here(); });
   EXPECT_EQ(of_worker, all);
-  detail::private_access::internals(rt).move_this_thread_to(0);
+  detail::private_access::internals(rt).move_to_processor_of(0);
   EXPECT_EQ(processors_here(), all);
 }
 
@@ -303,10 +303,10 @@ TEST(runtime, leaves_the_mask_of_a_thread_as_it_was_though_several_move_it_at_a_
   std::vector<std::thread> others;
   for (int i = 0; i < 3; ++i)
     others.emplace_back([&] {
-      while (!stop) internals.move_here(moved);
+      while (!stop) internals.move_to_processor_of(1, moved);
     });
   const int rounds = under_sanitizer ? 200 : 2000;
-  for (int i = 0; i < rounds; ++i) internals.move_this_thread_to(static_cast<unsigned>(i) % 2);
+  for (int i = 0; i < rounds; ++i) internals.move_to_processor_of(static_cast<unsigned>(i) % 2);
   stop = true;
   for (auto& each : others) each.join();
   EXPECT_EQ(processors_here(), all);

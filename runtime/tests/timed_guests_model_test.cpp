@@ -74,8 +74,7 @@ struct world {
           },
           [&] {
             const futex::bells also{&bell.word(), quiet};
-            me == 0 ? gate.sleep_off_seat(asked.load(), also)
-                    : gate.sleep_until(me, wake_for::work, asked.load(), also);
+            gate.sleep_until(me, wake_for::work, asked.load(), also, me == 0);
           });
       touch(me);
     }

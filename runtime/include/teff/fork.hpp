@@ -15,14 +15,18 @@ namespace teff {
 // Forks form a stack, as automatic variables do. Call get() on the handles, or let them end, in reverse order
 // of their making, on the worker that made them. Do so only after each scope or join has ended that was made
 // later. So handles can't be moved into a vector: take a scope (scope.hpp), or the futures of submit()
-// (runtime.hpp), which can be stored and come in any order.
+// (runtime.hpp), which can be stored and come in any order:
+//
+//   std::vector<teff::future<long>> sums;
+//   for (auto& part : parts) sums.push_back(rt.submit([&part] { return sum(part); }));
+//   for (auto& each : sums) total += each.get();
 template <class F>
 class [[nodiscard]] forked {
   using task = detail::forked_task<F>;
   using value = detail::value_t<F>;
 
  public:
-  forked(const forked&) = delete;
+  forked(const forked&) = delete;  // stays in its frame: a vector holds futures of submit() instead
   forked& operator=(const forked&) = delete;
   static void* operator new(std::size_t) = delete;  // its place is in a frame
 

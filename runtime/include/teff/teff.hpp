@@ -9,6 +9,7 @@
 #include <teff/flow.hpp>
 #include <teff/fork_join.hpp>
 #include <teff/future.hpp>
+#include <teff/isolate.hpp>
 #include <teff/loopback.hpp>
 #include <teff/message.hpp>
 #include <teff/parallel_graph.hpp>

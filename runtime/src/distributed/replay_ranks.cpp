@@ -6,11 +6,11 @@
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
 
+#include <teff/detail/platform/relax.hpp>
 #include "distributed/replay_memory.hpp"
 #include "message/completion.hpp"
 #include "message/message_source.hpp"
 #include "platform/asymmetric_fence.hpp"
-#include "platform/relax.hpp"
 #include "scheduler/scheduler.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/key_chains.hpp>
 
-#include "platform/relax.hpp"
+#include <teff/detail/platform/relax.hpp>
 
 #include <memory>
 #include <thread>

@@ -1,7 +1,7 @@
 #include "mpi/shared_copies.hpp"
 
+#include <teff/detail/platform/relax.hpp>
 #include "mpi/process_memory.hpp"
-#include "platform/relax.hpp"
 
 #include <algorithm>
 #include <bit>

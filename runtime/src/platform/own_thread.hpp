@@ -3,20 +3,13 @@
 
 #include <pthread.h>
 
-#include <csignal>
 #include <cstddef>
 #include <functional>
 
 namespace teff::detail {
 
-// A thread that blocks the program's signals.
-//
-// The kernel gives a signal that was sent to the process to any thread that does not block it. A program may
-// want it on one thread: a main loop that unblocks a signal only within ppoll() sleeps on if another thread
-// has taken the signal. So a thread of libteff takes only these:
-// - signals that the thread itself causes: faults, abort(), a write to a closed pipe, use of a terminal or a
-//   file beyond what the process may;
-// - SIGPROF: the kernel sends it to the thread that used the processor, and a profiler counts by that.
+// A thread with a stack of a given size. As any thread does, it has the signal mask of the thread that starts
+// it. So a command that a task starts has that mask, too.
 class own_thread {
  public:
   own_thread() noexcept = default;
@@ -31,7 +24,6 @@ class own_thread {
 
  private:
   std::function<void()> body_;
-  sigset_t blocked_before_{};  // by the program's thread that started this one
   pthread_t thread_{};
   bool is_started_ = false;
 };

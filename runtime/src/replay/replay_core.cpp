@@ -5,7 +5,7 @@
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
 
-#include "platform/relax.hpp"
+#include <teff/detail/platform/relax.hpp>
 #include "scheduler/blocked_activities.hpp"
 #include "scheduler/guest.hpp"
 #include "scheduler/scheduler.hpp"

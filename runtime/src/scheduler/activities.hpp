@@ -18,6 +18,7 @@ class activities;
 // The work that a waiting worker may run (README, "Waiting within an activity").
 enum class may_run : std::uint8_t {
   nothing,     // of others: only what the wait names (waits::as_guest), or nothing at all
+  its_tasks,   // what is awaited, and other tasks of the innermost activity, which is isolated
   own_work,    // what is awaited; of sources and jobs, what no other worker may do
   sources,     // besides, work of sources, and tasks that belong to activities
   everything,  // besides, jobs for any worker, and any tasks
@@ -35,13 +36,16 @@ struct outer_activities {
 // elsewhere, could wait for this very activity, which could not go on below it.
 struct enclosing_activity {
   const void* of = nullptr;  // what can't end before the activity does; null: nothing
-  bool of_source = false;    // `of` is a source
   // A request, or a task of one: on top of it runs only what belongs to the innermost activity, and work that
   // this worker alone may be able to do. Anything else might wait for the request.
   bool exclusive = false;
+  // The call of isolate() of which it is a part; null: none. A part is exclusive, too.
+  const void* isolated_by = nullptr;
   // Of a task that was stolen from within it: all on whose stack it lies, itself the innermost. No such
   // activity can end before the task has.
   outer_activities victims{};
+
+  [[nodiscard]] bool is_any() const noexcept { return of != nullptr || isolated_by != nullptr; }
 };
 
 // The activities of one worker, the outermost first. Written by the worker; thieves read which one a slot of
@@ -49,7 +53,7 @@ struct enclosing_activity {
 class activities {
  public:
   // `head`: where the worker's next push goes.
-  void begin(enclosing_activity what, const task_slot* head) noexcept {
+  void begin(const enclosing_activity& what, const task_slot* head) noexcept {
     const auto at = depth_.load(std::memory_order_relaxed);
     if (at < most) {
       // Relaxed: a thief that stole a slot which was pushed after this sees it, as it sees the slot; to one
@@ -58,21 +62,31 @@ class activities {
       entries_[at].head.store(head, std::memory_order_relaxed);
     }
     depth_.store(at + 1, std::memory_order_release);  // pairs with the acquire in of_slot()
-    if (what.exclusive) ++exclusive_;
+    exclusive_ += what.exclusive ? 1 : 0;
+    isolated_ += what.isolated_by != nullptr ? 1 : 0;
   }
-  void end(bool exclusive) noexcept {
+  // `what`: as it began.
+  void end(const enclosing_activity& what) noexcept {
     depth_.store(depth_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-    if (exclusive) --exclusive_;
+    exclusive_ -= what.exclusive ? 1 : 0;
+    isolated_ -= what.isolated_by != nullptr ? 1 : 0;
   }
 
   [[nodiscard]] bool any() const noexcept { return depth() != 0; }
   // How many there are. Asked by the worker itself.
   [[nodiscard]] std::size_t depth() const noexcept { return depth_.load(std::memory_order_relaxed); }
-  // Whether a task of the activity `of` (null: of none) may run on top of these.
-  [[nodiscard]] bool admit(const void* of) const noexcept {
+  // Whether a call of isolate() is among them.
+  [[nodiscard]] bool is_isolated() const noexcept { return isolated_ != 0; }
+  // None if there are none. Asked by the worker itself.
+  [[nodiscard]] enclosing_activity innermost() const noexcept {
+    return any() ? entries_[kept_depth() - 1].read() : enclosing_activity{};
+  }
+  // Whether a task of this activity may run on top of these.
+  [[nodiscard]] bool admit(const enclosing_activity& task) const noexcept {
     if (!any()) return true;
-    if (exclusive_ == 0) return of != nullptr;
-    return of == entries_[kept_depth() - 1].of.load(std::memory_order_relaxed);
+    if (exclusive_ == 0) return task.of != nullptr;
+    const auto mine = innermost();
+    return task.of == mine.of && task.isolated_by == mine.isolated_by;
   }
   // The worker's own, or those that can't end before a task has that another runs: they stay as they are.
   [[nodiscard]] outer_activities all() const noexcept { return {this, kept_depth()}; }
@@ -80,15 +94,6 @@ class activities {
   template <class Visit>
   void each(std::size_t first, std::size_t end, Visit visit) const {
     for (std::size_t i = first; i < end; ++i) visit(entries_[i].read());
-  }
-
-  // Calls visit(source&) for each that is a source's.
-  template <class Visit>
-  void each_source(Visit visit) const {
-    for (std::size_t i = 0; i < kept_depth(); ++i) {
-      if (entries_[i].of_source.load(std::memory_order_relaxed))
-        visit(*static_cast<source*>(const_cast<void*>(entries_[i].of.load(std::memory_order_relaxed))));
-    }
   }
 
   // For a thief that has just stolen this slot of the worker's: the activity to which it belongs. That one
@@ -109,22 +114,22 @@ class activities {
   struct entry {
     std::atomic<const void*> of{nullptr};
     std::atomic<const task_slot*> head{nullptr};
-    std::atomic<bool> of_source{false};
     std::atomic<bool> exclusive{false};
+    std::atomic<const void*> isolated_by{nullptr};
     std::atomic<const activities*> victims_of{nullptr};
     std::atomic<std::size_t> victims_count{0};
 
     void write(const enclosing_activity& what) noexcept {
       of.store(what.of, std::memory_order_relaxed);
-      of_source.store(what.of_source, std::memory_order_relaxed);
       exclusive.store(what.exclusive, std::memory_order_relaxed);
+      isolated_by.store(what.isolated_by, std::memory_order_relaxed);
       victims_of.store(what.victims.of, std::memory_order_relaxed);
       victims_count.store(what.victims.count, std::memory_order_relaxed);
     }
     [[nodiscard]] enclosing_activity read() const noexcept {
       return {of.load(std::memory_order_relaxed),
-              of_source.load(std::memory_order_relaxed),
               exclusive.load(std::memory_order_relaxed),
+              isolated_by.load(std::memory_order_relaxed),
               {victims_of.load(std::memory_order_relaxed), victims_count.load(std::memory_order_relaxed)}};
     }
   };
@@ -136,23 +141,25 @@ class activities {
 
   std::array<entry, most> entries_;
   std::atomic<std::size_t> depth_{0};
-  std::size_t exclusive_ = 0;  // so many of them; the worker's own
+  // How many of them are exclusive, and isolated. The worker's own.
+  std::size_t exclusive_ = 0;
+  std::size_t isolated_ = 0;
 };
 
-// A frame that is an activity of the calling worker, whose activities these are. Without a name it is none.
+// A frame that is an activity of the calling worker, whose activities these are, if it is any.
 class within_activity : within {
  public:
-  within_activity(activities& mine, enclosing_activity what) noexcept
-      : within(what.of), mine_(mine), exclusive_(what.exclusive) {
-    if (of != nullptr) mine_.begin(what, self.head());
+  within_activity(activities& mine, const enclosing_activity& what) noexcept
+      : within(what.of), mine_(mine), what_(what) {
+    if (what_.is_any()) mine_.begin(what_, self.head());
   }
   ~within_activity() {
-    if (of != nullptr) mine_.end(exclusive_);
+    if (what_.is_any()) mine_.end(what_);
   }
 
  private:
   activities& mine_;
-  const bool exclusive_;
+  const enclosing_activity what_;
 };
 
 }  // namespace teff::detail

@@ -1,5 +1,6 @@
 #include <teff/detail/scheduler/on_workers.hpp>
 #include <teff/detail/scheduler/requests.hpp>
+#include <teff/detail/scheduler/spin_lock.hpp>
 #include <teff/error.hpp>
 #include <teff/runtime.hpp>
 
@@ -10,73 +11,51 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <memory>
 #include <mutex>
 
 namespace teff {
 
 namespace {
 
-// The default runtime of a process. A child of fork() begins with a new made_once, since a thread of the
-// parent may hold the lock. It keeps a pointer to the parent's, which a leak checker would take for lost
-// otherwise.
-struct made_once {
-  std::mutex making;
-  std::atomic<runtime*> made{nullptr};
-  made_once* of_parent = nullptr;
-};
-constinit made_once of_first_process;
-constinit std::atomic<made_once*> of_this_process{&of_first_process};  // null: a child that has not asked
-constinit made_once* of_parent = nullptr;  // written while a process has one thread
+constinit std::atomic<runtime*> made{nullptr};
+constinit detail::spin_lock making;
+// Only so that a leak checker finds it.
+constinit runtime* of_parent = nullptr;
 
+// In a child process: another thread may have held the lock.
 [[maybe_unused]] const int watches_forks = ::pthread_atfork(nullptr, nullptr, [] {
-  if (auto* const last = of_this_process.exchange(nullptr, std::memory_order_relaxed)) of_parent = last;
+  making.unlock();
+  if (auto* const last = made.exchange(nullptr, std::memory_order_relaxed)) of_parent = last;
 });
-
-made_once& once_here() {
-  // Acquire, as the failed exchange: pairs with the release of another thread of the child that has made it.
-  if (auto* const found = of_this_process.load(std::memory_order_acquire)) return *found;
-  auto mine = std::make_unique<made_once>();
-  mine->of_parent = of_parent;
-  made_once* found = nullptr;
-  return of_this_process.compare_exchange_strong(found, mine.get(), std::memory_order_acq_rel)
-             ? *mine.release()
-             : *found;
-}
 
 // Set before the exit shuts down the runtime: a caller that finds it shut down reads whether the exit did it.
 constinit std::atomic<bool> exits{false};
 
-runtime* made_here() noexcept {
-  auto* const here =
-      of_this_process.load(std::memory_order_acquire);  // pairs with the release in once_here()
-  return here == nullptr ? nullptr : here->made.load(std::memory_order_acquire);
-}
-
 // The runtime itself is never destroyed: threads that run on after the end of main may still use it.
 void shut_down_at_exit() noexcept {
   exits.store(true, std::memory_order_relaxed);
-  if (auto* const kept = made_here()) detail::private_access::internals(*kept).shut_down_at_exit();
+  // Acquire: pairs with the release in default_runtime(), as all of these.
+  if (auto* const kept = made.load(std::memory_order_acquire))
+    detail::private_access::internals(*kept).shut_down_at_exit();
 }
 
 // Whether a loop or join that the calling thread begins, which is no worker, runs in order on that thread.
 bool runs_in_order() noexcept {
   if (detail::spare_threads::is_here()) return true;
-  auto* const kept = exits.load(std::memory_order_relaxed) ? made_here() : nullptr;
+  auto* const kept = exits.load(std::memory_order_relaxed) ? made.load(std::memory_order_acquire) : nullptr;
   return kept != nullptr && detail::private_access::internals(*kept).is_shut_down();
 }
 
 }  // namespace
 
 runtime& default_runtime() {
-  auto& only = once_here();
-  if (auto* const made = only.made.load(std::memory_order_acquire)) return *made;
-  const std::lock_guard lock(only.making);
-  if (auto* const made = only.made.load(std::memory_order_relaxed)) return *made;
-  auto* const made = new runtime;
+  if (auto* const there = made.load(std::memory_order_acquire)) return *there;
+  const std::lock_guard lock(making);
+  if (auto* const there = made.load(std::memory_order_relaxed)) return *there;
+  auto* const mine = new runtime;
   static_cast<void>(std::atexit(shut_down_at_exit));  // if that fails, its workers end with the process
-  only.made.store(made, std::memory_order_release);   // pairs with the acquires
-  return *made;
+  made.store(mine, std::memory_order_release);        // pairs with the acquires
+  return *mine;
 }
 
 namespace detail {

@@ -3,8 +3,8 @@
 #include <teff/detail/scheduler/process.hpp>
 #include <teff/detail/scheduler/requests.hpp>
 
+#include <teff/detail/platform/relax.hpp>
 #include "platform/call_stack.hpp"
-#include "platform/relax.hpp"
 #include "platform/stack_overflow.hpp"
 #include "scheduler/runtime_registry.hpp"
 #include "scheduler/scheduler.hpp"
@@ -21,7 +21,8 @@ namespace {
 // When this returns no other thread looks at the calling thread's deque.
 void unbind() noexcept {
   if (this_thread.bound_to == nullptr) return;
-  runtime_registry::visit(this_thread.bound_runtime, [](scheduler& runtime) noexcept {
+  runtimes::each([](scheduler& runtime) noexcept {
+    if (runtime.number() != this_thread.bound_runtime) return;
     // The worker's deque has been another one since the guest left. A thief that looks from the fence on
     // sees that, as does a thread that asks from outside.
     runtime.fences().everywhere();
@@ -59,7 +60,7 @@ worker* enter(scheduler& runtime) noexcept {
   if (as == entered::with_promise) mine.hand_over_time();
   // On another worker's processor it would share that, until the system moves it some milliseconds later.
   const auto* const here = runtime.worker_of_this_processor();
-  if (here != nullptr && here != &mine) runtime.move_this_thread_to(mine.index());
+  if (here != nullptr && here != &mine) runtime.move_to_processor_of(mine.index());
   return &mine;
 }
 
@@ -95,10 +96,6 @@ bool run_as(worker* mine, job& job) noexcept {
 }
 
 }  // namespace
-
-void refuse_to_be_a_guest() noexcept {
-  this_thread.refuses_to_be_a_guest = true;
-}
 
 bool was_forked_by_worker() noexcept {
   return this_thread.refuses_to_be_a_guest;

@@ -19,7 +19,4 @@ class scheduler;
 [[nodiscard]] bool take_part_as_guest(scheduler&, void (*begin)(void* what), void* what,
                                       condition done) noexcept;
 
-// The calling thread is to be no guest any more: frames on its stack use its deque (forks.md).
-void refuse_to_be_a_guest() noexcept;
-
 }  // namespace teff::detail

@@ -144,37 +144,28 @@ class idle_gate {
 
   // Sleeps until woken, or until `deadline` if no other sleeper wakes by then. It listens to the bells, too.
   // Returns whether the time or a bell woke it. A worker that does not sleep for work does so in
-  // any case: others do not count on it.
-  bool sleep_until(unsigned word, wake_for what, time deadline, const bells& also = {}) noexcept {
-    if (deadline == System::never || (what == wake_for::work && !promise(deadline))) {
-      sleep(word);
-      return false;
+  // any case: others do not count on it. `off_seat`: worker 0's own thread, with nothing below on its stack,
+  // leaves the seat meanwhile.
+  bool sleep_until(unsigned word, wake_for what, time deadline, const bells& also = {},
+                   bool off_seat = false) noexcept {
+    const bool has_time = deadline != System::never && (what != wake_for::work || promise(deadline));
+    const time until = has_time ? deadline : System::never;
+    if (off_seat) {
+      wakes_at_ = until;
+      promises_ = has_time;
+      seat_.leave();
     }
-    const bool by_itself = reaches(deadline, word, also) ? cancel_sleep(word, what) : (sleep(word), false);
+    const bool comes = has_time && reaches(until, word, also);
+    if (!comes) sleep(word);
+    if (off_seat) seat_.take();  // waits for a guest to leave
+    const bool by_itself = comes && cancel_sleep(word, what);
     // It is a searcher now. Nobody may count on its promise when it ends its search: not the worker itself,
     // if it is the last and hands over, and not one that sleeps later.
-    if (what == wake_for::work) withdraw(deadline);
-    return by_itself;
-  }
-
-  // ---- Worker 0's own thread, with nothing below on its stack ----
-
-  // Sleeps for work, until `deadline` if no other sleeper wakes by then. It leaves the seat meanwhile, and
-  // has it again when this returns. Returns whether the time or a bell woke it.
-  bool sleep_off_seat(time deadline = System::never, const bells& also = {}) noexcept {
-    wakes_at_ = promise(deadline) ? deadline : System::never;
-    promises_ = wakes_at_ != System::never;
-    const time until = wakes_at_;
-    seat_.leave();
-    bool by_itself = false;
-    if (until != System::never && reaches(until, 0, also)) {
-      seat_.take();  // waits for a guest to leave
-      by_itself = cancel_sleep(0, wake_for::work);
-    } else {
-      sleep(0);
-      seat_.take();
+    if (off_seat) {
+      withdraw_promise();
+    } else if (has_time && what == wake_for::work) {
+      withdraw(until);
     }
-    withdraw_promise();
     return by_itself;
   }
 

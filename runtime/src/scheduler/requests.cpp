@@ -3,7 +3,6 @@
 #include <teff/detail/scheduler/requests.hpp>
 
 #include "scheduler/blocked_activities.hpp"
-#include "scheduler/runtime_registry.hpp"
 #include "scheduler/scheduler.hpp"
 #include "scheduler/worker.hpp"
 
@@ -14,12 +13,6 @@ namespace teff::detail {
 
 // A spare thread's turn of running requests.
 struct requests::lent_thread : job {
-  explicit lent_thread(requests& lent)
-      : job{[](job& this_job) noexcept {
-          const std::unique_ptr<lent_thread> me(&static_cast<lent_thread&>(this_job));
-          me->of.run_all();
-        }},
-        of(lent) {}
   requests& of;
 };
 
@@ -35,7 +28,11 @@ job* requests::next_to_lend() noexcept {
 
 void requests::lend() noexcept {
   if (!is_there_anything_to_lend() || !lent_.try_begin_run()) return;
-  auto* const turn = new (std::nothrow) lent_thread(*this);
+  const auto run = [](job& this_job) noexcept {
+    const std::unique_ptr<lent_thread> me(&static_cast<lent_thread&>(this_job));
+    me->of.run_all();
+  };
+  auto* const turn = new (std::nothrow) lent_thread{{run}, *this};
   if (turn != nullptr && spare_.run(*turn)) return;
   delete turn;
   lent_.end_run();
@@ -71,19 +68,6 @@ void requests::stop() noexcept {
 
 bool withdraw_request(scheduler& runtime, job& job) noexcept {
   return runtime.requests().queue().withdraw(job);
-}
-
-void begin_call_if_alive(scheduler& runtime) {
-  runtime_registry::begin_call(runtime);
-}
-
-void run_as_activity(const void* of, void (*body)(void*) noexcept, void* what) noexcept {
-  if (auto* const me = worker::current()) {
-    me->run_as_activity(of, body, what);
-  } else {
-    const within activity(of);
-    body(what);
-  }
 }
 
 bool works_for(const scheduler& runtime) noexcept {

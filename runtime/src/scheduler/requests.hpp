@@ -19,10 +19,8 @@ class requests {
       : gate_(gate), lent_(workers), spare_(most_spare_threads, machine) {}
 
   [[nodiscard]] job_queue& queue() noexcept { return queue_; }
-  [[nodiscard]] const job_queue& queue() const noexcept { return queue_; }
   // Calls of run() that no worker has begun. They are no requests, but lent as these where all workers wait.
   [[nodiscard]] job_queue& calls() noexcept { return calls_; }
-  [[nodiscard]] const job_queue& calls() const noexcept { return calls_; }
   [[nodiscard]] bool empty() const noexcept { return queue_.empty(); }
 
   // The calling worker may run no request. If there are any, a spare thread is to run them; and calls, where
@@ -35,11 +33,6 @@ class requests {
   // When no request is left to run and the workers have ended. Lets go of what was run without the queue.
   void stop() noexcept;
 
-  // In a child process of fork(): the calling thread is a thread as any other.
-  static void begin_child() noexcept {
-    this_thread.runs_requests_of = nullptr;
-    this_thread.blocks = 0;
-  }
   // On such a thread: it blocks, so that another may take its place; it goes on. What blocks may block again
   // within.
   void begin_block() noexcept;

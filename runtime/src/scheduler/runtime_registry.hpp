@@ -3,28 +3,26 @@
 // fork() the runtimes of the parent are none of the child's (forks.md).
 #pragma once
 
-#include <teff/detail/scheduler/local_deque.hpp>
+#include "platform/process_wide.hpp"
+#include "scheduler/scheduler.hpp"
 
-#include <cstdint>
+#include <vector>
 
 namespace teff::detail {
 
-class scheduler;
+// The runtimes of the process from which this one was forked stay. They are never destroyed here, since their
+// threads are not here to end.
+struct runtimes {
+  std::vector<scheduler*> all;
 
-namespace runtime_registry {
+  // Calls visit(runtime) for each that lives and is of this process.
+  static void each(auto visit) {
+    process_wide<runtimes>::with([&](const runtimes& registered) {
+      for (auto* const one : registered.all) {
+        if (!one->is_of_parent()) visit(*one);
+      }
+    });
+  }
+};
 
-void add(scheduler& begun);
-void remove(const scheduler& ended) noexcept;
-
-// scheduler::begin_call(), if that runtime still lives. Else throws runtime_was_shut_down.
-void begin_call(const scheduler& runtime);
-
-// Wakes this worker, if its runtime still lives.
-void wake(const scheduler& runtime, unsigned worker) noexcept;
-// Wakes the worker whose deque has this slot, if it still lives.
-void wake_owner(const task_slot* slot) noexcept;
-
-// Calls do_to(runtime), if the runtime with this number still lives; it does until that returns.
-void visit(std::uint64_t number, void (*do_to)(scheduler&) noexcept) noexcept;
-}  // namespace runtime_registry
 }  // namespace teff::detail

@@ -77,7 +77,7 @@ scheduler::scheduler(const runtime_options& given)
   }
   arrived_.wait();
   try {
-    runtime_registry::add(*this);
+    process_wide<runtimes>::with([this](runtimes& here) { here.all.push_back(this); });
   } catch (...) {
     stop_workers(count);
     throw;
@@ -86,7 +86,7 @@ scheduler::scheduler(const runtime_options& given)
 
 scheduler::~scheduler() {
   shut_down();
-  runtime_registry::remove(*this);
+  process_wide<runtimes>::with([this](runtimes& here) { std::erase(here.all, this); });
   lives_->store(false, std::memory_order_relaxed);
 }
 
@@ -108,19 +108,11 @@ void scheduler::arrive(unsigned index) noexcept {
   arrived_.arrive_and_wait();
 }
 
-void scheduler::move_this_thread_to(unsigned index) noexcept {
-  if (bound_) move(0, (*bound_)[index]);
-}
-
-void scheduler::move_here(pid_t thread) noexcept {
-  if (bound_) move(thread, static_cast<unsigned>(::sched_getcpu()));
-}
-
 // A move narrows the thread's mask for a moment. A second move of the thread would take the narrow mask for
 // the thread's own.
-void scheduler::move(pid_t thread, unsigned processor) noexcept {
-  if (moving_.test_and_set(std::memory_order_acquire)) return;
-  topology::move_thread(thread, processor);
+void scheduler::move_to_processor_of(unsigned index, pid_t thread) noexcept {
+  if (!bound_ || moving_.test_and_set(std::memory_order_acquire)) return;
+  topology::move_thread(thread, (*bound_)[index]);
   moving_.clear(std::memory_order_release);
 }
 
@@ -281,6 +273,12 @@ void end_if_child(const scheduler& runtime) noexcept {
 
 void begin_call(scheduler& runtime) {
   runtime.begin_call();
+}
+void begin_call_if_alive(scheduler& runtime) {
+  process_wide<runtimes>::with([&](runtimes& here) {
+    if (std::ranges::find(here.all, &runtime) == here.all.end()) throw runtime_was_shut_down();
+    runtime.begin_call();
+  });
 }
 void end_call(scheduler& runtime) noexcept {
   runtime.end_call();

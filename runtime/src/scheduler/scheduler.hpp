@@ -66,12 +66,9 @@ class scheduler {
   [[nodiscard]] runtime_life life() const noexcept { return lives_; }
   // The worker that is bound to the processor that the calling thread is on; null: none is.
   [[nodiscard]] worker* worker_of_this_processor() const noexcept;
-  // The calling thread goes on on the processor of this worker, if workers are bound. Its mask stays as it
-  // is.
-  void move_this_thread_to(unsigned index) noexcept;
-  // Another thread, as the kernel numbers it, goes on on the processor of the calling thread, if workers are
-  // bound.
-  void move_here(pid_t thread) noexcept;
+  // If workers are bound, a thread goes on on the processor of this worker; its mask stays as it is.
+  // `thread`: as the kernel numbers it; 0: the calling thread.
+  void move_to_processor_of(unsigned index, pid_t thread = 0) noexcept;
   [[nodiscard]] counters counted() const noexcept;
   // Null: the runtime is not traced.
   [[nodiscard]] trace* traced() noexcept { return trace_ ? &*trace_ : nullptr; }
@@ -82,7 +79,7 @@ class scheduler {
   [[nodiscard]] detail::requests& requests() noexcept { return requests_; }
   [[nodiscard]] const detail::requests& requests() const noexcept { return requests_; }
   // Whether there is a call of run() or a request that nobody has begun.
-  [[nodiscard]] bool has_work_from_outside() const noexcept {
+  [[nodiscard]] bool has_work_from_outside() noexcept {
     return !requests_.calls().empty() || !requests_.empty();
   }
   // The first one is at work.
@@ -120,8 +117,6 @@ class scheduler {
 
  private:
   void stop_workers(std::size_t started) noexcept;
-  void move(pid_t thread, unsigned processor) noexcept;
-
   void wait_for_calls() noexcept;
   void end_workers() noexcept;
 

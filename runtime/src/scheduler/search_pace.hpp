@@ -4,7 +4,7 @@
 
 #include <teff/detail/scheduler/waiting.hpp>
 
-#include "platform/relax.hpp"
+#include <teff/detail/platform/relax.hpp>
 
 #include <algorithm>
 #include <atomic>

@@ -31,7 +31,11 @@ class sources {
   void add(std::shared_ptr<source> added) {
     const std::lock_guard lock(mutex_);
     while (first_free_ < slots_ && slot_of(first_free_).owner != nullptr) ++first_free_;
-    if (first_free_ == slots_) add_slots();
+    if (first_free_ == slots_) {
+      const auto size = slots_ + first_block;
+      blocks_[std::bit_width(size / first_block) - 1] = std::make_unique<slot[]>(size);
+      slots_ += size;
+    }
     const std::size_t at = first_free_++;
     added->being_detached_.store(false, std::memory_order_relaxed);
     added->slot_ = at;
@@ -106,11 +110,6 @@ class sources {
     const auto block = static_cast<std::size_t>(std::bit_width(at / first_block + 1)) - 1;
     return blocks_[block][at - first_block * ((std::size_t{1} << block) - 1)];
   }
-  void add_slots() {
-    const auto size = slots_ + first_block;
-    blocks_[std::bit_width(size / first_block) - 1] = std::make_unique<slot[]>(size);
-    slots_ += size;
-  }
 
   struct alignas(64) looking {
     std::atomic<const source*> at{nullptr};
@@ -135,17 +134,10 @@ class source_view {
   bool any_of(Visit visit) {
     return all_.any_of(worker_, next_, visit);
   }
-  // `act()`, then any_of() from the source on at which any_of() has just stopped.
-  template <class Act, class Visit>
-  bool again_after(Act act, Visit visit) {
-    const auto at = next_ - 1;
-    act();  // which may look at all sources
-    next_ = at;
-    return any_of(visit);
-  }
-
+  // any_of() begins where it would have.
   [[nodiscard]] bool sees_work(may_run limit) noexcept {
-    return any_of([&](source& each) {
+    auto at = next_;
+    return all_.any_of(worker_, at, [&](source& each) {
       return limit == may_run::own_work ? each.sees_own_work(worker_) : each.sees_work(worker_);
     });
   }

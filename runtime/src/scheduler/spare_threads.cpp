@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 namespace teff::detail {
@@ -31,18 +32,6 @@ std::size_t size_of_stack() noexcept {
     ::pthread_attr_destroy(&attributes);
   }
   return std::max(least, by_default);
-}
-
-// Of the calling thread; where it can't be had, this place.
-const std::byte* middle_of_stack() noexcept {
-  pthread_attr_t attributes;
-  void* lowest = __builtin_frame_address(0);
-  std::size_t size = 0;
-  if (::pthread_getattr_np(::pthread_self(), &attributes) == 0) {
-    ::pthread_attr_getstack(&attributes, &lowest, &size);
-    ::pthread_attr_destroy(&attributes);
-  }
-  return static_cast<const std::byte*>(lowest) + size / 2;
 }
 
 }  // namespace
@@ -80,7 +69,8 @@ void spare_threads::main(threads::iterator me) noexcept {
                                       "`ulimit -s` before the program starts gives it more");
   ::prctl(PR_SET_NAME, "teff spare");
   this_thread.is_spare_of = this;
-  this_thread.stack_middle = middle_of_stack();
+  this_thread.stack_middle =
+      reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - size_of_stack() / 2;
   machine_.free_this_thread();
   std::unique_lock lock(mutex_);
   const auto is_called = [this] { return !jobs_.empty() || stop_; };

@@ -8,7 +8,7 @@
 #include "scheduler/this_thread.hpp"
 
 #include <condition_variable>
-#include <cstddef>
+#include <cstdint>
 #include <list>
 #include <mutex>
 
@@ -30,10 +30,8 @@ class spare_threads {
   [[nodiscard]] bool owns_this_thread() const noexcept { return this_thread.is_spare_of == this; }
   // On a spare thread: whether less than half of its stack is used.
   [[nodiscard]] static bool has_room_here() noexcept {
-    return static_cast<const std::byte*>(__builtin_frame_address(0)) > this_thread.stack_middle;
+    return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) > this_thread.stack_middle;
   }
-  // In a child process of fork(): the calling thread is none of them any more.
-  static void begin_child() noexcept { this_thread.is_spare_of = nullptr; }
   // Whether it is one of any runtime's.
   [[nodiscard]] static bool is_here() noexcept { return this_thread.is_spare_of != nullptr; }
   // Waits until they have ended what they run, and ends them.

@@ -1,6 +1,6 @@
 #include <teff/detail/scheduler/spin_lock.hpp>
 
-#include "platform/relax.hpp"
+#include <teff/detail/platform/relax.hpp>
 
 #include <thread>
 

@@ -2,7 +2,6 @@
 // (local_deque.hpp).
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 namespace teff::detail {
@@ -24,7 +23,7 @@ struct thread_record {
   // Of a spare thread: whose it is, the middle of its stack, whose requests it is running, and how many
   // blocking calls it is in.
   const spare_threads* is_spare_of = nullptr;
-  const std::byte* stack_middle = nullptr;
+  std::uintptr_t stack_middle = 0;
   requests* runs_requests_of = nullptr;
   unsigned blocks = 0;
 };

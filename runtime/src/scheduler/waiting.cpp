@@ -45,7 +45,9 @@ void awaited_end::come() noexcept {
   } else if (auto* const me = worker::current(); me != nullptr && &me->all() == runtime) {
     runtime->gate().wake(index);
   } else {
-    runtime_registry::wake(*runtime, index);
+    runtimes::each([&](scheduler& each) {
+      if (&each == runtime) each.gate().wake(index);
+    });
   }
 }
 

@@ -3,7 +3,7 @@
 
 #include <teff/detail/scheduler/core_share.hpp>
 
-#include "platform/relax.hpp"
+#include <teff/detail/platform/relax.hpp>
 #include "platform/stack_overflow.hpp"
 #include "scheduler/scheduler.hpp"
 
@@ -98,11 +98,11 @@ void worker::end_guest() noexcept {
 }
 
 bool worker::begin_child() noexcept {
-  auto* const me = std::exchange(this_thread.is_worker, nullptr);
-  if (me == nullptr) return false;
-  self.frame = &outermost_frame;
+  if (current() == nullptr) return false;
+  for (const auto* each = std::exchange(self.frame, &outermost_frame); each != nullptr; each = each->outer) {
+    if (each->state != nullptr) static_cast<source*>(const_cast<void*>(each->of))->begin_child();
+  }
   self.innermost = nullptr;
-  me->activities_.each_source([](source& each) { each.begin_child(); });
   self.abandon();
   worker_deque::end();
   return true;

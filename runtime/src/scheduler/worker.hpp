@@ -64,8 +64,8 @@ class worker {
 
   // The worker that the calling thread is; null on other threads.
   [[nodiscard]] static worker* current() noexcept { return this_thread.is_worker; }
-  // In a child process of fork(), on its only thread: if that was a worker, it is none any more (forks.md).
-  // Returns whether it was.
+  // In a child process of fork(), on its only thread, before this_thread begins anew: leaves what a worker
+  // has (forks.md). Returns whether it was one.
   static bool begin_child() noexcept;
   // The worker that the calling thread is; where a task has returned to the scheduler in a child process that
   // it has forked, that process ends.
@@ -81,8 +81,7 @@ class worker {
 
   // Runs some work of this source. Returns whether there was any.
   bool run_source(source& each, may_run limit) noexcept;
-  // Calls body(what) within an exclusive activity of the name `of`.
-  void run_as_activity(const void* of, void (*body)(void*) noexcept, void* what) noexcept;
+  friend void run_as_activity(const void* of, void (*body)(void*) noexcept, void* what) noexcept;
   friend void look_outside() noexcept;
   friend bool makes_way_for_request() noexcept;
   // Whether a source has made way for a request, and the worker has not looked at requests since.

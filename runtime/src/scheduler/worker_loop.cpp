@@ -2,7 +2,7 @@
 #include <teff/detail/scheduler/core_share.hpp>
 #include <teff/detail/scheduler/gang.hpp>
 
-#include "platform/relax.hpp"
+#include <teff/detail/platform/relax.hpp>
 #include "scheduler/scheduler.hpp"
 #include "scheduler/worker.hpp"
 
@@ -41,6 +41,7 @@ bool run_here(source& each) noexcept {
 }
 
 may_run worker::may_run_now() const noexcept {
+  if (activities_.is_isolated()) return may_run::its_tasks;
   if (!has_room_for_foreign_tasks()) return may_run::own_work;
   return activities_.any() ? may_run::sources : may_run::everything;
 }
@@ -146,7 +147,7 @@ void worker::begin_search(waiting& mine) noexcept {
 void worker::keep_to_own_processor() const noexcept {
   const auto* const here = all_.worker_of_this_processor();
   if (here != nullptr && here != this && !all_.gate().is_asleep(here->index()))
-    all_.move_this_thread_to(index_);
+    all_.move_to_processor_of(index_);
 }
 
 // Whether it spins longer than others and a thread published meanwhile, which would have had to wake a

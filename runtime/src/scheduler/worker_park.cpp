@@ -58,7 +58,7 @@ pid_t worker::thread_off_core() const noexcept {
 // queues.
 void worker::lend_core() const noexcept {
   for (const auto* const other : victims) {
-    if (const pid_t thread = other->thread_off_core()) return all_.move_here(thread);
+    if (const pid_t thread = other->thread_off_core()) return all_.move_to_processor_of(index_, thread);
   }
 }
 
@@ -76,7 +76,9 @@ void worker::park_by_name(LastLook last_look, Sleep sleep) noexcept {
 void worker::park(waiting& mine) noexcept {
   if (mine.limit == may_run::nothing)
     return park_by_name([&] { return last_look(mine); }, [&] { sleep(wake_for::name, mine.how.how); });
-  const auto wakes = mine.limit == may_run::everything ? wake_for::work : wake_for::sources;
+  const auto wakes = mine.limit == may_run::everything  ? wake_for::work
+                     : mine.limit == may_run::its_tasks ? wake_for::name
+                                                        : wake_for::sources;
   bool woke_by_itself = false;
   doorbells bells;
   all_.gate().park(
@@ -139,7 +141,7 @@ bool worker::guests_last_look(bool others_idle) noexcept {
 bool worker::sees_work(may_run limit, private_tasks treatment, const task_slot* awaited) noexcept {
   if (limit == may_run::nothing) return false;
   if (limit == may_run::everything && all_.has_work_from_outside()) return true;
-  if (!inbox_.empty() || sources_.sees_work(limit)) return true;
+  if (limit != may_run::its_tasks && (!inbox_.empty() || sources_.sees_work(limit))) return true;
   if (limit == may_run::everything) return sees_tasks(treatment);
   auto* const thief = thief_of(awaited);
   const worker_deque::look looking(deque_);
@@ -171,13 +173,9 @@ bool worker::sleep(wake_for what, waits how, polled_source::poll_time deadline,
   const auto sleeps_from = search_pace::clock::now();
   lend_core();
   log_.begin_park();
-  bool by_itself = false;
-  if (how == waits::at_top && index_ == 0) {
-    by_itself = gate.sleep_off_seat(deadline, also);
-    self.invite();  // a thief that asked while a guest was the worker asked the guest's deque
-  } else {
-    by_itself = gate.sleep_until(word_, what, deadline, also);
-  }
+  const bool off_seat = how == waits::at_top && index_ == 0;
+  const bool by_itself = gate.sleep_until(word_, what, deadline, also, off_seat);
+  if (off_seat) self.invite();  // a thief that asked while a guest was the worker asked the guest's deque
   log_.end_park();
   by_itself ? patience_.woke() : patience_.was_woken(search_pace::clock::now() - sleeps_from);
   return by_itself;
@@ -217,8 +215,15 @@ void wake_owner(const task_slot* slot) noexcept {
       if (other->deque_.owns(slot)) owner = other;
     }
   }
-  if (owner == nullptr) return runtime_registry::wake_owner(slot);
-  if (me->all_.gate().wake(owner->index_)) me->log_.woke_one();
+  if (owner != nullptr) {
+    if (me->all_.gate().wake(owner->index_)) me->log_.woke_one();
+    return;
+  }
+  runtimes::each([&](scheduler& each) {  // the owner is of another one, if it still lives
+    for (const auto& worker : each.workers()) {
+      if (worker->deque().owns(slot)) each.gate().wake(worker->index());
+    }
+  });
 }
 
 }  // namespace teff::detail

@@ -1,4 +1,6 @@
 // Where a worker finds something to do, and how it runs that.
+#include <teff/detail/scheduler/requests.hpp>
+
 #include "scheduler/scheduler.hpp"
 #include "scheduler/worker.hpp"
 
@@ -16,16 +18,16 @@ worker* worker::thief_of(const task_slot* awaited) const noexcept {
 
 bool worker::run_source(source& each, may_run limit) noexcept {
   tell_scope_of_ended_tasks();
-  const within_activity enclosing(activities_, {.of = &each, .of_source = true});
+  const within_activity enclosing(activities_, {.of = &each});
   return limit == may_run::own_work ? each.run_own(index_) : each.run(index_);
 }
 
 // The work that they run may call this again. A worker that searches looks at all sources first. It does not
 // end its search within such a look: it may look at all of them then, and the one that it has found may go.
 bool worker::run_sources(may_run limit, bool& searching) noexcept {
-  const auto run = [&](source& each) { return run_source(each, limit); };
-  if (!searching) return sources_.any_of(run);
-  return sources_.sees_work(limit) && sources_.again_after([&] { stop_search(searching); }, run);
+  if (searching && !sources_.sees_work(limit)) return false;
+  stop_search(searching);
+  return sources_.any_of([&](source& each) { return run_source(each, limit); });
 }
 
 bool worker::run_something(waiting& mine) noexcept {
@@ -48,15 +50,16 @@ bool worker::run_something(waiting& mine) noexcept {
   // The worker takes a request only if it was queued before the worker looked at all sources. The thread that
   // submitted it may have brought a source work before, for which the request may wait.
   const bool from_outside = limit == may_run::everything && all_.has_work_from_outside();
-  if (run_sources(limit, searching)) return mine.ran_source = true;
+  const bool runs_others = limit != may_run::its_tasks;
+  if (runs_others && run_sources(limit, searching)) return mine.ran_source = true;
   worker* victim = thief_of(awaited.slot);
   task_slot* slot = victim == nullptr ? nullptr : steal_from(*victim);
-  if (slot == nullptr && run_job_of(inbox_, searching)) return true;
+  if (slot == nullptr && runs_others && run_job_of(inbox_, searching)) return true;
   if (slot == nullptr && from_outside &&
       (run_job_of(all_.requests().calls(), searching) ||
        (!leaves_request_to_another(searching) && run_job_of(all_.requests().queue(), searching))))
     return true;
-  if (slot == nullptr && limit >= may_run::sources && has_room_for_foreign_tasks()) {
+  if (slot == nullptr && limit != may_run::own_work && has_room_for_foreign_tasks()) {
     slot = steal_from_anyone(mine, victim);
     if (slot == nullptr && (slot = take_oldest_of_own()) != nullptr) victim = this;
   }
@@ -109,7 +112,7 @@ task_slot* worker::steal_from(worker& victim) noexcept {
   const bool within = activities_.any();
   const worker_deque::look looking(deque_);
   auto* const slot = victim.deque().current().steal([&](const task_slot* oldest) {
-    return !within || activities_.admit(victim.activities().of_slot(oldest).of);
+    return !within || activities_.admit(victim.activities().of_slot(oldest));
   });
   if (slot == nullptr) {
     ++log_.failed_steals;
@@ -128,10 +131,28 @@ void worker::run_stolen(worker& victim, task_slot& slot) noexcept {
   run_stolen_slot(stolen_, slot);
 }
 
-void worker::run_as_activity(const void* of, void (*body)(void*) noexcept, void* what) noexcept {
-  tell_scope_of_ended_tasks();
-  const within_activity enclosing(activities_, {.of = of, .exclusive = true});
-  body(what);
+void run_as_activity(const void* of, void (*body)(void*) noexcept, void* what) noexcept {
+  if (auto* const me = worker::current()) {
+    me->tell_scope_of_ended_tasks();
+    const within_activity enclosing(me->activities_, {.of = of, .exclusive = true});
+    body(what);
+  } else {
+    const within activity(of);
+    body(what);
+  }
+}
+
+isolated::isolated() noexcept : within(*self.frame) {
+  auto* const me = worker::current();
+  if (me == nullptr) return;  // a thread where tasks run in order
+  auto what = me->activities().innermost();
+  what.exclusive = true;
+  what.isolated_by = this;
+  me->activities().begin(what, self.head());
+}
+
+isolated::~isolated() {
+  if (auto* const me = worker::current()) me->activities().end({.exclusive = true, .isolated_by = this});
 }
 
 // The call of a guest is to go on as soon as it can. So the guest leaves a request to another worker that

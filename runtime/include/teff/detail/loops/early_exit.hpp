@@ -79,9 +79,7 @@ bool holds_somewhere(Index first, Index last, Predicate& predicate) {
 
 template <loop_index Index, class Predicate>
 bool fails_somewhere(Index first, Index last, Predicate& predicate) {
-  const auto fails = [&predicate](auto&& i) {
-    return !static_cast<bool>(std::invoke(predicate, std::forward<decltype(i)>(i)));
-  };
+  const auto fails = std::not_fn(std::ref(predicate));
   return holds_somewhere(first, last, fails);
 }
 

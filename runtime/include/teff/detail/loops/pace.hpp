@@ -126,7 +126,9 @@ class loop_pace {
   // block.
   void ran(std::uint64_t iterations) noexcept {
     since_look_ += static_cast<std::int64_t>(iterations);
-    if (since_look_ >= block_) look(std::exchange(since_look_, 0));
+    if (since_look_ < block_) return;
+    block_ = since_look_;
+    look(std::exchange(since_look_, 0));
   }
 
   // Whether `left` iterations are worth a steal. Iterations of a loop that was never measured are.

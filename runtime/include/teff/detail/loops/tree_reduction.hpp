@@ -75,11 +75,8 @@ class tree_reduction {
 
   T reduce(Index first, std::uint64_t count, loop_pace<>& pace) {
     if (count <= block_) {
-      if constexpr (has_lanes) {
-        if (count > static_cast<std::uint64_t>(pace.block()) && count <= divisible_block)
-          return block_by_values(first, count, pace);
-      }
-      T value = block(first, count);
+      const bool may_be_long = count > static_cast<std::uint64_t>(pace.block()) && count <= divisible_block;
+      T value = may_be_long ? shared_block(first, count) : block(first, count);
       pace.ran(count);
       return value;
     }
@@ -98,35 +95,21 @@ class tree_reduction {
     return std::invoke(combine_, std::move(value), std::move(other));
   }
 
-  // A block of iterations that may be long: it has the same value, but looks up meanwhile.
-  T block_by_values(Index first, std::uint64_t count, loop_pace<>& pace) {
-    std::array<T, divisible_block> values;
-    fill(values.data(), first, count, pace);
-    const auto taken = [&](std::uint64_t i) { return values[i]; };
-    return fold(taken, std::uint64_t{0}, count);
-  }
-
-  [[gnu::noinline]] void fill(T* values, Index first, std::uint64_t count, loop_pace<>& pace) {
-    body_at_hand<Map, typename iteration_of<Index>::type> map = map_;
-    for (std::uint64_t done = 0; done < count;) {
-      const auto left = count - done;
-      if (pace.wants_a_share(left)) [[unlikely]]
-        return share_filling(values + done, loop_advance(first, done), left, pace);
-      const auto next = std::min(static_cast<std::uint64_t>(pace.block()), left);
-      for (const auto end = done + next; done != end; ++done)
-        values[done] = call_at<T>(map, loop_advance(first, done));
-      pace.ran(next);
+  // A block of iterations that may be long: it has the same value, but its iterations are a loop.
+  T shared_block(Index first, std::uint64_t count) {
+    if constexpr (has_lanes) {
+      std::array<T, divisible_block> values;
+      fill(values.data(), first, count);
+      const auto taken = [&](std::uint64_t i) { return values[i]; };
+      return fold(taken, std::uint64_t{0}, count);
+    } else {
+      return block(first, count);
     }
   }
-
-  [[gnu::noinline]] void share_filling(T* values, Index first, std::uint64_t count, loop_pace<>& pace) {
-    const auto left = count - count / 2;
-    join([&, this] { fill(values, first, left, pace); },
-         as_part_of<Map>([this, values, left, count, middle = loop_advance(first, left)] {
-           loop_pace<> own(pace_);
-           fill(values + left, middle, count - left, own);
-           own.tell(pace_);
-         }));
+  [[gnu::noinline]] void fill(T* values, Index first, std::uint64_t count) {
+    auto keep = [=, this](std::uint64_t i) { values[i] = call_at<T>(map_, loop_advance(first, i)); };
+    run_loop<std::remove_const_t<Map>>(std::uint64_t{0}, count,
+                                       blocks_of<std::uint64_t, decltype(keep)>{keep}, 0);
   }
 
   T block(Index first, std::uint64_t count) {

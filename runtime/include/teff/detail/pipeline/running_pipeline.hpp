@@ -8,6 +8,7 @@
 #include <teff/detail/pipeline/serial_turns.hpp>
 #include <teff/detail/pipeline/stage.hpp>
 #include <teff/detail/pipeline/token_pace.hpp>
+#include <teff/detail/platform/relax.hpp>
 #include <teff/detail/scheduler/local_deque.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/scope.hpp>
@@ -42,13 +43,7 @@ struct pipeline_worker {
   // To be called if asked() was true: runs a request that waits.
   static void look_outside() noexcept { detail::look_outside(); }
   // Between two looks at the same word.
-  static void relax() noexcept {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    asm volatile("yield");
-#endif
-  }
+  static void relax() noexcept { detail::relax(); }
 };
 
 // The worker that calls run() carries token after token by itself. When another worker asks for a share, and

@@ -18,6 +18,8 @@ class within : public frame {
   within(const source& whose, source_worker* at) noexcept : within(&whose, at, nullptr) {}
   // A body of the source, for its release_observer<Name>.
   within(const source& whose, void* told) noexcept : within(&whose, nullptr, told) {}
+  // A part of the work of this frame, the thread's innermost one.
+  explicit within(const frame& same) noexcept : within(same.of, same.state, same.observer) {}
   ~within() {
     self.frame = outer;
     self.innermost = scope_;
@@ -32,6 +34,14 @@ class within : public frame {
 
   // Work in this frame spawns into no scope of the frames below.
   scope_state* const scope_;
+};
+
+// A call of isolate(). While it lives, the calling worker runs only tasks that were spawned since, if it
+// waits for its tasks.
+class isolated : within {
+ public:
+  isolated() noexcept;
+  ~isolated();
 };
 
 }  // namespace teff::detail
