@@ -487,7 +487,7 @@ TEST(task_graph, used_after_the_end_of_its_runtime_is_a_named_error) {
     rt.reset();
     if (is_followed) rt.emplace(runtime_options{.workers = 2});
     const std::string reason =
-        ": the graph's runtime was destroyed; it must outlive its graphs and recordings";
+        ": its runtime was destroyed; a runtime must outlive its graphs, flows and recordings";
     EXPECT_EQ(text_of<runtime_was_shut_down>([&] { g->fulfill(1); }), "teff::task_graph::fulfill" + reason);
     EXPECT_EQ(text_of<runtime_was_shut_down>([&] { g->wait(); }), "teff::task_graph::wait" + reason);
     EXPECT_EQ(text_of<runtime_was_shut_down>([&] { static_cast<void>(record(*g, [] {})); }),

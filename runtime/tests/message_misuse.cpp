@@ -14,6 +14,10 @@ class opaque {
   std::unique_ptr<int> secret_;
 };
 
+struct holder {
+  std::unique_ptr<int> held;
+};
+
 void right(teff::communicator& comm) {
   comm.on([](int, std::span<const double>) {}).send(0, 1, std::vector<double>(3));
 }
@@ -28,6 +32,7 @@ void misuse(teff::communicator& comm) {
   comm.on([](const opaque&) {}).send(0, opaque(1));  // error: specialise teff::message_parts for it
   // error: the elements of a view have to travel by their bytes
   comm.on([](std::span<const std::vector<int> >) {}).send(0, {});
+  static_cast<void>(comm.on([](holder) {}));  // error: a structure with a field that can't be an argument
   static_cast<void>(comm.on([](std::shared_ptr<int>) {}));  // error: specialise teff::message_parts for it
   static_cast<void>(comm.on([](std::span<const std::string>) {}));  // error: the elements of a view
 }

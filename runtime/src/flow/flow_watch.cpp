@@ -100,7 +100,7 @@ std::string flow_watch::text_of(const entry& task) const {
   } else if (task.at == step::runs) {
     text += "runs on worker " + std::to_string(task.worker);
   } else if (task.is_held) {
-    text += "has run, and a handle or an event holds its end";
+    text += "has run or is suspended, and a handle, an event or a future holds its end";
   } else {
     text += "has run, and a part of it has not ended";
   }

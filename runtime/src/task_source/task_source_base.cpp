@@ -42,7 +42,7 @@ task_source_base::task_source_base(scheduler& runtime, unsigned workers, const c
 
 void task_source_base::refuse_without_runtime(const std::string& call) {
   throw runtime_was_shut_down(
-      call + ": the graph's runtime was destroyed; it must outlive its graphs and recordings");
+      call + ": its runtime was destroyed; a runtime must outlive its graphs, flows and recordings");
 }
 
 bool task_source_base::is_one_of_several() const noexcept {

@@ -191,6 +191,12 @@ T take(byte_reader& from) {
   } else if constexpr (growing<T> || keyed<T>) {
     return take_each<T>(from);
   } else if constexpr (with_fields<T>) {
+    using fields_travel = decltype(visit_fields(std::declval<const T&>(), [](const auto&... each) {
+      return std::bool_constant<(can_travel<std::remove_cvref_t<decltype(each)>> && ...)>();
+    }));
+    static_assert(fields_travel::value,
+                  "teff: a structure with a field that can't be an argument of a message: specialise "
+                  "teff::message_parts for one of them (message.hpp)");
     return take_parts<T, decltype(fields_of(std::declval<const T&>()))>(from);
   }
 }
