@@ -278,10 +278,11 @@ TEST_F(watchdog, says_which_task_of_a_flow_waits_for_what_and_which_task_holds_i
   const std::string first = "of 8 bytes at " + at(&a);
   const std::string second = "of 4 bytes at " + at(&b);
   std::thread reader([&] {
-    said.read_until("teff: flow: 2 tasks have not ended: task 'ask' (inout " + first +
-                    ") has run, and a handle or an event holds its end; task 'read' (in " + first +
-                    ", inout " + second + ") has not begun: it waits for in " + first +
-                    ", which task 'ask' holds by inout " + first + " (for ");
+    said.read_until(
+        "teff: flow: 2 tasks have not ended: task 'ask' (inout " + first +
+        ") has run or is suspended, and a handle, an event or a future holds its end; task 'read' (in " +
+        first + ", inout " + second + ") has not begun: it waits for in " + first +
+        ", which task 'ask' holds by inout " + first + " (for ");
     is_held.acquire();
     held.release();
   });
