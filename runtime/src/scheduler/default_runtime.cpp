@@ -39,13 +39,6 @@ void shut_down_at_exit() noexcept {
     detail::private_access::internals(*kept).shut_down_at_exit();
 }
 
-// Whether a loop or join that the calling thread begins, which is no worker, runs in order on that thread.
-bool runs_in_order() noexcept {
-  if (detail::spare_threads::is_here()) return true;
-  auto* const kept = exits.load(std::memory_order_relaxed) ? made.load(std::memory_order_acquire) : nullptr;
-  return kept != nullptr && detail::private_access::internals(*kept).is_shut_down();
-}
-
 }  // namespace
 
 runtime& default_runtime() {
@@ -69,7 +62,9 @@ bool run_on_default_runtime(awaited_job& job) {
 }
 
 scheduler* begin_outside() {
-  if (runs_in_order()) return nullptr;
+  if (spare_threads::is_here()) return nullptr;
+  auto* const kept = exits.load(std::memory_order_relaxed) ? made.load(std::memory_order_acquire) : nullptr;
+  if (kept != nullptr && private_access::internals(*kept).is_shut_down()) return nullptr;
   auto& runtime = detail::private_access::internals(default_runtime());
   if (runtime.begin_call_unless_shut_down()) return &runtime;
   if (!exits.load(std::memory_order_relaxed)) throw runtime_was_shut_down();

@@ -82,11 +82,6 @@ std::uint64_t clock_identity() {
   return digest_of(words);
 }
 
-std::uint64_t random_number() {
-  std::random_device random;
-  return std::uint64_t{random()} << 32 | random();
-}
-
 // The job of this process, for traces without a communicator. `mutex` guards it.
 struct told_job {
   std::mutex mutex;
@@ -138,7 +133,8 @@ std::vector<trace_event> trace_ring::in_order() const {
 }
 
 trace::trace(const std::string& path, const char* option, unsigned workers, std::size_t events_per_worker)
-    : path_(make_file(path, option)), number_(random_number()) {
+    : path_(make_file(path, option)),
+      number_(std::uint64_t{std::random_device()()} << 32 | std::random_device()()) {
   for (unsigned i = 0; i < workers; ++i) rings_.push_back(std::make_unique<trace_ring>(events_per_worker, i));
 }
 
