@@ -37,8 +37,8 @@ TEST(guests, a_call_runs_on_the_calling_thread_and_as_one_of_the_workers) {
   wait_until_parked(rt);
   const auto me = std::this_thread::get_id();
   int on_this_thread = 0;
-  // Not each call: where the one before has woken every worker, and none of them has gone to sleep again or
-  // makes room in time, one of them runs it.
+  // A worker runs the call if the call before has woken every worker, and none of them has gone to sleep
+  // again or makes room in time.
   for (int i = 0; i < 100 || on_this_thread == 0; ++i) {
     rt.run([&] {
       on_this_thread += std::this_thread::get_id() == me ? 1 : 0;

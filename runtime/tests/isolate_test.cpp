@@ -10,7 +10,7 @@
 namespace teff::test {
 namespace {
 
-// Worker 0 waits for a task that another worker runs. That task waits for one of its own on a third worker.
+// Worker 0 waits for a task that another worker runs. That task waits for an inner task on a third worker.
 // Worker 1 spawns other tasks meanwhile.
 TEST(isolate, waits_for_its_tasks_and_theirs_and_runs_no_others) {
   runtime rt{{.workers = 4}};

@@ -21,8 +21,8 @@ namespace teff {
 // - Elsewhere: calls f.
 // - The tasks that the worker runs meanwhile lie on top of the call: the call returns when they have ended,
 //   too. If it calls blocking() or waits for something, the waits on one worker end in reverse order of their
-//   beginning. So two tasks of a scope that wait for each other by their calls, as the two ends of a pipe do,
-//   may wait for ever: submit() each of the two.
+//   beginning. So two tasks of a scope that use the two ends of a pipe may wait for ever: submit() each of
+//   the two.
 // - While every worker of the runtime is within such a call, or waits within a request, a further request or
 //   call of run() runs on a spare thread, in order. Its scopes and joins run one task after the other. So two
 //   of its tasks that wait for each other never meet, though they do so within blocking(). More workers

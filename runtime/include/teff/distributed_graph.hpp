@@ -177,8 +177,8 @@ class distributed_graph {
    public:
     // Fulfils a key, as the graph's fulfill() does. It copies the arguments before it returns, but not the
     // data. The program leaves the data unchanged until a worker of this rank has called may_reuse(). It may
-    // also change them when wait() has returned or thrown, or when the graph is destroyed. may_reuse() may fulfil keys. If wait()
-    // throws, no worker may have called may_reuse().
+    // also change them when wait() has returned or thrown, or when the graph is destroyed. may_reuse() may
+    // fulfil keys. If wait() throws, no worker may have called may_reuse().
     //
     // A key of this rank: all of that has happened when this returns, and nothing is copied if the data are
     // where they are to land.

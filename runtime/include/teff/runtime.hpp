@@ -171,7 +171,7 @@ class runtime {
 //   teff::parallel_for(0, n, body);  // in main: as teff::default_runtime().run([&] { the same; })
 //
 // If the workers are busy with the loop of another thread, a loop waits until one of them is free. Threads
-// that loop side by side need a runtime each. A thread then calls run() of its own one.
+// that loop side by side need a runtime each. Each thread then calls run() of its runtime.
 [[nodiscard]] runtime& default_runtime();
 
 // The index of the worker that the calling thread is, in [0, workers()); nothing on a thread that is no

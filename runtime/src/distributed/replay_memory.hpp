@@ -74,9 +74,9 @@ struct replay_ranks::known_rank {
   // Of each worker, how many tasks of the rank come before the worker's tasks; last, the number of all its
   // tasks.
   std::vector<std::uint32_t> first;
-  std::vector<table_entry> table;     // of all its tasks
-  std::shared_ptr<std::byte> memory;  // of the rank, or a copy of it that packets write
-  std::vector<kept_slots> slots;      // of the table, in the memory
+  std::vector<table_entry> table;       // of all its tasks
+  std::shared_ptr<std::byte> memory;    // of the rank, or a copy of it that packets write
+  std::vector<kept_slots> slots;        // of the table, in the memory
   std::vector<rank_reader> waited_for;  // of this rank's tasks, by which workers of that rank
 
   [[nodiscard]] std::size_t number(std::uint32_t worker, std::uint32_t index) const noexcept {

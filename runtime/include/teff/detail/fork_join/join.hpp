@@ -43,8 +43,8 @@ joined_t<F, G...> finish_join(std::remove_reference_t<F>& f, std::type_identity_
   }(std::index_sequence_for<G...>{});
 }
 
-// A closure is passed by value, so that join itself need not keep it in memory; by reference if to move it
-// could throw: from the push to the end of the join only closures may.
+// A closure is passed by value, so that join itself need not keep it in memory. One whose move may throw is
+// passed by reference: from the push to the end of the join only closures may throw.
 template <class F>
 using passed = std::conditional_t<std::is_nothrow_constructible_v<F, F>, F, F&&>;
 
