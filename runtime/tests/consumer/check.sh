@@ -133,8 +133,12 @@ for way in find_package pkg-config; do
   "$cmake" --build "$folder/tsan-$way" -j2 --target hand_overs race
   TSAN_OPTIONS=exitcode=66 $fixed "$folder/tsan-$way/hand_overs"
   status=0
-  # It reports no race with an access that has left its history: that of a thread which searches for work is soon full.
-  TSAN_OPTIONS="exitcode=66 history_size=7" $fixed "$folder/tsan-$way/race" || status=$?
+  # It reports no race with an access that has left its history. That of a thread which searches for work is soon full, if the
+  # system runs the other one late: on a busy machine some of these runs report nothing.
+  for try in 1 2 3 4 5 6 7 8 9 10; do
+    echo "race, run $try"
+    TSAN_OPTIONS="exitcode=66 history_size=7" $fixed "$folder/tsan-$way/race" || { status=$? && break; }
+  done
   test "$status" -eq 66
   echo "$way, thread sanitizer: works"
 done

@@ -77,7 +77,7 @@ class message_queue {
       return written != limit;
     }
     void send(const Message& message) {
-      auto& to = slots[written % capacity];
+      auto& to = cells[written % capacity];
       to.message = message;
       // Release: the message, and what its sender did before, to the acquire in receive().
       to.lap.store(lap_of(written), std::memory_order_release);
@@ -86,11 +86,11 @@ class message_queue {
     // The reader.
     [[nodiscard]] bool has_message() const noexcept {
       // Acquire: pairs with the release in send().
-      return slots[read % capacity].lap.load(std::memory_order_acquire) == lap_of(read);
+      return cells[read % capacity].lap.load(std::memory_order_acquire) == lap_of(read);
     }
     [[nodiscard]] bool receive(Message& message) {
       if (!has_message()) return false;
-      message = slots[read % capacity].message;
+      message = cells[read % capacity].message;
       ++read;
       // Now and then only: the writer reads this line, and only when it thinks that the ring is full.
       // Release: the copy above, to the acquire in has_room().
@@ -105,7 +105,7 @@ class message_queue {
     alignas(64) std::uint32_t read = 0;
     Atomic<std::uint32_t> consumed{0};
     Atomic<ring*> next{nullptr};
-    alignas(64) slot slots[capacity];
+    alignas(64) slot cells[capacity];
   };
 
   [[gnu::noinline]] void add_ring() {
