@@ -14,12 +14,14 @@ namespace {
 // Worker 1 spawns other tasks meanwhile.
 TEST(isolate, waits_for_its_tasks_and_theirs_and_runs_no_others) {
   runtime rt{{.workers = 4}};
+  std::atomic<bool> is_there{false};
   std::atomic<bool> has_begun{false};
   std::atomic<bool> is_over{false};
   std::array<std::atomic<bool>, 4> waits{};
   std::atomic<int> taken{0};
   std::thread other([&] {
     on_own_thread(rt, 1, [&] {
+      is_there = true;
       while (!has_begun) std::this_thread::yield();
       for (int round = 0; round < 3000; ++round) {
         scope tasks;
@@ -47,6 +49,7 @@ TEST(isolate, waits_for_its_tasks_and_theirs_and_runs_no_others) {
         });
     mine = false;
   };
+  while (!is_there) std::this_thread::yield();  // else worker 1 might take the task that waits for it
   on_own_thread(rt, 0, [&] {
     isolate([&] {
       wait_for([&] {
