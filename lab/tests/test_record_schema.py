@@ -43,12 +43,10 @@ WRONG_LINES = ("-width 0", "-type stensil", "-kernel memory_bound -scratch 16")
 Path = tuple[str | int, ...]
 
 
-def test_the_lab_and_the_programs_take_the_same_numbers_of_workers() -> None:
-    if not BUILT:
-        pytest.skip("no program is built here")
-    program = BUILT[0].program_path
+@pytest.mark.parametrize("variant", BUILT[:1], ids=[variant.id for variant in BUILT[:1]])
+def test_the_lab_and_the_programs_take_the_same_numbers_of_workers(variant: Program) -> None:
     for workers in (0, most_workers() + 1):
-        words = [program, "--workers", str(workers), *GOOD_LINES[0].split()]
+        words = [variant.program_path, "--workers", str(workers), *GOOD_LINES[0].split()]
         refused = subprocess.run(words, capture_output=True, text=True, check=False)
         assert refused.returncode == 2
         assert f"'{workers}' is not a whole number from 1 to {most_workers()};" in refused.stderr
