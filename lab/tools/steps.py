@@ -104,8 +104,7 @@ def _unseen() -> Console:
 
 
 def _unit(shop: Workshop) -> Count:
-    folder = shop.root / ".teff" / "build" / _QUICK_TESTS
-    return _ctest(shop, "release", words=["--test-dir", str(folder), "-LE", "thorough"] if shop.quick else [])
+    return _ctest(shop, f"build/{_QUICK_TESTS}", words=["-LE", "thorough"]) if shop.quick else _ctest(shop, "build")
 
 
 def _clang(shop: Workshop) -> Count:
@@ -124,9 +123,11 @@ def _tsan(shop: Workshop) -> Count:
     return _built(shop, "tsan", [*BESIDE_TESTS, *prefix]) + _ctest(shop, "tsan", prefix)
 
 
-def _ctest(shop: Workshop, preset: str, prefix: Sequence[str] = (), words: Sequence[str] = ()) -> Count:
+def _ctest(shop: Workshop, folder: str, prefix: Sequence[str] = (), words: Sequence[str] = ()) -> Count:
+    """The tests of a folder of `.teff`. Without a preset: its folder would win over this one."""
+    where = ["--test-dir", str(shop.root / ".teff" / folder), "--output-on-failure"]
     options = ["--timeout", "300", "-j", str(usable_cores()), "--output-junit", str(shop.junit), *words]
-    command = [*prefix, "ctest", "--preset", preset, *options]
+    command = [*prefix, "ctest", *where, *options]
     code = run_logged(command, shop.log, folder=shop.root, append=True)
     if "No tests were found" in shop.said():
         raise SkippedError("there is no test for it")
