@@ -9,9 +9,9 @@
 
 namespace teff {
 
-// Calls f() on the calling worker; returns its value or throws its exception. While the worker waits in f for
-// a loop, a join, a fork or a scope, it runs only tasks that f or a task of f has made. So f may wait while
-// it holds a lock, or uses a thread-local that its own tasks do not touch.
+// Calls f() on the calling worker; returns its value or throws its exception. In f the worker may wait for a
+// loop, a join, a fork or a scope. Meanwhile it runs only tasks that f or a task of f has made. So f may wait
+// while it holds a lock, or uses a thread-local that its own tasks do not touch.
 //
 //   teff::parallel_for(0, n, [&](int i) {
 //     const std::lock_guard lock(m);

@@ -120,8 +120,8 @@ struct replay_note {
 
 // Returns when done(), which becomes true before the bell is rung. The bell has one sleeper. barrier() has
 // all threads that may ring it execute a full fence. So the last look sees the store that makes done() true,
-// or the thread that rings sees that the bell was listened to. sleep(word, quiet) sleeps until the bell is
-// rung, or for a while.
+// or the thread that rings sees that the bell was listened to. The thread sleeps in sleep(word, quiet)
+// until the bell is rung, or for a while.
 template <class Bell, class Done, class Barrier, class Sleep>
 void sleep_on(Bell& own, Done done, Barrier barrier, Sleep sleep) noexcept {
   for (;;) {

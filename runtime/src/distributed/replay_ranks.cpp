@@ -2,11 +2,11 @@
 #include <teff/detail/distributed/replay_ranks.hpp>
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/message/rank_tree.hpp>
+#include <teff/detail/platform/relax.hpp>
 #include <teff/detail/scheduler/gang.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
 
-#include <teff/detail/platform/relax.hpp>
 #include "distributed/replay_memory.hpp"
 #include "message/completion.hpp"
 #include "message/message_source.hpp"

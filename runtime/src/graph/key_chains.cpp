@@ -1,6 +1,5 @@
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/key_chains.hpp>
-
 #include <teff/detail/platform/relax.hpp>
 
 #include <memory>

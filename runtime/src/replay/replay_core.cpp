@@ -1,3 +1,4 @@
+#include <teff/detail/platform/relax.hpp>
 #include <teff/detail/replay/replay_core.hpp>
 #include <teff/detail/scheduler/core_share.hpp>
 #include <teff/detail/scheduler/processor_clock.hpp>
@@ -5,7 +6,6 @@
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
 
-#include <teff/detail/platform/relax.hpp>
 #include "scheduler/blocked_activities.hpp"
 #include "scheduler/guest.hpp"
 #include "scheduler/scheduler.hpp"

@@ -1,9 +1,9 @@
 #include "scheduler/guest.hpp"
 
+#include <teff/detail/platform/relax.hpp>
 #include <teff/detail/scheduler/process.hpp>
 #include <teff/detail/scheduler/requests.hpp>
 
-#include <teff/detail/platform/relax.hpp>
 #include "platform/call_stack.hpp"
 #include "platform/stack_overflow.hpp"
 #include "scheduler/runtime_registry.hpp"

@@ -2,9 +2,8 @@
 // and where threads share cores it gives way to others then.
 #pragma once
 
-#include <teff/detail/scheduler/waiting.hpp>
-
 #include <teff/detail/platform/relax.hpp>
+#include <teff/detail/scheduler/waiting.hpp>
 
 #include <algorithm>
 #include <atomic>

@@ -1,9 +1,9 @@
 // The life of a worker's thread, and of a thread from outside that is the worker for a time (guests.md).
 #include "scheduler/worker.hpp"
 
+#include <teff/detail/platform/relax.hpp>
 #include <teff/detail/scheduler/core_share.hpp>
 
-#include <teff/detail/platform/relax.hpp>
 #include "platform/stack_overflow.hpp"
 #include "scheduler/scheduler.hpp"
 

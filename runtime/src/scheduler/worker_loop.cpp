@@ -1,8 +1,8 @@
 // The loop of a worker that waits: it runs what it finds, spins for a while, parks (README.md).
+#include <teff/detail/platform/relax.hpp>
 #include <teff/detail/scheduler/core_share.hpp>
 #include <teff/detail/scheduler/gang.hpp>
 
-#include <teff/detail/platform/relax.hpp>
 #include "scheduler/scheduler.hpp"
 #include "scheduler/worker.hpp"
 

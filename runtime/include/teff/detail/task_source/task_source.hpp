@@ -23,8 +23,8 @@ namespace teff::detail {
 //   void look_for_rest(unsigned) noexcept       that of the base, or one that calls it
 //
 // It may have functions in the place of those under "What a source may have" below. It has has_work() and
-// take_from() if it calls share_places(). If it makes offers, it has accept(Worker&, runnable&), by which a
-// worker takes part in a worksharing task.
+// take_from() if it calls share_places(). If it makes offers, it has accept(Worker&, runnable&). A worker
+// calls that to take part in a worksharing task.
 template <class Derived, class Worker>
 class task_source : public task_source_base {
  public:

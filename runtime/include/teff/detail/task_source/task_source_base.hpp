@@ -28,9 +28,9 @@ struct running_task {
   bool ends = false;  // its body has returned
 };
 
-// The state that one worker keeps of a source. Used by its worker only, but for the part of `ready` that is
-// for thieves, and the tasks of its place, which the thread in the place uses. A source's own state of a
-// worker derives from it.
+// The state that one worker keeps of a source. The worker alone uses it, with two exceptions: thieves use a
+// part of `ready`, and the thread in the worker's place uses the tasks of that place. A source's own state of
+// a worker derives from it.
 struct source_worker {
   source_worker(unsigned worker, bool is_alone) noexcept : index(worker), alone(is_alone), ready(worker) {}
 
