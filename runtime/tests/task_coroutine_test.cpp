@@ -182,7 +182,9 @@ TEST(task_coroutine, does_not_go_on_if_its_flow_fails_meanwhile_and_destroys_its
     f.wait();
     // Of several workers another one may cancel the flow when the coroutine is about to wait: then its event
     // has happened, and it does not wait.
-    if (rt.workers() == 1) EXPECT_FALSE(went_on);
+    if (rt.workers() == 1) {
+      EXPECT_FALSE(went_on);
+    }
     EXPECT_EQ(alive.use_count(), 1);
     f.task(inout(x), [&] { x = 1; });
     f.wait();
