@@ -65,7 +65,8 @@ def _lines_for(variant: Program, workers: int) -> list[str]:
 
     A task of a script takes milliseconds. So does a task of a system that starts slowly on a loaded machine. With 6
     timesteps each dependence set of the patterns still occurs; 1 point is fewer than the workers, and 8 points are a
-    power of two that exceeds their number. Some adapters cut a long graph into several jobs: one more line shows whether the cuts are right."""
+    power of two that exceeds their number. Some adapters cut a long graph into several jobs: one more line shows
+    whether the cuts are right."""
     all_widths = workers == max(WORKERS)
     if not (variant.is_python or variant.slow_start):
         return _lines(20, WIDTHS if all_widths else (7,))

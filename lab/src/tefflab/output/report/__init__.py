@@ -70,15 +70,19 @@ def write_report(
     many.
     """
     package, template = page
-    text = _pages(package).get_template(template).render(
-        title=title,
-        sitting=sitting,
-        started=sitting.started_at.astimezone(UTC),
-        tables=tables,
-        remarks=sitting_caveats(sitting, *noise, damage),
-        facts=_facts(sitting.machine),
-        css=part(__name__, "page.css"),
-        **shown,
+    text = (
+        _pages(package)
+        .get_template(template)
+        .render(
+            title=title,
+            sitting=sitting,
+            started=sitting.started_at.astimezone(UTC),
+            tables=tables,
+            remarks=sitting_caveats(sitting, *noise, damage),
+            facts=_facts(sitting.machine),
+            css=part(__name__, "page.css"),
+            **shown,
+        )
     )
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
