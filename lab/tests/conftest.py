@@ -81,7 +81,7 @@ def laboratory(tmp_path: Path) -> Callable[..., Path]:
 
 @pytest.fixture
 def unrendered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pictures are laid out and their files are there, but empty, and so they are in reports: rendering takes half of
+    """Pictures are laid out and their files are there, but empty, and so they are in reports. Rendering takes half of
     such a test's time, and is tested with the pictures."""
 
     def touched(_: Figure, path: Path) -> None:
