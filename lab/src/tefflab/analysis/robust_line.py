@@ -80,7 +80,7 @@ def _repeated_medians(x: Floats, y: Floats) -> tuple[float, float]:
 
 
 def _median(values: Floats) -> float:
-    """np.median of a row of numbers, in a twentieth of its time where they are few."""
+    """np.median of a row of numbers, in a tenth of its time where they are few."""
     rising = np.sort(values)
     return float(rising[(len(values) - 1) // 2] + rising[len(values) // 2]) / 2
 
@@ -96,7 +96,7 @@ def _solve(sums: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
 
 
 def _solve_one(weight: float, x: float, xx: float, y: float, xy: float) -> tuple[float, float]:
-    """`_solve` of one row, bit for bit, in a tenth of its time."""
+    """`_solve` of one row, bit for bit, without arrays."""
     determinant = weight * xx - x * x
     slope = (weight * xy - x * y) / determinant if determinant > 1e-4 * weight * xx else 0.0
     return (y - slope * x) / (weight if weight > 0 else 1.0), slope
