@@ -3,6 +3,7 @@
 import math
 import random
 import xml.etree.ElementTree as ET
+from base64 import b64decode
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise, permutations
@@ -33,6 +34,7 @@ from tefflab.output.plots.looks import NIGHT, PAPER, contrast, looks, readable
 from tefflab.output.plots.ratios import RatioRow, ratios_chart
 from tefflab.output.plots.sheet import MARKERS, PALE, SMALL, save, text_width, wrap
 from tefflab.output.quantities import size
+from tefflab.output.report import TableSection
 
 FOOTER = footer(sitting(), [case(3)])
 CHARTS = [metg_chart, efficiency_chart, rate_chart]
@@ -349,6 +351,15 @@ def test_a_picture_is_written_as_svg_and_png_under_a_name_with_dots(tmp_path: Pa
     assert (svg.name, png.name) == ("radix 2.5.svg", "radix 2.5.png")
     assert ET.parse(svg).getroot().tag == "{http://www.w3.org/2000/svg}svg"
     assert png.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_report_holds_a_picture_as_svg_without_its_date() -> None:
+    drawn, again = (TableSection("one", figure=metg_chart(case(2), FOOTER)).picture for _ in range(2))
+    svg = b64decode(drawn)
+    assert ET.fromstring(svg).tag == "{http://www.w3.org/2000/svg}svg"
+    assert drawn == again
+    assert b"<dc:date>" not in svg
+    assert TableSection("none").picture == ""
 
 
 def test_the_footer_says_machine_time_revision_and_noise() -> None:

@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +38,7 @@ OF_ROUNDS = Effort(30.0, 300.0, 20, interrupted=False)  # and one with its round
 Round = list[Observation]
 
 
+@cache
 def noises() -> list[list[tuple[Round, Round]]]:
     """Of each system in each sitting, pairs of launches that were made one after the other."""
     found = []

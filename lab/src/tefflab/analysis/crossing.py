@@ -57,6 +57,7 @@ class Runs:
         return self.granularity / self.slowdown
 
 
+@lru_cache(maxsize=4096)  # a sitting asks for the same few numbers again and again
 def widening(samples: float) -> float:
     """How many standard errors an interval's arm is long: Student's quantile, times what resampling so few lacks."""
     if samples <= 1.001:

@@ -6,6 +6,7 @@ Text is measured before anything is placed; labels beside the axes get the room 
 import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -44,6 +45,7 @@ _EVEN = {"o": 1.0, "s": 0.9, "^": 1.08, "D": 0.84, "v": 1.08, "P": 1.3, "X": 1.2
 _LEADING = 1.32
 
 
+@lru_cache(maxsize=4096)  # the pictures of a sitting share most of their words
 def text_width(text: str, size: float, bold: bool = False) -> float:
     """In inches."""
     width, _, _ = text_to_path.get_text_width_height_descent(text, _font(size, bold), ismath=False)

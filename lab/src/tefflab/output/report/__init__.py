@@ -8,6 +8,7 @@ import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -69,25 +70,33 @@ def write_report(
     many.
     """
     package, template = page
-    environment = Environment(
+    text = (
+        _pages(package)
+        .get_template(template)
+        .render(
+            title=title,
+            sitting=sitting,
+            started=sitting.started_at.astimezone(UTC),
+            tables=tables,
+            remarks=sitting_caveats(sitting, *noise, damage),
+            facts=_facts(sitting.machine),
+            css=part(__name__, "page.css"),
+            **shown,
+        )
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+@cache  # so that each template is compiled once
+def _pages(package: str) -> Environment:
+    return Environment(
         loader=ChoiceLoader([PackageLoader(each, "") for each in (package, __name__)]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    text = environment.get_template(template).render(
-        title=title,
-        sitting=sitting,
-        started=sitting.started_at.astimezone(UTC),
-        tables=tables,
-        remarks=sitting_caveats(sitting, *noise, damage),
-        facts=_facts(sitting.machine),
-        css=part(__name__, "page.css"),
-        **shown,
-    )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
 
 
 def part(package: str, name: str) -> Markup:
