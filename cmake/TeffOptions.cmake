@@ -38,6 +38,7 @@ if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   endif()
 endif()
 add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>) # takes the files of a unit for headers
+add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=600000>) # collects its garbage less often
 if(TEFF_SANITIZE) # its reports need no more than line tables
   set(optimize -O1)
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang") # the tests run for a minute: to optimise them takes longer than it saves

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <utility>
@@ -39,7 +40,8 @@ TEST_P(hpcg_of, a_known_cube_reaches_the_known_residual) {
   EXPECT_NEAR(found.scaled_residual / expected.residual, 1, 1e-5) << found.scaled_residual;
 }
 
-INSTANTIATE_TEST_SUITE_P(hpcg, hpcg_of, testing::ValuesIn(all_known),
+// Without the last, which takes seconds: a program that runs it compares its answer.
+INSTANTIATE_TEST_SUITE_P(hpcg, hpcg_of, testing::ValuesIn(std::begin(all_known), std::end(all_known) - 1),
                          [](const auto& of) { return "side_" + std::to_string(of.param.side); });
 
 TEST(hpcg, of_tiles_on_threads_is_that_of_rows_bit_by_bit) {

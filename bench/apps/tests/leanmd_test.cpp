@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <iterator>
 #include <string>
 
 #include "leanmd/known.hpp"
@@ -38,9 +39,12 @@ TEST_P(leanmd_of, a_known_box_has_the_known_energies) {
   expect_near(found.last.kinetic, expected.found.last.kinetic, "last kinetic");
 }
 
-INSTANTIATE_TEST_SUITE_P(leanmd, leanmd_of, testing::ValuesIn(all_known), [](const auto& of) {
-  return "side_" + std::to_string(of.param.cells.x) + "_steps_" + std::to_string(of.param.steps);
-});
+// Without the last, which takes seconds: a program that runs it compares its answer.
+INSTANTIATE_TEST_SUITE_P(leanmd, leanmd_of, testing::ValuesIn(std::begin(all_known), std::end(all_known) - 1),
+                         [](const auto& of) {
+                           return "side_" + std::to_string(of.param.cells.x) + "_steps_" +
+                                  std::to_string(of.param.steps);
+                         });
 
 TEST(leanmd, in_chunks_on_threads_has_the_same_energies_bit_by_bit) {
   in_order one;

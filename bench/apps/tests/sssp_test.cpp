@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -37,7 +38,8 @@ TEST_P(sssp_of, a_known_graph_is_the_known_answer) {
   EXPECT_EQ(wrong_distances(p), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(sssp, sssp_of, testing::ValuesIn(all_known),
+// Without the last, which takes seconds: a program that runs it compares its answer.
+INSTANTIATE_TEST_SUITE_P(sssp, sssp_of, testing::ValuesIn(std::begin(all_known), std::end(all_known) - 1),
                          [](const auto& of) { return std::string(of.param.name); });
 
 TEST(sssp, finds_the_same_distances_with_any_delta_in_chunks_on_threads) {

@@ -10,14 +10,6 @@ rm -rf "$folder"
 mkdir -p "$folder"
 installed=$folder/installed # not the prefix of the configuration
 fast="-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=0 -DCMAKE_BUILD_TYPE=" # it is linked, and hardly run
-"$cmake" -S "$source" -B "$folder/library" "$make" $fast -DCMAKE_CXX_COMPILER="$compiler" \
-  -DTEFF_TSAN=ON -DCMAKE_INSTALL_PREFIX="$folder/elsewhere"
-"$cmake" --build "$folder/library" -j2
-"$cmake" --install "$folder/library" --prefix "$installed"
-PKG_CONFIG_PATH=$(dirname "$(find "$installed" -name teff.pc)")
-export PKG_CONFIG_PATH
-grep -q "The Teff authors" "$installed/share/doc/libteff/LICENSE"
-
 # configure FOLDER WAY OPTION...: the project that finds the library in this way.
 configure() {
   into=$1 way=$2
@@ -26,23 +18,44 @@ configure() {
     -DCMAKE_CXX_COMPILER="$compiler" "$@"
 }
 
-for way in find_package FetchContent; do
-  configure "$folder/$way" "$way"
-  "$cmake" --build "$folder/$way" -j2
-  "$folder/$way/consumer"
-  "$folder/$way/consumer_in_c"
-  echo "$way: works"
-done
-configure "$folder/pkg-config" pkg-config
-"$cmake" --build "$folder/pkg-config" -j2 --target throws consumer_in_c # the headers are those that find_package finds
-"$folder/pkg-config/throws"
+# by_pkg_config LIBRARY PROGRAM OPTION...: compiles the program to $folder/pkg-config.
+by_pkg_config() {
+  library=$1 program=$2
+  shift 2
+  "$compiler" -std=c++20 "$here/$program.cpp" "$@" $(pkg-config --cflags --libs "$library") -o "$folder/pkg-config/$program"
+}
+
+# What is fetched is part of the project, and installed with it only if the user asks for it.
+configure "$folder/FetchContent" FetchContent -DTEFF_TSAN=ON -DCMAKE_INSTALL_PREFIX="$folder/elsewhere"
+"$cmake" --build "$folder/FetchContent" -j2
+"$folder/FetchContent/consumer_in_c"
+"$cmake" --install "$folder/FetchContent" --prefix "$installed"
+test ! -e "$installed/include/teff"
+"$cmake" --install "$folder/FetchContent" --prefix "$installed" --component libteff
+PKG_CONFIG_PATH=$(dirname "$(find "$installed" -name teff.pc)")
+export PKG_CONFIG_PATH
+grep -q "The Teff authors" "$installed/share/doc/libteff/LICENSE"
+# A library of the project that links it can be exported.
+configure "$folder/exported" exported
+"$cmake" --build "$folder/exported"
+"$folder/exported/consumer_of_consuming"
+echo "FetchContent, and a library that links it: work"
+
+configure "$folder/find_package" find_package
+"$cmake" --build "$folder/find_package" -j2 --target throws consumer_in_c
+"$folder/find_package/throws"
+"$folder/find_package/consumer_in_c"
+echo "find_package: works"
+configure "$folder/pkg-config" pkg-config # the headers are no system's, so that the compiler warns of them
+"$cmake" --build "$folder/pkg-config" -j2 --target consumer consumer_in_c
+"$folder/pkg-config/consumer"
 "$folder/pkg-config/consumer_in_c"
 echo "pkg-config: works"
 # Ranks, where MPI is.
 if [ -e "$PKG_CONFIG_PATH/teff-mpi.pc" ]; then
-  configure "$folder/mpi-pkg-config" pkg-config -DNAME=teff-mpi
-  for way in find_package FetchContent mpi-pkg-config; do
-    "$cmake" --build "$folder/$way" -j2 --target ranks
+  for way in find_package FetchContent; do "$cmake" --build "$folder/$way" -j2 --target ranks; done
+  by_pkg_config teff-mpi ranks
+  for way in find_package FetchContent pkg-config; do
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$folder/$way/ranks"
     echo "$way, ranks: works"
   done
@@ -79,8 +92,8 @@ if command -v dpkg-shlibdeps >/dev/null; then
     for package in "$folder"/packages/*.deb; do dpkg-deb --extract "$package" "$root"; done
   fi
   configure "$folder/find-packages" find_package -DCMAKE_PREFIX_PATH="$root/usr/local"
-  "$cmake" --build "$folder/find-packages" -j2 --target throws
-  "$folder/find-packages/throws"
+  "$cmake" --build "$folder/find-packages" --target consumer_in_c
+  "$folder/find-packages/consumer_in_c"
   PKG_CONFIG_PATH=$(dirname "$(find "$root" -name teff.pc)") sh -c "$compiler -std=c++20 $here/throws.cpp \
     \$(pkg-config --cflags --libs teff) -o $folder/by-pkg-config"
   LD_LIBRARY_PATH="$root/usr/local/lib" "$folder/by-pkg-config"
@@ -88,16 +101,6 @@ if command -v dpkg-shlibdeps >/dev/null; then
 else
   echo "Debian packages: skipped, dpkg-dev is not here"
 fi
-
-# What is fetched is part of the project, and installed with it only if the user asks for it. A library of the project that
-# links it can be exported all the same.
-"$cmake" --install "$folder/FetchContent" --prefix "$folder/fetched"
-test ! -e "$folder/fetched/include/teff"
-"$cmake" --install "$folder/FetchContent" --prefix "$folder/fetched" --component libteff
-configure "$folder/exported" exported -DCMAKE_PREFIX_PATH="$folder/fetched"
-"$cmake" --build "$folder/exported"
-"$folder/exported/consumer_of_consuming"
-echo "a library that links it: works"
 
 # A program that is compiled for another mode of the standard library is refused by name.
 if "$compiler" -std=c++20 -D_GLIBCXX_DEBUG "$here/throws.cpp" $(pkg-config --cflags --libs teff) -o "$folder/debug" \
@@ -108,9 +111,8 @@ fi
 grep -q "libteff_is_built_for(teff::detail::libstdcxx_with_GLIBCXX_DEBUG" "$folder/debug.txt"
 
 # Under AddressSanitizer, whether or not the library was compiled for it.
-configure "$folder/asan" pkg-config -DCMAKE_CXX_FLAGS=-fsanitize=address
-"$cmake" --build "$folder/asan" -j2 --target throws
-"$folder/asan/throws"
+by_pkg_config teff throws -fsanitize=address
+"$folder/pkg-config/throws"
 echo "address sanitizer: works"
 
 # Under ThreadSanitizer, if the compiler has it and the kernel lets it run.
@@ -128,21 +130,20 @@ if ! "$sanitized"; then
     exit 0
   fi
 fi
-for way in find_package pkg-config; do
-  configure "$folder/tsan-$way" "$way" -DNAME=teff-tsan -DCMAKE_CXX_FLAGS=-fsanitize=thread
-  "$cmake" --build "$folder/tsan-$way" -j2 --target hand_overs race
-  TSAN_OPTIONS=exitcode=66 $fixed "$folder/tsan-$way/hand_overs"
-  status=0
-  # It reports no race with an access that has left its history. That of a thread which searches for work is soon full, if the
-  # system runs the other one late: on a busy machine some of these runs report nothing.
-  for try in 1 2 3 4 5 6 7 8 9 10; do
-    echo "race, run $try"
-    TSAN_OPTIONS="exitcode=66 history_size=7" $fixed "$folder/tsan-$way/race" || { status=$? && break; }
-  done
-  test "$status" -eq 66
-  echo "$way, thread sanitizer: works"
+configure "$folder/tsan" find_package -DCMAKE_CXX_FLAGS=-fsanitize=thread
+"$cmake" --build "$folder/tsan" -j2 --target hand_overs
+TSAN_OPTIONS=exitcode=66 $fixed "$folder/tsan/hand_overs"
+echo "find_package, thread sanitizer: works"
+by_pkg_config teff-tsan race
+status=0
+# It reports no race with an access that has left its history. That of a thread which searches for work is soon full, if the
+# system runs the other one late: on a busy machine some of these runs report nothing.
+for try in 1 2 3 4 5 6 7 8 9 10; do
+  echo "race, run $try"
+  TSAN_OPTIONS="exitcode=66 history_size=7" $fixed "$folder/pkg-config/race" || { status=$? && break; }
 done
+test "$status" -eq 66
+echo "pkg-config, thread sanitizer: works"
 # A program that is linked with the other library is told so.
-configure "$folder/tsan-wrong" pkg-config -DCMAKE_CXX_FLAGS=-fsanitize=thread
-"$cmake" --build "$folder/tsan-wrong" -j2 --target race
-{ $fixed "$folder/tsan-wrong/race" 2>&1 || true; } | grep -q "link libteff_tsan"
+by_pkg_config teff race -fsanitize=thread
+{ $fixed "$folder/pkg-config/race" 2>&1 || true; } | grep -q "link libteff_tsan"
