@@ -21,7 +21,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <csetjmp>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -92,9 +91,7 @@ class checker {
     unsigned uncaught;
   };
   struct fiber {
-    ucontext_t start{};
-    std::jmp_buf here{};
-    bool started = false;
+    ucontext_t context{};
     exceptions held{};
   };
   struct thread : fiber {
@@ -110,13 +107,10 @@ class checker {
     int options;
   };
 
-  void make_fibers(std::size_t count);
   void run_once(program& bodies);
   int next_thread();
   void go_on();
-  fiber& fiber_of(int i) { return i < 0 ? main_ : threads_[static_cast<std::size_t>(i)]; }
   void switch_to(int next);
-  [[noreturn]] static void resume(fiber& to);
   int choose(int options);
   void flush_one(int thread) {
     auto& stores = threads_[static_cast<std::size_t>(thread)].stores;
@@ -130,7 +124,7 @@ class checker {
   static constexpr std::size_t stack_bytes = 64 * 1024;
 
   std::vector<thread> threads_;
-  fiber main_{.started = true};
+  fiber main_;
   int running_ = -1;
   int preemptions_left_ = 0;
   std::uint64_t moves_ = 0;  // of any thread, and of stores that become visible
