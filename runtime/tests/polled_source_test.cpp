@@ -41,15 +41,16 @@ class alarm_clock final : public detail::polled_source {
     const std::lock_guard lock(mutex_);
     return at_;
   }
-  void poll(unsigned) noexcept override {
+  bool poll(unsigned) noexcept override {
     std::function<void()> due;
     {
       const std::lock_guard lock(mutex_);
-      if (!at_ || *at_ > clock::now()) return;
+      if (!at_ || *at_ > clock::now()) return false;
       at_.reset();
       due = std::exchange(then_, nullptr);
     }
     due();
+    return true;
   }
 
  private:
@@ -176,7 +177,7 @@ class two_pieces final : public detail::polled_source {
   }
   bool sees_work(unsigned) noexcept override { return left != 0; }
   std::optional<poll_time> next_poll() noexcept override { return std::nullopt; }
-  void poll(unsigned) noexcept override {}
+  bool poll(unsigned) noexcept override { return false; }
 };
 
 TEST(polled_source, is_looked_at_by_another_worker_when_the_wait_ends_in_which_a_worker_ran_it) {

@@ -120,10 +120,12 @@ std::optional<polled_source::poll_time> message_source::next_poll() noexcept {
   return poll_time(looked + std::clamp((looked - found) / 16, shortest, longest));
 }
 
-void message_source::poll(unsigned /*worker*/) noexcept {
+bool message_source::poll(unsigned /*worker*/) noexcept {
   const auto now = poll_time::clock::now().time_since_epoch().count();
   looked_.store(now, std::memory_order_relaxed);
-  if (core_.line().is_polled() && core_.progress()) found_.store(now, std::memory_order_relaxed);
+  const bool found = core_.line().is_polled() && core_.progress();
+  if (found) found_.store(now, std::memory_order_relaxed);
+  return found;
 }
 
 void message_source::work_came() noexcept {

@@ -50,7 +50,7 @@ class message_source final : public polled_source, private message_host {
   std::optional<poll_time> next_poll() noexcept override;
   std::optional<doorbell> listen(std::uint32_t sleeper) noexcept override;
   void rise(std::uint32_t sleeper) noexcept override;
-  void poll(unsigned worker) noexcept override;
+  bool poll(unsigned worker) noexcept override;
 
  private:
   friend void send_message(message_source& of, int to, std::uint32_t number,

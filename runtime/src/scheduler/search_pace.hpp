@@ -27,6 +27,7 @@ class search_pace {
     least_ = least;
     most_ = most;
     deadline_ = clock::time_point::max();
+    has_lost_core_ = false;
     looks_ = 0;
   }
   void begin(clock::duration patience) noexcept { begin(patience, patience); }
@@ -38,12 +39,11 @@ class search_pace {
     return false;
   }
   clock::time_point read_clock() noexcept {
-    const auto before = std::exchange(now_, clock::now());
+    now_ = clock::now();
     if (deadline_ == clock::time_point::max()) {
       gives_way_from_ = now_ + least_;
       deadline_ = now_ + most_;
     }
-    has_lost_core_ = now_ >= gives_way_from_ && now_ - before > longest_gap;
     is_over_ = has_lost_core_ || now_ >= deadline_;
     return now_;
   }
@@ -53,8 +53,10 @@ class search_pace {
   [[nodiscard]] bool has_lost_core() const noexcept { return has_lost_core_; }
   // How many looks in vain there were since it began.
   [[nodiscard]] unsigned looks() const noexcept { return looks_; }
-  void give_way() const noexcept {
-    if (crowded_.load(std::memory_order_relaxed) || now_ >= gives_way_from_) std::this_thread::yield();
+  void give_way() noexcept {
+    if (now_ < gives_way_from_ && !crowded_.load(std::memory_order_relaxed)) return;
+    std::this_thread::yield();
+    has_lost_core_ = now_ >= gives_way_from_ && clock::now() - now_ > longest_gap;
   }
 
   // All of it, for a caller that does nothing else between two looks: after a look in vain, whether to look
@@ -68,8 +70,8 @@ class search_pace {
   }
 
  private:
-  // Between two readings of the clock, if nobody else has the core meanwhile.
-  static constexpr std::chrono::microseconds longest_gap{50};
+  // That a yield takes if no other thread has the core meanwhile.
+  static constexpr std::chrono::microseconds longest_gap{500};
 
   const unsigned between_;
   const std::atomic<bool>& crowded_;  // relaxed: a hint
@@ -106,8 +108,6 @@ class spin_patience {
     soon_ = slept <= most_ / 2 && least_ < most_ ? soon_ + 1 : 0;
     if (soon_ == wakes_to_learn_from) is_long_ = true;
   }
-  // It woke by itself.
-  void woke() noexcept { soon_ = 0; }
 
  private:
   static constexpr unsigned wakes_to_learn_from = 4;

@@ -153,13 +153,15 @@ class source_view {
     });
     return earliest;
   }
-  // Polls each whose time has come.
-  void poll(polled_source::poll_time now) noexcept {
+  // Polls each whose time has come. Returns whether one of them found work.
+  bool poll(polled_source::poll_time now) noexcept {
+    bool found = false;
     any_polled([&](polled_source& each) {
       const within poll;
-      if (const auto at = each.next_poll(); at && *at <= now) each.poll(worker_);
+      if (const auto at = each.next_poll(); at && *at <= now) found |= each.poll(worker_);
       return false;
     });
+    return found;
   }
   // Whether a source that is to be polled has work for the worker.
   [[nodiscard]] bool sees_polled_work() noexcept {

@@ -195,6 +195,8 @@ struct worker::waiting {
   bool searching = false;
   bool ran_source = false;  // it has run work of a source
   unsigned fruitless = 0;   // looks in vain since it ran something
+  // When it first slept, of the times that it slept and found nothing.
+  std::optional<search_pace::clock::time_point> sleeps_since;
   // When requests are lent that it sees and may not run.
   search_pace::clock::time_point lends_at = search_pace::clock::time_point::max();
 };

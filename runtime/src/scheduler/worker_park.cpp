@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <ctime>
+#include <optional>
+#include <utility>
 
 namespace teff::detail {
 
@@ -83,11 +85,18 @@ void worker::park(waiting& mine) noexcept {
   doorbells bells;
   all_.gate().park(
       word_, wakes, [&] { hand_over(); }, [&] { return !sources_.listen(bells) || last_look(mine); },
-      [&] { woke_by_itself = sleep(wakes, mine.how.how, sources_.next_poll(), bells); });
-  if (woke_by_itself) sources_.poll(search_pace::clock::now());
-  // A worker that woke to poll looks once and sleeps again.
+      [&] {
+        if (!mine.sleeps_since) mine.sleeps_since = search_pace::clock::now();
+        woke_by_itself = sleep(wakes, mine.how.how, sources_.next_poll(), bells);
+      });
+  const auto now = search_pace::clock::now();
+  // Work that a bell announced, or that its own look brings, is as a wake by another thread.
+  const bool in_vain = woke_by_itself && !sources_.poll(now) && !sources_.sees_polled_work();
+  if (mine.sleeps_since && !in_vain)
+    patience_.was_woken(now - *std::exchange(mine.sleeps_since, std::nullopt));
+  // A worker that woke to poll in vain looks once and sleeps again.
   constexpr auto none = search_pace::clock::duration::zero();
-  mine.pace.begin(woke_by_itself ? none : patience_.least(), woke_by_itself ? none : patience_.now());
+  mine.pace.begin(in_vain ? none : patience_.least(), in_vain ? none : patience_.now());
   keep_to_own_processor();
 }
 
@@ -170,14 +179,12 @@ bool worker::sees_tasks(private_tasks treatment) noexcept {
 bool worker::sleep(wake_for what, waits how, polled_source::poll_time deadline,
                    const doorbells& also) noexcept {
   auto& gate = all_.gate();
-  const auto sleeps_from = search_pace::clock::now();
   lend_core();
   log_.begin_park();
   const bool off_seat = how == waits::at_top && index_ == 0;
   const bool by_itself = gate.sleep_until(word_, what, deadline, also, off_seat);
   if (off_seat) self.invite();  // a thief that asked while a guest was the worker asked the guest's deque
   log_.end_park();
-  by_itself ? patience_.woke() : patience_.was_woken(search_pace::clock::now() - sleeps_from);
   return by_itself;
 }
 

@@ -67,11 +67,11 @@ class polled_source : public source {
   using poll_time = std::chrono::steady_clock::time_point;
   virtual std::optional<poll_time> next_poll() noexcept = 0;
 
-  // The time has come: looks for work that no thread publishes (a clock, a network), and returns soon.
-  // sees_work() sees the found work from then on. Called by a worker that looks for work, by several at once
-  // if they do; if all sleep, one of them wakes for it. While all workers are busy it is not called: run(),
-  // which is called between tasks, may look as well.
-  virtual void poll(unsigned worker) noexcept = 0;
+  // The time has come: looks for work that no thread publishes (a clock, a network). Returns soon, whether it
+  // found any. sees_work() sees that work from then on. Called by a worker that looks for work, by
+  // several at once if they do; if all sleep, one of them wakes for it. While all workers are busy it is not
+  // called: run(), which is called between tasks, may look as well.
+  virtual bool poll(unsigned worker) noexcept = 0;
 
   // For what another process brings: a worker is about to call sees_work() a last time, and then to sleep.
   // If the source says next_poll(), one of the sleepers sleeps on this doorbell as well. A source that is
