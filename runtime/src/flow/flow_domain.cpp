@@ -44,6 +44,7 @@ void flow_domain::plane::overlapping(const flow_box& box, std::vector<flow_range
       for (; next != there.end() && next->first < at.right; ++next) found.push_back(next->second);
     }
   });
+  if (found.size() < 2) return;
   std::sort(found.begin() + before, found.end(),
             [](auto* a, auto* b) { return a->memory.begin < b->memory.begin; });
   found.erase(std::unique(found.begin() + before, found.end()), found.end());

@@ -42,10 +42,11 @@ class flow_domain {
     flow_range* const found = slots_[find(box.begin)].range;
     return found != nullptr && found->memory == box ? found : nullptr;
   }
-  // Cuts and inserts ranges, so that some of them together are the box. For two parts of a range that was
-  // cut, whose data are copies, calls split(one, other). Throws std::bad_alloc.
+  // Cuts and inserts ranges, so that some of them together are the box. Returns the range if it is a new one
+  // alone. For two parts of a range that was cut, whose data are copies, calls split(one, other). Throws
+  // std::bad_alloc.
   template <class Split>
-  void cut(const flow_box& box, Split split);
+  flow_range* cut(const flow_box& box, Split split);
   // Adds the ranges that together are a box which was cut.
   void collect(const flow_box& box, std::vector<flow_range*>& to);
   // A range that overlaps no other. Throws std::bad_alloc.
@@ -92,6 +93,10 @@ class flow_domain {
     }
     [[nodiscard]] rectangle place_of(const flow_box& box) const noexcept;
     [[nodiscard]] flow_box box_of(const rectangle& of) const noexcept;
+    // Whether it is one rectangle.
+    [[nodiscard]] bool is_one(const flow_box& box) const noexcept {
+      return has(box) && (stride == 0 || place_of(box).right <= stride);
+    }
     // Calls visit(rectangle) for the parts of a box, each of which is a rectangle here.
     template <class Visit>
     void each_part(const flow_box& box, Visit visit) const;
@@ -154,17 +159,20 @@ void flow_domain::plane::each_part(const flow_box& box, Visit visit) const {
 }
 
 template <class Split>
-void flow_domain::cut(const flow_box& box, Split split) {
+flow_range* flow_domain::cut(const flow_box& box, Split split) {
   std::vector<flow_range*> found;
   std::vector<plane*> met;  // with boxes
   plane& own = plane_of(box);
+  plane& line = planes_.front();
   for (auto& each : planes_) {
-    if (each.stride == 0) continue;
+    if (&each == &line) continue;
     found.clear();
     each.overlapping(box, found);
     if (!found.empty()) met.push_back(&each);
   }
-  plane& line = planes_.front();
+  found.clear();
+  line.overlapping(box, found);
+  if (met.empty() && found.empty() && own.is_one(box)) return &insert(own, box);
   plane& into = met.empty() ? own : *met.front();
   if (met.size() > 1 || !into.has(box)) {
     for (auto* const each : met) {
@@ -173,14 +181,12 @@ void flow_domain::cut(const flow_box& box, Split split) {
       for (auto* const range : found) move(*range, *each, line, split);
     }
     line.each_part(box, [&](const rectangle& at) { cut_in(line, at, split); });
-    return;
+    return nullptr;
   }
-  if (&into != &line) {
-    found.clear();
-    line.overlapping(box, found);
+  if (&into != &line)
     for (auto* const range : found) move(*range, line, into, split);
-  }
   into.each_part(box, [&](const rectangle& at) { cut_in(into, at, split); });
+  return nullptr;
 }
 
 // Cuts off what lies outside of the rectangle, and fills the gaps in it.

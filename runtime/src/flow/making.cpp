@@ -73,11 +73,13 @@ struct flow_core::addition {
     if (!plain) return add_overlapping();
     for (std::size_t i = 0; i < accesses.size(); ++i) {
       if (accesses[i].bytes == 0) continue;
-      if (flow_range* const found = domain.exact(boxes[i])) [[likely]] {
+      flow_range* found = domain.exact(boxes[i]);
+      if (found == nullptr) [[unlikely]]
+        found = cut(boxes[i]);
+      if (found != nullptr) {
         add(*found, accesses[i], true);
       } else {
         std::vector<flow_range*> parts;
-        cut(boxes[i]);
         domain.collect(boxes[i], parts);
         for (auto* const part : parts) add(*part, accesses[i], parts.size() == 1);
       }
@@ -125,9 +127,9 @@ struct flow_core::addition {
     }
   }
 
-  // So that ranges of the domain are the box together. If that fails halfway, the table is no longer true,
-  // and the flow fails.
-  void cut(const flow_box& box) {
+  // So that ranges of the domain are the box together. Returns the range if it is a new one alone. If it
+  // fails halfway, the table is no longer true, and the flow fails.
+  flow_range* cut(const flow_box& box) {
     const auto split = [&](flow_range& one, flow_range& other) {
       if (one.open) {
         close(one, by);
@@ -137,7 +139,9 @@ struct flow_core::addition {
       for (auto* const each : {one.last, one.before})
         if (each != nullptr) each->task->references.fetch_add(1, std::memory_order_relaxed);
     };
-    undo_if_thrown([&] { domain.cut(box, split); }, [&] { core.fail(std::current_exception()); });
+    flow_range* made = nullptr;
+    undo_if_thrown([&] { made = domain.cut(box, split); }, [&] { core.fail(std::current_exception()); });
+    return made;
   }
 
   // The task's access to one range; `whole`: the access names no other.
