@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <teff/flow.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -37,7 +38,7 @@ struct step {
 class random_program {
  public:
   random_program(std::uint64_t seed, std::size_t size, bool nested = true)
-      : random_(seed), size_(size), nested_(nested) {}
+      : random_(seed), size_(size), stride_(below(2) * (2 + below(7))), nested_(nested) {}
 
   std::vector<step> make(std::size_t tasks) {
     std::vector<step> all;
@@ -105,9 +106,9 @@ class random_program {
   touched make_access(std::size_t begin, std::size_t size) {
     touched made{below(2) == 0 ? touched::reads : touched::writes, 0, 0};
     if (below(3) == 0 && size >= 8) {
-      const std::size_t row = 1 + below(2);
-      made.stride = row + below(3);
-      made.rows = 1 + below(3);
+      const std::size_t row = 1 + below(std::max<std::size_t>(stride_, 2));
+      made.stride = stride_ != 0 ? stride_ : row + below(3);
+      made.rows = 1 + below(5);
       made.count = row;
       const std::size_t all = (made.rows - 1) * made.stride + row;
       if (all <= size) {
@@ -126,6 +127,7 @@ class random_program {
 
   std::mt19937_64 random_;
   std::size_t size_;
+  std::size_t stride_;  // of all accesses, as in a matrix; 0: each access has a stride of its own
   bool nested_;
 };
 

@@ -2,29 +2,37 @@
 #pragma once
 
 #include <teff/detail/flow/access.hpp>
+#include <teff/detail/flow/flow_task.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <span>
 #include <string>
 
 namespace teff::detail {
 
+// The memory that an access names. Rows without room between them are one row.
+inline flow_box box_of(const access& what) noexcept {
+  const auto begin = reinterpret_cast<std::uintptr_t>(what.first);
+  if (what.rows > 1 && what.stride > what.bytes) return {begin, what.bytes, what.rows, what.stride};
+  return {begin, what.bytes == 0 ? 0 : (what.rows - 1) * what.stride + what.bytes, 1, 0};
+}
 // Calls visit(begin, end) for each row of memory that the access names.
 template <class Visit>
 void each_row(const access& what, Visit visit) {
-  for (std::size_t row = 0; what.bytes != 0 && row < what.rows; ++row) {
-    const auto begin = reinterpret_cast<std::uintptr_t>(what.first) + row * what.stride;
-    visit(begin, begin + what.bytes);
-  }
+  const auto box = box_of(what);
+  for (std::size_t row = 0; box.bytes != 0 && row < box.rows; ++row)
+    visit(box.begin + row * box.stride, box.begin + row * box.stride + box.bytes);
 }
 
-inline std::size_t rows_of(std::span<const access> accesses) noexcept {
-  std::size_t rows = 0;
-  for (const auto& each : accesses)
-    if (each.bytes != 0) rows += each.rows;
-  return rows;
+// Whether two boxes share memory; maybe not, if their strides differ.
+inline bool may_overlap(const flow_box& a, const flow_box& b) noexcept {
+  if (a.begin > b.begin) return may_overlap(b, a);
+  if (a.end() <= b.begin || a.rows == 1) return a.end() > b.begin;
+  if (b.rows > 1 && b.stride != a.stride) return true;
+  const auto row = (b.begin - a.begin) / a.stride;
+  const auto column = (b.begin - a.begin) % a.stride;
+  return (column < a.bytes && row < a.rows) || (column + b.bytes > a.stride && row + 1 < a.rows);
 }
 
 inline const char* mode_in_words(access_mode mode) noexcept {

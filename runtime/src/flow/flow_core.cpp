@@ -53,10 +53,6 @@ flow_creator flow_core::creator_outside() noexcept {
 flow_task& flow_core::allocate(const flow_creator& by, std::size_t members, std::size_t bytes,
                                std::size_t alignment) {
   const auto aligned = [](std::size_t at, std::size_t to) { return (at + to - 1) / to * to; };
-  if (members > open_count<>::most) [[unlikely]]
-    throw misuse("teff::flow: a task names " + std::to_string(members) +
-                 " rows of memory, and no task may name more than " + std::to_string(open_count<>::most) +
-                 ": name fewer rows, or the memory around them as a whole");
   const std::size_t closure = aligned(sizeof(flow_task) + members * sizeof(flow_member), alignment);
   const auto block = flow_pool::kind_for(closure + bytes);
   void* const memory = by.pool.take(closure + bytes, block);
@@ -83,7 +79,7 @@ flow_task& flow_core::allocate(const flow_creator& by, std::size_t members, std:
   if (in_chunk || flow_core::replayed == &flow || flow.checker != nullptr || body.loop != nullptr)
       [[unlikely]]
     flow.expect_to_make(in_chunk, body, accesses);
-  begun.task = &flow.allocate(begun.by, rows_of(accesses), bytes, alignment);
+  begun.task = &flow.allocate(begun.by, accesses.size(), bytes, alignment);
   begun.task->body = &body;
   return begun;
 }

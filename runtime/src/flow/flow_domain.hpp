@@ -1,19 +1,22 @@
-// The ranges of memory that sibling tasks have named, and the last accesses to each.
+// The memory that sibling tasks have named, and the last accesses to each part of it.
 #pragma once
 
 #include <teff/detail/flow/flow_task.hpp>
 
+#include "flow/accesses.hpp"
+
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
+#include <utility>
 #include <vector>
 
 namespace teff::detail {
 
-// A range of which no task has named a part only. Each task touches all of it or nothing.
+// A box of memory of which no task has named a part only. Each task touches all of it or nothing.
 struct flow_range {
-  std::uintptr_t begin;
-  std::uintptr_t end;
+  flow_box memory;
   flow_member* last = nullptr;    // the leader of the last group
   flow_member* before = nullptr;  // of the group that the members of the last one wait for; null: for none
   std::uint32_t joined = 0;       // members of the last group, and links to it
@@ -26,92 +29,221 @@ struct flow_range {
 };
 
 // Only the creator touches it: the thread that makes the tasks of the domain.
+//
+// Boxes of one stride lie in a plane, as rectangles: the row of an address is its quotient by the stride, the
+// column is the rest. So a box is cut into boxes, not into rows. Ranges in one row lie in a plane of their
+// own until they meet boxes; from then on, in the plane of these. Where boxes of two strides meet, they are
+// cut into rows.
 class flow_domain {
  public:
   // The range, if it is one. Null: it is none, or several, or a part of one.
-  [[nodiscard]] flow_range* exact(std::uintptr_t begin, std::uintptr_t end) noexcept {
+  [[nodiscard]] flow_range* exact(const flow_box& box) noexcept {
     if (slots_.empty()) return nullptr;
-    for (std::size_t at = slot_of(begin);; at = (at + 1) & (slots_.size() - 1)) {
-      flow_range* const found = slots_[at].range;
-      if (found == nullptr) return nullptr;
-      if (slots_[at].begin == begin) return found->end == end ? found : nullptr;
-    }
+    flow_range* const found = slots_[find(box.begin)].range;
+    return found != nullptr && found->memory == box ? found : nullptr;
   }
-  // Puts the ranges that together are [begin, end) into `to`. It may cut a range in two, and then calls
-  // split(left, right) for the copies. Throws std::bad_alloc.
+  // Cuts and inserts ranges, so that some of them together are the box. Returns the range if it is a new one
+  // alone. For two parts of a range that was cut, whose data are copies, calls split(one, other). Throws
+  // std::bad_alloc.
   template <class Split>
-  void cover(std::uintptr_t begin, std::uintptr_t end, std::vector<flow_range*>& to, Split split);
+  flow_range* cut(const flow_box& box, Split split);
+  // Adds the ranges that together are a box which was cut.
+  void collect(const flow_box& box, std::vector<flow_range*>& to);
   // A range that overlaps no other. Throws std::bad_alloc.
-  flow_range& insert(std::uintptr_t begin, std::uintptr_t end);
+  flow_range& insert(const flow_box& box) { return insert(plane_of(box), box); }
 
   template <class Visit>
   void each(Visit visit) {
-    for (auto& [begin, range] : ordered_) visit(range);
+    for (auto& range : ranges_)
+      if (range.memory.bytes != 0) visit(range);
   }
   // Forgets the ranges of which idle(range) is true.
   template <class Idle>
   void sweep(Idle idle) {
-    for (auto each = ordered_.begin(); each != ordered_.end();)
-      each = idle(each->second) ? ordered_.erase(each) : std::next(each);
+    each([&](flow_range& range) {
+      if (!idle(range)) return;
+      range = flow_range{};
+      free_.push_back(&range);
+    });
+    for (auto& plane : planes_) plane.forget_free();
     fill_slots();
-    sweep_at_ = 2 * ordered_.size() + first_sweep;
+    sweep_at_ = 2 * size() + first_sweep;
   }
-  [[nodiscard]] bool is_crowded() const noexcept { return ordered_.size() >= sweep_at_; }
+  [[nodiscard]] bool is_crowded() const noexcept { return size() >= sweep_at_; }
 
  private:
+  // Rows and columns, each without the last.
+  struct rectangle {
+    std::uintptr_t top, bottom, left, right;
+    [[nodiscard]] bool overlaps(const rectangle& other) const noexcept {
+      return top < other.bottom && other.top < bottom && left < other.right && other.left < right;
+    }
+  };
+  // In all rows of a band lie the same ranges, by their first columns.
+  struct band {
+    std::uintptr_t bottom;
+    std::map<std::uintptr_t, flow_range*> ranges;
+  };
+  struct plane {
+    std::size_t stride;                      // 0: all addresses are in one row
+    std::map<std::uintptr_t, band> bands{};  // by the first row
+
+    [[nodiscard]] bool has(const flow_box& box) const noexcept {
+      return box.rows == 1 || box.stride == stride;
+    }
+    [[nodiscard]] rectangle place_of(const flow_box& box) const noexcept;
+    [[nodiscard]] flow_box box_of(const rectangle& of) const noexcept;
+    // Whether it is one rectangle.
+    [[nodiscard]] bool is_one(const flow_box& box) const noexcept {
+      return has(box) && (stride == 0 || place_of(box).right <= stride);
+    }
+    // Calls visit(rectangle) for the parts of a box, each of which is a rectangle here.
+    template <class Visit>
+    void each_part(const flow_box& box, Visit visit) const;
+    // Adds the ranges that overlap the box, each once.
+    void overlapping(const flow_box& box, std::vector<flow_range*>& found) const;
+    void enter(flow_range& range);
+    void leave(const flow_range& range);
+    void cut_band(std::uintptr_t row);
+    void forget_free();
+  };
   struct slot {
     std::uintptr_t begin = 0;
     flow_range* range = nullptr;
   };
-  [[nodiscard]] std::size_t slot_of(std::uintptr_t begin) const noexcept {
-    return (begin * 0x9e3779b97f4a7c15U) >> shift_;
+
+  [[nodiscard]] plane& plane_of(const flow_box& box);
+  flow_range& insert(plane& to, const flow_box& box);
+  template <class Split>
+  void cut_in(plane& in, const rectangle& at, Split split);
+  void fill_gaps(plane& in, const rectangle& at, const std::vector<flow_range*>& there);
+  template <class Split>
+  void move(flow_range& range, plane& from, plane& to, Split split);
+  template <class Split>
+  flow_range& copy(flow_range& range, plane& to, const flow_box& box, Split split);
+
+  // Where a range that begins there is, or would be.
+  [[nodiscard]] std::size_t find(std::uintptr_t begin) const noexcept {
+    std::size_t at = (begin * 0x9e3779b97f4a7c15U) >> shift_;
+    while (slots_[at].range != nullptr && slots_[at].begin != begin) at = (at + 1) & (slots_.size() - 1);
+    return at;
   }
   void fill_slots();
-  void add_slot(flow_range& range) noexcept {
-    std::size_t at = slot_of(range.begin);
-    while (slots_[at].range != nullptr) at = (at + 1) & (slots_.size() - 1);
-    slots_[at] = {range.begin, &range};
-  }
 
   static constexpr std::size_t first_sweep = 4096;
-  std::map<std::uintptr_t, flow_range> ordered_;
+  [[nodiscard]] std::size_t size() const noexcept { return ranges_.size() - free_.size(); }
+  std::deque<flow_range> ranges_;  // of all planes
+  std::vector<flow_range*> free_;  // of them, those that stand for no memory
+  std::deque<plane> planes_{plane{.stride = 0}};
   std::vector<slot> slots_;  // by where the range begins; a power of two, at most half full
   unsigned shift_ = 0;
   std::size_t sweep_at_ = first_sweep;
 };
 
+template <class Visit>
+void flow_domain::plane::each_part(const flow_box& box, Visit visit) const {
+  if (!has(box)) {
+    for (std::size_t row = 0; row < box.rows; ++row)
+      each_part({box.begin + row * box.stride, box.bytes, 1, 0}, visit);
+    return;
+  }
+  const auto first = place_of(box);
+  if (stride == 0 || first.right <= stride) return visit(first);
+  // It goes on in the row below, or in several rows.
+  visit(rectangle{first.top, first.bottom, first.left, stride});
+  const auto rest = first.right - stride;
+  if (box.rows > 1) return visit(rectangle{first.top + 1, first.bottom + 1, 0, rest});
+  const auto below = first.bottom + rest / stride;
+  if (rest >= stride) visit(rectangle{first.bottom, below, 0, stride});
+  if (rest % stride != 0) visit(rectangle{below, below + 1, 0, rest % stride});
+}
+
 template <class Split>
-void flow_domain::cover(std::uintptr_t begin, std::uintptr_t end, std::vector<flow_range*>& to, Split split) {
-  const auto cut = [&](flow_range& left, std::uintptr_t at) {
-    flow_range& right = insert(at, left.end);
-    const auto right_end = left.end;
-    left.end = at;
-    right = left;
-    right.begin = at;
-    right.end = right_end;
-    split(left, right);
+flow_range* flow_domain::cut(const flow_box& box, Split split) {
+  std::vector<flow_range*> found;
+  std::vector<plane*> met;  // with boxes
+  plane& own = plane_of(box);
+  plane& line = planes_.front();
+  for (auto& each : planes_) {
+    if (&each == &line) continue;
+    found.clear();
+    each.overlapping(box, found);
+    if (!found.empty()) met.push_back(&each);
+  }
+  found.clear();
+  line.overlapping(box, found);
+  if (met.empty() && found.empty() && own.is_one(box)) return &insert(own, box);
+  plane& into = met.empty() ? own : *met.front();
+  if (met.size() > 1 || !into.has(box)) {
+    for (auto* const each : met) {
+      found.clear();
+      each->overlapping(box, found);
+      for (auto* const range : found) move(*range, *each, line, split);
+    }
+    line.each_part(box, [&](const rectangle& at) { cut_in(line, at, split); });
+    return nullptr;
+  }
+  if (&into != &line)
+    for (auto* const range : found) move(*range, line, into, split);
+  into.each_part(box, [&](const rectangle& at) { cut_in(into, at, split); });
+  return nullptr;
+}
+
+// Cuts off what lies outside of the rectangle, and fills the gaps in it.
+template <class Split>
+void flow_domain::cut_in(plane& in, const rectangle& at, Split split) {
+  std::vector<flow_range*> there;
+  in.overlapping(in.box_of(at), there);
+  // The first part has the data of the range, and begins where the range begins. Returns the other part.
+  const auto divide = [&](flow_range& range, const rectangle& first, const rectangle& other) -> flow_range& {
+    in.leave(range);
+    range.memory = in.box_of(first);
+    in.enter(range);
+    return copy(range, in, in.box_of(other), split);
   };
-  to.clear();
-  if (auto after = ordered_.upper_bound(begin); after != ordered_.begin()) {
-    flow_range& left = std::prev(after)->second;
-    if (left.begin < begin && left.end > begin) cut(left, begin);
-  }
-  while (begin != end) {
-    const auto next = ordered_.lower_bound(begin);
-    if (next == ordered_.end() || next->first >= end) {
-      to.push_back(&insert(begin, end));
-      return;
+  for (auto*& range : there) {
+    auto now = in.place_of(range->memory);
+    if (now.top < at.top) {
+      range =
+          &divide(*range, {now.top, at.top, now.left, now.right}, {at.top, now.bottom, now.left, now.right});
+      now.top = at.top;
     }
-    if (next->first != begin) {
-      const auto until = next->first;
-      to.push_back(&insert(begin, until));
-      begin = until;
-    } else {
-      if (next->second.end > end) cut(next->second, end);
-      to.push_back(&next->second);
-      begin = next->second.end;
+    if (now.bottom > at.bottom) {
+      divide(*range, {now.top, at.bottom, now.left, now.right}, {at.bottom, now.bottom, now.left, now.right});
+      now.bottom = at.bottom;
     }
+    if (now.left < at.left) {
+      range = &divide(*range, {now.top, now.bottom, now.left, at.left},
+                      {now.top, now.bottom, at.left, now.right});
+      now.left = at.left;
+    }
+    if (now.right > at.right)
+      divide(*range, {now.top, now.bottom, now.left, at.right}, {now.top, now.bottom, at.right, now.right});
   }
+  fill_gaps(in, at, there);
+}
+
+// The range becomes ranges of another plane. The first of them begins where it does.
+template <class Split>
+void flow_domain::move(flow_range& range, plane& from, plane& to, Split split) {
+  from.leave(range);
+  const auto memory = range.memory;
+  bool first = true;
+  to.each_part(memory, [&](const rectangle& at) {
+    if (!std::exchange(first, false)) return void(copy(range, to, to.box_of(at), split));
+    range.memory = to.box_of(at);
+    to.enter(range);
+  });
+}
+
+// Another range with the data of this one.
+template <class Split>
+flow_range& flow_domain::copy(flow_range& range, plane& to, const flow_box& box, Split split) {
+  flow_range& made = insert(to, box);
+  made = range;
+  made.memory = box;
+  split(range, made);
+  return made;
 }
 
 }  // namespace teff::detail

@@ -8,30 +8,11 @@
 #include "scheduler/scheduler.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <array>
 #include <new>
 #include <utility>
 
 namespace teff::detail {
-
-// ---- The table ----
-
-flow_range& flow_domain::insert(std::uintptr_t begin, std::uintptr_t end) {
-  flow_range& made = ordered_.try_emplace(begin, flow_range{.begin = begin, .end = end}).first->second;
-  if (2 * ordered_.size() > slots_.size()) {
-    fill_slots();
-  } else {
-    add_slot(made);
-  }
-  return made;
-}
-
-void flow_domain::fill_slots() {
-  const auto size = std::bit_ceil(std::max<std::size_t>(4 * ordered_.size(), 16));
-  shift_ = 64U - static_cast<unsigned>(std::countr_zero(size));
-  slots_.assign(size, slot{});
-  for (auto& [begin, range] : ordered_) add_slot(range);
-}
 
 // ---- Ranges and groups ----
 
@@ -84,28 +65,28 @@ struct flow_core::addition {
   void add_all() {
     constexpr std::size_t few = 8;
     bool plain = accesses.size() <= few;
+    std::array<flow_box, few> boxes;
     for (std::size_t i = 0; plain && i < accesses.size(); ++i) {
-      plain = accesses[i].rows == 1;
-      for (std::size_t j = 0; plain && j < i; ++j)
-        plain = accesses[i].first + accesses[i].bytes <= accesses[j].first ||
-                accesses[j].first + accesses[j].bytes <= accesses[i].first;
+      boxes[i] = box_of(accesses[i]);
+      for (std::size_t j = 0; plain && j < i; ++j) plain = !may_overlap(boxes[i], boxes[j]);
     }
     if (!plain) return add_overlapping();
-    for (const auto& each : accesses) {
-      if (each.bytes == 0) continue;
-      const auto begin = reinterpret_cast<std::uintptr_t>(each.first);
-      if (flow_range* const found = domain.exact(begin, begin + each.bytes)) [[likely]] {
-        add(*found, each, true);
+    for (std::size_t i = 0; i < accesses.size(); ++i) {
+      if (accesses[i].bytes == 0) continue;
+      flow_range* found = domain.exact(boxes[i]);
+      if (found == nullptr) [[unlikely]]
+        found = cut(boxes[i]);
+      if (found != nullptr) {
+        add(*found, accesses[i], true);
       } else {
         std::vector<flow_range*> parts;
-        cover(begin, begin + each.bytes, parts);
-        for (auto* const part : parts) add(*part, each, parts.size() == 1);
+        domain.collect(boxes[i], parts);
+        for (auto* const part : parts) add(*part, accesses[i], parts.size() == 1);
       }
     }
   }
 
-  // Accesses of several rows, or that touch the same memory: the strongest counts there, so no task waits for
-  // itself.
+  // Accesses that touch the same memory: the strongest counts there, so no task waits for itself.
   void add_overlapping() {
     struct piece {
       flow_range* range;
@@ -114,14 +95,16 @@ struct flow_core::addition {
     };
     std::vector<piece> pieces;
     std::vector<flow_range*> parts;
-    for (const bool all_are_cut : {false, true})
-      for (const auto& each : accesses)
-        each_row(each, [&](std::uintptr_t begin, std::uintptr_t end) {
-          cover(begin, end, parts);
-          for (auto* const part : parts)
-            if (all_are_cut) pieces.push_back({part, &each, parts.size() == 1});
-        });
-    std::ranges::sort(pieces, {}, [](const piece& each) { return std::pair(each.range->begin, each.of); });
+    for (const auto& each : accesses)
+      if (each.bytes != 0 && domain.exact(box_of(each)) == nullptr) cut(box_of(each));
+    for (const auto& each : accesses) {
+      if (each.bytes == 0) continue;
+      parts.clear();
+      domain.collect(box_of(each), parts);
+      for (auto* const part : parts) pieces.push_back({part, &each, parts.size() == 1});
+    }
+    std::ranges::sort(pieces, {},
+                      [](const piece& each) { return std::pair(each.range->memory.begin, each.of); });
     // All are checked before one is added.
     for (std::size_t i = 1; i < pieces.size(); ++i)
       if (pieces[i].range == pieces[i - 1].range &&
@@ -144,18 +127,21 @@ struct flow_core::addition {
     }
   }
 
-  // The ranges of the domain that are [begin, end) together. It may cut ranges in two.
-  void cover(std::uintptr_t begin, std::uintptr_t end, std::vector<flow_range*>& parts) {
-    if (flow_range* const found = domain.exact(begin, end)) return parts.assign({found});
-    domain.cover(begin, end, parts, [&](flow_range& left, flow_range& right) {
-      if (left.open) {
-        close(left, by);
-        right.open = false;
-        right.newest = right.bounds[0] = right.bounds[1] = nullptr;
+  // So that ranges of the domain are the box together. Returns the range if it is a new one alone. If it
+  // fails halfway, the table is no longer true, and the flow fails.
+  flow_range* cut(const flow_box& box) {
+    const auto split = [&](flow_range& one, flow_range& other) {
+      if (one.open) {
+        close(one, by);
+        other.open = false;
+        other.newest = other.bounds[0] = other.bounds[1] = nullptr;
       }
-      for (auto* const each : {left.last, left.before})
+      for (auto* const each : {one.last, one.before})
         if (each != nullptr) each->task->references.fetch_add(1, std::memory_order_relaxed);
-    });
+    };
+    flow_range* made = nullptr;
+    undo_if_thrown([&] { made = domain.cut(box, split); }, [&] { core.fail(std::current_exception()); });
+    return made;
   }
 
   // The task's access to one range; `whole`: the access names no other.
@@ -179,7 +165,7 @@ struct flow_core::addition {
       member.part = turn;
     } else if (what.weak && !begins_in_turn) {
       member.mode = what.mode == access_mode::in ? access_mode::in : access_mode::write;
-      member.part = new weak_part(range.begin, range.end);
+      member.part = new weak_part(range.memory);
       member.is_weak = true;
     }
     join(member, range, what);
@@ -191,7 +177,7 @@ struct flow_core::addition {
     constexpr std::uintptr_t most = 512;
     const std::uintptr_t workers = core.workers();
     return static_cast<std::uint32_t>(
-        std::clamp(bytes / (range.end - range.begin), workers, std::max(most, workers)));
+        std::clamp(bytes / range.memory.bytes, workers, std::max(most, workers)));
   }
 
   // The member joins the last group of the range, or begins one after it.
@@ -274,8 +260,7 @@ flow_domain& flow_core::domain_of(const flow_creator& by) {
   if (by.parent->inner != nullptr) return *by.parent->inner;
   auto made = std::make_unique<flow_domain>();
   by.parent->each_member([&](flow_member& each) {
-    if (each.weak() != nullptr)
-      made->insert(each.weak()->begin, each.weak()->end_of_range).weak = each.weak();
+    if (each.weak() != nullptr) made->insert(each.weak()->memory).weak = each.weak();
   });
   return *(by.parent->inner = made.release());
 }
@@ -300,7 +285,7 @@ void flow_core::close_domain(flow_task& parent, const flow_creator& by) {
 
 flow_task& flow_core::make_unrun(const flow_creator& by, flow_domain& domain,
                                  std::span<const access> accesses) {
-  flow_task& task = allocate(by, rows_of(accesses), 0, 1);
+  flow_task& task = allocate(by, accesses.size(), 0, 1);
   task.references.store(~std::uint32_t{0} / 2, std::memory_order_relaxed);  // no group drops the last one
   addition to{*this, by, task, domain, accesses};
   to.add_all();

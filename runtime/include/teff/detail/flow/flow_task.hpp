@@ -32,11 +32,21 @@ struct flow_waiter {
   waiter_kind kind;
 };
 
+// Rows of memory, equally far from each other, with room between them.
+struct flow_box {
+  std::uintptr_t begin;
+  std::size_t bytes;  // of a row
+  std::size_t rows;
+  std::size_t stride;  // bytes from row to row; 0: there is one row
+
+  [[nodiscard]] std::uintptr_t end() const noexcept { return begin + (rows - 1) * stride + bytes; }
+  friend bool operator==(const flow_box&, const flow_box&) = default;
+};
+
 // A weak access: inner tasks wait for `gate`, which the group before opens.
 struct weak_part {
-  weak_part(std::uintptr_t from, std::uintptr_t to) noexcept : begin(from), end_of_range(to) {}
-  const std::uintptr_t begin;
-  const std::uintptr_t end_of_range;
+  explicit weak_part(const flow_box& of) noexcept : memory(of) {}
+  const flow_box memory;
   release_list<flow_waiter> gate;
   open_count<> end;  // the gate, and the last groups of the inner tasks
   std::uint32_t parts = 0;

@@ -21,6 +21,8 @@ inline constexpr double blocks_worth_a_steal = 4;
 // The same for a wake of a worker that sleeps: some microseconds for the waker, and some tens until the other
 // is up.
 inline constexpr double blocks_worth_a_wake = 128;
+// An iteration that takes 100 us. It costs a thousandth to offer each half of what is left before it.
+inline constexpr double blocks_of_long_iteration = 200;
 
 // The pace of the last loop with this body, of few iterations or of many. The next such loop starts from it,
 // until it has measured its own. Several workers may write it.
@@ -142,8 +144,11 @@ class loop_pace {
     return given_ || static_cast<double>(left) >= blocks_worth_a_wake * pace_;
   }
 
-  // Whether another worker wants a share of the `left` iterations, and they are worth one.
+  // Whether to give half of the `left` iterations away: another worker wants a share, and they are worth one.
+  // Or each takes so long that a worker which asks meanwhile would wait for its end.
   [[nodiscard]] bool wants_a_share(std::uint64_t left) const noexcept {
+    if (is_measured() && pace_ < 1 / blocks_of_long_iteration) [[unlikely]]
+      return left > 1;
     return self.asked() && self.asked_to_share() && pays(left) &&
            (pays_a_wake(left) || shares_without_wake());
   }
