@@ -531,8 +531,33 @@ TEST(flow, a_check_finds_what_a_task_writes_and_does_not_name) {
   const auto text = text_of<misuse>([&] { f.wait(); });
   EXPECT_NE(text.find("careless"), std::string::npos);
   EXPECT_NE(text.find("has written memory at"), std::string::npos);
+  f.task(out(b), [&] { b = 4; });
   f.task(in(a), [&] { f.task(inout(b), [&] { ++b; }); });
-  EXPECT_NE(text_of<misuse>([&] { f.wait(); }).find("does not name"), std::string::npos);
+  EXPECT_NE(text_of<misuse>([&] { f.wait(); }).find("which an earlier task names"), std::string::npos);
+}
+
+TEST(flow, a_check_allows_inner_tasks_memory_that_belongs_to_their_task_alone) {
+  runtime rt{{.workers = 2}};
+  flow f{rt};
+  f.check(true);
+  long sum = 0;
+  for (int i = 0; i < 3; ++i)
+    f.task(inout(sum), [&] {
+      const std::span scratch(new long[10000], 10000);
+      f.task(out(scratch), [=] { std::ranges::fill(scratch, 1); });
+      f.task(in(scratch), inout(sum),
+             [=, &sum] { sum += std::accumulate(scratch.begin(), scratch.end(), 0L); });
+      f.task(inout(scratch), [=] { delete[] scratch.data(); });
+    });
+  f.wait();
+  EXPECT_EQ(sum, 30000);
+  // Another task's inner tasks do not.
+  std::array<long, 2> both{};
+  f.task(out(sum), [&] {
+    f.task(out(both), [] {});
+    f.task(out(both[0]), [&] { f.task(in(both[1]), [] {}); });
+  });
+  EXPECT_NE(text_of<misuse>([&] { f.wait(); }).find("which an earlier task names"), std::string::npos);
 }
 
 TEST(flow, a_check_finds_what_a_task_reads_and_does_not_name) {

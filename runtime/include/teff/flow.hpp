@@ -261,7 +261,7 @@ class flow {
   // - The body changes a byte that the task does not name as written.
   // - The body reads memory that an earlier task names as written, and that its own task does not name. The
   //   check finds this in whole pages of such memory only, so in an array of two pages or more.
-  // - An inner task names memory that its task does not name.
+  // - An inner task names memory that an earlier task names, and that its own outer task does not name.
   //
   // The check is slow: it copies the memory before each body, and compares it afterwards. It has the system
   // take the access to those pages meanwhile, by mprotect() and a handler of SIGSEGV. So a system call that

@@ -165,19 +165,31 @@ void flow_checker::add(ranges& to, const ranges& from) {
 }
 
 void flow_checker::forget(std::span<const access> accesses) {
-  const auto gone = memory_of(accesses).named;
+  forget(memory_of(accesses).named);
+}
+
+void flow_checker::forget(const ranges& gone) {
   known_ = {without(std::move(known_.named), gone), without(std::move(known_.written), gone)};
+}
+
+std::optional<byte_range> flow_checker::check_inner(const ranges& named) {
+  if (running_.empty()) return std::nullopt;
+  auto& outer = running_.back();
+  const auto outside = without(named, outer.named);
+  const auto alone = without(outside, without(known_.named, outer.own));
+  if (const auto shared = without(outside, alone); !shared.empty()) return shared.front();
+  add(outer.own, alone);
+  return std::nullopt;
 }
 
 std::optional<std::string> flow_checker::run(flow_task& task, std::span<const access> accesses) {
   const auto mine = memory_of(accesses);
-  if (!running_.empty()) {
-    if (const auto outside = without(mine.named, *running_.back()); !outside.empty())
-      return "names " + std::to_string(outside.front().end - outside.front().begin) + " bytes at " +
-             address_in_words(outside.front().begin) +
-             ", which the task in which it is made does not name: name them there, too, as weak if only "
-             "inner tasks touch them";
-  }
+  if (const auto wrong = check_inner(mine.named))
+    return "names " + std::to_string(wrong->end - wrong->begin) + " bytes at " +
+           address_in_words(wrong->begin) +
+           ", which an earlier task names and the task in which it is made does not: name them there, too, "
+           "as "
+           "weak if only inner tasks touch them";
   add(known_.named, mine.named);
   add(known_.written, mine.written);
   page_guard guard(without(known_.written, mine.named));
@@ -187,11 +199,12 @@ std::optional<std::string> flow_checker::run(flow_task& task, std::span<const ac
     const auto* const first = reinterpret_cast<const std::byte*>(each.begin);
     before.emplace_back(first, first + (each.end - each.begin));
   }
-  running_.push_back(&mine.named);
+  running_.push_back({mine.named, {}});
   in_loop_ = task.body->loop != nullptr;
   struct leave {
     flow_checker& of;
     ~leave() {
+      of.forget(of.running_.back().own);
       of.running_.pop_back();
       of.in_loop_ = false;  // it has no inner task
     }

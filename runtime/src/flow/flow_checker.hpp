@@ -32,6 +32,7 @@ class flow_checker {
 
  private:
   using ranges = std::vector<byte_range>;
+  void forget(const ranges& gone);
   // Ranges that do not overlap.
   struct memory {
     ranges named;
@@ -42,9 +43,17 @@ class flow_checker {
   // Adds what is not yet there.
   static void add(ranges& to, const ranges& from);
 
-  memory known_;                        // of tasks so far
-  std::vector<const ranges*> running_;  // the accesses of each running task, the innermost last
-  bool in_loop_ = false;                // it is a worksharing task
+  struct running_task {
+    ranges named;
+    ranges own;  // what its inner tasks name besides, and no other task does
+  };
+  // Whether a task may be made in the innermost running one, whose own memory may grow by that. Else what it
+  // must not name.
+  [[nodiscard]] std::optional<byte_range> check_inner(const ranges& named);
+
+  memory known_;                       // of tasks so far
+  std::vector<running_task> running_;  // the innermost last
+  bool in_loop_ = false;               // it is a worksharing task
 };
 
 }  // namespace teff::detail
