@@ -280,7 +280,7 @@ description describe() {
   return {.name = "hpccg",
           .title = "A x = b by conjugate gradients, 27-point stencil",
           .unit = "FLOP",
-          .ways = {way_kind::worksharing, way_kind::loops, way_kind::tasks},
+          .ways = {way_kind::loops, way_kind::worksharing, way_kind::tasks},
           .cases = {{"hpccg-32", "conjugate gradients, 32 x 32 x 32 points", "-grid 32x32x32"},
                     {"hpccg-64", "conjugate gradients, 64 x 64 x 64 points", "-grid 64x64x64", false}},
           .flags = &read_flags};

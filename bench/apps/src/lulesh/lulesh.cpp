@@ -362,7 +362,7 @@ description describe() {
   return {.name = "lulesh",
           .title = "shock hydrodynamics on hexahedra, a blast in a cube (LULESH 2.0)",
           .unit = "zone",
-          .ways = {way_kind::worksharing, way_kind::loops, way_kind::tasks},
+          .ways = {way_kind::loops, way_kind::worksharing, way_kind::tasks},
           .cases = {{"lulesh-10", "blast, 10 x 10 x 10 elements", "-size 10"},
                     {"lulesh-20", "blast, 20 x 20 x 20 elements", "-size 20", false},
                     {"lulesh-30", "blast, 30 x 30 x 30 elements", "-size 30", false}},
