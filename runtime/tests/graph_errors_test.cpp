@@ -458,10 +458,11 @@ TEST(task_graph, destroyed_by_one_of_its_tasks_ends_the_program_with_the_reason)
   EXPECT_DEATH(
       {
         runtime rt{{.workers = 1}};
-        auto g = std::make_unique<task_graph<int>>(rt);
-        g->indegree([](int) { return 1; }).body([&](int) { g.reset(); });
-        g->fulfill(4);
-        g->wait();
+        auto owner = std::make_unique<task_graph<int>>(rt);
+        auto& g = *owner;  // the owner is empty before the graph ends
+        g.indegree([](int) { return 1; }).body([&](int) { owner.reset(); });
+        g.fulfill(4);
+        g.wait();
       },
       "teff::task_graph: destroyed within the task 4, whose end it would wait for");
 }
