@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -75,47 +76,56 @@ class shared_bins {
   bins all_;
 };
 
-/// As many bins as kernels run at the same time. Between kernels, a thread may look at them all.
+/// Bins of each thread that runs kernels. Between kernels, a thread may look at them all.
 class pool_of_bins {
  public:
-  /// Bins that no other thread has until the loan ends.
+  /// Bins that no other kernel has until the loan ends: those of the thread, without a lock, unless a kernel
+  /// below on its stack has them.
   class loan {
    public:
-    explicit loan(pool_of_bins& from) : pool_(from), lent_(from.lend()) {}
+    explicit loan(pool_of_bins& from) : lent_(from.lend()) {}
     loan(const loan&) = delete;
     loan& operator=(const loan&) = delete;
-    ~loan() { pool_.take_back(lent_); }
-    bins& operator*() const { return *lent_; }
-    bins* operator->() const { return lent_; }
+    ~loan() { lent_.is_lent = false; }
+    bins& operator*() const { return lent_.own; }
+    bins* operator->() const { return &lent_.own; }
 
    private:
-    pool_of_bins& pool_;
-    bins* lent_;
+    friend pool_of_bins;
+    struct lent {
+      bins own;
+      bool is_lent = false;  ///< only its thread reads and writes it
+    };
+    lent& lent_;
   };
 
   [[nodiscard]] std::size_t size() const { return all_.size(); }
-  bins& operator[](std::size_t index) { return *all_[index]; }
+  bins& operator[](std::size_t index) { return all_[index]->own; }
 
  private:
-  bins* lend() {
-    const std::lock_guard lock(mutex_);
-    if (free_.empty()) {
-      free_.reserve(all_.size() + 1);  // take_back() does not throw
-      all_.push_back(std::make_unique<bins>());
-      return all_.back().get();
+  using lent = loan::lent;
+
+  lent& lend() {
+    struct of_thread {
+      std::uint64_t pool = 0;
+      std::vector<lent*> own;
+    };
+    thread_local of_thread here;
+    if (here.pool != number_) here = {number_, {}};
+    auto found = std::ranges::find(here.own, false, &lent::is_lent);
+    if (found == here.own.end()) {
+      const std::lock_guard lock(mutex_);
+      found = here.own.insert(found, all_.emplace_back(std::make_unique<lent>()).get());
     }
-    bins* const last = free_.back();
-    free_.pop_back();
-    return last;
-  }
-  void take_back(bins* lent) {
-    const std::lock_guard lock(mutex_);
-    free_.push_back(lent);
+    (*found)->is_lent = true;
+    return **found;
   }
 
+  static inline std::atomic<std::uint64_t> pools_ = 0;
+
+  const std::uint64_t number_ = ++pools_;  ///< of all pools so far: another one may lie at the same address
   std::mutex mutex_;
-  std::vector<std::unique_ptr<bins>> all_;
-  std::vector<bins*> free_;
+  std::vector<std::unique_ptr<lent>> all_;
 };
 
 }  // namespace teff::apps::sssp

@@ -72,7 +72,7 @@ description describe() {
   return {.name = "sssp",
           .title = "shortest paths from one vertex by delta-stepping",
           .unit = "edge",
-          .ways = {way_kind::graph, way_kind::loops, way_kind::tasks},
+          .ways = {way_kind::loops, way_kind::graph, way_kind::tasks},
           .cases = {{"sssp-kron16", "shortest paths, 2^16 vertices, Kronecker graph", "-graph kron16"},
                     {"sssp-kron20", "shortest paths, 2^20 vertices, Kronecker graph", "-graph kron20", false},
                     {"sssp-uniform16", "shortest paths, 2^16 vertices, uniform graph", "-graph uniform16",
