@@ -44,9 +44,9 @@ void flow_domain::plane::overlapping(const flow_box& box, std::vector<flow_range
       for (; next != there.end() && next->first < at.right; ++next) found.push_back(next->second);
     }
   });
-  if (found.size() < 2) return;
-  std::sort(found.begin() + before, found.end(),
-            [](auto* a, auto* b) { return a->memory.begin < b->memory.begin; });
+  const auto comes_first = [](auto* a, auto* b) { return a->memory.begin < b->memory.begin; };
+  if (!std::is_sorted(found.begin() + before, found.end(), comes_first))
+    std::sort(found.begin() + before, found.end(), comes_first);
   found.erase(std::unique(found.begin() + before, found.end()), found.end());
 }
 
@@ -84,8 +84,22 @@ void flow_domain::plane::forget_free() {
   std::erase_if(bands, [](const auto& each) { return each.second.ranges.empty(); });
 }
 
-void flow_domain::collect(const flow_box& box, std::vector<flow_range*>& to) {
-  for (auto& each : planes_) each.overlapping(box, to);
+bool flow_domain::plane::is_tiled(const flow_box& box, const std::vector<flow_range*>& by) const noexcept {
+  if (!is_one(box)) return false;
+  const auto whole = place_of(box);
+  auto bytes = box.bytes * box.rows;
+  for (const auto* const each : by) {
+    const auto part = place_of(each->memory);
+    if (part.top < whole.top || part.bottom > whole.bottom || part.left < whole.left ||
+        part.right > whole.right)
+      return false;
+    bytes -= each->memory.bytes * each->memory.rows;
+  }
+  return bytes == 0;
+}
+
+void flow_domain::collect(const flow_box& box, std::vector<flow_range*>& to) const {
+  for (const auto& each : planes_) each.overlapping(box, to);
 }
 
 flow_domain::plane& flow_domain::plane_of(const flow_box& box) {

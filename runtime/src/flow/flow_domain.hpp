@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -42,13 +43,13 @@ class flow_domain {
     flow_range* const found = slots_[find(box.begin)].range;
     return found != nullptr && found->memory == box ? found : nullptr;
   }
-  // Cuts and inserts ranges, so that some of them together are the box. Returns the range if it is a new one
-  // alone. For two parts of a range that was cut, whose data are copies, calls split(one, other). Throws
+  // The ranges that together are the box, until the next call. It cuts and inserts ranges where they are not
+  // there yet. For two parts of a range that was cut, whose data are copies, calls split(one, other). Throws
   // std::bad_alloc.
   template <class Split>
-  flow_range* cut(const flow_box& box, Split split);
-  // Adds the ranges that together are a box which was cut.
-  void collect(const flow_box& box, std::vector<flow_range*>& to);
+  std::span<flow_range* const> cover(const flow_box& box, Split split);
+  // The same for a box that was covered, and adds them.
+  void collect(const flow_box& box, std::vector<flow_range*>& to) const;
   // A range that overlaps no other. Throws std::bad_alloc.
   flow_range& insert(const flow_box& box) { return insert(plane_of(box), box); }
 
@@ -102,6 +103,8 @@ class flow_domain {
     void each_part(const flow_box& box, Visit visit) const;
     // Adds the ranges that overlap the box, each once.
     void overlapping(const flow_box& box, std::vector<flow_range*>& found) const;
+    // Whether these ranges, which overlap the box, are the box together.
+    [[nodiscard]] bool is_tiled(const flow_box& box, const std::vector<flow_range*>& by) const noexcept;
     void enter(flow_range& range);
     void leave(const flow_range& range);
     void cut_band(std::uintptr_t row);
@@ -114,6 +117,8 @@ class flow_domain {
 
   [[nodiscard]] plane& plane_of(const flow_box& box);
   flow_range& insert(plane& to, const flow_box& box);
+  template <class Split>
+  void cut(const flow_box& box, Split split);
   template <class Split>
   void cut_in(plane& in, const rectangle& at, Split split);
   void fill_gaps(plane& in, const rectangle& at, const std::vector<flow_range*>& there);
@@ -132,8 +137,9 @@ class flow_domain {
 
   static constexpr std::size_t first_sweep = 4096;
   [[nodiscard]] std::size_t size() const noexcept { return ranges_.size() - free_.size(); }
-  std::deque<flow_range> ranges_;  // of all planes
-  std::vector<flow_range*> free_;  // of them, those that stand for no memory
+  std::deque<flow_range> ranges_;   // of all planes
+  std::vector<flow_range*> free_;   // of them, those that stand for no memory
+  std::vector<flow_range*> found_;  // by cover()
   std::deque<plane> planes_{plane{.stride = 0}};
   std::vector<slot> slots_;  // by where the range begins; a power of two, at most half full
   unsigned shift_ = 0;
@@ -159,7 +165,31 @@ void flow_domain::plane::each_part(const flow_box& box, Visit visit) const {
 }
 
 template <class Split>
-flow_range* flow_domain::cut(const flow_box& box, Split split) {
+std::span<flow_range* const> flow_domain::cover(const flow_box& box, Split split) {
+  plane& own = plane_of(box);
+  plane* into = nullptr;  // the plane of what overlaps the box
+  bool are_several = false;
+  found_.clear();
+  for (auto& each : planes_) {
+    const auto before = found_.size();
+    each.overlapping(box, found_);
+    if (found_.size() == before) continue;
+    are_several = into != nullptr;
+    into = &each;
+  }
+  if (into == nullptr && own.is_one(box)) {
+    found_.push_back(&insert(own, box));
+  } else if (into == nullptr || are_several || !into->is_tiled(box, found_)) {
+    cut(box, split);
+    found_.clear();
+    collect(box, found_);
+  }
+  return found_;
+}
+
+// Cuts and inserts ranges, so that some of them together are the box.
+template <class Split>
+void flow_domain::cut(const flow_box& box, Split split) {
   std::vector<flow_range*> found;
   std::vector<plane*> met;  // with boxes
   plane& own = plane_of(box);
@@ -170,9 +200,6 @@ flow_range* flow_domain::cut(const flow_box& box, Split split) {
     each.overlapping(box, found);
     if (!found.empty()) met.push_back(&each);
   }
-  found.clear();
-  line.overlapping(box, found);
-  if (met.empty() && found.empty() && own.is_one(box)) return &insert(own, box);
   plane& into = met.empty() ? own : *met.front();
   if (met.size() > 1 || !into.has(box)) {
     for (auto* const each : met) {
@@ -180,13 +207,14 @@ flow_range* flow_domain::cut(const flow_box& box, Split split) {
       each->overlapping(box, found);
       for (auto* const range : found) move(*range, *each, line, split);
     }
-    line.each_part(box, [&](const rectangle& at) { cut_in(line, at, split); });
-    return nullptr;
+    return line.each_part(box, [&](const rectangle& at) { cut_in(line, at, split); });
   }
-  if (&into != &line)
+  if (&into != &line) {
+    found.clear();
+    line.overlapping(box, found);
     for (auto* const range : found) move(*range, line, into, split);
+  }
   into.each_part(box, [&](const rectangle& at) { cut_in(into, at, split); });
-  return nullptr;
 }
 
 // Cuts off what lies outside of the rectangle, and fills the gaps in it.

@@ -73,14 +73,10 @@ struct flow_core::addition {
     if (!plain) return add_overlapping();
     for (std::size_t i = 0; i < accesses.size(); ++i) {
       if (accesses[i].bytes == 0) continue;
-      flow_range* found = domain.exact(boxes[i]);
-      if (found == nullptr) [[unlikely]]
-        found = cut(boxes[i]);
-      if (found != nullptr) {
+      if (flow_range* const found = domain.exact(boxes[i])) [[likely]] {
         add(*found, accesses[i], true);
       } else {
-        std::vector<flow_range*> parts;
-        domain.collect(boxes[i], parts);
+        const auto parts = cover(boxes[i]);
         for (auto* const part : parts) add(*part, accesses[i], parts.size() == 1);
       }
     }
@@ -96,7 +92,7 @@ struct flow_core::addition {
     std::vector<piece> pieces;
     std::vector<flow_range*> parts;
     for (const auto& each : accesses)
-      if (each.bytes != 0 && domain.exact(box_of(each)) == nullptr) cut(box_of(each));
+      if (each.bytes != 0 && domain.exact(box_of(each)) == nullptr) static_cast<void>(cover(box_of(each)));
     for (const auto& each : accesses) {
       if (each.bytes == 0) continue;
       parts.clear();
@@ -127,9 +123,9 @@ struct flow_core::addition {
     }
   }
 
-  // So that ranges of the domain are the box together. Returns the range if it is a new one alone. If it
-  // fails halfway, the table is no longer true, and the flow fails.
-  flow_range* cut(const flow_box& box) {
+  // The ranges of the domain that together are the box. If cutting fails halfway, the table is no longer
+  // true, and the flow fails.
+  std::span<flow_range* const> cover(const flow_box& box) {
     const auto split = [&](flow_range& one, flow_range& other) {
       if (one.open) {
         close(one, by);
@@ -139,9 +135,9 @@ struct flow_core::addition {
       for (auto* const each : {one.last, one.before})
         if (each != nullptr) each->task->references.fetch_add(1, std::memory_order_relaxed);
     };
-    flow_range* made = nullptr;
-    undo_if_thrown([&] { made = domain.cut(box, split); }, [&] { core.fail(std::current_exception()); });
-    return made;
+    std::span<flow_range* const> parts;
+    undo_if_thrown([&] { parts = domain.cover(box, split); }, [&] { core.fail(std::current_exception()); });
+    return parts;
   }
 
   // The task's access to one range; `whole`: the access names no other.
