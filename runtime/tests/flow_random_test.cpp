@@ -127,7 +127,7 @@ class random_program {
 
   std::mt19937_64 random_;
   std::size_t size_;
-  std::size_t stride_;  // of all accesses, as in a matrix; 0: each access has a stride of its own
+  std::size_t stride_;  // the accesses have this one, as in a matrix; 0: each has its own
   bool nested_;
 };
 

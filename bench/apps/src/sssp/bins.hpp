@@ -79,8 +79,8 @@ class shared_bins {
 /// Bins of each thread that runs kernels. Between kernels, a thread may look at them all.
 class pool_of_bins {
  public:
-  /// Bins that no other kernel has until the loan ends: those of the thread, without a lock, unless a kernel
-  /// below on its stack has them.
+  /// Bins for one kernel, until the loan ends. They are the thread's own, so the loan takes no lock. A kernel
+  /// that runs on top of another one gets further bins.
   class loan {
    public:
     explicit loan(pool_of_bins& from) : lent_(from.lend()) {}
