@@ -99,20 +99,21 @@ bool flow_domain::plane::is_tiled(const flow_box& box, const std::vector<flow_ra
 }
 
 void flow_domain::collect(const flow_box& box, std::vector<flow_range*>& to) const {
+  line_.overlapping(box, to);
   for (const auto& each : planes_) each.overlapping(box, to);
 }
 
 flow_domain::plane& flow_domain::plane_of(const flow_box& box) {
+  if (box.stride == 0) return line_;
   const auto found = std::ranges::find(planes_, box.stride, &plane::stride);
   return found != planes_.end() ? *found : planes_.emplace_back(plane{.stride = box.stride});
 }
 
 flow_range& flow_domain::insert(plane& to, const flow_box& box) {
-  if (free_.empty()) free_.push_back(&ranges_.emplace_back());
-  flow_range& made = *free_.back();
+  flow_range& made = free_.empty() ? ranges_.emplace_back() : *free_.back();
+  if (!free_.empty()) free_.pop_back();
   made.memory = box;
   to.enter(made);
-  free_.pop_back();
   if (2 * size() > slots_.size()) {
     fill_slots();
   } else {

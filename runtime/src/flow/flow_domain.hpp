@@ -7,7 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <map>
 #include <span>
 #include <utility>
@@ -66,6 +66,7 @@ class flow_domain {
       range = flow_range{};
       free_.push_back(&range);
     });
+    line_.forget_free();
     for (auto& plane : planes_) plane.forget_free();
     fill_slots();
     sweep_at_ = 2 * size() + first_sweep;
@@ -137,11 +138,13 @@ class flow_domain {
 
   static constexpr std::size_t first_sweep = 4096;
   [[nodiscard]] std::size_t size() const noexcept { return ranges_.size() - free_.size(); }
-  std::deque<flow_range> ranges_;   // of all planes
+  std::list<flow_range> ranges_;    // of all planes
   std::vector<flow_range*> free_;   // of them, those that stand for no memory
   std::vector<flow_range*> found_;  // by cover()
-  std::deque<plane> planes_{plane{.stride = 0}};
-  std::vector<slot> slots_;  // by where the range begins; a power of two, at most half full
+  flow_range* made_ = nullptr;      // by cover(), alone
+  plane line_{.stride = 0};
+  std::vector<plane> planes_;  // of boxes
+  std::vector<slot> slots_;    // by where the range begins; a power of two, at most half full
   unsigned shift_ = 0;
   std::size_t sweep_at_ = first_sweep;
 };
@@ -170,6 +173,8 @@ std::span<flow_range* const> flow_domain::cover(const flow_box& box, Split split
   plane* into = nullptr;  // the plane of what overlaps the box
   bool are_several = false;
   found_.clear();
+  line_.overlapping(box, found_);
+  if (!found_.empty()) into = &line_;
   for (auto& each : planes_) {
     const auto before = found_.size();
     each.overlapping(box, found_);
@@ -178,8 +183,10 @@ std::span<flow_range* const> flow_domain::cover(const flow_box& box, Split split
     into = &each;
   }
   if (into == nullptr && own.is_one(box)) {
-    found_.push_back(&insert(own, box));
-  } else if (into == nullptr || are_several || !into->is_tiled(box, found_)) {
+    made_ = &insert(own, box);
+    return {&made_, 1};
+  }
+  if (into == nullptr || are_several || !into->is_tiled(box, found_)) {
     cut(box, split);
     found_.clear();
     collect(box, found_);
@@ -193,9 +200,7 @@ void flow_domain::cut(const flow_box& box, Split split) {
   std::vector<flow_range*> found;
   std::vector<plane*> met;  // with boxes
   plane& own = plane_of(box);
-  plane& line = planes_.front();
   for (auto& each : planes_) {
-    if (&each == &line) continue;
     found.clear();
     each.overlapping(box, found);
     if (!found.empty()) met.push_back(&each);
@@ -205,14 +210,14 @@ void flow_domain::cut(const flow_box& box, Split split) {
     for (auto* const each : met) {
       found.clear();
       each->overlapping(box, found);
-      for (auto* const range : found) move(*range, *each, line, split);
+      for (auto* const range : found) move(*range, *each, line_, split);
     }
-    return line.each_part(box, [&](const rectangle& at) { cut_in(line, at, split); });
+    return line_.each_part(box, [&](const rectangle& at) { cut_in(line_, at, split); });
   }
-  if (&into != &line) {
+  if (&into != &line_) {
     found.clear();
-    line.overlapping(box, found);
-    for (auto* const range : found) move(*range, line, into, split);
+    line_.overlapping(box, found);
+    for (auto* const range : found) move(*range, line_, into, split);
   }
   into.each_part(box, [&](const rectangle& at) { cut_in(into, at, split); });
 }
