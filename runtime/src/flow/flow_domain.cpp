@@ -35,19 +35,22 @@ void flow_domain::plane::overlapping(const flow_box& box, std::vector<flow_range
     return;
   }
   each_part(box, [&](const rectangle& at) {
+    if (stride == 0) return look_in(only_row, at, found);
     auto band = bands.upper_bound(at.top);
     if (band != bands.begin() && std::prev(band)->second.bottom > at.top) --band;
-    for (; band != bands.end() && band->first < at.bottom; ++band) {
-      const auto& there = band->second.ranges;
-      auto next = there.upper_bound(at.left);
-      if (next != there.begin() && place_of(std::prev(next)->second->memory).right > at.left) --next;
-      for (; next != there.end() && next->first < at.right; ++next) found.push_back(next->second);
-    }
+    for (; band != bands.end() && band->first < at.bottom; ++band) look_in(band->second.ranges, at, found);
   });
   const auto comes_first = [](auto* a, auto* b) { return a->memory.begin < b->memory.begin; };
   if (!std::is_sorted(found.begin() + before, found.end(), comes_first))
     std::sort(found.begin() + before, found.end(), comes_first);
   found.erase(std::unique(found.begin() + before, found.end()), found.end());
+}
+
+void flow_domain::plane::look_in(const by_column& row, const rectangle& at,
+                                 std::vector<flow_range*>& found) const {
+  auto next = row.upper_bound(at.left);
+  if (next != row.begin() && place_of(std::prev(next)->second->memory).right > at.left) --next;
+  for (; next != row.end() && next->first < at.right; ++next) found.push_back(next->second);
 }
 
 void flow_domain::plane::cut_band(std::uintptr_t row) {
@@ -61,6 +64,7 @@ void flow_domain::plane::cut_band(std::uintptr_t row) {
 
 void flow_domain::plane::enter(flow_range& range) {
   const auto at = place_of(range.memory);
+  if (stride == 0) return void(only_row.emplace(at.left, &range));
   cut_band(at.top);
   cut_band(at.bottom);
   auto next = bands.lower_bound(at.top);
@@ -74,13 +78,15 @@ void flow_domain::plane::enter(flow_range& range) {
 
 void flow_domain::plane::leave(const flow_range& range) {
   const auto at = place_of(range.memory);
+  if (stride == 0) return void(only_row.erase(at.left));
   for (auto band = bands.find(at.top); band != bands.end() && band->first < at.bottom; ++band)
     band->second.ranges.erase(at.left);
 }
 
 void flow_domain::plane::forget_free() {
-  for (auto& [top, band] : bands)
-    std::erase_if(band.ranges, [](const auto& each) { return each.second->memory.bytes == 0; });
+  const auto is_free = [](const auto& each) { return each.second->memory.bytes == 0; };
+  std::erase_if(only_row, is_free);
+  for (auto& [top, band] : bands) std::erase_if(band.ranges, is_free);
   std::erase_if(bands, [](const auto& each) { return each.second.ranges.empty(); });
 }
 

@@ -81,13 +81,15 @@ class flow_domain {
       return top < other.bottom && other.top < bottom && left < other.right && other.left < right;
     }
   };
-  // In all rows of a band lie the same ranges, by their first columns.
+  using by_column = std::map<std::uintptr_t, flow_range*>;  // by the first one
+  // In all its rows lie the same ranges.
   struct band {
     std::uintptr_t bottom;
-    std::map<std::uintptr_t, flow_range*> ranges;
+    by_column ranges;
   };
   struct plane {
     std::size_t stride;                      // 0: all addresses are in one row
+    by_column only_row{};                    // if there is no stride; else
     std::map<std::uintptr_t, band> bands{};  // by the first row
 
     [[nodiscard]] bool has(const flow_box& box) const noexcept {
@@ -106,6 +108,7 @@ class flow_domain {
     void overlapping(const flow_box& box, std::vector<flow_range*>& found) const;
     // Whether these ranges, which overlap the box, are the box together.
     [[nodiscard]] bool is_tiled(const flow_box& box, const std::vector<flow_range*>& by) const noexcept;
+    void look_in(const by_column& row, const rectangle& at, std::vector<flow_range*>& found) const;
     void enter(flow_range& range);
     void leave(const flow_range& range);
     void cut_band(std::uintptr_t row);
