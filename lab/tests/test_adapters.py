@@ -64,7 +64,7 @@ def _lines_for(variant: Program, workers: int) -> list[str]:
     """All widths with the largest number of workers, which is more than there are cores; with fewer, one width.
 
     A task of a script takes milliseconds. So does a task of a system that starts slowly on a loaded machine. With 6
-    timesteps each dependence set of the patterns still occurs. 1 point is fewer than the workers, and 8 points are a
+    timesteps each dependence set of the patterns still occurs. 1 point is fewer than the workers. 8 points are a
     power of two that exceeds their number. Some adapters cut a long graph into several jobs: one more line shows
     whether the cuts are right."""
     all_widths = workers == max(WORKERS)

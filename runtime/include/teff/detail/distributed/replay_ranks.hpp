@@ -244,7 +244,7 @@ class replay_ranks {
   std::vector<rank_signals> signals_;  // by number of the task
   std::shared_ptr<std::byte> memory_;  // the outputs of this rank
   std::size_t bells_ = 0;              // how many lie in memory_: one for each worker
-  // In memory_. 1: a part of this rank or of another one has failed.
+  // In memory_. It is 1 when a part of this rank or of another one has failed.
   std::atomic<std::uint32_t>* failed_ = nullptr;
   bool has_far_ = false;
   // Whether this rank and all near ones have a fence that a sleeper can have the others execute.
