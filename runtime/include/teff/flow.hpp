@@ -301,7 +301,7 @@ class flow {
                 std::construct_at(static_cast<made*>(task.closure), std::forward<decltype(body)>(body),
                                   std::move(copies), task, workers, loop...);
               },
-              [&] { detail::drop_task(begun); });
+              [&] { detail::drop_task(*core_, begun); });
           task.priority = how.priority;
           if (how.place) task.place = *how.place;
           detail::submit_task(*core_, begun, all);

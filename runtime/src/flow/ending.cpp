@@ -2,6 +2,7 @@
 #include <teff/detail/flow/flow_loop.hpp>
 
 #include "flow/flow_core.hpp"
+#include "flow/flow_memo.hpp"
 #include "flow/flow_watch.hpp"
 
 #include <utility>
@@ -24,6 +25,7 @@ struct flow_core::releasing {
       flow_task* const parent = task->parent;
       if (core.watch_ != nullptr) [[unlikely]]
         core.watch_->remove(*task);
+      if (task->round != nullptr) end_in_round(*task);
       core.drop_reference(*task, by.pool);
       task = parent != nullptr && parent->unended.end_one() && parts_end(*parent) ? parent : nullptr;
     }
@@ -101,6 +103,26 @@ struct flow_core::releasing {
       each->next = std::exchange(to_tell, each);
     }
   }
+  void end_in_round(flow_task& task) noexcept {
+    memo_round& round = *task.round;
+    pass_on(round, round.of->tasks[task.number]);
+    if (round.is_first) {
+      round.in_table.fetch_sub(1, std::memory_order_release);  // pairs with flow_memo::has_ended()
+    } else {
+      add(static_cast<repeated_task&>(task).waiting.release());
+    }
+  }
+  void pass_on(memo_round& round, const memo_node& ended) noexcept {
+    for (const auto& each : ended.followers) {
+      memo_round& in = each.next ? *round.next : round;
+      if (each.join != 0) {
+        if (in.join(each.at).end_one()) pass_on(in, round.of->joins[each.join - 1]);
+      } else if (each.next || !round.is_first) {
+        flow_task& task = in.task(each.at);
+        if (task.missing.end_one()) core.can_begin(by, task);
+      }
+    }
+  }
   void end_group(flow_member& leader) noexcept {
     add(leader.waiting.release());
     core.drop_reference(*leader.task, by.pool);
@@ -121,7 +143,9 @@ struct flow_core::releasing {
     flow_member& member = *waiter.member;
     switch (waiter.kind) {
       case waiter_kind::access:
-        if (member.task->missing.end_one()) core.can_begin(by, *member.task);
+      case waiter_kind::end:
+        if (member.task->missing.end_one())
+          member.task->stands_in ? complete(*member.task) : core.can_begin(by, *member.task);
         break;
       case waiter_kind::group:
         if (member.members.end_one()) end_group(member);
@@ -175,6 +199,12 @@ void flow_core::end_now(flow_worker& caller, flow_task& task) noexcept {
   all.run();
   caller.runs_what_it_receives = outer;
   caller.running = outer_task;
+}
+
+void flow_core::end_stand_in(const flow_creator& by, flow_task& task) noexcept {
+  releasing all{*this, by};
+  all.complete(task);
+  all.run();
 }
 
 // The parts, beside the body, that the task's reductions and its end wait for.

@@ -54,6 +54,7 @@ void check_flow(flow_core& flow, bool on) {
     throw misuse("teff::flow::check: called while the flow is recorded: call it when record() has returned");
   expect_outside(flow, "teff::flow::check");
   wait_for_tasks(flow);
+  flow.forget_repetition();
   flow.checker = on ? std::make_unique<flow_checker>() : nullptr;
 }
 
@@ -71,6 +72,7 @@ std::unique_ptr<recorded_tasks> begin_recording(const std::shared_ptr<flow_core>
         "check(false) first");
   expect_outside(*flow, "teff::flow::record");
   wait_for_tasks(*flow);
+  flow->forget_repetition();
   return std::make_unique<flow_recording>(flow);
 }
 

@@ -4,6 +4,7 @@
 
 #include "flow/accesses.hpp"
 #include "flow/flow_core.hpp"
+#include "flow/flow_memo.hpp"
 #include "flow/flow_watch.hpp"
 #include "platform/watchdog.hpp"
 #include "scheduler/blocked_activities.hpp"
@@ -31,6 +32,10 @@ flow_core::flow_core(scheduler& runtime, unsigned workers)
 flow_core::~flow_core() {
   const flow_creator by{nullptr, nullptr, outside_pool_, outside_counts_};
   domain_.each([&](flow_range& each) { forget(each, by); });
+}
+
+void flow_core::forget_repetition() noexcept {
+  repetition_.reset();
 }
 
 flow_creator flow_core::creator(const char* call) {
@@ -64,6 +69,7 @@ flow_task& flow_core::allocate(const flow_creator& by, std::size_t members, std:
   made->room = static_cast<std::uint32_t>(members);
   made->closure = static_cast<std::byte*>(memory) + closure;
   made->parent = by.parent;
+  made->round = nullptr;
   return *made;
 }
 
@@ -79,13 +85,16 @@ flow_task& flow_core::allocate(const flow_creator& by, std::size_t members, std:
   if (in_chunk || flow_core::replayed == &flow || flow.checker != nullptr || body.loop != nullptr)
       [[unlikely]]
     flow.expect_to_make(in_chunk, body, accesses);
+  const bool may_repeat = begun.by.parent == nullptr && flow.repetition() != nullptr;
+  if (may_repeat && (begun.task = flow.next_of_memo(begun.by, body, accesses)) != nullptr) return begun;
   begun.task = &flow.allocate(begun.by, accesses.size(), bytes, alignment);
   begun.task->body = &body;
+  if (may_repeat) flow.note_made(begun.by, *begun.task, accesses, bytes);
   return begun;
 }
 
-void drop_task(const begun_task& begun) noexcept {
-  flow_core::drop(begun.by, *begun.task);
+void drop_task(flow_core& flow, const begun_task& begun) {
+  flow.drop(begun.by, *begun.task);
 }
 
 void submit_task(flow_core& flow, const begun_task& begun, std::span<const access> accesses) {
@@ -100,6 +109,10 @@ void flow_core::drop_reference(flow_task& task, flow_pool& pool) noexcept {
   if (task.references.load(std::memory_order_acquire) != 1 &&
       task.references.fetch_sub(1, std::memory_order_acq_rel) != 1)
     return;
+  if (task.block == flow_pool::in_memo) {
+    task.references.store(0, std::memory_order_release);  // pairs with flow_memo::has_ended()
+    return;
+  }
   if (task.has_more) {
     task.each_member([](flow_member& each) {
       delete each.weak();

@@ -26,6 +26,8 @@ namespace teff::detail {
 
 class flow_watch;
 struct flow_record;
+struct flow_repetition;
+struct repeated_task;
 
 // How many tasks a thread has made, and how many bodies it has run. Only that thread writes the counts.
 struct flow_counts {
@@ -76,8 +78,19 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   // Memory for a task with so many members, and a closure, which the caller makes. Throws std::bad_alloc.
   [[nodiscard, gnu::visibility("hidden")]] flow_task& allocate(const flow_creator& by, std::size_t members,
                                                                std::size_t bytes, std::size_t alignment);
-  // Gives back the memory of a task whose closure could not be made.
-  static void drop(const flow_creator& by, flow_task& task) noexcept { by.pool.give(&task, task.block); }
+  // Of a task whose closure could not be made.
+  void drop(const flow_creator& by, flow_task& task);
+  // The flow's own tasks, if they may come again and again; else null.
+  [[nodiscard]] flow_repetition* repetition() noexcept {
+    return recorded == nullptr ? repetition_.get() : nullptr;
+  }
+  // The task that is made next, if it is the next one of a memo; else null.
+  [[nodiscard]] flow_task* next_of_memo(const flow_creator& by, const flow_body& body,
+                                        std::span<const access> accesses);
+  void note_made(const flow_creator& by, flow_task& task, std::span<const access> accesses,
+                 std::size_t bytes);
+  // At rest: a memo would not be true any more.
+  void forget_repetition() noexcept;
   // Puts the task after the earlier tasks that it depends on. The task may run before this returns. Throws
   // misuse if an access overlaps a reduction of the task, not_replayable in a replayed body, std::bad_alloc.
   void submit(const flow_creator& by, flow_task& task, std::span<const access> accesses);
@@ -160,6 +173,15 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   [[noreturn, gnu::cold]] static void refuse_beside_body(const char* call);
   [[noreturn, gnu::cold]] static void refuse_in_chunk(const char* call);
   [[nodiscard]] flow_domain& domain_of(const flow_creator& by);
+  void submit_of_memo(const flow_creator& by, flow_task& task);
+  [[nodiscard]] bool may_repeat() const noexcept {
+    return watch_ == nullptr && checker == nullptr && recorded == nullptr;
+  }
+  void was_made(const flow_creator& by, flow_task& task, bool is_ready);
+  void leave_memo(const flow_creator& by);
+  // In the table, for a task of a memo that was made before.
+  void stand_in(const flow_creator& by, repeated_task& task, std::vector<access> accesses);
+  void end_stand_in(const flow_creator& by, flow_task& task) noexcept;
   static void close(flow_range& range, const flow_creator& by) noexcept;
   static void forget(flow_member*& group, const flow_creator& by) noexcept;
   void close_domain(flow_task& parent, const flow_creator& by);
@@ -179,6 +201,7 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   // With more tasks than this waiting or running, the creator runs some before it makes another.
   static constexpr std::uint64_t most_outstanding = 4096;
   static constexpr std::uint64_t made_between_looks = 64;
+  static constexpr std::uint64_t made_before_history = 256;  // a short flow has no use for it
   // Each task that runs where it is made lies on the stack of the task that makes it: so many do at most.
   static constexpr unsigned most_nested = 64;
 
@@ -187,6 +210,7 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   flow_domain domain_;
   flow_pool outside_pool_;
   flow_counts outside_counts_;
+  std::unique_ptr<flow_repetition> repetition_;
   const std::unique_ptr<flow_watch> watch_;  // null: TEFF_WATCHDOG asks for no reports
   std::atomic<bool> has_priorities_{false};
   std::atomic<std::uint64_t> begun_while_recorded_{0};

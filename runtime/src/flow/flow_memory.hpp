@@ -25,6 +25,7 @@ class flow_pool {
                node_pool(others.of[3])} {}
 
   static constexpr std::uint8_t from_heap = 4;
+  static constexpr std::uint8_t in_memo = 5;  // no block of a pool
   // The number of the pool of such blocks, or from_heap.
   [[nodiscard]] static constexpr std::uint8_t kind_for(std::size_t bytes) noexcept {
     std::uint8_t kind = keeps_blocks ? 0 : from_heap;

@@ -43,7 +43,8 @@ void append(std::vector<replay_task>& to, const std::vector<replay_task>& what) 
 // The flow has forgotten which task waited for which. So it places tasks with the same accesses once more, in
 // a domain of their own. These tasks never run. So no group ends, and the list of a group has all tasks that
 // wait for it.
-recorded_waits::recorded_waits(flow_core& flow, const std::vector<flow_record>& made) : tasks(made.size()) {
+recorded_waits::recorded_waits(flow_core& flow, const std::vector<flow_record>& made, bool in_turns)
+    : tasks(made.size()) {
   const auto by = flow.creator_outside();
   const auto forget = [&](flow_task* task) {
     task->references.store(1, std::memory_order_relaxed);
@@ -55,17 +56,28 @@ recorded_waits::recorded_waits(flow_core& flow, const std::vector<flow_record>& 
   std::unordered_map<flow_member*, std::size_t> led;  // a group, by the member in which it lies
   for (std::size_t i = 0; i < 2 * tasks; ++i) {
     auto accesses = made[i % tasks].accesses;
+    bool reduces = false;
     for (auto& each : accesses) {
       each.weak = false;
-      if (each.mode != access_mode::in && each.mode != access_mode::concurrent)
+      if (in_turns && each.mode == access_mode::reduction) {
+        each.mode = access_mode::concurrent;
+        reduces = true;
+      } else if (each.mode != access_mode::in && each.mode != access_mode::concurrent) {
         each.mode = access_mode::write;
+      }
     }
     flow_task& task = *placed.emplace_back(&flow.make_unrun(by, domain, accesses), forget);
     number.emplace(&task, i);
+    std::size_t members = 0;
     task.each_member([&](flow_member& each) {
+      ++members;
       if (each.leads && led.emplace(&each, groups.size()).second) groups.emplace_back();
-      if (i < tasks) groups[led.at(each.leader)].members.push_back(i);
+      auto& of = groups[led.at(each.leader)];
+      if (i < tasks) of.members.push_back(i);
+      // The turns of a row end with its iteration.
+      if (i >= tasks && in_turns && each.mode == access_mode::concurrent) of.followers.push_back(i);
     });
+    splits_reduction = splits_reduction || (reduces && members != accesses.size());
   }
   for (const auto& [leader, group] : led)
     for (const auto* each = leader->waiting.release(); each != nullptr; each = each->next) {

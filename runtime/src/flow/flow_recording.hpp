@@ -16,15 +16,19 @@ namespace teff::detail {
 
 // A task as it was made.
 struct flow_record {
-  flow_task* task;
+  flow_task* task;  // of a recording
   std::vector<access> accesses;
+  // Of a memo.
+  const flow_body* body = nullptr;
+  std::size_t bytes = 0;  // of its closure
 };
 
 // The groups of accesses of the tasks, taken twice in a row: task i of the next iteration has the number
 // tasks + i. The waits within the next iteration are those within this one.
 struct recorded_waits {
-  // The flow orders the tasks as it does when the program makes them. Throws std::bad_alloc.
-  recorded_waits(flow_core& flow, const std::vector<flow_record>& made);
+  // The flow orders the tasks as it does when the program makes them. `in_turns`: reductions of a row may run
+  // at the same time, but for those of two iterations; else they are writers. Throws std::bad_alloc.
+  recorded_waits(flow_core& flow, const std::vector<flow_record>& made, bool in_turns = false);
 
   struct group {
     std::vector<std::size_t> members;    // tasks of this iteration
@@ -32,7 +36,8 @@ struct recorded_waits {
     std::vector<std::size_t> followers;  // tasks of either iteration, which wait for its end
   };
   std::size_t tasks;
-  std::vector<group> groups;  // in the order in which they begin
+  std::vector<group> groups;      // in the order in which they begin
+  bool splits_reduction = false;  // a task with a reduction has accesses that the table divides
 
   // The order in which a replay runs the tasks of one worker: that in which their bodies began, as far as the
   // waits allow. A replay orders commutative accesses and reductions as writers; the recorded run did not.

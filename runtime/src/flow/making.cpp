@@ -3,6 +3,7 @@
 
 #include "flow/accesses.hpp"
 #include "flow/flow_core.hpp"
+#include "flow/flow_memo.hpp"
 #include "flow/flow_recording.hpp"
 #include "flow/flow_watch.hpp"
 #include "scheduler/scheduler.hpp"
@@ -296,7 +297,31 @@ constexpr flow_body nothing{[](flow_task&) {}, [](flow_task&) noexcept {}, nullp
 
 }  // namespace
 
+void flow_core::stand_in(const flow_creator& by, repeated_task& task, std::vector<access> accesses) {
+  for (auto& each : accesses)
+    if (each.mode == access_mode::reduction) each.mode = access_mode::concurrent;
+  flow_task& made = allocate(by, accesses.size(), 0, 1);
+  made.body = &nothing;
+  addition to{*this, by, made, domain_, accesses};
+  to.add_all();
+  made.references.store(to.references, std::memory_order_relaxed);
+  made.stands_in = true;
+  auto& waiter = addition::extra(made);
+  waiter.kind = waiter_kind::end;
+  waiter.is_link = true;
+  waiter.member = &waiter;
+  if (task.waiting.add(waiter)) ++to.pushed;
+  if (made.missing.close(to.pushed)) end_stand_in(by, made);
+}
+
+void flow_core::drop(const flow_creator& by, flow_task& task) {
+  if (task.round == nullptr) return by.pool.give(&task, task.block);
+  task.body = &nothing;
+  submit(by, task, {});
+}
+
 void flow_core::submit(const flow_creator& by, flow_task& task, std::span<const access> accesses) {
+  if (task.block == flow_pool::in_memo) return submit_of_memo(by, task);
   if (task.priority != 0) has_priorities_.store(true, std::memory_order_relaxed);
   flow_domain& domain = domain_of(by);
   addition to{*this, by, task, domain, accesses};
@@ -321,8 +346,14 @@ void flow_core::submit(const flow_creator& by, flow_task& task, std::span<const 
     task.recorded = static_cast<std::uint32_t>(recorded->size());
     task.references.fetch_add(1, std::memory_order_relaxed);
   }
+  was_made(by, task, to.pushed == 0 || task.missing.close(to.pushed));
+  if (error) std::rethrow_exception(std::move(error));
+}
+
+// It waits for all that it is to wait for, or for nothing.
+void flow_core::was_made(const flow_creator& by, flow_task& task, bool is_ready) {
   const auto made = flow_counts::raise(by.counts.made);
-  if (to.pushed == 0 || task.missing.close(to.pushed)) {
+  if (is_ready) {
     const bool elsewhere =
         by.on != nullptr && task.place != any_worker && task.place % this->workers() != by.on->index;
     const bool runs_here = by.on != nullptr && !task.has_locks && !elsewhere &&
@@ -339,6 +370,7 @@ void flow_core::submit(const flow_creator& by, flow_task& task, std::span<const 
     }
   }
   if (made % made_between_looks == 0) {
+    flow_domain& domain = domain_of(by);
     if (domain.is_crowded())  // forgets the ranges whose last group has ended
       domain.sweep([&](flow_range& range) {
         const bool idle = range.last == nullptr || (range.open ? range.last->members.has_seen(range.joined)
@@ -347,9 +379,10 @@ void flow_core::submit(const flow_creator& by, flow_task& task, std::span<const 
         forget(range, by);
         return true;
       });
+    if (made >= made_before_history && by.parent == nullptr && repetition_ == nullptr && may_repeat())
+      catch_all([this] { repetition_ = std::make_unique<flow_repetition>(); }, [] {});
     make_room(by);
   }
-  if (error) std::rethrow_exception(std::move(error));
 }
 
 void flow_core::run_checked(const flow_creator& by, flow_task& task, std::span<const access> accesses) {

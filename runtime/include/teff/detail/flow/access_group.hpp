@@ -18,6 +18,10 @@ class open_count {
  public:
   static constexpr std::uint32_t most = (1U << 30) - 1;  // events
 
+  open_count() noexcept = default;
+  // Closed at once: there are `total` events.
+  explicit open_count(std::uint32_t total) noexcept : left_{total} {}
+
   // One event. True: the count is closed, and this was the last.
   [[nodiscard]] bool end_one() noexcept {
     // Release: the caller's work before the event, to the last event. Acquire: the work before the others.

@@ -41,7 +41,7 @@ struct begun_task {
 [[nodiscard]] begun_task begin_task(flow_core& flow, const flow_body& body, std::span<const access> accesses,
                                     std::size_t bytes, std::size_t alignment);
 // Of a task whose closure could not be made.
-void drop_task(const begun_task& begun) noexcept;
+void drop_task(flow_core& flow, const begun_task& begun);
 // As flow_core::submit(); if the flow is checked, as flow_core::run_checked().
 void submit_task(flow_core& flow, const begun_task& begun, std::span<const access> accesses);
 

@@ -15,6 +15,7 @@ class flow_domain;
 struct flow_loop;
 struct flow_member;
 struct flow_task;
+struct memo_round;
 
 // The kinds of waiter for the end of a group of accesses.
 enum class waiter_kind : std::uint8_t {
@@ -23,6 +24,7 @@ enum class waiter_kind : std::uint8_t {
   gate,    // the inner tasks of a task with a weak access
   inner,   // the end of a weak access
   turns,   // the first turn of a reduction
+  end,     // a task that stands in the table for one of a memo
 };
 struct flow_waiter {
   flow_waiter() noexcept {}  // so that fields of flow_member lie in the padding
@@ -112,17 +114,19 @@ enum class parts_before : std::uint8_t {
 
 struct flow_task : runnable {
   bool counted = false;  // as one whose body has run
-  bool has_locks = false;
-  bool has_more = false;  // members beyond those that lie in it, locks, weak accesses or reductions
-  std::uint32_t count;    // of members that lie in it
-  std::uint32_t room;     // for so many
-  open_count<> missing;   // groups that it waits for
-  open_count<> unended;   // parts that its end waits for: inner tasks, reductions, weak accesses
+  bool has_locks : 1 = false;
+  bool stands_in : 1 = false;  // in the table, for a task of a memo
+  bool has_more = false;       // members beyond those that lie in it, locks, weak accesses or reductions
+  std::uint32_t count;         // of members that lie in it
+  std::uint32_t room;          // for so many
+  open_count<> missing;        // groups that it waits for
+  open_count<> unended;        // parts that its end waits for: inner tasks, reductions, weak accesses
   // How many owners keep the task's memory. The task itself is one until it has ended. Each of its groups is
   // one until the group has ended, and one more until the table of its domain has forgotten it.
   std::atomic<std::uint32_t> references;
   std::uint32_t awaited = 0;  // how much `unended` will count
   unsigned place;
+  std::uint32_t number;             // in its round
   const void* last_lock = nullptr;  // the task holds the locks of its commutative accesses up to this address
   std::uint32_t recorded = 0;       // its number in the recording that keeps it, from 1 on; else 0
   std::uint8_t block;               // the pool of its memory
@@ -132,6 +136,7 @@ struct flow_task : runnable {
   flow_task* parent;
   flow_domain* inner = nullptr;  // of the tasks made in its body, while that runs
   flow_member* more = nullptr;
+  memo_round* round;  // of tasks that come again and again (src/flow/flow_memo.hpp); or null
 
   [[nodiscard]] flow_member* members() noexcept { return reinterpret_cast<flow_member*>(this + 1); }
   template <class Visit>
