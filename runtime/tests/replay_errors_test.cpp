@@ -134,7 +134,8 @@ TEST(replay, a_dependence_that_a_task_of_a_stolen_task_fulfils_is_not_recorded) 
         g.fulfill(1);
       });
     });
-    // The thief looks at requests for work when it pushes, and may have pushed the first task before one came.
+    // The thief looks at requests for work when it pushes, and may have pushed the first task before one
+    // came.
     while (!ran) {
       s.spawn([] {});
       std::this_thread::yield();

@@ -14,7 +14,7 @@ class flow_history {
 
   void add(std::uint32_t digest) noexcept {
     const auto now = made_++;
-    // Of the last eight tasks: what older ones have added has been shifted out.
+    // Depends on the last eight tasks: the digests of older ones have been shifted out.
     last_few_ = (last_few_ << 8U) + std::uint64_t{digest} * 0x9e3779b97f4a7c15U;
     const auto mixed = last_few_ * 0x9e3779b97f4a7c15U;
     sight& before = seen_[mixed >> shift];

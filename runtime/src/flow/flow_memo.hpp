@@ -101,7 +101,7 @@ class flow_memo {
   memo_round* oldest_ = nullptr;
 };
 
-// What a flow knows of its tasks that come again and again. Only the creator uses it.
+// The repetition of a flow's tasks, as far as the flow has noticed it. Only the creator uses this.
 struct flow_repetition {
   enum class step : std::uint8_t {
     watches,  // for a period

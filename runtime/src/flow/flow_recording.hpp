@@ -26,8 +26,8 @@ struct flow_record {
 // The groups of accesses of the tasks, taken twice in a row: task i of the next iteration has the number
 // tasks + i. The waits within the next iteration are those within this one.
 struct recorded_waits {
-  // The flow orders the tasks as it does when the program makes them. `in_turns`: reductions of a row may run
-  // at the same time, but for those of two iterations; else they are writers. Throws std::bad_alloc.
+  // The flow orders the tasks as it does when the program makes them. `in_turns`: the reductions of a row
+  // within an iteration may run at the same time. Else a reduction is a writer. Throws std::bad_alloc.
   recorded_waits(flow_core& flow, const std::vector<flow_record>& made, bool in_turns = false);
 
   struct group {

@@ -119,8 +119,8 @@ void flow_core::note_made(const flow_creator& by, flow_task& task, std::span<con
   }
 }
 
-// From here on the table orders the tasks, again. So it has to know of the last ones of the memo: each access
-// of a period was made last by one of the last tasks, as many as a round has.
+// From here on the table orders the tasks again, so it has to know of the last accesses. The last tasks of
+// the memo made them, as many tasks as a round has.
 void flow_core::leave_memo(const flow_creator& by) {
   auto& repetition = *repetition_;
   constexpr std::uint64_t most = std::uint64_t{1} << 24;

@@ -78,10 +78,10 @@ class loop_pace {
 
   // How many iterations are next.
   [[nodiscard]] std::int64_t block() const noexcept { return block_; }
-  // The same where `done` have run, and `left` are left. No worker has asked for a share of these. So the block
-  // may be a quarter of them, and take eight times as long. A body may have a cost for each block, such as a
-  // buffer that it makes. Nor is it more than a quarter of what is left: a worker that asks at the end of a
-  // loop would wait for it.
+  // The same where `done` have run, and `left` are left. No worker has asked for a share of these. So the
+  // block may be a quarter of them, and take eight times as long. A body may have a cost for each block, such
+  // as a buffer that it makes. Nor is it more than a quarter of what is left: a worker that asks at the end
+  // of a loop would wait for it.
   //
   // A block ends at a multiple of a power of two, as large a one as fits it and at most 64. So a compiler
   // that makes one vector of several iterations leaves no rest, which would cost a short block as much again.
