@@ -29,7 +29,7 @@ void splitting_loop::run_blocks(block run, void* piece, std::uint64_t first, std
       [&] {
         const std::uint64_t begin = first;
         while (!pace.wants_a_share(last - first)) [[likely]] {
-          const auto count = std::min(last - first, pace.block_after(first - begin, last - first));
+          const auto count = std::min(last - first, pace.block_after(first - begin));
           if (!run(piece, first, first + count)) return pace.tell(pace_);
           first += count;
           if (first == last) return pace.tell_at_end(pace_, static_cast<std::int64_t>(count));

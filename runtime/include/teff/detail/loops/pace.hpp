@@ -78,19 +78,18 @@ class loop_pace {
 
   // How many iterations are next.
   [[nodiscard]] std::int64_t block() const noexcept { return block_; }
-  // The same where `done` have run, and `left` are left. No worker has asked for a share of these. So the
-  // block may be a quarter of them, and take eight times as long. A body may have a cost for each block, such
-  // as a buffer that it makes. Nor is it more than a quarter of what is left: a worker that asks at the end
-  // of a loop would wait for it.
+  // The same where `done` have run. No worker has asked for a share of these. So the block may be a quarter
+  // of them, and take eight times as long. A body may have a cost for each block, such as a buffer that it
+  // makes.
   //
   // A block ends at a multiple of a power of two, as large a one as fits it and at most 64. So a compiler
   // that makes one vector of several iterations leaves no rest, which would cost a short block as much again.
   // A long block also begins as well aligned as the piece did: 64 iterations, of whatever size, are a cache
   // line at least.
-  [[nodiscard]] std::uint64_t block_after(std::uint64_t done, std::uint64_t left) const noexcept {
+  [[nodiscard]] std::uint64_t block_after(std::uint64_t done) const noexcept {
     const auto least = static_cast<std::uint64_t>(block_);
     if (given_) return least;
-    const auto block = std::max(least, std::min({done / 4, left / 4, longest_block_}));
+    const auto block = std::max(least, std::min(done / 4, longest_block_));
     return block - (done + block) % std::min(std::bit_floor(block), aligned);
   }
 
