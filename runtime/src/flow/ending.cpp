@@ -117,7 +117,7 @@ struct flow_core::releasing {
       memo_round& in = each.next ? *round.next : round;
       if (each.join != 0) {
         if (in.join(each.at).end_one()) pass_on(in, round.of->joins[each.join - 1]);
-      } else if (each.next || !round.is_first) {
+      } else {
         flow_task& task = in.task(each.at);
         if (task.missing.end_one()) core.can_begin(by, task);
       }

@@ -201,7 +201,7 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   // With more tasks than this waiting or running, the creator runs some before it makes another.
   static constexpr std::uint64_t most_outstanding = 4096;
   static constexpr std::uint64_t made_between_looks = 64;
-  static constexpr std::uint64_t made_before_history = 256;  // a short flow has no use for it
+  static constexpr std::uint64_t made_before_history = 128;  // a short flow has no use for it
   // Each task that runs where it is made lies on the stack of the task that makes it: so many do at most.
   static constexpr unsigned most_nested = 64;
 

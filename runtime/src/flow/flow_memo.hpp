@@ -109,7 +109,7 @@ struct flow_repetition {
     links,    // those of the first round
     repeats,  // tasks are of the memo
   };
-  static constexpr std::uint64_t few_tasks = 512;
+  static constexpr std::uint64_t few_tasks = 128;
 
   step now = step::watches;
   flow_history history;

@@ -300,18 +300,21 @@ constexpr flow_body nothing{[](flow_task&) {}, [](flow_task&) noexcept {}, nullp
 void flow_core::stand_in(const flow_creator& by, repeated_task& task, std::vector<access> accesses) {
   for (auto& each : accesses)
     if (each.mode == access_mode::reduction) each.mode = access_mode::concurrent;
-  flow_task& made = allocate(by, accesses.size(), 0, 1);
+  flow_task& made = allocate(by, accesses.size(), sizeof(flow_member), alignof(flow_member));
   made.body = &nothing;
-  addition to{*this, by, made, domain_, accesses};
-  to.add_all();
-  made.references.store(to.references, std::memory_order_relaxed);
   made.stands_in = true;
-  auto& waiter = addition::extra(made);
+  auto& waiter = *::new (made.closure) flow_member;
   waiter.kind = waiter_kind::end;
-  waiter.is_link = true;
   waiter.member = &waiter;
+  waiter.task = &made;
+  addition to{*this, by, made, domain_, accesses};
+  std::exception_ptr error;
+  // The groups that it has joined must still end.
+  catch_all([&] { to.add_all(); }, [&] { error = std::current_exception(); });
+  made.references.store(to.references, std::memory_order_relaxed);
   if (task.waiting.add(waiter)) ++to.pushed;
   if (made.missing.close(to.pushed)) end_stand_in(by, made);
+  if (error) std::rethrow_exception(std::move(error));
 }
 
 void flow_core::drop(const flow_creator& by, flow_task& task) {
