@@ -97,11 +97,13 @@ struct flow_core::releasing {
   }
 
  private:
+  // The newest first: of tasks that become ready, the worker goes on with the one that was made first, which
+  // comes last. That is the order of the program, and thieves take those that are far from it.
   void add(flow_waiter* list) noexcept {
-    while (list != nullptr) {
-      auto* const each = std::exchange(list, list->next);
-      each->next = std::exchange(to_tell, each);
-    }
+    if (list == nullptr) return;
+    flow_waiter* last = list;
+    while (last->next != nullptr) last = last->next;
+    last->next = std::exchange(to_tell, list);
   }
   void end_in_round(flow_task& task) noexcept {
     memo_round& round = *task.round;

@@ -5,6 +5,7 @@
 #include "flow/flow_memory.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <new>
@@ -56,7 +57,7 @@ void flow_memo::find_rows() {
 // A group of several members with several followers is a join, and so is one that another group waits for.
 void flow_memo::connect(const recorded_waits& waits) {
   const auto follow = [&](memo_node& from, std::size_t task) {
-    from.followers.push_back({static_cast<std::uint32_t>(task % tasks.size()), 0, task >= tasks.size()});
+    from.followers.push_back({task >= tasks.size(), static_cast<std::uint32_t>(task % tasks.size()), 0});
   };
   std::vector<std::uint32_t> join_of(waits.groups.size());
   const auto is_simple = [](const recorded_waits::group& each) {
@@ -79,13 +80,13 @@ void flow_memo::connect(const recorded_waits& waits) {
         for (const auto each : group.followers) follow(tasks[member], each);
       continue;
     }
-    for (const auto member : group.members) tasks[member].followers.push_back({0, join_of[i], false});
+    for (const auto member : group.members) tasks[member].followers.push_back({false, 0, join_of[i]});
     for (const auto earlier : group.earlier)
-      joins[join_of[earlier] - 1].followers.push_back({0, join_of[i], false});
+      joins[join_of[earlier] - 1].followers.push_back({false, 0, join_of[i]});
     for (const auto each : group.followers) follow(joins[join_of[i] - 1], each);
   }
   const auto count = [&](memo_node& from) {
-    std::ranges::sort(from.followers);
+    std::ranges::sort(from.followers, std::greater());
     from.followers.erase(std::ranges::unique(from.followers).begin(), from.followers.end());
     for (const auto& each : from.followers) ++(each.join == 0 ? tasks[each.at] : joins[each.join - 1]).waits;
   };

@@ -28,9 +28,9 @@ struct repeated_task : waited_for, flow_task {};
 // Another task, or a join, that a task or a join counts down when it has ended. A join has no body: it ends
 // when all have ended that it counts, and stands for the end of a group of accesses.
 struct memo_follower {
+  bool next;           // in the round after this one
   std::uint32_t at;    // in the round
   std::uint32_t join;  // its number from 1 on; 0: a task
-  bool next;           // in the round after this one
 
   friend auto operator<=>(const memo_follower&, const memo_follower&) = default;
 };
