@@ -1,4 +1,5 @@
 // The owner of a deque answers thieves and looks at requests.
+#include <teff/detail/platform/relax.hpp>
 #include <teff/detail/scheduler/local_deque.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/detail/scheduler/waiting.hpp>
@@ -38,13 +39,19 @@ bool take_back(task_slot* slot) noexcept {
 
 bool settle(task_slot* slot) noexcept {
   if (take_back(slot)) return true;
-  wait_until(
-      [slot] {
-        // seq_cst: the last look before sleeping, against run_stolen(); acquire: the result.
-        const auto state = slot->state.load(std::memory_order_seq_cst);
-        return state == slot_state::ended || state == slot_state::failed;
-      },
-      {.how = waits::for_its_tasks, .slot = slot});
+  const auto has_ended = [slot] {
+    // seq_cst: the last look before sleeping, against run_stolen(); acquire: the result.
+    const auto state = slot->state.load(std::memory_order_seq_cst);
+    return state == slot_state::ended || state == slot_state::failed;
+  };
+  // A thief that got half of the work is due to end about now. The lines that a search looks at are those
+  // that the thief uses.
+  constexpr int looks = 64;
+  for (int i = 0; i < looks; ++i) {
+    if (has_ended()) return false;
+    relax();
+  }
+  wait_until(has_ended, {.how = waits::for_its_tasks, .slot = slot});
   return false;
 }
 

@@ -178,7 +178,7 @@ class loop_pace {
   // A shorter time may come from a cold cache, empty iterations, or reading the clock: the remembered pace
   // counts for more. Where no pace is remembered, a few iterations do.
   static constexpr std::int64_t few = 16;
-  static constexpr std::int64_t cold_nanoseconds = 300;
+  static constexpr std::int64_t cold_nanoseconds = 1000;
 
   void adapt(std::int64_t done, std::int64_t took) noexcept {
     const auto pace = in_a_block(done, took);
