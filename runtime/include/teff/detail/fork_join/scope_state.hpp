@@ -5,6 +5,7 @@
 #include <teff/detail/fork_join/join_task.hpp>
 #include <teff/detail/fork_join/outside_tasks.hpp>
 #include <teff/detail/fork_join/scope_tasks.hpp>
+#include <teff/detail/platform/recycled_memory.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -245,8 +246,12 @@ struct spawned {
 // A task too large for a slot, or whose move may throw.
 template <class F>
 struct boxed {
-  std::unique_ptr<F> task;
-  void operator()() { (*task)(); }
+  // An empty base where recycled memory is not aligned enough.
+  struct box : std::conditional_t<(alignof(F) > 128), std::false_type, recycled> {
+    F task;
+  };
+  std::unique_ptr<box> in;
+  void operator()() { in->task(); }
   static const char* task_name() noexcept { return name_of<F>(); }
 };
 
@@ -259,7 +264,8 @@ void basic_scope<Worker>::fill(slot* at, F&& task) {
     new (at->data) kept{static_cast<scope*>(this), std::forward<F>(task)};
     at->run = &kept::run;
   } else {
-    fill(at, boxed<closure>{std::make_unique<closure>(std::forward<F>(task))});
+    using box = typename boxed<closure>::box;
+    fill(at, boxed<closure>{std::unique_ptr<box>(new box{{}, std::forward<F>(task)})});
   }
 }
 
