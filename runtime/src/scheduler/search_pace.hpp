@@ -22,7 +22,8 @@ class search_pace {
       : between_(looks_between_readings), crowded_(crowded) {}
 
   // Its patience begins, with the first reading of the clock from now on. It goes on until `most` only if no
-  // other thread wants the core.
+  // other thread wants the core. After a short wait it gives way at each reading: a thread from outside may be
+  // on this core, and have more work for the worker.
   void begin(clock::duration least, clock::duration most) noexcept {
     least_ = least;
     most_ = most;
@@ -41,7 +42,7 @@ class search_pace {
   clock::time_point read_clock() noexcept {
     now_ = clock::now();
     if (deadline_ == clock::time_point::max()) {
-      gives_way_from_ = now_ + least_;
+      gives_way_from_ = now_ + std::min<clock::duration>(least_, short_wait);
       deadline_ = now_ + most_;
     }
     is_over_ = has_lost_core_ || now_ >= deadline_;
