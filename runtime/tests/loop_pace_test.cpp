@@ -98,12 +98,12 @@ TEST(loop_pace, does_not_share_a_loop_that_it_remembers_as_short) {
   EXPECT_FALSE(loop.pays(64));
 }
 
-TEST(loop_pace, shares_a_loop_that_takes_two_microseconds) {
+TEST(loop_pace, shares_a_loop_that_takes_three_microseconds) {
   remembered_pace remembered;
   remembered.set(50);  // iterations of 10 ns
   const piece loop(remembered);
-  EXPECT_TRUE(loop.pays(200));
-  EXPECT_FALSE(loop.pays(199));
+  EXPECT_TRUE(loop.pays(300));
+  EXPECT_FALSE(loop.pays(299));
 }
 
 TEST(loop_pace, shares_after_one_iteration_that_took_longer_than_remembered) {

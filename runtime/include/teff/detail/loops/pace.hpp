@@ -14,10 +14,11 @@
 namespace teff::detail {
 
 // How long a block is to take, and how much a loop must have left to be worth a steal. A steal takes a
-// microsecond with all that follows from it. (With twice as much, loops of 3 us were not shared. Where loops
-// over the same data followed each other, they then fetched the data from two caches.)
+// microsecond with all that follows from it. (With 4 us, loops of 3 us were not shared. Where loops over the
+// same data followed each other, they then fetched the data from two caches. With 2 us, loops of that length
+// were shared now and then, and always fetched half of the data from another cache.)
 inline constexpr std::int64_t block_nanoseconds = 500;
-inline constexpr double blocks_worth_a_steal = 4;
+inline constexpr double blocks_worth_a_steal = 6;
 // The same for a wake of a worker that sleeps: some microseconds for the waker, and some tens until the other
 // is up.
 inline constexpr double blocks_worth_a_wake = 128;
