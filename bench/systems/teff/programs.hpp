@@ -73,7 +73,7 @@ class program_system {
 
   template <class Body>
   [[nodiscard]] auto request(const Body& body) {
-    return runtime_.submit(body).get();
+    return runtime_.run(body);
   }
   template <class Body>
   void request_all(std::int64_t count, const Body& body) {
