@@ -27,8 +27,7 @@ static void count(const block& values) {
   for (const double each : values) ++histogram[std::min(static_cast<int>(each * 4), 3)];
 }
 
-int main() {
-  teff::runtime rt;
+static void ring(teff::runtime& rt) {
   teff::flow f{rt};
 
   f.task_for(0, blocks, teff::out(x), [](int b) { x[b].fill(b < blocks / 2 ? 1 : 0); });
@@ -58,4 +57,9 @@ int main() {
   std::printf("%d warm points", histogram[2] + histogram[3]);
   f.wait();
   std::printf(", heat %.3f\n", heat);
+}
+
+int main() {
+  teff::runtime rt;
+  rt.run([&] { ring(rt); });  // a worker makes small tasks at a lower cost than the main thread
 }
