@@ -22,8 +22,8 @@ class search_pace {
       : between_(looks_between_readings), crowded_(crowded) {}
 
   // Its patience begins, with the first reading of the clock from now on. It goes on until `most` only if no
-  // other thread wants the core. After a short wait it gives way at each reading: a thread from outside may be
-  // on this core, and have more work for the worker.
+  // other thread wants the core. After a short wait it gives way at each reading: a thread from outside may
+  // be on this core, and have more work for the worker.
   void begin(clock::duration least, clock::duration most) noexcept {
     least_ = least;
     most_ = most;
