@@ -230,17 +230,21 @@ TEST(runtime, beside_ranks_on_the_same_processors_has_no_worker_keep_to_one) {
 }
 
 // Of the calling thread, of a thread that it begins, and of a process.
-void expect_the_masks_to_be(const std::vector<int>& all) {
-  EXPECT_EQ(processors_here(), all);
+bool masks_are(const std::vector<int>& all) {
   std::vector<int> of_a_thread;
   std::thread([&] { of_a_thread = processors_here(); }).join();
-  EXPECT_EQ(of_a_thread, all);
   FILE* const output = ::popen("nproc", "r");
-  ASSERT_NE(output, nullptr);
   std::size_t of_a_process = 0;
-  EXPECT_EQ(std::fscanf(output, "%zu", &of_a_process), 1);
+  if (output == nullptr || std::fscanf(output, "%zu", &of_a_process) != 1) return false;
   ::pclose(output);
-  EXPECT_EQ(of_a_process, all.size());
+  return processors_here() == all && of_a_thread == all && of_a_process == all.size();
+}
+
+// Another worker that lends its core narrows the mask of this thread while it moves the thread.
+void expect_the_masks_to_be(const std::vector<int>& all) {
+  int tries = 5;
+  while (!masks_are(all) && --tries > 0) continue;
+  EXPECT_GT(tries, 0);
 }
 
 TEST(runtime, has_tasks_begin_threads_and_processes_that_may_use_all_cores) {
