@@ -34,7 +34,7 @@ bool is_same(const flow_record& one, const flow_body& body, std::span<const acce
 }
 
 // Of a task that no memo takes: other each time.
-std::uint32_t digest_of(const flow_body& body, std::span<const access> accesses,
+std::uint32_t digest_of_task(const flow_body& body, std::span<const access> accesses,
                         std::uint64_t made) noexcept {
   constexpr std::uint64_t odd = 0x9e3779b97f4a7c15U;
   auto digest = reinterpret_cast<std::uintptr_t>(&body) * odd;
@@ -81,7 +81,7 @@ void flow_core::note_made(const flow_creator& by, flow_task& task, std::span<con
   using enum flow_repetition::step;
   auto& repetition = *repetition_;
   auto& history = repetition.history;
-  history.add(digest_of(*task.body, accesses, ++repetition.noted));
+  history.add(digest_of_task(*task.body, accesses, ++repetition.noted));
   switch (repetition.now) {
     case repeats:
       break;
