@@ -42,7 +42,7 @@ class search_pace {
   clock::time_point read_clock() noexcept {
     now_ = clock::now();
     if (deadline_ == clock::time_point::max()) {
-      gives_way_from_ = now_ + std::min<clock::duration>(least_, short_wait);
+      began_ = now_;
       deadline_ = now_ + most_;
     }
     is_over_ = has_lost_core_ || now_ >= deadline_;
@@ -55,9 +55,11 @@ class search_pace {
   // How many looks in vain there were since it began.
   [[nodiscard]] unsigned looks() const noexcept { return looks_; }
   void give_way() noexcept {
-    if (now_ < gives_way_from_ && !crowded_.load(std::memory_order_relaxed)) return;
+    const auto looked = now_ - began_;
+    if (looked < std::min<clock::duration>(least_, short_wait) && !crowded_.load(std::memory_order_relaxed))
+      return;
     std::this_thread::yield();
-    has_lost_core_ = now_ >= gives_way_from_ && clock::now() - now_ > longest_gap;
+    has_lost_core_ = looked >= least_ && clock::now() - now_ > longest_gap;
   }
 
   // All of it, for a caller that does nothing else between two looks: after a look in vain, whether to look
@@ -82,7 +84,7 @@ class search_pace {
   clock::duration least_{};
   clock::duration most_{};
   clock::time_point now_;  // the last reading
-  clock::time_point gives_way_from_ = clock::time_point::max();
+  clock::time_point began_;
   clock::time_point deadline_ = clock::time_point::max();
 };
 
