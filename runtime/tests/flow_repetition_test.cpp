@@ -24,8 +24,8 @@ namespace {
 
 using words = std::vector<std::uint64_t>;
 
-// A task that reads and writes parts of a memory, or else adds to words: to some at the same time as others,
-// or to a sum behind the memory.
+// A task reads and writes parts of a memory. Or it adds to words while other tasks do so, or to a sum behind
+// the memory.
 struct part {
   enum how { reads, writes, adds } mode;
   std::size_t first, count, rows, stride;
@@ -186,7 +186,7 @@ TEST(flow_repetition, programs_end_as_in_order_on_any_number_of_workers) {
   });
 }
 
-// ---- What goes wrong, and what else a flow does ----
+// ---- Errors, and the other functions of a flow ----
 
 // So often that the tasks are taken from a memo.
 constexpr int often = 4000;

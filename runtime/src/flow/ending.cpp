@@ -97,8 +97,8 @@ struct flow_core::releasing {
   }
 
  private:
-  // The newest first: of tasks that become ready, the worker goes on with the one that was made first, which
-  // comes last. That is the order of the program, and thieves take those that are far from it.
+  // The newest comes first: of the tasks that become ready, the worker goes on with the last one, which was
+  // made first. So the worker follows the order of the program, and thieves take tasks that are far from it.
   void add(flow_waiter* list) noexcept {
     if (list == nullptr) return;
     flow_waiter* last = list;
