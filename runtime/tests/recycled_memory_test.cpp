@@ -1,4 +1,4 @@
-#include <teff/detail/platform/recycled_memory.hpp>
+#include <teff/detail/task_source/recycled_memory.hpp>
 
 #include <gtest/gtest.h>
 

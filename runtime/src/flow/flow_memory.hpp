@@ -2,7 +2,7 @@
 #pragma once
 
 #include <teff/detail/graph/node_pool.hpp>
-#include <teff/detail/platform/recycled_memory.hpp>
+#include <teff/detail/task_source/recycled_memory.hpp>
 
 #include <cstddef>
 #include <cstdint>

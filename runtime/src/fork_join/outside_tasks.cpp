@@ -7,7 +7,6 @@
 #include <teff/error.hpp>
 #include <teff/fork.hpp>
 
-#include "scheduler/guest.hpp"
 #include "scheduler/scheduler.hpp"
 
 #include <memory>
@@ -54,24 +53,14 @@ bool outside_tasks::has_room() {
 }
 
 void outside_tasks::wait() {
-  const auto take_newest = [this](bool only_if_not_begun) -> std::unique_ptr<outside_task> {
+  const auto take_newest = [this]() -> std::unique_ptr<outside_task> {
     const std::lock_guard lock(mutex_);
-    if (tasks_.empty() || (only_if_not_begun && !tasks_.back()->withdraw())) return nullptr;
+    if (tasks_.empty()) return nullptr;
     auto newest = std::move(tasks_.back());
     tasks_.pop_back();
     return newest;
   };
-  // The thread runs the tasks that have not begun as one guest. A guest that leaves wakes a worker for the
-  // tasks that are left, so it stays.
-  const auto run_here = [&] {
-    while (const auto task = take_newest(true)) task->job::run(*task);
-  };
-  if (auto* const runtime = begin_outside()) {
-    calling_job job(run_here);
-    static_cast<void>(run_as_guest(*runtime, job));
-    end_call(*runtime);
-  }
-  while (const auto task = take_newest(false)) task->wait();
+  while (const auto task = take_newest()) task->wait();
 }
 
 fork_outside new_fork_outside() {

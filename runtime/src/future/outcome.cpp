@@ -20,6 +20,10 @@ namespace teff::detail {
 
 namespace {
 
+// As long as a worker looks before it parks: if the thread slept, a worker would be quicker to begin the next
+// request that the thread waits for, and the thread would sleep again.
+constexpr std::chrono::microseconds patience{50};
+
 // A thread that waits.
 struct waiting_thread : continuation {
   waiting_thread() noexcept
@@ -70,7 +74,7 @@ void shared_outcome::wait() {
   if (!helps_here) help_as_guest(*this);
   waiting_thread me;
   if (!when_ended(me)) return;
-  me.over.wait(request_wait);
+  me.over.wait(patience);
 }
 
 // ---- Not longer than until a deadline ----

@@ -76,7 +76,7 @@ void end_outside(scheduler& runtime, awaited_job& request) {
   if (withdraw_request(runtime, request)) {
     runtime.run_in_call(request);
   } else {
-    request.ended.wait(request_wait);
+    request.ended.wait();
   }
   runtime.end_call();
 }

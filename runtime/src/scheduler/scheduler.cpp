@@ -125,7 +125,7 @@ void scheduler::run_in_call(awaited_job& job) {
   if (at.runtime == nullptr && run_as_guest(*this, call)) return;
   job.ended.begin(at);
   submit(*this, call);
-  job.ended.wait(request_wait);
+  job.ended.wait();
 }
 
 worker* scheduler::worker_of_this_processor() const noexcept {

@@ -22,8 +22,7 @@ class search_pace {
       : between_(looks_between_readings), crowded_(crowded) {}
 
   // Its patience begins, with the first reading of the clock from now on. It goes on until `most` only if no
-  // other thread wants the core. After a short wait it gives way at each reading: a thread from outside may
-  // be on this core, and have more work for the worker.
+  // other thread wants the core.
   void begin(clock::duration least, clock::duration most) noexcept {
     least_ = least;
     most_ = most;
@@ -42,7 +41,7 @@ class search_pace {
   clock::time_point read_clock() noexcept {
     now_ = clock::now();
     if (deadline_ == clock::time_point::max()) {
-      began_ = now_;
+      gives_way_from_ = now_ + least_;
       deadline_ = now_ + most_;
     }
     is_over_ = has_lost_core_ || now_ >= deadline_;
@@ -55,11 +54,9 @@ class search_pace {
   // How many looks in vain there were since it began.
   [[nodiscard]] unsigned looks() const noexcept { return looks_; }
   void give_way() noexcept {
-    const auto looked = now_ - began_;
-    if (looked < std::min<clock::duration>(least_, short_wait) && !crowded_.load(std::memory_order_relaxed))
-      return;
+    if (now_ < gives_way_from_ && !crowded_.load(std::memory_order_relaxed)) return;
     std::this_thread::yield();
-    has_lost_core_ = looked >= least_ && clock::now() - now_ > longest_gap;
+    has_lost_core_ = now_ >= gives_way_from_ && clock::now() - now_ > longest_gap;
   }
 
   // All of it, for a caller that does nothing else between two looks: after a look in vain, whether to look
@@ -84,7 +81,7 @@ class search_pace {
   clock::duration least_{};
   clock::duration most_{};
   clock::time_point now_;  // the last reading
-  clock::time_point began_;
+  clock::time_point gives_way_from_ = clock::time_point::max();
   clock::time_point deadline_ = clock::time_point::max();
 };
 

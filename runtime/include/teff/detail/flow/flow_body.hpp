@@ -4,8 +4,8 @@
 #include <teff/detail/flow/access.hpp>
 #include <teff/detail/flow/flow_task.hpp>
 #include <teff/detail/platform/ranges.hpp>
-#include <teff/detail/platform/recycled_memory.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
+#include <teff/detail/task_source/recycled_memory.hpp>
 #include <teff/task_coroutine.hpp>
 
 #include <array>

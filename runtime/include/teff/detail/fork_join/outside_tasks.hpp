@@ -1,7 +1,6 @@
 // Tasks of threads that are no workers: requests to the default runtime (src/fork_join/README.md).
 #pragma once
 
-#include <teff/detail/platform/recycled_memory.hpp>
 #include <teff/detail/scheduler/job.hpp>
 #include <teff/detail/scheduler/local_deque.hpp>
 
@@ -14,7 +13,7 @@
 namespace teff::detail {
 
 // A task in a slot that lies in no deque.
-class outside_task : public awaited_job, public task_slot, public recycled {
+class outside_task : public awaited_job, public task_slot {
  public:
   // `by` is the second argument of the slot's run(). Throws the exceptions of begin_outside().
   explicit outside_task(const scope_state* by);

@@ -5,7 +5,6 @@
 #include <teff/detail/fork_join/join_task.hpp>
 #include <teff/detail/fork_join/outside_tasks.hpp>
 #include <teff/detail/fork_join/scope_tasks.hpp>
-#include <teff/detail/platform/recycled_memory.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -246,12 +245,8 @@ struct spawned {
 // A task too large for a slot, or whose move may throw.
 template <class F>
 struct boxed {
-  // An empty base where recycled memory is not aligned enough.
-  struct box : std::conditional_t<(alignof(F) > 128), std::false_type, recycled> {
-    F task;
-  };
-  std::unique_ptr<box> in;
-  void operator()() { in->task(); }
+  std::unique_ptr<F> task;
+  void operator()() { (*task)(); }
   static const char* task_name() noexcept { return name_of<F>(); }
 };
 
@@ -264,8 +259,7 @@ void basic_scope<Worker>::fill(slot* at, F&& task) {
     new (at->data) kept{static_cast<scope*>(this), std::forward<F>(task)};
     at->run = &kept::run;
   } else {
-    using box = typename boxed<closure>::box;
-    fill(at, boxed<closure>{std::unique_ptr<box>(new box{{}, std::forward<F>(task)})});
+    fill(at, boxed<closure>{std::make_unique<closure>(std::forward<F>(task))});
   }
 }
 

@@ -7,7 +7,7 @@
 #include <teff/detail/graph/key_chains.hpp>
 #include <teff/detail/graph/key_table.hpp>
 #include <teff/detail/graph/node_pool.hpp>
-#include <teff/detail/platform/recycled_memory.hpp>
+#include <teff/detail/task_source/recycled_memory.hpp>
 #include <teff/detail/task_source/task_source.hpp>
 
 #include <atomic>

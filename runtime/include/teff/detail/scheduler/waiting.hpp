@@ -61,9 +61,6 @@ void sleep_by(void (*sleep)(void*) noexcept, void* what) noexcept;
 
 // So long a thread that is no worker looks for something before it sleeps.
 inline constexpr std::chrono::microseconds short_wait{10};
-// So long it looks whether a request has ended: as long as a worker looks before it parks. If the thread
-// slept, a worker would begin the next request that it waits for, and the thread would sleep again.
-inline constexpr std::chrono::microseconds request_wait{50};
 
 // The end of something, for which one thread waits.
 class awaited_end {

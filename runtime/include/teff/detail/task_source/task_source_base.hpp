@@ -2,10 +2,10 @@
 // rest, wakes the threads that wait for that, and keeps the first error.
 #pragma once
 
-#include <teff/detail/platform/recycled_memory.hpp>
 #include <teff/detail/ready/ready_tasks.hpp>
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/detail/scheduler/waiting.hpp>
+#include <teff/detail/task_source/recycled_memory.hpp>
 #include <teff/detail/task_source/rest.hpp>
 
 #include <atomic>

@@ -1,6 +1,6 @@
-// Memory of small objects that are made and dropped again and again: large closures, small graphs. A graph of
-// a few tasks asks for blocks that begin at a cache line. With blocks of the C library, half of the time of
-// such a graph would go there.
+// Memory of small graphs, which the next one uses again. To ask the C library for blocks that begin at a
+// cache line, and to give them back, would be half of what it costs to make a graph of a few tasks and to
+// drop it.
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
@@ -25,12 +25,6 @@ inline constexpr bool keeps_blocks = true;
 [[nodiscard]] void* take_recycled(std::size_t bytes);
 // The block that take_recycled() returned for so many bytes, on any thread.
 void give_recycled(void* block, std::size_t bytes) noexcept;
-
-// The base of a class whose objects lie in such blocks.
-struct recycled {
-  static void* operator new(std::size_t bytes) { return take_recycled(bytes); }
-  static void operator delete(void* block, std::size_t bytes) noexcept { give_recycled(block, bytes); }
-};
 
 template <class T>
 struct recycling_allocator {
