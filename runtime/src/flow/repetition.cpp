@@ -35,7 +35,7 @@ bool is_same(const flow_record& one, const flow_body& body, std::span<const acce
 
 // Of a task that no memo takes: other each time.
 std::uint32_t digest_of_task(const flow_body& body, std::span<const access> accesses,
-                        std::uint64_t made) noexcept {
+                             std::uint64_t made) noexcept {
   constexpr std::uint64_t odd = 0x9e3779b97f4a7c15U;
   auto digest = reinterpret_cast<std::uintptr_t>(&body) * odd;
   for (const auto& each : accesses) {
