@@ -3,10 +3,12 @@
 #include <teff/attach.hpp>
 #include <teff/flow.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <new>
 #include <random>
@@ -326,6 +328,42 @@ TEST(flow_repetition, any_allocation_that_fails_is_reported_and_the_flow_can_be_
     f.wait();
     EXPECT_EQ(ran, 1200);
   }
+}
+
+// The tasks that came before had none. Worker 1 alone runs the tasks, which any worker might.
+TEST(flow_repetition, a_priority_counts_from_the_first_task_that_has_one) {
+  runtime rt{{.workers = 2}};
+  constexpr int many = 32;
+  std::array<int, many + 1> x{};
+  int busy = 0;
+  std::vector<int> order;
+  std::atomic<int> left{0};
+  std::atomic<bool> begun{true}, are_made{true};
+  flow f{rt};
+  const auto repeat = [&](bool orders) {
+    f.task({.place = 0U}, inout(busy), [&] {
+      begun = true;
+      while (left != 0) std::this_thread::yield();
+    });
+    f.task({.place = 1U}, inout(x[0]), [&] {
+      while (!begun || !are_made) std::this_thread::yield();
+    });
+    for (int i = 1; i <= many; ++i)
+      f.task({.priority = orders ? i : 0}, in(x[0]), inout(x[i]), [&order, &left, i, orders] {
+        if (!orders) return;
+        order.push_back(i);
+        --left;
+      });
+  };
+  for (int i = 0; i < 100; ++i) repeat(false);
+  f.wait();
+  begun = are_made = false;
+  left = many;
+  repeat(true);
+  are_made = true;
+  f.wait();
+  EXPECT_TRUE(std::ranges::is_sorted(order, std::greater()));
+  EXPECT_EQ(order.size(), static_cast<std::size_t>(many));
 }
 
 // In the memory of the rounds, which tasks use again.

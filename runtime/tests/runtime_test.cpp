@@ -235,9 +235,10 @@ bool masks_are(const std::vector<int>& all) {
   std::thread([&] { of_a_thread = processors_here(); }).join();
   FILE* const output = ::popen("nproc", "r");
   std::size_t of_a_process = 0;
-  if (output == nullptr || std::fscanf(output, "%zu", &of_a_process) != 1) return false;
+  if (output == nullptr) return false;
+  const bool is_read = std::fscanf(output, "%zu", &of_a_process) == 1;
   ::pclose(output);
-  return processors_here() == all && of_a_thread == all && of_a_process == all.size();
+  return is_read && processors_here() == all && of_a_thread == all && of_a_process == all.size();
 }
 
 // Another worker that lends its core narrows the mask of this thread while it moves the thread.

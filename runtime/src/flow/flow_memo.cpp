@@ -116,23 +116,21 @@ void flow_memo::place() {
 
 // ---- Rounds ----
 
-bool flow_memo::has_ended(memo_round& round) const noexcept {
+bool flow_memo::has_ended(memo_round& round, std::size_t made) const noexcept {
   // Acquire: pairs with the release of the thread that ended the task.
   if (round.is_first) return round.in_table.load(std::memory_order_acquire) == 0;
-  for (std::uint32_t i = 0; i < round.made; ++i)
+  for (std::size_t i = 0; i < made; ++i)
     if (round.task(tasks[i].at).references.load(std::memory_order_acquire) != 0) return false;
   return true;
 }
 
 bool flow_memo::has_ended() const noexcept {
-  current->made = position;
-  for (auto* each = oldest_; each != nullptr; each = each->next)
-    if (!has_ended(*each)) return false;
-  return true;
+  for (auto* each = oldest_; each != current; each = each->next)
+    if (!has_ended(*each, tasks.size())) return false;
+  return has_ended(*current, position);
 }
 
 void flow_memo::begin_round() {
-  current->made = position;
   memo_round* const next = current->next;
   memo_round* const made = fresh(next);
   previous = oldest_ == next ? nullptr : current;  // the round that is over may be the fresh one
@@ -145,7 +143,7 @@ void flow_memo::begin_round() {
 // The oldest round before that one, if all its tasks have ended, or new memory.
 memo_round* flow_memo::fresh(const memo_round* keep_from) {
   void* memory = nullptr;
-  while (memory == nullptr && oldest_ != keep_from && has_ended(*oldest_)) {
+  while (memory == nullptr && oldest_ != keep_from && has_ended(*oldest_, tasks.size())) {
     memo_round* const ended = std::exchange(oldest_, oldest_->next);
     ended->is_first ? free(ended) : void(memory = ended);  // the first one has no tasks
   }

@@ -51,7 +51,6 @@ struct alignas(64) memo_round {
   flow_memo* of;
   memo_round* next = nullptr;              // made before a task of this round is submitted
   bool is_first = false;                   // its tasks lie in the table, which orders them among themselves
-  std::uint32_t made = 0;                  // tasks. Only the creator uses it
   std::atomic<std::uint32_t> in_table{0};  // tasks of the first round that have not ended
 
   [[nodiscard]] repeated_task& task(std::uint32_t at) noexcept {
@@ -92,7 +91,8 @@ class flow_memo {
   void find_rows();
   void connect(const recorded_waits& waits);
   void place();
-  [[nodiscard]] bool has_ended(memo_round& round) const noexcept;
+  // `made`: so many tasks of the round were made.
+  [[nodiscard]] bool has_ended(memo_round& round, std::size_t made) const noexcept;
   [[nodiscard]] memo_round* fresh(const memo_round* keep_from);
   static void free(memo_round* round) noexcept;
 

@@ -324,8 +324,8 @@ void flow_core::drop(const flow_creator& by, flow_task& task) {
 }
 
 void flow_core::submit(const flow_creator& by, flow_task& task, std::span<const access> accesses) {
-  if (task.block == flow_pool::in_memo) return submit_of_memo(by, task);
   if (task.priority != 0) has_priorities_.store(true, std::memory_order_relaxed);
+  if (task.block == flow_pool::in_memo) return submit_of_memo(by, task);
   flow_domain& domain = domain_of(by);
   addition to{*this, by, task, domain, accesses};
   std::exception_ptr error;

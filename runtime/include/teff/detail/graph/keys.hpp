@@ -176,7 +176,7 @@ void print_key(std::ostream& out, const Key& key) {
   }
 }
 
-// The text that print(out, what) prints to `out`.
+// Returns the text that print(out, what) prints to `out`.
 [[nodiscard]] std::string printed(void (*print)(std::ostream& out, const void* what), const void* what);
 
 template <class Key>
