@@ -21,7 +21,7 @@ from tefflab.systems.registry import Registry
 from tefflab.systems.setup import CORE_APT
 from tefflab.systems.systems import System
 from tools import running, steps
-from tools.counting import BROKEN, PASSED, Count, count_junit
+from tools.counting import BROKEN, PASSED, Count, count_junit, failures
 from tools.running import run_checks
 from tools.steps import Check, chosen, systems_among
 from tools.workshop import SkippedError, Workshop
@@ -42,6 +42,14 @@ def test_the_tests_of_a_junit_file_are_counted(tmp_path: Path, said: str, code: 
     if said:
         (tmp_path / "tests.xml").write_text(said)
     assert count_junit(tmp_path / "tests.xml", code) == count
+
+
+def test_what_a_failed_test_printed_is_found(tmp_path: Path) -> None:
+    good = '<testcase name="good"><system-out>fine</system-out></testcase>'
+    bad = '<testcase name="bad"><failure message=""/><system-out>1 is not 2</system-out></testcase>'
+    (tmp_path / "tests.xml").write_text(f"<testsuite>{good}{bad}</testsuite>", encoding="utf-8")
+    assert list(failures(tmp_path / "tests.xml")) == ["bad failed:\n1 is not 2"]
+    assert not list(failures(tmp_path / "none.xml"))
 
 
 def test_quick_leaves_out_the_thorough_steps_unless_they_are_named() -> None:

@@ -1,5 +1,6 @@
 """How many tests passed, failed and were skipped: read from the JUnit file that ctest or pytest writes."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
@@ -35,3 +36,10 @@ def count_junit(file: Path, code: int) -> Count:
         )
         counted += Count(int(suite.get("tests", 0)) - failed - skipped, failed, skipped)
     return counted if counted.failed or not code else counted + BROKEN
+
+
+def failures(file: Path) -> Iterator[str]:
+    """Of each test that failed in ctest's file, its name and what it printed."""
+    for test in ElementTree.parse(file).iter("testcase") if file.is_file() else ():
+        if test.find("failure") is not None:
+            yield f"{test.get('name')} failed:\n{test.findtext('system-out', '')}"

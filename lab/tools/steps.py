@@ -15,7 +15,7 @@ from tefflab.systems.probing import why_not_there
 from tefflab.systems.registry import Registry, no_such_system
 from tefflab.systems.setup import alone
 from tefflab.systems.systems import usable_cores
-from tools.counting import Count, count_junit
+from tools.counting import Count, count_junit, failures
 from tools.house import LAWS, breaches
 from tools.workshop import SkippedError, Workshop
 
@@ -131,6 +131,8 @@ def _ctest(shop: Workshop, folder: str, prefix: Sequence[str] = (), words: Seque
     code = run_logged(command, shop.log, folder=shop.root, append=True)
     if "No tests were found" in shop.said():
         raise SkippedError("there is no test for it")
+    for failure in failures(shop.junit):  # ctest ends with a list of all tests that it skipped
+        shop.note(failure)
     return count_junit(shop.junit, code)
 
 
