@@ -283,7 +283,7 @@ def test_a_system_that_runs_steps_solves_equations_with_the_same_bits_as_others_
         assert read.residuals is not None
         if "auto" in line:
             usual = 4 * read.workers // each["ranks"]
-            assert each["parameters"]["tasks"] == {"loops": 1, "worksharing": 2}.get(str(read.way), usual)
+            assert each["parameters"]["tasks"] == {"loops": 1, "worksharing": 1}.get(str(read.way), usual)
         assert read.residuals.keys() == {"0", "15", "30", "45"}
         assert SOLVED[line].items() <= {at: float(f"{value:.6g}") for at, value in read.residuals.items()}.items()
         if each["ranks"] == 1:

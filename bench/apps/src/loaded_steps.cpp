@@ -11,12 +11,12 @@
 namespace teff::apps {
 namespace {
 
-/// Into how many tasks a step is cut. A worksharing task is shared, so two are enough: one is at its end
-/// while the other begins.
+/// Into how many tasks a step is cut. Workers share a worksharing task, and each has the same part of it
+/// every time: with two tasks, a worker that begins one takes the other's part of that, and the data moves.
 std::int64_t tasks_of_step(const work_in_steps& asked, way_kind how, int workers) {
   if (how == way_kind::loops) return 1;
   if (asked.tasks > 0) return asked.tasks;
-  return how == way_kind::worksharing ? 2 : std::int64_t{4} * workers;
+  return how == way_kind::worksharing ? 1 : std::int64_t{4} * workers;
 }
 
 class loaded_steps final : public loaded {

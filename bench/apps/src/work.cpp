@@ -62,7 +62,7 @@ struct reader_of_steps {
     cli.add_option("--app", app, std::string(what.name))->option_text("WORD");
     cli.add_option(
            "--tasks", tasks,
-           "how many tasks a loop is cut into; auto or 0: four for each worker, or two worksharing tasks")
+           "how many tasks a loop is cut into; auto or 0: four for each worker, or one worksharing task")
         ->transform(CLI::Transformer(std::map<std::string, int>{{"auto", 0}}))
         ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()))
         ->option_text("COUNT");
