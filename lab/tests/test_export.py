@@ -20,7 +20,7 @@ from tefflab.analysis.results import CaseRow
 from tefflab.analysis.statistics import Interval
 from tefflab.cli.exporting import FORMATS, export
 from tefflab.errors import TeffError
-from tefflab.output.exports import values_of
+from tefflab.output.exports import to_parquet, values_of
 from tefflab.systems.registry import Registry
 
 DATA = Path(__file__).parent / "data" / "store"
@@ -90,6 +90,26 @@ def test_parquet_has_the_columns_of_the_csv(tmp_path: Path, exported: Callable[[
     there = polars.read_parquet(tmp_path / "v.parquet")
     heads, *rows = csv.reader(io.StringIO(exported("csv")))
     assert (there.columns, there.height) == (heads, len(rows))
+
+
+def test_parquet_takes_an_interval_after_many_rows_without_one(tmp_path: Path) -> None:
+    row = CaseRow(variant("a"), "c", 2, None, None, "first", {}, 3, 0.25, "")
+    unknown, known = (
+        ByRound("a task", Interval(2e-6, *ends), "=", None, {1: [2e-6]}) for ends in ((0.0, math.inf), (1e-6, 3e-6))
+    )
+    sides = [Side("c", ("c",), None, row, quantity) for quantity in (*[unknown] * 200, known)]
+    to_parquet(list(values_of(sitting(), sides)), tmp_path / "v.parquet")
+    there = polars.read_parquet(tmp_path / "v.parquet")
+    assert there["low"].to_list() == [None] * 200 + [1e-6]
+    assert there["round_trip"].dtype == polars.Float64
+
+
+def test_a_dashboard_gets_the_same_name_whatever_the_distance_of_the_cores() -> None:
+    row = CaseRow(variant("a"), "c", 2, None, None, "first", {}, 3, 0.25, "")
+    quantity = ByRound("a task", Interval(2e-6, 1e-6, 3e-6), "=", None, {1: [2e-6]})
+    side = Side("c, cores 113 ns apart", ("c",), 113e-9, row, quantity, case="c")
+    (value,) = values_of(sitting(), [side])
+    assert (value.name, value.round_trip) == ("a: c, a task", 113e-9)
 
 
 def test_pdf_has_a_page_for_each_picture(tmp_path: Path, exported: Callable[[str], str]) -> None:

@@ -113,6 +113,7 @@ class Side:
     row: Row
     quantity: Quantity
     overhead: Quantity | None = None  # the other that is compared beside it
+    case: str = ""  # the place without what differs from sitting to sitting, if anything does
 
     @property
     def system(self) -> str:

@@ -35,6 +35,7 @@ class Value:
     unit: str
     rounds: int
     noisy_share: float  # of the runs
+    round_trip: float | None  # how far apart the cores were [s], where that is known
     machine: str
     revision: str
     sitting: str
@@ -42,7 +43,7 @@ class Value:
 
     @property
     def name(self) -> str:
-        """As dashboards call it."""
+        """As dashboards call it: the same in each sitting."""
         return f"{self.variant}: {self.case}, {self.quantity}"
 
 
@@ -54,7 +55,7 @@ def values_of(sitting: Sitting, sides: Iterable[Side]) -> Iterator[Value]:
             yield Value(
                 benchmark=sitting.benchmark,
                 variant=side.system,
-                case=side.place,
+                case=side.case or side.place,
                 quantity=quantity.name,
                 relation=quantity.relation,
                 value=interval.value,
@@ -63,6 +64,7 @@ def values_of(sitting: Sitting, sides: Iterable[Side]) -> Iterator[Value]:
                 unit="s",
                 rounds=quantity.number_of_rounds(),
                 noisy_share=side.row.noisy_share,
+                round_trip=side.round_trip,
                 machine=sitting.machine.summary,
                 revision=sitting.revision.short,
                 sitting=sitting.sitting,
@@ -159,7 +161,9 @@ def to_parquet(values: Sequence[Value], file: Path) -> None:
     """The columns of `to_csv`."""
     import polars
 
-    polars.DataFrame([asdict(each) for each in values]).write_parquet(file)
+    may_be_empty = dict.fromkeys(("low", "high", "round_trip"), polars.Float64)
+    rows = [asdict(each) for each in values]
+    polars.DataFrame(rows, schema_overrides=may_be_empty, infer_schema_length=None).write_parquet(file)
 
 
 TEXTS: Mapping[str, Callable[[Sequence[Value]], str]] = {

@@ -234,6 +234,7 @@ def metg_side(case: MeasuredCase, row: MetgRow, seen: Sequence[Observation]) -> 
         row=row,
         quantity=Metg(metg_name(row.threshold), ends, metg.relation, metg.drift, row.threshold, seen),
         overhead=ByRound("overhead", row.overhead, "=", metg.drift, empty_tasks(seen)) if row.overhead else None,
+        case=case.name,
     )
 
 
