@@ -14,7 +14,7 @@ from pathlib import Path
 
 # A package of the lab imports itself and those before it.
 LAYERS = (
-    {"carried", "errors", "durations", "json_lines"},
+    {"carried", "errors", "durations", "json_lines", "whole_files"},
     {"host"},
     {"systems"},
     {"records"},

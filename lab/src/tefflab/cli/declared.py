@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from tefflab import benchmarks, project_root
+from tefflab.whole_files import kept_json, write_whole
 
 _FIELDS = ("name", "help", "example", "takes_flags", "rounds", "workers", "takes_one_number")  # of a Command
 
@@ -20,16 +21,11 @@ def declared() -> list[Any]:
     """As `Command`s with their `Option`s, without their functions."""
     file = project_root() / ".teff" / "stamps" / "commands.json"
     current = _fingerprint()
-    kept: dict[str, Any] = {}
-    with suppress(OSError, ValueError):
-        kept = json.loads(file.read_text(encoding="utf-8"))
+    kept: dict[str, Any] = kept_json(file) or {}
     if kept.get("of") != current:
         kept = {"of": current, "commands": _loaded()}
         with suppress(OSError):
-            file.parent.mkdir(parents=True, exist_ok=True)
-            part = file.with_suffix(".new")
-            part.write_text(json.dumps(kept), encoding="utf-8")
-            part.replace(file)
+            write_whole(file, json.dumps(kept))
     return [
         SimpleNamespace(**each | {"options": [SimpleNamespace(**option) for option in each["options"]]})
         for each in kept["commands"]

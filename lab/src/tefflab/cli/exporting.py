@@ -13,6 +13,7 @@ from tefflab.output.exports import DASHBOARDS, TEXTS, Value, to_parquet, values_
 from tefflab.output.plots.sheet import save_pages
 from tefflab.records.stored import open_sittings
 from tefflab.systems.registry import Registry
+from tefflab.whole_files import write_whole
 
 _PARQUET, _PDF = "parquet", "pdf"
 FORMATS = (*TEXTS, _PARQUET, _PDF)
@@ -29,12 +30,14 @@ def export(registry: Registry, name: str, form: str, file: Path | None) -> None:
     try:
         if file is None:
             typer.echo(TEXTS[form](_values(name, form, known)), nl=False)
-        elif form == _PDF:
+            return
+        file.parent.stat()  # no folder is made for a name that was mistyped
+        if form == _PDF:
             save_pages([figure for each in known for _, figure in each.pictures()], file)
         elif form == _PARQUET:
             to_parquet(_values(name, form, known), file)
         else:
-            file.write_text(TEXTS[form](_values(name, form, known)), encoding="utf-8")
+            write_whole(file, TEXTS[form](_values(name, form, known)))
     except OSError as error:
         raise InputError(f"-o {file}: {error.strerror}; name a file that can be written") from None
 

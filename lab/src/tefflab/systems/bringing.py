@@ -24,6 +24,7 @@ from tefflab.systems.registry import Registry
 from tefflab.systems.setup import alone, telling
 from tefflab.systems.systems import BENCH_FOLDER, BROKEN_FOLDER, BUILD_FOLDER, SKIPPED_FOLDER, Program, System
 from tefflab.systems.versions import PLACE, Asked, Place
+from tefflab.whole_files import write_whole
 
 _LINKED = re.compile(r"^\s*(\S+) => (/\S+)", re.MULTILINE)  # as ldd says it
 # As pip says it; of a package that it does not find, and without a network, the versions are "none".
@@ -78,11 +79,7 @@ def _wanted(asked: Asked) -> str:
 
 
 def _keep(asked: Asked, place: Place) -> None:
-    home = asked.home
-    home.mkdir(parents=True, exist_ok=True)
-    part = home / f"{PLACE}.new"
-    part.write_text(place.model_dump_json(), encoding="utf-8")
-    part.replace(home / PLACE)
+    write_whole(asked.home / PLACE, place.model_dump_json())
 
 
 def _bring(asked: Asked, programs: Sequence[Program], console: Console) -> None:

@@ -27,6 +27,7 @@ from tefflab.systems.naming import parsed
 from tefflab.systems.packages import PIP_LEDGER
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import BROKEN_FOLDER, INSTALLED_FOLDER, STAMP, SYSTEMS_FOLDER, Program, System
+from tefflab.whole_files import kept_json, write_whole
 
 DPKG_STATUS = Path("/var/lib/dpkg/status")
 _COMPILERS = ("c++", "g++", "clang++", *(f"g++-{release}" for release in range(12, 17)))
@@ -104,9 +105,9 @@ class Build:
 
     def _left_out_before(self) -> dict[str, str] | None:
         """The systems that CMake left out in its last run, with the reasons; None if it has to run again."""
-        if not (self.folder / "build.ninja").is_file() or not self._stamp.is_file():
+        stamp = kept_json(self._stamp)
+        if not (self.folder / "build.ninja").is_file() or not isinstance(stamp, dict):
             return None
-        stamp: dict[str, Any] = json.loads(self._stamp.read_text())
         left_out: dict[str, str] = stamp["left_out"]
         return left_out if stamp == self._stamped(left_out) else None
 
@@ -141,8 +142,7 @@ class Build:
                 left_out[whose] = f"{_folder(whose)}/CMakeLists.txt fails; see {self._configure_log}"
         self._remove_programs(left_out)
         self._keep_reasons(left_out)
-        self._stamp.parent.mkdir(parents=True, exist_ok=True)
-        self._stamp.write_text(json.dumps(self._stamped(left_out)))
+        write_whole(self._stamp, json.dumps(self._stamped(left_out)))
         return left_out
 
     def _run_cmake(self, prefix: Sequence[str], left_out: dict[str, str]) -> int:

@@ -22,6 +22,7 @@ from rich.console import Console
 from rich.prompt import Confirm
 
 from tefflab.systems.logged import Step, run_apart, run_logged
+from tefflab.whole_files import kept_json, write_whole
 
 RETRY_AFTER = 24 * 3600.0  # seconds until a requirement that could not be had is asked for again
 # The packages that pip installed for systems. It stands inside the environment, so that both go together.
@@ -194,16 +195,12 @@ class Unavailable:
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        try:
-            noted: dict[str, float] = json.loads(file.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            noted = {}
+        noted: dict[str, float] = kept_json(file) or {}
         self._noted = {what: when for what, when in noted.items() if time.time() - when < RETRY_AFTER}
 
     def note(self, requirements: Iterable[str]) -> None:
         self._noted |= dict.fromkeys(requirements, time.time())
-        self._file.parent.mkdir(parents=True, exist_ok=True)
-        self._file.write_text(json.dumps(self._noted, indent=2), encoding="utf-8")
+        write_whole(self._file, json.dumps(self._noted, indent=2))
 
     def sift(self, wanted: Wanted, provision: Provision) -> Wanted:
         """The requirements that are left to ask for; `provision` gets the reason for owners whose requirements can't be
@@ -293,7 +290,7 @@ def provide_pip(root: Path, wanted: Wanted, console: Console, installing: Instal
     """Installs Python packages into the environment that runs this, within the lab's own pins."""
     provision = Provision()
     memory = Unavailable(root / ".teff" / "stamps" / "unavailable-pip.json")
-    installed: list[str] = json.loads(PIP_LEDGER.read_text()) if PIP_LEDGER.is_file() else []
+    installed: list[str] = kept_json(PIP_LEDGER) or []
     missing = {owner: [one for one in wanted[owner] if one not in installed] for owner in wanted}
     lacking = memory.sift({owner: some for owner, some in missing.items() if some}, provision)
     if installing == "no":
@@ -313,7 +310,7 @@ def provide_pip(root: Path, wanted: Wanted, console: Console, installing: Instal
             done = run_logged(command, log, on_line=follow(step, PIP_STEP), append=True) == 0
         if done:
             installed.extend(one for one in requirements if one not in installed)
-            PIP_LEDGER.write_text(json.dumps(installed))
+            write_whole(PIP_LEDGER, json.dumps(installed))
         return done
 
     for owner in install_for_owners(lacking, install):

@@ -39,6 +39,7 @@ from tefflab.systems.packages import (
 from tefflab.systems.probing import probe, why_not_there
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import BUILD_FOLDER, INSTALLED_FOLDER, STAMP, Program, System
+from tefflab.whole_files import write_whole
 
 CORE = "core"  # the owner of the requirements of every program
 CORE_APT = (
@@ -206,9 +207,7 @@ def _bring(system: System, console: Console) -> str:
     try:
         reason = _by_apt(system, console) or _by_clients(system, console)
         if not reason:
-            part = folder / f"{STAMP}.new"
-            part.write_text(system.wanted(), encoding="utf-8")
-            part.replace(folder / STAMP)
+            write_whole(folder / STAMP, system.wanted())
     except Exception:
         shutil.rmtree(folder, ignore_errors=True)
         raise

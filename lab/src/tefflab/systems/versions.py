@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from tefflab.systems.naming import Named
 from tefflab.systems.needs import NonEmpty
+from tefflab.whole_files import kept_json
 
 VERSIONS_FOLDER = Path(".teff/versions")
 PLACE = "place.json"  # in a version's folder, written last: its packages, and their place
@@ -77,9 +78,8 @@ class Asked:
     @property
     def place(self) -> "Place":
         """Where it is; where it will be, if it has not been brought."""
-        file = self.home / PLACE
-        if file.is_file():
-            return Place.model_validate_json(file.read_text(encoding="utf-8"))
+        if kept := kept_json(self.home / PLACE):
+            return Place.model_validate(kept)
         return Place(wanted="", build=str(self.home / "build"), python=str(self.home / "venv/bin/python"))
 
     @property

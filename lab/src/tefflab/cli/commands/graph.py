@@ -26,6 +26,7 @@ def command(
     from tefflab.systems.programs import call_program
     from tefflab.systems.registry import Registry
     from tefflab.systems.setup import ensure
+    from tefflab.whole_files import write_whole
 
     refuse_unknown_values(context.args)
     registry = Registry(project_root())
@@ -46,7 +47,8 @@ def command(
     ensure(registry, [], console=progress())
     picture = draw(describe_graphs(registry.root, context.args))
     try:
-        svg.write_text(picture, encoding="utf-8")
+        svg.parent.stat()  # no folder is made for a name that was mistyped
+        write_whole(svg, picture)
     except OSError as error:
         raise InputError(f"--svg {svg}: {error.strerror}; name a file that can be written") from None
     output().print(str(svg), soft_wrap=True)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC
 from functools import lru_cache
+from io import BytesIO
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,9 +25,12 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, NullFormatter
 from tefflab.output.plots.looks import PAPER, Look, Shape
 from tefflab.output.scales import LogAxis
 from tefflab.records.run import Sitting
+from tefflab.whole_files import write_whole
 
 WIDTH = 8.0  # inches
 EDGE = 0.16  # inches of white around everything
+mpl.rcdefaults()  # whatever a matplotlibrc says, a user's or that of the current folder
+
 FONT = "DejaVu Sans"  # comes with matplotlib, so pictures are the same everywhere
 TITLE, BODY, SMALL = 11.5, 8.5, 7.3  # points
 INK, SOFT, RULE, HAIR = "#1b1f24", "#5a6370", "#c9ced6", "#e6e9ed"
@@ -196,19 +200,26 @@ def save(figure: Figure, path: Path) -> tuple[Path, Path]:
     The same figure gives the same bytes: no date, no random ids.
     """
     stem = path.with_suffix("") if path.suffix in (".svg", ".png") else path
-    stem.parent.mkdir(parents=True, exist_ok=True)
     svg, png = stem.with_name(stem.name + ".svg"), stem.with_name(stem.name + ".png")
     with mpl.rc_context({"svg.hashsalt": "teff", "svg.fonttype": "path", "text.hinting": "none"}):
-        figure.savefig(svg, metadata={"Date": None, "Creator": None})
-        figure.savefig(png, dpi=200, metadata={"Software": None})
+        write_whole(svg, _drawn(figure, "svg", metadata={"Date": None, "Creator": None}))
+        write_whole(png, _drawn(figure, "png", dpi=200, metadata={"Software": None}))
     return svg, png
 
 
 def save_pages(figures: Iterable[Figure], file: Path) -> None:
     """Writes a PDF with a page for each figure."""
-    with PdfPages(file, metadata={"CreationDate": None}) as pages:
+    drawn = BytesIO()
+    with PdfPages(drawn, metadata={"CreationDate": None}) as pages:
         for figure in figures:
             pages.savefig(figure)
+    write_whole(file, drawn.getvalue())
+
+
+def _drawn(figure: Figure, form: str, **how: Any) -> bytes:
+    drawn = BytesIO()
+    figure.savefig(drawn, format=form, **how)
+    return drawn.getvalue()
 
 
 def _font(size: float, bold: bool = False) -> FontProperties:

@@ -24,6 +24,7 @@ from tefflab.output.caveats import sitting_caveats
 from tefflab.output.table import Column
 from tefflab.records.run import Sitting
 from tefflab.records.store import Damage
+from tefflab.whole_files import write_whole
 
 _GIB = 1024**3
 
@@ -84,8 +85,7 @@ def write_report(
             **shown,
         )
     )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    write_whole(path, text)
 
 
 @cache  # so that each template is compiled once

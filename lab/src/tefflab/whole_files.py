@@ -1,0 +1,28 @@
+"""Files that are there as a whole or not at all, whatever ends the command or fills the disk."""
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+
+def write_whole(file: Path, content: str | bytes) -> None:
+    """Writes a file, and its folder if there is none. OSError, which names the file: then it is as it was."""
+    part = file.with_name(f".{file.name}.part")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(content if isinstance(content, bytes) else content.encode())
+        part.replace(file)
+    except OSError as error:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        error.filename = str(file)
+        raise
+
+
+def kept_json(file: Path) -> Any:
+    """The state in a file; None if there is none that can be read: then it is made again."""
+    try:
+        return json.loads(file.read_bytes())
+    except (OSError, ValueError):
+        return None

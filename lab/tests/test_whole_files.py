@@ -1,0 +1,41 @@
+"""Files that are there as a whole or not at all, and state that is made again where it can't be read."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tefflab.whole_files import kept_json, write_whole
+
+
+def test_a_file_that_can_not_be_written_stays_as_it_was_and_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "state"
+    (folder / "kept").mkdir(parents=True)  # a folder can't be replaced by a file
+    with pytest.raises(OSError, match=str(folder)) as caught:
+        write_whole(folder, "new")
+    assert caught.value.filename == str(folder)
+    assert [each.name for each in tmp_path.iterdir()] == ["state"]
+    write_whole(tmp_path / "new" / "folder" / "file", "whole")
+    assert (tmp_path / "new" / "folder" / "file").read_text() == "whole"
+
+
+@pytest.mark.parametrize("content", ["", "{", "\x00", None])
+def test_state_that_can_not_be_read_is_as_none(tmp_path: Path, content: str | None) -> None:
+    if content is not None:
+        (tmp_path / "state.json").write_text(content)
+    assert kept_json(tmp_path / "state.json") is None
+
+
+def test_pictures_do_not_depend_on_the_settings_of_another_program(tmp_path: Path) -> None:
+    (tmp_path / "matplotlibrc").write_text("text.usetex: True\nsavefig.bbox: tight\n")
+    words = "import tefflab.cli, tefflab.output.plots.sheet as s; print(s.mpl.rcParams['text.usetex'])"
+    told = subprocess.run(
+        [sys.executable, "-c", words],
+        cwd=tmp_path,
+        env={"MPLBACKEND": "module://nowhere.backend"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout == "False\n"
