@@ -1,10 +1,12 @@
 """The source that is kept with a sitting."""
 
+import errno
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from tefflab.host.file_locks import locked
 from tefflab.host.machine import read_revision
 
 
@@ -34,3 +36,27 @@ def test_neither_results_nor_ignored_files_make_it_dirty(checkout: Path) -> None
 def test_a_source_that_was_changed_makes_it_dirty(checkout: Path) -> None:
     (checkout / "bench" / "old.cpp").write_text("int main() {}")
     assert read_revision(checkout).dirty
+
+
+def test_the_revision_is_that_of_the_own_checkout(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = read_revision(checkout)
+    other = checkout / "other"
+    subprocess.run(["git", "init", "-q", str(other)], check=True)
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))  # as git does for its hooks
+    assert read_revision(checkout) == own
+    (checkout / "inside").mkdir()
+    assert read_revision(checkout / "inside").commit is None, "the repository around is none of ours"
+
+
+def test_a_file_system_without_locks_is_said_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def flock(_fd: int, _operation: int) -> None:
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr("fcntl.flock", flock)
+    with (tmp_path / "a.lock").open("w") as file:
+        for _ in range(2):
+            with locked(file.fileno(), tmp_path / "a.lock"):
+                pass
+    assert capsys.readouterr().err.count(f"the file system of {tmp_path} has no locks") == 1

@@ -19,7 +19,8 @@ from tefflab.host.kernel_files import governors, text, tightest_quota
 _COMPILERS = ("gcc", "g++", "clang", "clang++", "rustc", "go", "cmake", "mpicc")
 _SOURCES = ("bench", "runtime", "lab")  # what is built and measured: a file that git does not know yet is, too
 _GIB = 1024**3
-_PLAIN = {**os.environ, "LC_ALL": "C"}  # answers are parsed, so they are asked for in one language
+# Git sets them for its hooks: they name the user's own repository.
+_OF_GIT = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX"}
 
 
 class _Frozen(BaseModel):
@@ -104,8 +105,8 @@ def read_revision(folder: Path) -> Revision:
     carries name the commit that the wheel was made from."""
     if (said := folder / REVISION).is_file():
         return Revision.model_validate_json(said.read_text(encoding="utf-8"))
-    commit = _output(["git", "-C", str(folder), "rev-parse", "--verify", "HEAD"])
-    if not commit:
+    top, _, commit = (_output(["git", "-C", str(folder), "rev-parse", "--show-toplevel", "HEAD"]) or "").partition("\n")
+    if not commit or Path(top) != folder.resolve():
         return Revision(commit=None, dirty=False)
     changes = _output(["git", "-C", str(folder), "status", "--porcelain", "--untracked-files=no"])
     added = _output(["git", "-C", str(folder), "ls-files", "--others", "--exclude-standard", "--", *_SOURCES])
@@ -160,9 +161,10 @@ def _version_line(program: str) -> str | None:
 
 
 def _output(command: list[str]) -> str | None:
-    """The output of `command`; None if it is not there, fails or hangs."""
+    """The output of `command`; None if it is not there, fails or hangs. It is parsed, so in one language."""
+    plain = {name: value for name, value in os.environ.items() if name not in _OF_GIT} | {"LC_ALL": "C"}
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=10, env=_PLAIN)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, env=plain)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None

@@ -1,6 +1,5 @@
 """Only one process measures a sitting at a time: its rounds are counted from what is there when it begins."""
 
-import fcntl
 import os
 import socket
 from collections.abc import Iterator
@@ -8,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tefflab.errors import TeffError
+from tefflab.host.file_locks import take_lock
 
 
 @contextmanager
@@ -33,7 +33,7 @@ def _locked(file: Path) -> int | None:
     """The open file; None where the process that had it removed it meanwhile."""
     lock = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        take_lock(lock, file, waits=False)
         if file.exists() and os.path.samestat(file.stat(), os.fstat(lock)):
             return lock
     except BlockingIOError:

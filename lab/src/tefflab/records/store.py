@@ -13,7 +13,6 @@ mid-write) is skipped, reported as `Damage`, and never written over.
 """
 
 import errno
-import fcntl
 import json
 import os
 import secrets
@@ -30,6 +29,7 @@ from pydantic import BaseModel, ValidationError
 
 from tefflab.carried import TYPED
 from tefflab.errors import InputError, TeffError, first_fault
+from tefflab.host.file_locks import locked
 from tefflab.records.record import AnyRecord, Record
 from tefflab.records.run import Failure, Line, Run, RunKey, Sitting
 
@@ -65,6 +65,7 @@ class _Appender:
     """One open file of lines. Not for several threads at once; several processes are fine."""
 
     def __init__(self, file: Path) -> None:
+        self._file = file
         self._fd = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
         self._synced_at = time.monotonic()
         self._unsynced = False
@@ -75,14 +76,11 @@ class _Appender:
 
     def append(self, text: str) -> None:
         data = text.encode() + b"\n"
-        fcntl.flock(self._fd, fcntl.LOCK_EX)
-        try:
+        with locked(self._fd, self._file):
             if self._ends_torn():
                 data = b"\n" + data  # leaves the torn line to itself
             if os.write(self._fd, data) != len(data):
                 raise OSError(errno.ENOSPC, "only part of a line could be written; is the disk full?")
-        finally:
-            fcntl.flock(self._fd, fcntl.LOCK_UN)
         self._unsynced = True
         if time.monotonic() - self._synced_at >= _SYNC_EVERY_SECONDS:
             self.sync()

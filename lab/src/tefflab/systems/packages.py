@@ -27,7 +27,7 @@ from tefflab.whole_files import kept_json, write_whole
 RETRY_AFTER = 24 * 3600.0  # seconds until a requirement that could not be had is asked for again
 # The packages that pip installed for systems. It stands inside the environment, so that both go together.
 PIP_LEDGER = Path(sys.prefix) / "systems.json"
-PIP_QUIETLY = ("--disable-pip-version-check", "--progress-bar", "off")
+PIP_QUIETLY = ("--disable-pip-version-check", "--no-user", "--progress-bar", "off")
 _APT_STEP = re.compile(r"^(?:(Get):\d+(?: \S+){3}|(Unpacking|Setting up)) (\S+)")
 PIP_STEP = re.compile(r"^(Collecting|Building wheel for|Installing collected) (\S+)")
 

@@ -8,7 +8,6 @@ counts once its stamp is there, which is written last. A failed installation lea
 on where it was, since the registries' clients keep their downloads.
 """
 
-import fcntl
 import re
 import shutil
 import sys
@@ -22,6 +21,7 @@ from rich.markup import escape
 
 from tefflab.carried import TYPED
 from tefflab.errors import shortened
+from tefflab.host.file_locks import take_lock
 from tefflab.systems.blame import is_kind
 from tefflab.systems.building import Build, Ways
 from tefflab.systems.logged import Step, run_logged, tail
@@ -111,12 +111,13 @@ def alone(root: Path, console: Console, *, task: Literal["setup", "test"] = "set
     """Only one teff sets up at a time, or tests; another waits, and then finds everything done."""
     (root / ".teff").mkdir(exist_ok=True)
     doing = {"setup": "setting up", "test": "testing"}[task]
-    with (root / ".teff" / f"{task}.lock").open("w") as lock:
+    file = root / ".teff" / f"{task}.lock"
+    with file.open("w") as opened:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            take_lock(opened.fileno(), file, waits=False)
         except BlockingIOError:
             console.print(f"teff: waiting for another teff that is {doing}")
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            take_lock(opened.fileno(), file)
         yield
 
 
