@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tefflab.errors import BAD_INPUT, FAILED
-from tefflab.host.terminal import in_ascii, output, path_text, say
+from tefflab.host.terminal import in_ascii, is_redrawn, output, path_text, progress, say
 from tefflab.output.table import Column
 from tefflab.output.table import Table as OurTable
 
@@ -142,3 +142,23 @@ def test_variables_of_another_python_are_not_for_ours(tmp_path: Path) -> None:
     assert b"PYTHONPATH" not in variables
     assert b"PYTHONHOME" not in variables
     assert b"PIP_TARGET" not in variables
+
+
+@pytest.mark.parametrize(
+    ("variables", "redrawn"),
+    [
+        ({"TTY_COMPATIBLE": "1", "TERM": "xterm"}, True),
+        ({"TTY_COMPATIBLE": "1", "TERM": "dumb"}, False),
+        ({"FORCE_COLOR": "1", "TERM": "xterm"}, False),
+        ({"TERM": "xterm"}, False),
+    ],
+)
+def test_nothing_is_redrawn_where_no_cursor_can_be_moved(
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], redrawn: bool
+) -> None:
+    for name in ("TTY_COMPATIBLE", "FORCE_COLOR", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert is_redrawn(progress()) is redrawn
+    assert (progress().color_system is not None) is ("FORCE_COLOR" in variables or redrawn)

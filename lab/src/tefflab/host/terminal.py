@@ -149,11 +149,17 @@ def progress() -> Console:
     return _Sized(stderr=True, highlight=False)
 
 
+def is_redrawn(console: Console) -> bool:
+    """Whether what stands there can be drawn again. FORCE_COLOR says nothing about moving a cursor."""
+    is_one = console.is_terminal and ("FORCE_COLOR" not in os.environ or console.file.isatty())
+    return is_one and not console.is_dumb_terminal
+
+
 def say(text: str) -> None:
     """A line on standard error that begins with our name. On a terminal it is broken between words; elsewhere it is
     one line, to be searched."""
     console = _Trimmed(stderr=True, highlight=False)
-    console.print(Text(f"teff: {text}"), soft_wrap=not console.is_terminal)
+    console.print(Text(f"teff: {text}"), soft_wrap=not is_redrawn(console))
 
 
 def path_text(path: Path, root: Path) -> str:

@@ -7,6 +7,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
+from tefflab.host.terminal import is_redrawn
+
 LOOK = 1.0  # seconds between two calls of `look`
 PATIENCE = 2.0  # seconds before it is said
 SAY_EVERY = 30.0  # seconds, where no terminal shows them as they pass
@@ -32,7 +34,7 @@ class Waiting(AbstractContextManager["Waiting"]):
         if seconds < self._next:
             return
         line = f"teff: {escape(self._text)} [dim]({seconds:.0f} s; Ctrl-C ends it)[/]"
-        if not self._console.is_terminal:
+        if not is_redrawn(self._console):
             self._next = seconds + SAY_EVERY
             self._console.print(line, soft_wrap=True)
         elif self._status is None:

@@ -8,6 +8,7 @@ from rich.live import Live
 from rich.text import Text
 
 from tefflab.analysis.results import Progress
+from tefflab.host.terminal import is_redrawn
 from tefflab.output.quantities import bound, duration, percent
 from tefflab.output.table import Column, Table
 from tefflab.records.plan import Variant
@@ -24,7 +25,7 @@ class LiveTable:
     def __init__(self, console: Console, variants: Sequence[Variant], time_left: Callable[[], str]) -> None:
         self._console = console
         self._time_left = time_left
-        self._live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
+        self._live = Live(console=console, auto_refresh=False, transient=True) if is_redrawn(console) else None
         self._state = dict.fromkeys((each.id for each in variants), "waits")
         self._asked = dict.fromkeys(self._state, "")  # the case of a round about one alone
         self._rounds = dict.fromkeys(self._state, 0)

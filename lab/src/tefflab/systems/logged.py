@@ -12,6 +12,7 @@ from rich.markup import escape
 from rich.status import Status
 
 from tefflab.host.processes import end
+from tefflab.host.terminal import is_redrawn
 
 TAIL_LINES = 20
 SAY_EVERY = 30.0  # seconds, where no terminal shows the detail as it changes
@@ -54,9 +55,9 @@ class Step(AbstractContextManager["Step"]):
         if self._status is None:
             self._status = self._console.status(line)
             self._status.start()
-            if not self._console.is_terminal:
+            if not is_redrawn(self._console):
                 self._console.print(f"teff: {escape(self._text)} …", soft_wrap=True)
-        elif not self._console.is_terminal and detail and time.monotonic() - self._said >= SAY_EVERY:
+        elif not is_redrawn(self._console) and detail and time.monotonic() - self._said >= SAY_EVERY:
             self._said = time.monotonic()
             self._console.print(f"teff: {line} … ({self.seconds:.0f} s)", soft_wrap=True)
         self._status.update(line)

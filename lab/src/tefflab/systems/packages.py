@@ -277,7 +277,7 @@ def provide_apt(root: Path, wanted: Wanted, console: Console, installing: Instal
 
 def _agreed(packages: Sequence[str], console: Console) -> bool:
     """On a terminal it says which packages apt would install and how large they are, and asks. Elsewhere: yes."""
-    if not (console.is_terminal and sys.stdin.isatty()):
+    if not (console.file.isatty() and sys.stdin.isatty()):
         return True
     console.print(f"teff: apt would install {' '.join(packages)}: {cost_of(packages)}", soft_wrap=True)
     try:
