@@ -276,6 +276,8 @@ def test_patterns_are_also_called_cases_as_elsewhere() -> None:
         (["metg", "--systems", "scalapack"], "scalapack has no adapter for METG; there is one for: "),
         (["experiment", "fig7", "--systems", ""], "Invalid value for '--systems': it names nothing"),
         (["profile", "--systems", ""], "Invalid value for '--systems': it names nothing"),
+        (["metg", "--store", "caf\udce9"], "--store 'caf\\udce9': give a name in UTF-8"),
+        (["metg", "--store", "a" * 256], f"--store {'a' * 39}…: longer than 255 bytes; give a shorter name"),
         (["metg", "--store", ""], "--store '': give the name of a folder below results/, or an absolute path"),
         (["metg", "--store", "../x"], "--store '../x': give the name"),
         (

@@ -1,6 +1,7 @@
 """The common steps of all measuring commands: set up, ask the systems' identities, measure with a live display, show
 the results."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from tefflab.benchmarks.experiments import find_experiment
 from tefflab.carried import TYPED
 from tefflab.cli.publishing import ALL_VARIANTS, publish
 from tefflab.cli.ways import is_silent, not_built, ways_of
-from tefflab.errors import INTERRUPTED, InputError, TeffError
+from tefflab.errors import INTERRUPTED, InputError, TeffError, shortened
 from tefflab.host.load import Load
 from tefflab.host.terminal import path_text, progress, say
 from tefflab.measure.measurement import (
@@ -45,6 +46,7 @@ from tefflab.systems.systems import BENCH_FOLDER, BROKEN_FOLDER, Program, System
 
 _LOOK = 0.5  # seconds for which other programs are watched before measuring
 _BUSY = 0.2  # cores that they may use
+_LONGEST_NAME = 255  # bytes, of a file
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,7 +228,11 @@ def _unmeasured(
 
 
 def checked_name(store: str) -> str:
-    """Raises TeffError for a name that is neither one folder's name nor an absolute path."""
+    """Raises TeffError for a name that is neither one folder's name nor an absolute path, or that no file can have."""
+    if not store.isprintable():  # nor are bytes that are no text
+        raise InputError(f"--store {store!r}: give a name in UTF-8")
+    if max(len(os.fsencode(part)) for part in Path(store).parts or ("",)) > _LONGEST_NAME:
+        raise InputError(f"--store {shortened(store, 40)}: longer than {_LONGEST_NAME} bytes; give a shorter name")
     if not Path(store).is_absolute() and (store in ("", ".", "..") or "/" in store or ":" in store):
         raise InputError(f"--store {store!r}: give the name of a folder below results/, or an absolute path")
     return store

@@ -193,7 +193,12 @@ def run_once(
         environment |= trace_to(registry, program, trace)
     try:
         process = subprocess.Popen(
-            words, env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            words,
+            env={**os.environ, **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
         )
     except OSError as error:
         return SingleRun(program, "", None, f"{program.executable} can't be started: {error.strerror}", False)

@@ -164,7 +164,7 @@ def _output(command: list[str]) -> str | None:
     """The output of `command`; None if it is not there, fails or hangs. It is parsed, so in one language."""
     plain = {name: value for name, value in os.environ.items() if name not in _OF_GIT} | {"LC_ALL": "C"}
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=10, env=plain)
+        done = subprocess.run(command, capture_output=True, errors="replace", timeout=10, env=plain)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None

@@ -151,6 +151,7 @@ def take_profile(program: Program, name: str, flags: str, workers: int, seconds:
             env={**os.environ, **program.environment_for(workers)},
             capture_output=True,
             text=True,
+            errors="replace",
             timeout=TIMEOUT + seconds,
             check=False,
         )
@@ -255,6 +256,7 @@ def _ask_addr2line(module: str, offsets: Sequence[int]) -> list[list[tuple[str, 
             input="".join(f"{offset:#x}\n" for offset in offsets),
             capture_output=True,
             text=True,
+            errors="replace",
             check=True,
         ).stdout
     except (OSError, subprocess.CalledProcessError) as failure:

@@ -205,4 +205,4 @@ def _foreign(program: Path, prefix: Path, build: Path) -> str:
 
 
 def _said(*words: str) -> str:
-    return subprocess.run(words, capture_output=True, text=True, check=False).stdout
+    return subprocess.run(words, capture_output=True, errors="replace", check=False).stdout

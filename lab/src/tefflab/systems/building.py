@@ -88,7 +88,11 @@ class Build:
     def _targets(self, systems: Sequence[System], ways: Ways | None) -> list[str]:
         """The targets of these programs. Versions of a system have a separate build."""
         listed = subprocess.run(
-            [self._ninja, "-C", str(self.folder), "-t", "targets", "all"], capture_output=True, text=True, check=False
+            [self._ninja, "-C", str(self.folder), "-t", "targets", "all"],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
         )
         there = {line.partition(":")[0] for line in listed.stdout.splitlines()}
         usual = [each for each in systems if not parsed(each.name).version]

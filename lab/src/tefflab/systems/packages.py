@@ -62,7 +62,7 @@ class PackageState:
         if not names:
             return cls(frozenset(), known=True)
         query = ["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\\n", *names]
-        answer = subprocess.run(query, capture_output=True, text=True, check=False, env=os.environ | PLAIN)
+        answer = subprocess.run(query, capture_output=True, errors="replace", check=False, env=os.environ | PLAIN)
         return cls(installed_packages(answer.stdout), known=True)
 
     def missing(self, requirements: Iterable[str]) -> list[str]:
@@ -95,7 +95,12 @@ def available(requirements: Iterable[str]) -> frozenset[str]:
     """The packages of `requirements` that apt knows where to get."""
     names = sorted({name for requirement in requirements for name in alternatives(requirement)})
     answer = subprocess.run(
-        ["apt-cache", "policy", *names], capture_output=True, text=True, check=False, env=os.environ | PLAIN
+        ["apt-cache", "policy", *names],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+        env=os.environ | PLAIN,
     )
     return candidates(answer.stdout)
 
@@ -147,7 +152,12 @@ def cost_of(packages: Sequence[str]) -> str:
     prefix = as_root() or ()
     command = [word for word in apt_get(prefix, "install", "--no-install-recommends", *packages) if word != "-y"]
     answer = subprocess.run(
-        [*command, "--assume-no"], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+        [*command, "--assume-no"],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+        stdin=subprocess.DEVNULL,
     )
     return said_cost(answer.stdout)
 

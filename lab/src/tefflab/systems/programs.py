@@ -47,7 +47,13 @@ def ask_cases(program: Program) -> list[dict[str, Any]]:
     environment = {**os.environ, **program.environment_for(workers)}
     try:
         asked = subprocess.run(
-            words, env=environment, capture_output=True, text=True, check=True, timeout=COMPILED_TIMEOUT
+            words,
+            env=environment,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=True,
+            timeout=COMPILED_TIMEOUT,
         )
         return [json.loads(line) for line in asked.stdout.splitlines() if line.lstrip().startswith("{")]
     except (OSError, subprocess.SubprocessError, ValueError) as failure:

@@ -74,7 +74,7 @@ def expect_rates(root: Path, every: Iterable[Graphs]) -> None:
     finds it. If the ceiling can't run, the sitting will give the reason."""
     ceiling = Ceiling().command_line(root, 1)
     for line, graphs in {each.ceiling_line(1, 1, 1): each for each in every}.items():
-        asked = subprocess.run([*ceiling, *line.split()], capture_output=True, text=True, check=False)
+        asked = subprocess.run([*ceiling, *line.split()], capture_output=True, errors="replace", check=False)
         if asked.returncode == 0:
             _refuse_without_rate(parse_record(asked.stdout, GraphRecord), graphs)
 

@@ -38,7 +38,7 @@ def core_program(root: Path) -> Path:
 
 def answer_of_core(root: Path, words: Sequence[str]) -> str:
     """The core's answer about flags. TeffError with the core's words if they are wrong."""
-    asked = subprocess.run([str(core_program(root)), *words], capture_output=True, text=True, check=False)
+    asked = subprocess.run([str(core_program(root)), *words], capture_output=True, errors="replace", check=False)
     if asked.returncode != 0:
         raise InputError(asked.stderr.strip().removeprefix("error: "))
     return asked.stdout
