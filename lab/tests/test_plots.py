@@ -302,6 +302,12 @@ def test_colour_is_never_alone() -> None:
     assert {each.shape for each in known} == set(MARKERS)
 
 
+@pytest.mark.parametrize("number", range(2, 15))
+def test_no_two_variants_of_a_system_look_alike(number: int) -> None:
+    known = looks(replace(each, color="#d55e00" if i % 2 else "#0072b2") for i, each in enumerate(variants(number)))
+    assert len({(each.color, each.shape) for each in known.values()}) == number
+
+
 def test_a_variant_looks_the_same_in_whatever_order_it_comes() -> None:
     assert looks(variants(14)) == looks(reversed(variants(14)))
 

@@ -32,7 +32,7 @@ class Look:
 def looks(variants: Iterable[Variant]) -> dict[str, Look]:
     """The look of each, by id. The order they come in does not matter."""
     known = {each.id: each for each in variants}
-    shape_of = _shapes(sorted(known))
+    shape_of = _shapes(sorted(known.items()))
     return {
         name: Look(
             color=readable(each.color, PAPER),
@@ -44,15 +44,18 @@ def looks(variants: Iterable[Variant]) -> dict[str, Look]:
     }
 
 
-def _shapes(ids: Sequence[str]) -> dict[str, Shape]:
-    """A shape for each, which depends on its id, so that it is the same in most pictures. No shape is used twice as
-    long as another is free."""
+def _shapes(variants: Sequence[tuple[str, Variant]]) -> dict[str, Shape]:
+    """A shape for each, which depends on its id, so that it is the same in most pictures. No colour has a shape twice,
+    and no shape is used twice, as long as another is free."""
     shape_of: dict[str, Shape] = {}
     used = Counter[Shape]()
-    for name in ids:
+    in_color = Counter[tuple[str, Shape]]()
+    for name, variant in variants:
         first = crc32(name.encode()) % len(SHAPES)
-        shape_of[name] = min((*SHAPES[first:], *SHAPES[:first]), key=lambda shape: used[shape])
-        used[shape_of[name]] += 1
+        free = (*SHAPES[first:], *SHAPES[:first])
+        shape = shape_of[name] = min(free, key=lambda each: (in_color[variant.color, each], used[each]))
+        used[shape] += 1
+        in_color[variant.color, shape] += 1
     return shape_of
 
 
