@@ -178,6 +178,19 @@ def test_a_sitting_against_itself_is_exactly_one(tmp_path: Path) -> None:
     assert [(each.ratio.value, each.ratio.significant) for each in found.comparisons] == [(1, False), (1, False)]
 
 
+def test_two_machines_are_named_first(tmp_path: Path) -> None:
+    for name in ("here", "there"):
+        spawn_store(tmp_path, name, {"quick": 10, "slow": 12})
+    assert compared(tmp_path, "here", "there").to_json()["machines"] is None
+    sittings = tmp_path / "results" / "there" / "sittings.jsonl"
+    (line,) = map(json.loads, sittings.read_text().splitlines())
+    line["machine"] |= {"id": "0123456789ab", "cpu": "Other CPU"}
+    sittings.write_text(json.dumps(line) + "\n")
+    found = compared(tmp_path, "here", "there")
+    assert [words.partition(",")[0] for words in found.to_json()["machines"]] == ["Sample CPU", "Other CPU"]
+    assert shown(found).splitlines()[0] == "A and B were measured on two machines"
+
+
 def test_two_sittings_of_the_same_seldom_differ(tmp_path: Path) -> None:
     systems = {f"system_{number}": 10.0 for number in range(40)}
     for name in ("before", "after"):

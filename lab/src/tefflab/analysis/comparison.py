@@ -189,6 +189,7 @@ class Answer:
     one_sitting: bool
     against: str | None = None
     machine: Shift | None = None
+    machines: tuple[str, str] | None = None  # of A and B, if these were measured on two
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -200,6 +201,7 @@ class Answer:
             "machine": None
             if self.machine is None
             else finite(self.machine.ratio) | {"row_spread": self.machine.spread, "rows": self.machine.rows},
+            "machines": self.machines and list(self.machines),
             "comparisons": [each.to_json() for each in self.comparisons],
             "agreeing": sum(each.agrees is True for each in self.comparisons),
             "compared": len(self.comparisons),

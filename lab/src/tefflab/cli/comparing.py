@@ -14,6 +14,7 @@ from tefflab.analysis.comparison import (
 )
 from tefflab.benchmarks.benchmark import AnyBenchmark, benchmarks
 from tefflab.errors import InputError
+from tefflab.host.machine import Machine
 from tefflab.host.terminal import say
 from tefflab.measure.measurement import estimated
 from tefflab.records.run import Sitting
@@ -48,6 +49,7 @@ class _Source:
 
     name: str
     sitting: str
+    machine: Machine
     systems: tuple[str, ...]
     sides: tuple[Side, ...]
 
@@ -145,7 +147,9 @@ def _of_stores(registry: Registry, a: str, b: str, against: str | None) -> Answe
                 if not one_sitting and not against:
                     found, machine = beside_others(found)
                 about = kind.commands[0].name, kind.row_word, one.name, other.name
-                answers.append(Answer(*about, tuple(found), True, one_sitting, against, machine))
+                machines = one.machine.summary, other.machine.summary
+                on_two = machines if one.machine.id != other.machine.id else None
+                answers.append(Answer(*about, tuple(found), True, one_sitting, against, machine, on_two))
             else:
                 beside = f" beside {against}" if against else ""
                 older = _older(registry, kind, one, other, against)
@@ -205,7 +209,7 @@ def _sources(registry: Registry, *names: str) -> list[Mapping[AnyBenchmark, _Sou
 
 def _source(registry: Registry, store: Store, kind: AnyBenchmark, head: Sitting) -> _Source:
     sides = tuple(estimated(store, kind, head).sides())
-    return _Source(full_name(registry, store, head), head.sitting, _planned(kind, head), sides)
+    return _Source(full_name(registry, store, head), head.sitting, head.machine, _planned(kind, head), sides)
 
 
 def _planned(kind: AnyBenchmark, head: Sitting) -> tuple[str, ...]:

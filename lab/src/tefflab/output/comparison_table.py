@@ -32,7 +32,9 @@ def to_tables(answers: Sequence[Answer]) -> Group:
     each, with the others as rows. Then how to read it."""
     parts: list[RenderableType] = []
     for each in answers:
-        parts += [Text(f"A  {each.a}"), Text(f"B  {each.b}")]
+        where = [f": {machine}" for machine in each.machines] if each.machines else ["", ""]
+        parts += [Text("A and B were measured on two machines")] if each.machines else []
+        parts += [Text(f"A  {each.a}{where[0]}"), Text(f"B  {each.b}{where[1]}")]
         parts += [Text(f"each in relation to {each.against}, round by round")] if each.against else []
         for title, by_place, rows in _groups(each):
             parts += [*([Text(), Text(title, style="bold")] if title else []), *_tables(each, rows, by_place=by_place)]
