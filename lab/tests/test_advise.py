@@ -12,15 +12,18 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from conftest import skip_unless_there
+from samples import sitting
 from tefflab import project_root
 from tefflab.cli import advising, single_runs
 from tefflab.cli import main as cli
 from tefflab.cli.advising import USUAL, metg_of, search, setting_of, with_tasks
 from tefflab.errors import TeffError
+from tefflab.host.machine import read_machine
 from tefflab.profiles.granularity import Findings, Metg, find
 from tefflab.profiles.granularity_table import to_table
 from tefflab.profiles.task_picture import draw
 from tefflab.profiles.task_trace import TaskTrace, task_trace
+from tefflab.records.store import Store
 from tefflab.systems.programs import find_program
 from tefflab.systems.registry import Registry
 
@@ -341,12 +344,27 @@ def test_metg_is_what_was_measured_last_or_the_usual_one(tmp_path: Path) -> None
     registry = Registry(tmp_path)
     assert metg_of(registry, "") is USUAL
     assert metg_of(registry, "3us").seconds == pytest.approx(3e-6)
-    for store, sitting, value in (("new", "2026-02", 5e-6), ("old", "2026-01", 4e-6)):
+    usual = {"threshold": 0.5, "configuration": "-type stencil_1d -width 2 -kernel compute_bound"}
+    known = {"value": 9e-6, "low": 8e-6, "high": 10e-6, "relation": "="}
+    unfit: list[dict[str, Any]] = [
+        usual | {"metg": known, "threshold": 0.9},
+        usual | {"metg": known, "configuration": "-type fft -width 8 -kernel compute_bound"},
+        usual | {"metg": known | {"high": None}},
+        usual | {"metg": known | {"relation": ">"}},
+        usual | {"metg": known, "sitting": "of another machine"},
+        usual | {"metg": known, "system_id": "other"},
+    ]
+    for store, name, value in (("new", "2026-02", 5e-6), ("old", "2026-01", 4e-6)):
         folder = registry.results / store
-        folder.mkdir(parents=True)
-        row = {"system_id": "teff/flow", "sitting": sitting, "metg": {"value": value, "relation": "="}}
-        other = {"system_id": "other", "sitting": "2027", "metg": {"value": 1.0, "relation": "="}}
-        (folder / "estimates.jsonl").write_text(f"{json.dumps(row)}\n{json.dumps(other)}\ntorn{{\n")
+        with Store(folder) as kept:
+            kept.append("sittings", sitting(name).model_copy(update={"machine": read_machine()}))
+            kept.append("sittings", sitting("of another machine"))
+        rows = [{"system_id": "teff/flow", "sitting": name} | each for each in unfit]
+        (folder / "estimates.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows) + "torn{\n")
+        assert metg_of(registry, "").source.endswith("or its interval is unknown") or store == "old"
+        fit = {"system_id": "teff/flow", "sitting": name} | usual | {"metg": known | {"value": value}}
+        with (folder / "estimates.jsonl").open("a") as file:
+            file.write(f"{json.dumps(fit)}\n")
     assert metg_of(registry, "") == Metg(5e-6, "teff/flow in new:2026-02")
 
 

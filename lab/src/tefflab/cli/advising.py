@@ -2,8 +2,10 @@
 runs which number of tasks is best."""
 
 import json
+import re
 import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from tefflab.benchmarks.benchmark import find_benchmark
 from tefflab.cli.single_runs import SingleRun, refuse_untraced, run_once
 from tefflab.durations import seconds
 from tefflab.errors import InputError, TeffError
+from tefflab.host.machine import read_machine
 from tefflab.host.terminal import output, progress, titled_table
 from tefflab.json_lines import json_lines
 from tefflab.output.plots.sheet import save
@@ -21,32 +24,48 @@ from tefflab.profiles.granularity import Findings, Metg, find
 from tefflab.profiles.granularity_table import to_table
 from tefflab.profiles.task_picture import draw
 from tefflab.profiles.task_trace import TaskTrace, read_task_trace
-from tefflab.records.store import file_of, stores_in
+from tefflab.records.store import Store, file_of, stores_in
 from tefflab.systems.programs import find_program
 from tefflab.systems.registry import Registry
 from tefflab.systems.setup import ensure
 
 USUAL = Metg(1.6e-6, "a stencil of libteff's data flow on two cores; measure yours: teff metg --systems teff/flow")
 _WAY = "teff/flow"  # whose METG counts: its tasks name their memory
+_USUAL_GRAPH = re.compile(r"-type stencil_1d -width \d+ -kernel compute_bound")
 _TASKS = ("-tasks", "--tasks")
 
 
 def metg_of(registry: Registry, said: str) -> Metg:
-    """As the user says, as it was measured last, or the usual one."""
+    """As the user says, as it was measured last on this machine, or the usual one."""
     if said:
         return Metg(seconds(said), f"--metg {said}")
+    machine = read_machine().id
     found: list[tuple[str, float, str]] = []
+    others = ""
     for store in stores_in(registry.results):
-        file = file_of(registry.results / store, "estimates")
+        folder = registry.results / store
+        here = {each.sitting for each in Store(folder).sittings() if each.machine.id == machine}
+        file = file_of(folder, "estimates")
         for line in file.read_text(encoding="utf-8").splitlines() if file.is_file() else ():
             row = _object(line)
-            metg = row.get("metg")
-            if row.get("system_id") == _WAY and isinstance(metg, dict) and metg.get("relation") == "=":
-                found.append((str(row["sitting"]), float(metg["value"]), store))
+            if row.get("system_id") != _WAY or not isinstance(row.get("metg"), dict):
+                continue
+            if row.get("sitting") in here and _is_usual(row):
+                found.append((str(row["sitting"]), float(row["metg"]["value"]), store))
+            else:
+                others = store
     if not found:
-        return USUAL
+        why = f"that of {others} is of another graph, threshold or machine, or its interval is unknown"
+        return replace(USUAL, source=f"{USUAL.source}; {why}") if others else USUAL
     sitting, value, store = max(found)
     return Metg(value, f"{_WAY} in {store}:{sitting}")
+
+
+def _is_usual(row: Mapping[str, Any]) -> bool:
+    """Whether it is METG(50 %) of the graph that `teff metg` measures by itself, with a known interval."""
+    metg = row["metg"]
+    ends = metg.get("relation") == "=" and metg.get("low") and metg.get("high")
+    return bool(ends and row.get("threshold") == 0.5 and _USUAL_GRAPH.fullmatch(str(row.get("configuration"))))
 
 
 def _object(line: str) -> dict[str, Any]:
