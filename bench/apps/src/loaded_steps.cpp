@@ -11,8 +11,9 @@
 namespace teff::apps {
 namespace {
 
-/// Into how many tasks a step is cut. Workers share a worksharing task, and each has the same part of it
-/// every time: with two tasks, a worker that begins one takes the other's part of that, and the data moves.
+/// Into how many tasks a step is cut. All workers share a worksharing task, and each worker has the same part
+/// of it every time. With two tasks a step, the worker that begins a task also takes the other worker's part
+/// of it. The data of that part moves to another core at each step.
 std::int64_t tasks_of_step(const work_in_steps& asked, way_kind how, int workers) {
   if (how == way_kind::loops) return 1;
   if (asked.tasks > 0) return asked.tasks;

@@ -1,4 +1,4 @@
-"""Files that are there as a whole or not at all, whatever ends the command or fills the disk."""
+"""Writes files as a whole or not at all, also where a signal ends the command or the disk is full."""
 
 import json
 from contextlib import suppress
