@@ -22,11 +22,13 @@ using list_of_edges = std::vector<listed_edge>;
 
 /// A random number below `bound`, each equally likely: numbers above the greatest multiple of `bound` are
 /// drawn again.
-std::uint32_t below(std::uint32_t bound, std::mt19937& random) {
+template <class Random>
+std::uint32_t below(std::uint32_t bound, Random& random) {
   constexpr std::uint64_t all = std::uint64_t{1} << 32;
-  std::uint64_t drawn = random();
-  while (drawn >= all / bound * bound) drawn = random();
-  return static_cast<std::uint32_t>(drawn % bound);
+  const auto draw = [&] { return static_cast<std::uint32_t>(random()); };  // the lower half of a longer one
+  std::uint32_t drawn = draw();
+  while (drawn >= all / bound * bound) drawn = draw();
+  return drawn % bound;
 }
 
 /// Calls draw(edge, random) for each edge. Each block of edges has its own seed.
@@ -43,11 +45,14 @@ list_of_edges empty_list(int scale) {
   return list_of_edges(edges_a_vertex << scale);
 }
 
-graph with_lengths(int scale, list_of_edges list) {
+/// Its vertices are those up to the last one that has an edge.
+graph with_lengths(list_of_edges list) {
   draw_each(list, [](listed_edge& each, std::mt19937& random) {
     each.length = static_cast<distance>(below(longest, random)) + 1;
   });
-  return {vertex{1} << scale, list};
+  vertex last = 0;
+  for (const listed_edge& each : list) last = std::max({last, each.from, each.to});
+  return {last + 1, list};
 }
 
 /// Which quarter of the matrix an edge descends into, in 2^-32ths of its probability.
@@ -85,7 +90,7 @@ graph kronecker(int scale) {
     for (int level = 0; level < scale; ++level) descend(each, random);
   });
   renumber(scale, list);
-  return with_lengths(scale, std::move(list));
+  return with_lengths(std::move(list));
 }
 
 graph uniform(int scale) {
@@ -94,7 +99,7 @@ graph uniform(int scale) {
     each.from = static_cast<vertex>(below(1U << scale, random));
     each.to = static_cast<vertex>(below(1U << scale, random));
   });
-  return with_lengths(scale, std::move(list));
+  return with_lengths(std::move(list));
 }
 
 graph named(std::string_view name) {
@@ -114,8 +119,7 @@ vertex source(const graph& of) {
   std::mt19937_64 random(seed);
   vertex drawn = 0;
   for (int with_edges = 0; with_edges < 2; with_edges += !of.edges_of(drawn).empty())
-    drawn =
-        static_cast<vertex>(random() % std::uint64_t(of.vertices()));  // a power of 2: each equally likely
+    drawn = static_cast<vertex>(below(static_cast<std::uint32_t>(of.vertices()), random));
   return drawn;
 }
 
