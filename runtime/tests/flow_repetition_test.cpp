@@ -12,6 +12,7 @@
 #include <mutex>
 #include <new>
 #include <random>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -81,7 +82,7 @@ class programs {
 };
 
 // The sums lie behind the memory.
-void run_in_order(const step& what, words& memory, std::size_t size) {
+void run_in_order(const step& what, std::span<std::uint64_t> memory, std::size_t size) {
   std::uint64_t digest = what.number;
   const auto each_word = [&](const part& each, auto&& visit) {
     for (std::size_t row = 0; row < each.rows; ++row)
@@ -128,7 +129,8 @@ class releaser {
   }};
 };
 
-void make_task(flow& f, const step& what, words& memory, std::size_t size, releaser& later) {
+void make_task(flow& f, const step& what, std::span<std::uint64_t> memory, std::size_t size,
+               releaser& later) {
   if (what.parts.empty() && what.loop) {
     f.task_for(0, 3, reduction(memory[size + what.sum]),
                [&what](int i, std::uint64_t& mine) { mine += i == 1 ? what.number : 0; });
@@ -143,9 +145,9 @@ void make_task(flow& f, const step& what, words& memory, std::size_t size, relea
                                                      : concurrent(at));
     }
     if (what.loop) {
-      f.task_for(0, 1, accesses, [&, size](int) { run_in_order(what, memory, size); });
+      f.task_for(0, 1, accesses, [&what, memory, size](int) { run_in_order(what, memory, size); });
     } else {
-      f.task(accesses, [&, size] {
+      f.task(accesses, [&what, &later, memory, size] {
         run_in_order(what, memory, size);
         if (what.holds) later.push(hold_end());
       });
@@ -186,6 +188,49 @@ TEST(flow_repetition, programs_end_as_in_order_on_any_number_of_workers) {
       ASSERT_EQ(memory, expected);
     }
   });
+}
+
+// Sections of many strides cut each other again and again, also when the program makes its tasks a second
+// time.
+TEST(flow_repetition, programs_with_sections_of_many_strides_end_as_in_order) {
+  constexpr std::size_t size = 1000;
+  constexpr std::size_t even =
+      std::size_t{8} * 9 * 5 * 7 * 11;  // words: where cuts lie depends on the address
+  words memory(size + 2 * even);
+  const auto first = even - reinterpret_cast<std::uintptr_t>(memory.data()) / sizeof(memory[0]) % even;
+  const std::span own(memory.data() + first, size);
+  const auto make_section = [](std::mt19937& random) {
+    const auto below = [&](std::size_t limit) { return random() % limit; };
+    part made{below(2) == 0 ? part::reads : part::writes, below(size), 1, 1, 0};
+    made.count = 1 + below(std::min<std::size_t>(size - made.first, 4));
+    if (below(2) == 0) {
+      made.stride = 2 + below(10);
+      made.count = std::min(1 + below(made.stride), size - made.first);
+      made.rows = 1 + below((size - made.first - made.count) / made.stride + 1);
+    }
+    return made;
+  };
+  const std::uint32_t fresh = static_cast<std::uint32_t>(fresh_seed());
+  for (const std::uint32_t seed : {33U, 34U, 35U, fresh}) {
+    std::mt19937 random(seed);
+    std::vector<step> period(40);
+    for (auto& each : period) {
+      each.number = random();
+      for (std::size_t i = 1 + random() % 4; i > 0; --i) each.parts.push_back(make_section(random));
+    }
+    words expected(size, 1);
+    std::ranges::fill(own, 1);
+    runtime rt{{.workers = 1 + seed % 3}};
+    releaser later;
+    flow f{rt};
+    for (int round = 0; round < 12; ++round)
+      for (const auto& each : period) {
+        run_in_order(each, expected, size);
+        make_task(f, each, own, size, later);
+      }
+    f.wait();
+    ASSERT_TRUE(std::ranges::equal(own, expected)) << "seed " << seed;
+  }
 }
 
 // ---- Errors, and the other functions of a flow ----
