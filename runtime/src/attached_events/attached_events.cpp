@@ -1,7 +1,4 @@
 #include <teff/detail/attached_events/attached_events.hpp>
-#include <teff/detail/scheduler/frame.hpp>
-#include <teff/detail/task_source/task_source_base.hpp>
-#include <teff/error.hpp>
 
 #include "platform/watchdog.hpp"
 #include "scheduler/scheduler.hpp"

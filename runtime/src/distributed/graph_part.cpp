@@ -1,13 +1,10 @@
 #include <teff/detail/distributed/graph_part.hpp>
-#include <teff/detail/scheduler/frame.hpp>
-#include <teff/detail/task_source/task_source_base.hpp>
 #include <teff/error.hpp>
 
 #include "message/message_source.hpp"
 #include "platform/watchdog.hpp"
 #include "scheduler/blocked_activities.hpp"
 
-#include <string>
 #include <utility>
 
 namespace teff::detail {

@@ -7,10 +7,8 @@
 #include "platform/bell.hpp"
 #include "platform/futex.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <memory>

@@ -3,7 +3,6 @@
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/message/rank_tree.hpp>
 #include <teff/detail/platform/relax.hpp>
-#include <teff/detail/scheduler/gang.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
 
@@ -16,9 +15,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <functional>
 #include <thread>
-#include <utility>
 
 namespace teff::detail {
 

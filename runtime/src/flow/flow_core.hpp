@@ -5,7 +5,6 @@
 #include <teff/detail/flow/flow_task.hpp>
 #include <teff/detail/loops/pace.hpp>
 #include <teff/detail/ready/ready_queues.hpp>
-#include <teff/detail/scheduler/source.hpp>
 #include <teff/detail/task_source/recycled_memory.hpp>
 #include <teff/detail/task_source/task_source.hpp>
 

@@ -1,13 +1,10 @@
 #include "flow/flow_memo.hpp"
 
-#include <teff/detail/scheduler/source.hpp>
-
 #include "flow/flow_memory.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <memory>
 #include <new>
 #include <tuple>
 #include <utility>

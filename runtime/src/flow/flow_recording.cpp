@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <memory>
 #include <queue>
 #include <string>
 #include <unordered_map>

@@ -1,6 +1,5 @@
 // A worksharing task: the workers that are free claim its chunks, and one of them ends it.
 #include <teff/detail/flow/flow_loop.hpp>
-#include <teff/error.hpp>
 
 #include "flow/flow_core.hpp"
 

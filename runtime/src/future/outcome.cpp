@@ -1,6 +1,5 @@
 #include <teff/blocking.hpp>
 #include <teff/detail/future/outcome.hpp>
-#include <teff/detail/scheduler/on_workers.hpp>
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/error.hpp>
 
@@ -10,11 +9,8 @@
 #include "scheduler/scheduler.hpp"
 #include "scheduler/worker.hpp"
 
-#include <atomic>
-#include <chrono>
 #include <climits>
 #include <cstdint>
-#include <memory>
 
 namespace teff::detail {
 

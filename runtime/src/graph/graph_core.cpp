@@ -1,11 +1,8 @@
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/graph_core.hpp>
 #include <teff/detail/graph/keys.hpp>
-#include <teff/detail/scheduler/release_observer.hpp>
 #include <teff/error.hpp>
 
-#include <algorithm>
-#include <memory>
 #include <sstream>
 #include <utility>
 

@@ -1,6 +1,4 @@
 #include "message/message_source.hpp"
-#include <teff/detail/scheduler/tracing.hpp>
-#include <teff/error.hpp>
 
 #include "platform/watchdog.hpp"
 #include "scheduler/blocked_activities.hpp"
@@ -10,8 +8,6 @@
 #include <chrono>
 #include <cstring>
 #include <exception>
-#include <new>
-#include <utility>
 
 namespace teff::detail {
 

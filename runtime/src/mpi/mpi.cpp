@@ -15,22 +15,15 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <climits>
-#include <cstddef>
-#include <cstdint>
 #include <deque>
 #include <exception>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <random>
-#include <span>
-#include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace teff {

@@ -8,13 +8,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <cstdint>
 #include <exception>
-#include <functional>
 #include <span>
 #include <utility>
-#include <vector>
 
 namespace teff::detail {
 

@@ -4,7 +4,6 @@
 #include "platform/process_wide.hpp"
 
 #include <hwloc.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 #include <teff/detail/replay/replay_core.hpp>
 #include <teff/detail/scheduler/core_share.hpp>
 #include <teff/detail/scheduler/processor_clock.hpp>
-#include <teff/detail/scheduler/source.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
 

@@ -12,7 +12,6 @@
 #include "scheduler/job_queue.hpp"
 
 #include <atomic>
-#include <utility>
 
 namespace teff::detail {
 

@@ -11,7 +11,6 @@
 #include "scheduler/search_pace.hpp"
 
 #include <chrono>
-#include <cstdint>
 #include <thread>
 
 namespace teff::detail {

@@ -10,9 +10,7 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <chrono>
 #include <climits>
-#include <memory>
 #include <system_error>
 #include <utility>
 

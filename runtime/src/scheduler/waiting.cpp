@@ -7,8 +7,6 @@
 #include "scheduler/scheduler.hpp"
 #include "scheduler/worker.hpp"
 
-#include <utility>
-
 namespace teff::detail {
 
 void wait_until(condition done, const while_waiting& how) noexcept {

@@ -1,6 +1,5 @@
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/scheduler/processor_clock.hpp>
-#include <teff/detail/scheduler/source.hpp>
 #include <teff/detail/task_source/task_source_base.hpp>
 #include <teff/error.hpp>
 
@@ -12,7 +11,6 @@
 
 #include <cstdio>
 #include <optional>
-#include <string>
 #include <thread>
 #include <utility>
 

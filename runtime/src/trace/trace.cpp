@@ -15,8 +15,6 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
-#include <string_view>
-#include <system_error>
 #include <tuple>
 
 namespace teff::detail {

@@ -4,7 +4,6 @@
 #include <teff/detail/scheduler/job.hpp>
 #include <teff/detail/scheduler/local_deque.hpp>
 
-#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <utility>

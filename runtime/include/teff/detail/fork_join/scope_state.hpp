@@ -7,7 +7,6 @@
 #include <teff/detail/fork_join/scope_tasks.hpp>
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>

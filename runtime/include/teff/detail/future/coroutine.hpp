@@ -8,7 +8,6 @@
 #include <concepts>
 #include <coroutine>
 #include <exception>
-#include <type_traits>
 #include <utility>
 
 namespace teff::detail {

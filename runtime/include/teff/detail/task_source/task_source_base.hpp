@@ -9,7 +9,6 @@
 #include <teff/detail/task_source/rest.hpp>
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <mutex>

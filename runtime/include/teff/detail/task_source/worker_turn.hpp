@@ -8,7 +8,6 @@
 #include <teff/detail/task_source/task_source.hpp>
 
 #include <bit>
-#include <cstdint>
 #include <utility>
 
 namespace teff::detail {
