@@ -46,8 +46,6 @@ class page_guard {
   // The program has written to the ranges, so their pages are readable and writable. Throws std::bad_alloc.
   explicit page_guard(std::span<const byte_range> ranges);
   ~page_guard();
-  page_guard(const page_guard&) = delete;
-  page_guard& operator=(const page_guard&) = delete;
 
   void begin() const noexcept;
   void end() const noexcept;

@@ -34,8 +34,6 @@ class rings {
 
   rings(std::vector<std::byte*> segments, std::size_t self, std::size_t lines);
   ~rings();
-  rings(const rings&) = delete;
-  rings& operator=(const rings&) = delete;
 
   // The packets for a channel that a worker found in the rings while it received for another channel.
   struct inbox;

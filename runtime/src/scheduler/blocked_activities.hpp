@@ -39,8 +39,6 @@ class blocked_activities {
     given_up_ = for_ever_;
   }
   ~blocked_activities();
-  blocked_activities(const blocked_activities&) = delete;
-  blocked_activities& operator=(const blocked_activities&) = delete;
 
   // Whether the calling thread is in the middle of any activity.
   [[nodiscard]] bool any() const noexcept { return any_; }

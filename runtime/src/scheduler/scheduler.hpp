@@ -36,8 +36,6 @@ class scheduler {
  public:
   explicit scheduler(const runtime_options& given);
   ~scheduler();
-  scheduler(const scheduler&) = delete;
-  scheduler& operator=(const scheduler&) = delete;
 
   // Within a call: returns when the job has ended.
   void run_in_call(awaited_job& job);

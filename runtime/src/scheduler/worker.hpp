@@ -44,8 +44,6 @@ class worker {
   // `ring`: null unless the runtime is traced. Throws std::system_error if the memory of the deque can't be
   // had.
   worker(scheduler& all, unsigned index, std::size_t stack_size, trace_ring* ring);
-  worker(const worker&) = delete;
-  worker& operator=(const worker&) = delete;
 
   // Starts the thread; it announces itself to the scheduler before it looks for work. Throws
   // std::system_error.

@@ -47,9 +47,6 @@ class attached_event {
 // Events of one kind, which a worker tests together. One thread at a time calls anything but add().
 class event_set {
  public:
-  event_set() = default;
-  event_set(const event_set&) = delete;
-  event_set& operator=(const event_set&) = delete;
   virtual ~event_set() = default;
 
   void add(attached_event& event) noexcept { new_.push(event); }

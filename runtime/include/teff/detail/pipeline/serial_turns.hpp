@@ -26,9 +26,6 @@ class serial_turns {
     std::uint64_t number;
   };
 
-  serial_turns() = default;
-  serial_turns(const serial_turns&) = delete;
-  serial_turns& operator=(const serial_turns&) = delete;
   ~serial_turns() { drop_waiting(); }
 
   // ---- The only walk, while no token waits ----
