@@ -133,10 +133,6 @@ std::optional<polled_source::poll_time> attached_events::next_poll() noexcept {
   return poll_time(looked + std::clamp((looked - found) / 16, shortest, std::max(longest, 16 * took)));
 }
 
-bool attached_events::poll(unsigned /*worker*/) noexcept {
-  return look(poll_time::clock::now());
-}
-
 // Between tasks, tests take a sixteenth of the worker's time at most. If calls follow each other at once, no
 // worker has run a task in between.
 bool attached_events::run(unsigned /*worker*/) noexcept {

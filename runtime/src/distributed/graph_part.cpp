@@ -70,10 +70,6 @@ void graph_part::follow_handlers() noexcept {
   if (self.frame->outer->of == nullptr) static_cast<void>(run_here(*tasks_));
 }
 
-std::uint64_t graph_part::left() noexcept {
-  return tasks_->tasks_left();
-}
-
 std::string graph_part::state() const {
   return tasks_->at_rest() ? "no task runs, " + std::to_string(tasks_->tasks_left()) + " keys wait"
                            : "tasks run";

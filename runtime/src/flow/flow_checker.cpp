@@ -162,10 +162,6 @@ void flow_checker::add(ranges& to, const ranges& from) {
   to.insert(to.end(), added.begin(), added.end());
 }
 
-void flow_checker::forget(std::span<const access> accesses) {
-  forget(memory_of(accesses).named);
-}
-
 void flow_checker::forget(const ranges& gone) {
   known_ = {without(std::move(known_.named), gone), without(std::move(known_.written), gone)};
 }

@@ -50,10 +50,6 @@ void graph_core::prefer_places(bool prefers) noexcept {
   for (auto& each : states_.all()) each.steps_out = shares_places();
 }
 
-void graph_core::count_by_number(std::size_t keys) {
-  counters_ = std::make_unique<dense_counters<>>(keys);
-}
-
 held_end<>& graph_core::hold_end_of_body(const char* call) {
   if (held_end<>* const held = hold_end()) return *held;
   if (being_observed.load(std::memory_order_relaxed))

@@ -55,10 +55,6 @@ incomplete_round message_source::error_of_rounds(std::uint64_t left) {
           left};
 }
 
-void message_source::wait_for_end() {
-  wait_until([this] { return core_.ended(); });
-}
-
 void message_source::leave(const std::string& who, const std::function<void()>& failed, bool begun) noexcept {
   if (std::exchange(leaves_, true)) return;
   try {
@@ -92,18 +88,6 @@ bool message_source::run(unsigned /*worker*/) noexcept {
   return true;
 }
 
-bool message_source::sees_work(unsigned /*worker*/) noexcept {
-  return core_.sees_work();
-}
-
-std::optional<doorbell> message_source::listen(std::uint32_t sleeper) noexcept {
-  return core_.line().listen(sleeper);
-}
-
-void message_source::rise(std::uint32_t sleeper) noexcept {
-  core_.line().rise(sleeper);
-}
-
 // A sleeper wakes to look the more rarely, the longer nothing has come: an idle rank uses next to nothing.
 // Where packets ring a bell, one of the sleepers is to listen, for as long as it takes.
 std::optional<polled_source::poll_time> message_source::next_poll() noexcept {
@@ -122,14 +106,6 @@ bool message_source::poll(unsigned /*worker*/) noexcept {
   const bool found = core_.line().is_polled() && core_.progress();
   if (found) found_.store(now, std::memory_order_relaxed);
   return found;
-}
-
-void message_source::work_came() noexcept {
-  published(private_access::internals(runtime_));
-}
-
-bool message_source::at_rest() noexcept {
-  return part_ == nullptr || part_->at_rest();
 }
 
 std::uint64_t message_source::left() noexcept {

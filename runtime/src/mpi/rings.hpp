@@ -50,7 +50,7 @@ class rings {
   [[nodiscard]] std::size_t under_way(const inbox& of, std::size_t to) const noexcept;
   void on_arrival(inbox& of, std::function<void()> tell);
   [[nodiscard]] doorbell listen(std::uint32_t sleeper) noexcept;
-  void rise(std::uint32_t sleeper) noexcept;
+  void rise(std::uint32_t sleeper) noexcept { bells_[self_]->rise(sleeper); }
 
   // Whether packets wait for room in a ring. has_arrivals() is true when there is room for one, and receive()
   // puts it there.

@@ -112,8 +112,4 @@ void topology::move_thread(pid_t thread, unsigned processor) noexcept {
   ::sched_setaffinity(thread, sizeof mask, mask.data());
 }
 
-void topology::free_this_thread() const noexcept {
-  ::sched_setaffinity(0, sizeof mask_, mask_.data());
-}
-
 }  // namespace teff::detail

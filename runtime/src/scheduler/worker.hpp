@@ -47,7 +47,9 @@ class worker {
 
   // Starts the thread; it announces itself to the scheduler before it looks for work. Throws
   // std::system_error.
-  void start(std::size_t stack_size);
+  void start(std::size_t stack_size) {
+    thread_.start([this] { main(); }, stack_size);
+  }
   void join() noexcept { thread_.join(); }
 
   // ---- A guest: a thread that has entered worker 0 by the gate ----

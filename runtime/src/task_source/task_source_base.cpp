@@ -63,10 +63,6 @@ std::uint64_t task_source_base::tasks_left() const noexcept {
   return static_cast<std::uint64_t>(waiting);
 }
 
-bool task_source_base::nothing_left() const noexcept {
-  return tasks_left() == 0 && !cancelled();
-}
-
 std::exception_ptr task_source_base::failure() noexcept {
   if (!cancelled()) return nullptr;
   const std::lock_guard lock(mutex_);

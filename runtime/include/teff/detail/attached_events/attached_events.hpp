@@ -102,7 +102,7 @@ class attached_events final : public polled_source {
   bool run(unsigned worker) noexcept override;
   bool sees_work(unsigned /*worker*/) noexcept override { return false; }  // next_poll() says when to look
   std::optional<poll_time> next_poll() noexcept override;
-  bool poll(unsigned worker) noexcept override;
+  bool poll(unsigned /*worker*/) noexcept override { return look(poll_time::clock::now()); }
 
  private:
   // Tests all events, unless another worker does. Returns whether one has completed.

@@ -49,7 +49,7 @@ class graph_part final : private epoch_part {
   void begin();
   [[nodiscard]] bool at_rest() noexcept override;
   void follow_handlers() noexcept override;
-  [[nodiscard]] std::uint64_t left() noexcept override;
+  [[nodiscard]] std::uint64_t left() noexcept override { return tasks_->tasks_left(); }
   [[nodiscard]] std::string state() const override;
   [[nodiscard]] std::exception_ptr what_is_left();
 

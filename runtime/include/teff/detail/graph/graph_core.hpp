@@ -61,7 +61,7 @@ class graph_core : public task_source<graph_core, graph_worker> {
   void prefer_places(bool prefers) noexcept;
   [[nodiscard]] bool places_bind() const noexcept { return functions.place && !shares_places(); }
   // Keys without a place are counted by their numbers, which are below `keys`. Throws std::bad_alloc.
-  void count_by_number(std::size_t keys);
+  void count_by_number(std::size_t keys) { counters_ = std::make_unique<dense_counters<>>(keys); }
 
   // As hold_end(). `call`: the function that calls it, in words. Throws misuse outside a body,
   // not_replayable.
