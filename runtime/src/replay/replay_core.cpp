@@ -1,7 +1,7 @@
+#include <teff/detail/platform/processor_clock.hpp>
 #include <teff/detail/platform/relax.hpp>
 #include <teff/detail/replay/replay_core.hpp>
 #include <teff/detail/scheduler/core_share.hpp>
-#include <teff/detail/scheduler/processor_clock.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
 

@@ -1,6 +1,6 @@
 #include "scheduler/scheduler.hpp"
+#include <teff/detail/platform/processor_clock.hpp>
 #include <teff/detail/scheduler/gang.hpp>
-#include <teff/detail/scheduler/processor_clock.hpp>
 #include <teff/detail/scheduler/requests.hpp>
 
 #include "scheduler/blocked_activities.hpp"
@@ -152,14 +152,14 @@ void scheduler::end_call() noexcept {
   if (is_of_parent()) return;
   // Release: pairs with the acquire in wait_for_calls().
   const auto before = calls_.fetch_sub(one_call, std::memory_order_release);
-  if (before == (one_call | shut_down_flag)) futex_wake(calls_, INT_MAX);  // takes its address only
+  if (before == (one_call | shut_down_flag)) futex::wake(calls_, INT_MAX);  // takes its address only
 }
 
 void scheduler::wait_for_calls() noexcept {
   for (;;) {
     const auto now = calls_.load(std::memory_order_acquire);  // pairs with the release in end_call()
     if (now < one_call) return;
-    futex_wait(calls_, now);
+    futex::wait(calls_, now);
   }
 }
 

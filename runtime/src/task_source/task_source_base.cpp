@@ -1,5 +1,5 @@
 #include <teff/detail/exceptions.hpp>
-#include <teff/detail/scheduler/processor_clock.hpp>
+#include <teff/detail/platform/processor_clock.hpp>
 #include <teff/detail/task_source/task_source_base.hpp>
 #include <teff/error.hpp>
 
