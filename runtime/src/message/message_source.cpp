@@ -148,7 +148,7 @@ void send_large_message(message_source& of, int to, std::uint32_t number, std::s
                           [&](const outgoing_arguments& all) { send_message(of, to, number, all); });
 }
 
-void run_epoch(message_source& of, void (*body)(void* what), void* what) {
+void run_epoch(message_source& of, action body) {
   const watchdog observes([&of] { return of.state(); });
   // From here on, since the handlers that might wait for the caller begin within the epoch.
   const blocked_activities blocked(static_cast<const source*>(&of));
@@ -159,7 +159,7 @@ void run_epoch(message_source& of, void (*body)(void* what), void* what) {
     of.core_.begin();
     std::exception_ptr thrown;
     try {
-      body(what);
+      body();
     } catch (...) {
       thrown = std::current_exception();
     }

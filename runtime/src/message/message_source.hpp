@@ -58,7 +58,7 @@ class message_source final : public polled_source, private message_host {
  private:
   friend void send_message(message_source& of, int to, std::uint32_t number,
                            const outgoing_arguments& arguments);
-  friend void run_epoch(message_source& of, void (*body)(void* what), void* what);
+  friend void run_epoch(message_source& of, action body);
   friend void keep_rounds(message_source& by, std::shared_ptr<kept_rounds> rounds);
 
   void work_came() noexcept override { published(private_access::internals(runtime_)); }

@@ -63,14 +63,10 @@ struct named_job : job {
   explicit named_job(awaited_job& wanted) noexcept
       : job{[](job& this_job) noexcept {
           auto& me = static_cast<named_job&>(this_job);
-          run_as_activity(
-              &me.of,
-              [](void* what) noexcept {
-                auto& job = *static_cast<named_job*>(what);
-                const within part(job.part_of);
-                job.of.run(job.of);  // whose end may be that of both
-              },
-              &me);
+          run_as_activity(&me.of, [&me] {
+            const within part(me.part_of);
+            me.of.run(me.of);  // whose end may be that of both
+          });
         }},
         of(wanted) {}
   // The job that is to be run for a submitter that is blocked like that.

@@ -112,9 +112,9 @@ bool run_as_guest_for(scheduler& runtime, job& job, const detail::job& request) 
   return may_be_a_guest() && run_as(enter(runtime), job);
 }
 
-bool take_part_as_guest(scheduler& runtime, void (*begin)(void* what), void* what, condition done) noexcept {
+bool take_part_as_guest(scheduler& runtime, action begin, condition done) noexcept {
   const auto take_part = [&] {
-    begin(what);
+    begin();
     auto& me = *worker::current();
     const within_activity part(me.activities(), {.of = &me});
     me.wait_until([&] { return me.inbox().empty() && done(); }, {.how = waits::as_guest});

@@ -76,13 +76,13 @@ class worker {
 
   // Returns when `done()`, or as a guest has nothing to do.
   void wait_until(condition done, const while_waiting& how) noexcept;
-  friend void sleep_by(void (*sleep)(void*) noexcept, void* what) noexcept;
+  friend void sleep_by(action sleep) noexcept;
 
   // ---- What it runs (worker_steal.cpp) ----
 
   // Runs some work of this source. Returns whether there was any.
   bool run_source(source& each, may_run limit) noexcept;
-  friend void run_as_activity(const void* of, void (*body)(void*) noexcept, void* what) noexcept;
+  friend void run_as_activity(const void* of, action body) noexcept;
   friend void look_outside() noexcept;
   friend bool makes_way_for_request() noexcept;
   // Whether a source has made way for a request, and the worker has not looked at requests since.
