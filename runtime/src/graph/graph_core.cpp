@@ -128,7 +128,7 @@ struct graph_core::leftovers {
 
 std::exception_ptr graph_core::forget_waiting(bool named) {
   leftovers all;
-  const auto note = [&](const graph_node& left) {
+  const auto note = [&](graph_node& left) {
     all.add([&] {
       return text_of(key_in(left)) + " (" + std::to_string(left.received) + " of " +
              std::to_string(left.needed) + ")";

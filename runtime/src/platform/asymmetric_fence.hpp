@@ -31,11 +31,8 @@ class asymmetric_fence {
   // The half that costs nothing where the other half is everywhere(): keeps this thread's stores before its
   // later loads.
   void light() const noexcept {
-    if (available_) {
-      std::atomic_signal_fence(std::memory_order_seq_cst);
-    } else {
-      own_core();
-    }
+    if (!available_) return own_core();
+    std::atomic_signal_fence(std::memory_order_seq_cst);
   }
 
   // A full fence of this thread alone.
@@ -44,11 +41,8 @@ class asymmetric_fence {
   // When this returns, every thread that it reaches has executed a full fence since it was called. A thread
   // that is not running has, by being switched out.
   void everywhere() const noexcept {
-    if (available_) {
-      ::syscall(SYS_membarrier, static_cast<int>(reach_), 0, 0);
-    } else {
-      own_core();
-    }
+    if (!available_) return own_core();
+    ::syscall(SYS_membarrier, static_cast<int>(reach_), 0, 0);
   }
 
  private:

@@ -133,10 +133,6 @@ worker* scheduler::worker_of_this_processor() const noexcept {
 }
 
 // A call that runs during a shutdown may begin others; when no call runs any more, none may begin.
-void scheduler::begin_call() {
-  if (!begin_call_unless_shut_down()) throw runtime_was_shut_down();
-}
-
 bool scheduler::begin_call_unless_shut_down() {
   expect_own_process(*this);
   // Acquire: a caller that is refused sees the steps before the shutdown.
@@ -270,12 +266,12 @@ void end_if_child(const scheduler& runtime) noexcept {
 }
 
 void begin_call(scheduler& runtime) {
-  runtime.begin_call();
+  if (!runtime.begin_call_unless_shut_down()) throw runtime_was_shut_down();
 }
 void begin_call_if_alive(scheduler& runtime) {
   process_wide<runtimes>::with([&](runtimes& here) {
     if (std::ranges::find(here.all, &runtime) == here.all.end()) throw runtime_was_shut_down();
-    runtime.begin_call();
+    begin_call(runtime);
   });
 }
 void end_call(scheduler& runtime) noexcept {

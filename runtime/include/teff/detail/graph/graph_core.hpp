@@ -171,9 +171,6 @@ class graph_core : public task_source<graph_core, graph_worker> {
   [[nodiscard]] void* key_in(graph_node& node) const noexcept {
     return reinterpret_cast<std::byte*>(&node) + shape_.at;
   }
-  [[nodiscard]] const void* key_in(const graph_node& node) const noexcept {
-    return reinterpret_cast<const std::byte*>(&node) + shape_.at;
-  }
   void destroy_key(graph_node& node) const noexcept {
     if (shape_.destroy != nullptr) shape_.destroy(key_in(node));
   }
