@@ -81,7 +81,7 @@ void flow_memo::connect(const recorded_waits& waits) {
   }
 }
 
-// Lays out a round, and counts who waits for whom.
+// Lays out a round, and counts the waits of each task and join.
 void flow_memo::place() {
   std::size_t at = sizeof(memo_round);
   for (auto& each : tasks) {

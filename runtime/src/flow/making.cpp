@@ -15,14 +15,6 @@
 
 namespace teff::detail {
 
-namespace {
-
-// The body of a task that could not be made.
-constexpr flow_body nothing{[](flow_task&) {}, [](flow_task&) noexcept {}, nullptr,
-                            []() noexcept { return ""; }};
-
-}  // namespace
-
 // ---- Ranges and groups ----
 
 // The table forgets a group, by its leader or another member, if there is one.
@@ -70,23 +62,6 @@ struct flow_core::addition {
     return *made;
   }
 
-  // All accesses. Returns what that has thrown: then the groups that the task has joined must still end.
-  std::exception_ptr place() noexcept {
-    std::exception_ptr error;
-    catch_all(
-        [this] {
-          if (core.watch_ != nullptr) [[unlikely]]
-            core.watch_->add(task, accesses);
-          add_all();
-        },
-        [&] {
-          error = std::current_exception();
-          task.body->destroy(task);
-          task.body = &nothing;
-        });
-    task.references.store(references, std::memory_order_relaxed);
-    return error;
-  }
   // Each access, after those before it.
   void add_all() {
     constexpr std::size_t few = 8;
@@ -314,6 +289,14 @@ flow_task& flow_core::make_unrun(const flow_creator& by, flow_domain& domain,
   return task;
 }
 
+namespace {
+
+// The body of a task that could not be made.
+constexpr flow_body nothing{[](flow_task&) {}, [](flow_task&) noexcept {}, nullptr,
+                            []() noexcept { return ""; }};
+
+}  // namespace
+
 void flow_core::stand_in(const flow_creator& by, repeated_task& task, std::vector<access> accesses) {
   for (auto& each : accesses)
     if (each.mode == access_mode::reduction) each.mode = access_mode::concurrent;
@@ -325,7 +308,10 @@ void flow_core::stand_in(const flow_creator& by, repeated_task& task, std::vecto
   waiter.member = &waiter;
   waiter.task = &made;
   addition to{*this, by, made, domain_, accesses};
-  auto error = to.place();
+  std::exception_ptr error;
+  // The groups that it has joined must still end.
+  catch_all([&] { to.add_all(); }, [&] { error = std::current_exception(); });
+  made.references.store(to.references, std::memory_order_relaxed);
   if (task.waiting.add(waiter)) ++to.pushed;
   if (made.missing.close(to.pushed)) end_stand_in(by, made);
   if (error) std::rethrow_exception(std::move(error));
@@ -342,7 +328,20 @@ void flow_core::submit(const flow_creator& by, flow_task& task, std::span<const 
   if (task.block == flow_pool::in_memo) return submit_of_memo(by, task);
   flow_domain& domain = domain_of(by);
   addition to{*this, by, task, domain, accesses};
-  auto error = to.place();
+  std::exception_ptr error;
+  catch_all(
+      [&] {
+        if (watch_ != nullptr) [[unlikely]]
+          watch_->add(task, accesses);
+        to.add_all();
+      },
+      [&] {
+        // The groups that it has joined must still end.
+        error = std::current_exception();
+        task.body->destroy(task);
+        task.body = &nothing;
+      });
+  task.references.store(to.references, std::memory_order_relaxed);
   if (by.parent != nullptr) {
     ++by.parent->awaited;
   } else if (recorded != nullptr) [[unlikely]] {

@@ -31,8 +31,11 @@ class asymmetric_fence {
   // The half that costs nothing where the other half is everywhere(): keeps this thread's stores before its
   // later loads.
   void light() const noexcept {
-    if (!available_) return own_core();
-    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (available_) {
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+    } else {
+      own_core();
+    }
   }
 
   // A full fence of this thread alone.
@@ -41,8 +44,11 @@ class asymmetric_fence {
   // When this returns, every thread that it reaches has executed a full fence since it was called. A thread
   // that is not running has, by being switched out.
   void everywhere() const noexcept {
-    if (!available_) return own_core();
-    ::syscall(SYS_membarrier, static_cast<int>(reach_), 0, 0);
+    if (available_) {
+      ::syscall(SYS_membarrier, static_cast<int>(reach_), 0, 0);
+    } else {
+      own_core();
+    }
   }
 
  private:

@@ -92,12 +92,14 @@ class keyed_graph final : public graph_core {
   }
   template <bool Placed>
   [[gnu::noinline]] void make_in_table(graph_worker& at, std::size_t hash, const Key& key) {
-    graph_node* task = at.placed.find_unmoved(hash, is(key));
-    if (task == nullptr) [[likely]] {
-      task = &make_counted(*at.pool_inside, hash, key, counting::own_table);
-      at.placed.insert(task);
+    if (graph_node* const found = at.placed.find_unmoved(hash, is(key))) [[unlikely]] {
+      if (++found->received >= found->needed) ready_in_table<Placed>(at, *found);
+      return;
     }
-    if (++task->received >= task->needed) ready_in_table<Placed>(at, *task);
+    graph_node& made = make_counted(*at.pool_inside, hash, key, counting::own_table);
+    made.received = 1;
+    at.placed.insert(&made);
+    if (made.needed == 1) ready_in_table<Placed>(at, made);
   }
   // A node of the table of `at` has received all that it needs, or more.
   template <bool Placed>
