@@ -1,5 +1,5 @@
 // Pipelines: order, the bound of tokens, exceptions, nesting, and the lifetime of values.
-#include <teff/detail/scheduler/processor_clock.hpp>
+#include <teff/detail/platform/processor_clock.hpp>
 #include <teff/pipeline.hpp>
 
 #include "allocations.hpp"

@@ -170,7 +170,7 @@ class busy_rank {
       // Wakes as a sender of another process would.
       end_.on_arrival(*boxes_[half], [bell] {
         const_cast<std::atomic<std::uint32_t>*>(bell.word)->store(0);
-        detail::futex_wake_processes(*bell.word);
+        detail::futex::wake_all(*bell.word);
       });
     }
   }

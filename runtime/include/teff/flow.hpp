@@ -7,7 +7,6 @@
 #include <teff/detail/flow/flow_body.hpp>
 #include <teff/detail/flow/flow_loop.hpp>
 #include <teff/detail/loops/indices.hpp>
-#include <teff/detail/scheduler/source.hpp>
 #include <teff/error.hpp>
 #include <teff/runtime.hpp>
 

@@ -14,7 +14,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -197,9 +196,7 @@ class communicator {
   // graph_waits_for_itself.
   template <class F>
   void run(F&& f) {
-    detail::run_epoch(
-        *source_, [](void* what) { (*static_cast<std::remove_reference_t<F>*>(what))(); },
-        const_cast<void*>(static_cast<const void*>(std::addressof(f))));
+    detail::run_epoch(*source_, [&f] { f(); });
   }
 
   // While it lives, run() does not end. It is for work that f() or a handler has begun, that goes on after

@@ -5,7 +5,6 @@
 #include <teff/detail/loops/indices.hpp>
 #include <teff/detail/scheduler/on_workers.hpp>
 
-#include <concepts>
 #include <functional>
 #include <type_traits>
 #include <utility>

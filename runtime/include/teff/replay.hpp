@@ -13,10 +13,8 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <optional>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace teff {
 

@@ -11,10 +11,8 @@
 
 #include <concepts>
 #include <cstddef>
-#include <exception>
 #include <functional>
 #include <memory>
-#include <string>
 #include <type_traits>
 #include <utility>
 

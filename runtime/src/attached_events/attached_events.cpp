@@ -1,7 +1,4 @@
 #include <teff/detail/attached_events/attached_events.hpp>
-#include <teff/detail/scheduler/frame.hpp>
-#include <teff/detail/task_source/task_source_base.hpp>
-#include <teff/error.hpp>
 
 #include "platform/watchdog.hpp"
 #include "scheduler/scheduler.hpp"
@@ -134,10 +131,6 @@ std::optional<polled_source::poll_time> attached_events::next_poll() noexcept {
   const poll_time::duration found{found_.load(std::memory_order_relaxed)};
   const poll_time::duration took{took_.load(std::memory_order_relaxed)};
   return poll_time(looked + std::clamp((looked - found) / 16, shortest, std::max(longest, 16 * took)));
-}
-
-bool attached_events::poll(unsigned /*worker*/) noexcept {
-  return look(poll_time::clock::now());
 }
 
 // Between tasks, tests take a sixteenth of the worker's time at most. If calls follow each other at once, no

@@ -1,8 +1,5 @@
 #include "c_api/status.hpp"
 
-#include <teff/error.hpp>
-#include <teff/runtime.hpp>
-
 #include <cstdio>
 #include <exception>
 #include <memory>

@@ -1,13 +1,10 @@
 #include <teff/detail/distributed/graph_part.hpp>
-#include <teff/detail/scheduler/frame.hpp>
-#include <teff/detail/task_source/task_source_base.hpp>
 #include <teff/error.hpp>
 
 #include "message/message_source.hpp"
 #include "platform/watchdog.hpp"
 #include "scheduler/blocked_activities.hpp"
 
-#include <string>
 #include <utility>
 
 namespace teff::detail {
@@ -71,10 +68,6 @@ bool graph_part::at_rest() noexcept {
 // Not on top of a task that waits: it could not go on before they have returned, and they may wait in turn.
 void graph_part::follow_handlers() noexcept {
   if (self.frame->outer->of == nullptr) static_cast<void>(run_here(*tasks_));
-}
-
-std::uint64_t graph_part::left() noexcept {
-  return tasks_->tasks_left();
 }
 
 std::string graph_part::state() const {

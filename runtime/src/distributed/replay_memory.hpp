@@ -7,10 +7,8 @@
 #include "platform/bell.hpp"
 #include "platform/futex.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -23,13 +21,15 @@ struct shared_futex {
   template <class T>
   using atomic = std::atomic<T>;
   static void wait(const atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
-    futex_wait_processes(word, expected);
+    wait_at_most(word, expected, {});
   }
+  // 0: however long that is.
   static void wait_at_most(const atomic<std::uint32_t>& word, std::uint32_t expected,
                            std::chrono::nanoseconds most) noexcept {
-    futex_wait_processes(word, expected, most);
+    const auto limit = timespec_of(most);
+    ::syscall(SYS_futex, &word, FUTEX_WAIT, expected, most.count() == 0 ? nullptr : &limit, nullptr, 0);
   }
-  static void wake_all(const atomic<std::uint32_t>& word) noexcept { futex_wake_processes(word); }
+  static void wake_all(const atomic<std::uint32_t>& word) noexcept { futex::wake_all(word); }
 };
 
 [[nodiscard]] constexpr std::size_t rounded_up(std::size_t bytes, std::size_t to) noexcept {

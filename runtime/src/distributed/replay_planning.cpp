@@ -11,7 +11,6 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <map>
 #include <new>

@@ -3,7 +3,6 @@
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/message/rank_tree.hpp>
 #include <teff/detail/platform/relax.hpp>
-#include <teff/detail/scheduler/gang.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
 
@@ -16,9 +15,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <functional>
 #include <thread>
-#include <utility>
 
 namespace teff::detail {
 
@@ -181,7 +178,7 @@ void replay_ranks::sleep_until_told(const rank_wait& wait, std::uint64_t iterati
     shared_futex::wait_at_most(word, quiet, most);
     most = std::min(2 * most, std::chrono::microseconds(1000));
   };
-  auto sleep = [&, this] {
+  const auto sleep = [&, this] {
     auto& own = bell_of(memory_.get(), parts_[part].worker);
     if (has_far_) {
       sleep_on(own, done, [] {}, nap);
@@ -193,7 +190,7 @@ void replay_ranks::sleep_until_told(const rank_wait& wait, std::uint64_t iterati
   seen.iteration.store(iteration, std::memory_order_relaxed);
   // Release: the iteration.
   seen.wait.store(static_cast<std::uint32_t>(&wait - parts_[part].waits.data()), std::memory_order_release);
-  sleep_by([](void* what) noexcept { (*static_cast<decltype(sleep)*>(what))(); }, &sleep);
+  sleep_by(sleep);
   seen.wait.store(long_wait::none, std::memory_order_relaxed);
 }
 

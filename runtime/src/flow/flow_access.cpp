@@ -5,7 +5,6 @@
 #include "flow/flow_recording.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <string>
 
 namespace teff::detail {

@@ -46,8 +46,6 @@ class page_guard {
   // The program has written to the ranges, so their pages are readable and writable. Throws std::bad_alloc.
   explicit page_guard(std::span<const byte_range> ranges);
   ~page_guard();
-  page_guard(const page_guard&) = delete;
-  page_guard& operator=(const page_guard&) = delete;
 
   void begin() const noexcept;
   void end() const noexcept;
@@ -162,10 +160,6 @@ flow_checker::ranges flow_checker::without(ranges all, const ranges& removed) {
 void flow_checker::add(ranges& to, const ranges& from) {
   const auto added = without(from, to);
   to.insert(to.end(), added.begin(), added.end());
-}
-
-void flow_checker::forget(std::span<const access> accesses) {
-  forget(memory_of(accesses).named);
 }
 
 void flow_checker::forget(const ranges& gone) {

@@ -28,7 +28,7 @@ class flow_checker {
   // Memory that was named so far may be gone.
   void forget() noexcept { known_ = {}; }
   // This memory may be gone.
-  void forget(std::span<const access> accesses);
+  void forget(std::span<const access> accesses) { forget(memory_of(accesses).named); }
 
  private:
   using ranges = std::vector<byte_range>;

@@ -5,7 +5,6 @@
 #include <teff/detail/flow/flow_task.hpp>
 #include <teff/detail/loops/pace.hpp>
 #include <teff/detail/ready/ready_queues.hpp>
-#include <teff/detail/scheduler/source.hpp>
 #include <teff/detail/task_source/recycled_memory.hpp>
 #include <teff/detail/task_source/task_source.hpp>
 
@@ -128,7 +127,7 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   std::unique_ptr<flow_checker> checker;  // null: the flow is not checked
   // On one of the workers that replay a worksharing task: runs chunks of it, until none is left or
   // failed(of). Throws what the chunk throws.
-  static void replay_loop(unsigned worker, flow_task& task, bool (*failed)(const void*), const void* of);
+  static void replay_loop(unsigned worker, flow_task& task, condition failed);
   // The list of the recording in progress, of the flow's own tasks in the order of their making; or null.
   std::vector<flow_record>* recorded = nullptr;
   // The flow of which the calling thread replays a part, or null.

@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <iterator>
-#include <vector>
 
 namespace teff::detail {
 

@@ -208,20 +208,17 @@ void flow_domain::cut(const flow_box& box, Split split) {
     each.overlapping(box, found);
     if (!found.empty()) met.push_back(&each);
   }
+  const auto move_all = [&](plane& from, plane& to) {
+    found.clear();
+    from.overlapping(box, found);
+    for (auto* const range : found) move(*range, from, to, split);
+  };
   plane& into = met.empty() ? own : *met.front();
   if (met.size() > 1 || !into.has(box)) {
-    for (auto* const each : met) {
-      found.clear();
-      each->overlapping(box, found);
-      for (auto* const range : found) move(*range, *each, line_, split);
-    }
+    for (auto* const each : met) move_all(*each, line_);
     return line_.each_part(box, [&](const rectangle& at) { cut_in(line_, at, split); });
   }
-  if (&into != &line_) {
-    found.clear();
-    line_.overlapping(box, found);
-    for (auto* const range : found) move(*range, line_, into, split);
-  }
+  if (&into != &line_) move_all(line_, into);
   into.each_part(box, [&](const rectangle& at) { cut_in(into, at, split); });
 }
 
@@ -239,22 +236,20 @@ void flow_domain::cut_in(plane& in, const rectangle& at, Split split) {
   };
   for (auto*& range : there) {
     auto now = in.place_of(range->memory);
-    if (now.top < at.top) {
-      range =
-          &divide(*range, {now.top, at.top, now.left, now.right}, {at.top, now.bottom, now.left, now.right});
-      now.top = at.top;
-    }
-    if (now.bottom > at.bottom) {
-      divide(*range, {now.top, at.bottom, now.left, now.right}, {at.bottom, now.bottom, now.left, now.right});
-      now.bottom = at.bottom;
-    }
-    if (now.left < at.left) {
-      range = &divide(*range, {now.top, now.bottom, now.left, at.left},
-                      {now.top, now.bottom, at.left, now.right});
-      now.left = at.left;
-    }
-    if (now.right > at.right)
-      divide(*range, {now.top, now.bottom, now.left, at.right}, {now.top, now.bottom, at.right, now.right});
+    const auto cut_off = [&](std::uintptr_t rectangle::* begin, std::uintptr_t rectangle::* end) {
+      auto outside = now;
+      if (now.*begin < at.*begin) {
+        outside.*end = now.*begin = at.*begin;
+        range = &divide(*range, outside, now);
+      }
+      outside = now;
+      if (now.*end > at.*end) {
+        outside.*begin = now.*end = at.*end;
+        divide(*range, now, outside);
+      }
+    };
+    cut_off(&rectangle::top, &rectangle::bottom);
+    cut_off(&rectangle::left, &rectangle::right);
   }
   fill_gaps(in, at, there);
 }

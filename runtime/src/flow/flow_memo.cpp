@@ -1,13 +1,10 @@
 #include "flow/flow_memo.hpp"
 
-#include <teff/detail/scheduler/source.hpp>
-
 #include "flow/flow_memory.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <memory>
 #include <new>
 #include <tuple>
 #include <utility>
@@ -59,23 +56,20 @@ void flow_memo::connect(const recorded_waits& waits) {
   const auto follow = [&](memo_node& from, std::size_t task) {
     from.followers.push_back({task >= tasks.size(), static_cast<std::uint32_t>(task % tasks.size()), 0});
   };
-  std::vector<std::uint32_t> join_of(waits.groups.size());
-  const auto is_simple = [](const recorded_waits::group& each) {
-    return each.earlier.empty() && std::min(each.members.size(), each.followers.size()) <= 1;
-  };
-  std::vector<bool> is_join(waits.groups.size());
+  std::vector<std::uint32_t> join_of(waits.groups.size());  // its number from 1 on; 0: it is none
   for (std::size_t i = 0; i < waits.groups.size(); ++i) {
-    is_join[i] = is_join[i] || !is_simple(waits.groups[i]);
-    for (const auto earlier : waits.groups[i].earlier) is_join[earlier] = true;
+    const auto& [members, earlier, followers] = waits.groups[i];
+    if (!earlier.empty() || std::min(members.size(), followers.size()) > 1) join_of[i] = 1;
+    for (const auto each : earlier) join_of[each] = 1;
   }
-  for (std::size_t i = 0; i < waits.groups.size(); ++i) {
-    if (!is_join[i]) continue;
+  for (auto& each : join_of) {
+    if (each == 0) continue;
     joins.emplace_back();
-    join_of[i] = static_cast<std::uint32_t>(joins.size());
+    each = static_cast<std::uint32_t>(joins.size());
   }
   for (std::size_t i = 0; i < waits.groups.size(); ++i) {
     const auto& group = waits.groups[i];
-    if (!is_join[i]) {
+    if (join_of[i] == 0) {
       for (const auto member : group.members)
         for (const auto each : group.followers) follow(tasks[member], each);
       continue;
@@ -85,16 +79,9 @@ void flow_memo::connect(const recorded_waits& waits) {
       joins[join_of[earlier] - 1].followers.push_back({false, 0, join_of[i]});
     for (const auto each : group.followers) follow(joins[join_of[i] - 1], each);
   }
-  const auto count = [&](memo_node& from) {
-    std::ranges::sort(from.followers, std::greater());
-    from.followers.erase(std::ranges::unique(from.followers).begin(), from.followers.end());
-    for (const auto& each : from.followers) ++(each.join == 0 ? tasks[each.at] : joins[each.join - 1]).waits;
-  };
-  for (auto& each : tasks) count(each);
-  for (auto& each : joins) count(each);
 }
 
-// Lays out a round.
+// Lays out a round, and counts the waits of each task and join.
 void flow_memo::place() {
   std::size_t at = sizeof(memo_round);
   for (auto& each : tasks) {
@@ -107,11 +94,17 @@ void flow_memo::place() {
     at += line;
   }
   bytes_ = at;
-  const auto find = [&](memo_node& from) {
-    for (auto& each : from.followers) each.at = each.join == 0 ? tasks[each.at].at : joins[each.join - 1].at;
+  const auto finish = [&](memo_node& from) {
+    std::ranges::sort(from.followers, std::greater());
+    from.followers.erase(std::ranges::unique(from.followers).begin(), from.followers.end());
+    for (auto& each : from.followers) {
+      memo_node& to = each.join == 0 ? tasks[each.at] : joins[each.join - 1];
+      ++to.waits;
+      each.at = to.at;
+    }
   };
-  for (auto& each : tasks) find(each);
-  for (auto& each : joins) find(each);
+  for (auto& each : tasks) finish(each);
+  for (auto& each : joins) finish(each);
 }
 
 // ---- Rounds ----

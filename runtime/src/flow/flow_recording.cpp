@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <memory>
 #include <queue>
 #include <string>
 #include <unordered_map>
@@ -240,9 +239,7 @@ void flow_recording::run_part(std::size_t part, std::uint64_t times) {
   const auto step = [&](std::size_t list, std::size_t index, std::uint64_t) {
     flow_task& task = *lists_[list][index];
     if (shared_loop_of(task) != nullptr)
-      return flow_core::replay_loop(
-          core_->parts()[list].worker, task,
-          [](const void* of) { return static_cast<const replay_core*>(of)->failed(); }, &*core_);
+      return flow_core::replay_loop(core_->parts()[list].worker, task, [this] { return core_->failed(); });
     task.body->run(task);
     combine_all(task);
   };

@@ -53,8 +53,6 @@ class flow_recording final : public recorded_tasks {
   explicit flow_recording(std::shared_ptr<flow_core> of);
   // Destroys the bodies.
   ~flow_recording() override;
-  flow_recording(const flow_recording&) = delete;
-  flow_recording& operator=(const flow_recording&) = delete;
 
   // The flow is at rest again. Plans the replay unless `failed`. Throws not_replayable, std::bad_alloc.
   void finish(bool failed) override;

@@ -1,7 +1,6 @@
 // Tasks that the program makes again and again are taken from a memo (README.md, "Repetition").
 #include <teff/detail/exceptions.hpp>
 
-#include "flow/accesses.hpp"
 #include "flow/flow_core.hpp"
 #include "flow/flow_memo.hpp"
 

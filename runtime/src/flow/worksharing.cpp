@@ -1,6 +1,5 @@
 // A worksharing task: the workers that are free claim its chunks, and one of them ends it.
 #include <teff/detail/flow/flow_loop.hpp>
-#include <teff/error.hpp>
 
 #include "flow/flow_core.hpp"
 
@@ -99,12 +98,12 @@ bool flow_core::offer(flow_worker& caller, flow_loop& loop) noexcept {
 
 // All workers run this, each when what the task waits for has ended there. No worker is in the loop's run
 // before.
-void flow_core::replay_loop(unsigned worker, flow_task& task, bool (*failed)(const void*), const void* of) {
+void flow_core::replay_loop(unsigned worker, flow_task& task, condition failed) {
   flow_loop& loop = *task.body->loop(task);
   const traced_span span(event_kind::task, loop.name);
   loop.set(worker, loop.share_of(worker, loop.units));
   loop_pace<> pace(*loop.pace);
-  for (std::uint64_t done = 0; !failed(of);) {
+  for (std::uint64_t done = 0; !failed();) {
     const auto some = loop.claim(worker, [&](std::uint32_t rest) { return pace.chunk(rest, done); });
     if (some.count() == 0) break;
     loop.chunk(task.closure, loop.iterations(some), worker);

@@ -9,9 +9,6 @@
 
 #include "scheduler/scheduler.hpp"
 
-#include <memory>
-#include <utility>
-
 namespace teff::detail {
 
 outside_task::outside_task(const scope_state* by)

@@ -5,7 +5,6 @@
 
 #include <teff/detail/scheduler/local_deque.hpp>
 
-#include <cstdint>
 #include <utility>
 
 namespace teff::detail {

@@ -1,6 +1,5 @@
 #include <teff/blocking.hpp>
 #include <teff/detail/future/outcome.hpp>
-#include <teff/detail/scheduler/on_workers.hpp>
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/error.hpp>
 
@@ -10,11 +9,8 @@
 #include "scheduler/scheduler.hpp"
 #include "scheduler/worker.hpp"
 
-#include <atomic>
-#include <chrono>
 #include <climits>
 #include <cstdint>
-#include <memory>
 
 namespace teff::detail {
 
@@ -86,7 +82,7 @@ struct shared_outcome::timed_waits : continuation {
       : continuation{[](continuation& this_one) noexcept {
           auto& come = static_cast<timed_waits&>(this_one).has_come;
           come.store(1, std::memory_order_release);  // pairs with the acquire in wait_until()
-          futex_wake(come, INT_MAX);                 // takes its address only
+          futex::wake(come, INT_MAX);                // takes its address only
         }} {}
 
   std::atomic<std::uint32_t> has_come{0};
@@ -114,7 +110,7 @@ bool shared_outcome::wait_until(std::chrono::steady_clock::time_point deadline) 
   return blocking([&] {
     const auto has_come = [&] { return word.load(std::memory_order_acquire) != 0; };
     while (!has_come()) {
-      if (!futex_wait_until(word, 0, deadline)) return has_come();
+      if (!futex::wait_until(word, 0, deadline)) return has_come();
     }
     return true;
   });

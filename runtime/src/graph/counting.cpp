@@ -2,14 +2,11 @@
 // left in its inbox, or that came from outside the workers. A task that has run is forgotten (README.md).
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/graph_core.hpp>
-#include <teff/detail/scheduler/job.hpp>
-#include <teff/detail/scheduler/release_observer.hpp>
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/error.hpp>
 
 #include <cstddef>
 #include <mutex>
-#include <utility>
 
 namespace teff::detail {
 

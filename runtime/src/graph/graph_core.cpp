@@ -1,11 +1,8 @@
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/graph_core.hpp>
 #include <teff/detail/graph/keys.hpp>
-#include <teff/detail/scheduler/release_observer.hpp>
 #include <teff/error.hpp>
 
-#include <algorithm>
-#include <memory>
 #include <sstream>
 #include <utility>
 
@@ -51,10 +48,6 @@ void graph_core::drop_keys() noexcept {
 void graph_core::prefer_places(bool prefers) noexcept {
   share_places(prefers);
   for (auto& each : states_.all()) each.steps_out = shares_places();
-}
-
-void graph_core::count_by_number(std::size_t keys) {
-  counters_ = std::make_unique<dense_counters<>>(keys);
 }
 
 held_end<>& graph_core::hold_end_of_body(const char* call) {
@@ -135,7 +128,7 @@ struct graph_core::leftovers {
 
 std::exception_ptr graph_core::forget_waiting(bool named) {
   leftovers all;
-  const auto note = [&](const graph_node& left) {
+  const auto note = [&](graph_node& left) {
     all.add([&] {
       return text_of(key_in(left)) + " (" + std::to_string(left.received) + " of " +
              std::to_string(left.needed) + ")";

@@ -1,9 +1,8 @@
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/key_chains.hpp>
-#include <teff/detail/platform/relax.hpp>
+#include <teff/detail/scheduler/spin_lock.hpp>
 
 #include <memory>
-#include <thread>
 
 namespace teff::detail {
 
@@ -19,16 +18,11 @@ key_chains::~key_chains() {
 }
 
 key_chains::word key_chains::untaken(const std::atomic<word>& bucket) noexcept {
-  constexpr int looks_before_yields = 64;  // the holder may have been switched out
   for (int look = 0;; ++look) {
     // Acquire: as in take().
     const word seen = bucket.load(std::memory_order_acquire);
     if ((seen & taken) == 0) return seen;
-    if (look < looks_before_yields) {
-      relax();
-    } else {
-      std::this_thread::yield();
-    }
+    relax_or_yield(look);
   }
 }
 

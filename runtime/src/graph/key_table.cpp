@@ -1,7 +1,4 @@
-#include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/key_table.hpp>
-
-#include <utility>
 
 namespace teff::detail {
 

@@ -2,7 +2,6 @@
 #include <teff/detail/graph/node_pool.hpp>
 
 #include <algorithm>
-#include <utility>
 
 namespace teff::detail {
 

@@ -5,8 +5,6 @@
 #include <teff/join.hpp>
 
 #include <algorithm>
-#include <atomic>
-#include <cstdint>
 
 namespace teff::detail {
 

@@ -9,8 +9,6 @@
 #include "trace/trace.hpp"
 
 #include <cstring>
-#include <functional>
-#include <optional>
 #include <utility>
 
 namespace teff::detail {

@@ -52,8 +52,6 @@ class communicator_core {
   // its last message often comes meanwhile, and a wave costs as much as a message.
   communicator_core(transport& through, message_host& host, std::size_t window, int patience = 0);
   ~communicator_core();
-  communicator_core(const communicator_core&) = delete;
-  communicator_core& operator=(const communicator_core&) = delete;
 
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] std::size_t window() const noexcept { return window_; }

@@ -40,8 +40,6 @@ class communicator_core::handler_run {
     count();
     core_.workers_handling_.fetch_sub(1, std::memory_order_relaxed);
   }
-  handler_run(const handler_run&) = delete;
-  handler_run& operator=(const handler_run&) = delete;
 
   void handle(const arrived_batch& batch, std::size_t at) noexcept {
     if (batch.from() != from_) count();

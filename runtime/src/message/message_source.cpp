@@ -1,6 +1,4 @@
 #include "message/message_source.hpp"
-#include <teff/detail/scheduler/tracing.hpp>
-#include <teff/error.hpp>
 
 #include "platform/watchdog.hpp"
 #include "scheduler/blocked_activities.hpp"
@@ -10,8 +8,6 @@
 #include <chrono>
 #include <cstring>
 #include <exception>
-#include <new>
-#include <utility>
 
 namespace teff::detail {
 
@@ -59,10 +55,6 @@ incomplete_round message_source::error_of_rounds(std::uint64_t left) {
           left};
 }
 
-void message_source::wait_for_end() {
-  wait_until([this] { return core_.ended(); });
-}
-
 void message_source::leave(const std::string& who, const std::function<void()>& failed, bool begun) noexcept {
   if (std::exchange(leaves_, true)) return;
   try {
@@ -96,18 +88,6 @@ bool message_source::run(unsigned /*worker*/) noexcept {
   return true;
 }
 
-bool message_source::sees_work(unsigned /*worker*/) noexcept {
-  return core_.sees_work();
-}
-
-std::optional<doorbell> message_source::listen(std::uint32_t sleeper) noexcept {
-  return core_.line().listen(sleeper);
-}
-
-void message_source::rise(std::uint32_t sleeper) noexcept {
-  core_.line().rise(sleeper);
-}
-
 // A sleeper wakes to look the more rarely, the longer nothing has come: an idle rank uses next to nothing.
 // Where packets ring a bell, one of the sleepers is to listen, for as long as it takes.
 std::optional<polled_source::poll_time> message_source::next_poll() noexcept {
@@ -126,14 +106,6 @@ bool message_source::poll(unsigned /*worker*/) noexcept {
   const bool found = core_.line().is_polled() && core_.progress();
   if (found) found_.store(now, std::memory_order_relaxed);
   return found;
-}
-
-void message_source::work_came() noexcept {
-  published(private_access::internals(runtime_));
-}
-
-bool message_source::at_rest() noexcept {
-  return part_ == nullptr || part_->at_rest();
 }
 
 std::uint64_t message_source::left() noexcept {
@@ -176,7 +148,7 @@ void send_large_message(message_source& of, int to, std::uint32_t number, std::s
                           [&](const outgoing_arguments& all) { send_message(of, to, number, all); });
 }
 
-void run_epoch(message_source& of, void (*body)(void* what), void* what) {
+void run_epoch(message_source& of, action body) {
   const watchdog observes([&of] { return of.state(); });
   // From here on, since the handlers that might wait for the caller begin within the epoch.
   const blocked_activities blocked(static_cast<const source*>(&of));
@@ -187,7 +159,7 @@ void run_epoch(message_source& of, void (*body)(void* what), void* what) {
     of.core_.begin();
     std::exception_ptr thrown;
     try {
-      body(what);
+      body();
     } catch (...) {
       thrown = std::current_exception();
     }

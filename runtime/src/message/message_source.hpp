@@ -13,7 +13,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,7 +31,9 @@ class message_source final : public polled_source, private message_host {
   [[nodiscard]] communicator_core& core() noexcept { return core_; }
 
   // Returns when the epoch whose body has ended here has ended on all ranks.
-  void wait_for_end();
+  void wait_for_end() {
+    wait_until([this] { return core_.ended(); });
+  }
   // Called before the destruction of the object that `who` names. Other ranks may wait in epochs that this
   // rank is not going to begin. This rank takes part in these epochs and fails them, until all ranks leave.
   // `failed` is called within each. Afterwards it does nothing. `begun`: this rank has begun its part of the
@@ -46,21 +47,23 @@ class message_source final : public polled_source, private message_host {
   [[nodiscard]] std::string name() const override { return kind_ + " " + std::to_string(number_); }
 
   bool run(unsigned worker) noexcept override;
-  bool sees_work(unsigned worker) noexcept override;
+  bool sees_work(unsigned /*worker*/) noexcept override { return core_.sees_work(); }
   std::optional<poll_time> next_poll() noexcept override;
-  std::optional<doorbell> listen(std::uint32_t sleeper) noexcept override;
-  void rise(std::uint32_t sleeper) noexcept override;
+  std::optional<doorbell> listen(std::uint32_t sleeper) noexcept override {
+    return core_.line().listen(sleeper);
+  }
+  void rise(std::uint32_t sleeper) noexcept override { core_.line().rise(sleeper); }
   bool poll(unsigned worker) noexcept override;
 
  private:
   friend void send_message(message_source& of, int to, std::uint32_t number,
                            const outgoing_arguments& arguments);
-  friend void run_epoch(message_source& of, void (*body)(void* what), void* what);
+  friend void run_epoch(message_source& of, action body);
   friend void keep_rounds(message_source& by, std::shared_ptr<kept_rounds> rounds);
 
-  void work_came() noexcept override;
+  void work_came() noexcept override { published(private_access::internals(runtime_)); }
   void state_changed() noexcept override;
-  [[nodiscard]] bool at_rest() noexcept override;
+  [[nodiscard]] bool at_rest() noexcept override { return part_ == nullptr || part_->at_rest(); }
   [[nodiscard]] std::uint64_t left() noexcept override;
   [[nodiscard]] trace* traced() noexcept override;
 

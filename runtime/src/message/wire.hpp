@@ -3,7 +3,6 @@
 
 #include <teff/detail/message/argument_bytes.hpp>
 #include <teff/error.hpp>
-#include "message/completion.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -15,22 +15,15 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <climits>
-#include <cstddef>
-#include <cstdint>
 #include <deque>
 #include <exception>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <random>
-#include <span>
-#include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace teff {
@@ -58,8 +51,6 @@ class mpi_job {
   // Its class is declared in a public header, but a shared library does not export it.
   [[gnu::visibility("hidden")]] mpi_job(int& argc, char**& argv, const mpi_options& how);
   [[gnu::visibility("hidden")]] ~mpi_job();
-  mpi_job(const mpi_job&) = delete;
-  mpi_job& operator=(const mpi_job&) = delete;
 
   std::mutex& mutex = mpi_calls();
   int rank = 0;

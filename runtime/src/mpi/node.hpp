@@ -32,8 +32,6 @@ class node {
   // stderr. MPI ends a job that asks for more.
   [[nodiscard]] static bool finds_room(std::size_t ranks);
   ~node();
-  node(const node&) = delete;
-  node& operator=(const node&) = delete;
 
   [[nodiscard]] detail::rings& rings() noexcept { return *rings_; }
   [[nodiscard]] shared_copies& copies() noexcept { return *copies_; }

@@ -163,10 +163,6 @@ doorbell rings::listen(std::uint32_t sleeper) noexcept {
   return {&bells_[self_]->word(), quiet};
 }
 
-void rings::rise(std::uint32_t sleeper) noexcept {
-  bells_[self_]->rise(sleeper);
-}
-
 bool rings::has_arrivals(const inbox& of) const noexcept {
   // seq_cst, all: after the worker has announced that it sleeps; pair with deliver(), send(), put_waiting()
   // and the ring's publish() and give_back().

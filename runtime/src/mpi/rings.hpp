@@ -34,8 +34,6 @@ class rings {
 
   rings(std::vector<std::byte*> segments, std::size_t self, std::size_t lines);
   ~rings();
-  rings(const rings&) = delete;
-  rings& operator=(const rings&) = delete;
 
   // The packets for a channel that a worker found in the rings while it received for another channel.
   struct inbox;
@@ -52,7 +50,7 @@ class rings {
   [[nodiscard]] std::size_t under_way(const inbox& of, std::size_t to) const noexcept;
   void on_arrival(inbox& of, std::function<void()> tell);
   [[nodiscard]] doorbell listen(std::uint32_t sleeper) noexcept;
-  void rise(std::uint32_t sleeper) noexcept;
+  void rise(std::uint32_t sleeper) noexcept { bells_[self_]->rise(sleeper); }
 
   // Whether packets wait for room in a ring. has_arrivals() is true when there is room for one, and receive()
   // puts it there.

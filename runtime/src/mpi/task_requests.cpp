@@ -8,13 +8,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <cstdint>
 #include <exception>
-#include <functional>
 #include <span>
 #include <utility>
-#include <vector>
 
 namespace teff::detail {
 
@@ -41,7 +37,7 @@ struct attached_call final : attached_event {
   // A worker has seen that the operation has completed.
   ~attached_call() override {
     if (auto* const ring = ring_here(); ring != nullptr && began != 0) [[unlikely]]
-      record_request(*ring, text.name, text.rank, began);
+      record(*ring, event_kind::request, text.name, began, static_cast<std::uint32_t>(text.rank));
   }
   [[nodiscard]] std::string words() const override { return text.words(); }
   void expect_all() noexcept { left_ = requests.size(); }

@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 
 #include <cerrno>
-#include <cstddef>
 #include <system_error>
 
 // AddressSanitizer's, of <sanitizer/common_interface_defs.h>. Weak: a program that is compiled for it has

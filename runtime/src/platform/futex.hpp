@@ -19,36 +19,10 @@
 
 namespace teff::detail {
 
-// Sleeps if `word` still holds `expected`; may return for no reason.
-inline void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
-  ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
-}
-
-inline timespec timespec_of(std::chrono::steady_clock::time_point at) noexcept {
-  const auto since = at.time_since_epoch();
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(since);
+inline timespec timespec_of(std::chrono::nanoseconds time) noexcept {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
   return {.tv_sec = static_cast<time_t>(seconds.count()),
-          .tv_nsec = static_cast<long>(std::chrono::nanoseconds(since - seconds).count())};
-}
-
-// Sleeps if `word` still holds `expected`, until `deadline` at the latest: false if that has come. (The
-// steady clock is CLOCK_MONOTONIC.)
-inline bool futex_wait_until(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
-                             std::chrono::steady_clock::time_point deadline) noexcept {
-  const auto at = timespec_of(deadline);
-  return ::syscall(SYS_futex, &word, FUTEX_WAIT_BITSET_PRIVATE, expected, &at, nullptr,
-                   FUTEX_BITSET_MATCH_ANY) == 0 ||
-         errno != ETIMEDOUT;
-}
-
-// Wakes so many sleepers. The word may be gone already: only its address counts.
-inline void futex_wake(const std::atomic<std::uint32_t>& word, int sleepers = 1) noexcept {
-  ::syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, sleepers, nullptr, nullptr, 0);
-}
-
-// Wakes all, of any process that has this memory.
-inline void futex_wake_processes(const std::atomic<std::uint32_t>& word) noexcept {
-  ::syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+          .tv_nsec = static_cast<long>((time - seconds).count())};
 }
 
 // The doorbells that a sleeper listens to: a few. No two have the same word.
@@ -90,7 +64,7 @@ class futex_vector {
     unsigned size = 1;
     for (const auto& each : also.bells())
       all[size++] = {each.quiet, reinterpret_cast<std::uintptr_t>(each.word), of_32_bits, 0};
-    const auto at = timespec_of(deadline);
+    const auto at = timespec_of(deadline.time_since_epoch());
     const auto woken = ::syscall(number, all.data(), size, 0U, &at, CLOCK_MONOTONIC);
     if (woken >= 0) return woken == 0;
     if (errno == EINTR) return true;
@@ -110,31 +84,36 @@ class futex_vector {
   static constexpr std::uint32_t of_32_bits = 2;
 };
 
-// Sleeps if a word that processes share still holds `expected`; not longer than `most`, unless that is 0.
-inline void futex_wait_processes(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
-                                 std::chrono::nanoseconds most = {}) noexcept {
-  const timespec limit{.tv_sec = static_cast<time_t>(most / std::chrono::seconds(1)),
-                       .tv_nsec = static_cast<long>((most % std::chrono::seconds(1)).count())};
-  ::syscall(SYS_futex, &word, FUTEX_WAIT, expected, most.count() == 0 ? nullptr : &limit, nullptr, 0);
-}
-
-// The futex as idle_gate and bell want it.
+// The futex, also as idle_gate and bell want it.
 struct futex {
   template <class T>
   using atomic = std::atomic<T>;
   using time = std::chrono::steady_clock::time_point;
   static constexpr time never = time::max();
-  static void wait(const atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
-    futex_wait(word, expected);
-  }
   using bells = doorbells;
-  static bool wait_until(const atomic<std::uint32_t>& word, std::uint32_t expected, time deadline,
-                         const bells& also) noexcept {
-    return also.bells().empty() ? futex_wait_until(word, expected, deadline)
-                                : futex_vector::wait_until(word, expected, deadline, also);
+
+  // Sleeps if `word` still holds `expected`; may return for no reason.
+  static void wait(const atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
+    ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
   }
-  static void wake_all(const atomic<std::uint32_t>& word) noexcept { futex_wake_processes(word); }
-  static void wake(const atomic<std::uint32_t>& word) noexcept { futex_wake(word); }
+  // The same, until `deadline` at the latest, or until a thread rings one of the bells: false if one of these
+  // has happened. (The steady clock is CLOCK_MONOTONIC.)
+  static bool wait_until(const atomic<std::uint32_t>& word, std::uint32_t expected, time deadline,
+                         const bells& also = {}) noexcept {
+    if (!also.bells().empty()) return futex_vector::wait_until(word, expected, deadline, also);
+    const auto at = timespec_of(deadline.time_since_epoch());
+    return ::syscall(SYS_futex, &word, FUTEX_WAIT_BITSET_PRIVATE, expected, &at, nullptr,
+                     FUTEX_BITSET_MATCH_ANY) == 0 ||
+           errno != ETIMEDOUT;
+  }
+  // Wakes so many sleepers. The word may be gone already: only its address counts.
+  static void wake(const atomic<std::uint32_t>& word, int sleepers = 1) noexcept {
+    ::syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, sleepers, nullptr, nullptr, 0);
+  }
+  // Wakes all, of any process that has this memory.
+  static void wake_all(const atomic<std::uint32_t>& word) noexcept {
+    ::syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  }
 };
 
 }  // namespace teff::detail

@@ -52,8 +52,6 @@ class handler_stack {
  public:
   handler_stack() noexcept;
   ~handler_stack();
-  handler_stack(const handler_stack&) = delete;
-  handler_stack& operator=(const handler_stack&) = delete;
 
  private:
   std::optional<guarded_memory> memory_;

@@ -1,30 +1,31 @@
 // A clock that is cheap to read: the processor's counter where it runs evenly, else the kernel's clock.
 #pragma once
 
+#include <teff/detail/platform/processor_clock.hpp>
+
 #include <chrono>
 #include <cstdint>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
-#include <x86intrin.h>
 #endif
 
 namespace teff::detail {
+
+// By the steady clock, which processes of one machine share.
+inline std::int64_t steady_nanoseconds(
+    std::chrono::steady_clock::time_point at = std::chrono::steady_clock::now()) noexcept {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(at.time_since_epoch()).count();
+}
 
 class ticks {
  public:
   [[nodiscard]] static std::uint64_t now() noexcept {
 #if defined(__x86_64__)
-    if (counter_is_even()) [[likely]]
-      return __rdtsc();
-#elif defined(__aarch64__)
-    std::uint64_t count;
-    asm volatile("mrs %0, cntvct_el0" : "=r"(count));
-    return count;
+    if (!counter_is_even()) [[unlikely]]
+      return static_cast<std::uint64_t>(steady_nanoseconds());
 #endif
-    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                          std::chrono::steady_clock::now().time_since_epoch())
-                                          .count());
+    return static_cast<std::uint64_t>(processor_clock::now());
   }
 
  private:
@@ -45,10 +46,8 @@ class tick_scale {
  public:
   // The reading that times in a trace are counted from.
   [[nodiscard]] std::uint64_t origin() const noexcept { return first_.ticks; }
-  // The moment of that reading by the steady clock, which processes of one machine share: in nanoseconds.
-  [[nodiscard]] std::int64_t began() const noexcept {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(first_.steady.time_since_epoch()).count();
-  }
+  // The moment of that reading by the steady clock.
+  [[nodiscard]] std::int64_t began() const noexcept { return steady_nanoseconds(first_.steady); }
   // Nanoseconds a tick, over the time since this was made: 50 ns of reading in that.
   [[nodiscard]] double nanoseconds_per_tick() const noexcept {
     const auto now = reading::of_both();

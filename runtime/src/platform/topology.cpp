@@ -4,7 +4,6 @@
 #include "platform/process_wide.hpp"
 
 #include <hwloc.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -111,10 +110,6 @@ void topology::move_thread(pid_t thread, unsigned processor) noexcept {
   CPU_SET_S(processor, sizeof alone, alone.data());
   ::sched_setaffinity(thread, sizeof alone, alone.data());
   ::sched_setaffinity(thread, sizeof mask, mask.data());
-}
-
-void topology::free_this_thread() const noexcept {
-  ::sched_setaffinity(0, sizeof mask_, mask_.data());
 }
 
 }  // namespace teff::detail

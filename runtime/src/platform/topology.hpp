@@ -27,7 +27,7 @@ class topology {
   // so the system may move the thread on. `thread`: as the kernel numbers it; 0: the calling thread.
   static void move_thread(pid_t thread, unsigned processor) noexcept;
   // Gives the calling thread the mask of the process's main thread.
-  void free_this_thread() const noexcept;
+  void free_this_thread() const noexcept { ::sched_setaffinity(0, sizeof mask_, mask_.data()); }
 
  private:
   using processor_set = std::array<cpu_set_t, 8>;  // 8192 processors: Linux knows no more

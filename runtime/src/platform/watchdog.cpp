@@ -40,8 +40,4 @@ watchdog::watchdog(std::function<std::string()> state, std::chrono::seconds if_u
   });
 }
 
-watchdog::~watchdog() {
-  over_.request_stop();
-}
-
 }  // namespace teff::detail

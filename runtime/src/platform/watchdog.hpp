@@ -19,7 +19,7 @@ class watchdog {
 
   // Starts a thread that prints state() after each interval until its end. Throws invalid_option.
   explicit watchdog(std::function<std::string()> state, std::chrono::seconds if_unset = {});
-  ~watchdog();
+  ~watchdog() { over_.request_stop(); }
 
   // 0: the library reports nothing. Throws invalid_option.
   [[nodiscard]] static std::chrono::seconds interval(std::chrono::seconds if_unset = {});

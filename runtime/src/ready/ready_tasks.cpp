@@ -1,7 +1,6 @@
 #include <teff/detail/ready/ready_tasks.hpp>
 
 #include <algorithm>
-#include <cstddef>
 
 namespace teff::detail {
 

@@ -1,8 +1,7 @@
+#include <teff/detail/platform/processor_clock.hpp>
 #include <teff/detail/platform/relax.hpp>
 #include <teff/detail/replay/replay_core.hpp>
 #include <teff/detail/scheduler/core_share.hpp>
-#include <teff/detail/scheduler/processor_clock.hpp>
-#include <teff/detail/scheduler/source.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
 
@@ -57,14 +56,9 @@ void replay_core::replay(part_runner runner) {
 // The calling thread runs a part itself if it can.
 void replay_core::wait_for_end_outside(bool may_take_part) {
   const call_in_progress call(runtime_);
-  const auto begin_as_guest = [](void* core) noexcept {
-    auto& me = *static_cast<replay_core*>(core);
-    submit(me.runtime_, me.gang_);
-  };
+  const auto begin = [this] { submit(runtime_, gang_); };
   may_take_part = may_take_part && parts().front().worker == 0;
-  if (!may_take_part ||
-      !take_part_as_guest(runtime_, begin_as_guest, this, [this] { return ended_.has_come(); }))
-    submit(runtime_, gang_);
+  if (!may_take_part || !take_part_as_guest(runtime_, begin, [this] { return ended_.has_come(); })) begin();
   ended_.wait();
 }
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 namespace teff::detail {

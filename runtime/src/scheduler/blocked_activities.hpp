@@ -12,7 +12,6 @@
 #include "scheduler/job_queue.hpp"
 
 #include <atomic>
-#include <utility>
 
 namespace teff::detail {
 
@@ -40,8 +39,6 @@ class blocked_activities {
     given_up_ = for_ever_;
   }
   ~blocked_activities();
-  blocked_activities(const blocked_activities&) = delete;
-  blocked_activities& operator=(const blocked_activities&) = delete;
 
   // Whether the calling thread is in the middle of any activity.
   [[nodiscard]] bool any() const noexcept { return any_; }
@@ -66,14 +63,10 @@ struct named_job : job {
   explicit named_job(awaited_job& wanted) noexcept
       : job{[](job& this_job) noexcept {
           auto& me = static_cast<named_job&>(this_job);
-          run_as_activity(
-              &me.of,
-              [](void* what) noexcept {
-                auto& job = *static_cast<named_job*>(what);
-                const within part(job.part_of);
-                job.of.run(job.of);  // whose end may be that of both
-              },
-              &me);
+          run_as_activity(&me.of, [&me] {
+            const within part(me.part_of);
+            me.of.run(me.of);  // whose end may be that of both
+          });
         }},
         of(wanted) {}
   // The job that is to be run for a submitter that is blocked like that.

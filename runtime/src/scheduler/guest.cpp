@@ -1,8 +1,8 @@
 #include "scheduler/guest.hpp"
 
-#include <teff/detail/platform/relax.hpp>
 #include <teff/detail/scheduler/process.hpp>
 #include <teff/detail/scheduler/requests.hpp>
+#include <teff/detail/scheduler/spin_lock.hpp>
 
 #include "platform/call_stack.hpp"
 #include "platform/stack_overflow.hpp"
@@ -11,8 +11,6 @@
 #include "scheduler/search_pace.hpp"
 
 #include <chrono>
-#include <cstdint>
-#include <thread>
 
 namespace teff::detail {
 
@@ -66,7 +64,6 @@ worker* enter(scheduler& runtime) noexcept {
 
 // The own thread that searches leaves the seat within some microseconds, unless it is off its core.
 worker* enter_soon(scheduler& runtime) noexcept {
-  constexpr int looks_before_yields = 64;  // that thread may wait for this core
   if (auto* const mine = enter(runtime)) return mine;
   if (!runtime.workers().front()->is_idle()) return nullptr;
   auto& seat = runtime.gate().the_seat();
@@ -74,8 +71,7 @@ worker* enter_soon(scheduler& runtime) noexcept {
   worker* mine = nullptr;
   const auto deadline = std::chrono::steady_clock::now() + short_wait;
   for (int looks = 0; mine == nullptr && std::chrono::steady_clock::now() < deadline; ++looks) {
-    relax();
-    if (looks >= looks_before_yields) std::this_thread::yield();
+    relax_or_yield(looks);  // that thread may wait for this core
     mine = enter(runtime);
   }
   seat.end_to_want();
@@ -113,9 +109,9 @@ bool run_as_guest_for(scheduler& runtime, job& job, const detail::job& request) 
   return may_be_a_guest() && run_as(enter(runtime), job);
 }
 
-bool take_part_as_guest(scheduler& runtime, void (*begin)(void* what), void* what, condition done) noexcept {
+bool take_part_as_guest(scheduler& runtime, action begin, condition done) noexcept {
   const auto take_part = [&] {
-    begin(what);
+    begin();
     auto& me = *worker::current();
     const within_activity part(me.activities(), {.of = &me});
     me.wait_until([&] { return me.inbox().empty() && done(); }, {.how = waits::as_guest});

@@ -14,9 +14,8 @@ class scheduler;
 [[nodiscard]] bool run_as_guest(scheduler&, job&) noexcept;
 // For a job that runs this request first. Does not wait, since a worker that searches finds the request.
 [[nodiscard]] bool run_as_guest_for(scheduler&, job&, const job& request) noexcept;
-// Calls `begin(what)`, then runs jobs for worker 0 alone until `done()`, or until there has been none for as
+// Calls begin(), then runs jobs for worker 0 alone until `done()`, or until there has been none for as
 // long as a worker looks before it parks.
-[[nodiscard]] bool take_part_as_guest(scheduler&, void (*begin)(void* what), void* what,
-                                      condition done) noexcept;
+[[nodiscard]] bool take_part_as_guest(scheduler&, action begin, condition done) noexcept;
 
 }  // namespace teff::detail

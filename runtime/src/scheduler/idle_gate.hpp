@@ -202,7 +202,8 @@ class idle_gate {
   // Whether all other workers search or sleep by now, so that all have changed the counters since they did
   // something.
   [[nodiscard]] bool others_are_idle() const noexcept {
-    return all_idle(idle_.load(std::memory_order_seq_cst));
+    const auto idle = idle_.load(std::memory_order_seq_cst);
+    return searchers(idle) + asleep(idle) == workers_;
   }
   // Before the look: the worker's own thread, if it wakes by a time or a bell, may be relied on again.
   void promise_again() noexcept { promises_ = wakes_at_ != System::never && promise(wakes_at_); }
@@ -316,9 +317,6 @@ class idle_gate {
   static constexpr std::uint64_t on_their_way(std::uint64_t idle) noexcept { return counted(idle, 1); }
   static constexpr std::uint64_t asleep(std::uint64_t idle) noexcept { return counted(idle, 2); }
   static constexpr std::uint64_t limited(std::uint64_t idle) noexcept { return counted(idle, 3); }
-  [[nodiscard]] bool all_idle(std::uint64_t idle) const noexcept {
-    return searchers(idle) + asleep(idle) == workers_;
-  }
   static constexpr std::uint64_t counted_for(std::uint32_t state) noexcept {
     return state == asleep_for_work ? one_sleeper : one_limited;
   }

@@ -17,8 +17,6 @@ namespace teff::detail {
 class job_queue {
  public:
   job_queue() noexcept { ends_.next = ends_.previous = &ends_; }
-  job_queue(const job_queue&) = delete;
-  job_queue& operator=(const job_queue&) = delete;
 
   // Returns whether the queue was empty.
   bool push(job& added) noexcept {

@@ -7,8 +7,6 @@
 #include "scheduler/scheduler.hpp"
 #include "scheduler/worker.hpp"
 
-#include <atomic>
-
 namespace teff::detail {
 
 bool share() noexcept {

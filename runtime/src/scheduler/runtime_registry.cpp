@@ -2,8 +2,6 @@
 
 #include <teff/detail/scheduler/process.hpp>
 
-#include "scheduler/scheduler.hpp"
-
 #include <pthread.h>
 
 #include <atomic>

@@ -1,6 +1,6 @@
 #include "scheduler/scheduler.hpp"
+#include <teff/detail/platform/processor_clock.hpp>
 #include <teff/detail/scheduler/gang.hpp>
-#include <teff/detail/scheduler/processor_clock.hpp>
 #include <teff/detail/scheduler/requests.hpp>
 
 #include "scheduler/blocked_activities.hpp"
@@ -10,9 +10,7 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <chrono>
 #include <climits>
-#include <memory>
 #include <system_error>
 #include <utility>
 
@@ -135,10 +133,6 @@ worker* scheduler::worker_of_this_processor() const noexcept {
 }
 
 // A call that runs during a shutdown may begin others; when no call runs any more, none may begin.
-void scheduler::begin_call() {
-  if (!begin_call_unless_shut_down()) throw runtime_was_shut_down();
-}
-
 bool scheduler::begin_call_unless_shut_down() {
   expect_own_process(*this);
   // Acquire: a caller that is refused sees the steps before the shutdown.
@@ -154,14 +148,14 @@ void scheduler::end_call() noexcept {
   if (is_of_parent()) return;
   // Release: pairs with the acquire in wait_for_calls().
   const auto before = calls_.fetch_sub(one_call, std::memory_order_release);
-  if (before == (one_call | shut_down_flag)) futex_wake(calls_, INT_MAX);  // takes its address only
+  if (before == (one_call | shut_down_flag)) futex::wake(calls_, INT_MAX);  // takes its address only
 }
 
 void scheduler::wait_for_calls() noexcept {
   for (;;) {
     const auto now = calls_.load(std::memory_order_acquire);  // pairs with the release in end_call()
     if (now < one_call) return;
-    futex_wait(calls_, now);
+    futex::wait(calls_, now);
   }
 }
 
@@ -272,12 +266,12 @@ void end_if_child(const scheduler& runtime) noexcept {
 }
 
 void begin_call(scheduler& runtime) {
-  runtime.begin_call();
+  if (!runtime.begin_call_unless_shut_down()) throw runtime_was_shut_down();
 }
 void begin_call_if_alive(scheduler& runtime) {
   process_wide<runtimes>::with([&](runtimes& here) {
     if (std::ranges::find(here.all, &runtime) == here.all.end()) throw runtime_was_shut_down();
-    runtime.begin_call();
+    begin_call(runtime);
   });
 }
 void end_call(scheduler& runtime) noexcept {

@@ -36,14 +36,11 @@ class scheduler {
  public:
   explicit scheduler(const runtime_options& given);
   ~scheduler();
-  scheduler(const scheduler&) = delete;
-  scheduler& operator=(const scheduler&) = delete;
 
   // Within a call: returns when the job has ended.
   void run_in_call(awaited_job& job);
-  // From the first to the last, shut_down() waits. Throws runtime_was_shut_down; but not as long as other
+  // From the first to the last, shut_down() waits. False: the runtime was shut down; but not as long as other
   // calls are between the two: they may need more calls.
-  void begin_call();
   [[nodiscard]] bool begin_call_unless_shut_down();
   void end_call() noexcept;
   void shut_down();

@@ -11,8 +11,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
-#include <utility>
 
 namespace teff::detail {
 

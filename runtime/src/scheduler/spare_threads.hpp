@@ -21,8 +21,6 @@ class spare_threads {
   // At most `most` at a time. They may use all processors of `machine`, whichever worker has them made.
   spare_threads(unsigned most, const topology& machine) : most_(most), machine_(machine) {}
   ~spare_threads() { stop(); }
-  spare_threads(const spare_threads&) = delete;
-  spare_threads& operator=(const spare_threads&) = delete;
 
   // Has a thread run the job at once. False: all are busy and there can't be more.
   [[nodiscard]] bool run(job& wanted) noexcept;

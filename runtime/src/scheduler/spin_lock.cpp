@@ -6,21 +6,18 @@
 
 namespace teff::detail {
 
-namespace {
-
-// Two threads that hold it for no longer than a copy takes never yield.
-constexpr int looks_before_yields = 64;
-
-}  // namespace
+void relax_or_yield(int look) noexcept {
+  // Two threads that hold a lock for no longer than a copy takes never yield.
+  constexpr int looks_before_yields = 64;
+  if (look < looks_before_yields) {
+    relax();
+  } else {
+    std::this_thread::yield();
+  }
+}
 
 void spin_lock::wait() noexcept {
-  for (int look = 0; !try_lock(); ++look) {
-    if (look < looks_before_yields) {
-      relax();
-    } else {
-      std::this_thread::yield();
-    }
-  }
+  for (int look = 0; !try_lock(); ++look) relax_or_yield(look);
 }
 
 }  // namespace teff::detail

@@ -7,8 +7,6 @@
 #include "scheduler/scheduler.hpp"
 #include "scheduler/worker.hpp"
 
-#include <utility>
-
 namespace teff::detail {
 
 void wait_until(condition done, const while_waiting& how) noexcept {
@@ -31,7 +29,7 @@ void awaited_end::sleep() noexcept {
   // Acquire, both: all that was done before come(). Of the exchange here and the one there, the later one
   // sees the value of the earlier one.
   if (!word_.compare_exchange_strong(now, not_yet_and_asleep, std::memory_order_acquire)) return;
-  while (word_.load(std::memory_order_acquire) == not_yet_and_asleep) futex_wait(word_, not_yet_and_asleep);
+  while (word_.load(std::memory_order_acquire) == not_yet_and_asleep) futex::wait(word_, not_yet_and_asleep);
 }
 
 void awaited_end::come() noexcept {
@@ -41,7 +39,7 @@ void awaited_end::come() noexcept {
   // Release: pairs with has_come() and sleep(). seq_cst: before the look whether the waiter sleeps.
   const auto before = word_.exchange(has_ended, std::memory_order_seq_cst);
   if (runtime == nullptr) {
-    if (before == not_yet_and_asleep) futex_wake(word_);  // takes its address only
+    if (before == not_yet_and_asleep) futex::wake(word_);  // takes its address only
   } else if (auto* const me = worker::current(); me != nullptr && &me->all() == runtime) {
     runtime->gate().wake(index);
   } else {

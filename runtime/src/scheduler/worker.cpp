@@ -30,10 +30,6 @@ worker::worker(scheduler& all, unsigned index, std::size_t stack_size, trace_rin
       patience_(all.settings().spin, all.longest_spin()),
       random_(0x9e3779b97f4a7c15U * (index + 1)) {}
 
-void worker::start(std::size_t stack_size) {
-  thread_.start([this] { main(); }, stack_size);
-}
-
 void worker::main() noexcept {
   const stack_overflow_report reports(("worker " + std::to_string(index_)).c_str(), worker_stack::more_stack);
   ::prctl(PR_SET_NAME,

@@ -44,12 +44,12 @@ class worker {
   // `ring`: null unless the runtime is traced. Throws std::system_error if the memory of the deque can't be
   // had.
   worker(scheduler& all, unsigned index, std::size_t stack_size, trace_ring* ring);
-  worker(const worker&) = delete;
-  worker& operator=(const worker&) = delete;
 
   // Starts the thread; it announces itself to the scheduler before it looks for work. Throws
   // std::system_error.
-  void start(std::size_t stack_size);
+  void start(std::size_t stack_size) {
+    thread_.start([this] { main(); }, stack_size);
+  }
   void join() noexcept { thread_.join(); }
 
   // ---- A guest: a thread that has entered worker 0 by the gate ----
@@ -76,13 +76,13 @@ class worker {
 
   // Returns when `done()`, or as a guest has nothing to do.
   void wait_until(condition done, const while_waiting& how) noexcept;
-  friend void sleep_by(void (*sleep)(void*) noexcept, void* what) noexcept;
+  friend void sleep_by(action sleep) noexcept;
 
   // ---- What it runs (worker_steal.cpp) ----
 
   // Runs some work of this source. Returns whether there was any.
   bool run_source(source& each, may_run limit) noexcept;
-  friend void run_as_activity(const void* of, void (*body)(void*) noexcept, void* what) noexcept;
+  friend void run_as_activity(const void* of, action body) noexcept;
   friend void look_outside() noexcept;
   friend bool makes_way_for_request() noexcept;
   // Whether a source has made way for a request, and the worker has not looked at requests since.

@@ -1,7 +1,6 @@
 // The loop of a worker that waits: it runs what it finds, spins for a while, parks (README.md).
 #include <teff/detail/platform/relax.hpp>
 #include <teff/detail/scheduler/core_share.hpp>
-#include <teff/detail/scheduler/gang.hpp>
 
 #include "scheduler/scheduler.hpp"
 #include "scheduler/worker.hpp"
@@ -9,10 +8,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 

@@ -100,7 +100,7 @@ void worker::park(waiting& mine) noexcept {
   keep_to_own_processor();
 }
 
-void sleep_by(void (*sleep)(void*) noexcept, void* what) noexcept {
+void sleep_by(action sleep) noexcept {
   auto& me = worker::current_or_end();
   me.tell_scope_of_ended_tasks();
   me.park_by_name(
@@ -110,7 +110,7 @@ void sleep_by(void (*sleep)(void*) noexcept, void* what) noexcept {
       },
       [&] {
         me.log_.begin_park();
-        sleep(what);
+        sleep();
         me.log_.end_park();
         me.all_.gate().cancel_sleep(me.word_, wake_for::name);
       });

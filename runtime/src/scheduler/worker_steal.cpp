@@ -131,14 +131,14 @@ void worker::run_stolen(worker& victim, task_slot& slot) noexcept {
   run_stolen_slot(stolen_, slot);
 }
 
-void run_as_activity(const void* of, void (*body)(void*) noexcept, void* what) noexcept {
+void run_as_activity(const void* of, action body) noexcept {
   if (auto* const me = worker::current()) {
     me->tell_scope_of_ended_tasks();
     const within_activity enclosing(me->activities_, {.of = of, .exclusive = true});
-    body(what);
+    body();
   } else {
     const within activity(of);
-    body(what);
+    body();
   }
 }
 

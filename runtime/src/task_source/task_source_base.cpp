@@ -1,6 +1,5 @@
 #include <teff/detail/exceptions.hpp>
-#include <teff/detail/scheduler/processor_clock.hpp>
-#include <teff/detail/scheduler/source.hpp>
+#include <teff/detail/platform/processor_clock.hpp>
 #include <teff/detail/task_source/task_source_base.hpp>
 #include <teff/error.hpp>
 
@@ -12,7 +11,6 @@
 
 #include <cstdio>
 #include <optional>
-#include <string>
 #include <thread>
 #include <utility>
 
@@ -63,10 +61,6 @@ std::uint64_t task_source_base::tasks_left() const noexcept {
   std::int64_t waiting = 0;
   for (const auto& each : accounts_) waiting += each.waiting.load(std::memory_order_relaxed);
   return static_cast<std::uint64_t>(waiting);
-}
-
-bool task_source_base::nothing_left() const noexcept {
-  return tasks_left() == 0 && !cancelled();
 }
 
 std::exception_ptr task_source_base::failure() noexcept {

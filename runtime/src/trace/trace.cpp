@@ -9,14 +9,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <random>
-#include <string_view>
-#include <system_error>
 #include <tuple>
 
 namespace teff::detail {
@@ -61,12 +58,6 @@ struct clock_card {
   std::uint64_t number;  // of the job
 };
 
-std::int64_t steady_now() noexcept {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
 template <class T>
 std::string as_bytes(const T& value) {
   return {reinterpret_cast<const char*>(&value), sizeof value};
@@ -95,20 +86,13 @@ void record_spawn(trace_ring& ring) noexcept {
   trace_ring::count(ring.spawned);
 }
 
-void record(trace_ring& ring, event_kind what, const char* name, std::uint64_t began) noexcept {
-  ring.add({.began = began, .ended = ticks::now(), .name = name, .other = 0, .what = what});
+void record(trace_ring& ring, event_kind what, const char* name, std::uint64_t began,
+            std::uint32_t other) noexcept {
+  ring.add({.began = began, .ended = ticks::now(), .name = name, .other = other, .what = what});
 }
 
 std::uint64_t ticks_now() noexcept {
   return ticks::now();
-}
-
-void record_request(trace_ring& ring, const char* name, int rank, std::uint64_t began) noexcept {
-  ring.add({.began = began,
-            .ended = ticks::now(),
-            .name = name,
-            .other = static_cast<std::uint32_t>(rank),
-            .what = event_kind::request});
 }
 
 void belong_to_job(const process_job& job) noexcept {
@@ -156,20 +140,20 @@ std::string trace::clock_question(bool begins) {
   const std::lock_guard lock(mutex_);
   if (rank_ == 0) return {};
   if (begins) clock_.begin_series();
-  return clock_.lacks_trip() ? as_bytes(steady_now()) : std::string();
+  return clock_.lacks_trip() ? as_bytes(steady_nanoseconds()) : std::string();
 }
 
 std::string trace::clock_answer(std::string_view question) const {
   clock_card card{};
   std::memcpy(&card.asked, question.data(), std::min(question.size(), sizeof card.asked));
-  card.now = steady_now();
+  card.now = steady_nanoseconds();
   card.clock = clock_identity();
   card.number = number_;
   return as_bytes(card) + path_;
 }
 
 void trace::take_clock_answer(std::string_view answer) {
-  const auto now = steady_now();
+  const auto now = steady_nanoseconds();
   clock_card card{};
   const std::lock_guard lock(mutex_);
   if (answer.size() < sizeof card) return clock_.end_series();  // rank 0 has no trace

@@ -227,7 +227,7 @@ class trace::writer {
                 name_and_arguments(name, "\"capacity\":" + std::to_string(event.other / 1000.0)));
         continue;
       }
-      if (is_instant(event.what)) {
+      if (event.what >= event_kind::steal) {  // an instant
         put("i", worker, time_field("ts", at) + name_of(event) + ",\"s\":\"t\"" + other_of(event));
       } else {
         put("X", worker,

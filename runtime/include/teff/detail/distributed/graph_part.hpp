@@ -24,8 +24,6 @@ class graph_part final : private epoch_part {
   // `like`: whose workers, transport and window it uses. `tasks`: of this rank.
   graph_part(communicator& like, std::shared_ptr<task_source_base> tasks);
   ~graph_part();
-  graph_part(const graph_part&) = delete;
-  graph_part& operator=(const graph_part&) = delete;
 
   [[nodiscard]] message_source& messages() noexcept { return *messages_; }
   [[nodiscard]] int rank() const noexcept { return rank_; }
@@ -51,7 +49,7 @@ class graph_part final : private epoch_part {
   void begin();
   [[nodiscard]] bool at_rest() noexcept override;
   void follow_handlers() noexcept override;
-  [[nodiscard]] std::uint64_t left() noexcept override;
+  [[nodiscard]] std::uint64_t left() noexcept override { return tasks_->tasks_left(); }
   [[nodiscard]] std::string state() const override;
   [[nodiscard]] std::exception_ptr what_is_left();
 

@@ -152,8 +152,6 @@ class replay_ranks {
   // All ranks make one, in the same order.
   explicit replay_ranks(communicator& like);
   ~replay_ranks();
-  replay_ranks(const replay_ranks&) = delete;
-  replay_ranks& operator=(const replay_ranks&) = delete;
 
   // For its messages: the phases of planning, and the ends of replays, are the epochs.
   [[nodiscard]] communicator& messages() noexcept { return messages_; }

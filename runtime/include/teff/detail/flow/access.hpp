@@ -1,10 +1,8 @@
 // The accesses of a flow's task: in, out, inout, commutative, concurrent, reduction, weak, and sections.
 #pragma once
 
-#include <teff/detail/exceptions.hpp>
 #include <teff/detail/flow/range.hpp>
 #include <teff/detail/platform/ranges.hpp>
-#include <teff/error.hpp>
 
 #include <concepts>
 #include <cstddef>

@@ -4,7 +4,6 @@
 #include <teff/detail/scheduler/job.hpp>
 #include <teff/detail/scheduler/local_deque.hpp>
 
-#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -17,8 +16,6 @@ class outside_task : public awaited_job, public task_slot {
  public:
   // `by` is the second argument of the slot's run(). Throws the exceptions of begin_outside().
   explicit outside_task(const scope_state* by);
-  outside_task(const outside_task&) = delete;
-  outside_task& operator=(const outside_task&) = delete;
   ~outside_task();
 
   // Whether the default runtime runs it. If not, the calling thread is to run what it put into the slot.

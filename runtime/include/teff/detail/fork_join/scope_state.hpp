@@ -7,7 +7,6 @@
 #include <teff/detail/fork_join/scope_tasks.hpp>
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -74,8 +73,6 @@ class basic_scope : public scope_tasks<Worker> {
       : outer_(std::exchange(Worker::own().innermost, static_cast<scope*>(this))),
         flags_(static_cast<std::uint8_t>(Worker::own().watched())) {}
   ~basic_scope() { Worker::own().innermost = outer_; }
-  basic_scope(const basic_scope&) = delete;
-  basic_scope& operator=(const basic_scope&) = delete;
 
   template <class F>
   void spawn(F&& task) {

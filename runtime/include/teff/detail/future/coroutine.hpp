@@ -8,7 +8,6 @@
 #include <concepts>
 #include <coroutine>
 #include <exception>
-#include <type_traits>
 #include <utility>
 
 namespace teff::detail {
@@ -69,9 +68,7 @@ class awaited_outcome : continuation, job {
   void resume() noexcept {
     auto* const runtime = runtime_;
     const auto from = this_process();
-    run_as_activity(
-        activity_, [](void* frame) noexcept { std::coroutine_handle<>::from_address(frame).resume(); },
-        coroutine_.address());
+    run_as_activity(activity_, [coroutine = coroutine_] { coroutine.resume(); });
     if (from != this_process()) [[unlikely]]
       end_child_process();
     end_call(*runtime);

@@ -34,9 +34,6 @@ std::chrono::steady_clock::time_point deadline_after(std::chrono::duration<Rep, 
 // The part that does not depend on the type of the value. Owned by its future and by what makes the value.
 class shared_outcome : public made_of_others {
  public:
-  shared_outcome(const shared_outcome&) = delete;
-  shared_outcome& operator=(const shared_outcome&) = delete;
-
   [[nodiscard]] bool ended() const noexcept { return then_.is_released(); }
   // Has `then` called when the outcome is there. False: it is there already, and nothing has been done.
   [[nodiscard]] bool when_ended(continuation& then) noexcept { return then_.add(then); }

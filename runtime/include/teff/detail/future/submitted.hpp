@@ -65,9 +65,7 @@ class submitted final : public outcome<T>, job {
     me.release();
   }
   void execute() noexcept {
-    run_as_activity(
-        static_cast<shared_outcome*>(this),
-        [](void* made) noexcept { static_cast<submitted*>(made)->call(); }, this);
+    run_as_activity(static_cast<shared_outcome*>(this), [this] { call(); });
   }
   void call() noexcept {
     {
@@ -167,9 +165,7 @@ class chained final : public outcome<U>, continuation, job {
     }
   }
   void execute() noexcept {
-    run_as_activity(
-        static_cast<shared_outcome*>(this), [](void* made) noexcept { static_cast<chained*>(made)->call(); },
-        this);
+    run_as_activity(static_cast<shared_outcome*>(this), [this] { call(); });
     this->release();
   }
   void call() noexcept {

@@ -17,7 +17,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <vector>
 
 namespace teff::detail {
 
@@ -62,7 +61,7 @@ class graph_core : public task_source<graph_core, graph_worker> {
   void prefer_places(bool prefers) noexcept;
   [[nodiscard]] bool places_bind() const noexcept { return functions.place && !shares_places(); }
   // Keys without a place are counted by their numbers, which are below `keys`. Throws std::bad_alloc.
-  void count_by_number(std::size_t keys);
+  void count_by_number(std::size_t keys) { counters_ = std::make_unique<dense_counters<>>(keys); }
 
   // As hold_end(). `call`: the function that calls it, in words. Throws misuse outside a body,
   // not_replayable.
@@ -171,9 +170,6 @@ class graph_core : public task_source<graph_core, graph_worker> {
 
   [[nodiscard]] void* key_in(graph_node& node) const noexcept {
     return reinterpret_cast<std::byte*>(&node) + shape_.at;
-  }
-  [[nodiscard]] const void* key_in(const graph_node& node) const noexcept {
-    return reinterpret_cast<const std::byte*>(&node) + shape_.at;
   }
   void destroy_key(graph_node& node) const noexcept {
     if (shape_.destroy != nullptr) shape_.destroy(key_in(node));

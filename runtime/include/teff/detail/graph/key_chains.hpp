@@ -20,10 +20,7 @@ class key_chains {
   struct larger_table;
 
  public:
-  key_chains() = default;
   ~key_chains();
-  key_chains(const key_chains&) = delete;
-  key_chains& operator=(const key_chains&) = delete;
 
   // Holds the chain in which a hash lies. Another thread that wants it looks until this one has ended.
   class held_chain {

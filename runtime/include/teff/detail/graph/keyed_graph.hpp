@@ -9,7 +9,6 @@
 #include <teff/detail/scheduler/source.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <concepts>
 #include <cstddef>
 #include <memory>

@@ -21,9 +21,6 @@ class message_queue {
   static_assert(std::has_single_bit(capacity));
 
  public:
-  message_queue() noexcept = default;
-  message_queue(const message_queue&) = delete;
-  message_queue& operator=(const message_queue&) = delete;
   ~message_queue() {
     for (ring* each = oldest_.load(std::memory_order_relaxed); each != nullptr;)
       delete std::exchange(each, each->next.load(std::memory_order_relaxed));

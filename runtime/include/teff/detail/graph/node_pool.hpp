@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -32,8 +31,6 @@ class node_exchange {
   node_exchange(std::size_t bytes, std::size_t alignment) noexcept
       : bytes_(bytes), alignment_(std::align_val_t{alignment}) {}
   ~node_exchange();
-  node_exchange(const node_exchange&) = delete;
-  node_exchange& operator=(const node_exchange&) = delete;
 
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   struct fetched {

@@ -37,8 +37,6 @@ class missing_predecessors {
                   ? nullptr
                   : new Atomic<std::uint32_t>[static_cast<std::size_t>(count)]),
         missing_(many_ ? many_.get() : few_.data()) {}
-  missing_predecessors(const missing_predecessors&) = delete;
-  missing_predecessors& operator=(const missing_predecessors&) = delete;
 
   // Before any task runs. Returns whether the task is ready at once. Throws negative_indegree.
   bool begin(Task task, int indegree) {

@@ -9,7 +9,6 @@
 #include <concepts>
 #include <cstdint>
 #include <functional>
-#include <iterator>
 #include <optional>
 #include <type_traits>
 #include <utility>

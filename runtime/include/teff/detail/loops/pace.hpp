@@ -2,8 +2,8 @@
 // they take half a microsecond, and up to eight times as long in a long loop.
 #pragma once
 
+#include <teff/detail/platform/processor_clock.hpp>
 #include <teff/detail/scheduler/local_deque.hpp>
-#include <teff/detail/scheduler/processor_clock.hpp>
 
 #include <algorithm>
 #include <atomic>

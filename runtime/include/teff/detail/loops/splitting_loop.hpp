@@ -18,9 +18,6 @@ namespace teff::detail {
 // bodies, and numbers the iterations from 0.
 class splitting_loop {
  public:
-  splitting_loop(const splitting_loop&) = delete;
-  splitting_loop& operator=(const splitting_loop&) = delete;
-
   // On any thread, and for traces; `count` is at least 1.
   void run(std::uint64_t count);
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <teff/detail/message/arguments.hpp>
+#include <teff/detail/scheduler/waiting.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -42,7 +43,7 @@ void send_message(message_source& of, int to, std::uint32_t number, const outgoi
 void send_large_message(message_source& of, int to, std::uint32_t number, std::span<const std::byte> data,
                         std::function<void()> may_reuse, const outgoing_arguments& arguments);
 // Calls body(what) on a worker, and returns when the epoch has ended on all ranks. Throws what went wrong.
-void run_epoch(message_source& of, void (*body)(void* what), void* what);
+void run_epoch(message_source& of, action body);
 // Reasons why sending and handling leave their usual path lie in one word of the communicator, so that one
 // look suffices. This one: the epoch has failed.
 inline constexpr unsigned cancelled_mark = 1;

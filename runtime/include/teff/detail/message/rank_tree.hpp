@@ -1,6 +1,7 @@
 // The tree along which ranks add up counts, and along which collective messages go.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <string>
 
@@ -17,20 +18,12 @@ class rank_tree {
   // The child with the most ranks below it comes first.
   template <class Use>
   void each_child(Use use) const {
-    const auto lowest = [&] {
-      std::int64_t bit = 1;
-      while (bit < ranks_ && (number_ & bit) == 0) bit *= 2;
-      return bit;
-    }();
-    for (auto bit = lowest / 2; bit != 0; bit /= 2) {
+    std::int64_t bit = 1;
+    while (bit < ranks_ && (number_ & bit) == 0) bit *= 2;
+    while ((bit /= 2) != 0)
       if (number_ + bit < ranks_) use(rank_of(static_cast<int>(number_ + bit)));
-    }
   }
-  [[nodiscard]] int children() const {
-    int count = 0;
-    each_child([&](int) { ++count; });
-    return count;
-  }
+  [[nodiscard]] int children() const { return std::popcount(all_givers() & ~itself); }
 
   // A set of the ranks that give a value to this rank: a bit for itself, and for each child the bit by which
   // their numbers differ.

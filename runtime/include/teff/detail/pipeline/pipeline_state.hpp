@@ -21,8 +21,6 @@ template <class Worker>
 class pipeline_state {
  public:
   explicit pipeline_state(std::uint64_t tokens) noexcept : most_tokens_(tokens) {}
-  pipeline_state(const pipeline_state&) = delete;
-  pipeline_state& operator=(const pipeline_state&) = delete;
 
   [[nodiscard]] std::uint64_t most_tokens() const noexcept { return most_tokens_; }
 

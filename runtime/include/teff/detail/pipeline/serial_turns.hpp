@@ -26,10 +26,13 @@ class serial_turns {
     std::uint64_t number;
   };
 
-  serial_turns() = default;
-  serial_turns(const serial_turns&) = delete;
-  serial_turns& operator=(const serial_turns&) = delete;
-  ~serial_turns() { drop_waiting(); }
+  // Destroys the tokens that wait.
+  ~serial_turns() {
+    for (std::uint64_t i = 0; slots_ != nullptr && i <= mask_; ++i) {
+      const auto word = slots_[i].word.load(std::memory_order_relaxed);
+      if (word == parked || word == ready) std::destroy_at(slots_[i].waiting());
+    }
+  }
 
   // ---- The only walk, while no token waits ----
 
@@ -99,16 +102,6 @@ class serial_turns {
       }
     } const after{own};
     return std::move(*own.waiting());
-  }
-
-  // Destroys the tokens that wait. All walks have ended.
-  void drop_waiting() noexcept {
-    for (std::uint64_t i = 0; slots_ != nullptr && i <= mask_; ++i) {
-      const auto word = slots_[i].word.load(std::memory_order_relaxed);
-      if (word != parked && word != ready) continue;
-      std::destroy_at(slots_[i].waiting());
-      slots_[i].word.store(nobody, std::memory_order_relaxed);
-    }
   }
 
  private:

@@ -1,7 +1,7 @@
 // Whether tokens take long enough that several workers should carry them.
 #pragma once
 
-#include <teff/detail/scheduler/processor_clock.hpp>
+#include <teff/detail/platform/processor_clock.hpp>
 
 #include <cstdint>
 

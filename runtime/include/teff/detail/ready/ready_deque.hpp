@@ -16,10 +16,7 @@ namespace teff::detail {
 template <class T, template <class> class Atomic = std::atomic, std::size_t few = 16>
 class ready_deque {
  public:
-  ready_deque() noexcept = default;
   ~ready_deque();
-  ready_deque(const ready_deque&) = delete;
-  ready_deque& operator=(const ready_deque&) = delete;
 
   // The owner. For one more item: then push() does not throw. Throws std::bad_alloc.
   void make_room() { static_cast<void>(with_room(bottom_.load(std::memory_order_relaxed))); }

@@ -22,19 +22,15 @@ class ready_tasks {
   void push_own(runnable* task) { own_.push(task); }
   // For one more shared task: then push_shared() does not throw. Throws std::bad_alloc.
   void make_room(bool by_priority) {
-    if (by_priority) [[unlikely]] {
-      shared_heap_.make_room();
-    } else {
-      shared_.make_room();
-    }
+    if (by_priority) [[unlikely]]
+      return shared_heap_.make_room();
+    shared_.make_room();
   }
   // Any worker may run it. `by_priority`: tasks of the source have priorities. Throws std::bad_alloc.
   void push_shared(runnable* task, bool by_priority) {
-    if (by_priority) [[unlikely]] {
-      shared_heap_.push(task);
-    } else {
-      shared_.push(task);
-    }
+    if (by_priority) [[unlikely]]
+      return shared_heap_.push(task);
+    shared_.push(task);
   }
   // Keeps a task that any worker might run, to be run next here. Returns the task that was kept before.
   [[nodiscard]] runnable* keep_next(runnable* task) noexcept { return std::exchange(next_, task); }

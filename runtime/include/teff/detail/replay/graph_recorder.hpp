@@ -38,8 +38,6 @@ class graph_recorder {
     graph_.functions.body.template set<Key>([this](const Key& key) { run(key); });
   }
   ~graph_recorder() { graph_.functions.body = std::move(body_); }
-  graph_recorder(const graph_recorder&) = delete;
-  graph_recorder& operator=(const graph_recorder&) = delete;
 
   // Calls start(), whose keys depend on nothing.
   template <class Start>

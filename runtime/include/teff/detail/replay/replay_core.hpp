@@ -22,8 +22,6 @@ class replay_core {
  public:
   // `bound`: no worker runs another one's list. Throws std::bad_alloc.
   replay_core(scheduler& runtime, replay_plan plan, bool bound = false);
-  replay_core(const replay_core&) = delete;
-  replay_core& operator=(const replay_core&) = delete;
 
   // The function that the worker of a part calls: it runs the iterations from 1 on, and does not throw. A
   // caller gives it by std::cref(), which allocates nothing.

@@ -2,7 +2,7 @@
 // When the thread had better give way there (src/scheduler/shared_core.md).
 #pragma once
 
-#include <teff/detail/scheduler/processor_clock.hpp>
+#include <teff/detail/platform/processor_clock.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -20,9 +20,9 @@ void submit_request(scheduler&, job&) noexcept;
 // begin_call() of a runtime that may have gone. Throws runtime_was_shut_down.
 void begin_call_if_alive(scheduler&);
 
-// Calls body(what). On a worker that is an activity, which others may wait for by the name `of`: while it
+// Calls body(). On a worker that is an activity, which others may wait for by the name `of`: while it
 // waits, the worker runs nothing that might wait for it.
-void run_as_activity(const void* of, void (*body)(void*) noexcept, void* what) noexcept;
+void run_as_activity(const void* of, action body) noexcept;
 
 // Whether the calling thread is a worker of this runtime, or one of its spare threads.
 [[nodiscard]] bool works_for(const scheduler&) noexcept;

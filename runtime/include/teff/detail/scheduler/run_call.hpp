@@ -31,8 +31,6 @@ struct call : awaited_job {
           me.ended.come();
         }}},
         function(f) {}
-  call(const call&) = delete;
-  call& operator=(const call&) = delete;
   ~call() {}
 
   result take() {

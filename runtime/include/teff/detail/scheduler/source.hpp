@@ -20,9 +20,6 @@ class scheduler;
 
 class source {
  public:
-  source() = default;
-  source(const source&) = delete;
-  source& operator=(const source&) = delete;
   virtual ~source() = default;
 
   // Called by worker `worker` when it is free. Does some of the work that this worker may do, and returns

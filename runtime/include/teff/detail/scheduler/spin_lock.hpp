@@ -5,9 +5,12 @@
 
 namespace teff::detail {
 
+// Between two looks of a thread that waits for a word. Soon it lets others have the core: the thread that it
+// waits for may have been switched out. `look`: from 0 on.
+void relax_or_yield(int look) noexcept;
+
 // To take it and give it back is one locked instruction; a std::mutex needs two, and two calls. A thread that
-// finds it taken looks again and again, and soon lets others have the core: the holder may have been switched
-// out.
+// finds it taken looks again and again.
 class spin_lock {
  public:
   void lock() noexcept {

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 
 namespace teff::detail {
@@ -25,10 +24,6 @@ class split_deque {
   // Bits of what the owner looks at after a push.
   static constexpr std::uint32_t request = 1;
   static constexpr std::uint32_t watch = 2;
-
-  constexpr split_deque() noexcept = default;
-  split_deque(const split_deque&) = delete;
-  split_deque& operator=(const split_deque&) = delete;
 
   // Owner, before any thief knows the deque. At most 2^24 - 1 slots. `watched`: asked() is always true.
   void open(Slot* first, bool watched = false) noexcept {

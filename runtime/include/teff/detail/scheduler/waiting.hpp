@@ -23,18 +23,21 @@ struct worker_id {
 };
 [[nodiscard]] worker_id this_worker() noexcept;
 
-// A callable that says whether something has happened; it outlives this.
-class condition {
+// A callable without arguments that outlives this.
+template <class Result>
+class callable_ref {
  public:
-  template <std::predicate Holds>
-  condition(const Holds& holds) noexcept  // any callable is one
-      : what_(&holds), holds_([](const void* what) { return (*static_cast<const Holds*>(what))(); }) {}
-  [[nodiscard]] bool operator()() const { return holds_(what_); }
+  template <std::invocable F>
+  callable_ref(const F& f) noexcept  // any callable is one
+      : what_(&f), call_([](const void* what) -> Result { return (*static_cast<const F*>(what))(); }) {}
+  Result operator()() const { return call_(what_); }
 
  private:
   const void* what_;
-  bool (*holds_)(const void*);
+  Result (*call_)(const void*);
 };
+using action = callable_ref<void>;
+using condition = callable_ref<bool>;  // whether something has happened
 
 // The awaited thing, which decides the work that the worker runs meanwhile.
 enum class waits : std::uint8_t {
@@ -55,9 +58,9 @@ struct while_waiting {
 // On a worker: returns when `done()`.
 void wait_until(condition done, const while_waiting& how = {}) noexcept;
 
-// On a worker: calls sleep(what), which puts the thread to sleep until another process, for example, wakes
-// it. Nothing else runs on the worker meanwhile.
-void sleep_by(void (*sleep)(void*) noexcept, void* what) noexcept;
+// On a worker: calls sleep(), which puts the thread to sleep until another process, for example, wakes it.
+// Nothing else runs on the worker meanwhile.
+void sleep_by(action sleep) noexcept;
 
 // So long a thread that is no worker looks for something before it sleeps.
 inline constexpr std::chrono::microseconds short_wait{10};

@@ -9,7 +9,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <utility>
 
 namespace teff::detail {
 

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
+#include <teff/detail/platform/processor_clock.hpp>
 #include <teff/detail/ready/ready_tasks.hpp>
 #include <teff/detail/scheduler/core_share.hpp>
 #include <teff/detail/scheduler/frame.hpp>
-#include <teff/detail/scheduler/processor_clock.hpp>
 #include <teff/detail/task_source/task_source_base.hpp>
 
 #include <cstdint>

@@ -9,7 +9,6 @@
 #include <teff/detail/task_source/rest.hpp>
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <mutex>
@@ -170,7 +169,7 @@ class task_source_base : public source {
 
  private:
   // Of a source at rest.
-  [[nodiscard]] bool nothing_left() const noexcept;
+  [[nodiscard]] bool nothing_left() const noexcept { return tasks_left() == 0 && !cancelled(); }
   void hand_over(held_end<>& held) noexcept;
   [[nodiscard]] bool is_left_behind(unsigned place, std::int64_t now) const noexcept;
   [[nodiscard]] bool look_around(unsigned worker, bool takes) noexcept;

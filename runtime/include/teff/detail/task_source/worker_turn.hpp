@@ -1,14 +1,13 @@
 // A worker's turn: how it runs the ready tasks of a source, and looks for more (src/task_source/README.md).
 #pragma once
 
+#include <teff/detail/platform/processor_clock.hpp>
 #include <teff/detail/scheduler/core_share.hpp>
 #include <teff/detail/scheduler/local_deque.hpp>
-#include <teff/detail/scheduler/processor_clock.hpp>
 #include <teff/detail/scheduler/requests.hpp>
 #include <teff/detail/task_source/task_source.hpp>
 
 #include <bit>
-#include <cstdint>
 #include <utility>
 
 namespace teff::detail {

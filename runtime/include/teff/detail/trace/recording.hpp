@@ -22,19 +22,15 @@ enum class event_kind : std::uint8_t {
   arrival,    // of a message; its handler runs next
   capacity,   // of the worker, from here on
 };
-inline constexpr bool is_instant(event_kind what) noexcept {
-  return what >= event_kind::steal;
-}
 
 class trace_ring;
 
 // A task was pushed, or is run in the place of being pushed.
 [[gnu::cold]] void record_spawn(trace_ring&) noexcept;
-// An event that began at `began` (ticks) ends now.
-[[gnu::cold]] void record(trace_ring&, event_kind what, const char* name, std::uint64_t began) noexcept;
+// An event that began at `began` (ticks) ends now. `other`: as in a trace_event.
+[[gnu::cold]] void record(trace_ring&, event_kind what, const char* name, std::uint64_t began,
+                          std::uint32_t other = 0) noexcept;
 [[gnu::cold]] std::uint64_t ticks_now() noexcept;
-// A worker has seen that an operation of MPI has completed. `rank`: the other one; negative: all ranks.
-[[gnu::cold]] void record_request(trace_ring&, const char* name, int rank, std::uint64_t began) noexcept;
 
 // The job of MPI that this process is a rank of.
 struct process_job {
