@@ -16,6 +16,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -616,6 +617,28 @@ TEST(flow, a_check_forgets_memory_that_the_program_has_waited_for) {
   }
   f.wait();
   EXPECT_EQ(b, 45);
+}
+
+// The waiting worker runs so many tasks at a time. What it awaits may be the last of these.
+TEST(flow, a_wait_for_some_memory_leaves_no_other_thread_waiting) {
+  runtime rt{{.workers = 2}};
+  rt.run([&] {
+    for (int tasks = 240; tasks < 270; ++tasks) {
+      int x = 0;
+      std::atomic<bool> begun{false}, go_on{false};
+      flow f{rt};
+      f.task([&] {
+        begun = true;
+        while (!go_on) std::this_thread::yield();
+      });
+      while (!begun) std::this_thread::yield();  // the other worker runs it
+      for (int i = 0; i < tasks; ++i) f.task(inout(x), [&x] { ++x; });
+      f.wait(in(x));
+      EXPECT_EQ(x, tasks);
+      go_on = true;
+      std::thread([&f] { f.wait(); }).join();
+    }
+  });
 }
 
 }  // namespace

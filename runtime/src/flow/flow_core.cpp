@@ -348,9 +348,11 @@ void flow_core::make_room(const flow_creator& by) {
     return;
   }
   if (outstanding() <= most_outstanding) return;
-  if (by.on != nullptr)
+  if (by.on != nullptr) {
     while (!has_room() && run_here(*this)) {
     }
+    this->step_back(by.on->index);
+  }
   if (has_room()) return;
   const blocked_activities blocked(*this, wait_for_tasks_);
   want_room_.fetch_add(1, std::memory_order_seq_cst);  // against look_for_rest()

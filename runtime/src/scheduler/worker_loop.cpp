@@ -80,7 +80,12 @@ void worker::wait_until(condition done, const while_waiting& how) noexcept {
   stop_search(mine.searching);
   // A source may rely on the worker that ran it to look at it next, and wake no other worker. This one goes
   // on with its task instead. So it wakes another worker for what it would have seen.
-  if (mine.ran_source && sources_.sees_polled_work()) detail::published(all_);
+  if (!mine.ran_source) return;
+  sources_.any_of([this](source& each) {
+    each.step_back(index_);
+    return false;
+  });
+  if (sources_.sees_polled_work()) detail::published(all_);
 }
 
 // Of a worker that runs nothing of others.

@@ -43,6 +43,7 @@ class task_source : public task_source_base {
            sees_left_behind(worker, false);
   }
   bool run_own(unsigned worker) noexcept override { return !is_quiet(worker) && run(worker, true); }
+  void step_back(unsigned worker) noexcept override;
   bool sees_own_work(unsigned worker) noexcept override;
 
  protected:

@@ -88,4 +88,17 @@ bool task_source<Derived, Worker>::sees_own_work(unsigned worker) noexcept {
   return sees;
 }
 
+template <class Derived, class Worker>
+void task_source<Derived, Worker>::step_back(unsigned worker) noexcept {
+  Worker& caller = derived().state(worker);
+  const bool has_said_all = account(worker).ended.load(std::memory_order_relaxed) == caller.items();
+  if (caller.running != nullptr || (has_said_all && caller.ready.kept() == nullptr)) return;
+  const bool enters = caller.inside != worker;
+  come_back(caller);
+  share_kept(caller);
+  settle_items(caller);
+  if (enters) leave_place(caller);
+  derived().look_for_rest(worker);
+}
+
 }  // namespace teff::detail
