@@ -50,7 +50,7 @@ def quota_cores(cpu_max: str | None, cfs_quota_us: str | None, cfs_period_us: st
     """Cores a control group may use, by version 2's `cpu.max` or version 1's pair; None is no limit."""
     if cpu_max is not None:
         quota, _, period = cpu_max.partition(" ")
-        return int(quota) / int(period) if quota.strip().isdigit() else None
+        return int(quota) / int(period) if quota.strip().isdecimal() else None
     if cfs_quota_us is None or cfs_period_us is None or int(cfs_quota_us) < 0:
         return None
     return int(cfs_quota_us) / int(cfs_period_us)

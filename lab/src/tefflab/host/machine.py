@@ -56,7 +56,7 @@ class Machine(_Frozen):
             parts.append(f"{self.memory_bytes / _GIB:.3g} GiB")
         if self.hypervisor:
             parts.append(f"virtual ({self.hypervisor})")
-        parts.append(f"Linux {self.kernel}" if self.kernel[:1].isdigit() else self.kernel)
+        parts.append(f"Linux {self.kernel}" if self.kernel[:1].isdecimal() else self.kernel)
         return ", ".join(parts)
 
 
@@ -144,7 +144,7 @@ def _memory_limit(root: Path, present: int | None) -> int | None:
     """Memory limit of the control group [bytes]; None if it is no less than the present memory."""
     for file in ("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_bytes"):
         text = _read(root / file).strip()
-        if text.isdigit() and (present is None or int(text) < present):
+        if text.isdecimal() and (present is None or int(text) < present):
             return int(text)
     return None
 
