@@ -23,6 +23,7 @@ _LEAST_WIDTH = 16  # columns; a narrower terminal breaks our lines itself
 _UNKNOWN = ConsoleDimensions(80, 25)
 _IN_ASCII = {
     "µ": "u",
+    "μ": "u",
     "±": "+-",
     "×": "x",
     "≤": "<=",
