@@ -238,6 +238,7 @@ def test_a_slower_version_is_found(
             "installed is named by its folder, as usual@/opt/usual",
         ),
         ("lake@/no/such", BAD_INPUT, "lake@/no/such: there is no folder /no/such"),
+        ("lake@~nobody-here/lake", BAD_INPUT, "/~nobody-here/lake: there is no folder "),
         ("lake@2.1/two", BAD_INPUT, "a way stands before the version: lake/two@VERSION"),
         ("lake@", BAD_INPUT, "lake@: no version stands behind the @"),
         ("sea@2", BAD_INPUT, "no system is called 'sea@2'"),
