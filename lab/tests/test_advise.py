@@ -341,7 +341,7 @@ def test_metg_is_what_was_measured_last_or_the_usual_one(tmp_path: Path) -> None
     registry = Registry(tmp_path)
     assert metg_of(registry, "") is USUAL
     assert metg_of(registry, "3us").seconds == pytest.approx(3e-6)
-    for store, sitting, value in (("new", "2026-02", 5e-6), ("old", "2026-01", 4e-6)):
+    for store, sitting, value in (("new", "2026-02", 5e-6), ("old", "2026-01", 4e-6), ("ahead", "9999-01", 3e-6)):
         folder = registry.results / store
         folder.mkdir(parents=True)
         row = {"system_id": "teff/flow", "sitting": sitting, "metg": {"value": value, "relation": "="}}

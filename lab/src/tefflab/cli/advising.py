@@ -21,7 +21,7 @@ from tefflab.profiles.granularity import Findings, Metg, find
 from tefflab.profiles.granularity_table import to_table
 from tefflab.profiles.task_picture import draw
 from tefflab.profiles.task_trace import TaskTrace, read_task_trace
-from tefflab.records.store import file_of, stores_in
+from tefflab.records.store import file_of, new_sitting_name, stores_in
 from tefflab.systems.programs import find_program
 from tefflab.systems.registry import Registry
 from tefflab.systems.setup import ensure
@@ -41,7 +41,8 @@ def metg_of(registry: Registry, said: str) -> Metg:
         for line in file.read_text(encoding="utf-8").splitlines() if file.is_file() else ():
             row = _object(line)
             metg = row.get("metg")
-            if row.get("system_id") == _WAY and isinstance(metg, dict) and metg.get("relation") == "=":
+            is_past = str(row.get("sitting")) < new_sitting_name()  # or else a clock was wrong
+            if is_past and row.get("system_id") == _WAY and isinstance(metg, dict) and metg.get("relation") == "=":
                 found.append((str(row["sitting"]), float(metg["value"]), store))
     if not found:
         return USUAL

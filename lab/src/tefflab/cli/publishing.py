@@ -50,7 +50,7 @@ def publish(registry: Registry, store: Store, estimates: Estimates, *, as_json: 
         if closing := estimates.closing(again, store_name(registry, store)):
             console.print(closing)
             console.print()
-    for sentence in store.unreadable():
+    for sentence in store.warnings():
         progress().print(f"teff: {sentence}", soft_wrap=True, markup=False)
     folder = store.folder / estimates.sitting.sitting
     try:
