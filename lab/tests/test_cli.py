@@ -363,10 +363,10 @@ def test_what_is_expected_to_go_wrong_is_told_without_a_traceback(
     code: int,
     said: str,
 ) -> None:
-    def fail(_: object) -> None:
+    def fail(*_: object) -> None:
         raise raised
 
-    monkeypatch.setattr("tefflab.systems.registry.load_system", fail)
+    monkeypatch.setattr("tefflab.systems.registry.readable", fail)
     assert run(monkeypatch, "systems") == code
     assert capsys.readouterr().err == said
 
