@@ -179,7 +179,7 @@ def _measure(
             _offer([each for each in asked_for(registry, kind, ()) if each.name not in here])
     estimates, interrupted = measured_live(registry, store, kind, head, options)
     file = publish(registry, store, estimates, as_json=options.as_json, again=again)
-    progress().print(f"teff: report and pictures: {path_text(file, registry.root)}", soft_wrap=True)
+    progress().print(f"teff: report and pictures: {path_text(file)}", soft_wrap=True)
     rounds = _rounds(_rounds_made(store, kind, head), rounds_before)
     if interrupted:
         resume = f"{TYPED} {again} --resume{of_store(options.store)}"
@@ -188,7 +188,7 @@ def _measure(
     if options.resume:
         progress().print(f"teff: the sitting now has {rounds}", soft_wrap=True, highlight=False)
     if not estimates.has_values:
-        raise TeffError(f"no system could be measured; {path_text(file, registry.root)} says why")
+        raise TeffError(f"no system could be measured; {path_text(file)} says why")
     if missing := _unmeasured(store, kind, head, chosen, named):
         raise TeffError(f"asked for by name and not measured, or not to the end: {', '.join(missing)}")
 
