@@ -185,6 +185,23 @@ def test_what_a_program_says_of_its_help_leads_to_that_of_the_command(
     assert capsys.readouterr().err == told
 
 
+def test_as_json_all_but_records_goes_to_standard_error(
+    laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(programs, "ensure", lambda *_, **__: {})
+    registry = Registry(laboratory())
+    says = "echo a map of ranks; echo '{\"one\": 1}'; echo '{a note}' >&2; printf '{\"two\": 2}'"
+    for as_json, out, err in (
+        (True, '{"one": 1}\n{"two": 2}\n', {"a map of ranks", "{a note}"}),
+        (False, 'a map of ranks\n{"one": 1}\n{"two": 2}', {"{a note}"}),
+    ):
+        with pytest.raises(typer.Exit):
+            call_program(registry, "sh", ["-c", says], as_json=as_json)
+        told = capfd.readouterr()
+        assert told.out == out
+        assert set(told.err.splitlines()) == err
+
+
 def test_a_program_that_is_ended_by_a_signal_is_said_to_be_and_counts_as_failed(
     laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
