@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import psutil
 import typer
 from rich.console import Console
 
@@ -16,6 +15,7 @@ from tefflab.carried import TYPED
 from tefflab.cli.publishing import ALL_VARIANTS, publish
 from tefflab.cli.ways import is_silent, not_built, ways_of
 from tefflab.errors import INTERRUPTED, InputError, TeffError
+from tefflab.host.doctor import busy_cores
 from tefflab.host.load import Load
 from tefflab.host.terminal import path_text, progress, say
 from tefflab.measure.measurement import (
@@ -376,7 +376,7 @@ def measured_live(
 
 def warn_of_others(console: Console) -> None:
     """Warns before an hour is wasted: other programs take part of the cores."""
-    busy = psutil.cpu_percent(_LOOK) / 100 * usable_cores()
+    busy = busy_cores(_LOOK)
     if busy > _BUSY:
         console.print(
             f"teff: [yellow]other programs use {busy:.1f} of {usable_cores()} cores: results will be poor and slow to "
