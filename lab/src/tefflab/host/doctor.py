@@ -15,7 +15,7 @@ from rich.table import Table
 
 from tefflab.host import findings, spin
 from tefflab.host.findings import Finding
-from tefflab.host.kernel_files import governors, text, tightest_quota
+from tefflab.host.kernel_files import governors, hypervisor, text, tightest_quota
 from tefflab.json_lines import json_lines
 
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -36,7 +36,7 @@ def examine() -> list[Finding]:
 def read_findings(root: Path, *, others: Mapping[str, float], stolen: float | None) -> list[Finding]:
     """The findings in the kernel's files below `root`; `others` and `stolen` have been measured."""
     cpu = root / "sys/devices/system/cpu"
-    virtual = findings.hypervisor(text(root / "proc/cpuinfo") or "", text(root / "sys/class/dmi/id/sys_vendor"))
+    virtual = findings.hypervisor(hypervisor(root))
     return [
         findings.governor(governors(root)),
         findings.boost(text(cpu / "intel_pstate/no_turbo"), text(cpu / "cpufreq/boost")),

@@ -68,15 +68,13 @@ def _switch(name: str, on: bool | None, why: str, off_by: str) -> Finding:
     return Finding(name, status, "not told" if on is None else "on" if on else "off", why, off_by if on else "")
 
 
-def hypervisor(cpuinfo: str, vendor: str | None) -> Finding:
-    """`/proc/cpuinfo` and the maker that the firmware names."""
-    flags = next((line for line in cpuinfo.splitlines() if line.startswith(("flags", "Features"))), "")
-    virtual = "hypervisor" in flags.split()
-    named = (vendor or "").strip()
+def hypervisor(name: str | None) -> Finding:
+    """As the machine's firmware names it."""
+    virtual = name is not None
     return Finding(
         "hypervisor",
         "warn" if virtual else "ok",
-        (f"yes ({named})" if named else "yes") if virtual else "none seen",
+        f"yes ({name})" if virtual else "none seen",
         "the host may take a core away at any time, and the guest's counters need not show it",
         "compare ratios of one sitting only; measure on bare metal where absolute times matter" if virtual else "",
     )
