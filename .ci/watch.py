@@ -1,7 +1,7 @@
 """The work of the GitHub action in action.yml: runs `teff watch`, writes a table to the summary of the job, and makes a
 slowdown an error.
 
-A verdict *unknown* is a warning, and the job goes on: a shared runner may be too noisy.
+Exit code 4, the verdict *unknown*, is a warning, and the job goes on: a shared runner may be too noisy.
 """
 
 import json
@@ -20,6 +20,7 @@ OPTIONS = {  # of `teff watch`, by the variable that action.yml sets
     "MINUTES": "--minutes",
     "WORKERS": "--workers",
 }
+SLOWER, UNKNOWN, INTERRUPTED = 3, 4, 130  # exit codes of `teff watch`
 UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
 
@@ -37,11 +38,14 @@ def main() -> int:
     found = json.loads(watch.stdout)
     add("GITHUB_OUTPUT", f"verdict={found['verdict']}\n")
     add("GITHUB_STEP_SUMMARY", summary(found))
-    if found["verdict"] == "slower":
-        annotate("error", sentence(found))
-    elif found["verdict"] == "unknown":
+    if watch.returncode == UNKNOWN:
         annotate("warning", sentence(found))
         return 0
+    if watch.returncode == SLOWER:
+        annotate("error", sentence(found))
+    elif watch.returncode:
+        how = "was interrupted" if watch.returncode == INTERRUPTED else "failed"
+        annotate("error", f"teff watch {how} (exit code {watch.returncode}): its verdict is of the rounds before that")
     return watch.returncode
 
 

@@ -1,5 +1,6 @@
 """The action of `action.yml`: a regression is an error of the job, and its summary has the table of the watch."""
 
+import json
 import os
 import subprocess
 from collections.abc import Callable
@@ -91,6 +92,18 @@ def test_a_watch_that_fails_is_an_error_with_its_exit_code(
     done = job("", 2)
     assert done.returncode == 2
     assert done.stdout == "::error::teff watch failed with exit code 2; the log of this step says why\n"
+
+
+@pytest.mark.parametrize("verdict", ["unknown", "not slower", "slower"])
+@pytest.mark.parametrize(("code", "how"), [(130, "was interrupted"), (1, "failed")])
+def test_a_watch_that_did_not_end_is_an_error_whatever_its_verdict(
+    job: Callable[[str, int], subprocess.CompletedProcess[str]], verdict: str, code: int, how: str
+) -> None:
+    pair = {"verdict": verdict, "ratio": {"value": 1.2, "low": 1.1, "high": 1.3}, "rounds": 2, "place": "here"}
+    pairs = [pair | {"a": {"value": 1.2e-6}, "b": {"value": 1e-6}}]
+    done = job(json.dumps({"verdict": verdict, "a": "mine", "b": "usual", "threshold": 0.05, "pairs": pairs}), code)
+    assert done.returncode == code, done.stderr
+    assert done.stdout == f"::error::teff watch {how} (exit code {code}): its verdict is of the rounds before that\n"
 
 
 def test_every_input_reaches_the_script() -> None:

@@ -246,6 +246,7 @@ def test_who_measured_nobody_leaves_with_an_error_in_one_line(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("tefflab.project_root", lambda: root)
+    monkeypatch.chdir(root)
     file = root / "bench" / "systems" / "pond" / "system.toml"
     file.write_text(file.read_text().replace('"fine"', '"dies"'))
     words = ["--workers", "2", "--rounds", "2", "--minutes", "0.1", "--json"]

@@ -220,6 +220,7 @@ def test_patterns_are_also_called_cases_as_elsewhere() -> None:
         (["run", "openmp", "-ranks", "2", "-type", "fft"], "-ranks: an option has two dashes; say --ranks"),
         (["metg", "-iter", "5"], "-iter can't be given here: the iterations are what is searched for"),
         (["metg", "-steps", "0"], "-steps 0: must be a whole number from 1, as -steps 1000"),
+        (["metg", "-steps", "²"], "-steps ²: must be a whole number from 1, as -steps 1000"),
         (["sweep", "--longest", "soon"], "soon"),
         (["programs", "--scale", "huge"], "no scale is called 'huge'; there are: tiny usual large"),
         (["metg", "--systems", "openmpp"], "no system is called 'openmpp'; did you mean openmp?"),
@@ -245,6 +246,8 @@ def test_patterns_are_also_called_cases_as_elsewhere() -> None:
             "--workers 0: give numbers from 1 to 4096, by commas; leave it out for the cores",
         ),
         (["metg", "--workers", "0"], "--workers 0: give a number from 1 to 4096; leave it out for the cores"),
+        (["metg", "--workers", "²"], "--workers ²: give a number from 1 to 4096; leave it out for the cores"),
+        (["spawn", "--workers", "1,٢²"], "--workers 1,٢²: give numbers from 1 to 4096, by commas; leave it out for"),
         (
             ["metg", "--workers", "9999"],
             "--workers 9999: give a number from 1 to 4096; leave it out for the cores",
@@ -362,10 +365,10 @@ def test_what_is_expected_to_go_wrong_is_told_without_a_traceback(
     code: int,
     said: str,
 ) -> None:
-    def fail(_: object) -> None:
+    def fail(*_: object) -> None:
         raise raised
 
-    monkeypatch.setattr("tefflab.systems.registry.load_system", fail)
+    monkeypatch.setattr("tefflab.systems.registry.readable", fail)
     assert run(monkeypatch, "systems") == code
     assert capsys.readouterr().err == said
 

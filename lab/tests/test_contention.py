@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from matplotlib.figure import Figure
@@ -15,9 +16,11 @@ from tefflab.cli.commands.measuring import measuring_commands
 from tefflab.host.load import Load
 from tefflab.measure.noise import is_disturbed
 from tefflab.records.run import Beside
+from tefflab.systems import run_own_command
 from test_noise import record
 
 PROGRAM = Path(__file__).parent / "simulated_spawn_program.py"
+SOON = 20.0  # seconds after which a command will not end any more
 CORE = max(os.sched_getaffinity(0))
 CORES = len(os.sched_getaffinity(0))
 COMMAND = ("contention", "--cases", "spawn:serial", "--shares", "50", "--rounds", "3")
@@ -203,6 +206,20 @@ def test_a_command_of_the_user_that_fails_says_its_last_words(
     monkeypatch.setattr("tefflab.measure.runner.Competitors", SimulatedCompetitors)
     assert teff(monkeypatch, "contention", "--command", "echo no input >&2; exit 3", "--shares", "50") == 1
     assert "ended with exit code 3: no input" in capsys.readouterr().err
+
+
+def test_a_command_has_ended_though_something_that_it_left_running_has_not(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "end")
+    end = os.open(tmp_path / "end", os.O_RDWR)
+    records: list[dict[str, object]] = []
+    command = f"{{ read word; }} <{tmp_path}/end & echo a note >&2"
+    running = Thread(target=lambda: records.append(run_own_command.run(command, 1)), daemon=True)
+    running.start()
+    running.join(SOON)
+    found = list(records)
+    os.write(end, b"word\n")
+    os.close(end)
+    assert [each["validation"] for each in found] == [{"passed": True}]
 
 
 @pytest.mark.usefixtures("root")

@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -51,8 +53,8 @@ def test_what_the_kernel_does_not_tell_is_unknown(found: Finding) -> None:
         (findings.boost(None, "0\n"), "ok", "off"),
         (findings.smt("1\n"), "warn", "on"),
         (findings.smt("0\n"), "ok", "off"),
-        (findings.hypervisor("flags\t\t: fpu sse hypervisor\n", "QEMU\n"), "warn", "yes (QEMU)"),
-        (findings.hypervisor("flags\t\t: fpu sse\n", "QEMU\n"), "ok", "none seen"),
+        (findings.hypervisor("QEMU"), "warn", "yes (QEMU)"),
+        (findings.hypervisor(None), "ok", "none seen"),
         (findings.steal(0.0, virtual=False), "ok", "0.0%"),
         (findings.steal(0.02, virtual=True), "warn", "2.0%"),
         (
@@ -106,6 +108,33 @@ def test_the_stolen_share_counts_only_the_time_between() -> None:
     assert findings.steal_share(BEFORE, after) == pytest.approx(0.2)
     assert findings.steal_share(BEFORE, BEFORE) is None
     assert findings.steal_share("", "") is None
+
+
+def test_only_cores_that_may_be_used_count_as_busy() -> None:
+    before = "cpu  0 0 0 0 0 0 0 0 0 0\n" + "".join(f"cpu{core} 0 0 0 0 0 0 0 0 0 0\n" for core in (0, 1, 10))
+    after = before.replace("cpu0 0 0 0 0", "cpu0 90 0 10 0").replace("cpu1 0 0 0 0 0", "cpu1 25 0 0 50 25")
+    assert findings.busy_cores(before, after, [0]) == 1
+    assert findings.busy_cores(before, after, [1]) == pytest.approx(0.25)
+    assert findings.busy_cores(before, after, [0, 1, 10, 99]) == pytest.approx(1.25)
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one core")
+def test_a_program_on_a_core_that_may_not_be_used_disturbs_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second, *_ = sorted(os.sched_getaffinity(0))
+    (tmp_path / "spinner").symlink_to(sys.executable)
+    spin = f"import os; os.sched_setaffinity(0, {{{first}}}); print(flush=True)\nwhile True: pass"
+    with subprocess.Popen([tmp_path / "spinner", "-ISc", spin], stdout=subprocess.PIPE) as spinning:
+        assert spinning.stdout
+        spinning.stdout.readline()
+        used = {}
+        for core in (first, second):
+            monkeypatch.setattr(os, "sched_getaffinity", lambda _, core=core: {core})
+            used[core] = doctor.cpu_of_others(0.3).get("spinner", 0.0)
+        spinning.kill()
+    assert used[first] > 0
+    assert used[second] == 0
 
 
 @pytest.mark.parametrize(

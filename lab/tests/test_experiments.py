@@ -66,6 +66,16 @@ def written(folder: Path, text: str, name: str = "one") -> Path:
     return file
 
 
+def test_a_file_that_can_not_be_read_costs_its_experiment_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written(tmp_path, f"\ufeff{ONE}")
+    file = written(tmp_path, "title =", "other")
+    assert [each.name for each in load_experiments(tmp_path)] == ["one"]
+    assert capsys.readouterr().err.startswith(f"teff: {file}: is no TOML: ")
+    assert find_experiment(tmp_path, "one").title == "One"
+
+
 def test_the_figures_of_the_paper_are_there() -> None:
     assert [each.name for each in EXPERIMENTS] == NEEDED.split()
 
@@ -112,7 +122,7 @@ def test_no_experiment_names_a_system() -> None:
         ("values = [1, 5]", "copies = true", r"one\.toml: vary\.0: give either values or cases"),
         ('flags = "-type', 'columns = true\nflags = "-type', r"one\.toml: vary\.0: values need one of flags"),
         ("minutes = 1", 'minutes = 1\nname = "two"', r"one\.toml: name: an experiment is called as its file is"),
-        ("minutes = 1", "minutes = = 1", r"one\.toml: Invalid value \(at line 7"),
+        ("minutes = 1", "minutes = = 1", r"one\.toml: is no TOML: Invalid value \(at line 7"),
     ],
 )
 def test_what_is_wrong_is_told_with_file_key_and_rule(tmp_path: Path, old: str, new: str, says: str) -> None:
@@ -195,7 +205,7 @@ def test_an_experiment_is_measured_drawn_and_reported_and_can_be_reported_again(
     publishing.report(Registry(root), "test", as_json=False)
     assert (folder / "one.svg").read_bytes() == drawn
     again = capsys.readouterr().out
-    assert again.splitlines()[-1] == str((folder / "report.html").relative_to(root))
+    assert again.splitlines()[-1] == str(folder / "report.html")
     assert again.splitlines()[:-1] == out.splitlines()
 
     session.experiment(Registry(root), "one", options(resume=True, as_json=True))

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from tefflab.cli import requested
 from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.output.systems_table import to_table
 from tefflab.systems import setup
 from tefflab.systems.building import fingerprint, search_environment
 from tefflab.systems.packages import PackageState
@@ -256,6 +257,31 @@ def test_what_a_person_has_brought_is_not_brought_again(tmp_path: Path) -> None:
     assert absent([system]) == []
     (system.folder / "lake.py").unlink()
     assert absent([system]) == [system]
+
+
+def test_the_list_of_systems_and_that_of_what_comes_on_request_say_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    packages: set[str] = set()
+    monkeypatch.setattr(PackageState, "of", lambda _: PackageState(frozenset(packages), known=True))
+    system = lake(tmp_path, f"apt = ['liblake-dev']\n{ON_REQUEST}")
+    (system.folder / "lake.py").write_text("raise SystemExit('lake is there and its classes are not')")
+
+    def said(system: System) -> tuple[bool, bool]:
+        """Whether each of the two lists says that it has to be installed."""
+        to = console()
+        to.print(to_table([system], {each.id: probe(each, system) for each in system.listed}))
+        requested.list_offers(Registry(tmp_path), as_json=False)
+        listed = capsys.readouterr().out.splitlines()[-1].split()[1]
+        assert (listed, "Not built yet; a command builds" in told(to)) in (("no", False), ("found", True))
+        return "teff install" in told(to), listed == "no"
+
+    assert said(system) == (False, False)  # the set-up makes its classes
+    file = _with(system.folder / "system.toml", 'program = "lake.py"', 'program = "lake_{benchmark}"')
+    system = load_system(file)
+    assert said(system) == (True, True)
+    packages.add("liblake-dev")
+    assert said(system) == (False, False)  # the set-up builds it
 
 
 @pytest.mark.parametrize(

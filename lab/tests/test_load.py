@@ -9,6 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tefflab.durations import seconds
 from tefflab.errors import TeffError
 from tefflab.host import competitor
 from tefflab.host.load import Competitors, Load, cpu_seconds
@@ -32,6 +33,14 @@ with Competitors(Load.parse(sys.argv[1]), Path(sys.argv[2])) as competitors:
 @pytest.mark.parametrize("text", [f"spin:50@{CORE}", f"primes:12.5@{CORE}", f"compile:100@{CORE}/100ms"])
 def test_a_load_is_written_as_it_is_read(text: str) -> None:
     assert str(Load.parse(text)) == text
+
+
+def test_a_time_is_read_with_either_of_the_two_letters_for_micro() -> None:
+    sign, greek = chr(0xB5), chr(0x3BC)
+    assert seconds(f"300{sign}s") == seconds(f"300 {greek}s") == seconds("300us") == pytest.approx(3e-4)
+    assert Load.parse(f"spin:50@{CORE}/2000{greek}s").seconds == pytest.approx(2e-3)
+    with pytest.raises(TeffError, match=f"'3 days' is no duration: say it like 3ms or 50us .s ms us {sign}s ns.$"):
+        seconds("3 days")
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,55 @@ from pathlib import Path
 
 import pytest
 
+from tefflab.host.doctor import read_findings
 from tefflab.host.file_locks import locked
-from tefflab.host.machine import read_revision
+from tefflab.host.machine import read_machine, read_revision
+
+ARM = "processor : 0\nFeatures : fp asimd\nCPU implementer : 0x41\nCPU part : {}\n"
+X86 = "processor : 0\nmodel name : Xeon\nflags : fpu{}\n"
+
+
+def write(root: Path, **files: str) -> Path:
+    """A machine with this /proc/cpuinfo and these names of its firmware."""
+    (root / "proc").mkdir(parents=True)
+    (root / "proc/cpuinfo").write_text(files.pop("cpuinfo"))
+    (root / "sys/class/dmi/id").mkdir(parents=True)
+    for name, text in files.items():
+        (root / "sys/class/dmi/id" / name).write_text(f"{text}\n")
+    return root
+
+
+def test_a_cpu_without_a_name_is_told_by_its_maker_and_parts(tmp_path: Path) -> None:
+    neoverse = {name: read_machine(write(tmp_path / name, cpuinfo=ARM.format(name) * 2)) for name in ("0xd0c", "0xd40")}
+    assert neoverse["0xd0c"].cpu == "CPU of implementer 0x41, part 0xd0c"
+    assert neoverse["0xd0c"].id != neoverse["0xd40"].id
+    both = read_machine(write(tmp_path / "both", cpuinfo=ARM.format("0xd0c") + ARM.format("0xd05")))
+    assert both.cpu == "CPU of implementer 0x41, part 0xd05, CPU of implementer 0x41, part 0xd0c"
+    assert both.cores_present == 2
+    power = "processor : 0\ncpu : POWER9, altivec supported\n"
+    assert read_machine(write(tmp_path / "power", cpuinfo=power)).cpu == "POWER9, altivec supported"
+    assert read_machine(write(tmp_path / "x86", cpuinfo=X86.format(""))).cpu == "Xeon"
+
+
+@pytest.mark.parametrize(
+    ("cpuinfo", "vendor", "product", "named"),
+    [
+        (ARM.format("0xd0c"), "QEMU", "KVM Virtual Machine", "QEMU KVM Virtual Machine"),
+        (ARM.format("0xd0c"), "Amazon EC2", "m6g.large", "Amazon EC2 m6g.large"),
+        (ARM.format("0xd0c"), "Amazon EC2", "m6g.metal", None),
+        (ARM.format("0xd0c"), "Ampere", "Mt. Jade", None),
+        (X86.format(" hypervisor"), "", "", "unnamed"),
+        (X86.format(" hypervisor"), "Maker", "Box", "Maker Box"),
+        (X86.format(""), "QEMU", "", None),
+    ],
+)
+def test_a_virtual_machine_is_seen_whatever_its_processor(
+    tmp_path: Path, cpuinfo: str, vendor: str, product: str, named: str | None
+) -> None:
+    root = write(tmp_path, cpuinfo=cpuinfo, sys_vendor=vendor, product_name=product)
+    assert read_machine(root).hypervisor == named
+    found = {one.name: one for one in read_findings(root, others={}, stolen=None)}["hypervisor"]
+    assert (found.status, found.value) == (("warn", f"yes ({named})") if named else ("ok", "none seen"))
 
 
 @pytest.fixture

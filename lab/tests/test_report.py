@@ -330,6 +330,18 @@ def test_nothing_is_wider_than_the_window(visit: Visit) -> None:
 
 
 @pytest.mark.browser
+def test_no_control_is_printed_but_the_legend_is(visit: Visit) -> None:
+    controls = visit.page.locator("button:not(.series), summary, .control")
+    assert any(each.is_visible() for each in controls.all())
+    visit.page.emulate_media(media="print")
+    assert [each.inner_text() for each in controls.all() if each.is_visible()] == []
+    assert all(each.is_visible() for each in visit.page.locator("button.series").all())
+    printed = visit.page.locator("body").inner_text()
+    assert "Grey: curves not told by name." in printed
+    assert "Choose here" not in printed
+
+
+@pytest.mark.browser
 def test_nothing_is_wider_than_a_printed_page_and_it_is_printed_on_white(visit: Visit) -> None:
     visit.page.emulate_media(media="print")
     visit.page.set_viewport_size({"width": 680, "height": 1000})  # of a sheet of A4, without its margins

@@ -14,17 +14,17 @@ from conftest import write_system
 from simulated_apps_program import record as app_record
 from tefflab import project_root
 from tefflab.benchmarks.benchmark import find_benchmark
-from tefflab.benchmarks.task_graph.drawing import DrawingError, describe_graphs
+from tefflab.benchmarks.task_graph.drawing import DrawingError, describe_graphs, expect_listable
 from tefflab.benchmarks.task_graph.graphs import core_program
 from tefflab.cli import main as cli
 from tefflab.cli import single_runs
-from tefflab.cli.single_runs import command_of, run_each
+from tefflab.cli.single_runs import command_of, run_each, workers_of
 from tefflab.errors import TeffError
 from tefflab.host import waiting
 from tefflab.systems import programs
 from tefflab.systems.programs import call_program, find_program
 from tefflab.systems.registry import Registry
-from tefflab.systems.systems import BUILD_FOLDER, SKIPPED_FOLDER, Program, System
+from tefflab.systems.systems import BUILD_FOLDER, SKIPPED_FOLDER, Program, System, usable_cores
 
 FLAGS = ["-type", "stencil_1d", "-steps", "100", "-width", "2", "-kernel", "compute_bound", "-iter", "1000"]
 
@@ -72,6 +72,11 @@ def test_a_run_with_fewer_workers_than_were_asked_for_is_a_failed_one(
         run_each(Registry(root), [], [*FLAGS, "--workers", "2"], as_json=False)
     assert ended.value.exit_code == 1
     assert "limited: had 1 of 2 workers: " in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_sign_that_is_no_number_is_left_to_the_program_to_refuse() -> None:
+    assert workers_of(["--workers", "²"], None) == (usable_cores(), True)
+    expect_listable(["-width", "²", "-steps", "³"])
 
 
 def test_a_system_that_refuses_is_named_and_the_others_run(
@@ -178,6 +183,23 @@ def test_what_a_program_says_of_its_help_leads_to_that_of_the_command(
     assert ended.value.exit_code == 2
     told = "teff: there is no flag '-foo'; see teff graph --help\nteff: it takes long\n"
     assert capsys.readouterr().err == told
+
+
+def test_as_json_all_but_records_goes_to_standard_error(
+    laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(programs, "ensure", lambda *_, **__: {})
+    registry = Registry(laboratory())
+    says = "echo a map of ranks; echo '{\"one\": 1}'; echo '{a note}' >&2; printf '{\"two\": 2}'"
+    for as_json, out, err in (
+        (True, '{"one": 1}\n{"two": 2}\n', {"a map of ranks", "{a note}"}),
+        (False, 'a map of ranks\n{"one": 1}\n{"two": 2}', {"{a note}"}),
+    ):
+        with pytest.raises(typer.Exit):
+            call_program(registry, "sh", ["-c", says], as_json=as_json)
+        told = capfd.readouterr()
+        assert told.out == out
+        assert set(told.err.splitlines()) == err
 
 
 def test_a_program_that_is_ended_by_a_signal_is_said_to_be_and_counts_as_failed(

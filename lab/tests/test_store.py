@@ -17,6 +17,8 @@ from tefflab.errors import FAILED
 from tefflab.records.run import Run, RunKey, minutes_for
 from tefflab.records.sitting_lock import measured_alone
 from tefflab.records.store import Store, StoreError, UnwritableError, new_sitting_name, stores_in
+from tefflab.records.stored import open_sittings
+from tefflab.systems.registry import Registry
 
 RUNS = "runs.jsonl"
 
@@ -147,6 +149,20 @@ def test_a_sitting_that_is_not_there_is_refused_with_those_that_are(tmp_path: Pa
             store.sitting("two")
 
 
+def test_the_last_sitting_is_the_one_that_was_written_last_whatever_the_clock_said(tmp_path: Path) -> None:
+    now = datetime.now(UTC)
+    times = {"ahead": now + timedelta(days=3), "right": now, "behind": now - timedelta(days=3)}
+    for name, time in times.items():
+        with Store.create(tmp_path / "s") as store:
+            store.append("sittings", sitting(name).model_copy(update={"started_at": time}))
+        assert store.sitting().sitting == name
+    assert open_sittings(Registry(tmp_path), str(tmp_path / "s"))[1]["task_graph"].sitting == "behind"
+    (said,) = store.warnings()
+    assert said.startswith(
+        f"ahead has a time in the future ({times['ahead']:%Y-%m-%d %H:%M}): a clock is wrong, or was"
+    )
+
+
 def test_a_store_that_can_not_be_written_is_refused_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match=r"^no store can be written at .*file \(Not a directory\): name a folder"):
@@ -174,16 +190,16 @@ def test_lines_that_can_not_be_read_are_counted_for_each_file(tmp_path: Path) ->
         store.append("runs", run())
     newer = (tmp_path / "s" / RUNS).read_text().replace("teff-record-2", "teff-record-9")
     (tmp_path / "s" / RUNS).write_text(newer * 2)
-    said = Store.open(tmp_path / "s").unreadable()
+    said = Store.open(tmp_path / "s").warnings()
     assert len(said) == 1
     assert said[0].startswith(
         f"2 lines of {tmp_path}/s/runs.jsonl can't be read and count for nothing; the first is line 1 (record"
     )
     (tmp_path / "s" / RUNS).write_text(newer)
-    (said_of_one,) = Store.open(tmp_path / "s").unreadable()
+    (said_of_one,) = Store.open(tmp_path / "s").warnings()
     assert said_of_one.startswith(f"line 1 of {tmp_path}/s/runs.jsonl can't be read and counts for nothing (record")
     (tmp_path / "s" / RUNS).write_text(newer[:-40] + "\n")
-    (said_of_one,) = Store.open(tmp_path / "s").unreadable()
+    (said_of_one,) = Store.open(tmp_path / "s").warnings()
     assert re.search(r"counts for nothing \(Invalid JSON: .* at column \d+\)$", said_of_one)
 
 

@@ -48,6 +48,8 @@ title = "from Python"
 program = "lake.py"
 """
 
+FILES = sorted((project_root() / "bench/systems").glob("*/system.toml"))
+
 
 def write(root: Path, text: str = GOOD, name: str = "lake") -> Path:
     file = root / "bench/systems" / name / "system.toml"
@@ -175,6 +177,30 @@ def test_a_system_that_nothing_measures_is_listed_with_the_reason(tmp_path: Path
 def test_a_folder_without_system_toml_is_no_system(tmp_path: Path) -> None:
     write(tmp_path)
     (tmp_path / "bench/systems/empty").mkdir()
+    assert [system.name for system in Registry(tmp_path).systems] == ["lake"]
+
+
+@pytest.mark.parametrize("file", FILES, ids=[file.parent.name for file in FILES])
+def test_the_file_of_each_system_can_be_read(file: Path) -> None:
+    assert load_system(file).name == file.parent.name
+
+
+@pytest.mark.parametrize("content", [b"\xef\xbb\xbftitle = 'Pond'", b"title =", b"\xff\xfe", None])
+def test_a_file_that_can_not_be_read_costs_its_system_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes | None
+) -> None:
+    write(tmp_path)
+    file = tmp_path / "bench/systems/pond/system.toml"
+    file.parent.mkdir()
+    file.write_bytes(content) if content else file.mkdir()
+    assert [system.name for system in Registry(tmp_path).systems] == ["lake"]
+    (said,) = capsys.readouterr().err.splitlines()
+    assert said.startswith(f"teff: {file}: ")
+    assert said.endswith("; it is left out")
+
+
+def test_a_byte_order_mark_counts_for_nothing(tmp_path: Path) -> None:
+    write(tmp_path, f"\ufeff{GOOD}")
     assert [system.name for system in Registry(tmp_path).systems] == ["lake"]
 
 

@@ -577,3 +577,29 @@ def test_curves_end_with_the_size_from_which_on_the_cores_are_busy_and_what_to_t
     assert command.startswith("./teff metg --systems ")
     assert command.endswith(" --store mine")
     assert curve_sentence(replace(given, curves=())).startswith("No system was seen to reach half")
+
+
+@pytest.mark.parametrize("is_contradicted", [True, False])
+def test_curves_end_with_no_size_from_a_point_that_is_not_known(is_contradicted: bool) -> None:
+    given = replace(case(2), rows=())
+    sure, other = given.curves
+    points = sorted(sure.points, key=lambda each: each.granularity.value)
+    if is_contradicted:  # by the longest tasks
+        doubtful = [*points[:-1], replace(points[-1], efficiency=Interval(0.39, 0.38, 0.4))]
+    else:
+        doubtful = [replace(each, efficiency=replace(each.efficiency, low=0.0, high=math.inf)) for each in points]
+    unknown = replace(sure, points=tuple(doubtful))
+    said = f"oo little is known yet of {sure.variant.id} to say which tasks leave half of the cores' rate."
+    assert curve_sentence(replace(given, curves=(unknown,))) == f"T{said}"
+    beside = curve_sentence(replace(given, curves=(unknown, other)))
+    assert beside.endswith(f" are the smallest that leave half of the cores' rate, on {other.variant.id}. T{said}")
+
+
+def test_curves_name_the_first_size_that_reaches_the_rate_with_its_whole_interval() -> None:
+    given = replace(case(2), rows=())
+    curve = given.curves[0]
+    points = sorted(curve.points, key=lambda each: each.granularity.value)
+    doubtful = next(each for each, one in enumerate(points) if one.efficiency.low >= 0.5)
+    points[doubtful] = replace(points[doubtful], efficiency=Interval(0.55, 0.45, 0.65))
+    said = curve_sentence(replace(given, curves=(replace(curve, points=tuple(points)),)))
+    assert f"tasks of {quantities.duration(points[doubtful + 1].granularity.value)} are the smallest" in said

@@ -21,10 +21,14 @@ from tefflab.output.table import Table as OurTable
 MAIN = "from tefflab.cli.main import main; main()"
 
 
-def test_a_path_in_the_clone_is_told_from_its_root_and_one_elsewhere_in_full(tmp_path: Path) -> None:
-    root = tmp_path / "clone"
-    assert path_text(root / "results" / "default" / "report.html", root) == "results/default/report.html"
-    assert path_text(tmp_path / "elsewhere" / "report.html", root) == str(tmp_path / "elsewhere" / "report.html")
+def test_a_path_that_is_told_can_be_opened_from_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = tmp_path / "clone" / "results" / "report.html"
+    for here, told in ((tmp_path, "clone/results/report.html"), (tmp_path / "other", str(report))):
+        here.mkdir(exist_ok=True)
+        monkeypatch.chdir(here)
+        assert path_text(report) == told
 
 
 def test_no_line_of_results_ends_in_blanks(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

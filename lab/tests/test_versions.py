@@ -19,7 +19,7 @@ from tefflab.errors import BAD_INPUT, FAILED, TeffError
 from tefflab.systems import bringing
 from tefflab.systems.building import working_tool
 from tefflab.systems.naming import Named, canonical, owner_of, parsed
-from tefflab.systems.registry import Registry, no_such_system
+from tefflab.systems.registry import Registry, load_system, no_such_system
 from tefflab.systems.systems import System
 from tefflab.systems.versions import Asked, Version
 
@@ -139,7 +139,7 @@ def lake(root: Path, versions: str = "", overhead: float = 1e-6) -> System:
         f'program = "{PROGRAM}"\ncommand = ["{{{{python}}}}", "{{{{program}}}}", "lake", "{overhead}", "fine"]\n'
     )
     write_system(root, "lake", versions + program.format("one", "one") + program.format("two", "two"))
-    return next(each for each in Registry(root).systems if each.name == "lake")
+    return load_system(root / "bench" / "systems" / "lake" / "system.toml")
 
 
 def installed(folder: Path, version: str, overhead: float = 1e-6, then: str = "") -> Path:
@@ -238,6 +238,7 @@ def test_a_slower_version_is_found(
             "installed is named by its folder, as usual@/opt/usual",
         ),
         ("lake@/no/such", BAD_INPUT, "lake@/no/such: there is no folder /no/such"),
+        ("lake@~nobody-here/lake", BAD_INPUT, "/~nobody-here/lake: there is no folder "),
         ("lake@2.1/two", BAD_INPUT, "a way stands before the version: lake/two@VERSION"),
         ("lake@", BAD_INPUT, "lake@: no version stands behind the @"),
         ("sea@2", BAD_INPUT, "no system is called 'sea@2'"),

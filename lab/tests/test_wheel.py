@@ -98,9 +98,10 @@ def test_a_cache_that_can_not_be_written_is_told_with_the_way_out(
 def test_results_of_unpacked_sources_stand_where_the_user_stands(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
-    assert Registry(tmp_path / "cache" / "teff" / "0123").results == tmp_path / "results"
+    (tmp_path / "unpacked").mkdir()
+    (tmp_path / "unpacked" / carried.REVISION).touch()
+    assert Registry(tmp_path / "unpacked").results == tmp_path / "results"
     assert Registry(tmp_path / "clone").results == tmp_path / "clone" / "results"
 
 
@@ -108,6 +109,31 @@ def test_a_cache_folder_that_is_not_absolute_does_not_count(monkeypatch: pytest.
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", "cache")
     assert carried.cache_folder() == tmp_path / ".cache" / "teff"
+
+
+def test_a_user_without_a_home_is_told_which_variable_to_set_and_gets_help_and_version_all_the_same(
+    site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = "import pwd\ndef unknown(_): raise KeyError\npwd.getpwuid = unknown\n"
+    environment = {name: value for name, value in os.environ.items() if name not in ("HOME", "XDG_CACHE_HOME")}
+
+    def teff(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", start + START.format(str(site)), *words]
+        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+
+    refused = teff("systems")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr == (
+        "teff: no home folder is known for this user, and teff unpacks its sources there: set XDG_CACHE_HOME to a"
+        " folder that you can write to\n"
+    )
+    assert "metg" in teff("--help").stdout
+    assert teff("--version").stdout.startswith(f"teff {__version__} (")
+    environment["XDG_CACHE_HOME"] = str(tmp_path / "cache")
+    assert teff("graph", "--help").returncode == 0
+    # A clone needs no home.
+    monkeypatch.setattr(Path, "home", lambda: 1 / 0)
+    assert Registry(tmp_path).results == tmp_path / "results"
 
 
 def test_the_wheel_carries_every_file_that_a_build_may_need_and_its_licence(wheel: Path, site: Path) -> None:

@@ -21,14 +21,23 @@ _DIGITS = 12  # of the archive's digest, in the name of a folder
 
 
 def cache_folder() -> Path:
-    """Where wheels unpack their sources, a folder for each wheel, and keep what they build."""
+    """Where wheels unpack their sources, a folder for each wheel, and keep what they build. TeffError for a user
+    without a home, unless XDG_CACHE_HOME names a folder."""
     base = Path(os.environ.get("XDG_CACHE_HOME", ""))  # only an absolute path counts, says its specification
-    return (base if base.is_absolute() else Path.home() / ".cache") / "teff"
+    if base.is_absolute():
+        return base / "teff"
+    try:
+        return Path.home() / ".cache" / "teff"
+    except RuntimeError:
+        raise TeffError(
+            "no home folder is known for this user, and teff unpacks its sources there: set XDG_CACHE_HOME to a"
+            " folder that you can write to"
+        ) from None
 
 
 def is_unpacked(root: Path) -> bool:
     """Whether this root is a wheel's sources, and no clone."""
-    return root.parent == cache_folder()
+    return (root / REVISION).is_file()
 
 
 @cache

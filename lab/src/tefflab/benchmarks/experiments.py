@@ -4,7 +4,6 @@ pictures.
 The kind of benchmark defines the keys; `experiments/README.md` explains them.
 """
 
-import tomllib
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -12,6 +11,7 @@ from pydantic import ValidationError
 from tefflab.benchmarks.benchmark import Experiment, find_benchmark
 from tefflab.errors import InputError, TeffError, first_fault
 from tefflab.output.table import Column, Table
+from tefflab.systems.toml_files import read_toml, readable
 
 EXPERIMENTS_FOLDER = Path("experiments")
 _USUAL = Experiment.model_fields["benchmark"].default
@@ -19,22 +19,23 @@ _USUAL = Experiment.model_fields["benchmark"].default
 
 def load_experiment(path: Path) -> Experiment:
     """Raises TeffError, naming the file, the key and the rule."""
+    keys = read_toml(path)
     try:
-        keys = tomllib.loads(path.read_text(encoding="utf-8"))
         if "name" in keys:
             raise InputError("name: an experiment is called as its file is")
         kind = find_benchmark(str(keys.get("benchmark", _USUAL)))
         return kind.experiment_type.model_validate(keys | {"name": path.stem})
-    except (tomllib.TOMLDecodeError, TeffError) as error:
+    except TeffError as error:
         raise InputError(f"{path}: {error}") from None
     except ValidationError as error:
         raise InputError(f"{path}: {first_fault(error)}") from None
 
 
 def load_experiments(root: Path) -> list[Experiment]:
-    """Every experiment of the checkout, as their names sort with numbers as numbers."""
+    """Every experiment of the checkout whose file can be read, as their names sort with numbers as numbers; a warning
+    names the others."""
     files = (root / EXPERIMENTS_FOLDER).glob("*.toml")
-    return [load_experiment(file) for file in sorted(files, key=lambda file: (len(file.stem), file.stem))]
+    return readable(sorted(files, key=lambda file: (len(file.stem), file.stem)), load_experiment)
 
 
 def find_experiment(root: Path, name: str) -> Experiment:

@@ -24,7 +24,7 @@ from tefflab.profiles.granularity import Findings, Metg, find
 from tefflab.profiles.granularity_table import to_table
 from tefflab.profiles.task_picture import draw
 from tefflab.profiles.task_trace import TaskTrace, read_task_trace
-from tefflab.records.store import Store, file_of, stores_in
+from tefflab.records.store import Store, file_of, new_sitting_name, stores_in
 from tefflab.systems.programs import find_program
 from tefflab.systems.registry import Registry
 from tefflab.systems.setup import ensure
@@ -50,7 +50,8 @@ def metg_of(registry: Registry, said: str) -> Metg:
             row = _object(line)
             if row.get("system_id") != _WAY or not isinstance(row.get("metg"), dict):
                 continue
-            if row.get("sitting") in here and _is_usual(row):
+            is_past = str(row.get("sitting")) < new_sitting_name()  # or else a clock was wrong
+            if row.get("sitting") in here and is_past and _is_usual(row):
                 found.append((str(row["sitting"]), float(row["metg"]["value"]), store))
             else:
                 others = store

@@ -199,7 +199,7 @@ def _sources(registry: Registry, *names: str) -> list[Mapping[AnyBenchmark, _Sou
     """The source behind each name of a store or sitting, by kind. Says once which lines there can't be read."""
     opened = [open_sittings(registry, name) for name in names]
     for store in {store.folder: store for store, _ in opened}.values():
-        for sentence in store.unreadable():
+        for sentence in store.warnings():
             say(sentence)
     return [
         {kind: _source(registry, store, kind, sittings[kind.name]) for kind in benchmarks() if kind.name in sittings}

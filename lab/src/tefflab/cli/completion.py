@@ -4,13 +4,14 @@ It reads the names from the files, and looks which programs could not be built. 
 until programs are checked or asked.
 """
 
-import tomllib
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from tefflab import project_root
+from tefflab.errors import TeffError
+from tefflab.systems.toml_files import read_toml
 
 
 def system(incomplete: str) -> list[str]:
@@ -44,8 +45,8 @@ def _files() -> list[Path]:
 
 def _described(file: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError):
+        return read_toml(file)
+    except TeffError:
         return {}
 
 

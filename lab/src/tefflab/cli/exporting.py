@@ -44,7 +44,7 @@ def export(registry: Registry, name: str, form: str, file: Path | None) -> None:
 
 def _estimates(registry: Registry, name: str) -> list[Estimates]:
     store, sittings = open_sittings(registry, name)
-    for sentence in store.unreadable():
+    for sentence in store.warnings():
         say(sentence)
     return [estimated(store, find_benchmark(head.benchmark), head) for head in sittings.values()]
 

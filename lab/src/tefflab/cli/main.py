@@ -104,7 +104,11 @@ def _print_version(wanted: bool) -> None:
         from tefflab import project_root
         from tefflab.host.machine import read_revision
 
-        typer.echo(f"teff {__version__} ({read_revision(project_root()).short})")
+        try:
+            revision = read_revision(project_root()).short
+        except TeffError as error:  # a wheel that can't unpack its sources still says its version
+            revision = str(error)
+        typer.echo(f"teff {__version__} ({revision})")
         raise typer.Exit
 
 

@@ -25,7 +25,7 @@ def report(registry: Registry, name: str, *, as_json: bool) -> None:
     planned = kind.plan_of(head).experiment
     again = f"experiment {planned}" if planned else kind.commands[0].name
     file = publish(registry, store, estimated(store, kind, head), as_json=as_json, again=again)
-    (progress() if as_json else output()).print(path_text(file, registry.root), soft_wrap=True)
+    (progress() if as_json else output()).print(path_text(file), soft_wrap=True)
 
 
 def publish(registry: Registry, store: Store, estimates: Estimates, *, as_json: bool, again: str) -> Path:
@@ -50,7 +50,7 @@ def publish(registry: Registry, store: Store, estimates: Estimates, *, as_json: 
         if closing := estimates.closing(again, store_name(registry, store)):
             console.print(closing)
             console.print()
-    for sentence in store.unreadable():
+    for sentence in store.warnings():
         progress().print(f"teff: {sentence}", soft_wrap=True, markup=False)
     folder = store.folder / estimates.sitting.sitting
     try:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import psutil
 import typer
 from rich.console import Console
 
@@ -17,6 +16,7 @@ from tefflab.carried import TYPED
 from tefflab.cli.publishing import ALL_VARIANTS, publish
 from tefflab.cli.ways import is_silent, not_built, ways_of
 from tefflab.errors import INTERRUPTED, InputError, TeffError, shortened
+from tefflab.host.doctor import busy_cores
 from tefflab.host.load import Load
 from tefflab.host.terminal import path_text, progress, say
 from tefflab.measure.measurement import (
@@ -181,7 +181,7 @@ def _measure(
             _offer([each for each in asked_for(registry, kind, ()) if each.name not in here])
     estimates, interrupted = measured_live(registry, store, kind, head, options)
     file = publish(registry, store, estimates, as_json=options.as_json, again=again)
-    progress().print(f"teff: report and pictures: {path_text(file, registry.root)}", soft_wrap=True)
+    progress().print(f"teff: report and pictures: {path_text(file)}", soft_wrap=True)
     rounds = _rounds(_rounds_made(store, kind, head), rounds_before)
     if interrupted:
         resume = f"{TYPED} {again} --resume{of_store(options.store)}"
@@ -190,7 +190,7 @@ def _measure(
     if options.resume:
         progress().print(f"teff: the sitting now has {rounds}", soft_wrap=True, highlight=False)
     if not estimates.has_values:
-        raise TeffError(f"no system could be measured; {path_text(file, registry.root)} says why")
+        raise TeffError(f"no system could be measured; {path_text(file)} says why")
     if missing := _unmeasured(store, kind, head, chosen, named):
         raise TeffError(f"asked for by name and not measured, or not to the end: {', '.join(missing)}")
 
@@ -382,7 +382,7 @@ def measured_live(
 
 def warn_of_others(console: Console) -> None:
     """Warns before an hour is wasted: other programs take part of the cores."""
-    busy = psutil.cpu_percent(_LOOK) / 100 * usable_cores()
+    busy = busy_cores(_LOOK)
     if busy > _BUSY:
         console.print(
             f"teff: [yellow]other programs use {busy:.1f} of {usable_cores()} cores: results will be poor and slow to "

@@ -168,7 +168,7 @@ def workers_of(flags: Sequence[str], ranks: int | None, system: System | None = 
     """How many workers a run on this system has, and whether the flags say so. TeffError where there are more ranks."""
     said = next((value[0] for name, *value in read_flags(flags) if name == "workers" and value), "")
     usual = 1 if system and system.is_sequential else max(usable_cores(), ranks or 1)
-    workers = int(said) if said.isdigit() and int(said) else usual
+    workers = int(said) if said.isdecimal() and int(said) else usual
     if ranks is not None and ranks > workers:
         raise InputError(
             f"--workers {workers} --ranks {ranks}: each rank has a worker; say --workers {ranks}, or leave it out"

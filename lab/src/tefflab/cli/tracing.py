@@ -40,7 +40,7 @@ def trace_cases(registry: Registry, kind: AnyBenchmark, command: Command, option
             flags = ["--workers", str(case.workers), *case.flags.split()]
             run = run_once(registry, program, owner[program.id], flags, kind=kind, trace=file)
             if run.ok:
-                rows.append((case.place, run, path_text(file, registry.root)))
+                rows.append((case.place, run, path_text(file)))
                 continue
             is_failed = is_failed or run.record is None or not run.record.lacks
             progress().print(f"teff: {case.place}: {program.id}: {run.error}", soft_wrap=True, markup=False)

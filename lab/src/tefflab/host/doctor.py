@@ -15,9 +15,10 @@ from rich.table import Table
 
 from tefflab.host import findings, spin
 from tefflab.host.findings import Finding
-from tefflab.host.kernel_files import governors, text, tightest_quota
+from tefflab.host.kernel_files import governors, hypervisor, text, tightest_quota
 from tefflab.json_lines import json_lines
 
+_TICKS = os.sysconf("SC_CLK_TCK")
 LOOK = 0.3  # seconds to watch other processes for, and to spin for
 _SIGNS = {"ok": "[green]✓[/]", "warn": "[yellow]![/]", "unknown": "[dim]?[/]"}
 
@@ -35,7 +36,7 @@ def examine() -> list[Finding]:
 def read_findings(root: Path, *, others: Mapping[str, float], stolen: float | None) -> list[Finding]:
     """The findings in the kernel's files below `root`; `others` and `stolen` have been measured."""
     cpu = root / "sys/devices/system/cpu"
-    virtual = findings.hypervisor(text(root / "proc/cpuinfo") or "", text(root / "sys/class/dmi/id/sys_vendor"))
+    virtual = findings.hypervisor(hypervisor(root))
     return [
         findings.governor(governors(root)),
         findings.boost(text(cpu / "intel_pstate/no_turbo"), text(cpu / "cpufreq/boost")),
@@ -54,23 +55,34 @@ def read_findings(root: Path, *, others: Mapping[str, float], stolen: float | No
 
 
 def cpu_of_others(seconds: float) -> dict[str, float]:
-    """CPU that other programs used within `seconds` [cores], by name."""
+    """CPU that other programs used within `seconds` on the cores that we may use [cores], by name."""
     ours = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
     before = _cpu_times(ours)
     time.sleep(seconds)
+    here = os.sched_getaffinity(0)
     used: defaultdict[str, float] = defaultdict(float)
-    for (pid, name), cpu in _cpu_times(ours).items():
-        used[name] += max(0.0, cpu - before.get((pid, name), cpu)) / seconds
+    for (thread, name), (cpu, core) in _cpu_times(ours).items():
+        if core in here:
+            used[name] += max(0.0, cpu - before.get((thread, name), (cpu, core))[0]) / seconds
     return dict(used)
 
 
-def _cpu_times(without: Iterable[int]) -> dict[tuple[int, str], float]:
+def _cpu_times(without: Iterable[int]) -> dict[tuple[Path, str], tuple[float, int]]:
+    """Of each thread its CPU time so far [s], and the core on which it ran last."""
     times = {}
-    for process in psutil.process_iter(["pid", "name", "cpu_times"]):
-        if process.pid not in without and process.info["cpu_times"]:
-            cpu = process.info["cpu_times"]
-            times[process.pid, str(process.info["name"])] = cpu.user + cpu.system
+    for process in psutil.process_iter(["pid", "name"]):
+        for file in Path(f"/proc/{process.pid}/task").glob("*/stat") if process.pid not in without else ():
+            if words := (text(file) or "").rpartition(")")[2].split():
+                times[file, str(process.info["name"])] = (int(words[11]) + int(words[12])) / _TICKS, int(words[36])
     return times
+
+
+def busy_cores(seconds: float) -> float:
+    """How many of the cores that we may use are busy, in `seconds`."""
+    stat = Path("/proc/stat")
+    before = text(stat) or ""
+    time.sleep(seconds)
+    return findings.busy_cores(before, text(stat) or "", os.sched_getaffinity(0))
 
 
 def measure_gaps(cores: Sequence[int], seconds: float) -> dict[int, float]:

@@ -4,7 +4,7 @@ If the kernel has no such file, its content is None and the finding is `unknown`
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Literal
@@ -68,15 +68,13 @@ def _switch(name: str, on: bool | None, why: str, off_by: str) -> Finding:
     return Finding(name, status, "not told" if on is None else "on" if on else "off", why, off_by if on else "")
 
 
-def hypervisor(cpuinfo: str, vendor: str | None) -> Finding:
-    """`/proc/cpuinfo` and the maker that the firmware names."""
-    flags = next((line for line in cpuinfo.splitlines() if line.startswith(("flags", "Features"))), "")
-    virtual = "hypervisor" in flags.split()
-    named = (vendor or "").strip()
+def hypervisor(name: str | None) -> Finding:
+    """As the machine's firmware names it."""
+    virtual = name is not None
     return Finding(
         "hypervisor",
         "warn" if virtual else "ok",
-        (f"yes ({named})" if named else "yes") if virtual else "none seen",
+        f"yes ({name})" if virtual else "none seen",
         "the host may take a core away at any time, and the guest's counters need not show it",
         "compare ratios of one sitting only; measure on bare metal where absolute times matter" if virtual else "",
     )
@@ -84,17 +82,25 @@ def hypervisor(cpuinfo: str, vendor: str | None) -> Finding:
 
 def steal_share(before: str, after: str) -> float | None:
     """Stolen part of the time between two contents of `/proc/stat`; None where no time has passed."""
-    first, second = _cpu_ticks(before), _cpu_ticks(after)
-    if first is None or second is None:
-        return None
-    ticks = [late - early for early, late in zip(first, second, strict=True)]
-    return ticks[7] / sum(ticks) if sum(ticks) > 0 else None
+    ticks = _ticks_between(before, after, "cpu")
+    return ticks[7] / sum(ticks) if ticks else None
 
 
-def _cpu_ticks(stat: str) -> list[int] | None:
-    """The eight times of the line `cpu`; guest times are part of the first two already."""
-    words = next((line.split() for line in stat.splitlines() if line.startswith("cpu ")), [])
-    return [int(word) for word in words[1:9]] if len(words) >= 9 else None
+def busy_cores(before: str, after: str, cores: Iterable[int]) -> float:
+    """How many of these cores' worth of CPU was used between two contents of `/proc/stat`."""
+    found = filter(None, (_ticks_between(before, after, f"cpu{core}") for core in cores))
+    return sum(1 - (ticks[3] + ticks[4]) / sum(ticks) for ticks in found)  # idle, and waiting for a disk
+
+
+def _ticks_between(before: str, after: str, name: str) -> list[int]:
+    """The eight times of the line of this name; guest times are part of the first two already. The list is empty
+    where no time has passed."""
+    first, second = (
+        next((line.split()[1:9] for line in stat.splitlines() if line.startswith(f"{name} ")), [])
+        for stat in (before, after)
+    )
+    ticks = [int(late) - int(early) for early, late in zip(first, second, strict=False)]
+    return ticks if len(ticks) == 8 and sum(ticks) > 0 else []
 
 
 def steal(share: float | None, *, virtual: bool) -> Finding:

@@ -3,7 +3,14 @@
 All stand below a root folder (`/`), so that a test can show another machine.
 """
 
+import re
 from pathlib import Path
+
+# Names that firmware gives virtual machines, as systemd-detect-virt knows them. A cloud rents whole machines as metal.
+_VIRTUAL = re.compile(
+    r"^(?!.*metal$).*"
+    r"(KVM|QEMU|Amazon EC2|Google Compute Engine|VMware|VirtualBox|Xen|Parallels|Hyper-V|OpenStack|Virtual)"
+)
 
 
 def text(file: Path) -> str | None:
@@ -12,6 +19,20 @@ def text(file: Path) -> str | None:
         return file.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
+
+
+def hypervisor(root: Path) -> str | None:
+    """The name of the hypervisor as the firmware tells it, `unnamed` if it does not; None on bare metal. Only an x86
+    processor itself says that it is virtual; elsewhere the firmware's names or the kernel's files do."""
+    product, vendor = (text(root / f"sys/class/dmi/id/{name}") or "" for name in ("product_name", "sys_vendor"))
+    named = " ".join(dict.fromkeys(part for part in (vendor.strip(), product.strip()) if part))
+    flags = re.search(r"^flags\s*:(.*)$", text(root / "proc/cpuinfo") or "", re.MULTILINE)
+    if flags:
+        is_virtual = "hypervisor" in flags[1].split()
+    else:
+        signs = ("proc/device-tree/hypervisor", "sys/hypervisor/type")
+        is_virtual = bool(_VIRTUAL.search(named)) or any((root / sign).exists() for sign in signs)
+    return (named or "unnamed") if is_virtual else None
 
 
 def governors(root: Path) -> list[str]:
@@ -50,7 +71,7 @@ def quota_cores(cpu_max: str | None, cfs_quota_us: str | None, cfs_period_us: st
     """Cores a control group may use, by version 2's `cpu.max` or version 1's pair; None is no limit."""
     if cpu_max is not None:
         quota, _, period = cpu_max.partition(" ")
-        return int(quota) / int(period) if quota.strip().isdigit() else None
+        return int(quota) / int(period) if quota.strip().isdecimal() else None
     if cfs_quota_us is None or cfs_period_us is None or int(cfs_quota_us) < 0:
         return None
     return int(cfs_quota_us) / int(cfs_period_us)

@@ -14,6 +14,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from tefflab.carried import REVISION
+from tefflab.host import kernel_files
 from tefflab.host.kernel_files import governors, text, tightest_quota
 
 _COMPILERS = ("gcc", "g++", "clang", "clang++", "rustc", "go", "cmake", "mpicc")
@@ -57,7 +58,7 @@ class Machine(_Frozen):
             parts.append(f"{self.memory_bytes / _GIB:.3g} GiB")
         if self.hypervisor:
             parts.append(f"virtual ({self.hypervisor})")
-        parts.append(f"Linux {self.kernel}" if self.kernel[:1].isdigit() else self.kernel)
+        parts.append(f"Linux {self.kernel}" if self.kernel[:1].isdecimal() else self.kernel)
         return ", ".join(parts)
 
 
@@ -76,11 +77,13 @@ class Revision(_Frozen):
 def read_machine(root: Path = Path("/")) -> Machine:
     """The facts of this machine. Starts each compiler once to ask its version; takes about 0.2 s."""
     cpu_text = _read(root / "proc/cpuinfo")
-    cpu = _first(r"^model name\s*:\s*(.+)$", cpu_text) or platform.processor() or "unknown CPU"
+    cpu = _cpu(cpu_text) or platform.processor() or "unknown CPU"
     memory = _first(r"^MemTotal:\s*(\d+) kB$", _read(root / "proc/meminfo"))
     memory_bytes = int(memory) * 1024 if memory else None
     present = len(re.findall(r"^processor\s*:", cpu_text, re.MULTILINE)) or os.cpu_count() or 1
-    hypervisor = _hypervisor(root, cpu_text)
+    hypervisor = kernel_files.hypervisor(root)
+    if hypervisor == "unnamed":
+        hypervisor = _hypervisor_by_cpuid(root) or hypervisor
     architecture = platform.machine()
     return Machine(
         id=_machine_id(architecture, cpu, present, memory_bytes, hypervisor),
@@ -120,13 +123,11 @@ def _machine_id(architecture: str, cpu: str, present: int, memory: int | None, h
     return hashlib.sha256(facts.encode()).hexdigest()[:12]
 
 
-def _hypervisor(root: Path, cpu_text: str) -> str | None:
-    if not re.search(r"^flags\s*:.*\bhypervisor\b", cpu_text, re.MULTILINE):
-        return None
-    product = _read(root / "sys/class/dmi/id/product_name").strip()
-    vendor = _read(root / "sys/class/dmi/id/sys_vendor").strip()
-    named = " ".join(dict.fromkeys(part for part in (vendor, product) if part))
-    return named or _hypervisor_by_cpuid(root) or "unnamed"
+def _cpu(cpu_text: str) -> str:
+    """The CPU's name; if the kernel gives none, as on ARM, the numbers of its maker and parts."""
+    name = _first(r"(?i)^(?:model name|cpu|cpu model|uarch)\s*:\s*(.+)$", cpu_text)
+    parts = re.findall(r"(?ms)^CPU implementer\s*:\s*(\S+)$.*?^CPU part\s*:\s*(\S+)$", cpu_text)
+    return name or ", ".join(f"CPU of implementer {maker}, part {part}" for maker, part in sorted(set(parts)))
 
 
 def _hypervisor_by_cpuid(root: Path) -> str | None:
@@ -145,7 +146,7 @@ def _memory_limit(root: Path, present: int | None) -> int | None:
     """Memory limit of the control group [bytes]; None if it is no less than the present memory."""
     for file in ("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_bytes"):
         text = _read(root / file).strip()
-        if text.isdigit() and (present is None or int(text) < present):
+        if text.isdecimal() and (present is None or int(text) < present):
             return int(text)
     return None
 

@@ -23,6 +23,7 @@ _LEAST_WIDTH = 16  # columns; a narrower terminal breaks our lines itself
 _UNKNOWN = ConsoleDimensions(80, 25)
 _IN_ASCII = {
     "µ": "u",
+    "μ": "u",
     "±": "+-",
     "×": "x",
     "≤": "<=",
@@ -162,9 +163,10 @@ def say(text: str) -> None:
     console.print(Text(f"teff: {text}"), soft_wrap=not is_redrawn(console))
 
 
-def path_text(path: Path, root: Path) -> str:
-    """A path as it is shown to a user: relative to the root of the clone, unless a --store lies elsewhere."""
-    return str(path.relative_to(root) if path.is_relative_to(root) else path)
+def path_text(path: Path) -> str:
+    """A path as it is shown to a user, who can open it: from the current folder if it lies in that, else in full."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def titled_table(title: str) -> Table:

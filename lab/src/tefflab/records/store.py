@@ -172,9 +172,9 @@ class Store(AbstractContextManager["Store"]):
                 yield Damage(file, number, why if line.endswith(b"\n") else f"torn line: {why}")
 
     def sittings(self, benchmark: str | None = None) -> list[Sitting]:
-        """All sittings (of that kind of benchmark), the oldest first."""
+        """All sittings (of that kind of benchmark) in the order in which they were written: the clock may have been
+        wrong."""
         known = [line for line in self.lines("sittings", Sitting) if isinstance(line, Sitting)]
-        known.sort(key=lambda each: each.started_at)
         return [each for each in known if benchmark in (None, each.benchmark)]
 
     def sitting(self, name: str | None = None, benchmark: str | None = None) -> Sitting:
@@ -232,12 +232,17 @@ class Store(AbstractContextManager["Store"]):
         ]
         return [line for line in lines if isinstance(line, Damage)]
 
-    def unreadable(self) -> list[str]:
-        """A sentence for each file in which lines can't be read."""
+    def warnings(self) -> list[str]:
+        """A sentence for each file in which lines can't be read, and for each sitting of the future."""
         found: dict[Path, list[Damage]] = {}
         for each in self.damage():
             found.setdefault(each.file, []).append(each)
-        return [_told(lines) for lines in found.values()]
+        return [_told(lines) for lines in found.values()] + [
+            f"{each.sitting} has a time in the future ({each.started_at:%Y-%m-%d %H:%M}): a clock is wrong, or was; "
+            "the last sitting is the one that was written last"
+            for each in self.sittings()
+            if each.started_at.timestamp() > time.time()
+        ]
 
 
 def file_of(folder: Path, kind: str) -> Path:

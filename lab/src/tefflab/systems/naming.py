@@ -48,7 +48,8 @@ def parsed(name: str) -> Named:
     before, _, version = name.partition("@")
     system, _, way = before.partition("/")
     if "/" in version or version.startswith(("~", ".")):
-        version = os.path.normpath(Path.cwd() / Path(version).expanduser())
+        # ~ of a user that there is not stays as it is, and is found missing like any other folder.
+        version = os.path.normpath(Path.cwd() / os.path.expanduser(version))  # noqa: PTH111
     return Named(system, way, version)
 
 

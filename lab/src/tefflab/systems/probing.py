@@ -149,6 +149,19 @@ def why_not_there(program: Program) -> str:
     return f"{program.executable} {_NOT_BUILT}"
 
 
+def is_absent(system: System, packages: PackageState | None = None) -> bool:
+    """Whether it comes on request and is not here. If a system needs only Debian packages, the user may have installed
+    them, or the same in another way: a program of it is here, or the next command builds one."""
+    if not system.install.on_request or system.is_installed:
+        return False
+    if system.install.apart or system.install.fetch:
+        return True
+    packages = packages or PackageState.of(system.install.apt)
+    reasons = [why_not_there(one) for one in system.listed]
+    has_packages = packages.known and not packages.missing(system.install.apt)
+    return all(reasons) and not (has_packages and any(map(is_unexplained, reasons)))
+
+
 def absence(program: Program, system: System) -> str:
     """Why it is not here and, where something else than the set-up brings it, how to get it; empty where it is."""
     reason = why_not_there(program)
@@ -177,8 +190,10 @@ def unbuilt(systems: Sequence[System]) -> dict[str, str]:
 
 
 def _how_to_install(system: System, packages: PackageState) -> tuple[_Source, str]:
-    if system.install.on_request and not system.is_installed:
+    if is_absent(system, packages):
         return "install", f"{TYPED} install {system.name}"
+    if system.install.on_request and not system.is_installed:
+        return "setup", _SET_UP
     if (system.root / SKIPPED_FOLDER / system.name).is_file() and not system.install.registries:
         return "elsewhere", "; ".join(filter(None, [system.install.elsewhere.text, system.homepage]))
     missing = packages.missing(system.install.apt)

@@ -67,9 +67,12 @@ def call_program(
     environment: Mapping[str, str] | None = None,
     started: Program | None = None,
     command_path: str = "teff",
+    *,
+    as_json: bool = False,
 ) -> None:
     """Sets up missing requirements, runs the program, and leaves with its exit code; TeffError if it has no exit code,
     as after a signal. `command_path` is the command that the user typed. Its help replaces the program's "see --help".
+    `as_json`: only the program's records go to stdout, and what else it says there, as launchers do, to stderr.
 
     Where that is to start a system's program, `started`, its system is set up and no other; TeffError where it could
     not be built.
@@ -85,7 +88,7 @@ def call_program(
     )
     name = started.id if started else Path(program).name
     try:
-        code = _passed_on(called, f"running {name}", command_path)
+        code = _passed_on(called, f"running {name}", command_path, as_json=as_json)
     finally:
         end(called)
     if code not in EXIT_CODES:
@@ -93,11 +96,18 @@ def call_program(
     raise typer.Exit(code)
 
 
-def _passed_on(called: "subprocess.Popen[bytes]", doing: str, command_path: str) -> int:
+def _passed_on(called: "subprocess.Popen[bytes]", doing: str, command_path: str, *, as_json: bool) -> int:
     """Passes on the program's output as it comes; returns its exit code."""
     assert called.stdout is not None
     assert called.stderr is not None
-    unfinished = b""  # line of its errors and notes
+    unfinished: dict[object, bytes] = {called.stdout: b"", called.stderr: b""}  # lines
+
+    def tell(line: bytes, stream: object) -> None:
+        if stream is called.stdout and line.lstrip().startswith(b"{"):
+            print(line.decode(errors="replace"), flush=True)
+        else:
+            print(_as_ours(line.decode(errors="replace"), command_path), file=sys.stderr)
+
     with selectors.DefaultSelector() as selector, Waiting(progress(), doing) as waiting:
         selector.register(called.stdout, selectors.EVENT_READ)
         selector.register(called.stderr, selectors.EVENT_READ)
@@ -107,16 +117,17 @@ def _passed_on(called: "subprocess.Popen[bytes]", doing: str, command_path: str)
                 if not chunk:
                     selector.unregister(key.fileobj)
                 waiting.hide()
-                if key.fileobj is called.stdout:
+                if key.fileobj is called.stdout and not as_json:
                     sys.stdout.buffer.write(chunk)
                     sys.stdout.buffer.flush()
                     continue
-                *lines, unfinished = (unfinished + chunk).split(b"\n")
+                *lines, unfinished[key.fileobj] = (unfinished[key.fileobj] + chunk).split(b"\n")
                 for line in lines:
-                    print(_as_ours(line.decode(errors="replace"), command_path), file=sys.stderr)
+                    tell(line, key.fileobj)
             waiting.look()
-    if unfinished:
-        print(_as_ours(unfinished.decode(errors="replace"), command_path), file=sys.stderr)
+    for stream, line in unfinished.items():
+        if line:
+            tell(line, stream)
     return called.wait()
 
 

@@ -1,7 +1,6 @@
 """The systems of a checkout. A command makes one `Registry` and passes it on."""
 
 import difflib
-import tomllib
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +11,7 @@ from tefflab.carried import is_unpacked
 from tefflab.errors import InputError, TeffError, first_fault
 from tefflab.systems.naming import parsed
 from tefflab.systems.systems import SYSTEMS_FOLDER, Program, System
+from tefflab.systems.toml_files import read_toml, readable
 
 
 class Registry:
@@ -28,8 +28,8 @@ class Registry:
 
     @cached_property
     def systems(self) -> list[System]:
-        """Every system, by name."""
-        return [load_system(path) for path in sorted((self.root / SYSTEMS_FOLDER).glob("*/system.toml"))]
+        """Every system whose file can be read, by name; a warning names the others."""
+        return readable(sorted((self.root / SYSTEMS_FOLDER).glob("*/system.toml")), load_system)
 
     def owner(self, program: Program) -> System:
         """The system whose program it is, in any version."""
@@ -48,9 +48,7 @@ class Registry:
 def load_system(path: Path) -> System:
     """Reads one `system.toml`; a fault in it is a TeffError with file, key and rule."""
     try:
-        system = System.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: is no TOML: {error}") from None
+        system = System.model_validate(read_toml(path))
     except ValidationError as error:
         raise InputError(f"{path}: {first_fault(error)}") from None
     if system.name != path.parent.name:

@@ -6,20 +6,27 @@ command ends with exit code 0. The command's output is dropped, but for the last
 """
 
 import json
+import os
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 from datetime import UTC, datetime
+
+_MOST_SAID = 10_000  # bytes of errors that are read
 
 
 def run(command: str, workers: int) -> dict[str, object]:
     """The record of one run."""
-    started, before, began = datetime.now(UTC), resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    ended = subprocess.run(
-        command, shell=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False
-    )
-    took, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    with tempfile.TemporaryFile() as errors:  # a pipe would be read until what the command leaves running closes it
+        started, before, began = datetime.now(UTC), resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+        ended = subprocess.run(
+            command, shell=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors, check=False
+        )
+        took, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+        errors.seek(max(errors.seek(0, os.SEEK_END) - _MOST_SAID, 0))
+        said = errors.read().decode(errors="replace").strip().splitlines()
     record: dict[str, object] = {
         "schema": "teff-record-2",
         "benchmark": "contention",
@@ -40,7 +47,6 @@ def run(command: str, workers: int) -> dict[str, object]:
         "validation": {"passed": ended.returncode == 0},
     }
     if ended.returncode:
-        said = ended.stderr.decode(errors="replace").strip().splitlines()
         why = f": {said[-1][:200]}" if said else ""
         record["error"] = f"{command!r} ended with exit code {ended.returncode}{why}"
     return record

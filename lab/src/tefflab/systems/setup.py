@@ -36,7 +36,7 @@ from tefflab.systems.packages import (
     provide_pip,
     sudo,
 )
-from tefflab.systems.probing import probe, why_not_there
+from tefflab.systems.probing import is_absent, probe
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import BUILD_FOLDER, INSTALLED_FOLDER, STAMP, Program, System
 from tefflab.whole_files import write_whole
@@ -137,14 +137,8 @@ def not_here(systems: Sequence[System]) -> str:
 
 
 def absent(systems: Sequence[System]) -> list[System]:
-    """The systems that come on request and are not here. If a system needs only Debian packages, the user may have
-    installed the same in another way: every program that could be built is here."""
-
-    def is_absent(system: System) -> bool:
-        is_apart = system.install.apart or bool(system.install.fetch)
-        return is_apart or all(why_not_there(one) for one in system.listed)
-
-    return [each for each in offered(systems) if not each.is_installed and is_absent(each)]
+    """The systems that come on request and are not here."""
+    return [each for each in systems if is_absent(each)]
 
 
 def announce(systems: Sequence[System], console: Console) -> None:

@@ -1,6 +1,7 @@
 """The last words after a METG table: its meaning for the reader in one sentence, and the next command to try."""
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import dropwhile
 
 from tefflab.analysis.results import ELSEWHERE, NO_TURN, MeasuredCase, MetgRow
 from tefflab.analysis.statistics import Interval, MetgEstimate
@@ -50,13 +51,19 @@ def curve_sentence(case: MeasuredCase) -> str:
     last."""
     busy = "half" if case.threshold == 0.5 else percent(case.threshold)
     reached = _reached(case)
+    seen = [
+        each.variant.id for each in case.curves if any(one.efficiency.value >= case.threshold for one in each.points)
+    ]
+    unsure = [each for each in seen if each not in dict(reached)]
+    doubt = f"oo little is known yet of {_named(unsure, 'systems')} to say which tasks leave {busy} of the cores' rate."
+    if not reached and unsure:
+        return f"T{doubt}"
     if not reached:
         return f"No system was seen to reach {busy} of the cores' rate: measure longer tasks (--longest)."
     (best, least), (last, most) = reached[0], reached[-1]
     first = f"Of the sizes measured, tasks of {duration(least)} are the smallest that leave {busy} of the cores' rate"
-    if len(reached) == 1:
-        return f"{first}, on {best}."
-    return f"{first}, on {best}; on {last} they have to be of {duration(most)}."
+    others = f"; on {last} they have to be of {duration(most)}" if len(reached) > 1 else ""
+    return f"{first}, on {best}{others}.{f' T{doubt}' if unsure else ''}"
 
 
 def curve_suggestions(case: MeasuredCase, store: str) -> Iterator[tuple[str, str]]:
@@ -71,13 +78,15 @@ def curve_suggestions(case: MeasuredCase, store: str) -> Iterator[tuple[str, str
 
 
 def _reached(case: MeasuredCase) -> list[tuple[str, float]]:
-    """The systems that reach the threshold, each with the smallest measured granularity that does; the smallest
-    first."""
-    sizes = (
-        (curve.variant.id, [each.granularity.value for each in curve.points if each.efficiency.value >= case.threshold])
-        for curve in case.curves
-    )
-    return sorted(((id_, min(known)) for id_, known in sizes if known), key=lambda each: each[1])
+    """The systems that reach the threshold, each with the smallest measured granularity that does so with its whole
+    interval; the smallest first. A system is left out if longer tasks contradict that."""
+    found = []
+    for curve in case.curves:
+        points = sorted(curve.points, key=lambda each: each.granularity.value)
+        enough = list(dropwhile(lambda each: each.efficiency.low < case.threshold, points))
+        if enough and min(each.efficiency.value for each in enough) >= case.threshold:
+            found.append((curve.variant.id, enough[0].granularity.value))
+    return sorted(found, key=lambda each: each[1])
 
 
 def suggestions(case: MeasuredCase, again: str, store: str) -> Iterator[tuple[str, str]]:

@@ -204,7 +204,7 @@ def expect_listable(words: Sequence[str]) -> None:
 
 def _has_size(flags: dict[str, str]) -> bool:
     """The core gives the fault of other flags."""
-    return flags["width"].isdigit() and flags["steps"].isdigit()
+    return flags["width"].isdecimal() and flags["steps"].isdecimal()
 
 
 def _segments(flags: Sequence[Flag]) -> list[dict[str, str]]:

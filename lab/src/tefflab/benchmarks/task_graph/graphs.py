@@ -141,7 +141,7 @@ def read_flags(words: Sequence[str]) -> list[Flag]:
 
 
 def _steps(flag: Flag) -> int:
-    if len(flag) != 2 or not flag[1].isdigit() or flag[1] == "0":
+    if len(flag) != 2 or not flag[1].isdecimal() or flag[1] == "0":
         raise InputError(f"-steps {' '.join(flag[1:])}: must be a whole number from 1, as -steps 1000")
     return int(flag[1])
 

@@ -13,10 +13,11 @@ def command() -> None:
 
     from tefflab import project_root
     from tefflab.carried import expect_clone
+    from tefflab.host.terminal import path_text
 
     root = project_root()
     expect_clone(root, "docs")
     built = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--quiet"], cwd=root, check=False)
     if built.returncode != 0:
         raise typer.Exit(built.returncode)
-    typer.echo(root / ".teff" / "site" / "index.html")
+    typer.echo(path_text(root / ".teff" / "site" / "index.html"))

@@ -121,7 +121,7 @@ def numbers(text: str, *, takes_one: bool = False) -> tuple[int, ...]:
     from tefflab.errors import InputError
 
     most = most_workers()
-    if not all(name.isdigit() and 1 <= int(name) <= most for name in names(text)):
+    if not all(name.isdecimal() and 1 <= int(name) <= most for name in names(text)):
         wanted = f"a number from 1 to {most}" if takes_one else f"numbers from 1 to {most}, by commas"
         raise InputError(f"--workers {text}: give {wanted}; leave it out for the cores that are here")
     return tuple(dict.fromkeys(map(int, names(text))))

@@ -77,7 +77,7 @@ def command(
     if trace is not None:
         environment |= trace_to(registry, program, trace)
     try:
-        call_program(registry, first, rest, environment, program, context.command_path)
+        call_program(registry, first, rest, environment, program, context.command_path, as_json=as_json)
     except typer.Exit as ended:
         if trace is not None and not ended.exit_code:
             refuse_untraced(program, trace)
