@@ -619,7 +619,7 @@ TEST(flow, a_check_forgets_memory_that_the_program_has_waited_for) {
   EXPECT_EQ(b, 45);
 }
 
-// The waiting worker runs so many tasks at a time. What it awaits may be the last of these.
+// The waiting worker runs so many tasks at a time. The task that it awaits may be the last of these.
 TEST(flow, a_wait_for_some_memory_leaves_no_other_thread_waiting) {
   runtime rt{{.workers = 2}};
   rt.run([&] {

@@ -86,8 +86,8 @@ recorded_waits::recorded_waits(flow_core& flow, const std::vector<flow_record>& 
         groups[group].followers.push_back(number.at(each->member->task));
       }
     }
-  // A group of the second time that waits for none of the first time ends as its like did. A group comes after
-  // those that it waits for.
+  // A group of the second time that waits for none of the first time ends as its like did. A group comes
+  // after those that it waits for.
   for (auto& each : groups)
     std::erase_if(each.earlier, [this](std::size_t earlier) {
       return groups[earlier].members.empty() && groups[earlier].earlier.empty();

@@ -34,8 +34,8 @@ class source {
   virtual bool run_own(unsigned worker) noexcept { return run(worker); }
   virtual bool sees_own_work(unsigned worker) noexcept { return sees_work(worker); }
 
-  // On a worker that has run this source while it waited for something else, and goes on with its own work
-  // now: other threads get what the worker would have done or told at its next run().
+  // A worker that ran this source while it waited for something else goes on with its own work now. Other
+  // threads get the tasks and the news that the worker would have seen to at its next run().
   virtual void step_back(unsigned worker) noexcept { static_cast<void>(worker); }
 
   // Itself, if it is to be polled; null, as for most sources: a thread that brings it work says so.
