@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import typer
@@ -19,6 +20,7 @@ from tefflab.benchmarks import graph_flags
 from tefflab.benchmarks.task_graph.graphs import answer_of_core, core_program
 from tefflab.cli import completion, declared
 from tefflab.cli import main as cli
+from tefflab.cli.commands import options
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.host.machine import read_revision
 from tefflab.systems.registry import Registry
@@ -408,3 +410,11 @@ def test_what_can_not_be_built_is_not_completed(tmp_path: Path, monkeypatch: pyt
     assert completion.system("") == []
     (built / "lake_wake").touch()
     assert completion.system("") == ["lake"], "it was built before"
+
+
+def test_numbers_may_have_units_and_lists_blanks() -> None:
+    (minutes,) = get_args(options.Minutes)[1:]
+    assert [minutes.parser(said) for said in ("2", "1.5m", "2 min", "90s", "1h")] == [2, 1.5, 2, 1.5, 60]
+    threshold = options.number("--threshold", "", 0.5, 0.05, 0.95)
+    assert [threshold.parser(said) for said in ("0.5", "50%", "5 %")] == [0.5, 0.5, 0.05]
+    assert options.names("std_thread, openmp ,tbb,") == ("std_thread", "openmp", "tbb")

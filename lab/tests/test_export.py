@@ -112,6 +112,13 @@ def test_a_dashboard_gets_the_same_name_whatever_the_distance_of_the_cores() -> 
     assert (value.name, value.round_trip) == ("a: c, a task", 113e-9)
 
 
+def test_the_ending_of_a_file_is_its_format(tmp_path: Path, exported: Callable[[str], str]) -> None:
+    for ending in ("md", "CSV", "txt"):
+        export(Registry(tmp_path), "measured", "", tmp_path / f"v.{ending}")
+        wanted = exported("md" if ending == "md" else "csv")
+        assert (tmp_path / f"v.{ending}").read_text() == wanted
+
+
 def test_pdf_has_a_page_for_each_picture(tmp_path: Path, exported: Callable[[str], str]) -> None:
     del exported
     export(Registry(tmp_path), "measured", "pdf", tmp_path / "a.pdf")

@@ -22,6 +22,8 @@ FORMATS = (*TEXTS, _PARQUET, _PDF)
 def export(registry: Registry, name: str, form: str, file: Path | None) -> None:
     """Writes the values of `name` (of `STORE` the last sitting of each kind), or its pictures, to `file`, else prints
     them. TeffError for an unknown format, and where there is nothing to export."""
+    ending = file.suffix[1:].lower() if file else ""
+    form = form or (ending if ending in FORMATS else "csv")
     if form not in FORMATS:
         raise InputError(f"--as {form}: there are {', '.join(FORMATS)}")
     if form not in TEXTS and file is None:

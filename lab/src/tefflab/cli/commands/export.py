@@ -17,8 +17,13 @@ def command(
     ] = "",
     named: options.StoreOfArgument = "",
     form: Annotated[
-        str, typer.Option("--as", metavar="FORMAT", help="csv, md, parquet, gbench, github, bencher or pdf.")
-    ] = "csv",
+        str,
+        typer.Option(
+            "--as",
+            metavar="FORMAT",
+            help="csv, md, parquet, gbench, github, bencher or pdf. [by the ending of FILE, or csv]",
+        ),
+    ] = "",
     file: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it here. [print]")] = None,
 ) -> None:
     """Give measured values to other programs: a row for each variant and case, with its interval, rounds and noise.

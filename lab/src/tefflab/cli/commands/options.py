@@ -3,7 +3,7 @@
 import json
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from tefflab.systems.packages import Installing
 
 TAKES_FLAGS = {"allow_extra_args": True, "ignore_unknown_options": True}  # settings of a command's context
+
+_PERCENT = {"%": 0.01}
 
 
 def not_empty(context: typer.Context, parameter: typer.CallbackParam, value: str) -> str:
@@ -41,16 +43,19 @@ def number(
     most: float | Callable[[], float] | None = None,
     *,
     metavar: str = "N",
+    units: Mapping[str, float] = _PERCENT,
 ) -> Any:
-    """An option that takes a number: whole ones alone where the example is one. An error gives the value, the rule and
-    the example. A `most` that has to be read from a file is a function."""
+    """An option that takes a number: whole ones alone where the example is one, or else with a unit, if the user likes.
+    An error gives the value, the rule and the example. A `most` that has to be read from a file is a function."""
     kind = int if isinstance(example, int) else float
 
     def parsed(said: object) -> float:
         from tefflab.errors import InputError
 
+        words = str(said).strip()
+        unit = next((each for each in units if words.endswith(each)), "") if kind is float else ""
         try:
-            found = kind(str(said))
+            found = kind(words.removesuffix(unit)) * (units[unit] if unit else 1)
         except ValueError:
             found = None
         end = most() if callable(most) else most
@@ -70,7 +75,8 @@ def most_workers() -> int:
     return most
 
 
-_MINUTES = number("--minutes", "Time for measuring, at most; from 0.1.", 5.0, 0.1, metavar="M")
+_OF_MINUTES = {"min": 1.0, "m": 1.0, "s": 1 / 60, "h": 60.0}
+_MINUTES = number("--minutes", "Time for measuring, at most; from 0.1.", 5.0, 0.1, metavar="M", units=_OF_MINUTES)
 _ROUNDS = number("--rounds", "Rounds of each, at most; from 2.", 25, 2, metavar="R")
 
 Systems = Annotated[
@@ -160,7 +166,7 @@ def names(text: str) -> tuple[str, ...]:
     """The names of a list by commas, each once. Raises TeffError where there are commas only."""
     from tefflab.errors import InputError
 
-    found = tuple(dict.fromkeys(name for name in text.split(",") if name))
+    found = tuple(dict.fromkeys(name for part in text.split(",") if (name := part.strip())))
     if text and not found:
         raise InputError(f"{text!r} names nothing: names are separated by commas")
     return found
