@@ -2,7 +2,6 @@
 runs which number of tasks is best."""
 
 import json
-import re
 import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
@@ -12,6 +11,7 @@ from typing import Any
 from rich.text import Text
 
 from tefflab.benchmarks.benchmark import find_benchmark
+from tefflab.benchmarks.task_graph.graphs import is_usual
 from tefflab.cli.single_runs import SingleRun, refuse_untraced, run_once
 from tefflab.durations import seconds
 from tefflab.errors import InputError, TeffError
@@ -31,7 +31,6 @@ from tefflab.systems.setup import ensure
 
 USUAL = Metg(1.6e-6, "a stencil of libteff's data flow on two cores; measure yours: teff metg --systems teff/flow")
 _WAY = "teff/flow"  # whose METG counts: its tasks name their memory
-_USUAL_GRAPH = re.compile(r"-type stencil_1d -width \d+ -kernel compute_bound")
 _TASKS = ("-tasks", "--tasks")
 
 
@@ -66,7 +65,7 @@ def _is_usual(row: Mapping[str, Any]) -> bool:
     """Whether it is METG(50 %) of the graph that `teff metg` measures by itself, with a known interval."""
     metg = row["metg"]
     ends = metg.get("relation") == "=" and metg.get("low") and metg.get("high")
-    return bool(ends and row.get("threshold") == 0.5 and _USUAL_GRAPH.fullmatch(str(row.get("configuration"))))
+    return bool(ends and row.get("threshold") == 0.5 and is_usual(str(row.get("configuration"))))
 
 
 def _object(line: str) -> dict[str, Any]:

@@ -31,6 +31,11 @@ _OF_DEPENDENCES = {"type", "radix", "period", "fraction", "width", "output", "im
 Flag = tuple[str, ...]  # a name without dashes, and its value where it has one
 
 
+def is_usual(flags: str) -> bool:
+    """Whether these flags of a case, as a store keeps them, are the defaults."""
+    return re.fullmatch(r"-type stencil_1d -width \d+ -kernel compute_bound", flags) is not None
+
+
 def core_program(root: Path) -> Path:
     """The program that says what flags describe."""
     return root / BUILD_FOLDER / "bin" / "task_graph"
