@@ -5,10 +5,10 @@
 #include "scheduler/scheduler.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <queue>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 namespace teff::detail {
@@ -51,8 +51,11 @@ recorded_waits::recorded_waits(flow_core& flow, const std::vector<flow_record>& 
   };
   std::vector<std::unique_ptr<flow_task, decltype(forget)>> placed;
   flow_domain domain;
-  std::unordered_map<const flow_task*, std::size_t> number;
-  std::unordered_map<flow_member*, std::size_t> led;  // a group, by the member in which it lies
+  // A group by the member in which it lies, whose `part` says the group's index: it has nothing else there.
+  std::vector<flow_member*> led;
+  const auto index_of = [](const flow_member& leader) {
+    return reinterpret_cast<std::uintptr_t>(leader.part);
+  };
   for (std::size_t i = 0; i < 2 * tasks; ++i) {
     auto accesses = made[i % tasks].accesses;
     bool reduces = false;
@@ -66,24 +69,28 @@ recorded_waits::recorded_waits(flow_core& flow, const std::vector<flow_record>& 
       }
     }
     flow_task& task = *placed.emplace_back(&flow.make_unrun(by, domain, accesses), forget);
-    number.emplace(&task, i);
+    task.number = static_cast<std::uint32_t>(i);
     std::size_t members = 0;
     task.each_member([&](flow_member& each) {
       ++members;
-      if (each.leads && led.emplace(&each, groups.size()).second) groups.emplace_back();
-      auto& of = groups[led.at(each.leader)];
+      if (each.leads) {
+        each.part = reinterpret_cast<void*>(led.size());
+        led.push_back(&each);
+        groups.emplace_back();
+      }
+      auto& of = groups[index_of(*each.leader)];
       if (i < tasks) of.members.push_back(i);
       // The turns of a row end with its iteration.
       if (i >= tasks && in_turns && each.mode == access_mode::concurrent) of.followers.push_back(i);
     });
     splits_reduction = splits_reduction || (reduces && members != accesses.size());
   }
-  for (const auto& [leader, group] : led)
+  for (auto* const leader : led)
     for (const auto* each = leader->waiting.release(); each != nullptr; each = each->next) {
       if (each->kind == waiter_kind::group) {
-        groups[led.at(each->member)].earlier.push_back(group);
+        groups[index_of(*each->member)].earlier.push_back(index_of(*leader));
       } else {
-        groups[group].followers.push_back(number.at(each->member->task));
+        groups[index_of(*leader)].followers.push_back(each->member->task->number);
       }
     }
   // A group of the second time that waits for none of the first time ends as its like did. A group comes
