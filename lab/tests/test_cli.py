@@ -418,3 +418,15 @@ def test_numbers_may_have_units_and_lists_blanks() -> None:
     threshold = options.number("--threshold", "", 0.5, 0.05, 0.95)
     assert [threshold.parser(said) for said in ("0.5", "50%", "5 %")] == [0.5, 0.5, 0.05]
     assert options.names("std_thread, openmp ,tbb,") == ("std_thread", "openmp", "tbb")
+
+
+def test_the_list_of_commands_loads_no_kind_of_benchmark() -> None:
+    words = (
+        "import sys; from tefflab.cli.main import main; sys.argv = ['teff', '--help']\n"
+        "try:\n    main()\n"
+        "except SystemExit:\n    print([each for each in ('numpy', 'pydantic', 'matplotlib') if each in sys.modules])"
+    )
+    for _ in range(2):  # the first one keeps what the kinds declare
+        told = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True).stdout
+    assert told.splitlines()[-1] == "[]"
+    assert "metg" in told

@@ -40,11 +40,15 @@ def is_unpacked(root: Path) -> bool:
     return (root / REVISION).is_file()
 
 
+def place() -> Path:
+    """The folder of this wheel's sources, whether they are unpacked or not. TeffError as cache_folder()."""
+    return cache_folder() / hashlib.sha256(ARCHIVE.read_bytes()).hexdigest()[:_DIGITS]
+
+
 @cache
 def unpacked() -> Path:
     """The folder of this wheel's sources. The first call on a machine unpacks them."""
-    digest = hashlib.sha256(ARCHIVE.read_bytes()).hexdigest()[:_DIGITS]
-    folder = cache_folder() / digest
+    folder = place()
     if not folder.is_dir():
         try:
             _unpack(folder)

@@ -11,7 +11,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from tefflab import benchmarks, project_root
+from tefflab import benchmarks, carried, project_root
+from tefflab.errors import TeffError
 from tefflab.whole_files import kept_json, write_whole
 
 _FIELDS = ("name", "help", "example", "takes_flags", "rounds", "workers", "takes_one_number")  # of a Command
@@ -19,17 +20,29 @@ _FIELDS = ("name", "help", "example", "takes_flags", "rounds", "workers", "takes
 
 def declared() -> list[Any]:
     """As `Command`s with their `Option`s, without their functions."""
-    file = project_root() / ".teff" / "stamps" / "commands.json"
+    root = _root()
+    file = root / ".teff" / "stamps" / "commands.json"
     current = _fingerprint()
     kept: dict[str, Any] = kept_json(file) or {}
     if kept.get("of") != current:
         kept = {"of": current, "commands": _loaded()}
         with suppress(OSError):
-            write_whole(file, json.dumps(kept))
+            if root.is_dir():
+                write_whole(file, json.dumps(kept))
     return [
         SimpleNamespace(**each | {"options": [SimpleNamespace(**option) for option in each["options"]]})
         for each in kept["commands"]
     ]
+
+
+def _root() -> Path:
+    """A wheel does not unpack its sources to list its commands."""
+    if not carried.ARCHIVE.is_file():
+        return project_root()
+    try:
+        return carried.place()
+    except TeffError:  # there is no home, and so no such folder
+        return carried.ARCHIVE
 
 
 def _loaded() -> list[dict[str, Any]]:

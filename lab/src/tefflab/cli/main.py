@@ -18,7 +18,7 @@ from tefflab.benchmarks import graph_flags
 from tefflab.carried import give_way_to_a_clone
 from tefflab.cli.brief import BriefCommand, write_groups
 from tefflab.cli.commands import options
-from tefflab.cli.commands.measuring import measuring_commands
+from tefflab.cli.commands.measuring import described_commands, measuring_commands
 from tefflab.errors import BAD_INPUT, FAILED, INTERRUPTED, TeffError
 
 _BAD_COMMAND_LINE: type[Exception] = typer.BadParameter.__mro__[2]  # ClickException, of click or of typer's copy of it
@@ -54,7 +54,7 @@ class Commands(TyperGroup):
     a program refuses its flags, the message points to the command's help."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return [*measuring_commands(), *super().list_commands(ctx)]
+        return [*described_commands(), *super().list_commands(ctx)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         return super().get_command(ctx, cmd_name) or measuring_commands().get(cmd_name)
@@ -65,9 +65,11 @@ class Commands(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         formatter.write("Usage:  teff COMMAND [OPTIONS]    (teff COMMAND --help: options, and an example)\n")
-        groups = {"Measure": tuple(measuring_commands()), **GROUPS}
+        measure = described_commands()
+        groups = {"Measure": tuple(measure), **GROUPS}
         commands = {
-            title: [(name, self.get_command(ctx, name).help or "") for name in names] for title, names in groups.items()
+            title: [(name, (measure.get(name) or self.get_command(ctx, name)).help or "") for name in names]
+            for title, names in groups.items()
         }
         options = [each.get_help_record(ctx) for each in self.get_params(ctx)]
         rows = [(name.partition(" <")[0].rstrip(), text) for name, text in filter(None, options)]

@@ -1,7 +1,7 @@
 """The commands that measure: one for each that a kind of benchmark declares (`tefflab.benchmarks`).
 
-Kinds are loaded only for one of their commands, or for the list of all commands. Completion may not take so long: for
-it the lab keeps the commands' descriptions (`tefflab.cli.declared`).
+Kinds are loaded only for one of their commands. Completion and the list of all commands may not take so long: for them
+the lab keeps the commands' descriptions (`tefflab.cli.declared`).
 """
 
 import inspect
@@ -21,12 +21,17 @@ if TYPE_CHECKING:
 _ALIKE = 0.8  # of an option and what was meant to be it; `--steps` is less like `--systems`
 
 
+def described_commands() -> dict[str, TyperCommand]:
+    """By name, in the order of the kinds: to be listed or completed, not to be called."""
+    from tefflab.cli.declared import declared
+
+    return {command.name: _typer_command(None, command) for command in declared()}
+
+
 def measuring_commands() -> dict[str, TyperCommand]:
     """By name, in the order of the kinds."""
     if "_TEFF_COMPLETE" in os.environ:
-        from tefflab.cli.declared import declared
-
-        return {command.name: _typer_command(None, command) for command in declared()}
+        return described_commands()
     from tefflab.benchmarks.benchmark import benchmarks
 
     return {command.name: _typer_command(kind, command) for kind in benchmarks() for command in kind.commands}
