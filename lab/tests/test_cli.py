@@ -260,6 +260,7 @@ def test_patterns_are_also_called_cases_as_elsewhere() -> None:
         ),
         (["metg", "--minutes", "abc"], "--minutes abc: give a number from 0.1 on, as --minutes 5"),
         (["metg", "--minutes", "0.05"], "--minutes 0.05: give a number from 0.1 on, as --minutes 5"),
+        (["profile", "--seconds", "50%"], "--seconds 50%: give a number from 0.01 to 600, as --seconds 3"),
         (["metg", "--minutes", "inf"], "--minutes inf: give a number from 0.1 on, as --minutes 5"),
         (["metg", "--threshold", "2"], "--threshold 2: give a number from 0.05 to 0.95, as --threshold 0.5"),
         (["spawn", "--rounds", "2.5"], "--rounds 2.5: give a whole number from 2 on, as --rounds 25"),
@@ -415,7 +416,7 @@ def test_what_can_not_be_built_is_not_completed(tmp_path: Path, monkeypatch: pyt
 def test_numbers_may_have_units_and_lists_blanks() -> None:
     (minutes,) = get_args(options.Minutes)[1:]
     assert [minutes.parser(said) for said in ("2", "1.5m", "2 min", "90s", "1h")] == [2, 1.5, 2, 1.5, 60]
-    threshold = options.number("--threshold", "", 0.5, 0.05, 0.95)
+    threshold = options.number("--threshold", "", 0.5, 0.05, 0.95, units=options.PERCENT)
     assert [threshold.parser(said) for said in ("0.5", "50%", "5 %")] == [0.5, 0.5, 0.05]
     assert options.names("std_thread, openmp ,tbb,") == ("std_thread", "openmp", "tbb")
 

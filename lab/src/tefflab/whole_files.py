@@ -7,11 +7,17 @@ from typing import Any
 
 
 def write_whole(file: Path, content: str | bytes) -> None:
-    """Writes a file, and its folder if there is none. OSError, which names the file: then it is as it was."""
+    """Writes a file, and its folder if there is none. OSError, which names the file: then it is as it was. A link stays
+    one, and what is no file (`/dev/stdout`, a pipe) is written to and not replaced."""
+    content = content if isinstance(content, bytes) else content.encode()
+    file = file.resolve()
+    if file.exists() and not (file.is_file() or file.is_dir()):
+        file.write_bytes(content)
+        return
     part = file.with_name(f".{file.name}.part")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(content if isinstance(content, bytes) else content.encode())
+        part.write_bytes(content)
         part.replace(file)
     except OSError as error:
         with suppress(OSError):

@@ -126,7 +126,7 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   void run_checked(const flow_creator& by, flow_task& task, std::span<const access> accesses);
   std::unique_ptr<flow_checker> checker;  // null: the flow is not checked
   // On one of the workers that replay a worksharing task: runs chunks of it, until none is left or
-  // failed(of). Throws what the chunk throws.
+  // failed(). Throws what the chunk throws.
   static void replay_loop(unsigned worker, flow_task& task, condition failed);
   // The list of the recording in progress, of the flow's own tasks in the order of their making; or null.
   std::vector<flow_record>* recorded = nullptr;

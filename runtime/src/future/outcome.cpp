@@ -16,8 +16,8 @@ namespace teff::detail {
 
 namespace {
 
-// As long as a worker looks before it parks: if the thread slept, a worker would be quicker to begin the next
-// request that the thread waits for, and the thread would sleep again.
+// The thread looks for as long as a worker looks before it parks. If the thread slept sooner, a worker would
+// begin the thread's next request first, and the thread would sleep again.
 constexpr std::chrono::microseconds patience{50};
 
 // A thread that waits.

@@ -38,7 +38,7 @@ def metg_of(registry: Registry, said: str) -> Metg:
     """As the user says, as it was measured last on this machine, or the usual one."""
     if said:
         return Metg(seconds(said), f"--metg {said}")
-    machine = read_machine().id
+    machine, now = read_machine().id, new_sitting_name()
     found: list[tuple[str, float, str]] = []
     others = ""
     for store in stores_in(registry.results):
@@ -49,7 +49,7 @@ def metg_of(registry: Registry, said: str) -> Metg:
             row = _object(line)
             if row.get("system_id") != _WAY or not isinstance(row.get("metg"), dict):
                 continue
-            is_past = str(row.get("sitting")) < new_sitting_name()  # or else a clock was wrong
+            is_past = str(row.get("sitting")) < now  # or else a clock was wrong
             if row.get("sitting") in here and is_past and _is_usual(row):
                 found.append((str(row["sitting"]), float(row["metg"]["value"]), store))
             else:

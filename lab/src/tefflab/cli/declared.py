@@ -20,14 +20,13 @@ _FIELDS = ("name", "help", "example", "takes_flags", "rounds", "workers", "takes
 
 def declared() -> list[Any]:
     """As `Command`s with their `Option`s, without their functions."""
-    root = _root()
-    file = root / ".teff" / "stamps" / "commands.json"
+    file = _file()
     current = _fingerprint()
-    kept: dict[str, Any] = kept_json(file) or {}
+    kept: dict[str, Any] = (file and kept_json(file)) or {}
     if kept.get("of") != current:
         kept = {"of": current, "commands": _loaded()}
         with suppress(OSError):
-            if root.is_dir():
+            if file:
                 write_whole(file, json.dumps(kept))
     return [
         SimpleNamespace(**each | {"options": [SimpleNamespace(**option) for option in each["options"]]})
@@ -35,14 +34,14 @@ def declared() -> list[Any]:
     ]
 
 
-def _root() -> Path:
-    """A wheel does not unpack its sources to list its commands."""
-    if not carried.ARCHIVE.is_file():
-        return project_root()
+def _file() -> Path | None:
+    """Where they are kept: beside the sources. None where a wheel's sources are not unpacked, which a list of commands
+    does not need."""
     try:
-        return carried.place()
-    except TeffError:  # there is no home, and so no such folder
-        return carried.ARCHIVE
+        root = carried.place() if carried.ARCHIVE.is_file() else project_root()
+    except TeffError:  # there is no home
+        return None
+    return root / ".teff" / "stamps" / "commands.json" if root.is_dir() else None
 
 
 def _loaded() -> list[dict[str, Any]]:

@@ -57,7 +57,10 @@ def _values(name: str, form: str, known: Sequence[Estimates]) -> list[Value]:
         values = [each for each in values if each.relation == "="]
         say(f"{len(left_out)} bound{'s' * (len(left_out) > 1)} left out, for {form} has no sign for one")
     if form in DASHBOARDS:  # of a case that was measured at several distances of the cores, the first
-        values = list({each.name: each for each in reversed(values)}.values())[::-1]
+        first: dict[str, Value] = {}
+        for each in values:
+            first.setdefault(each.name, each)
+        values = list(first.values())
     if not values:
         raise InputError(f"{name} has no value to export; `teff report {name}` says why")
     return values

@@ -197,7 +197,6 @@ def run_once(
             env={**os.environ, **environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            text=True,
             errors="replace",
         )
     except OSError as error:

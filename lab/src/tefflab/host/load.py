@@ -184,7 +184,6 @@ def _started(load: Load, core: int, sources: Sequence[str]) -> "subprocess.Popen
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
         errors="replace",
         start_new_session=True,  # its weight is its session's, and Ctrl-C is the lab's
     )

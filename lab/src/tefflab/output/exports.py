@@ -16,6 +16,7 @@ from tefflab.analysis.comparison import Side
 from tefflab.analysis.crossing import Relation
 from tefflab.output.quantities import bound, duration, duration_range, percent
 from tefflab.records.run import Sitting
+from tefflab.whole_files import write_whole
 
 _NANOSECONDS = 1e9
 
@@ -163,7 +164,9 @@ def to_parquet(values: Sequence[Value], file: Path) -> None:
 
     may_be_empty = dict.fromkeys(("low", "high", "round_trip"), polars.Float64)
     rows = [asdict(each) for each in values]
-    polars.DataFrame(rows, schema_overrides=may_be_empty, infer_schema_length=None).write_parquet(file)
+    columns = io.BytesIO()
+    polars.DataFrame(rows, schema_overrides=may_be_empty, infer_schema_length=None).write_parquet(columns)
+    write_whole(file, columns.getvalue())
 
 
 TEXTS: Mapping[str, Callable[[Sequence[Value]], str]] = {

@@ -90,7 +90,6 @@ class Build:
         listed = subprocess.run(
             [self._ninja, "-C", str(self.folder), "-t", "targets", "all"],
             capture_output=True,
-            text=True,
             errors="replace",
             check=False,
         )

@@ -88,7 +88,6 @@ def run_logged(
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
-                text=True,
                 errors="replace",
             )
         except OSError as error:

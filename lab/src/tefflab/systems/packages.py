@@ -97,7 +97,6 @@ def available(requirements: Iterable[str]) -> frozenset[str]:
     answer = subprocess.run(
         ["apt-cache", "policy", *names],
         capture_output=True,
-        text=True,
         errors="replace",
         check=False,
         env=os.environ | PLAIN,
@@ -154,7 +153,6 @@ def cost_of(packages: Sequence[str]) -> str:
     answer = subprocess.run(
         [*command, "--assume-no"],
         capture_output=True,
-        text=True,
         errors="replace",
         check=False,
         stdin=subprocess.DEVNULL,

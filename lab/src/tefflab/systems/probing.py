@@ -150,8 +150,8 @@ def why_not_there(program: Program) -> str:
 
 
 def is_absent(system: System, packages: PackageState | None = None) -> bool:
-    """Whether it comes on request and is not here. If a system needs only Debian packages, the user may have installed
-    them, or the same in another way: a program of it is here, or the next command builds one."""
+    """Whether it comes on request and is not here. The user may have installed what it
+    needs, if that is only Debian packages: then a program of it is here, or the next command builds one."""
     if not system.install.on_request or system.is_installed:
         return False
     if system.install.apart or system.install.fetch:
@@ -213,7 +213,6 @@ def ask_identity(command: Sequence[str], *, environment: Mapping[str, str], time
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            text=True,
             errors="replace",
             env={**os.environ, **environment},
         )

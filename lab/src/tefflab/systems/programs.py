@@ -50,7 +50,6 @@ def ask_cases(program: Program) -> list[dict[str, Any]]:
             words,
             env=environment,
             capture_output=True,
-            text=True,
             errors="replace",
             check=True,
             timeout=COMPILED_TIMEOUT,

@@ -55,15 +55,17 @@ def curve_sentence(case: MeasuredCase) -> str:
         each.variant.id for each in case.curves if any(one.efficiency.value >= case.threshold for one in each.points)
     ]
     unsure = [each for each in seen if each not in dict(reached)]
-    doubt = f"oo little is known yet of {_named(unsure, 'systems')} to say which tasks leave {busy} of the cores' rate."
+    doubt = (
+        f"Too little is known yet of {_named(unsure, 'systems')} to say which tasks leave {busy} of the cores' rate."
+    )
     if not reached and unsure:
-        return f"T{doubt}"
+        return doubt
     if not reached:
         return f"No system was seen to reach {busy} of the cores' rate: measure longer tasks (--longest)."
     (best, least), (last, most) = reached[0], reached[-1]
     first = f"Of the sizes measured, tasks of {duration(least)} are the smallest that leave {busy} of the cores' rate"
     others = f"; on {last} they have to be of {duration(most)}" if len(reached) > 1 else ""
-    return f"{first}, on {best}{others}.{f' T{doubt}' if unsure else ''}"
+    return f"{first}, on {best}{others}.{f' {doubt}' if unsure else ''}"
 
 
 def curve_suggestions(case: MeasuredCase, store: str) -> Iterator[tuple[str, str]]:

@@ -117,7 +117,9 @@ def _annotation(option: "Option") -> Any:
     if isinstance(option.default, str):
         return Annotated[str, options.text(option.flag, *option.aliases, help_=option.help, metavar=option.metavar)]
     least = 0 if option.least is None else option.least
-    return Annotated[type(option.default), options.number(option.flag, option.help, option.default, least, option.most)]
+    units = options.PERCENT if option.most is not None and option.most < 1 else None
+    number = options.number(option.flag, option.help, option.default, least, option.most, units=units)
+    return Annotated[type(option.default), number]
 
 
 def _workers(command: "Command") -> Any:

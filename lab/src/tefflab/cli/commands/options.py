@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 TAKES_FLAGS = {"allow_extra_args": True, "ignore_unknown_options": True}  # settings of a command's context
 
-_PERCENT = {"%": 0.01}
+PERCENT = {"%": 0.01}  # a unit of shares
 
 
 def not_empty(context: typer.Context, parameter: typer.CallbackParam, value: str) -> str:
@@ -43,19 +43,20 @@ def number(
     most: float | Callable[[], float] | None = None,
     *,
     metavar: str = "N",
-    units: Mapping[str, float] = _PERCENT,
+    units: Mapping[str, float] | None = None,
 ) -> Any:
-    """An option that takes a number: whole ones alone where the example is one, or else with a unit, if the user likes.
-    An error gives the value, the rule and the example. A `most` that has to be read from a file is a function."""
+    """An option that takes a number: whole ones alone where the example is one. The user may add one of `units`, which
+    multiplies it. An error gives the value, the rule and the example. A `most` that has to be read from a file is a
+    function."""
     kind = int if isinstance(example, int) else float
 
     def parsed(said: object) -> float:
         from tefflab.errors import InputError
 
         words = str(said).strip()
-        unit = next((each for each in units if words.endswith(each)), "") if kind is float else ""
+        unit, factor = next((each for each in (units or {}).items() if words.endswith(each[0])), ("", 1))
         try:
-            found = kind(words.removesuffix(unit)) * (units[unit] if unit else 1)
+            found = kind(words.removesuffix(unit)) * factor
         except ValueError:
             found = None
         end = most() if callable(most) else most

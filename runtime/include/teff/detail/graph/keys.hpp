@@ -176,7 +176,7 @@ void print_key(std::ostream& out, const Key& key) {
   }
 }
 
-// Returns the text that print(out, what) prints to `out`.
+// The function print(out, what) prints a text to `out`, which is returned.
 [[nodiscard]] std::string printed(void (*print)(std::ostream& out, const void* what), const void* what);
 
 template <class Key>

@@ -1,6 +1,5 @@
-// Memory of small graphs, which the next one uses again. To ask the C library for blocks that begin at a
-// cache line, and to give them back, would be half of what it costs to make a graph of a few tasks and to
-// drop it.
+// Memory of small graphs, which the next graph uses again. A graph of a few tasks asks for blocks that begin
+// at a cache line. With blocks of the C library, half of the time of such a graph would go there.
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
