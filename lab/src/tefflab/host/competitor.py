@@ -28,6 +28,7 @@ SEGMENT = 1 << 12  # numbers that are sieved between two looks at the clock: som
 FIRST, _LAST = 1 << 10, 1 << 20  # numbers that are sieved, again and again
 _LOOK = 0.001  # seconds at most between two looks at a compiler's CPU time
 _NS = 1e9
+_HANDLED = (signal.SIGUSR1, signal.SIGTERM)
 
 
 class Work(Protocol):
@@ -83,9 +84,12 @@ class Compiling:
         if self._running is None or self._has_ended():
             source = next(self._sources)
             command = ["c++", "-std=c++20", "-fsyntax-only", "-w", *_includes(source), source]
+            # A signal to suspend or to end that came between the fork and the assignment would miss the compiler.
+            signal.pthread_sigmask(signal.SIG_BLOCK, _HANDLED)
             self._running = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, process_group=0
             )
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _HANDLED)
         else:
             self._send(signal.SIGCONT)
         time.sleep(max(min(most, _LOOK), 0.0))
