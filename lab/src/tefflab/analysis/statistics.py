@@ -13,7 +13,7 @@ How METG is made (docs/explanation/metg.md has the formulas and the reasons):
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -74,6 +74,7 @@ class Interval:
     value: float
     low: float
     high: float
+    relation: Relation = "="  # "<" and ">": the value is a bound
 
     @property
     def relative_half_width(self) -> float:
@@ -110,11 +111,6 @@ class Interval:
         return self.value if self.relation == "<" else self.low, self.value if self.relation == ">" else self.high
 
     @property
-    def relation(self) -> Relation:
-        """The value is no bound."""
-        return "="
-
-    @property
     def is_unknown(self) -> bool:
         """Whether it is open on both sides."""
         low, high = self.extent
@@ -123,6 +119,14 @@ class Interval:
     def after(self, rounds: int) -> "Interval":
         """As it is, or open where it is of fewer than FEWEST_ROUNDS: they say nothing of the next."""
         return self if rounds >= FEWEST_ROUNDS else Interval(self.value, 0.0, math.inf)
+
+    def to_json(self) -> dict[str, float | None]:
+        """Value and ends; an open end is None."""
+        return {
+            "value": self.value,
+            "low": self.low if self.low > 0 else None,
+            "high": self.high if math.isfinite(self.high) else None,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,11 +141,10 @@ class MetgEstimate(Interval):
     the interval leaves the measured part. One round says nothing of another: its interval is open.
     """
 
-    relation: Relation = field()
-    iterations: float  # of the crossing, or of the end that bounds it
-    drift: float | None
-    rounds: int
-    observations: int
+    iterations: float = 0.0  # of the crossing, or of the end that bounds it
+    drift: float | None = None
+    rounds: int = 0
+    observations: int = 0
 
     @property
     def is_told(self) -> bool:
