@@ -31,7 +31,7 @@ inline std::string_view variant_of(way_kind how) {
 }
 
 /// Steps as tasks of a flow, which several workers may share.
-class flow_tasks : public task_way {
+class flow_tasks : public task_way, public task_maker {
  public:
   flow_tasks(teff::runtime& rt, std::int64_t tasks, bool shared)
       : task_way(tasks), flow_(rt), spawned_(rt), shared_(shared) {
@@ -41,7 +41,7 @@ class flow_tasks : public task_way {
   }
 
   void wait() final { flow_.wait(); }
-  [[nodiscard]] bool spawns() const final { return !shared_; }
+  [[nodiscard]] task_maker* spawns() final { return shared_ ? nullptr : this; }
   void run_spawning(const std::function<void()>& first) final {
     first();
     spawned_.wait();

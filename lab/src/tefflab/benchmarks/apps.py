@@ -49,21 +49,12 @@ _SHARE_MEANING = (
 
 
 class Parameters(Strict):
-    app: Annotated[str, Field(min_length=1)]
-    size: Annotated[int, Field(ge=1)]
-    block: Annotated[int, Field(ge=1)]
-    blocks: Annotated[str, Field(min_length=1)] = "equal"
-    grid: tuple[int, int]  # of ranks, down and across
-    layers: Annotated[int, Field(ge=1)] = 1
-
-
-class ParametersOfSteps(Strict):
-    """Of an app over ways, which adds its own flags."""
+    """An app adds its own flags."""
 
     model_config = ConfigDict(extra="allow")
 
     app: Annotated[str, Field(min_length=1)]
-    tasks: Annotated[int, Field(ge=1)]  # into which a step is cut
+    tasks: Annotated[int, Field(ge=1)] | None = None  # into which a loop is cut; None: the app has tasks of its own
 
 
 class AppsValidation(Validation, extra="forbid"):
@@ -74,55 +65,41 @@ class AppsValidation(Validation, extra="forbid"):
 class AppsRecord(Record, extra="forbid"):
     """One run of a mini-app."""
 
-    needed: ClassVar[tuple[str, ...]] = ("parameters",)
+    needed: ClassVar[tuple[str, ...]] = ("parameters", "work", "unit", "own")
 
     benchmark: Literal["apps"]
-    parameters: Parameters | ParametersOfSteps | None = None
-    flops: Annotated[float, Field(gt=0)] | None = None  # of an app on tiles, with the next
-    core_flops_per_second: Annotated[float, Field(gt=0)] | None = None
-    way: str | None = None  # of an app over ways, with the next two
+    parameters: Parameters | None = None
+    way: str | None = None  # None: the system has a program of its own for it
     work: Annotated[float, Field(gt=0)] | None = None
     unit: Annotated[str, Field(min_length=1)] | None = None  # of `work`
+    own: dict[str, float | int | dict[str, float]] | None = None  # what the app says of its result
+    core_flops_per_second: Annotated[float, Field(gt=0)] | None = None  # of an app on tiles
     tasks: Annotated[int, Field(ge=1)] | None = None  # None: libraries have no tasks or do not tell
     bytes_sent: Count | None = None
     waiting_share: Annotated[float, Field(ge=0)] | None = None  # of worker time; over ranks
-    residuals: dict[str, float] | None = None  # of hpccg, by iteration
-    iterations: Annotated[int, Field(ge=1)] | None = None  # of lulesh, with the next
-    origin_energy: float | None = None
-    reached: Annotated[int, Field(ge=1)] | None = None  # of sssp, with the next two
-    sum: Count | None = None
-    max: Count | None = None
-    scaled_residual: Annotated[float, Field(ge=0)] | None = None  # of hpcg
-    potential_first: float | None = None  # of leanmd, with the next three
-    potential_last: float | None = None
-    kinetic_first: float | None = None
-    kinetic_last: float | None = None
     validation: AppsValidation | None = None
 
     def fault(self) -> str:
-        on_tiles = isinstance(self.parameters, Parameters)
-        if not (self.flops and self.core_flops_per_second if on_tiles else self.way and self.work and self.unit):
-            return "it does not say how much work it did"
         seen = self.validation
         fine = seen and seen.passed and seen.residual is not None and seen.residual <= seen.bound
         return "" if fine else "the residual is above its bound"
 
     @property
-    def counted_flops(self) -> float | None:
+    def flops(self) -> float | None:
         """None if the app counts other work."""
-        return self.work if self.unit == "FLOP" else self.flops
+        return self.work if self.unit == "FLOP" else None
 
     @property
     def flops_per_second(self) -> float:
-        if not self.counted_flops:
+        if not self.flops:
             raise RecordError(f"it counts no FLOPs: {self.error or self.unit}")
-        return self.counted_flops / self.wall_seconds
+        return self.flops / self.wall_seconds
 
     @property
     def work_per_second(self) -> float:
-        if not (done := self.work or self.flops):
+        if not self.work:
             raise RecordError(f"it counts no work: {self.error}")
-        return done / self.wall_seconds
+        return self.work / self.wall_seconds
 
     @property
     def has_ceiling(self) -> bool:
@@ -214,13 +191,13 @@ class Apps(ComparedBenchmark[AppsRecord]):
     quantity = "a run"
     meaning = "Time of a run, divided by that of one system, with 95 % intervals; smaller is better."
     title = "Mini-apps"
-    help = "Measure mini-apps: HPCCG, LULESH, HPCG, SSSP, LeanMD, GEMM and Cholesky."
+    help = "Measure mini-apps: whole computations, each written once over loops, tasks, data flow and ranks."
     example = "teff apps --cases cholesky --all-variants"
     said_workers = "all cores"
     lesson = "all systems call the same kernels: what differs is what a system loses to tasks and to waiting"
     facts = (
-        Fact(_RATE, lambda record: record.counted_flops, over_time=True),
-        Fact(_WORK_RATE, lambda record: None if record.counted_flops else record.work, over_time=True),
+        Fact(_RATE, lambda record: record.flops, over_time=True),
+        Fact(_WORK_RATE, lambda record: None if record.flops else record.work, over_time=True),
         Fact(_SHARE, lambda record: record.efficiency if record.has_ceiling else None),
         Fact("tasks", lambda record: record.tasks, whole=True),
         Fact("bytes_sent", lambda record: record.bytes_sent, whole=True),
