@@ -3,7 +3,7 @@
     ::: runtime/include/teff/join.hpp join
 
 stands for the contract of `teff::join`, made from the header. Of a .cpp file it is the definition as it stands.
-Besides, the site has a page for each system (`system_pages`).
+`::: mini-apps` stands for their table (`app_table`). Besides, the site has a page for each system (`system_pages`).
 """
 
 import re
@@ -15,12 +15,12 @@ from mkdocs.structure.files import File, Files
 
 from tefflab import project_root
 from tefflab.systems.registry import Registry
+from tools.app_table import app_table
 from tools.declarations import contract, find
 from tools.system_pages import Page, pages
 
 DIRECTIVE = re.compile(r"^::: (?P<file>\S+) (?P<name>\S+)$", re.MULTILINE)
-
-
+_APPS = re.compile(r"^::: mini-apps$", re.MULTILINE)
 _BEFORE = "Explanation"  # the part of the site before which the systems stand
 
 
@@ -47,7 +47,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Called by mkdocs for each page."""
-    return DIRECTIVE.sub(_expanded, markdown)
+    return DIRECTIVE.sub(_expanded, _APPS.sub(lambda _: app_table(project_root()), markdown))
 
 
 def _expanded(directive: re.Match[str]) -> str:

@@ -85,7 +85,8 @@ class flow_tasks : public task_way, public task_maker {
     for (const field_access& one : accesses) named_.push_back(named(one));
     const char* const name = each.name.data();
     if (!shared_ || some.size() == 1)
-      return make_task(named_, teff::named(name, [body = each.body, some] { body(some); }));
+      return make_task(teff::task_options{.priority = each.priority}, named_,
+                       teff::named(name, [body = each.body, some] { body(some); }));
     flow_.task_for(some.begin, some.end, named_, teff::named(name, [body = each.body](teff::range chunk) {
                      body({chunk.first, chunk.last});
                    }));

@@ -287,7 +287,7 @@ description describe_hpccg() {
           .ways = {way_kind::loops, way_kind::worksharing, way_kind::tasks},
           .cases = {{"hpccg-32", "conjugate gradients, 32 x 32 x 32 points", "-grid 32x32x32"},
                     {"hpccg-64", "conjugate gradients, 64 x 64 x 64 points", "-grid 64x64x64", false},
-                    {"hpccg-10", "conjugate gradients, 10 x 10 x 10 points", "-grid 10x10x10", false, {1, 3}},
+                    {"hpccg-10", "conjugate gradients, 10 x 10 x 10 points", "-grid 10x10x10", false, {1, 2, 3}},
                     {"hpccg-7x30x10", "conjugate gradients, 7 x 30 x 10 points, steps of three tasks",
                      "-grid 7x30x10 -tasks 3", false, {1}}},
           .own = {{"residuals", "the norm of the residual after some iterations, by the iteration"}},

@@ -96,7 +96,7 @@ description describe_hpcg() {
       .title = "A x = b by conjugate gradients with a multigrid preconditioner (HPCG 3.1)",
       .unit = "FLOP",
       .ways = {way_kind::loops, way_kind::worksharing, way_kind::tasks},
-      .cases = {{"hpcg-16", "preconditioned conjugate gradients, 16 x 16 x 16 points", "-size 16", true, {1, 8}},
+      .cases = {{"hpcg-16", "preconditioned conjugate gradients, 16 x 16 x 16 points", "-size 16", true, {1, 2, 8}},
                 {"hpcg-32", "preconditioned conjugate gradients, 32 x 32 x 32 points", "-size 32", false},
                 {"hpcg-64", "preconditioned conjugate gradients, 64 x 64 x 64 points", "-size 64", false}},
       .own = {{"scaled_residual", "||r|| / ||b|| after the last iteration"}},
