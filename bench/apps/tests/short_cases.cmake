@@ -13,7 +13,9 @@ foreach(number RANGE ${CMAKE_ARGC})
 endforeach()
 
 execute_process(COMMAND "${PROGRAM}" --cases OUTPUT_VARIABLE cases COMMAND_ERROR_IS_FATAL ANY)
-string(REGEX MATCHALL "\"flags\":\"[^\n]*\"test_ranks\":\\[([0-9]+,)*${RANKS}[],]" cases "${cases}")
+string(REPLACE "[" "<" cases "${cases}") # in a list of CMake, a bracket that is not closed hides what separates elements
+string(REPLACE "]" ">" cases "${cases}")
+string(REGEX MATCHALL "\"flags\":\"[^\n]*\"test_ranks\":<([0-9]+,)*${RANKS}[>,]" cases "${cases}")
 list(TRANSFORM cases REPLACE "\"flags\":\"([^\"]*)\".*" "\\1")
 list(LENGTH cases count)
 list(JOIN cases "\n" lines)
