@@ -47,7 +47,10 @@ def solved(workers: int) -> dict[str, Any]:
     """The record of an app that has loops, and a result to tell of."""
     one = record("quick", 0.9, workers, CASES[0]["flags"], 0) | {"way": "loops", "elapsed_seconds": 0.5, "work": 4e9}
     del one["core_flops_per_second"]
-    return one | {"own": {"residuals": {"0": 813.855}, "steps": 3}, "parameters": {"app": "any", "tasks": 1, "box": [3]}}
+    return one | {
+        "own": {"residuals": {"0": 813.855}, "steps": 3},
+        "parameters": {"app": "any", "tasks": 1, "box": [3]},
+    }
 
 
 def test_a_record_says_the_work_and_has_a_ceiling_only_with_the_rate_of_a_core() -> None:
@@ -296,7 +299,7 @@ def test_a_loop_is_cut_into_as_many_tasks_as_asked_and_its_result_has_the_same_b
         read = parse_record(json.dumps(each), AppsRecord)
         assert (read.workers, read.unit) == (workers, "FLOP")
         if line == LOOPS:
-            usual = 4 * read.workers // each["ranks"]
+            usual = 4 * workers // each["ranks"]
             assert each["parameters"]["tasks"] == {"loops": 1, "worksharing": 1}.get(str(read.way), usual)
         held_against(bits, line, each)
         if each["ranks"] > 1:
@@ -308,9 +311,7 @@ def test_a_loop_is_cut_into_as_many_tasks_as_asked_and_its_result_has_the_same_b
 def test_a_system_runs_every_app_validated(program: Program, workers: int, bits: dict[str, dict[str, Any]]) -> None:
     tiles = [f"-app {app} -size 100 -block 24 -blocks random" for app in ("gemm", "gemm_3d", "cholesky")]
     tiles += [
-        f"-app {app} -size {size} -block {block}"
-        for app in ("gemm", "cholesky")
-        for size, block in ((30, 64), (1, 1))
+        f"-app {app} -size {size} -block {block}" for app in ("gemm", "cholesky") for size, block in ((30, 64), (1, 1))
     ]
     ranks = short_cases()
     lines = [line for line in (*ranks, *tiles) for _ in range(2)]  # the second run finds the remains of the first
