@@ -5,14 +5,12 @@ The ceiling is the rate of one core in one large multiplication by the library w
 program measures it just before each of its runs, so that the machine's drift cancels.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Annotated, ClassVar, Literal
 
 from matplotlib.figure import Figure
-from pydantic import ConfigDict, Field
 
-from tefflab.analysis.results import CaseRow
+from tefflab.analysis.rows import Row
 from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.apps_experiment import AppsExperiment
 from tefflab.benchmarks.benchmark import Experiment, Option, Request
@@ -22,25 +20,17 @@ from tefflab.benchmarks.compared import (
     ComparedEstimates,
     Group,
     ratio_text,
-    time_text,
 )
 from tefflab.output.plots.lines import SHARE, TIME, Quantity, Varied, varied_chart
 from tefflab.output.plots.sheet import slug
-from tefflab.output.quantities import digits, percent, rate
+from tefflab.output.quantities import percent, rate
 from tefflab.output.table import Column
 from tefflab.records.plan import Case, Plan, Variant, counted_workers
-from tefflab.records.record import Count, Record, RecordError, Strict, Validation
+from tefflab.records.record import Record, RecordError
 
 _RATE = "flops_per_second"
 _WORK_RATE = "work_per_second"
 _SHARE = "efficiency"
-_WAITING = "waiting_share"
-_COLUMNS: Mapping[str, tuple[str, Callable[[float], str]]] = {
-    _RATE: ("GFLOP/s", lambda value: digits(value / 1e9)),
-    _WORK_RATE: ("work/s", lambda value: rate(value, "")),
-    _SHARE: ("of the cores'", percent),
-    _WAITING: ("waiting", percent),
-}
 _TIME_MEANING = "Time of a run, with 95 % intervals; smaller is better."
 _RATE_MEANING = "Work a second, with 95 % intervals; larger is better."
 _SHARE_MEANING = (
@@ -48,69 +38,40 @@ _SHARE_MEANING = (
 )
 
 
-class Parameters(Strict):
-    """An app adds its own flags."""
+class AppsRecord(Record):
+    """One run of a mini-app, with its `work` in its `unit`."""
 
-    model_config = ConfigDict(extra="allow")
-
-    app: Annotated[str, Field(min_length=1)]
-    tasks: Annotated[int, Field(ge=1)] | None = None  # into which a loop is cut; None: the app has tasks of its own
-
-
-class AppsValidation(Validation, extra="forbid"):
-    residual: Annotated[float, Field(ge=0)] | None = None  # None: not a number
-    bound: Annotated[float, Field(ge=0)]
-
-
-class AppsRecord(Record, extra="forbid"):
-    """One run of a mini-app."""
-
-    needed: ClassVar[tuple[str, ...]] = ("parameters", "work", "unit", "own")
-
-    benchmark: Literal["apps"]
-    parameters: Parameters | None = None
-    way: str | None = None  # None: the system has a program of its own for it
-    work: Annotated[float, Field(gt=0)] | None = None
-    unit: Annotated[str, Field(min_length=1)] | None = None  # of `work`
-    own: dict[str, float | int | dict[str, float]] | None = None  # what the app says of its result
-    core_flops_per_second: Annotated[float, Field(gt=0)] | None = None  # of an app on tiles
-    tasks: Annotated[int, Field(ge=1)] | None = None  # None: libraries have no tasks or do not tell
-    bytes_sent: Count | None = None
-    waiting_share: Annotated[float, Field(ge=0)] | None = None  # of worker time; over ranks
-    validation: AppsValidation | None = None
+    schema = "apps"
 
     def fault(self) -> str:
-        seen = self.validation
-        fine = seen and seen.passed and seen.residual is not None and seen.residual <= seen.bound
-        return "" if fine else "the residual is above its bound"
+        residual, bound = (self.get("validation", each) for each in ("residual", "bound"))
+        return "" if residual is not None and residual <= bound else "the residual is above its bound"
 
     @property
     def flops(self) -> float | None:
         """None if the app counts other work."""
-        return self.work if self.unit == "FLOP" else None
+        done: float | None = self.get("work")
+        return done if self.get("unit") == "FLOP" else None
 
     @property
     def flops_per_second(self) -> float:
         if not self.flops:
-            raise RecordError(f"it counts no FLOPs: {self.error or self.unit}")
+            raise RecordError(f"it counts no FLOPs: {self.error or self.get('unit')}")
         return self.flops / self.wall_seconds
 
     @property
     def work_per_second(self) -> float:
-        if not self.work:
-            raise RecordError(f"it counts no work: {self.error}")
-        return self.work / self.wall_seconds
+        return float((self.get("work") or self.has_no_numbers()) / self.wall_seconds)
 
     @property
     def has_ceiling(self) -> bool:
-        return self.ok and self.core_flops_per_second is not None
+        return self.ok and self.get("core_flops_per_second") is not None
 
     @property
     def efficiency(self) -> float:
         """The share of the rate of as many cores, each as quick as a single core with one large multiplication."""
-        if not self.core_flops_per_second or not self.workers:
-            raise RecordError(f"a failed record has no numbers: {self.error}")
-        return self.flops_per_second / (self.workers * self.core_flops_per_second)
+        ceiling = self.get("core_flops_per_second") or self.has_no_numbers()
+        return float(self.flops_per_second / (self.workers * ceiling))
 
 
 class AppsEstimates(ComparedEstimates):
@@ -118,8 +79,11 @@ class AppsEstimates(ComparedEstimates):
     lines for each problem."""
 
     def tables_of(self, group: Group, to: Variant) -> Iterator[tuple[str, list[Column]]]:
-        for case in group.rows:
-            yield f"{case}, {counted_workers(group.workers)}", self._table(group, case, to)
+        for case, own in group.rows.items():
+            rows = sorted(own.values(), key=lambda row: row.value.value if row.value else 0.0)
+            ratios = group.ratios(case, to.id)
+            texts = ["1" if row.id == to.id else ratio_text(ratios.get(row.id)) for row in rows]
+            yield f"{case}, {counted_workers(group.workers)}", self.columns(rows, Column(f"/ {to.id}", texts))
 
     def pictures(self) -> Iterator[tuple[str, Figure]]:
         yield from self._lines() if self.plan.x_label else super().pictures()
@@ -132,7 +96,7 @@ class AppsEstimates(ComparedEstimates):
             cases = [case for case in self.plan.cases if case.group == problem]
             rows = [self.groups[case] for case in cases]
             found = [
-                {row.variant.id: row.value if is_time else self._value(row, case) for row in own}
+                {row.id: row.value if is_time else self._value(row, case) for row in own}
                 for case, own in zip(cases, rows, strict=True)
             ]
             if any(value for each in found for value in each.values()):
@@ -153,7 +117,7 @@ class AppsEstimates(ComparedEstimates):
     def _is_rate(self) -> bool:
         return "rate" in self.plan.charts
 
-    def _value(self, row: CaseRow, case: Case) -> Interval | None:
+    def _value(self, row: Row, case: Case) -> Interval | None:
         """The rate or the share of a row that has a time."""
         runs = next(cell.runs for cell in self.cells[case] if cell.variant == row.variant) if row.value else []
         if self._is_rate:
@@ -162,22 +126,11 @@ class AppsEstimates(ComparedEstimates):
         return median_of_rounds(by_round(able, lambda record: record.efficiency))
 
     def _rate(self, cases: Sequence[Case]) -> Quantity:
-        units = (run.record.unit for case in cases for cell in self.cells[case] for run in cell.runs if run.record.ok)
+        units = (
+            run.record.get("unit") for case in cases for cell in self.cells[case] for run in cell.runs if run.record.ok
+        )
         unit = next(units) or "FLOP"
         return Quantity(lambda value: rate(value, f"{unit}/s"), more_is_better=True)
-
-    def _table(self, group: Group, case: str, to: Variant) -> list[Column]:
-        """The quickest first."""
-        rows = sorted(group.rows[case].values(), key=lambda row: row.value.value if row.value else 0.0)
-        ratios = group.ratios(case, to.id)
-        return [
-            Column("system", [row.variant.id for row in rows], "left"),
-            Column("a run", [time_text(row) for row in rows]),
-            Column(
-                f"/ {to.id}", ["1" if row.variant == to else ratio_text(ratios.get(row.variant.id)) for row in rows]
-            ),
-            *(_column(key, rows) for key in _COLUMNS if any(row.facts[key] is not None for row in rows)),
-        ]
 
 
 class Apps(ComparedBenchmark[AppsRecord]):
@@ -196,13 +149,19 @@ class Apps(ComparedBenchmark[AppsRecord]):
     said_workers = "all cores"
     lesson = "all systems call the same kernels: what differs is what a system loses to tasks and to waiting"
     facts = (
-        Fact(_RATE, lambda record: record.flops, over_time=True),
-        Fact(_WORK_RATE, lambda record: None if record.flops else record.work, over_time=True),
-        Fact(_SHARE, lambda record: record.efficiency if record.has_ceiling else None),
-        Fact("tasks", lambda record: record.tasks, whole=True),
-        Fact("bytes_sent", lambda record: record.bytes_sent, whole=True),
-        Fact(_WAITING, lambda record: record.waiting_share),
-        Fact("residual", lambda record: record.validation.residual if record.validation else None),
+        Fact(_SHARE, "of the\ncores'", percent, lambda record: record.efficiency if record.has_ceiling else None),
+        Fact(_RATE, "rate", lambda value: rate(value, "FLOP/s"), lambda record: record.flops, over_time=True),
+        Fact(
+            _WORK_RATE,
+            "work/s",
+            lambda value: rate(value, ""),
+            lambda record: None if record.flops else record.get("work"),
+            over_time=True,
+        ),
+        Fact("tasks", whole=True),
+        Fact("bytes_sent", whole=True),
+        Fact("waiting_share", "waiting", percent),
+        Fact("residual", read=lambda record: record.get("validation", "residual")),
     )
 
     @property
@@ -220,12 +179,6 @@ class Apps(ComparedBenchmark[AppsRecord]):
             return super().plan_of_experiment(experiment, request)
         asked = replace(request, own=experiment.model_dump(exclude_unset=True))
         return experiment.plan_of_varied(asked, experiment.vary, self.against(asked))
-
-
-def _column(key: str, rows: Sequence[CaseRow]) -> Column:
-    title, text = _COLUMNS[key]
-    said = [row.facts[key] for row in rows]
-    return Column(title, ["-" if value is None else text(value) for value in said], priority=int(key != _SHARE))
 
 
 BENCHMARK = Apps()
