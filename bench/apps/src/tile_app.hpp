@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <utility>
@@ -59,6 +60,21 @@ class tile_app final : public app {
   using task = typename Problem::task;
   static task task_of(const task_key& key) { return {key[0], key[1], key[2]}; }
 
+  /// A task in eight bytes: a std::function keeps these and a pointer without memory of its own.
+  class packed_task {
+   public:
+    explicit packed_task(const typename Problem::task& of)
+        : step_(static_cast<std::uint32_t>(of.step)),
+          row_(static_cast<std::uint16_t>(of.row)),
+          column_(static_cast<std::uint16_t>(of.column)) {}
+    [[nodiscard]] typename Problem::task task() const { return {static_cast<int>(step_), row_, column_}; }
+
+   private:
+    std::uint32_t step_;
+    std::uint16_t row_;
+    std::uint16_t column_;
+  };
+
   void run_graph(keyed_tasks& by) {
     const auto fulfill = [&by](const task& each) { by.fulfill({each.step, each.row, each.column}); };
     graph_of_tasks all{.indegree = [this](task_key of) { return problem_.indegree(task_of(of)); },
@@ -76,9 +92,10 @@ class tile_app final : public app {
 
   void run_steps(way& by) {
     problem_.visit_in_order([&](const task& each) {
+      const packed_task kept(each);
       by.run({.name = problem_.name(each),
-              .accesses = [this, each](range, access_list& all) { name_tiles(each, all); },
-              .body = [this, each](range) { problem_.execute(each); },
+              .accesses = [this, kept](range, access_list& all) { name_tiles(kept.task(), all); },
+              .body = [this, kept](range) { problem_.execute(kept.task()); },
               .priority = priority_from_0(each)});
     });
     by.wait();

@@ -49,7 +49,7 @@ class depend_tasks final : public task_way, public task_maker {
     std::byte* const* const written = written_.data();
     const std::size_t reads = read_.size();
     const std::size_t writes = written_.size();
-    const auto body = each.body;
+    const auto& body = each.body;
     const int priority = each.priority;
 #pragma omp task depend(iterator(std::size_t i = 0 : reads), in : *read[i]) \
     depend(iterator(std::size_t i = 0 : writes), inout : *written[i]) priority(priority) \

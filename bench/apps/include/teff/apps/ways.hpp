@@ -91,6 +91,7 @@ struct field_access {
   /// share an address.
   template <class Visit>
   void visit_parts(std::int64_t parts, const Visit& visit) const {
+    if (what->grain >= what->count) return visit(what->data);  // an iteration is not cut
     const cut all(what->iterations(), parts);
     const std::int64_t last = all.part_of((elements.end - 1) / what->grain);
     for (std::int64_t i = all.part_of(elements.begin / what->grain); i <= last; ++i)
