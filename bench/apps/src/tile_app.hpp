@@ -21,8 +21,8 @@ struct tile_flags {
 
 /// Adds the flags to the parser, whose values its result has once the parser has read them.
 [[nodiscard]] std::shared_ptr<const tile_flags> read_tile_flags(CLI::App& parser);
-/// A rank's part of a problem. In one process, there are as many layers as a job with one rank for each worker
-/// would have. Throws lack if the system's own program can't compute it.
+/// A rank's part of a problem. In one process, there are as many layers as a job with one rank for each
+/// worker would have. Throws lack if the system's own program can't compute it.
 [[nodiscard]] setting setting_of(const tile_flags& asked, const place& at, bool in_layers);
 [[nodiscard]] bench::json parameters_of(const setting& at);
 
@@ -85,8 +85,7 @@ class tile_app final : public app {
                            },
                        .tasks = problem_.tasks(),
                        .number = [this](task_key of) { return problem_.number(task_of(of)); }};
-    if constexpr (has_priorities)
-      all.priority = [](task_key of) { return Problem::priority(task_of(of)); };
+    if constexpr (has_priorities) all.priority = [](task_key of) { return Problem::priority(task_of(of)); };
     by.run_graph(all, [&] { problem_.visit_first(fulfill); });
   }
 

@@ -21,8 +21,8 @@ constexpr std::string_view usual_app = "gemm";
 std::string footer_of(const description& what) {
   std::vector<std::string_view> ways;
   for (const way_kind each : what.ways) ways.push_back(name_of(each));
-  std::string text = fmt::format("Ways: {}. Unit of work: {}. In the record:\n  {:<27} {}", fmt::join(ways, ", "),
-                                 what.unit, "validation.residual", what.residual);
+  std::string text = fmt::format("Ways: {}. Unit of work: {}. In the record:\n  {:<27} {}",
+                                 fmt::join(ways, ", "), what.unit, "validation.residual", what.residual);
   for (const auto& [name, meaning] : what.own)
     text += fmt::format("\n  {:<27} {}", fmt::format("own.{}", name), meaning);
   return text;

@@ -78,7 +78,8 @@ INSTANTIATE_TEST_SUITE_P(apps, an_app_on_tiles, testing::ValuesIn(short_cases(tr
 
 TEST(all_apps, have_names_of_their_own_as_have_their_cases) {
   std::set<std::string> names;
-  for (const bench::benchmark_case& each : apps_benchmark().cases()) EXPECT_TRUE(names.insert(each.name).second);
+  for (const bench::benchmark_case& each : apps_benchmark().cases())
+    EXPECT_TRUE(names.insert(each.name).second);
   std::set<std::string_view> apps;
   for (const description& each : all_apps()) EXPECT_TRUE(apps.insert(each.name).second);
 }
@@ -93,7 +94,8 @@ TEST(all_apps, say_in_the_help_what_their_keys_mean) {
   const std::string help = work_help();
   for (const description& app : all_apps())
     for (const description::key& each : app.own)
-      EXPECT_NE(help.find("own." + std::string(each.name)), std::string::npos) << app.name << ", " << each.name;
+      EXPECT_NE(help.find("own." + std::string(each.name)), std::string::npos)
+          << app.name << ", " << each.name;
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ class depend_tasks final : public task_way, public task_maker {
     const std::size_t writes = written_.size();
     const auto& body = each.body;
     const int priority = each.priority;
-#pragma omp task depend(iterator(std::size_t i = 0 : reads), in : *read[i]) \
+#pragma omp task depend(iterator(std::size_t i = 0 : reads), in : *read[i])              \
     depend(iterator(std::size_t i = 0 : writes), inout : *written[i]) priority(priority) \
     firstprivate(body, some)
     body(some);
@@ -82,11 +82,7 @@ class apps_system final : public system {
       return {.tasks = tasks.made()};
     }
     loops each([](std::int64_t count, const auto& body) {
-#pragma omp parallel
-      {
-        const cut all(count, omp_get_num_threads());
-        if (const int thread = omp_get_thread_num(); thread < all.parts()) body(all.part(thread));
-      }
+      parallel_blocks(0, count, 0, [&body](std::int64_t begin, std::int64_t end) { body({begin, end}); });
     });
     region.start();
     steps(each);

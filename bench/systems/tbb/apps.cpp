@@ -1,12 +1,11 @@
 // The mini-apps on oneTBB: parallel_for, and a task_group whose tasks count their successors' predecessors.
-#include <oneapi/tbb/parallel_for.h>
-
 #include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string_view>
 #include <vector>
 
+#include "parallel_blocks.hpp"
 #include "pinned_arena.hpp"
 #include "teff/apps/app.hpp"
 #include "teff/apps/drive.hpp"
@@ -72,8 +71,7 @@ class apps_system final : public system {
       return {.tasks = tasks.made()};
     }
     loops each([](std::int64_t count, const auto& body) {
-      using indices = tbb::blocked_range<std::int64_t>;
-      tbb::parallel_for(indices(0, count), [&](const indices& some) { body({some.begin(), some.end()}); });
+      parallel_blocks(0, count, 0, [&body](std::int64_t begin, std::int64_t end) { body({begin, end}); });
     });
     timed(region, [&] { steps(each); });
     return {};

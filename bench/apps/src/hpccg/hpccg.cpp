@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "kernels.hpp"
-#include "teff/apps/box.hpp"
 #include "teff/apps/app.hpp"
+#include "teff/apps/box.hpp"
 #include "teff/bench/failure.hpp"
 
 namespace teff::apps::hpccg {
@@ -281,18 +281,22 @@ description::maker read_flags(CLI::App& parser) {
 namespace teff::apps {
 
 description describe_hpccg() {
-  return {.name = "hpccg",
-          .title = "A x = b by conjugate gradients, 27-point stencil",
-          .unit = "FLOP",
-          .ways = {way_kind::loops, way_kind::worksharing, way_kind::tasks},
-          .cases = {{"hpccg-32", "conjugate gradients, 32 x 32 x 32 points", "-grid 32x32x32"},
-                    {"hpccg-64", "conjugate gradients, 64 x 64 x 64 points", "-grid 64x64x64", false},
-                    {"hpccg-10", "conjugate gradients, 10 x 10 x 10 points", "-grid 10x10x10", false, {1, 2, 3}},
-                    {"hpccg-7x30x10", "conjugate gradients, 7 x 30 x 10 points, steps of three tasks",
-                     "-grid 7x30x10 -tasks 3", false, {1}}},
-          .own = {{"residuals", "the norm of the residual after some iterations, by the iteration"}},
-          .residual = "||b - A x|| / (||A|| ||x|| + ||b||), of the solution",
-          .flags = &hpccg::read_flags};
+  return {
+      .name = "hpccg",
+      .title = "A x = b by conjugate gradients, 27-point stencil",
+      .unit = "FLOP",
+      .ways = {way_kind::loops, way_kind::worksharing, way_kind::tasks},
+      .cases = {{"hpccg-32", "conjugate gradients, 32 x 32 x 32 points", "-grid 32x32x32"},
+                {"hpccg-64", "conjugate gradients, 64 x 64 x 64 points", "-grid 64x64x64", false},
+                {"hpccg-10", "conjugate gradients, 10 x 10 x 10 points", "-grid 10x10x10", false, {1, 2, 3}},
+                {"hpccg-7x30x10",
+                 "conjugate gradients, 7 x 30 x 10 points, steps of three tasks",
+                 "-grid 7x30x10 -tasks 3",
+                 false,
+                 {1}}},
+      .own = {{"residuals", "the norm of the residual after some iterations, by the iteration"}},
+      .residual = "||b - A x|| / (||A|| ||x|| + ||b||), of the solution",
+      .flags = &hpccg::read_flags};
 }
 
 }  // namespace teff::apps

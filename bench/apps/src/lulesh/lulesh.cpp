@@ -374,7 +374,9 @@ description describe_lulesh() {
                     {"lulesh-4", "blast, 4 x 4 x 4 elements", "-size 4", false, {8}}},
           .own = {{"iterations", "time steps"},
                   {"origin_energy", "the energy of the element at the origin, at the end"}},
-          .residual = "the greatest difference of the energies of elements that mirror each other, by the greatest energy",
+          .residual =
+              "the greatest difference of the energies of elements that mirror each other, by the greatest "
+              "energy",
           .flags = &lulesh::read_flags};
 }
 

@@ -73,22 +73,25 @@ description::maker read_flags(CLI::App& parser) {
 namespace teff::apps {
 
 description describe_sssp() {
-  return {.name = "sssp",
-          .title = "shortest paths from one vertex by delta-stepping",
-          .unit = "edge",
-          .ways = {way_kind::loops, way_kind::graph, way_kind::tasks},
-          .cases = {{"sssp-kron16", "shortest paths, 2^16 vertices, Kronecker graph", "-graph kron16"},
-                    {"sssp-kron20", "shortest paths, 2^20 vertices, Kronecker graph", "-graph kron20", false},
-                    {"sssp-uniform16", "shortest paths, 2^16 vertices, uniform graph", "-graph uniform16",
-                     false},
-                    {"sssp-kron10", "shortest paths, 2^10 vertices, Kronecker graph, three tasks",
-                     "-graph kron10 -tasks 3", false, {1}}},
-          .own = {{"reached", "vertices that are reached, with the source"},
-                  {"sum", "the sum of their distances"},
-                  {"max", "the greatest of these"}},
-          .residual = "the number of vertices with a wrong distance",
-          .over_ranks = false,
-          .flags = &sssp::read_flags};
+  return {
+      .name = "sssp",
+      .title = "shortest paths from one vertex by delta-stepping",
+      .unit = "edge",
+      .ways = {way_kind::loops, way_kind::graph, way_kind::tasks},
+      .cases = {{"sssp-kron16", "shortest paths, 2^16 vertices, Kronecker graph", "-graph kron16"},
+                {"sssp-kron20", "shortest paths, 2^20 vertices, Kronecker graph", "-graph kron20", false},
+                {"sssp-uniform16", "shortest paths, 2^16 vertices, uniform graph", "-graph uniform16", false},
+                {"sssp-kron10",
+                 "shortest paths, 2^10 vertices, Kronecker graph, three tasks",
+                 "-graph kron10 -tasks 3",
+                 false,
+                 {1}}},
+      .own = {{"reached", "vertices that are reached, with the source"},
+              {"sum", "the sum of their distances"},
+              {"max", "the greatest of these"}},
+      .residual = "the number of vertices with a wrong distance",
+      .over_ranks = false,
+      .flags = &sssp::read_flags};
 }
 
 }  // namespace teff::apps

@@ -86,9 +86,9 @@ struct description {
   std::string_view unit;       ///< of its work: "FLOP", "zone", "edge"
   std::vector<way_kind> ways;  ///< in which it is written, first those that suit it
   std::vector<sample> cases;
-  std::vector<key> own = {};   ///< its keys in the record
-  std::string_view residual;   ///< the meaning of a finding's residual
-  bool over_ranks = true;      ///< whether ranks may share it in its ways
+  std::vector<key> own = {};  ///< its keys in the record
+  std::string_view residual;  ///< the meaning of a finding's residual
+  bool over_ranks = true;     ///< whether ranks may share it in its ways
   /// Whether its tasks call BLAS on tiles of matrices. Then -tasks does not cut its steps, a core's rate in
   /// BLAS is measured beside it, and a system may run a program of its own in the place of a way.
   bool on_tiles = false;
