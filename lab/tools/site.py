@@ -46,13 +46,13 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Adds the pages of the systems, and those of the root."""
     made = {each.place: each.markdown for each in _systems()}
     for name, place in _OF_THE_ROOT.items():
-        made[place] = on_the_site((project_root() / name).read_text(encoding="utf-8"))
+        made[place] = as_a_page((project_root() / name).read_text(encoding="utf-8"))
     for place, markdown in made.items():
         files.append(File.generated(config, place, content=markdown))
     return files
 
 
-def on_the_site(markdown: str) -> str:
+def as_a_page(markdown: str) -> str:
     """A file of the root with its links as the site has them. A file that is no page of the site is named instead."""
     return _LINK.sub(_link_on_the_site, markdown)
 
