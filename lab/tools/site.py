@@ -3,7 +3,7 @@
     ::: runtime/include/teff/join.hpp join
 
 stands for the contract of `teff::join`, made from the header. Of a .cpp file it is the definition as it stands.
-Besides, the site has a page for each system (`system_pages`), and pages that are files of the root, as README.md.
+Besides, the site has a page for each system (`system_pages`), and one for README.md and other files of the root.
 """
 
 import re
@@ -43,7 +43,7 @@ def _with_systems(nav: Any) -> Any:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Adds the pages of the systems, and those of the root."""
+    """Adds the pages of the systems and of the root's files."""
     made = {each.place: each.markdown for each in _systems()}
     for name, place in _OF_THE_ROOT.items():
         made[place] = as_a_page((project_root() / name).read_text(encoding="utf-8"))
