@@ -4,14 +4,12 @@ import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from tefflab.analysis.statistics import FEWEST_ROUNDS
 from tefflab.benchmarks.benchmark import benchmarks
 from tefflab.benchmarks.cases import CaseBenchmark
-from tefflab.benchmarks.task_graph.measured import metg_name
 from tefflab.output import quantities
 from tefflab.records.store import file_of, stores_in
 from tefflab.systems.naming import parsed
@@ -27,7 +25,7 @@ class Figure:
     row: str
     version: str
     case: str  # a graph where the kind is METG
-    workers: str
+    workers: str  # empty where the kind has none
     value: str
     interval: str
     sitting: str
@@ -42,8 +40,8 @@ def stored_figures(results: Path) -> dict[str, list[Figure]]:
     found: dict[str, list[Figure]] = {}
     for store in stores_in(results):
         for line in _last(_estimates(results / store)):
-            figure = _figure(store, line)
-            found.setdefault(figure.system, []).append(figure)
+            if figure := _figure(store, line):
+                found.setdefault(figure.system, []).append(figure)
     return found
 
 
@@ -57,7 +55,7 @@ def _last(lines: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Those with a value: of each row and case the last of its last sitting, which has one more each time that it is
     gone on with."""
     last: dict[tuple[str, ...], dict[str, Any]] = {}
-    for line in filter(_is_figure, lines):
+    for line in filter(_value, lines):
         if line["sitting"] >= last.setdefault(_measured(line), line)["sitting"]:
             last[_measured(line)] = line
     yield from last.values()
@@ -67,29 +65,31 @@ def _measured(line: dict[str, Any]) -> tuple[str, ...]:
     return tuple(str(line.get(key, "")) for key in ("benchmark", "system_id", "configuration", "workers"))
 
 
-def _is_figure(line: dict[str, Any]) -> bool:
-    """Whether it is the row that its case is about, and has a value."""
-    return line.get("quantity") == _quantities().get(line.get("benchmark", "")) and line.get("value") is not None
+def _keys(kind: str) -> tuple[str, str]:
+    """Under which an estimate has its case, and its value with the interval."""
+    if kind == METG:
+        return "configuration", "metg"
+    known = {each.name: each.keys for each in benchmarks() if isinstance(each, CaseBenchmark)}
+    return known.get(kind, ("", ""))
 
 
-@cache
-def _quantities() -> dict[str, str]:
-    """By kind what a page shows."""
-    return {METG: metg_name(0.5)} | {
-        each.name: each.quantity for each in benchmarks() if isinstance(each, CaseBenchmark)
-    }
+def _value(line: dict[str, Any]) -> dict[str, float | None] | None:
+    return line.get(_keys(line.get("benchmark", ""))[1]) or None
 
 
-def _figure(store: str, line: dict[str, Any]) -> Figure:
-    low, high = line["low"], line["high"]
-    is_told = line["facts"].get("rounds_counted", FEWEST_ROUNDS) >= FEWEST_ROUNDS  # which METG has beside its interval
+def _figure(store: str, line: dict[str, Any]) -> Figure | None:
+    value = _value(line)
+    if value is None or value["value"] is None:
+        return None
+    low, high = (value[end] for end in ("low", "high"))
+    is_told = (value.get("rounds") or FEWEST_ROUNDS) >= FEWEST_ROUNDS  # which METG has beside its interval
     return Figure(
         line["benchmark"],
         line["system_id"],
         line["version"],
-        line["configuration" if line["benchmark"] == METG else "case"],
-        str(line["workers"]),
-        quantities.doubtful(quantities.duration(line["value"]), is_known=is_told),
+        str(line.get(_keys(line["benchmark"])[0], "")),
+        str(line.get("workers", "")),
+        quantities.doubtful(quantities.duration(value["value"]), is_known=is_told),
         quantities.duration_range(low or 0, math.inf if high is None else high) if is_told else quantities.TOO_FEW,
         f"{store}:{line['sitting']}",
     )
