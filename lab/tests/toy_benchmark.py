@@ -33,7 +33,6 @@ class Toy(CaseBenchmark[ToyRecord]):
     help = "Measure how long a nap takes."
     example = "teff toy --cases short"
     lesson = "a toy costs what it costs"
-    keys = ("case", "nap_seconds")
     facts = (Fact("slept_share", lambda record: record.slept_share, "slept", percent),)
 
     def value(self, record: ToyRecord) -> float:

@@ -178,7 +178,7 @@ class Estimates(ABC):
 
     @property
     def has_values(self) -> bool:
-        return any(row.value for row in self.rows)
+        return any(row.value for row in self.rows if not row.is_beside)
 
     def objects(self) -> Iterator[dict[str, Any]]:
         """The rows as JSON has them."""
