@@ -131,6 +131,7 @@ class Row:
             "x": self.x,
             "group": self.group,
             "quantity": self.quantity,
+            "is_beside": self.is_beside,
             **(self.value.to_json() if self.value else {"value": None, "low": None, "high": None}),
             "relation": self.relation,
             "unit": self.unit,
