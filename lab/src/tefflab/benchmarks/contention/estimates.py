@@ -64,11 +64,9 @@ class Curve:
         """Its points, and the share from which its program should leave the loaded cores."""
         found = [*self.points, *([self.left] if self.left else [])]
         if even := self.break_even:
-            value = even.value and Interval(even.value, even.low or 0.0, even.high or math.inf)
-            note = "" if value else break_even_text(self)
-            found.append(
-                replace(self.points[0], quantity="break-even", value=value or None, note=note, x=None, facts={})
-            )
+            low, high = even.low or 0.0, even.high or math.inf
+            value = Interval(even.value, low, high) if even.value else Interval(got(self.points[-1]), low, high, ">")
+            found.append(replace(self.points[0], quantity="break-even", value=value, x=None, facts={}))
         return found
 
 
