@@ -273,9 +273,7 @@ def test_a_pattern_of_other_parameters_is_another_pattern(tmp_path: Path) -> Non
 def test_the_floor_stays_the_floor(tmp_path: Path) -> None:
     for name in ("before", "after"):
         spawn_store(tmp_path, name, {"a": 10, "plain": 1}, floor="plain")
-    verdicts = {
-        each.a.id: each.a.verdict for each in compared(tmp_path, "before", "after").comparisons
-    }
+    verdicts = {each.a.id: each.a.verdict for each in compared(tmp_path, "before", "after").comparisons}
     assert verdicts == {"a": "first", "plain": "floor"}
 
 
