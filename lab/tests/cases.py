@@ -1,7 +1,7 @@
 """Cases of systems that do not exist, from a model: granularity = overhead + ideal, with made-up intervals."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Self
@@ -138,30 +138,37 @@ def curve(who: Variant, overhead: float, seed: int = 0, slowdown: float = 1.02) 
         for round_, factor in enumerate((0.99, 1.0, 1.01))
         for each in points
     ]
-    return Curve(who, "FLOP/s", tuple(points), trace=trace(runs, points, 0.5))
+    return Curve(who, "FLOP/s", tuple(points), interval(CEILING, 0.008), trace(runs, points, 0.5))
 
 
 def measured(
-    rows: Iterable[Row], curves: Sequence[Curve] = (), *others: Row, flags: str = "", **changes: Any
+    name: str,
+    rows: Iterable[Row],
+    curves: Sequence[Curve] = (),
+    flags: str = "",
+    others: Sequence[Row] = (),
+    **more: Any,
 ) -> Measured:
-    """A case with these METGs, each with what stands beside it: `others` in its place."""
-    known = ranked(rows)
+    """A case with these METGs, each with what stands beside it, and `others` in its place."""
+    asked = GraphCase(name=name, flags=flags or f"-type {name} -width 2 -kernel compute_bound", workers=2, **more)
+    known = ranked(replace(each, case=name, x=asked.x) for each in rows)
     found = [*(each for row in known for each in beside(row)), *others]
-    at: Mapping[tuple[str, str], Row] = {(each.id, each.quantity): each for each in found}
-    name = changes.pop("name", "stencil_1d")
-    flags = flags or f"-type {name} -width 2 -kernel compute_bound"
-    asked = GraphCase(name=name, flags=flags, workers=2, steps=changes.pop("steps", None))
-    return replace(Measured(asked, 0.5, known, curves, at), **changes)
+    return Measured(asked, 0.5, known, curves, {(each.id, each.quantity): each for each in found})
+
+
+def with_rows(base: Measured, rows: Sequence[Row]) -> Measured:
+    case = base.case
+    return measured(case.name, rows, base.curves, case.flags, x=case.x, x_text=case.x_text)
 
 
 @cache
-def case(count: int, name: str = "stencil_1d", scale: float = 1.0) -> Measured:
+def case(count: int, name: str = "stencil_1d", scale: float = 1.0, x: float | None = None) -> Measured:
     """`count` systems from 60 ns of overhead upwards, each with its curve."""
     known = variants(count)
     overheads = [scale * 60e-9 * 2.1**number for number in range(count)]
     rows = [row(who, estimate(2.04 * overhead)) for who, overhead in zip(known, overheads, strict=True)]
     curves = [curve(who, overhead, seed) for seed, (who, overhead) in enumerate(zip(known, overheads, strict=True))]
-    return measured(rows, curves, name=name)
+    return measured(name, rows, curves, x=x, x_text=f"{x:g}" if x is not None else "")
 
 
 def troubled() -> Measured:
@@ -177,4 +184,4 @@ def troubled() -> Measured:
         row(known[6], None, note="the program ended with signal 11 before its first record; see .teff/log/plover.txt"),
     ]
     curves = [curve(known[1], 0.6e-6, 1), curve(known[2], 1.7e-6, 2), curve(known[4], 0.5e-3, 3, slowdown=0.9)]
-    return measured(rows, curves, name="spread", flags="-type spread -radix 5 -width 8 -kernel compute_bound")
+    return measured("spread", rows, curves, "-type spread -radix 5 -width 8 -kernel compute_bound")

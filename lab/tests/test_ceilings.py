@@ -7,8 +7,8 @@ import pytest
 
 from conftest import PROGRAM, write_program
 from simulated_sitting import Silent, begun, graphs, measured, plan, sat, variant
-from tefflab.benchmarks.task_graph.plan import GraphPlan
 from tefflab.benchmarks.task_graph.measured import CEILING
+from tefflab.benchmarks.task_graph.plan import GraphPlan
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.cli.session import whoever_is_here
 from tefflab.measure.measurement import present

@@ -72,7 +72,7 @@ def test_each_case_is_measured_alone_beside_the_load_and_without_its_core(
     assert teff(monkeypatch, *COMMAND, "--json", "--store", "one") == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert {fact for row in rows for fact in row} == said("Rows", before=FACTS) | CONTENTION
-    assert CONTENTION < said("Rows")
+    assert said("Rows") > CONTENTION
     assert {row["system_id"] for row in rows} == {"quick/spawn", "slow/spawn"}
     ideal = CORES / (CORES - 0.5)
     for system in ("quick/spawn", "slow/spawn"):

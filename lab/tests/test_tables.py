@@ -4,7 +4,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
@@ -16,6 +16,7 @@ from rich.console import Console, RenderableType
 from cases import ByEnds, beside, case, curve, estimate, interval, measured, row, troubled, variants
 from samples import sitting
 from simulated_sitting import Silent, plan, sat
+from tefflab.analysis.curves import Curve
 from tefflab.analysis.distance import Distance
 from tefflab.analysis.progress import Progress
 from tefflab.analysis.rows import ELSEWHERE, NO_TURN, Row
@@ -34,8 +35,11 @@ from tefflab.output.table import Column, Table
 from tefflab.records.store import Damage
 from tefflab.systems.registry import Registry
 
-
 ONE = Interval(1.0, 0.9, 1.1)
+
+
+def stencil(rows: Iterable[Row], curves: Sequence[Curve] = (), *others: Row, steps: int | None = None) -> Measured:
+    return measured("stencil_1d", rows, curves, others=others, steps=steps)
 
 
 def printed(given: Measured, width: int = 100, colored: bool = False) -> str:
@@ -98,7 +102,7 @@ def test_no_line_is_longer_than_the_width_and_none_is_wrapped_for_long_ids_and_m
         for who, id_, each in zip(variants(18), ids, [estimate(1e-6), estimate(3e-3, relation=">")] * 9, strict=True)
     ]
     for colored in (False, True):
-        given = measured(rows)
+        given = stencil(rows)
         plain = re.sub(r"\x1b\[[0-9;]*m", "", printed(given, width, colored))
         assert max(cell_len(line) for line in plain.splitlines()) <= width
         assert [line.removeprefix("● ").split()[0] for line in plain.splitlines() if "/of_a_rather_long_name" in line][
@@ -170,19 +174,19 @@ def test_a_terminal_has_four_notes_at_most_and_the_report_all() -> None:
 
 def test_a_sound_case_has_no_note_but_the_drift() -> None:
     one, two = variants(2)
-    assert headings(measured([row(each, estimate(1e-6, 0.04)) for each in (one, two)], [curve(one, 1e-6)])) == ["drift"]
+    assert headings(stencil([row(each, estimate(1e-6, 0.04)) for each in (one, two)], [curve(one, 1e-6)])) == ["drift"]
 
 
 def test_much_noise_calls_for_a_quieter_machine() -> None:
     first, second = (row(who, estimate(1e-6, 0.04)) for who in variants(2))
-    given = measured([replace(first, noisy_share=0.5), replace(second, noisy_share=0.3)])
+    given = stencil([replace(first, noisy_share=0.5), replace(second, noisy_share=0.3)])
     assert noted(given, "a quieter machine") == "40 % of the runs were noisy"
     assert noted(given, "noisy") == "floor (50 %), swift (30 %): many runs were noisy and had to be repeated"
 
 
 def test_runs_at_another_distance_of_the_cores_never_count() -> None:
     """Runs of long tasks don't count, either: the distance of the cores changes them, too."""
-    moved = replace(measured([]), where=Distance(55e-9, 0.57), others=[328e-9])
+    moved = replace(stencil([]), where=Distance(55e-9, 0.57), others=[328e-9])
     assert notes(moved) == [
         "left out: runs with cores 328 ns apart",
         "cores moved: the host moved the cores. Only the 57 % of the runs count here in which a cache line "
@@ -195,7 +199,7 @@ def test_runs_at_another_distance_of_the_cores_never_count() -> None:
 @pytest.mark.parametrize("section", [metg_section, curve_section])
 def test_timesteps_that_the_user_chose_are_a_remark(section: Callable[[Measured], Section]) -> None:
     def steps(count: int | None) -> list[str]:
-        given = measured(case(3).rows, case(3).curves, steps=count)
+        given = stencil(case(3).rows, case(3).curves, steps=count)
         return [each for each in section(given).notes if each.startswith("-steps")]
 
     assert steps(5) == ["-steps 5: start and end weigh more than in runs of 1000"]
@@ -214,7 +218,7 @@ def test_timesteps_that_the_user_chose_are_a_remark(section: Callable[[Measured]
 def test_systems_that_are_missing_for_one_reason_share_a_note_which_names_six(
     note: str, heading: str, end: str
 ) -> None:
-    given = measured([row(who, None, note) for who in variants(18)], minutes=4)
+    given = replace(stencil([row(who, None, note) for who in variants(18)]), minutes=4)
     (said,) = notes(given)
     assert said.startswith(f"18 {heading}: floor, swift, ")
     assert said.endswith(f" and 12 others: {end}")
@@ -222,12 +226,12 @@ def test_systems_that_are_missing_for_one_reason_share_a_note_which_names_six(
 
 
 def test_the_reasons_of_several_stand_at_the_end_of_the_report() -> None:
-    given = measured([row(who, None, f"died of {who.id}") for who in variants(2)])
+    given = stencil([row(who, None, f"died of {who.id}") for who in variants(2)])
     assert notes(given) == ["2 failed: floor, swift: the report says why"]
 
 
 def test_who_had_no_turn_is_not_said_to_have_failed_and_how_much_more_time_it_needs_is() -> None:
-    given = measured([row(variants(1)[0], estimate(1e-6)), row(variants(2)[1], None, NO_TURN)])
+    given = stencil([row(variants(1)[0], estimate(1e-6)), row(variants(2)[1], None, NO_TURN)])
     assert "1 no turn: swift: about 2 minutes more: --resume" in printed(replace(given, minutes=2))
     assert noted(given, "1 no turn") == "swift: go on with --resume"
 
@@ -236,7 +240,7 @@ def test_who_had_no_turn_is_not_said_to_have_failed_and_how_much_more_time_it_ne
 def test_an_unknown_interval_of_many_rounds_is_not_said_to_be_of_too_few(ends: tuple[float, float]) -> None:
     value = estimate(1e-6, low=ends[0], high=ends[1])
     one, two = variants(2)
-    given = measured([row(one, value, rounds=32), row(two, replace(value, rounds=2), rounds=32)])
+    given = stencil([row(one, value, rounds=32), row(two, replace(value, rounds=2), rounds=32)])
     assert "too few runs" not in printed(given)
     assert re.search(r"^floor +1.00 µs \? +unknown ", printed(given), re.MULTILINE)
     assert headings(given) == ["unknown", "drift"]
@@ -248,7 +252,7 @@ def test_an_unknown_interval_of_many_rounds_is_not_said_to_be_of_too_few(ends: t
 
 def test_an_unknown_interval_is_said_to_be_of_too_few_runs() -> None:
     unknown = [estimate(1e-6, low=0.0, high=math.inf), estimate(1e-6, low=1e-9, high=1e-3)]
-    given = measured([row(who, each) for who, each in zip(variants(2), unknown, strict=True)])
+    given = stencil([row(who, each) for who, each in zip(variants(2), unknown, strict=True)])
     assert printed(given).count("too few runs") == 2
     assert noted(given, "more minutes") == "2 of 2 intervals are unknown; 5 rounds more may tell: floor, swift"
     assert "∞" not in printed(given)
@@ -257,7 +261,7 @@ def test_an_unknown_interval_is_said_to_be_of_too_few_runs() -> None:
 @pytest.mark.parametrize("rounds", [1, 2])
 def test_an_interval_of_two_rounds_is_unknown_however_narrow_it_is(rounds: int) -> None:
     one, two = variants(2)
-    given = measured([row(one, replace(estimate(1e-6, 0.02), rounds=rounds)), row(two, estimate(2e-6, 0.04))])
+    given = stencil([row(one, replace(estimate(1e-6, 0.02), rounds=rounds)), row(two, estimate(2e-6, 0.04))])
     assert re.search(r"^floor +1.00 µs \? +too few runs ", printed(given), re.MULTILINE)
     assert re.search(r"^swift +2.00 µs +1.92 – 2.08 µs ", printed(given), re.MULTILINE)
     assert re.search(r"^ +floor +1.00 µs \? +too few runs ", shown(series_section([given])), re.MULTILINE)
@@ -273,7 +277,7 @@ def test_an_interval_of_two_rounds_is_unknown_however_narrow_it_is(rounds: int) 
 
 def test_rounds_that_do_not_count_are_none_of_those_that_are_enough() -> None:
     """Of five rounds, two had runs near the crossing that count."""
-    given = measured([row(variants(1)[0], replace(estimate(1e-6, 0.02), rounds=2), rounds=5, samples=ByEnds(ONE, 5))])
+    given = stencil([row(variants(1)[0], replace(estimate(1e-6, 0.02), rounds=2), rounds=5, samples=ByEnds(ONE, 5))])
     assert noted(given, "more minutes") == "1 of 1 intervals is unknown; 2 rounds more may tell: floor"
     assert "few rounds" in headings(given)
 
@@ -286,7 +290,7 @@ def test_an_overhead_that_is_not_known_to_a_factor_of_two_has_a_question_mark(un
 
     def told(value: Interval, rounds: int = 5) -> str:
         empty = next(each for each in beside(of) if each.quantity == OVERHEAD)
-        return printed(measured([of], (), replace(empty, value=value, rounds=rounds)))
+        return printed(stencil([of], (), replace(empty, value=value, rounds=rounds)))
 
     assert "681 µs ?" in told(unknown)
     known = Interval(681e-6, 400e-6, 1.3e-3)
@@ -295,7 +299,7 @@ def test_an_overhead_that_is_not_known_to_a_factor_of_two_has_a_question_mark(un
 
 
 def test_a_speed_that_is_hardly_known_is_said_so() -> None:
-    vague = measured([row(variants(1)[0], replace(estimate(1e-6, 0.04), drift=1.2))])
+    vague = stencil([row(variants(1)[0], replace(estimate(1e-6, 0.04), drift=1.2))])
     assert noted(vague, "drift").startswith(
         "the machine's mean speed over the sitting is not known to a factor of two. "
     )
@@ -307,20 +311,20 @@ def ceiling(of: Row, rate: float) -> Row:
 
 def test_ceilings_that_differ_say_that_the_machine_changed() -> None:
     first, second = (row(who, estimate(1e-6, 0.04)) for who in variants(2))
-    given = measured([first, second], (), ceiling(second, 70e9))
+    given = stencil([first, second], (), ceiling(second, 70e9))
     assert noted(given, "a quieter machine") == "ceilings differ by x 1.3, from 70.0 GFLOP/s to 92.1 GFLOP/s"
 
 
 def test_ceilings_of_cores_and_of_an_accelerator_are_not_compared() -> None:
     first, second, third = (row(who, estimate(1e-6, 0.04)) for who in variants(3))
     far, further = (replace(each, variant=replace(each.variant, ceiling="far_ceiling")) for each in (second, third))
-    assert "a quieter machine" not in headings(measured([first, far], (), ceiling(far, 70e12)))
-    unsteady = measured([first, far, further], (), ceiling(far, 70e12), ceiling(further, 35e12))
+    assert "a quieter machine" not in headings(stencil([first, far], (), ceiling(far, 70e12)))
+    unsteady = stencil([first, far, further], (), ceiling(far, 70e12), ceiling(further, 35e12))
     assert noted(unsteady, "a quieter machine").endswith("x 2.0, from 35.0 TFLOP/s to 70.0 TFLOP/s")
     curves = [
         replace(curve(who.variant, 1e-6), ceiling=interval(rate, 0.01)) for who, rate in ((far, 70e12), (first, 92e9))
     ]
-    line = measured([far, first], curves).ceiling
+    line = stencil([far, first], curves).ceiling
     assert line is not None
     assert line.value == 92e9, "the line in a picture of both is that of the cores"
 
@@ -334,7 +338,7 @@ def test_while_it_measures_a_missing_interval_is_said_to_be_missing() -> None:
 def closed(rows: Sequence[tuple[float, float]]) -> str:
     """The sentence on systems of these METGs with so wide intervals."""
     people = [replace(who, id=name) for who, name in zip(variants(len(rows)), "abcde", strict=False)]
-    return metg_sentence(measured(row(who, estimate(*each)) for who, each in zip(people, rows, strict=True)))
+    return metg_sentence(stencil(row(who, estimate(*each)) for who, each in zip(people, rows, strict=True)))
 
 
 def test_the_last_sentence_sets_the_best_beside_the_median() -> None:
@@ -348,7 +352,7 @@ def test_the_last_sentence_sets_the_best_beside_the_median() -> None:
 
 def test_the_last_sentence_says_what_the_rounds_say_and_not_what_the_two_intervals_would() -> None:
     one, two = (row(who, estimate(each, 0.6)) for who, each in zip(variants(2), (1e-6, 2e-6), strict=True))
-    assert " (so may swift)." in metg_sentence(measured([one, two]))
+    assert " (so may swift)." in metg_sentence(stencil([one, two]))
 
     @dataclass(frozen=True)
     class ByRounds(ByEnds):
@@ -359,9 +363,9 @@ def test_the_last_sentence_says_what_the_rounds_say_and_not_what_the_two_interva
             return self.value
 
     sure, unsure = Interval(2.0, 1.46, 2.74), Interval(2.0, 0.9, 4.4)
-    said = metg_sentence(measured([one, replace(two, samples=ByRounds(sure))]))
+    said = metg_sentence(stencil([one, replace(two, samples=ByRounds(sure))]))
     assert said.endswith("; swift needs 2.00 µs, 1.46 to 2.74 times as long.")
-    assert " (so may swift)." in metg_sentence(measured([one, replace(two, samples=ByRounds(unsure))]))
+    assert " (so may swift)." in metg_sentence(stencil([one, replace(two, samples=ByRounds(unsure))]))
 
 
 def test_the_last_sentence_has_the_ratio_that_compare_prints(laboratory: Callable[..., Path]) -> None:
@@ -377,9 +381,9 @@ def test_the_last_sentence_has_the_ratio_that_compare_prints(laboratory: Callabl
 def test_the_last_sentence_says_who_may_be_as_good_and_what_is_not_known() -> None:
     rows = [(1e-6, 0.05), (1.02e-6, 0.05), (24e-6, 0.05)]
     assert closed(rows).endswith(" with tasks of 1.00 µs (so may b).")
-    assert metg_sentence(measured([])) == "No system has a value yet."
+    assert metg_sentence(stencil([])) == "No system has a value yet."
     bound = row(variants(1)[0], estimate(1e-6, relation=">"))
-    assert metg_sentence(measured([bound])).startswith("No system was seen")
+    assert metg_sentence(stencil([bound])).startswith("No system was seen")
     assert "75 % busy" in metg_sentence(replace(case(2), threshold=0.75))
 
 
@@ -388,21 +392,21 @@ def test_the_last_sentence_has_no_ratio_of_what_has_no_interval(ends: tuple[floa
     one, two, three = variants(3)
     quick, slow = row(two, estimate(2e-6)), row(three, estimate(24e-6))
     unsure = row(one, replace(estimate(1e-6), low=ends[0], high=ends[1]))
-    assert metg_sentence(measured([unsure])) == "Too little is known yet of floor to say how small a task may be."
+    assert metg_sentence(stencil([unsure])) == "Too little is known yet of floor to say how small a task may be."
     first = "On this machine swift keeps the cores half busy with tasks of 2.00 µs"
     doubt = "; too little is known yet of floor."
     alone = "Give swift tasks of at least 2.00 µs: with these it keeps the cores half busy"
-    assert metg_sentence(measured([unsure, quick])) == f"{alone}{doubt}"
+    assert metg_sentence(stencil([unsure, quick])) == f"{alone}{doubt}"
     bound = row(three, replace(estimate(1e-7, relation="<"), low=0.0, high=math.inf))
-    assert metg_sentence(measured([bound, unsure])).startswith("Too little is known yet of 2 systems")
-    assert metg_sentence(measured([unsure, quick, slow])) == (
+    assert metg_sentence(stencil([bound, unsure])).startswith("Too little is known yet of 2 systems")
+    assert metg_sentence(stencil([unsure, quick, slow])) == (
         f"{first}; swift/other_1 needs 24.0 µs, 10.9 to 13.2 times as long{doubt}"
     )
 
 
 def test_markup_in_a_name_is_no_markup() -> None:
     who = replace(variants(1)[0], title="Odd [bold]name[/]", version="[red]1[/]")
-    assert "Odd [bold]name[/]  [red]1[/]" in printed(measured([row(who, estimate(1e-6))]), 140)
+    assert "Odd [bold]name[/]  [red]1[/]" in printed(stencil([row(who, estimate(1e-6))]), 140)
 
 
 def test_what_holds_of_the_whole_sitting_is_said_once() -> None:
