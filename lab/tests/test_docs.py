@@ -283,6 +283,10 @@ def page_of_lake(root: Path, estimates: list[dict[str, Any]]) -> str:
     return page
 
 
+def seconds(value: float | None, low: float | None, high: float | None) -> dict[str, Any]:
+    return {"value": value, "low": low, "high": high, "unit": "s"}
+
+
 def test_a_page_has_the_metg_of_each_graph_in_the_last_sitting_that_measured_it(tmp_path: Path) -> None:
     stored = [
         {
@@ -291,7 +295,7 @@ def test_a_page_has_the_metg_of_each_graph_in_the_last_sitting_that_measured_it(
             "version": "2",
             "configuration": graph,
             "sitting": sitting,
-            "metg": {"value": metg, "low": metg, "high": metg},
+            **seconds(metg, metg, metg),
         }
         for graph, sitting, metg in (("-type fft", "1", 5e-6), ("-type dom", "1", 7e-6), ("-type fft", "2", 2e-6))
     ]
@@ -304,11 +308,11 @@ def test_a_page_has_the_metg_of_each_graph_in_the_last_sitting_that_measured_it(
 def test_a_page_has_the_metg_of_the_last_sitting(tmp_path: Path) -> None:
     line = {"benchmark": "task_graph", "system_id": "lake@2.1", "version": "2.1.3", "configuration": "-type fft"}
     stored = [
-        line | {"sitting": sitting, "metg": {"value": metg, "low": 0.9 * metg, "high": high}}
+        line | {"sitting": sitting, **seconds(metg, 0.9 * metg, high)}
         for sitting, metg, high in (("2026-01", 5e-6, 6e-6), ("2026-02", 4e-6, None), ("2026-02", 2e-6, 3e-6))
     ]
-    bound = {"value": 7e-6, "low": 6.3e-6, "high": None}
-    stored.append(line | {"sitting": "2026-02", "configuration": "-type dom", "metg": bound})
+    stored.append(line | {"sitting": "2026-02", "configuration": "-type dom", **seconds(7e-6, 6.3e-6, None)})
+    stored.append(stored[-1] | {"quantity": "overhead", "is_beside": True, "value": 1e-9})
     page = page_of_lake(tmp_path, stored)
     assert "| `lake@2.1` | 2.1.3 | 2.00 µs | 1.80 – 3.00 µs | `-type fft` | `mine:2026-02` |" in page
     assert "5.00 µs" not in page
@@ -319,7 +323,7 @@ def test_a_page_has_the_metg_of_the_last_sitting(tmp_path: Path) -> None:
 def test_a_page_has_no_interval_of_metg_that_comes_from_two_rounds(tmp_path: Path) -> None:
     line = {"benchmark": "task_graph", "system_id": "lake", "version": "2", "sitting": "1"}
     stored = [
-        line | {"configuration": graph, "metg": {"value": 2e-6, "low": 1.9e-6, "high": 2.1e-6, "rounds": rounds}}
+        line | {"configuration": graph, "rounds_counted": rounds, **seconds(2e-6, 1.9e-6, 2.1e-6)}
         for graph, rounds in (("-type fft", 2), ("-type dom", 3))
     ]
     page = page_of_lake(tmp_path, stored)
@@ -329,14 +333,14 @@ def test_a_page_has_no_interval_of_metg_that_comes_from_two_rounds(tmp_path: Pat
 
 def test_a_page_has_what_a_spawn_and_a_wake_cost_in_the_last_sitting(tmp_path: Path) -> None:
     line = {"system_id": "lake", "version": "2"}
-    spawn = line | {"benchmark": "spawn", "pattern": "serial", "configuration": "-pattern serial", "workers": 1}
+    spawn = line | {"benchmark": "spawn", "case": "serial", "configuration": "-pattern serial", "workers": 1}
     wake = line | {"benchmark": "wake", "case": "1ms", "configuration": "-idle 0.001", "workers": 2}
     stored = [
-        spawn | {"sitting": "1", "seconds_per_task": {"value": 5e-9, "low": 4e-9, "high": 6e-9}},
-        spawn | {"sitting": "2", "seconds_per_task": {"value": 3e-9, "low": 2e-9, "high": 4e-9}},
-        spawn | {"sitting": "1", "workers": 2, "seconds_per_task": {"value": 8e-9, "low": 7e-9, "high": 9e-9}},
-        wake | {"sitting": "3", "seconds_per_wake": {"value": 3e-5, "low": 0, "high": None}},
-        wake | {"sitting": "4", "seconds_per_wake": None},
+        spawn | {"sitting": "1", **seconds(5e-9, 4e-9, 6e-9)},
+        spawn | {"sitting": "2", **seconds(3e-9, 2e-9, 4e-9)},
+        spawn | {"sitting": "1", "workers": 2, **seconds(8e-9, 7e-9, 9e-9)},
+        wake | {"sitting": "3", **seconds(3e-5, 0, None)},
+        wake | {"sitting": "4", **seconds(None, None, None)},
     ]
     page = page_of_lake(tmp_path, stored)
     assert "`./teff spawn`:" in page
