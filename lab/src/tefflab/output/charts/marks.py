@@ -1,0 +1,145 @@
+"""What charts are layered of: words, marks, intervals and arrows. Each datum holds its own look, and the pixels of its
+place where no axis gives that."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+from tefflab.analysis.statistics import Interval
+from tefflab.output.charts.axes import Axis
+from tefflab.output.charts.looks import PAPER, Look, Shape
+from tefflab.output.charts.sheet import BODY, INK, SMALL, SOFT, wrapped
+
+Datum = dict[str, Any]
+
+HOLLOW = "Hollow marks have no interval yet: it takes more rounds."
+X = alt.X("x:Q", scale=None, axis=None)  # in pixels
+Y = alt.Y("y:Q", scale=None, axis=None)
+COLOR = alt.Color("color:N", scale=None)
+DASH = alt.StrokeDash("dash:N", scale=None)
+SAID = alt.Description("said:N")  # that reports show at the pointer; it begins with the name in the legend
+
+SHAPES: Mapping[Shape, str] = {
+    "circle": "circle",
+    "square": "square",
+    "triangle": "triangle-up",
+    "diamond": "diamond",
+    "wedge": "triangle-down",
+    "plus": "M-.37,-1.1H.37V-.37H1.1V.37H.37V1.1H-.37V.37H-1.1V-.37H-.37Z",
+    "cross": "M-.5,-1.05L0,-.55L.5,-1.05L1.05,-.5L.55,0L1.05,.5L.5,1.05L0,.55L-.5,1.05L-1.05,.5L-.55,0L-1.05,-.5Z",
+}
+_SHAFT = "M0,-.07H1.4V-.28L2,0L1.4,.28V.07H0Z"  # an arrow that starts at its place
+_TIP = "M-.6,-.28L0,0L-.6,.28Z"  # one that ends there
+_LEADING = 1.25
+
+
+def layer(values: Sequence[Datum]) -> alt.Chart:
+    return alt.Chart(alt.InlineData(values=list(values)))
+
+
+def looking(look: Look) -> Datum:
+    """The fields of a datum that say how it looks."""
+    return {"color": look.color, "shape": SHAPES[look.shape], "dash": list(look.dash)}
+
+
+def word(
+    x: float, y: float, text: str, size: float = BODY, color: str = INK, align: str = "left", weight: str = "normal"
+) -> Datum:
+    """A text whose first line has its middle at the place."""
+    return {"x": x, "y": y, "text": text, "size": size, "color": color, "align": align, "weight": weight, "said": ""}
+
+
+def words(values: Sequence[Datum]) -> alt.Chart:
+    drawn: alt.Chart = (
+        layer([each for each in values if each["text"]])
+        .mark_text(
+            align=alt.ExprRef("datum.align"),
+            fontWeight=alt.ExprRef("datum.weight"),
+            lineHeight=alt.ExprRef(f"{_LEADING} * datum.size"),
+            baseline="middle",
+            lineBreak="\n",
+        )
+        .encode(X, Y, COLOR, SAID, alt.Size("size:Q", scale=None), alt.Text("text:N"))
+    )
+    return drawn
+
+
+def ends(estimate: Interval) -> list[float]:
+    """All that an axis should hold of it: an interval that says nothing has no line, and would stretch the axis."""
+    return [estimate.low, estimate.value, estimate.high] if estimate.is_told else [estimate.value]
+
+
+def mark(look: Look, said: str, size: float, *, hollow: bool = False) -> Datum:
+    """A variant's mark. A full one has a white rim, which parts it from what lies below."""
+    fill, rim = (PAPER, look.color) if hollow else (look.color, PAPER)
+    return looking(look) | {"said": said, "fill": fill, "rim": rim, "size": size, "thick": 1.2 if hollow else 0.8}
+
+
+def marks(chart: alt.Chart) -> alt.Chart:
+    drawn: alt.Chart = chart.mark_point(opacity=1).encode(
+        SAID,
+        alt.Shape("shape:N", scale=None),
+        alt.Size("size:Q", scale=None),
+        alt.Fill("fill:N", scale=None),
+        alt.Stroke("rim:N", scale=None),
+        alt.StrokeWidth("thick:Q", scale=None),
+    )
+    return drawn
+
+
+def span(estimate: Interval, axis: Axis) -> Datum:
+    """From where to where an interval is drawn; an open end is that of the axis. Nothing if it says nothing."""
+    low, high = (axis.clipped(end) for end in estimate.extent)
+    return {"low": low, "high": high} if estimate.is_told else {"low": None, "high": None}
+
+
+def arrows(estimate: Interval, axis: Axis, turns: tuple[int, int]) -> list[Datum]:
+    """An arrow from a bound towards the truth, and one at an end of the axis where the interval goes on. `turns`: of
+    an arrow towards less and of one towards more."""
+    low, high = estimate.extent if estimate.is_told else (estimate.value, estimate.value)
+    less, more = turns
+    found = [
+        *([(estimate.value, _SHAFT, less)] if estimate.relation == "<" else []),
+        *([(estimate.value, _SHAFT, more)] if estimate.relation == ">" else []),
+        *([(axis.low, _TIP, less)] if low < axis.low and estimate.relation != "<" else []),
+        *([(axis.high, _TIP, more)] if high > axis.high and estimate.relation != ">" else []),
+    ]
+    return [{"value": at, "arrow": arrow, "turn": turn} for at, arrow, turn in found]
+
+
+def arrow_marks(chart: alt.Chart) -> alt.Chart:
+    turn = alt.Angle("turn:Q", scale=None)
+    shape = alt.Shape("arrow:N", scale=None)
+    drawn: alt.Chart = chart.mark_point(filled=True, opacity=1, size=360).encode(COLOR, SAID, turn, shape)
+    return drawn
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line of the legend: how something looks, its name, and a figure below it. A bare one has no mark."""
+
+    look: Look
+    name: str
+    detail: str = ""
+    is_bare: bool = False
+
+
+def legend(entries: Sequence[Entry], width: float, *, lines: bool = True) -> alt.LayerChart:
+    """A column beside the plot, so that it never covers data; a report lets its names be clicked. `lines`: whether a
+    line is drawn beside each name."""
+    left = 34.0 if lines else 14.0
+    strokes, drawn, texts = [], [], []
+    y = 6.0
+    for entry in entries:
+        name, detail = wrapped(entry.name, width - left), wrapped(entry.detail, width - left, SMALL)
+        strokes.append(looking(entry.look) | {"x": 0, "end": left - 8, "y": y})
+        drawn += [] if entry.is_bare else [mark(entry.look, "", 60) | {"x": (left - 8) / 2, "y": y}]
+        texts.append(word(left, y, "\n".join(name)) | {"said": entry.name})
+        y += _LEADING * BODY * len(name)
+        texts.append(word(left, y, "\n".join(detail), SMALL, SOFT))
+        y += _LEADING * SMALL * len(detail) + 5
+    stroke = layer(strokes if lines else []).mark_rule(strokeWidth=1.5).encode(X, Y, COLOR, DASH, x2="end:Q")
+    drawings = [stroke, marks(layer(drawn).encode(X, Y)), words(texts)]
+    return alt.layer(*drawings, width=width, height=max(y, 1), name="legend")
