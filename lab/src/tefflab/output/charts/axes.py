@@ -9,7 +9,7 @@ from typing import TypeVar
 import altair as alt
 
 from tefflab.output.charts.sheet import HAIR, RULE
-from tefflab.output.quantities import brief, percent
+from tefflab.output.quantities import brief
 
 # From dense to sparse: the mantissas labelled in each decade.
 _MANTISSAS: Sequence[Sequence[float]] = ((1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,))
@@ -83,24 +83,14 @@ def _ticks(low: float, high: float, mantissas: Iterable[float]) -> list[float]:
     return [each for each in at if low <= each <= high]
 
 
-def share_axis(values: Iterable[float], title: str = "") -> Axis:
-    """From none to all, and on where a value is above."""
-    most = max([1.0, *values])
-    step = 0.2 if most < 2 else math.ceil(most / 4) / 2
-    return _from_none(step, most, percent, title)
-
-
-def rate_axis(values: Iterable[float], written: Callable[[float], str], title: str = "") -> Axis:
-    """From none to the highest value."""
-    most = max([value for value in values if value > 0], default=1.0)
+def linear_axis(most: float, written: Callable[[float], str], title: str = "", margin: float = 0.03) -> Axis:
+    """From none to `most`, and by `margin` of it further."""
     decade = 10.0 ** math.floor(math.log10(most / 5))
     step = next(decade * each for each in (1, 2, 5, 10) if most <= 5.5 * decade * each)
-    return _from_none(step, most, lambda value: brief(written(value)) if value else "0", title)
-
-
-def _from_none(step: float, most: float, written: Callable[[float], str], title: str) -> Axis:
-    ticks = [float(f"{step * number:.6g}") for number in range(math.ceil(most / step - 0.01) + 1)]
-    return Axis(0.0, 1.03 * max(most, ticks[-1]), {tick: written(tick) for tick in ticks}, title, is_log=False)
+    ticks = [float(f"{step * number:.6g}") for number in range(math.floor(most / step * (1 + 1e-9)) + 1)]
+    return Axis(
+        0.0, (1 + margin) * most, {each: brief(written(each)) if each else "0" for each in ticks}, title, is_log=False
+    )
 
 
 def parameter_axis(xs: Sequence[float], written: Callable[[float], str], title: str) -> Axis:

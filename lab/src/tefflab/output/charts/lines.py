@@ -55,12 +55,13 @@ def lines_chart(
     neither too coarse, left of it, nor too fine."""
     points: list[Datum] = []
     ends: list[Datum] = []
-    for each in series:
+    for number, each in enumerate(series):
         for (value, text), estimate in zip(across.ticks.items(), each.estimates, strict=True):
             said = f"{each.entry.name}: {written(estimate.value)} at {text}" if estimate else ""
             datum = mark(each.entry.look, said, 55, hollow=bool(estimate and not estimate.is_told))
             datum |= {
                 "x": value,
+                "series": number,
                 "name": each.entry.name,
                 "bare": each.entry.is_bare,
                 "value": estimate and estimate.value,
@@ -68,21 +69,20 @@ def lines_chart(
             points.append(datum | (span(estimate, along) if estimate else {"low": None, "high": None}))
             ends += [datum | arrow for arrow in arrows(estimate, along, (90, 270))] if estimate else []
     x, y = across.of(alt.X, "x"), along.of(alt.Y, "value")
-    every = layer(points).encode(x, alt.Detail("name:N"))
+    every = layer(points).encode(x, alt.Detail("series:N"))
     base = every.transform_filter("!datum.bare")
     named = alt.Description("name:N")
     low = along.of(alt.Y, "low")
     width = WIDTH - _LEGEND - 24 - max(text_width(text, SMALL) for text in along.ticks.values()) - 6
-    plot = alt.layer(
+    layers = [
         *(_shades(good, across, width) if good else []),
         base.mark_area(opacity=0.16).encode(low, COLOR, named, y2="high:Q"),
         base.mark_rule(strokeWidth=0.8).encode(low, COLOR, named, y2="high:Q"),
         every.mark_line(strokeWidth=1.5, strokeJoin="round").encode(y, COLOR, DASH, named),
         arrow_marks(layer(ends).encode(x, y)),
         marks(base.encode(y)),
-        width=width,
-        height=_HEIGHT,
-    )
+    ]
+    plot = alt.LayerChart(layer=layers, width=width, height=_HEIGHT)
     entries = [each.entry for each in series if each.is_listed]
     hollow = [HOLLOW] if any(each and not each.is_told for own in series for each in own.estimates) else []
     return sheet(Head(head.title, [*head.meaning, *hollow], head.footer, head.notes), plot, legend(entries, _LEGEND))

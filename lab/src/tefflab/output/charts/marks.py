@@ -142,4 +142,4 @@ def legend(entries: Sequence[Entry], width: float, *, lines: bool = True) -> alt
         y += _LEADING * SMALL * len(detail) + 5
     stroke = layer(strokes if lines else []).mark_rule(strokeWidth=1.5).encode(X, Y, COLOR, DASH, x2="end:Q")
     drawings = [stroke, marks(layer(drawn).encode(X, Y)), words(texts)]
-    return alt.layer(*drawings, width=width, height=max(y, 1), name="legend")
+    return alt.LayerChart(layer=drawings, width=width, height=max(y, 1), name="legend")

@@ -79,7 +79,7 @@ def rows_chart(
     right = sum(room + _GAP for (room, *_), _ in zip(_COLUMNS, columns, strict=False))
     width = max(WIDTH - left - right - (_LEGEND + 2 * _GAP if entries else 0), 240.0)
     edges: list[Datum] = []
-    texts = [word(0, -14, key, SMALL, SOFT), *_cells(width, -14, columns, is_head=True)]
+    texts = [word(0, -14, key, SMALL, SOFT), *_cells(width, -14, columns, is_soft=True)]
     drawn: list[Datum] = []
     ends: list[Datum] = []
     y = 0.0
@@ -91,7 +91,7 @@ def rows_chart(
         weight = "bold" if line.is_bold else "normal"
         texts.append(word(-_GAP, middle - 6 * bool(line.detail), line.name, align="right", weight=weight))
         texts.append(word(-_GAP, middle + 7, line.detail, SMALL, SOFT, "right"))
-        texts += _cells(width, middle, line.cells)
+        texts += _cells(width, middle, line.cells, is_soft=not line.marks)
         for each, level in zip(line.marks, levels, strict=True):
             datum = each.datum(is_large=line.is_bold) | {"y": middle + _LEVEL * (level - max(levels) / 2)}
             own = {"low": None, "high": None} if each.is_small else span(each.estimate, axis)
@@ -99,25 +99,24 @@ def rows_chart(
             ends += [] if each.is_small else [datum | arrow for arrow in arrows(each.estimate, axis, (180, 0))]
         y += height
     x, base = axis.of(alt.X, "value"), layer(drawn).encode(Y)
-    plot = alt.layer(
+    layers = [
         layer(edges).mark_rule(strokeWidth=0.7).encode(X, Y, COLOR, x2="end:Q"),
         layer([{"value": rule}] if rule else []).mark_rule(color=INK).encode(x),
         base.mark_rule(strokeWidth=1.7).encode(axis.of(alt.X, "low"), COLOR, SAID, x2="high:Q"),
         arrow_marks(layer(ends).encode(x, Y)),
         marks(base.encode(x)),
         words(texts),
-        width=width,
-        height=max(y, 1),
-    )
+    ]
+    plot = alt.LayerChart(layer=layers, width=width, height=max(y, 1))
     return sheet(head, plot, *([legend(entries, _LEGEND, lines=False)] if entries else []))
 
 
-def _cells(x: float, y: float, texts: Sequence[str], *, is_head: bool = False) -> list[Datum]:
+def _cells(x: float, y: float, texts: Sequence[str], *, is_soft: bool = False) -> list[Datum]:
     """The texts right of the plot, each flush right in its column."""
     found = []
     for text, (room, size, color, weight) in zip(texts, _COLUMNS, strict=False):
         x += room + _GAP
-        how = (SMALL, SOFT, "right") if is_head else (size, color, "right", weight)
+        how = (SMALL, SOFT, "right") if is_soft else (size, color, "right", weight)
         found.append(word(x, y, text, *how))
     return found
 

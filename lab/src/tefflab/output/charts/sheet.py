@@ -97,7 +97,7 @@ def sheet(head: Head, *parts: alt.LayerChart) -> Picture:
         offset=12,
     )
     body = alt.hconcat(*parts).properties(title=top)
-    return Picture(head.title, alt.vconcat(body).properties(title=bottom, config=_CONFIG))
+    return Picture(head.title, alt.vconcat(body, title=bottom if notes or footer else "", config=_CONFIG))
 
 
 def text_width(text: str, size: float = BODY) -> float:
