@@ -70,7 +70,6 @@ class Wake(CaseBenchmark[WakeRecord]):
     example = "teff wake --cases 1ms"
     said_workers = "all cores"
     lesson = "a wake is what a task waits for a worker that sleeps: shorter work is over before help comes"
-    keys = ("case", "seconds_per_wake")
     facts = (
         Fact(
             "idle_cpu_share",
