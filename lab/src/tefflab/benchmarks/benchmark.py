@@ -14,12 +14,12 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, Literal, Self
 
-from matplotlib.figure import Figure
 from pydantic import Field
 
 from tefflab.analysis.progress import Progress
 from tefflab.analysis.rows import Row
 from tefflab.errors import InputError
+from tefflab.output.charts.sheet import Picture
 from tefflab.output.last_words import LastWords
 from tefflab.output.report import write_report
 from tefflab.output.sections import Section, absences
@@ -168,7 +168,7 @@ class Estimates(ABC):
         """The tables, as terminal and report show them."""
 
     @abstractmethod
-    def pictures(self) -> Iterator[tuple[str, Figure]]:
+    def pictures(self) -> Iterator[tuple[str, Picture]]:
         """Each with the name of its files. What holds nothing is not drawn."""
 
     def closing(self, again: str, store: str) -> LastWords | None:
@@ -188,9 +188,9 @@ class Estimates(ABC):
     def write_report(self, path: Path, damage: Sequence[Damage]) -> None:
         noisy = sum(round(row.runs * row.noisy_share) for row in self.rows if not row.is_beside)
         noise = noisy, sum(row.runs for row in self.rows if not row.is_beside)
-        figures = [figure for _, figure in self.pictures()]
+        drawn = [picture for _, picture in self.pictures()]
         title = f"Teff: {self.plan.title}"
-        write_report(path, self.sitting, damage, title, self.sections(), figures, absences(self.rows), noise)
+        write_report(path, self.sitting, damage, title, self.sections(), drawn, absences(self.rows), noise)
 
 
 class Experiment(Frozen):

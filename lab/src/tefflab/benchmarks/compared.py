@@ -9,21 +9,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from matplotlib.figure import Figure
-
 from tefflab.analysis.rows import Row
 from tefflab.analysis.statistics import Interval, geometric_mean
 from tefflab.benchmarks.benchmark import Option, Request
 from tefflab.benchmarks.cases import CaseBenchmark, CaseEstimates
 from tefflab.errors import InputError
-from tefflab.output.plots.ratios import RatioRow, ratios_chart
-from tefflab.output.plots.sheet import slug
+from tefflab.output.charts.rows import ratios_chart
+from tefflab.output.charts.sheet import Head, Picture, slug
 from tefflab.output.quantities import digits, percent
 from tefflab.output.sections import Section, absences, explained, precision, warnings
 from tefflab.output.table import Column
 from tefflab.records.plan import Plan, Variant, counted_workers
 from tefflab.records.record import AnyRecord
 from tefflab.systems.naming import canonical, parsed
+
+MEAN = "geometric mean"  # of the ratios, in a row of its own
 
 
 class ComparedPlan(Plan):
@@ -56,16 +56,16 @@ class ComparedEstimates(CaseEstimates):
     def tables_of(self, group: Group, to: Variant) -> Iterator[tuple[str, list[Column]]]:
         """Each with its title; `to` is the measure."""
 
-    def drawn(self, group: Group, to: Variant) -> Sequence[RatioRow]:
-        """The rows of the picture of ratios."""
-        return [RatioRow(case, group.ratios(case, to.id)) for case in group.rows]
+    def drawn(self, group: Group, to: Variant) -> Mapping[str, Mapping[str, Interval]]:
+        """The rows of the picture of ratios: by their names, and the ids of the systems."""
+        return {case: group.ratios(case, to.id) for case in group.rows}
 
     def others(self, group: Group, to: Variant) -> list[Variant]:
         """The variants that have a ratio, in the order of the plan."""
         seen = {id_ for case in group.rows for id_ in group.ratios(case, to.id)}
         return [each for each in self.plan.variants if each.id in seen]
 
-    def further_pictures(self, group: Group) -> Iterator[tuple[str, Figure]]:
+    def further_pictures(self, group: Group) -> Iterator[tuple[str, Picture]]:
         """Beside the ratios."""
         del group
         yield from ()
@@ -107,7 +107,7 @@ class ComparedEstimates(CaseEstimates):
         *before, last = tables or [(self.plan.title, [])]
         return explained([*(Section(*table) for table in before), Section(*last, self.remarks())])
 
-    def pictures(self) -> Iterator[tuple[str, Figure]]:
+    def pictures(self) -> Iterator[tuple[str, Picture]]:
         if (to := self.measure) is None:
             return
         for group in self.measured:
@@ -115,8 +115,8 @@ class ComparedEstimates(CaseEstimates):
             if rows and others:
                 place = self.place(group)
                 title = f"{self.plan.title}, {place}" if place else self.plan.title
-                figure = ratios_chart(rows, to, others, title, self.kind.meaning, self.foot(self.rows))
-                yield slug(f"{self.stem} {place}".strip()), figure
+                head = Head(title, [self.kind.meaning], self.foot(self.rows))
+                yield slug(f"{self.stem} {place}".strip()), ratios_chart(rows, to, others, head, MEAN)
             yield from self.further_pictures(group)
 
 

@@ -5,18 +5,18 @@ One system is the measure, the system of plain message passing: the times of the
 by round.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from tefflab.analysis.rows import Row
+from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.benchmark import Request
 from tefflab.benchmarks.case_rows import Fact
 from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates, ComparedPlan, Group, head, ratio_text
 from tefflab.errors import InputError
-from tefflab.output.plots.ratios import RatioRow
 from tefflab.output.quantities import duration, percent, rate
 from tefflab.output.table import Column
 from tefflab.records.plan import Variant
@@ -79,8 +79,8 @@ class MessagesEstimates(ComparedEstimates):
     def tables_of(self, group: Group, to: Variant) -> Iterator[tuple[str, list[Column]]]:
         yield f"{self.plan.title}: times, and those of the others divided by {to.id}'s", self._columns_of(group, to)
 
-    def drawn(self, group: Group, to: Variant) -> Sequence[RatioRow]:
-        return [row for row in super().drawn(group, to) if row.name not in self._of_cpu]
+    def drawn(self, group: Group, to: Variant) -> Mapping[str, Mapping[str, Interval]]:
+        return {case: own for case, own in super().drawn(group, to).items() if case not in self._of_cpu}
 
     def place(self, group: Group) -> str:
         """All have two ranks."""

@@ -13,6 +13,7 @@ from tefflab.benchmarks.benchmark import Option, Request
 from tefflab.benchmarks.case_rows import Fact
 from tefflab.benchmarks.cases import CaseExperiment
 from tefflab.benchmarks.compared import (
+    MEAN,
     ComparedBenchmark,
     ComparedEstimates,
     ComparedPlan,
@@ -21,13 +22,11 @@ from tefflab.benchmarks.compared import (
     ratio_text,
 )
 from tefflab.errors import InputError
-from tefflab.output.plots.ratios import RatioRow
 from tefflab.output.quantities import value_text
 from tefflab.output.table import Column
 from tefflab.records.plan import Variant, counted_workers
 from tefflab.records.record import Checksums, Record
 
-_MEAN = "geometric mean"
 _MIB = 1 << 20
 _SCALES = ("tiny", "usual", "large")
 Name = Annotated[str, Field(min_length=1)]
@@ -69,7 +68,7 @@ class ProgramEstimates(ComparedEstimates):
         yield (
             title,
             [
-                Column(self.kind.row_word, [*group.rows, _MEAN], "left"),
+                Column(self.kind.row_word, [*group.rows, MEAN], "left"),
                 Column(to.id, [*(value_text(own.get(to.id)) for own in group.rows.values()), ""]),
                 *(
                     Column(
@@ -84,8 +83,8 @@ class ProgramEstimates(ComparedEstimates):
             ],
         )
 
-    def drawn(self, group: Group, to: Variant) -> Sequence[RatioRow]:
-        return [*super().drawn(group, to), RatioRow(_MEAN, _means(group, to), is_mean=True)]
+    def drawn(self, group: Group, to: Variant) -> Mapping[str, Mapping[str, Interval]]:
+        return {**super().drawn(group, to), MEAN: _means(group, to)}
 
     def others(self, group: Group, to: Variant) -> list[Variant]:
         """The quickest first."""
@@ -95,7 +94,7 @@ class ProgramEstimates(ComparedEstimates):
     def remarks(self) -> list[str]:
         lines = super().remarks()
         if any(row.note and row.value is None for row in self.rows):
-            lines.append(f"a {_MEAN} is over the programs that both systems have")
+            lines.append(f"a {MEAN} is over the programs that both systems have")
         return lines
 
 

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from matplotlib.figure import Figure
-
 from tefflab.analysis.rows import Row
 from tefflab.analysis.sharing import BreakEven, break_even, exactly, ideal_slowdown, scaled
 from tefflab.analysis.statistics import Interval
@@ -16,12 +14,13 @@ from tefflab.benchmarks import closing
 from tefflab.benchmarks.cases import CaseEstimates
 from tefflab.benchmarks.compared import ratio_text
 from tefflab.benchmarks.contention.plan import ContentionPlan
+from tefflab.output.charts.axes import log_axis, parameter_axis
+from tefflab.output.charts.lines import Series, lines_chart
+from tefflab.output.charts.looks import Look, looks
+from tefflab.output.charts.marks import Entry, ends
+from tefflab.output.charts.sheet import SOFT, Head, Picture, slug
 from tefflab.output.last_words import LastWords
-from tefflab.output.plots.legend import Entry
-from tefflab.output.plots.lines import Head, Height, Line, lines_chart
-from tefflab.output.plots.looks import Look, looks
-from tefflab.output.plots.sheet import SOFT, slug
-from tefflab.output.quantities import digits, duration, percent
+from tefflab.output.quantities import brief, digits, duration, percent
 from tefflab.output.sections import Section, absences, precision, warnings
 from tefflab.output.table import Column
 from tefflab.records.plan import Case, Variant
@@ -170,14 +169,16 @@ class ContentionEstimates(CaseEstimates):
             notes.append(f"the load got what was asked within {percent(max(off))} of a core")
         return [*notes, *too_short(curves, self.of_plan.period, "take a longer case")]
 
-    def pictures(self) -> Iterator[tuple[str, Figure]]:
+    def pictures(self) -> Iterator[tuple[str, Picture]]:
         """One a case: slowdown against the share."""
         for name in self._by_case:
             curves = [each for each in self.curves if each.case == name and len(each.points) > 1]
             if curves:
                 footer = self.foot([row for case in self._by_case[name] for row in self.groups[case]])
-                figure = chart(f"{self.plan.title} – {name}", footer, curves)
-                yield slug(f"{self.stem} {name}").replace("_", "-"), figure
+                yield (
+                    slug(f"{self.stem} {name}").replace("_", "-"),
+                    chart(f"{self.plan.title} – {name}", footer, curves),
+                )
 
     def closing(self, again: str, store: str) -> LastWords | None:
         groups = list(self.groups.values())
@@ -201,8 +202,12 @@ def columns_of(curves: Sequence[Curve], left: int | None) -> list[Column]:
         Column("alone", [duration(seconds(curve.points[0])) for curve in curves]),
     ]
     for share in sorted({share for own in at for share in own}):
-        cells = [_ratio(to_ideal(own[share])) if share in own else "-" for own in at]
-        columns.append(Column(f"x ideal,\n{percent(share)} lost", cells))
+        points = [own.get(share) for own in at]
+        lost = f"{percent(share)} lost"
+        columns += [
+            Column(f"x alone,\n{lost}", [_ratio(each.value) if each else "-" for each in points]),
+            Column(f"x ideal,\n{lost}", [_ratio(to_ideal(each)) if each else "-" for each in points], priority=1),
+        ]
     if left:
         cores = f"{left} core{'s' * (left != 1)}"
         columns += [
@@ -229,38 +234,38 @@ def too_short(curves: Sequence[Curve], period: float, otherwise: str) -> list[st
     ]
 
 
-def chart(title: str, footer: str, curves: Sequence[Curve]) -> Figure:
+def chart(title: str, footer: str, curves: Sequence[Curve]) -> Picture:
     """Slowdown against the share, at the shares that the load got in the median."""
     look_of = looks(each.variant for each in curves)
     by_share: dict[float, list[Row]] = {}
     for point in sorted((each for curve in curves for each in curve.points), key=lambda each: each.x or 0.0):
         by_share.setdefault(point.x or 0.0, []).append(point)
-    shares = [statistics.median(map(got, points)) for points in by_share.values()]
-    ideals = [statistics.median(map(ideal, points)) for points in by_share.values()]
-    lines = [Line(Look(SOFT, SOFT, _DASHED, "circle"), list(map(exactly, ideals)), is_bare=True)]
-    entries = [Entry(None, "ideal", "all that is left is used")]
+    ideals = [exactly(statistics.median(map(ideal, points))) for points in by_share.values()]
+    all_used = Entry(Look(SOFT, SOFT, _DASHED, "circle"), "ideal", "all that is left is used", is_bare=True)
+    series = [Series(all_used, ideals)]
     for curve in sorted(curves, key=lambda each: each.points[-1].value.value if each.points[-1].value else 0.0):
-        look = look_of[curve.variant.id]
+        even = f"break-even {break_even_text(curve)}" if curve.left else ""
+        entry = Entry(look_of[curve.variant.id], curve.variant.title, even)
         at = {each.x or 0.0: each.value for each in curve.points}
-        lines.append(Line(look, [at.get(share) for share in by_share]))
+        series.append(Series(entry, [at.get(share) for share in by_share]))
         if curve.left:
-            without = Look(look.color, look.night, _DOTTED, look.shape)
-            lines.append(Line(without, [curve.left.value] * len(shares), is_bare=True))
-        even = break_even_text(curve)
-        entries.append(Entry(look, curve.variant.title, f"break-even {even}" if curve.left else ""))
+            dotted = replace(entry, look=replace(entry.look, dash=_DOTTED), is_bare=True)
+            series.append(Series(dotted, [curve.left.value] * len(by_share), is_listed=False))
     is_measured = any(at.value and at.value.low != at.value.high for curve in curves for at in curve.points)
     intervals = ", with 95 % intervals" if is_measured else ""
-    head = Head(
-        title,
-        [
-            f"Time divided by the own time alone{intervals}; smaller is better. Dotted: without the loaded cores. "
-            "Where a curve crosses its dotted line, leaving becomes better than sharing."
-        ],
-        footer,
-        [],
+    meaning = (
+        f"Time divided by the own time alone{intervals}; smaller is better. Dotted: without the loaded cores. "
+        "Where a curve crosses its dotted line, leaving becomes better than sharing."
     )
-    label = "share of each loaded core that the load got"
-    return lines_chart(head, entries, lines, shares, label, percent, Height.in_log(lines, "{:g} ×".format))
+    shares = [statistics.median(map(got, points)) for points in by_share.values()]
+    across = parameter_axis(shares, percent, "share of each loaded core that the load got")
+    values = [end for own in series for each in own.estimates if each for end in ends(each)]
+    along = log_axis(values, _times, "× alone")
+    return lines_chart(series, across, along, Head(title, [meaning], footer), _times)
+
+
+def _times(slowdown: float) -> str:
+    return brief(f"{digits(slowdown)} ×")
 
 
 def shown(id_: str) -> str:
