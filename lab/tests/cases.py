@@ -2,14 +2,20 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 
 from tefflab.analysis.crossing import Relation
-from tefflab.analysis.results import Curve, CurvePoint, MeasuredCase, MetgRow
+from tefflab.analysis.curves import Curve, CurvePoint
+from tefflab.analysis.rows import Row
 from tefflab.analysis.statistics import Interval, MetgEstimate, Observation
 from tefflab.analysis.trace import trace
+from tefflab.benchmarks.task_graph.measured import CEILING as CEILING_ROW
+from tefflab.benchmarks.task_graph.measured import OVERHEAD, Measured
+from tefflab.benchmarks.task_graph.plan import GraphCase
 from tefflab.records.plan import Variant
 
 CEILING = 92.1e9  # FLOP/s of two cores
@@ -52,21 +58,36 @@ def estimate(value: float, spread: float = 0.05, relation: Relation = "=", **end
     return MetgEstimate(value, ends.get("low", low), ends.get("high", high), relation, 20.0, 0.021, 5, 60)
 
 
-def row(who: Variant, metg: MetgEstimate | None, note: str = "", timesteps: int = 1000) -> MetgRow:
-    overhead = None if metg is None or metg.relation == "<" else interval(metg.value / 2.05, 0.03)
-    return MetgRow(
+def row(who: Variant, metg: MetgEstimate | None, note: str = "", timesteps: int = 1000) -> Row:
+    return Row(
+        kind="task_graph",
         variant=who,
-        threshold=0.5,
-        metg=metg,
-        overhead=overhead,
-        ceiling=None if metg is None else interval(CEILING, 0.008),
-        ceiling_unit="FLOP/s",
+        case="stencil_1d",
+        configuration="-type stencil_1d",
+        quantity="METG(50 %)",
+        value=metg,
+        workers=2,
         rounds=0 if metg is None else metg.rounds,
         runs=0 if metg is None else 64,
         noisy_share=0.0 if metg is None else 5 / 64,
-        timesteps=timesteps,
         note=note,
+        facts={"timesteps": timesteps, "rounds_counted": 0 if metg is None else metg.rounds},
     )
+
+
+def beside(rows: Sequence[Row]) -> dict[tuple[str, str], Row]:
+    """The overhead and the ceiling of each that has a value."""
+    found = {}
+    for each in rows:
+        if each.value:
+            found[each.id, CEILING_ROW] = _beside(each, CEILING_ROW, interval(CEILING, 0.008), "FLOP/s")
+            if each.relation != "<":
+                found[each.id, OVERHEAD] = _beside(each, OVERHEAD, interval(each.value.value / 2.05, 0.03), "s")
+    return found
+
+
+def _beside(of: Row, quantity: str, value: Interval, unit: str) -> Row:
+    return replace(of, quantity=quantity, is_beside=True, value=value, unit=unit, note="")
 
 
 def interval(value: float, spread: float) -> Interval:
@@ -95,24 +116,30 @@ def curve(who: Variant, overhead: float, seed: int = 0, slowdown: float = 1.02) 
         for round_, factor in enumerate((0.99, 1.0, 1.01))
         for each in points
     ]
-    return Curve(who, "FLOP/s", tuple(points), trace=trace(runs, points, 0.5))
+    return Curve(who, "FLOP/s", tuple(points), interval(CEILING, 0.008), trace(runs, points, 0.5))
+
+
+def measured(name: str, rows: Sequence[Row], curves: Sequence[Curve] = (), flags: str = "", **more: Any) -> Measured:
+    case = GraphCase(name=name, flags=flags or f"-type {name} -width 2 -kernel compute_bound", workers=2, **more)
+    own = [replace(each, case=name, x=case.x) for each in rows]
+    return Measured(case, 0.5, own, curves, beside(own))
 
 
 @cache
-def case(count: int, name: str = "stencil_1d", scale: float = 1.0) -> MeasuredCase:
+def case(count: int, name: str = "stencil_1d", scale: float = 1.0, x: float | None = None) -> Measured:
     """`count` systems from 60 ns of overhead upwards, each with its curve."""
     known = variants(count)
     overheads = [scale * 60e-9 * 2.1**number for number in range(count)]
     rows = [row(who, estimate(2.04 * overhead)) for who, overhead in zip(known, overheads, strict=True)]
     curves = [curve(who, overhead, seed) for seed, (who, overhead) in enumerate(zip(known, overheads, strict=True))]
-    return MeasuredCase(name, f"-type {name} -width 2 -kernel compute_bound", 0.5, tuple(rows), tuple(curves))
+    return measured(name, rows, curves, x=x, x_text=f"{x:g}" if x is not None else "")
 
 
-def with_rows(base: MeasuredCase, rows: Sequence[MetgRow]) -> MeasuredCase:
-    return MeasuredCase(base.name, base.flags, base.threshold, tuple(rows), base.curves)
+def with_rows(base: Measured, rows: Sequence[Row]) -> Measured:
+    return replace(base, rows=[replace(each, case=base.case.name, x=base.case.x) for each in rows], beside=beside(rows))
 
 
-def troubled() -> MeasuredCase:
+def troubled() -> Measured:
     """Everything that can be odd about a row: bounds, open ends, nothing measured, few timesteps, notes."""
     known = variants(7)
     rows = [
@@ -125,6 +152,4 @@ def troubled() -> MeasuredCase:
         row(known[6], None, note="the program ended with signal 11 before its first record; see .teff/log/plover.txt"),
     ]
     curves = [curve(known[1], 0.6e-6, 1), curve(known[2], 1.7e-6, 2), curve(known[4], 0.5e-3, 3, slowdown=0.9)]
-    return MeasuredCase(
-        "spread", "-type spread -radix 5 -width 8 -kernel compute_bound", 0.5, tuple(rows), tuple(curves)
-    )
+    return measured("spread", rows, curves, "-type spread -radix 5 -width 8 -kernel compute_bound")

@@ -10,7 +10,7 @@ import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, Literal, Self
 
@@ -171,6 +171,11 @@ class Estimates(ABC):
     def pictures(self) -> Iterator[tuple[str, Picture]]:
         """Each with the name of its files. What holds nothing is not drawn."""
 
+    @cached_property
+    def drawn(self) -> Mapping[str, Picture]:
+        """The pictures by the names of their files."""
+        return dict(self.pictures())
+
     def closing(self, again: str, store: str) -> LastWords | None:
         """The meaning for the reader, and the next command to try; `again` is the command that measured it."""
         del again, store
@@ -188,8 +193,8 @@ class Estimates(ABC):
     def write_report(self, path: Path, damage: Sequence[Damage]) -> None:
         noisy = sum(round(row.runs * row.noisy_share) for row in self.rows if not row.is_beside)
         noise = noisy, sum(row.runs for row in self.rows if not row.is_beside)
-        drawn = [picture for _, picture in self.pictures()]
         title = f"Teff: {self.plan.title}"
+        drawn = list(self.drawn.values())
         write_report(path, self.sitting, damage, title, self.sections(), drawn, absences(self.rows), noise)
 
 

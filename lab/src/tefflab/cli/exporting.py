@@ -36,7 +36,7 @@ def export(registry: Registry, name: str, form: str, file: Path | None) -> None:
             return
         file.parent.stat()  # no folder is made for a name that was mistyped
         if form == _PDF:
-            save_pages([picture for each in known for _, picture in each.pictures()], file)
+            save_pages([picture for each in known for picture in each.drawn.values()], file)
         elif form == _PARQUET:
             to_parquet(_rows(name, form, known), file)
         else:

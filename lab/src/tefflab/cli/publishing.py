@@ -55,7 +55,7 @@ def publish(registry: Registry, store: Store, estimates: Estimates, *, as_json: 
         progress().print(f"teff: {sentence}", soft_wrap=True, markup=False)
     folder = store.folder / estimates.sitting.sitting
     try:
-        for name, picture in estimates.pictures():
+        for name, picture in estimates.drawn.items():
             save(picture, folder / name)
         estimates.write_report(folder / _REPORT, store.damage())
     except OSError as failure:

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import altair as alt
 
@@ -69,7 +70,7 @@ def draw(trace: TaskTrace, title: str) -> Picture:
                 said = f"{_shortened(kind)}: {duration(each.ended - each.began)}"
                 bars.append(place | {"began": low, "ended": high, "color": colour[kind], "said": said})
     since = f"time since {duration(window[0] - trace.began)} of the run"
-    across = linear_axis(length, duration, since, margin=0.0)
+    across = replace(linear_axis(length, duration, since), high=length)
     left = 10 + max(text_width(each.name, SMALL) for each in tracks)
     drawn = layer(bars).mark_rect().encode(across.of(alt.X, "began"), Y, COLOR, SAID, x2="ended:Q", y2="below:Q")
     width, height = WIDTH - left - _LEGEND - 24, _ROW * len(tracks)

@@ -159,7 +159,8 @@ class ContentionEstimates(CaseEstimates):
             if rows:
                 left = next((case.workers for case in cases if self._is_left(case)), None)
                 title = f"{name}: {cases[0].title}" if cases[0].title else name
-                found.append(Section(title, columns_of(own, left) if own else [], self._notes(rows, own)))
+                columns = columns_of(own, left) if own else []
+                found.append(Section(title, columns, self._notes(rows, own), self.of_plan.command))
         return found
 
     def _notes(self, rows: Sequence[Row], curves: Sequence[Curve]) -> list[str]:
@@ -234,8 +235,9 @@ def too_short(curves: Sequence[Curve], period: float, otherwise: str) -> list[st
     ]
 
 
-def chart(title: str, footer: str, curves: Sequence[Curve]) -> Picture:
-    """Slowdown against the share, at the shares that the load got in the median."""
+def chart(title: str, footer: str, curves: Sequence[Curve], command: str = "") -> Picture:
+    """Slowdown against the share, at the shares that the load got in the median. `command`: the user's own, if it was
+    measured."""
     look_of = looks(each.variant for each in curves)
     by_share: dict[float, list[Row]] = {}
     for point in sorted((each for curve in curves for each in curve.points), key=lambda each: each.x or 0.0):
@@ -261,7 +263,7 @@ def chart(title: str, footer: str, curves: Sequence[Curve]) -> Picture:
     across = parameter_axis(shares, percent, "share of each loaded core that the load got")
     values = [end for own in series for each in own.estimates if each for end in ends(each)]
     along = log_axis(values, _times, "× alone")
-    return lines_chart(series, across, along, Head(title, [meaning], footer), _times)
+    return lines_chart(series, across, along, Head(title, [meaning, command], footer), _times)
 
 
 def _times(slowdown: float) -> str:

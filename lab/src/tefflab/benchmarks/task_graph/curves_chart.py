@@ -10,8 +10,8 @@ from tefflab.benchmarks.task_graph.measured import Measured, WorkAxis, metg_name
 from tefflab.benchmarks.task_graph.sections import value_text
 from tefflab.benchmarks.task_graph.traces import Line, Place, efficiency_lines, named, rate_lines, within
 from tefflab.output.charts.axes import Axis, linear_axis, log_axis
-from tefflab.output.charts.looks import Look, looks
-from tefflab.output.charts.marks import COLOR, DASH, SAID, Datum, Entry, layer, legend, looking, mark, marks
+from tefflab.output.charts.looks import looks
+from tefflab.output.charts.marks import COLOR, DASH, SAID, Datum, Entry, layer, legend, mark, marks
 from tefflab.output.charts.sheet import PALE, SMALL, SOFT, WIDTH, Head, Picture, sheet, text_width
 from tefflab.output.quantities import (
     duration,
@@ -45,7 +45,7 @@ def efficiency_chart(case: Measured, title: str = "", footer: str = "") -> Pictu
     ids = [line.curve.variant.id for line in lines]
     times = within(lines, 0) + [time for id_, (time, _) in crossings.items() if id_ in ids]
     across = log_axis(times, time_tick, "granularity: time × cores / tasks (log scale)")
-    along = linear_axis(max([1.0, *within(lines, 1)]), percent, "share of the ceiling")
+    along = linear_axis(max([1.0, *within(lines, 1)]), percent, "share of the ceiling", step=0.25)
     figures = {id_: value_text(row) for id_, row in rows.items()}
     return _curves(case, lines, (across, along), head, case.threshold, crossings, figures)
 
@@ -84,12 +84,12 @@ def _curves(
         id_ = line.curve.variant.id
         look = look_of[id_]
         if id_ not in told:
-            strokes += _path(line.through, replace(look, color=PALE, dash=()), id_, 0.9)
+            strokes += _path(line.through, id_, 0.9, PALE)
             continue
-        bands += _path(line.band, look, id_, 0)
+        bands += _path(line.band, id_, 0, look.color)
         for part in line.beyond:
-            strokes += _path(part, look, id_, 0.9)
-        strokes += _path(line.fitted, look, id_, 2.1)
+            strokes += _path(part, id_, 0.9, look.color, look.dash)
+        strokes += _path(line.fitted, id_, 2.1, look.color, look.dash)
         for point, (x, y) in line.dots:
             said = f"{id_}: {'; '.join(_facts(point, line.curve.rate_unit))}"
             dots.append(mark(look, said, 22) | {"x": x, "y": y, "opacity": 0.45})
@@ -103,8 +103,8 @@ def _curves(
     width = WIDTH - _LEGEND - 24 - max(text_width(text, SMALL) for text in along.ticks.values()) - 24
     layers = [
         layer([{"y": dashed}] if dashed else []).mark_rule(color=SOFT, strokeDash=[4, 3]).encode(along.of(alt.Y, "y")),
-        layer(bands).mark_line(filled=True, fillOpacity=0.15, strokeWidth=0).encode(*path),
-        layer(strokes).mark_line(strokeJoin="round").encode(*path, DASH, thick),
+        _flat(bands).mark_line(filled=True, fillOpacity=0.15, strokeWidth=0).encode(*path),
+        _flat(strokes).mark_line(strokeJoin="round").encode(*path, DASH, thick),
         marks(layer(dots).encode(*place, alt.Opacity("opacity:Q", scale=None))),
     ]
     others = ", ".join(line.curve.variant.id for line in lines if line.curve.variant.id not in told)
@@ -121,10 +121,15 @@ def _curves(
     return sheet(replace(head, notes=notes), plot, legend(entries, _LEGEND))
 
 
-def _path(places: Sequence[Place], look: Look, id_: str, thick: float) -> list[Datum]:
-    """A stroke through these places; strokes of a curve differ by where they begin."""
-    how = looking(look) | {"said": id_, "thick": thick, "part": f"{id_} {thick} {places[:1]}"}
-    return [how | {"x": x, "y": y, "number": number} for number, (x, y) in enumerate(places)]
+def _path(places: Sequence[Place], id_: str, thick: float, color: str, dash: Sequence[float] = ()) -> list[Datum]:
+    """A stroke through these places, if there are any. Strokes of a curve differ by where they begin."""
+    x, y = zip(*places, strict=True) if places else ((), ())
+    how = {"said": id_, "thick": thick, "color": color, "dash": dash, "part": f"{id_} {thick} {places[:1]}"}
+    return [how | {"x": x, "y": y, "number": list(range(len(x)))}] if places else []
+
+
+def _flat(paths: Sequence[Datum]) -> alt.Chart:
+    return layer(paths).transform_flatten(["x", "y", "number"])
 
 
 def _facts(point: CurvePoint, unit: str) -> list[str]:

@@ -83,14 +83,12 @@ def _ticks(low: float, high: float, mantissas: Iterable[float]) -> list[float]:
     return [each for each in at if low <= each <= high]
 
 
-def linear_axis(most: float, written: Callable[[float], str], title: str = "", margin: float = 0.03) -> Axis:
-    """From none to `most`, and by `margin` of it further."""
+def linear_axis(most: float, written: Callable[[float], str], title: str = "", *, step: float = 0.0) -> Axis:
+    """From none to a little more than `most`, with a tick at each `step`, or at about five."""
     decade = 10.0 ** math.floor(math.log10(most / 5))
-    step = next(decade * each for each in (1, 2, 5, 10) if most <= 5.5 * decade * each)
+    step = step or next(decade * each for each in (1, 2, 5, 10) if most <= 5.5 * decade * each)
     ticks = [float(f"{step * number:.6g}") for number in range(math.floor(most / step * (1 + 1e-9)) + 1)]
-    return Axis(
-        0.0, (1 + margin) * most, {each: brief(written(each)) if each else "0" for each in ticks}, title, is_log=False
-    )
+    return Axis(0.0, 1.03 * most, {each: brief(written(each)) if each else "0" for each in ticks}, title, is_log=False)
 
 
 def parameter_axis(xs: Sequence[float], written: Callable[[float], str], title: str) -> Axis:

@@ -36,7 +36,7 @@ from tefflab.records.plan import Variant
 
 _HEIGHT, _LEGEND = 330.0, 190.0  # pixels
 _GOOD = 0.9  # of the best: as much is called good
-_PHASES = (("too coarse", "#eef1f7"), ("good", "#e7f4ea"), ("too fine", "#f9eeea"))
+PHASES = {"too coarse": "#e6eaf4", "good": "#dcefe1", "too fine": "#f6e4de"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ def _shades(good: tuple[float, float], across: Axis, width: float) -> list[alt.C
     """The three phases, each with its name above it where there is room."""
     edges = [across.low, *(across.clipped(each) for each in good), across.high]
     shades, names = [], []
-    for (name, colour), (low, high) in zip(_PHASES, pairwise(edges), strict=True):
+    for (name, colour), (low, high) in zip(PHASES.items(), pairwise(edges), strict=True):
         near, far = (across.place(each) * width for each in (low, high))
         shades += [{"x": near, "end": far, "color": colour}] if near < far else []
         if text_width(name, SMALL) <= far - near:

@@ -1,6 +1,7 @@
 """What charts are layered of: words, marks, intervals and arrows. Each datum holds its own look, and the pixels of its
 place where no axis gives that."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -36,7 +37,9 @@ _LEADING = 1.25
 
 
 def layer(values: Sequence[Datum]) -> alt.Chart:
-    return alt.Chart(alt.InlineData(values=list(values)))
+    """A chart of these data. They are text, which Altair neither copies nor checks with each step."""
+    text = json.dumps(list(values), ensure_ascii=False, allow_nan=False)
+    return alt.Chart(alt.InlineData(values=text, format=alt.JsonDataFormat(type="json")))
 
 
 def looking(look: Look) -> Datum:

@@ -84,7 +84,10 @@ def rows_chart(
     right = sum(room + _GAP for (room, *_), _ in zip(_COLUMNS, columns, strict=False))
     width = max(WIDTH - left - right - (_LEGEND + 2 * _GAP if entries else 0), 240.0)
     edges: list[Datum] = []
-    texts = [word(0, -14, key, SMALL, SOFT), *_cells(width, -14, columns, is_soft=True)]
+    texts = [
+        word(min(0.0, width - text_width(key, SMALL)), -14, key, SMALL, SOFT),
+        *_cells(width, -14, columns, is_soft=True),
+    ]
     drawn: list[Datum] = []
     tips: list[Datum] = []
     y = 0.0

@@ -5,12 +5,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC
+from functools import cached_property
 from pathlib import Path
 from textwrap import wrap
 
 import altair as alt
 import pypdf
 import vl_convert
+from pypdf.generic import DictionaryObject, PdfObject
 
 from tefflab.output.charts.looks import PAPER
 from tefflab.records.run import Sitting
@@ -21,10 +23,11 @@ FONT = "Liberation Sans, Arial, Helvetica, sans-serif"  # the first comes with v
 TITLE, BODY, SMALL = 15.0, 11.5, 10.0  # pixels
 INK, SOFT, RULE, HAIR = "#1b1f24", "#5a6370", "#c9ced6", "#e9ecef"
 PALE = "#b9c0c9"  # of curves that are there and not told by name
-_LETTER = 0.49  # of a size: the usual width of a letter
+_LETTER = 0.54  # of a size: the usual width of a letter, also where a viewer has none of the fonts
 _PNG_SCALE = 2.0
 
 _CONFIG = alt.Config(
+    aria=False,
     font=FONT,
     background=PAPER,
     padding=14,
@@ -58,13 +61,14 @@ class Head:
     notes: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Picture:
     """A chart on its sheet. The same picture gives the same bytes: no date, no random ids."""
 
     title: str
     chart: alt.VConcatChart
 
+    @cached_property
     def svg(self) -> str:
         return vl_convert.vegalite_to_svg(self.chart.to_dict(validate=False), allowed_base_urls=[])
 
@@ -134,7 +138,7 @@ def save(picture: Picture, path: Path) -> tuple[Path, Path]:
     """Writes `path`.svg and `path`.png (an ending .svg or .png of `path` is left off) and says where."""
     stem = path.with_suffix("") if path.suffix in (".svg", ".png") else path
     svg, png = stem.with_name(stem.name + ".svg"), stem.with_name(stem.name + ".png")
-    drawn = picture.svg()
+    drawn = picture.svg
     write_whole(svg, drawn)
     write_whole(png, vl_convert.svg_to_png(drawn, scale=_PNG_SCALE))
     return svg, png
@@ -144,7 +148,20 @@ def save_pages(pictures: Iterable[Picture], file: Path) -> None:
     """Writes a PDF with a page for each picture."""
     pages = pypdf.PdfWriter()
     for picture in pictures:
-        pages.append(io.BytesIO(vl_convert.svg_to_pdf(picture.svg())))
+        (page,) = pypdf.PdfReader(io.BytesIO(vl_convert.svg_to_pdf(picture.svg))).pages
+        _sort(page["/Resources"])
+        pages.add_page(page)
     drawn = io.BytesIO()
     pages.write(drawn)
     write_whole(file, drawn.getvalue())
+
+
+def _sort(part: PdfObject) -> None:
+    """Orders the keys of a PDF's dictionaries: vl-convert writes them in any order."""
+    part = part.get_object() or part
+    if isinstance(part, DictionaryObject):
+        items = sorted(part.items())
+        part.clear()
+        part.update(items)
+        for _, each in items:
+            _sort(each)

@@ -1,8 +1,8 @@
 """The report of a sitting: one HTML file that opens anywhere, offline, with every number and every caveat.
 
 `page.html` is the page, `page.css` its style, and `page.js` lets a click in a picture's legend grey what it names. The
-pictures are the SVG of the pictures' files: so they are there without scripts, in print and at once, and cost a tenth of
-the megabyte that Vega takes in a page.
+pictures are the SVG of the pictures' files. So they are there at once, without scripts and in print, and the page does
+without the megabyte of Vega.
 """
 
 import re
@@ -18,8 +18,9 @@ from markupsafe import Markup
 from tefflab.host.machine import Machine
 from tefflab.output import quantities
 from tefflab.output.caveats import sitting_caveats
-from tefflab.output.charts.looks import NIGHT, PAPER
-from tefflab.output.charts.sheet import Picture
+from tefflab.output.charts.lines import PHASES
+from tefflab.output.charts.looks import NIGHT, PAPER, readable
+from tefflab.output.charts.sheet import HAIR, INK, PALE, RULE, SOFT, Picture
 from tefflab.output.sections import Section
 from tefflab.output.table import meanings
 from tefflab.records.run import Sitting
@@ -27,6 +28,15 @@ from tefflab.records.store import Damage
 from tefflab.whole_files import write_whole
 
 _GIB = 1024**3
+_NIGHTLY = {
+    PAPER: "var(--ground)",
+    INK: "var(--ink)",
+    SOFT: "var(--soft)",
+    RULE: "var(--rule)",
+    HAIR: "var(--hair)",
+    PALE: "var(--grey)",
+    **dict.fromkeys(PHASES.values(), "var(--raised)"),
+}  # by the colour on white
 
 
 def write_report(
@@ -44,6 +54,7 @@ def write_report(
 
     `absent`: what could not be measured, and why. `noise`: how many runs were noisy, of how many.
     """
+    drawn = [_inline(each) for each in pictures]
     text = (
         _page()
         .get_template("page.html")
@@ -52,7 +63,8 @@ def write_report(
             sitting=sitting,
             started=sitting.started_at.astimezone(UTC),
             sections=sections,
-            pictures=[(each.title, _inline(each)) for each in pictures],
+            pictures=drawn,
+            nightly=_nightly(drawn),
             absent=absent,
             remarks=sitting_caveats(sitting, *noise, damage),
             facts=_facts(sitting.machine),
@@ -65,12 +77,19 @@ def write_report(
 
 
 def _inline(picture: Picture) -> Markup:
-    """The SVG as a part of a page: it is as wide as the page allows, a mark tells its numbers at the pointer, and each
-    colour is a variable, of which the page knows another value on a dark ground."""
-    svg = re.sub(r'<svg ([^>]*) width="[^"]*" height="[^"]*"', r"<svg \1", picture.svg(), count=1)
+    """The SVG as a part of a page: as wide as the page allows, and a mark tells its numbers at the pointer."""
+    svg = re.sub(r'(<svg [^>]*?) width="[^"]*" height="[^"]*"', r"\1", picture.svg, count=1)
     svg = re.sub(r' (?:role|aria-roledescription|aria-hidden|pointer-events)="[^"]*"', "", svg)
-    return Markup(
-        re.sub(r'<(path|line) aria-label="([^"]+)"([^>]*)/>', r"<\1 data-said=\2><title>\2</title></\1>", svg)
+    return Markup(re.sub(r'<(path|line) (aria-label="([^"]+)"[^>]*)/>', r"<\1 \2><title>\3</title></\1>", svg))
+
+
+def _nightly(pictures: Sequence[Markup]) -> Markup:
+    """The rules that make the colours of pictures readable on a dark ground."""
+    found = sorted({color for each in pictures for color in re.findall(r'="(#[0-9a-f]{6})"', each)})
+    rules = ((color, _NIGHTLY.get(color) or readable(color, NIGHT)) for color in found)
+    return Markup("\n").join(
+        Markup('.picture [fill="{0}"] {{ fill: {1}; }} .picture [stroke="{0}"] {{ stroke: {1}; }}').format(day, night)
+        for day, night in rules
     )
 
 
