@@ -75,7 +75,7 @@ class ComparedEstimates(CaseEstimates):
             *(Column(head(each), [ratio_text(ratios.get(each.id)) for ratios in found]) for each in others),
         ]
 
-    def drawn(self, group: Group, to: Variant) -> Mapping[str, Mapping[str, Interval]]:
+    def ratio_rows(self, group: Group, to: Variant) -> Mapping[str, Mapping[str, Interval]]:
         """The rows of the picture of ratios: by their names, and the ids of the systems."""
         means = {self.mean: group.means(to.id)} if self.mean else {}
         return {case: group.ratios(case, to.id) for case in group.rows} | means
@@ -132,7 +132,7 @@ class ComparedEstimates(CaseEstimates):
         if (to := self.measure) is None:
             return
         for group in self.measured:
-            rows, others = self.drawn(group, to), self.others(group, to)
+            rows, others = self.ratio_rows(group, to), self.others(group, to)
             if rows and others:
                 place = self.place(group)
                 title = f"{self.plan.title}, {place}" if place else self.plan.title
