@@ -4,7 +4,7 @@ A kind that derives from this gives the columns of its tables, and the cases of 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -13,7 +13,7 @@ from tefflab.analysis.statistics import Interval, geometric_mean
 from tefflab.benchmarks.benchmark import Option, Request
 from tefflab.benchmarks.cases import CaseBenchmark, CaseEstimates
 from tefflab.errors import InputError
-from tefflab.output.charts.rows import ratios_chart
+from tefflab.output.charts.rows import rows_chart
 from tefflab.output.charts.sheet import Head, Picture, slug
 from tefflab.output.quantities import digits, percent, value_text
 from tefflab.output.sections import Section, absences, explained, precision, warnings
@@ -75,10 +75,19 @@ class ComparedEstimates(CaseEstimates):
             *(Column(head(each), [ratio_text(ratios.get(each.id)) for ratios in found]) for each in others),
         ]
 
-    def ratio_rows(self, group: Group, to: Variant) -> Mapping[str, Mapping[str, Interval]]:
-        """The rows of the picture of ratios: by their names, and the ids of the systems."""
-        means = {self.mean: group.means(to.id)} if self.mean else {}
-        return {case: group.ratios(case, to.id) for case in group.rows} | means
+    def ratio_rows(self, group: Group, to: Variant) -> dict[str, list[Row]]:
+        """The rows of the picture of ratios, by their cases; and of their means."""
+        ratios = {case: group.ratios(case, to.id) for case in group.rows}
+        ratios |= {self.mean: group.means(to.id)} if self.mean else {}
+        one = {row.id: row for own in group.rows.values() for row in own.values()}
+        return {
+            case: [
+                replace(one[each.id], case=case, quantity=f"/ {to.title}", value=own[each.id], unit="1")
+                for each in self.others(group, to)
+                if each.id in own
+            ]
+            for case, own in ratios.items()
+        }
 
     def others(self, group: Group, to: Variant) -> list[Variant]:
         """The variants that have a ratio, in the order of the plan; the quickest first where there are means."""
@@ -132,12 +141,13 @@ class ComparedEstimates(CaseEstimates):
         if (to := self.measure) is None:
             return
         for group in self.measured:
-            rows, others = self.ratio_rows(group, to), self.others(group, to)
-            if rows and others:
+            lines = self.ratio_rows(group, to)
+            if any(lines.values()):
                 place = self.place(group)
                 title = f"{self.plan.title}, {place}" if place else self.plan.title
                 head = Head(title, [self.kind.meaning], self.foot(self.rows))
-                yield slug(f"{self.stem} {place}".strip()), ratios_chart(rows, to, others, head, self.mean)
+                axis = f"time / that of {to.title} (log scale); the line is at 1"
+                yield slug(f"{self.stem} {place}".strip()), rows_chart(lines, axis, head, rule=1.0, bold=self.mean)
             yield from self.further_pictures(group)
 
 

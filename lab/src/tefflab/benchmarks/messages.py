@@ -5,12 +5,11 @@ One system is the measure, the system of plain message passing: the times of the
 by round.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
 from tefflab.analysis.rows import Row
-from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.benchmark import Request
 from tefflab.benchmarks.case_rows import Fact
 from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates, ComparedPlan, Group, head
@@ -51,7 +50,7 @@ class MessagesEstimates(ComparedEstimates):
     def tables_of(self, group: Group, to: Variant) -> Iterator[tuple[str, list[Column]]]:
         yield f"{self.plan.title}: times, and those of the others divided by {to.id}'s", self._columns_of(group, to)
 
-    def ratio_rows(self, group: Group, to: Variant) -> Mapping[str, Mapping[str, Interval]]:
+    def ratio_rows(self, group: Group, to: Variant) -> dict[str, list[Row]]:
         return {case: own for case, own in super().ratio_rows(group, to).items() if case not in self._of_cpu}
 
     def place(self, group: Group) -> str:

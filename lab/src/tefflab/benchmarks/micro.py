@@ -3,7 +3,7 @@ the share of the cores' time that is left to tasks of a given length.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from tefflab.analysis.rows import Row
@@ -52,7 +52,7 @@ class MicroEstimates(ComparedEstimates):
         if spinning:
             yield f"{place}: efficiency of tasks that spin", self._efficiencies(group, spinning, to)
 
-    def ratio_rows(self, group: Group, to: Variant) -> Mapping[str, Mapping[str, Interval]]:
+    def ratio_rows(self, group: Group, to: Variant) -> dict[str, list[Row]]:
         return {
             case: own for case, own in super().ratio_rows(group, to).items() if not _spins(group.rows[case].values())
         }

@@ -7,7 +7,6 @@ from dataclasses import replace
 import altair as alt
 
 from tefflab.output.charts.axes import linear_axis
-from tefflab.output.charts.looks import Look
 from tefflab.output.charts.marks import COLOR, SAID, Entry, Y, layer, legend, word, words
 from tefflab.output.charts.sheet import HAIR, SMALL, SOFT, WIDTH, Head, Picture, sheet, text_width
 from tefflab.output.quantities import duration, percent
@@ -55,7 +54,7 @@ def draw(trace: TaskTrace, title: str) -> Picture:
     if trace.communication:
         meaning += f" In {percent(trace.waiting_share)} of worker time a worker was idle while a message was under way."
     entries = [
-        Entry(Look(colour[each], colour[each], (), "square"), _shortened(each), percent(share))
+        Entry({"color": colour[each], "shape": "square"}, _shortened(each), percent(share))
         for each, share in shown.items()
     ]
     tracks = sorted((*trace.tracks, *trace.communication), key=lambda each: each.process)

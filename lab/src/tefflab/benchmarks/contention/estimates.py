@@ -14,13 +14,11 @@ from tefflab.benchmarks import closing
 from tefflab.benchmarks.cases import CaseEstimates
 from tefflab.benchmarks.compared import ratio_text
 from tefflab.benchmarks.contention.plan import ContentionPlan
-from tefflab.output.charts.axes import log_axis, parameter_axis
-from tefflab.output.charts.lines import Series, lines_chart
-from tefflab.output.charts.looks import Look, looks
-from tefflab.output.charts.marks import Entry, ends
+from tefflab.output.charts.lines import values_chart
+from tefflab.output.charts.looks import DASHED, DOTTED
 from tefflab.output.charts.sheet import SOFT, Head, Picture, slug
 from tefflab.output.last_words import LastWords
-from tefflab.output.quantities import brief, digits, duration, percent
+from tefflab.output.quantities import digits, duration, percent
 from tefflab.output.sections import Section, absences, precision, warnings
 from tefflab.output.table import Column
 from tefflab.records.plan import Case, Variant
@@ -28,8 +26,6 @@ from tefflab.records.run import counted
 from tefflab.systems.naming import Named, parsed
 
 _PERIODS = 10  # of the load that a run should last at least
-_DASHED = (4.0, 2.5)
-_DOTTED = (1.5, 1.5)
 
 
 @dataclass(frozen=True)
@@ -238,36 +234,34 @@ def too_short(curves: Sequence[Curve], period: float, otherwise: str) -> list[st
 def chart(title: str, footer: str, curves: Sequence[Curve], command: str = "") -> Picture:
     """Slowdown against the share, at the shares that the load got in the median. `command`: the user's own, if it was
     measured."""
-    look_of = looks(each.variant for each in curves)
     by_share: dict[float, list[Row]] = {}
     for point in sorted((each for curve in curves for each in curve.points), key=lambda each: each.x or 0.0):
         by_share.setdefault(point.x or 0.0, []).append(point)
-    ideals = [exactly(statistics.median(map(ideal, points))) for points in by_share.values()]
-    all_used = Entry(Look(SOFT, SOFT, _DASHED, "circle"), "ideal", "all that is left is used", is_bare=True)
-    series = [Series(all_used, ideals)]
-    for curve in sorted(curves, key=lambda each: each.points[-1].value.value if each.points[-1].value else 0.0):
-        even = f"break-even {break_even_text(curve)}" if curve.left else ""
-        entry = Entry(look_of[curve.variant.id], curve.variant.title, even)
-        at = {each.x or 0.0: each.value for each in curve.points}
-        series.append(Series(entry, [at.get(share) for share in by_share]))
-        if curve.left:
-            dotted = replace(entry, look=replace(entry.look, dash=_DOTTED), is_bare=True)
-            series.append(Series(dotted, [curve.left.value] * len(by_share), is_listed=False))
+    shares = {asked: statistics.median(map(got, points)) for asked, points in by_share.items()}
+    best = Variant("", "ideal", "", SOFT, DASHED)
+    rows, bare = [], []
+    for asked, points in by_share.items():
+        rows += [replace(each, x=shares[asked], unit="×") for each in points]
+        value = exactly(statistics.median(map(ideal, points)))
+        bare.append(replace(points[0], variant=best, x=shares[asked], value=value))
+    for each in (curve.left for curve in curves if curve.left):
+        dotted = replace(each.variant, id=f"{each.id} without", variant_index=DOTTED)
+        bare += [replace(each, variant=dotted, x=share) for share in shares.values()]
     is_measured = any(at.value and at.value.low != at.value.high for curve in curves for at in curve.points)
     intervals = ", with 95 % intervals" if is_measured else ""
     meaning = (
         f"Time divided by the own time alone{intervals}; smaller is better. Dotted: without the loaded cores. "
         "Where a curve crosses its dotted line, leaving becomes better than sharing."
     )
-    shares = [statistics.median(map(got, points)) for points in by_share.values()]
-    across = parameter_axis(shares, percent, "share of each loaded core that the load got")
-    values = [end for own in series for each in own.estimates if each for end in ends(each)]
-    along = log_axis(values, _times, "× alone")
-    return lines_chart(series, across, along, Head(title, [meaning, command], footer), _times)
-
-
-def _times(slowdown: float) -> str:
-    return brief(f"{digits(slowdown)} ×")
+    details = {each.variant.id: f"break-even {break_even_text(each)}" if each.left else "" for each in curves}
+    return values_chart(
+        rows,
+        {share: percent(share) for share in shares.values()},
+        "share of each loaded core that the load got",
+        Head(title, [meaning, command], footer),
+        details=details | {best.id: "all that is left is used"},
+        bare=bare,
+    )
 
 
 def shown(id_: str) -> str:

@@ -16,8 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from tefflab.benchmarks.task_graph.graphs import Flag, answer_of_core, read_flags
 from tefflab.errors import InputError
-from tefflab.output.charts.looks import PAPER
-from tefflab.output.charts.marks import Datum, X, Y, layer, word, words
+from tefflab.output.charts.looks import PAPER, Datum
+from tefflab.output.charts.marks import X, Y, layer, word, words
 from tefflab.output.charts.sheet import SMALL, SOFT, Head, Picture, sheet, text_width
 
 MOST_LISTED = 1_000_000  # tasks: some 50 MB of text in a few seconds

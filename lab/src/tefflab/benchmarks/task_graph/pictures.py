@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 
 from tefflab.benchmarks.task_graph.curves_chart import efficiency_chart, rate_chart
-from tefflab.benchmarks.task_graph.measured import OVERHEAD, Measured, apart, is_roughly_known, metg_name
+from tefflab.benchmarks.task_graph.measured import Measured, apart, is_roughly_known, metg_name
 from tefflab.benchmarks.task_graph.plan import GraphPlan
 from tefflab.benchmarks.task_graph.sections import ends_text, value_text
 from tefflab.output.charts.lines import values_chart
-from tefflab.output.charts.rows import cases_chart, ranking_chart
+from tefflab.output.charts.rows import rows_chart
 from tefflab.output.charts.sheet import Head, Picture, signature, slug
 from tefflab.output.quantities import percent
 from tefflab.output.sections import absences, warnings
@@ -59,8 +59,8 @@ def _drawn(
         if not any(row.value for row in rows):
             continue
         if kind == "metg_dots":
-            head = Head(titled(group, group), [_meaning(plan.threshold)], footer, absences(rows))
-            yield group, cases_chart({each.case.name: each.rows for each in members}, "METG (log scale)", head)
+            head = Head(titled(group, group or name), [_meaning(plan.threshold)], footer, absences(rows))
+            yield group, rows_chart({each.case.name: each.rows for each in members}, "METG (log scale)", head)
         else:
             texts = {each.case.x or 0.0: each.case.x_text for each in members}
             meaning = f"{name} with 95 % intervals; smaller is better. {_ARROW}"
@@ -77,13 +77,12 @@ def metg_chart(case: Measured, title: str = "", footer: str = "") -> Picture:
         footer,
         [*absences(case.rows), *warnings(case.rows)],
     )
-    overheads = {id_: row for (id_, quantity), row in case.beside.items() if quantity == OVERHEAD}
-    return ranking_chart(
-        case.rows,
-        {id_: row for id_, row in overheads.items() if is_roughly_known(row)},
+    overheads = {row.id: each for row in case.rows if (each := case.overhead(row)) and is_roughly_known(each)}
+    return rows_chart(
+        {row.id: [*([overheads[row.id]] if row.id in overheads else []), row] for row in case.rows},
         "granularity: time × cores / tasks (log scale)",
         head,
-        {name: value_text, "95 % interval": lambda row: ends_text(row) if row.value else ""},
+        columns={name: value_text, "95 % interval": lambda row: ends_text(row) if row.value else ""},
     )
 
 

@@ -74,7 +74,7 @@ def log_axis(values: Iterable[float], written: Callable[[float], str], title: st
     labelled = next((each for each in known if len(each) <= _MOST), _ticks(low, high, (1,)))
     labelled = labelled[:: math.ceil(len(labelled) / _MOST)]
     hairs = _ticks(low, high, (1, 2, 5) if high / low > _MANY else range(1, 10))
-    return Axis(low, high, dict.fromkeys(hairs, "") | {tick: written(tick) for tick in labelled}, title)
+    return Axis(low, high, dict.fromkeys(hairs, "") | {tick: brief(written(tick)) for tick in labelled}, title)
 
 
 def _ticks(low: float, high: float, mantissas: Iterable[float]) -> list[float]:
@@ -91,10 +91,10 @@ def linear_axis(most: float, written: Callable[[float], str], title: str = "", *
     return Axis(0.0, 1.03 * most, {each: brief(written(each)) if each else "0" for each in ticks}, title, is_log=False)
 
 
-def parameter_axis(xs: Sequence[float], written: Callable[[float], str], title: str) -> Axis:
-    """A tick at every one of `xs` (rising), labelled where its label touches no other."""
-    low, high = (min(xs), max(xs)) if xs else (0.0, 1.0)
-    texts = {x: written(x) for x in xs}
+def parameter_axis(texts: Mapping[float, str], title: str) -> Axis:
+    """A tick at every value (rising), with its text where that touches no other."""
+    xs = list(texts) or [0.0, 1.0]
+    low, high = xs[0], xs[-1]
     if low > 0 and (high / low >= _LOG_FROM or _is_geometric(xs)):
         margin = (high / low) ** 0.05
         return Axis(low / margin, high * margin, texts, title, drops_labels=True)

@@ -2,35 +2,23 @@
 place where no axis gives that."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import altair as alt
 
 from tefflab.analysis.statistics import Interval
 from tefflab.output.charts.axes import Axis
-from tefflab.output.charts.looks import PAPER, Look, Shape
+from tefflab.output.charts.looks import PAPER, Datum
 from tefflab.output.charts.sheet import BODY, INK, SMALL, SOFT, wrapped
-
-Datum = dict[str, Any]
 
 HOLLOW = "Hollow marks have no interval yet: it takes more rounds."
 X = alt.X("x:Q", scale=None, axis=None)  # in pixels
 Y = alt.Y("y:Q", scale=None, axis=None)
 COLOR = alt.Color("color:N", scale=None)
 DASH = alt.StrokeDash("dash:N", scale=None)
-SAID = alt.Description("said:N")  # that reports show at the pointer; it begins with the name in the legend
+SAID = alt.Description("said:N")  # that reports show at the pointer: a name of the legend, and what is said of it
 
-SHAPES: Mapping[Shape, str] = {
-    "circle": "circle",
-    "square": "square",
-    "triangle": "triangle-up",
-    "diamond": "diamond",
-    "wedge": "triangle-down",
-    "plus": "M-.37,-1.1H.37V-.37H1.1V.37H.37V1.1H-.37V.37H-1.1V-.37H-.37Z",
-    "cross": "M-.5,-1.05L0,-.55L.5,-1.05L1.05,-.5L.55,0L1.05,.5L.5,1.05L0,.55L-.5,1.05L-1.05,.5L-.55,0L-1.05,-.5Z",
-}
 _SHAFT = "M0,-.07H1.4V-.28L2,0L1.4,.28V.07H0Z"  # an arrow that starts at its place
 _TIP = "M-.6,-.28L0,0L-.6,.28Z"  # one that ends there
 _LEADING = 1.25
@@ -40,11 +28,6 @@ def layer(values: Sequence[Datum]) -> alt.Chart:
     """A chart of these data. They are text, which Altair neither copies nor checks with each step."""
     text = json.dumps(list(values), ensure_ascii=False, allow_nan=False)
     return alt.Chart(alt.InlineData(values=text, format=alt.JsonDataFormat(type="json")))
-
-
-def looking(look: Look) -> Datum:
-    """The fields of a datum that say how it looks."""
-    return {"color": look.color, "shape": SHAPES[look.shape], "dash": list(look.dash)}
 
 
 def word(
@@ -74,10 +57,10 @@ def ends(estimate: Interval) -> list[float]:
     return [estimate.low, estimate.value, estimate.high] if estimate.is_told else [estimate.value]
 
 
-def mark(look: Look, said: str, size: float, *, hollow: bool = False) -> Datum:
+def mark(look: Datum, said: str, size: float, *, hollow: bool = False) -> Datum:
     """A variant's mark. A full one has a white rim, which parts it from what lies below."""
-    fill, rim = (PAPER, look.color) if hollow else (look.color, PAPER)
-    return looking(look) | {"said": said, "fill": fill, "rim": rim, "size": size, "thick": 1.2 if hollow else 0.8}
+    fill, rim = (PAPER, look["color"]) if hollow else (look["color"], PAPER)
+    return look | {"said": said, "fill": fill, "rim": rim, "size": size, "thick": 1.2 if hollow else 0.8}
 
 
 def marks(chart: alt.Chart) -> alt.Chart:
@@ -123,7 +106,7 @@ def arrow_marks(chart: alt.Chart) -> alt.Chart:
 class Entry:
     """A line of the legend: how something looks, its name, and a figure below it. A bare one has no mark."""
 
-    look: Look
+    look: Datum
     name: str
     detail: str = ""
     is_bare: bool = False
@@ -137,12 +120,12 @@ def legend(entries: Sequence[Entry], width: float, *, lines: bool = True) -> alt
     y = 6.0
     for entry in entries:
         name, detail = wrapped(entry.name, width - left), wrapped(entry.detail, width - left, SMALL)
-        strokes.append(looking(entry.look) | {"x": 0, "end": left - 8, "y": y})
+        strokes += [entry.look | {"x": 0, "end": left - 8, "y": y}] if lines else []
         drawn += [] if entry.is_bare else [mark(entry.look, "", 60) | {"x": (left - 8) / 2, "y": y}]
         texts.append(word(left, y, "\n".join(name)) | {"said": entry.name})
         y += _LEADING * BODY * len(name)
         texts.append(word(left, y, "\n".join(detail), SMALL, SOFT))
         y += _LEADING * SMALL * len(detail) + 5
-    stroke = layer(strokes if lines else []).mark_rule(strokeWidth=1.5).encode(X, Y, COLOR, DASH, x2="end:Q")
+    stroke = layer(strokes).mark_rule(strokeWidth=1.5).encode(X, Y, COLOR, DASH, x2="end:Q")
     drawings = [stroke, marks(layer(drawn).encode(X, Y)), words(texts)]
     return alt.LayerChart(layer=drawings, width=width, height=max(y, 1), name="legend")
