@@ -9,13 +9,14 @@ from tefflab.output.charts.sheet import Picture
 
 def parts(picture: Picture) -> Iterator[dict[str, Any]]:
     """Every layer, as Vega-Lite has it; its data are read."""
+    spec = picture.chart.to_dict()
 
     def inside(of: dict[str, Any]) -> Iterator[dict[str, Any]]:
         for key in ("vconcat", "hconcat", "layer"):
             for each in of.get(key, ()):
                 yield from inside(each)
         if "mark" in of:
-            yield of | {"data": json.loads(of["data"]["values"])}
+            yield of | {"data": json.loads(spec["datasets"][of["data"]["name"]])}
 
     return inside(picture.chart.to_dict())
 
