@@ -11,7 +11,7 @@ import altair as alt
 from tefflab.analysis.rows import Row
 from tefflab.analysis.statistics import Interval
 from tefflab.output.charts.axes import Axis, linear_axis, log_axis, parameter_axis
-from tefflab.output.charts.looks import looks
+from tefflab.output.charts.looks import Datum, looks
 from tefflab.output.charts.marks import (
     COLOR,
     DASH,
@@ -19,13 +19,12 @@ from tefflab.output.charts.marks import (
     Entry,
     X,
     arrow_marks,
-    arrows,
     ends,
+    estimates,
     layer,
     legend,
     mark,
     marks,
-    span,
     word,
     words,
 )
@@ -72,47 +71,48 @@ def values_chart(
         along = log_axis([end for each in values for end in ends(each)], written)
     else:
         along = linear_axis(max([each.value for each in values] + [1.0] * (unit == "1")), written)
-    across = parameter_axis(xs, x_title)
-
-    def telling(own: Mapping[float, Interval]) -> tuple[float, Interval]:
-        return max(own.items(), key=lambda each: each[0] if less else each[1].value)
-
-    def rank(variant: Variant) -> tuple[float, float]:
-        x, value = telling(known[variant])
-        return (-x, value.value) if less else (-value.value, x)
-
+    telling = {
+        each: max(own.items(), key=lambda item: item[0] if less else item[1].value) for each, own in known.items()
+    }
+    ranked = sorted(
+        telling, key=lambda each: (-telling[each][0], telling[each][1].value) if less else (-telling[each][1].value, 0)
+    )
     entries: dict[str, Entry] = {}
-    points, tips = [], []
+    found: list[tuple[Datum, Interval | None]] = []
     without_marks = {row.id for row in bare}
-    for variant in sorted(known, key=rank):
-        own, look, is_bare = known[variant], look_of[variant.id], variant.id in without_marks
-        last, value = telling(own)
+    for variant in ranked:
+        look, is_bare = look_of[variant.id], variant.id in without_marks
+        last, value = telling[variant]
         detail = (details or {}).get(variant.id, f"{written(value.value)} {at} {xs[last]}")
         if not is_bare or variant.title not in entries:
             entries[variant.title] = Entry(look, variant.title, detail, is_bare)
         for x, text in xs.items():
-            estimate = own.get(x)
+            estimate = known[variant].get(x)
             said = f"{variant.title}: {written(estimate.value)} {at} {text}" if estimate else ""
-            datum = mark(look, said, 55, hollow=bool(estimate and not estimate.is_told)) | {"x": x, "bare": is_bare}
-            datum |= {"series": variant.id, "name": variant.title, "value": estimate and estimate.value}
-            points.append(datum | (span(estimate, along) if estimate else {"low": None, "high": None}))
-            tips += [datum | arrow for arrow in arrows(estimate, along, (90, 270))] if estimate else []
-    x_channel, y_channel, low = across.of(alt.X, "x"), along.of(alt.Y, "value"), along.of(alt.Y, "low")
-    every, named = layer(points).encode(x_channel, alt.Detail("series:N")), alt.Description("name:N")
-    base = every.transform_filter("!datum.bare")
+            datum = mark(look, said, 55, hollow=bool(estimate and not estimate.is_told))
+            found.append((datum | {"x": x, "series": variant.id, "name": variant.title, "bare": is_bare}, estimate))
+    across = parameter_axis(xs, x_title)
     width = WIDTH - _LEGEND - 30 - max(text_width(text, SMALL) for text in along.ticks.values())
-    layers = [
-        *(_shades(_good_part(known.values(), list(xs)), across, width) if phases else []),
-        base.mark_area(opacity=0.16).encode(low, COLOR, named, y2="high:Q"),
-        base.mark_rule(strokeWidth=0.8).encode(low, COLOR, named, y2="high:Q"),
-        every.mark_line(strokeWidth=1.5, strokeJoin="round").encode(y_channel, COLOR, DASH, named),
-        arrow_marks(layer(tips).encode(x_channel, y_channel)),
-        marks(base.encode(y_channel)),
-    ]
+    shades = _shades(_good_part(known.values(), list(xs)), across, width) if phases else []
+    plot = alt.LayerChart(layer=[*shades, *_layers(found, across, along)], width=width, height=_HEIGHT)
     hollow = [HOLLOW] if not all(each.is_told for each in values) else []
     told = replace(head, meaning=[*head.meaning, *hollow], notes=[*head.notes, *absences(rows)])
-    plot = alt.LayerChart(layer=layers, width=width, height=_HEIGHT)
     return sheet(told, plot, legend(list(entries.values()), _LEGEND))
+
+
+def _layers(found: Sequence[tuple[Datum, Interval | None]], across: Axis, along: Axis) -> list[alt.Chart]:
+    """Band and interval, line, arrow and mark; of bare ones the line alone."""
+    drawn, tips = estimates(found, along, (90, 270))
+    x, y, low = across.of(alt.X, "x"), along.of(alt.Y, "value"), along.of(alt.Y, "low")
+    every, named = layer(drawn).encode(x, alt.Detail("series:N")), alt.Description("name:N")
+    marked = every.transform_filter("!datum.bare")
+    return [
+        marked.mark_area(opacity=0.16).encode(low, COLOR, named, y2="high:Q"),
+        marked.mark_rule(strokeWidth=0.8).encode(low, COLOR, named, y2="high:Q"),
+        every.mark_line(strokeWidth=1.5, strokeJoin="round").encode(y, COLOR, DASH, named),
+        arrow_marks(layer(tips).encode(x, y)),
+        marks(marked.encode(y)),
+    ]
 
 
 def _good_part(lines: Iterable[Mapping[float, Interval]], xs: Sequence[float]) -> tuple[float, float]:

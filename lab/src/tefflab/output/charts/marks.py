@@ -2,7 +2,7 @@
 place where no axis gives that."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import altair as alt
@@ -75,15 +75,23 @@ def marks(chart: alt.Chart) -> alt.Chart:
     return drawn
 
 
-def span(estimate: Interval, axis: Axis) -> Datum:
-    """From where to where an interval is drawn; an open end is that of the axis. Nothing if it says nothing."""
-    low, high = (axis.clipped(end) for end in estimate.extent)
-    return {"low": low, "high": high} if estimate.is_told else {"low": None, "high": None}
+def estimates(
+    found: Iterable[tuple[Datum, Interval | None]], axis: Axis, turns: tuple[int, int]
+) -> tuple[list[Datum], list[Datum]]:
+    """The data with their values, and from where to where their intervals are drawn: an open end is that of the axis,
+    and an interval that says nothing is not drawn. Then their arrows. `turns`: of an arrow towards less and of one
+    towards more."""
+    drawn, tips = [], []
+    for datum, estimate in found:
+        reach = estimate.extent if estimate and estimate.is_told else None
+        low, high = (axis.clipped(end) for end in reach) if reach else (None, None)
+        drawn.append(datum | {"value": estimate and estimate.value, "low": low, "high": high})
+        tips += [datum | each for each in _arrows(estimate, axis, turns)] if estimate else []
+    return drawn, tips
 
 
-def arrows(estimate: Interval, axis: Axis, turns: tuple[int, int]) -> list[Datum]:
-    """An arrow from a bound towards the truth, and one at an end of the axis where the interval goes on. `turns`: of
-    an arrow towards less and of one towards more."""
+def _arrows(estimate: Interval, axis: Axis, turns: tuple[int, int]) -> list[Datum]:
+    """One from a bound towards the truth, and one at an end of the axis where the interval goes on."""
     low, high = estimate.extent if estimate.is_told else (estimate.value, estimate.value)
     less, more = turns
     found = [

@@ -1,11 +1,13 @@
 """Values in rows, above one axis: a system in each, or a case in each and all systems in it."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import altair as alt
 
 from tefflab.analysis.rows import Row
+from tefflab.analysis.statistics import Interval
 from tefflab.output.charts.axes import Axis, log_axis
 from tefflab.output.charts.looks import Datum, looks
 from tefflab.output.charts.marks import (
@@ -16,13 +18,12 @@ from tefflab.output.charts.marks import (
     X,
     Y,
     arrow_marks,
-    arrows,
     ends,
+    estimates,
     layer,
     legend,
     mark,
     marks,
-    span,
     word,
     words,
 )
@@ -35,6 +36,22 @@ _TOUCH = 13.0  # nearer marks stand on two levels
 _ARROW = 22.0
 _LEGEND = 175.0
 _COLUMNS = ((66.0, BODY, INK, "bold"), (92.0, SMALL, SOFT, "normal"))  # right of the plot
+
+
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """The pixels left of the plot, of the plot, and right of it."""
+
+    left: float
+    width: float
+    right: float
+
+    @classmethod
+    def of(cls, details: Mapping[str, str], columns: int) -> "_Room":
+        names = [max(1.08 * text_width(name), text_width(each, SMALL)) for name, each in details.items()]
+        left = _GAP + max(names, default=0.0)
+        right = sum(room + _GAP for room, *_ in _COLUMNS[:columns])
+        return cls(left, max(WIDTH - left - (right or _LEGEND + 2 * _GAP), 240.0), right)
 
 
 def rows_chart(
@@ -54,38 +71,34 @@ def rows_chart(
     stands out.
     """
     rows = [row for own in lines.values() for row in own]
-    known = [row.value for row in rows if row.value]
     variants = {row.id: row.variant for row in rows}
     look_of = looks(variants.values())
-    is_time = all(row.unit == "s" for row in rows)
-    marked = [end for value in known for end in ends(value)] + ([rule] if rule else [])
-    axis = log_axis(marked, duration if is_time else "{:g}".format, title, 0.07)
-    titles = {name: own[0].variant.title if columns else "" for name, own in lines.items()}
-    details = {name: title if title != name else "" for name, title in titles.items()}
-    widths = [max(1.08 * text_width(name), text_width(each, SMALL)) for name, each in details.items()]
-    left = _GAP + max(widths, default=0.0)
-    right = sum(room + _GAP for (room, *_), _ in zip(_COLUMNS, columns or (), strict=False))
-    width = max(WIDTH - left - right - (0 if columns else _LEGEND + 2 * _GAP), 240.0)
-    edges, drawn, tips, y = [], [], [], 0.0
-    texts = [*_key(rows, width), *_cells(width, -14, list(columns))] if columns else []
+    marked = [end for row in rows if row.value for end in ends(row.value)] + ([rule] if rule else [])
+    axis = log_axis(marked, duration if all(row.unit == "s" for row in rows) else "{:g}".format, title, 0.07)
+    details = {
+        name: own[0].variant.title if columns and name != own[0].variant.title else "" for name, own in lines.items()
+    }
+    room = _Room.of(details, len(columns or ()))
+    texts = [*_key(rows, room.width), *_cells(room.width, -14, list(columns))] if columns else []
+    edges, found, y = [], [], 0.0
     for name, own in lines.items():
-        levels = _levels(own, axis, width)
-        height = max(30.0 if details[name] else 23.0, 10 + _LEVEL * (max(levels.values(), default=0) + 1))
+        levels = _levels(own, axis, room.width)
+        deepest = max(levels.values(), default=0)
+        height = max(30.0 if details[name] else 23.0, 10 + _LEVEL * (deepest + 1))
         middle = y + height / 2
-        edges += [{"x": -left, "end": width + right, "y": y, "color": INK if name == bold else HAIR}] if y else []
+        color = INK if name == bold else HAIR
+        edges += [{"x": -room.left, "end": room.width + room.right, "y": y, "color": color}] if y else []
         weight = "bold" if name == bold else "normal"
         texts.append(word(-_GAP, middle - 6 * bool(details[name]), name, align="right", weight=weight))
         texts.append(word(-_GAP, middle + 7, details[name], SMALL, SOFT, "right"))
         if columns:
-            texts += _cells(width, middle, [text(own[-1]) for text in columns.values()], is_soft=not own[-1].value)
+            cells = [text(own[-1]) for text in columns.values()]
+            texts += _cells(room.width, middle, cells, is_soft=own[-1].value is None)
         for row in own:
-            if row.value is None:
-                continue
-            place = {"y": middle + _LEVEL * (levels[row.id] - max(levels.values()) / 2), "value": row.value.value}
-            datum = _mark(row, look_of[row.id], is_large=name == bold) | place
-            drawn.append(datum | ({} if row.is_beside else span(row.value, axis)))
-            tips += [] if row.is_beside else [datum | arrow for arrow in arrows(row.value, axis, (180, 0))]
+            place = {"y": middle + _LEVEL * (levels.get(row.id, 0) - deepest / 2)}
+            found += [(_mark(row, look_of[row.id], is_large=name == bold) | place, _drawn(row))] if row.value else []
         y += height
+    drawn, tips = estimates(found, axis, (180, 0))
     x, base = axis.of(alt.X, "value"), layer(drawn).encode(Y)
     layers = [
         layer(edges).mark_rule(strokeWidth=0.7).encode(X, Y, COLOR, x2="end:Q"),
@@ -95,11 +108,16 @@ def rows_chart(
         marks(base.encode(x)),
         words(texts),
     ]
-    plot = alt.LayerChart(layer=layers, width=width, height=max(y, 1))
+    plot = alt.LayerChart(layer=layers, width=room.width, height=max(y, 1))
     hollow = [HOLLOW] if any(row.value and not row.is_told and not row.is_beside for row in rows) else []
     entries = [Entry(look_of[id_], each.title) for id_, each in variants.items()]
     beside = [] if columns else [legend(entries, _LEGEND, lines=False)]
     return sheet(replace(head, meaning=[*head.meaning, *hollow]), plot, *beside)
+
+
+def _drawn(row: Row) -> Interval | None:
+    """Its value; of a further number without an interval."""
+    return row.value and replace(row.value, low=0.0, high=math.inf) if row.is_beside else row.value
 
 
 def _mark(row: Row, look: Datum, *, is_large: bool) -> Datum:

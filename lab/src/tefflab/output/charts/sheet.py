@@ -47,7 +47,15 @@ _CONFIG = alt.Config(
         titlePadding=10,
     ),
     concat=alt.CompositionConfig(spacing=24),
-    text=alt.MarkConfig(color=INK, fontSize=BODY, baseline="middle", align="left", lineHeight=1.25 * BODY),
+    title=alt.TitleConfig(
+        anchor="start",
+        fontSize=SMALL,
+        fontWeight="normal",
+        subtitleColor=SOFT,
+        subtitleFontSize=SMALL,
+        subtitlePadding=3,
+        offset=13,
+    ),
 )
 
 
@@ -75,33 +83,11 @@ class Picture:
 
 def sheet(head: Head, *parts: alt.LayerChart) -> Picture:
     """The parts side by side, under the title and above notes and footer."""
-    top = alt.TitleParams(
-        _lines([head.title], TITLE),
-        subtitle=_lines(head.meaning, SMALL),
-        color=INK,
-        fontSize=TITLE,
-        subtitleColor=SOFT,
-        subtitleFontSize=SMALL,
-        subtitlePadding=4,
-        anchor="start",
-        offset=14,
-    )
-    notes, footer = _lines(head.notes, SMALL), _lines([head.footer], SMALL)
-    bottom = alt.TitleParams(
-        notes or footer,
-        subtitle=footer if notes else [],
-        color=INK if notes else SOFT,
-        fontSize=SMALL,
-        fontWeight="normal",
-        subtitleColor=SOFT,
-        subtitleFontSize=SMALL,
-        subtitlePadding=2,
-        anchor="start",
-        orient="bottom",
-        offset=12,
-    )
-    body = alt.hconcat(*parts).properties(title=top)
-    return Picture(head.title, alt.vconcat(body, title=bottom if notes or footer else "", config=_CONFIG))
+    meaning, notes, footer = (_lines(each, SMALL) for each in (head.meaning, head.notes, [head.footer]))
+    top = alt.TitleParams(_lines([head.title], TITLE), subtitle=meaning, color=INK, fontSize=TITLE, fontWeight="bold")
+    first, rest, color = (notes, footer, INK) if notes else (footer, [], SOFT)
+    bottom = alt.TitleParams(first, subtitle=rest, color=color, orient="bottom") if first else ""
+    return Picture(head.title, alt.vconcat(alt.hconcat(*parts, title=top), title=bottom, config=_CONFIG))
 
 
 def text_width(text: str, size: float = BODY) -> float:
