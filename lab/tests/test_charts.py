@@ -449,3 +449,13 @@ def test_a_parameter_that_grows_by_a_factor_is_drawn_by_its_logarithm(xs: tuple[
 def test_no_two_looks_of_seven_systems_share_a_shape() -> None:
     known = looks(variants(7)).values()
     assert all(one["shape"] != other["shape"] for one, other in combinations(known, 2))
+
+
+@pytest.mark.parametrize(("count", "is_below"), [(8, False), (9, True)])
+def test_a_legend_of_many_stands_below_the_plot_which_then_takes_all_the_width(count: int, is_below: bool) -> None:
+    rows = [row(who, estimate(1e-6 * (1 + number))) for number, who in enumerate(variants(count))]
+    body = rows_chart({"one line": rows}, "time", HEAD).chart.to_dict()["vconcat"][0]
+    plot, names = body["vconcat" if is_below else "hconcat"]
+    assert names["name"] == "legend"
+    assert (plot["width"] > 600) == is_below
+    assert names["height"] < 200

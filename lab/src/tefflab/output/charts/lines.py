@@ -34,6 +34,7 @@ from tefflab.output.sections import absences
 from tefflab.records.plan import Variant
 
 _HEIGHT, _LEGEND = 330.0, 190.0  # pixels
+_BESIDE = 9  # systems that a legend beside the plot names; more stand below it
 _LESS_IS_BETTER = ("s", "×")  # units of values that stand on a log axis; shares and rates stand on one from none
 _GOOD = 0.9  # of the best: as much is called good
 PHASES = {"too coarse": "#e6eaf4", "good": "#dcefe1", "too fine": "#f6e4de"}
@@ -92,12 +93,15 @@ def values_chart(
             datum = mark(look, said, 55, hollow=bool(estimate and not estimate.is_told))
             found.append((datum | {"x": x, "series": variant.id, "name": variant.title, "bare": is_bare}, estimate))
     across = parameter_axis(xs, x_title)
-    width = WIDTH - _LEGEND - 30 - max(text_width(text, SMALL) for text in along.ticks.values())
+    is_below = len(entries) > _BESIDE
+    width = WIDTH - 6 - max(text_width(text, SMALL) for text in along.ticks.values())
+    width -= 0 if is_below else _LEGEND + 24
     shades = _shades(_good_part(known.values(), list(xs)), across, width) if phases else []
     plot = alt.LayerChart(layer=[*shades, *_layers(found, across, along)], width=width, height=_HEIGHT)
     hollow = [HOLLOW] if not all(each.is_told for each in values) else []
     told = replace(head, meaning=[*head.meaning, *hollow], notes=[*head.notes, *absences(rows)])
-    return sheet(told, plot, legend(list(entries.values()), _LEGEND))
+    room, columns = (width, 4) if is_below else (_LEGEND, 1)
+    return sheet(told, plot, legend(list(entries.values()), room, columns=columns), is_below=is_below)
 
 
 def _layers(found: Sequence[tuple[Datum, Interval | None]], across: Axis, along: Axis) -> list[alt.Chart]:

@@ -120,20 +120,24 @@ class Entry:
     is_bare: bool = False
 
 
-def legend(entries: Sequence[Entry], width: float, *, lines: bool = True) -> alt.LayerChart:
-    """A column beside the plot, so that it never covers data; a report lets its names be clicked. `lines`: whether a
-    line is drawn beside each name."""
+def legend(entries: Sequence[Entry], width: float, *, columns: int = 1, lines: bool = True) -> alt.LayerChart:
+    """A part beside or below the plot, so that it never covers data; a report lets its names be clicked. `lines`:
+    whether a line is drawn beside each name."""
     left = 34.0 if lines else 14.0
-    strokes, drawn, texts = [], [], []
-    y = 6.0
-    for entry in entries:
-        name, detail = wrapped(entry.name, width - left), wrapped(entry.detail, width - left, SMALL)
-        strokes += [entry.look | {"x": 0, "end": left - 8, "y": y}] if lines else []
-        drawn += [] if entry.is_bare else [mark(entry.look, "", 60) | {"x": (left - 8) / 2, "y": y}]
-        texts.append(word(left, y, "\n".join(name)) | {"said": entry.name})
-        y += _LEADING * BODY * len(name)
-        texts.append(word(left, y, "\n".join(detail), SMALL, SOFT))
-        y += _LEADING * SMALL * len(detail) + 5
+    room = width / columns - left - 6
+    strokes, drawn, texts, y = [], [], [], 6.0
+    for start in range(0, len(entries), columns):
+        below = y
+        for column, entry in enumerate(entries[start : start + columns]):
+            x = column * width / columns
+            name, detail = wrapped(entry.name, room), wrapped(entry.detail, room, SMALL)
+            middle = y + _LEADING * BODY * len(name)
+            strokes += [entry.look | {"x": x, "end": x + left - 8, "y": y}] if lines else []
+            drawn += [] if entry.is_bare else [mark(entry.look, "", 60) | {"x": x + (left - 8) / 2, "y": y}]
+            texts.append(word(x + left, y, "\n".join(name)) | {"said": entry.name})
+            texts.append(word(x + left, middle, "\n".join(detail), SMALL, SOFT))
+            below = max(below, middle + _LEADING * SMALL * len(detail) + 5)
+        y = below
     stroke = layer(strokes).mark_rule(strokeWidth=1.5).encode(X, Y, COLOR, DASH, x2="end:Q")
     drawings = [stroke, marks(layer(drawn).encode(X, Y)), words(texts)]
     return alt.LayerChart(layer=drawings, width=width, height=max(y, 1), name="legend")

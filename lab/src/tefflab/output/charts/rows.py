@@ -35,6 +35,7 @@ _LEVEL = 13.0  # from one level of marks in a row to the next
 _TOUCH = 13.0  # nearer marks stand on two levels
 _ARROW = 22.0
 _LEGEND = 175.0
+_BESIDE = 7  # systems that a legend beside one line names; more stand below the plot
 _COLUMNS = ((66.0, BODY, INK, "bold"), (92.0, SMALL, SOFT, "normal"))  # right of the plot
 
 
@@ -47,11 +48,11 @@ class _Room:
     right: float
 
     @classmethod
-    def of(cls, details: Mapping[str, str], columns: int) -> "_Room":
+    def of(cls, details: Mapping[str, str], columns: int, legend: float) -> "_Room":
         names = [max(1.08 * text_width(name), text_width(each, SMALL)) for name, each in details.items()]
         left = _GAP + max(names, default=0.0)
         right = sum(room + _GAP for room, *_ in _COLUMNS[:columns])
-        return cls(left, max(WIDTH - left - (right or _LEGEND + 2 * _GAP), 240.0), right)
+        return cls(left, max(WIDTH - left - right - legend, 240.0), right)
 
 
 def rows_chart(
@@ -78,7 +79,8 @@ def rows_chart(
     details = {
         name: own[0].variant.title if columns and name != own[0].variant.title else "" for name, own in lines.items()
     }
-    room = _Room.of(details, len(columns or ()))
+    is_below = len(variants) > _BESIDE + 1.3 * len(lines)
+    room = _Room.of(details, len(columns or ()), 0.0 if columns or is_below else _LEGEND + 2 * _GAP)
     texts = [*_key(rows, room.width), *_cells(room.width, -14, list(columns))] if columns else []
     edges, found, y = [], [], 0.0
     for name, own in lines.items():
@@ -111,8 +113,11 @@ def rows_chart(
     plot = alt.LayerChart(layer=layers, width=room.width, height=max(y, 1))
     hollow = [HOLLOW] if any(row.value and not row.is_told and not row.is_beside for row in rows) else []
     entries = [Entry(look_of[id_], each.title) for id_, each in variants.items()]
-    beside = [] if columns else [legend(entries, _LEGEND, lines=False)]
-    return sheet(replace(head, meaning=[*head.meaning, *hollow]), plot, *beside)
+    head = replace(head, meaning=[*head.meaning, *hollow])
+    if columns:
+        return sheet(head, plot)
+    width, across = (room.width, 4) if is_below else (_LEGEND, 1)
+    return sheet(head, plot, legend(entries, width, columns=across, lines=False), is_below=is_below)
 
 
 def _drawn(row: Row) -> Interval | None:

@@ -81,13 +81,15 @@ class Picture:
         return vl_convert.vegalite_to_svg(self.chart.to_dict(validate=False), allowed_base_urls=[])
 
 
-def sheet(head: Head, *parts: alt.LayerChart) -> Picture:
-    """The parts side by side, under the title and above notes and footer."""
+def sheet(head: Head, plot: alt.LayerChart, legend: alt.LayerChart | None = None, *, is_below: bool = False) -> Picture:
+    """The plot with the legend beside it, or below it, under the title and above notes and footer."""
     meaning, notes, footer = (_lines(each, SMALL) for each in (head.meaning, head.notes, [head.footer]))
     top = alt.TitleParams(_lines([head.title], TITLE), subtitle=meaning, color=INK, fontSize=TITLE, fontWeight="bold")
     first, rest, color = (notes, footer, INK) if notes else (footer, [], SOFT)
     bottom = alt.TitleParams(first, subtitle=rest, color=color, orient="bottom") if first else ""
-    return Picture(head.title, alt.vconcat(alt.hconcat(*parts, title=top), title=bottom, config=_CONFIG))
+    parts = [plot, *([legend] if legend else [])]
+    body = alt.vconcat(*parts, title=top) if is_below else alt.hconcat(*parts, title=top)
+    return Picture(head.title, alt.vconcat(body, title=bottom, config=_CONFIG))
 
 
 def text_width(text: str, size: float = BODY) -> float:
