@@ -1,4 +1,4 @@
-"""What a picture holds, read from its chart: the data of its marks, and its words."""
+"""The data of a picture's marks, and its words, read from its chart."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The pictures, read from their charts: all that was estimated is drawn where it lies, colour is never alone, and the
+"""The pictures, read from their charts. All that was estimated is drawn where it lies, and colour is never alone. The
 same data gives the same bytes."""
 
 import math
@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise
 from pathlib import Path
+from typing import Any
 
 import pypdf
 import pytest
@@ -50,11 +51,11 @@ def of_cases(chart: str, cases: Sequence[Measured]) -> Picture:
     return picture
 
 
-def values(rows: Sequence[Row], **how: bool) -> Picture:
-    return values_chart(rows, TEXTS, "radix", HEAD, **how)
+def values(rows: Sequence[Row]) -> Picture:
+    return values_chart(rows, TEXTS, "radix", HEAD)
 
 
-def marks(picture: Picture) -> list[dict[str, object]]:
+def marks(picture: Picture) -> list[dict[str, Any]]:
     """Of the plot, not of the legend."""
     return [each for each in data(picture, "fill", "said") if each["said"]]
 
@@ -215,7 +216,7 @@ def test_phases_are_shaded_where_the_best_line_is_good_and_beside() -> None:
 
 def test_marks_that_would_touch_stand_on_levels_of_their_own() -> None:
     rows = [row(who, estimate(1e-6)) for who in variants(4)]
-    heights = sorted(float(str(each["y"])) for each in marks(of_cases("metg_dots", [with_rows(case(4), rows)])))
+    heights = sorted(each["y"] for each in marks(of_cases("metg_dots", [with_rows(case(4), rows)])))
     assert len(heights) == 4
     assert all(below - above > 10 for above, below in pairwise(heights))
 
@@ -232,12 +233,12 @@ def test_metg_is_marked_on_the_threshold_unless_it_is_a_bound() -> None:
     shown = troubled()
     drawn = {each.variant.id for each in shown.curves}
     on_it = [each["x"] for each in marks(efficiency_chart(shown)) if each["y"] == shown.threshold]
-    assert sorted(on_it) == [  # type: ignore[type-var]
+    assert sorted(on_it) == [
         each.value.value for each in shown.rows if each.value and each.relation == "=" and each.id in drawn
     ]
 
 
-def strokes(picture: Picture) -> list[dict[str, object]]:
+def strokes(picture: Picture) -> list[dict[str, Any]]:
     return [each for each in data(picture, "part") if each["thick"]]
 
 
@@ -289,9 +290,9 @@ def test_at_most_eight_curves_are_told_by_name_the_best_of_each_system_first_and
 
 def test_a_dot_says_its_numbers_and_empty_tasks_are_in_no_curve() -> None:
     dots = [each for each in marks(efficiency_chart(case(3))) if each["size"] == 22]
-    assert all(each["y"] > 0 for each in dots)  # type: ignore[operator]
+    assert all(each["y"] > 0 for each in dots)
     for said in ("a task (", "efficiency", "GFLOP/s", "iterations, 5 runs"):
-        assert said in str(dots[0]["said"])
+        assert said in dots[0]["said"]
 
 
 def test_the_problem_size_is_in_iterations_where_a_kernel_counts_no_work() -> None:

@@ -91,8 +91,8 @@ def efficiency_chart(case: Measured, title: str = "", footer: str = "") -> Pictu
 
 
 def rate_chart(case: Measured, title: str = "", footer: str = "") -> Picture:
-    """The rate against the work of a task, both logarithmic, and the ceiling. A rate is drawn by the same line as an
-    efficiency: it is the efficiency of the ceiling, and the work of a task is in proportion to its time there."""
+    """The rate against the work of a task, both logarithmic, and the ceiling. The line of an efficiency gives that of a
+    rate: the rate is that share of the ceiling. The work of a task is in proportion to its time at the ceiling."""
     work, unit, ceiling = WorkAxis(case.curves), case.rate_unit, case.ceiling
 
     def drawn(curve: Curve) -> Drawn:
@@ -143,8 +143,8 @@ def _curves_chart(
     crossings: Mapping[str, float],
     figures: Mapping[str, str],
 ) -> Picture:
-    """The curves with their dots, those that are not told by name in grey below the others; a dashed line at a value; a
-    large mark where a curve crosses it; and in the legend a figure for each."""
+    """The curves with their dots, and a large mark where a curve crosses the dashed line. Curves that are not told by
+    name are grey and lie below the others. The legend has a figure for each of the others."""
     look_of = looks([*(row.variant for row in case.rows), *(each.curve.variant for each in curves)])
     told = named(case)
     strokes: list[Datum] = []

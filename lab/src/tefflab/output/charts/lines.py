@@ -55,9 +55,9 @@ def values_chart(
     """The values of the rows, which have one unit, against a parameter with the rising values `xs` and their texts;
     bounds have arrows. A note tells which have none.
 
-    The legend has of each variant the value at the end, or the best if more is better: `1.2 µs at 4`, with the word
-    `at`; or what `details` has by its id. `bare` rows are lines without marks and bands. `phases`: the parameter is a
-    number of tasks, and three shades tell where tasks are too coarse, good and too fine.
+    The legend has a figure for each variant: what `details` has by its id, else the value at the end, or the best one
+    if more is better. It is written with the word `at`: `1.2 µs at 4`. `bare` rows are lines without marks and bands.
+    `phases`: the parameter is a number of tasks, and three shades tell where tasks are too coarse, good and too fine.
     """
     look_of = looks(row.variant for row in (*rows, *bare))
     unit = next((row.unit for row in rows if row.value), "s")

@@ -1,5 +1,5 @@
-"""What charts are layered of: words, marks, intervals and arrows. Each datum holds its own look, and the pixels of its
-place where no axis gives that."""
+"""The layers of charts: words, marks, intervals and arrows. Each datum holds its own look, and the pixels of its place
+where no axis gives that."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -78,9 +78,9 @@ def marks(chart: alt.Chart) -> alt.Chart:
 def estimates(
     found: Iterable[tuple[Datum, Interval | None]], axis: Axis, turns: tuple[int, int]
 ) -> tuple[list[Datum], list[Datum]]:
-    """The data with their values, and from where to where their intervals are drawn: an open end is that of the axis,
-    and an interval that says nothing is not drawn. Then their arrows. `turns`: of an arrow towards less and of one
-    towards more."""
+    """The data with their values and the drawn parts of their intervals; then their arrows. An interval with an open
+    end is drawn to the end of the axis, and one that says nothing is not drawn. `turns`: of an arrow towards less and
+    of one towards more."""
     drawn, tips = [], []
     for datum, estimate in found:
         reach = estimate.extent if estimate and estimate.is_told else None
