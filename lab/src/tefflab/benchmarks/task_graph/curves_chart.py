@@ -1,6 +1,6 @@
 """Curves over the size of a task: efficiency against granularity, and rate against the work of a task."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
@@ -20,6 +20,7 @@ from tefflab.systems.naming import owner_of
 _HEIGHT, _LEGEND = 350.0, 130.0  # pixels
 _NAMED = 8  # curves that are told by name; the others are grey
 _VAGUE = 1.3  # a band whose ends differ by more is not drawn
+_THIN = 0.9  # pixels
 _HOW = "Thick: the fitted line with its 95 % band; thin: a smooth fit to the dots, the medians, that never falls."
 
 Place = tuple[float, float]
@@ -27,11 +28,14 @@ Place = tuple[float, float]
 
 @dataclass(frozen=True)
 class Drawn:
-    """A curve in the axes of a picture: the place of a point, and that of an ideal time and an efficiency."""
+    """A curve in the axes of a picture: the place of a point, and that of an ideal time and an efficiency. The legend
+    has its `figure`, and a large mark stands at its `crossing` with the dashed line."""
 
     curve: Curve
     dot: Callable[[CurvePoint], Place]
     place: Callable[[float, float], Place]
+    figure: str = ""
+    crossing: Place | None = None
 
     @property
     def id(self) -> str:
@@ -62,14 +66,37 @@ class Drawn:
         upper = [self.place(ideal, high) for ideal, (_, high) in bands]
         return upper + [self.place(ideal, low) for ideal, (low, _) in reversed(bands)]
 
+    def within(self, which: int) -> list[float]:
+        """All that an axis has to hold: 0 the one across, 1 the one along."""
+        places = [*self.line, *(dot for _, dot in self.dots), *([self.crossing] if self.crossing else [])]
+        return [place[which] for place in places]
+
+    def strokes(self, look: Datum) -> list[Datum]:
+        line, fitted = self.line, self.fitted
+        beyond = (line[: fitted.start + 1], line[fitted.stop - 1 :]) if fitted.stop else (line,)
+        thin = [stroke for part in beyond for stroke in _path(part, self.id, _THIN, look)]
+        return thin + _path(line[fitted], self.id, 2.1, look)
+
+    def marks(self, look: Datum) -> Iterator[Datum]:
+        for point, (x, y) in self.dots:
+            said = f"{self.id}: {_facts(point, self.curve.rate_unit)}"
+            yield mark(look, said, 22) | {"x": x, "y": y, "opacity": 0.45}
+        if self.crossing:
+            x, y = self.crossing
+            yield mark(look, f"{self.id}: {self.figure}", 130) | {"x": x, "y": y, "opacity": 1}
+
 
 def efficiency_chart(case: Measured, title: str = "", footer: str = "") -> Picture:
     """Efficiency against granularity, the threshold, and METG, where the line that it was read from crosses it."""
+    rows = {row.id: row for row in case.rows if row.value}
+    crossings = {id_: row.value.value for id_, row in rows.items() if row.value and row.relation == "="}
     curves = [
         Drawn(
             curve,
             lambda point: (point.granularity.value, point.efficiency.value),
             lambda ideal, efficiency: (ideal / efficiency, efficiency),
+            value_text(rows[curve.variant.id]) if curve.variant.id in rows else "",
+            (crossings[curve.variant.id], case.threshold) if curve.variant.id in crossings else None,
         )
         for curve in case.curves_in_order
     ]
@@ -78,16 +105,11 @@ def efficiency_chart(case: Measured, title: str = "", footer: str = "") -> Pictu
         f"Share of the ceiling that tasks of a given size reach; {name}, the large mark, is where the line crosses "
         f"{share}. {_HOW}"
     )
+    times, shares = ([end for each in curves for end in each.within(which)] for which in (0, 1))
+    across = log_axis(times, duration, "granularity: time × cores / tasks (log scale)")
+    along = linear_axis(max([1.0, *shares]), percent, "share of the ceiling", step=0.25)
     head = Head(title or f"Efficiency – {case.case.name}", [meaning, case.case.configuration], footer)
-    ids = [each.id for each in curves]
-    rows = {row.id: row for row in case.rows if row.value and row.id in ids}
-    crossings = {row.id: row.value.value for row in rows.values() if row.value and row.relation == "="}
-    axes = (
-        log_axis([*_within(curves, 0), *crossings.values()], duration, "granularity: time × cores / tasks (log scale)"),
-        linear_axis(max([1.0, *_within(curves, 1)]), percent, "share of the ceiling", step=0.25),
-    )
-    figures = {id_: value_text(row) for id_, row in rows.items()}
-    return _curves_chart(case, curves, axes, head, case.threshold, crossings, figures)
+    return _curves_chart(case, curves, across, along, case.threshold, head)
 
 
 def rate_chart(case: Measured, title: str = "", footer: str = "") -> Picture:
@@ -110,18 +132,12 @@ def rate_chart(case: Measured, title: str = "", footer: str = "") -> Picture:
     curves = [drawn(each) for each in case.curves_in_order]
     dashed = f" Dashed: the ceiling, {rate(ceiling.value, unit)}." if ceiling else ""
     meaning = f"What all cores reach together with tasks of a given size.{dashed} {_HOW}"
+    sizes, rates = ([end for each in curves for end in each.within(which)] for which in (0, 1))
+    rates += [ceiling.value] if ceiling else []
+    across = log_axis(sizes, work.tick, f"{work.title} (log scale)")
+    along = log_axis(rates, lambda value: rate(value, unit), "rate of all cores (log scale)")
     head = Head(title or f"Rate – {case.case.name}", [meaning, case.case.configuration], footer)
-    rates = _within(curves, 1) + ([ceiling.value] if ceiling else [])
-    axes = (
-        log_axis(_within(curves, 0), work.tick, f"{work.title} (log scale)"),
-        log_axis(rates, lambda value: rate(value, unit), "rate of all cores (log scale)"),
-    )
-    return _curves_chart(case, curves, axes, head, ceiling.value if ceiling else 0.0, {}, {})
-
-
-def _within(curves: Sequence[Drawn], which: int) -> list[float]:
-    """All that an axis has to hold: 0 the one across, 1 the one along."""
-    return [place[which] for each in curves for place in (*each.line, *(dot for _, dot in each.dots))]
+    return _curves_chart(case, curves, across, along, ceiling.value if ceiling else 0.0, head)
 
 
 def named(case: Measured) -> list[str]:
@@ -135,56 +151,36 @@ def named(case: Measured) -> list[str]:
 
 
 def _curves_chart(
-    case: Measured,
-    curves: Sequence[Drawn],
-    axes: tuple[Axis, Axis],
-    head: Head,
-    dashed: float,
-    crossings: Mapping[str, float],
-    figures: Mapping[str, str],
+    case: Measured, curves: Sequence[Drawn], across: Axis, along: Axis, dashed: float, head: Head
 ) -> Picture:
-    """The curves with their dots, and a large mark where a curve crosses the dashed line. Curves that are not told by
-    name are grey and lie below the others. The legend has a figure for each of the others."""
+    """The curves, and a dashed line at a value. Curves that are not told by name are grey and lie below the others."""
     look_of = looks([*(row.variant for row in case.rows), *(each.curve.variant for each in curves)])
-    told = named(case)
-    strokes: list[Datum] = []
-    bands: list[Datum] = []
-    dots: list[Datum] = []
-    for each in sorted(curves, key=lambda each: each.id in told):
-        look, line, fitted = look_of[each.id], each.line, each.fitted
-        if each.id not in told:
-            strokes += _path(line, each.id, 0.9, {"color": PALE})
-            continue
-        bands += _path(each.band, each.id, 0, look)
-        for part in (line[: fitted.start + 1], line[fitted.stop - 1 :]) if fitted.stop else (line,):
-            strokes += _path(part, each.id, 0.9, look)
-        strokes += _path(line[fitted], each.id, 2.1, look)
-        for point, place in each.dots:
-            said = f"{each.id}: {_facts(point, each.curve.rate_unit)}"
-            dots.append(mark(look, said, 22) | {"x": place[0], "y": place[1], "opacity": 0.45})
-        if each.id in crossings:
-            said = f"{each.id}: {figures[each.id]}"
-            dots.append(mark(look, said, 130) | {"x": crossings[each.id], "y": dashed, "opacity": 1})
-    across, along = axes
+    ids = named(case)
+    told = [each for each in curves if each.id in ids]
+    others = [each for each in curves if each.id not in ids]
+    strokes = [stroke for each in others for stroke in _path(each.line, each.id, _THIN, {"color": PALE})]
+    strokes += [stroke for each in told for stroke in each.strokes(look_of[each.id])]
+    bands = [band for each in told for band in _path(each.band, each.id, 0, look_of[each.id])]
+    dots = [dot for each in told for dot in each.marks(look_of[each.id])]
     x, y = across.of(alt.X, "x"), along.of(alt.Y, "y")
     path = [x, y, COLOR, SAID, alt.Detail("part:N"), alt.Order("number:Q")]
     thick = alt.StrokeWidth("thick:Q", scale=None)
-    width = WIDTH - _LEGEND - 48 - max(text_width(text, SMALL) for text in along.ticks.values())
     layers = [
         layer([{"y": dashed}] if dashed else []).mark_rule(color=SOFT, strokeDash=[4, 3]).encode(y),
         _flat(bands).mark_line(filled=True, fillOpacity=0.15, strokeWidth=0).encode(*path),
         _flat(strokes).mark_line(strokeJoin="round").encode(*path, DASH, thick),
         marks(layer(dots).encode(x, y, alt.Opacity("opacity:Q", scale=None))),
     ]
-    others = ", ".join(each.id for each in curves if each.id not in told)
-    vague = ", ".join(each.id for each in curves if each.id in told and each.fitted.stop and not each.band)
+    grey = ", ".join(each.id for each in others)
+    vague = ", ".join(each.id for each in told if each.fitted.stop and not each.band)
     notes = [
-        *([f"Grey: {others}."] if others else []),
+        *([f"Grey: {grey}."] if grey else []),
         *([f"No band, for it would be too wide to say anything: {vague}."] if vague else []),
         *absences(case.rows),
     ]
-    entries = [Entry(look_of[id_], id_, figures.get(id_, "")) for id_ in told]
+    width = WIDTH - _LEGEND - 48 - max(text_width(text, SMALL) for text in along.ticks.values())
     plot = alt.LayerChart(layer=layers, width=width, height=_HEIGHT)
+    entries = [Entry(look_of[each.id], each.id, each.figure) for each in told]
     return sheet(replace(head, notes=notes), plot, legend(entries, _LEGEND))
 
 
