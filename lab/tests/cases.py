@@ -1,20 +1,21 @@
 """Cases of systems that do not exist, from a model: granularity = overhead + ideal, with made-up intervals."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from tefflab.analysis.crossing import Relation
 from tefflab.analysis.curves import Curve, CurvePoint
-from tefflab.analysis.rows import Row
+from tefflab.analysis.rows import NO_TURN, Row, Samples
 from tefflab.analysis.statistics import Interval, MetgEstimate, Observation
 from tefflab.analysis.trace import trace
-from tefflab.benchmarks.task_graph.measured import CEILING as CEILING_ROW
-from tefflab.benchmarks.task_graph.measured import OVERHEAD, Measured
+from tefflab.benchmarks.ranking import ranked
+from tefflab.benchmarks.task_graph.measured import CEILING as CEILING_QUANTITY
+from tefflab.benchmarks.task_graph.measured import OVERHEAD, Measured, metg_name
 from tefflab.benchmarks.task_graph.plan import GraphCase
 from tefflab.records.plan import Variant
 
@@ -58,36 +59,57 @@ def estimate(value: float, spread: float = 0.05, relation: Relation = "=", **end
     return MetgEstimate(value, ends.get("low", low), ends.get("high", high), relation, 20.0, 0.021, 5, 60)
 
 
-def row(who: Variant, metg: MetgEstimate | None, note: str = "", timesteps: int = 1000) -> Row:
-    return Row(
-        kind="task_graph",
-        variant=who,
-        case="stencil_1d",
-        configuration="-type stencil_1d",
-        quantity="METG(50 %)",
-        value=metg,
-        workers=2,
-        rounds=0 if metg is None else metg.rounds,
-        runs=0 if metg is None else 64,
-        noisy_share=0.0 if metg is None else 5 / 64,
-        note=note,
-        facts={"timesteps": timesteps, "rounds_counted": 0 if metg is None else metg.rounds},
+@dataclass(frozen=True)
+class ByEnds(Samples):
+    """Ratios from the two intervals alone."""
+
+    value: Interval
+    rounds: int = 5
+
+    def over(self, other: Self) -> Interval:
+        a, b = self.value, other.value
+        return Interval(a.value / b.value, a.low / b.high, a.high / b.low if b.low > 0 else math.inf)
+
+    def ratios_to(self, other: Self) -> Sequence[float]:
+        del other
+        return []
+
+
+def row(who: Variant, metg: MetgEstimate | None, note: str = "", timesteps: int = 1000, **changes: Any) -> Row:
+    """METG of a system."""
+    return replace(
+        Row(
+            kind="task_graph",
+            variant=who,
+            case="stencil_1d",
+            configuration="-type stencil_1d",
+            quantity=metg_name(0.5),
+            value=metg,
+            workers=2,
+            rounds=0 if metg is None else metg.rounds,
+            runs=0 if metg is None else 64,
+            noisy_share=0.0 if metg is None else 5 / 64,
+            note=note or ("" if metg else NO_TURN),
+            facts={
+                "timesteps": timesteps,
+                "drift": metg and metg.drift,
+                "rounds_counted": metg.rounds if metg else 0,
+            },
+            samples=ByEnds(metg, metg.rounds) if metg else None,
+        ),
+        **changes,
     )
 
 
-def beside(rows: Sequence[Row]) -> dict[tuple[str, str], Row]:
-    """The overhead and the ceiling of each that has a value."""
-    found = {}
-    for each in rows:
-        if each.value:
-            found[each.id, CEILING_ROW] = _beside(each, CEILING_ROW, interval(CEILING, 0.008), "FLOP/s")
-            if each.relation != "<":
-                found[each.id, OVERHEAD] = _beside(each, OVERHEAD, interval(each.value.value / 2.05, 0.03), "s")
-    return found
-
-
-def _beside(of: Row, quantity: str, value: Interval, unit: str) -> Row:
-    return replace(of, quantity=quantity, is_beside=True, value=value, unit=unit, note="")
+def beside(of: Row) -> list[Row]:
+    """What the same runs say of a METG: an overhead of nearly half of it, and the ceiling of two cores."""
+    if of.value is None:
+        return []
+    other = replace(of, is_beside=True, note="", samples=None)
+    ceiling = replace(other, quantity=CEILING_QUANTITY, value=interval(CEILING, 0.008), unit="FLOP/s")
+    if of.relation == "<":
+        return [ceiling]
+    return [replace(other, quantity=OVERHEAD, value=interval(of.value.value / 2.05, 0.03)), ceiling]
 
 
 def interval(value: float, spread: float) -> Interval:
@@ -119,10 +141,24 @@ def curve(who: Variant, overhead: float, seed: int = 0, slowdown: float = 1.02) 
     return Curve(who, "FLOP/s", tuple(points), interval(CEILING, 0.008), trace(runs, points, 0.5))
 
 
-def measured(name: str, rows: Sequence[Row], curves: Sequence[Curve] = (), flags: str = "", **more: Any) -> Measured:
-    case = GraphCase(name=name, flags=flags or f"-type {name} -width 2 -kernel compute_bound", workers=2, **more)
-    own = [replace(each, case=name, x=case.x) for each in rows]
-    return Measured(case, 0.5, own, curves, beside(own))
+def measured(
+    name: str,
+    rows: Iterable[Row],
+    curves: Sequence[Curve] = (),
+    flags: str = "",
+    others: Sequence[Row] = (),
+    **more: Any,
+) -> Measured:
+    """A case with these METGs, each with what stands beside it, and `others` in its place."""
+    asked = GraphCase(name=name, flags=flags or f"-type {name} -width 2 -kernel compute_bound", workers=2, **more)
+    known = ranked(replace(each, case=name, x=asked.x) for each in rows)
+    found = [*(each for row in known for each in beside(row)), *others]
+    return Measured(asked, 0.5, known, curves, {(each.id, each.quantity): each for each in found})
+
+
+def with_rows(base: Measured, rows: Sequence[Row]) -> Measured:
+    case = base.case
+    return measured(case.name, rows, base.curves, case.flags, x=case.x, x_text=case.x_text)
 
 
 @cache
@@ -133,10 +169,6 @@ def case(count: int, name: str = "stencil_1d", scale: float = 1.0, x: float | No
     rows = [row(who, estimate(2.04 * overhead)) for who, overhead in zip(known, overheads, strict=True)]
     curves = [curve(who, overhead, seed) for seed, (who, overhead) in enumerate(zip(known, overheads, strict=True))]
     return measured(name, rows, curves, x=x, x_text=f"{x:g}" if x is not None else "")
-
-
-def with_rows(base: Measured, rows: Sequence[Row]) -> Measured:
-    return replace(base, rows=[replace(each, case=base.case.name, x=base.case.x) for each in rows], beside=beside(rows))
 
 
 def troubled() -> Measured:

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page
 
 from cases import case, curve, estimate, measured, row, troubled, variants
 from samples import sitting
@@ -19,18 +19,6 @@ from tefflab.output.charts.looks import NIGHT, contrast
 from tefflab.output.report import write_report
 from tefflab.output.sections import absences
 from tefflab.records.store import Damage
-
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 def written(folder: Path, *cases: Measured, damage: list[Damage] | None = None) -> Path:
@@ -124,16 +112,6 @@ def test_every_colour_of_a_picture_is_readable_on_a_dark_ground(tmp_path: Path) 
     colors = [each for each in nightly.values() if each.startswith("#")]
     assert len(colors) >= 5
     assert all(contrast(each, NIGHT) >= 4.5 for each in colors)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if not CHROMIUM.exists():
-        pytest.skip(f"there is no {CHROMIUM}")
-    with sync_playwright() as play:
-        started = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield started
-        started.close()
 
 
 class Visit:
