@@ -23,7 +23,7 @@ from tefflab.output.plots.lines import Head, Height, Line, lines_chart
 from tefflab.output.plots.looks import Look, looks
 from tefflab.output.plots.sheet import SOFT, slug
 from tefflab.output.quantities import digits, duration, percent
-from tefflab.output.sections import Section, absences, precision, warnings
+from tefflab.output.sections import Section, absences, explained, precision, warnings
 from tefflab.output.table import Column
 from tefflab.records.plan import Case, Variant
 from tefflab.records.run import counted
@@ -161,7 +161,7 @@ class ContentionEstimates(CaseEstimates):
                 left = next((case.workers for case in cases if self._is_left(case)), None)
                 title = f"{name}: {cases[0].title}" if cases[0].title else name
                 found.append(Section(title, columns_of(own, left) if own else [], self._notes(rows, own)))
-        return found
+        return explained(found)
 
     def _notes(self, rows: Sequence[Row], curves: Sequence[Curve]) -> list[str]:
         notes = [*absences(rows), *warnings(rows), *precision(rows)]
