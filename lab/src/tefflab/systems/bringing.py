@@ -17,8 +17,8 @@ from rich.console import Console
 
 from tefflab.errors import InputError, TeffError
 from tefflab.systems.building import run_ninja, search_environment, working_tool
-from tefflab.systems.logged import Step, run_logged
-from tefflab.systems.packages import PIP_QUIETLY, PIP_STEP, follow, provide_apt
+from tefflab.systems.logged import Step, run_logged, run_step
+from tefflab.systems.packages import PIP_STEP, into_venv, provide_apt
 from tefflab.systems.probing import probe
 from tefflab.systems.registry import Registry
 from tefflab.systems.setup import alone, telling
@@ -116,18 +116,12 @@ def _install(asked: Asked, apt: Sequence[str], pip: Sequence[str], log: Path, co
         raise TeffError(f"{name}: {outcome.problems[name]}")
     if not pip:
         return
-    venv = asked.home / "venv"
-    with Step(console, f"installing {name} by pip") as step:
-        step.show()
-        for command in (
-            [sys.executable, "-m", "venv", str(venv)],
-            [str(venv / "bin/python"), "-m", "pip", "install", *PIP_QUIETLY, *pip],
-        ):
-            if run_logged(command, log, on_line=follow(step, PIP_STEP), append=True):
-                shutil.rmtree(asked.home, ignore_errors=True)
-                if there := _NO_SUCH.search(log.read_text(encoding="utf-8", errors="replace")):
-                    raise InputError(f"{name}: {_those_of(there['package'], there['all'])}")
-                raise TeffError(f"{name}: pip could not install {' '.join(pip)}{telling(log)}")
+    for client, command in into_venv(asked.home / "venv", pip):
+        if run_step(console, f"installing {name} by {client}", command, log, PIP_STEP):
+            shutil.rmtree(asked.home, ignore_errors=True)
+            if there := _NO_SUCH.search(log.read_text(encoding="utf-8", errors="replace")):
+                raise InputError(f"{name}: {_those_of(there['package'], there['all'])}")
+            raise TeffError(f"{name}: pip could not install {' '.join(pip)}{telling(log)}")
 
 
 def _those_of(package: str, said: str) -> str:
