@@ -10,7 +10,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ from typing import Literal
 from rich.console import Console
 from rich.prompt import Confirm
 
+from tefflab.host.processes import answer
 from tefflab.systems.logged import run_step
 from tefflab.whole_files import kept_json, write_whole
 
@@ -62,8 +62,7 @@ class PackageState:
         if not names:
             return cls(frozenset(), known=True)
         query = ["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\\n", *names]
-        answer = subprocess.run(query, capture_output=True, errors="replace", check=False, env=os.environ | PLAIN)
-        return cls(installed_packages(answer.stdout), known=True)
+        return cls(installed_packages(answer(query, environment=PLAIN).stdout), known=True)
 
     def missing(self, requirements: Iterable[str]) -> list[str]:
         """The requirements of which no alternative is installed, each once, in order."""
@@ -94,14 +93,7 @@ def candidates(policy_answer: str) -> frozenset[str]:
 def available(requirements: Iterable[str]) -> frozenset[str]:
     """The packages of `requirements` that apt knows where to get."""
     names = sorted({name for requirement in requirements for name in alternatives(requirement)})
-    answer = subprocess.run(
-        ["apt-cache", "policy", *names],
-        capture_output=True,
-        errors="replace",
-        check=False,
-        env=os.environ | PLAIN,
-    )
-    return candidates(answer.stdout)
+    return candidates(answer(["apt-cache", "policy", *names], environment=PLAIN).stdout)
 
 
 def choose(requirement: str, obtainable: frozenset[str]) -> str | None:
@@ -114,10 +106,8 @@ def as_root() -> tuple[str, ...] | None:
     """The prefix of a command that needs root: empty for root, sudo if it asks no password."""
     if os.geteuid() == 0:
         return ()
-    if shutil.which("sudo"):
-        granted = subprocess.run(["sudo", "-n", "true"], capture_output=True, check=False)
-        if granted.returncode == 0:
-            return ("sudo", "-n")
+    if shutil.which("sudo") and answer(["sudo", "-n", "true"]).returncode == 0:
+        return ("sudo", "-n")
     return None
 
 
@@ -150,14 +140,7 @@ def cost_of(packages: Sequence[str]) -> str:
     disk`."""
     prefix = as_root() or ()
     command = [word for word in apt_get(prefix, "install", "--no-install-recommends", *packages) if word != "-y"]
-    answer = subprocess.run(
-        [*command, "--assume-no"],
-        capture_output=True,
-        errors="replace",
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
-    return said_cost(answer.stdout)
+    return said_cost(answer([*command, "--assume-no"]).stdout)
 
 
 def said_cost(apt_answer: str) -> str:
