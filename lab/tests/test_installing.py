@@ -88,7 +88,7 @@ def folder_of(root: Path) -> Path:
         ("fetch = [['npm']]", "fetch is done on_request only"),
         (
             f"fetch = [['npm', '{{program}}']]\n{ON_REQUEST}",
-            "{program} can't stand in it; {folder} and {installed} can",
+            "{program} can't stand in it; {folder}, {installed} can",
         ),
         (f"apt = ['a']\n{ON_REQUEST}\nmegabyte = 3", "install.megabyte"),
     ],

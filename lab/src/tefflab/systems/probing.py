@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from tefflab.carried import TYPED
 from tefflab.host.processes import answer, how_it_ended
@@ -32,10 +32,8 @@ _SET_UP = f"{TYPED} systems --set-up sets it up"
 _NO_WAY: tuple[_Source, str] = ("", "")
 
 
-class Identity(BaseModel):
+class Identity(BaseModel, extra="ignore"):
     """A program's identity. The lab ignores all other keys."""
-
-    model_config = ConfigDict(extra="ignore")
 
     system: str
     variant: str
