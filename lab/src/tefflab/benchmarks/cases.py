@@ -93,7 +93,8 @@ class RepeatedQuestion(Question[AnyRecord]):
             (run,) = yield Ask(self.case.flags, role="probe", seconds=seconds)
             seconds = run.record.wall_seconds
         for _ in range(max(1, min(REPEATS, int(LAUNCH / seconds)))):
-            (*_, run) = yield Ask(self.case.flags, attempts=ATTEMPTS, seconds=seconds)
+            is_long = seconds >= LAUNCH
+            (*_, run) = yield Ask(self.case.flags, attempts=ATTEMPTS, seconds=seconds, warms_itself=is_long)
             seconds = run.record.wall_seconds
 
     def _foreseen(self) -> Generator[Ask, Sequence[Run[AnyRecord]], float]:
