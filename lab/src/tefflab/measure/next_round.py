@@ -7,7 +7,8 @@ the interval so far. Every variant moves forward by the same share of what it ne
 whole sitting, and drift hits all alike. Of variants that are equally far, one that takes seconds to start comes last,
 and a dear one comes after all others have three rounds. No variant is started twice in a row while another waits,
 unless the others are dear. Where the time does not suffice for all, an interval comes before a value without one, then
-±10 % before ±5 %, and the cheaper before the dearer.
+±10 % before ±5 %, and the cheaper before the dearer. A variant that has begun then has its three rounds before another
+begins.
 """
 
 import itertools
@@ -86,12 +87,16 @@ def next_round(standings: Sequence[Standing], seconds_left: float, latest: str |
     targets = _affordable([each for each in standings if each.to_wanted > 0], seconds_left)
     known = {each.id: each for each in standings}
     others = {name: rounds for name, rounds in targets.items() if name != latest}
+    lacking = [each for each in standings if each.to_wanted > 0 and each.rounds < FEWEST_ROUNDS]
+    is_short = any(targets.get(each.id, 0) < FEWEST_ROUNDS - each.rounds for each in lacking)
     waiting = others if any(not known[name].is_dear for name in others) else targets
 
     def progress(name: str) -> tuple[bool, bool, bool, float, bool, float]:
         each = known[name]
         has_interval = each.rounds >= FEWEST_ROUNDS
         moved = each.rounds / (each.rounds + waiting[name])
+        if is_short and not has_interval:
+            moved = -moved
         return has_interval, each.is_dear, name == latest, moved, each.starts_slowly, _lot(name, each.rounds)
 
     return min(waiting, key=progress, default=None)

@@ -40,6 +40,7 @@ from tefflab.systems.systems import Program
 _End = Literal["over", "cut off", "set aside", "too long"]  # of a round; too long is a run for the time that is left
 
 _DEAR = 2  # times its share of the sitting, for three rounds of all
+_TELLING = 12  # rows, which tell about how long the others take
 _LATE = 1  # rounds in which a system may fail to answer in time: the machine may have been busy
 _FROM_STORE = 0.01  # a round that takes no more seconds was read from the store
 
@@ -221,13 +222,19 @@ class Sitting:
         share = self.budget / (FEWEST_ROUNDS * max(sum(not each.is_out for each in self.entries), 1))
         return entry.is_set_aside or entry.seconds_a_round > _DEAR * share
 
+    def _foreseen(self, entry: Entry) -> float:
+        """Seconds of a round: the usual ones of this entry, or of the others while nothing tells them; 0 at first."""
+        known = [each.seconds_a_round for each in self.entries if each.seconds_a_round and not each.is_out]
+        return entry.seconds_a_round or (statistics.fmean(known) if known else 0.0)
+
     def _foretell(self) -> None:
-        """Says, as soon as it is known, how long three rounds of all take, if the time does not suffice."""
+        """Says how long three rounds of all take, if the time does not suffice, once enough of them tell it."""
         left = [each for each in self.entries if not each.is_out]
-        if self._is_foretold or self.is_enough is not None or not all(each.seconds_a_round for each in left):
+        known = sum(each.seconds_a_round > 0 for each in left)
+        if self._is_foretold or self.is_enough is not None or known < min(_TELLING, len(left)):
             return
         self._is_foretold = True
-        missing = sum(max(FEWEST_ROUNDS - each.rounds, 0) * each.seconds_a_round for each in left)
+        missing = sum(max(FEWEST_ROUNDS - each.rounds, 0) * self._foreseen(each) for each in left)
         if self._time.spent + missing > self.budget:
             minutes = math.ceil((self._time.spent + missing) / 60)
             self.observer.told(
@@ -253,7 +260,7 @@ class Sitting:
             return Standing(
                 name,
                 min(entry.at(round_trip).rounds for entry in company),
-                sum(entry.seconds_a_round for entry in company),
+                sum(map(self._foreseen, company)),
                 max(rounds_missing(seen, WIDE, rounds) for seen, _, rounds in rows),
                 max(rounds_missing(seen, half, rounds) for seen, half, rounds in rows),
                 any(entry.program.slow_start for entry in company),
