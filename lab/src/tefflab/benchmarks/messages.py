@@ -6,21 +6,19 @@ by round.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
-from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
-
-from tefflab.analysis.results import CaseRow
+from tefflab.analysis.rows import Row
 from tefflab.benchmarks.benchmark import Request
 from tefflab.benchmarks.case_rows import Fact
-from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates, ComparedPlan, Group, head, ratio_text
+from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates, ComparedPlan, Group, head
 from tefflab.errors import InputError
 from tefflab.output.plots.ratios import RatioRow
 from tefflab.output.quantities import duration, percent, rate
 from tefflab.output.table import Column
 from tefflab.records.plan import Variant
-from tefflab.records.record import Count, Hex64, Record, RecordError, Strict, Validation
+from tefflab.records.record import Record
 
 RANKS = 2
 _MEASURE = "message passing"  # the paradigm of the system that is the measure
@@ -28,39 +26,13 @@ _BYTES = "bytes_per_second"
 _MESSAGES = "messages_per_second"
 
 
-class Parameters(Strict):
-    pattern: Annotated[str, Field(min_length=1)]
-    bytes: Annotated[int, Field(ge=1)] | None = None
-    window: Annotated[int, Field(ge=1)] | None = None
-    turns: Annotated[int, Field(ge=1)] | None = None
-    idle_seconds: Annotated[float, Field(gt=0)] | None = None
-
-
-class Arrived(Strict):
-    """The messages that a rank received."""
-
-    messages: Count
-    checksum: Hex64
-    expected: Hex64
-
-
-class MessagesValidation(Validation, extra="forbid"):
-    ranks: Annotated[list[Arrived], Field(min_length=RANKS, max_length=RANKS)]
-
-
-class MessagesRecord(Record, extra="forbid"):
+class MessagesRecord(Record):
     """One run. `seconds` is of one message or dependence; of ranks that wait, their CPU time in ten seconds."""
 
-    needed: ClassVar[tuple[str, ...]] = ("parameters", "seconds")
-
-    benchmark: Literal["messages"]
-    parameters: Parameters | None = None
-    seconds: Annotated[float, Field(gt=0)] | None = None
-    validation: MessagesValidation | None = None
+    schema = "messages"
 
     def fault(self) -> str:
-        seen = self.validation
-        fine = seen and seen.passed and all(each.checksum == each.expected for each in seen.ranks)
+        fine = all(each["checksum"] == each["expected"] for each in self.get("validation", "ranks"))
         return "" if fine else "not all that was sent arrived"
 
 
@@ -73,7 +45,7 @@ class MessagesEstimates(ComparedEstimates):
         return {
             case.name
             for case, cells in self.cells.items()
-            if any(run.record.parameters and run.record.parameters.idle_seconds for cell in cells for run in cell.runs)
+            if any(run.record.get("parameters", "idle_seconds") for cell in cells for run in cell.runs)
         }
 
     def tables_of(self, group: Group, to: Variant) -> Iterator[tuple[str, list[Column]]]:
@@ -99,22 +71,16 @@ class MessagesEstimates(ComparedEstimates):
             own = group.rows.get(case.name, {})
             if case.title and own and all(row.facts[_BYTES] is None for row in own.values()):
                 titles[case.group or case.name] = f"{case.name}: {case.title}"
-        lines = ["; ".join(titles.values())] if titles else []
-        times = [row.value for own in group.rows.values() for row in own.values()]
-        ratios = [each for case in group.rows if self.measure for each in group.ratios(case, self.measure.id).values()]
-        if any(each and each.relative_half_width > 1 for each in [*times, *ratios]):
-            lines.append("?: too few rounds to say how far it is known: measure longer")
-        return lines
+        return ["; ".join(titles.values())] if titles else []
 
     def _columns_of(self, group: Group, to: Variant) -> list[Column]:
-        columns = [Column(self.kind.row_word, list(group.rows), "left")]
-        for each in (to, *self.others(group, to)):
+        cases, *ratios = self.ratios_of(group, list(group.rows), to)
+        columns = [cases]
+        for each, compared in zip((to, *self.others(group, to)), ratios, strict=True):
             rows = [own.get(each.id) for own in group.rows.values()]
             columns.append(Column(head(each), [_time_text(row) for row in rows]))
             columns.append(Column("rate", [_rate_text(row) for row in rows], priority=2 if each is to else 1))
-            if each is not to:
-                ratios = [group.ratios(case, to.id).get(each.id) for case in group.rows]
-                columns.append(Column(f"/ {to.id}", [ratio_text(ratio) for ratio in ratios]))
+            columns += [] if each is to else [replace(compared, title=f"/ {to.id}")]
         return columns
 
 
@@ -133,8 +99,8 @@ class Messages(ComparedBenchmark[MessagesRecord]):
     said_workers = "a rank each on two cores"
     lesson = "a message's time is what a dependence between two ranks costs: shorter tasks are better kept on one"
     facts = (
-        Fact(_BYTES, lambda record: record.parameters.bytes if record.parameters else None, over_time=True),
-        Fact(_MESSAGES, lambda record: 1 if record.parameters and record.parameters.window else None, over_time=True),
+        Fact(_BYTES, read=lambda record: record.get("parameters", "bytes"), over_time=True),
+        Fact(_MESSAGES, read=lambda record: 1 if record.get("parameters", "window") else None, over_time=True),
     )
 
     def usual_workers(self, cores: int) -> Sequence[int]:
@@ -142,9 +108,7 @@ class Messages(ComparedBenchmark[MessagesRecord]):
         return (RANKS,)
 
     def value(self, record: MessagesRecord) -> float:
-        if record.seconds is None:
-            raise RecordError(f"a failed record has no numbers: {record.error}")
-        return record.seconds
+        return float(record.get("seconds") or record.has_no_numbers())
 
     def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> ComparedPlan:
         asked = super().plan(request, title, workers)
@@ -153,14 +117,14 @@ class Messages(ComparedBenchmark[MessagesRecord]):
         return asked
 
 
-def _time_text(row: CaseRow | None) -> str:
+def _time_text(row: Row | None) -> str:
     if row is None or row.value is None:
         return "-"
     half = row.value.relative_half_width
     return f"{duration(row.value.value)} " + (f"± {percent(half)}" if half <= 1 else "?")
 
 
-def _rate_text(row: CaseRow | None) -> str:
+def _rate_text(row: Row | None) -> str:
     facts = row.facts if row else {}
     if (bytes_ := facts.get(_BYTES)) is not None:
         return rate(bytes_, "B/s")

@@ -4,60 +4,40 @@ the share of the cores' time that is left to tasks of a given length.
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, ClassVar, Literal
 
 from matplotlib.figure import Figure
-from pydantic import Field
 
-from tefflab.analysis.results import CaseRow
+from tefflab.analysis.rows import Row
 from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.case_rows import Fact
-from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates, Group, head, ratio_text, time_text
+from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates, Group, head
 from tefflab.output.plots.lines import efficiency_lines_chart
 from tefflab.output.plots.ratios import RatioRow
 from tefflab.output.plots.sheet import slug
 from tefflab.output.quantities import percent
 from tefflab.output.table import Column
 from tefflab.records.plan import Variant, counted_workers
-from tefflab.records.record import Checksums, Count, Record, RecordError, Strict
+from tefflab.records.record import Checked
 
 _EFFICIENCY, _SPIN, _DEPENDENCES = "efficiency", "spin_seconds", "dependences"
 _EFFICIENT = "Share of the workers' time in which tasks spin, with 95 % intervals; larger is better."
 
 
-class Parameters(Strict):
-    rows: Annotated[int, Field(ge=1)]
-    columns: Annotated[int, Field(ge=1)]
-    dependences: Count
-    spin_seconds: Annotated[float, Field(ge=0)]
-    inserted: bool
-
-
-class MicroRecord(Record, extra="forbid"):
+class MicroRecord(Checked):
     """One run of a grid of tasks."""
 
-    needed: ClassVar[tuple[str, ...]] = ("parameters", "tasks", "dependencies")
-
-    benchmark: Literal["micro"]
-    parameters: Parameters | None = None
-    tasks: Annotated[int, Field(ge=1)] | None = None
-    dependencies: Count | None = None
-    validation: Checksums | None = None
-
-    def fault(self) -> str:
-        return "" if self.validation and self.validation.agree else "the values differ from one thread's"
+    schema = "micro"
 
     @property
     def seconds_per_task(self) -> float:
         """Of a worker."""
-        if not self.tasks or not self.workers:
-            raise RecordError(f"a failed record has no numbers: {self.error}")
-        return self.wall_seconds * self.workers / self.tasks
+        tasks = self.get("tasks") or self.has_no_numbers()
+        return float(self.wall_seconds * self.workers / tasks)
 
     @property
     def spin_seconds(self) -> float | None:
         """Of a task; None where they were empty."""
-        return (self.parameters.spin_seconds or None) if self.parameters else None
+        return self.get("parameters", "spin_seconds") or None
 
 
 class MicroEstimates(ComparedEstimates):
@@ -70,7 +50,7 @@ class MicroEstimates(ComparedEstimates):
         place = f"{self.plan.title}, {counted_workers(group.workers)}"
         if empty:
             title = f"{place}: an empty task of {to.id}, and of the others divided by it"
-            yield title, self._times(group, empty, to)
+            yield title, self.ratios_of(group, empty, to)
         if spinning:
             yield f"{place}: efficiency of tasks that spin", self._efficiencies(group, spinning, to)
 
@@ -84,14 +64,6 @@ class MicroEstimates(ComparedEstimates):
             title = f"{self.plan.title}, {workers}: {each}"
             figure = efficiency_lines_chart(efficiencies, title, _EFFICIENT, self.foot(self.rows))
             yield slug(f"{self.stem} {workers} {dependences}"), figure
-
-    def _times(self, group: Group, cases: Sequence[str], to: Variant) -> list[Column]:
-        own = [group.rows[case].get(to.id) for case in cases]
-        columns = [Column(self.kind.row_word, list(cases), "left"), Column(head(to), [time_text(row) for row in own])]
-        for each in self.others(group, to):
-            ratios = [group.ratios(case, to.id).get(each.id) for case in cases]
-            columns.append(Column(head(each), [ratio_text(ratio) for ratio in ratios]))
-        return columns
 
     def _efficiencies(self, group: Group, cases: Sequence[str], to: Variant) -> list[Column]:
         columns = [Column(self.kind.row_word, list(cases), "left")]
@@ -113,18 +85,17 @@ class Micro(ComparedBenchmark[MicroRecord]):
     help = "Measure micro-benchmarks: the cost of a task, with up to ten dependences."
     example = "teff micro --cases empty-tasks --workers 2"
     lesson = "an empty task's time is what the system takes of a worker for each task, however short that is"
-    keys = ("case", "seconds_per_task")
     facts = (
-        Fact(_EFFICIENCY, lambda record: record.spin_seconds, over_time=True),
-        Fact(_SPIN, lambda record: record.parameters.spin_seconds if record.parameters else None),
-        Fact(_DEPENDENCES, lambda record: record.parameters.dependences if record.parameters else None, whole=True),
+        Fact(_EFFICIENCY, read=lambda record: record.spin_seconds, over_time=True),
+        Fact(_SPIN, read=lambda record: record.get("parameters", "spin_seconds")),
+        Fact(_DEPENDENCES, read=lambda record: record.get("parameters", "dependences"), whole=True),
     )
 
     def value(self, record: MicroRecord) -> float:
         return record.seconds_per_task
 
 
-def _spins(rows: Iterable[CaseRow]) -> bool:
+def _spins(rows: Iterable[Row]) -> bool:
     return any(row.facts[_EFFICIENCY] is not None for row in rows)
 
 

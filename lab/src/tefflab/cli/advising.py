@@ -12,6 +12,7 @@ from rich.text import Text
 
 from tefflab.benchmarks.benchmark import find_benchmark
 from tefflab.benchmarks.task_graph.graphs import is_usual
+from tefflab.benchmarks.task_graph.measured import metg_name
 from tefflab.cli.single_runs import SingleRun, refuse_untraced, run_once
 from tefflab.durations import seconds
 from tefflab.errors import InputError, TeffError
@@ -31,6 +32,7 @@ from tefflab.systems.setup import ensure
 
 USUAL = Metg(1.6e-6, "a stencil of libteff's data flow on two cores; measure yours: teff metg --systems teff/flow")
 _WAY = "teff/flow"  # whose METG counts: its tasks name their memory
+_METG = metg_name(0.5)
 _TASKS = ("-tasks", "--tasks")
 
 
@@ -47,11 +49,12 @@ def metg_of(registry: Registry, said: str) -> Metg:
         file = file_of(folder, "estimates")
         for line in file.read_text(encoding="utf-8").splitlines() if file.is_file() else ():
             row = _object(line)
-            if row.get("system_id") != _WAY or not isinstance(row.get("metg"), dict):
+            is_metg = str(row.get("quantity")).startswith("METG")
+            if row.get("system_id") != _WAY or not is_metg or not row.get("value"):
                 continue
             is_past = str(row.get("sitting")) < now  # or else a clock was wrong
             if row.get("sitting") in here and is_past and _is_usual(row):
-                found.append((str(row["sitting"]), float(row["metg"]["value"]), store))
+                found.append((str(row["sitting"]), float(row["value"]), store))
             else:
                 others = store
     if not found:
@@ -63,9 +66,8 @@ def metg_of(registry: Registry, said: str) -> Metg:
 
 def _is_usual(row: Mapping[str, Any]) -> bool:
     """Whether it is METG(50 %) of the graph that `teff metg` measures by itself, with a known interval."""
-    metg = row["metg"]
-    ends = metg.get("relation") == "=" and metg.get("low") and metg.get("high")
-    return bool(ends and row.get("threshold") == 0.5 and is_usual(str(row.get("configuration"))))
+    ends = row.get("relation") == "=" and row.get("low") and row.get("high")
+    return bool(ends and row.get("quantity") == _METG and is_usual(str(row.get("configuration"))))
 
 
 def _object(line: str) -> dict[str, Any]:

@@ -153,7 +153,7 @@ def measure(
         runner.close(patiently=not interrupted)
     estimates = estimated(store, kind, head)
     for line in estimates.lines():
-        store.append("estimates", line | {"sitting": head.sitting, "benchmark": kind.name})
+        store.append("estimates", line)
     return estimates, interrupted
 
 

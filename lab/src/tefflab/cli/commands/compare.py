@@ -41,6 +41,6 @@ def command(
     for reason in found.left_out:
         progress().print(f"teff: {reason}", soft_wrap=True, markup=False)
     if as_json:
-        typer.echo(json_lines(each.to_json() for each in found.answers))
+        typer.echo(json_lines(line for each in found.answers for line in each.to_json()))
     else:
         output().print(to_tables(found.answers))
