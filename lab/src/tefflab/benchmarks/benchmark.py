@@ -90,6 +90,7 @@ class Ask:
     role: Role = "system"
     attempts: int = 1
     seconds: float = 0.0  # that it takes, as far as is known: it is not begun where no more so many are left
+    warms_itself: bool = False  # it takes so long that a cold program does no harm
 
 
 class Question(ABC, Generic[AnyRecord]):
