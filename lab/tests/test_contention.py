@@ -124,7 +124,7 @@ def test_a_simulation_stands_beside_the_measured_curves(
     drawn: list[Picture] = []
     monkeypatch.setattr("tefflab.cli.simulating.save", lambda picture, path: drawn.append(picture) or (path, path))
     assert teff(monkeypatch, *COMMAND[:-1], "2", "--store", "one") == 0
-    capsys.readouterr()
+    assert "?: of fewer than 3 launches, or an interval that says nothing" in capsys.readouterr().out
     words = ("simulate", "--store", "one", "--steps", "20")
     assert teff(monkeypatch, *words, "--json", "--picture", str(root / "beside")) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

@@ -36,7 +36,7 @@ _SHARE_MEANING = (
 
 
 class AppsRecord(Record):
-    """One run of a mini-app: of one on tiles with its FLOPs, of one over ways with its `work` in its `unit`."""
+    """One run of a mini-app, with its `work` in its `unit`."""
 
     schema = "apps"
 
@@ -45,20 +45,20 @@ class AppsRecord(Record):
         return "" if residual is not None and residual <= bound else "the residual is above its bound"
 
     @property
-    def counted_flops(self) -> float | None:
+    def flops(self) -> float | None:
         """None if the app counts other work."""
-        counted: float | None = self.get("work" if self.get("unit") == "FLOP" else "flops")
-        return counted
+        done: float | None = self.get("work")
+        return done if self.get("unit") == "FLOP" else None
 
     @property
     def flops_per_second(self) -> float:
-        if not self.counted_flops:
+        if not self.flops:
             raise RecordError(f"it counts no FLOPs: {self.error or self.get('unit')}")
-        return self.counted_flops / self.wall_seconds
+        return self.flops / self.wall_seconds
 
     @property
     def work_per_second(self) -> float:
-        return float((self.get("work") or self.get("flops") or self.has_no_numbers()) / self.wall_seconds)
+        return float((self.get("work") or self.has_no_numbers()) / self.wall_seconds)
 
     @property
     def has_ceiling(self) -> bool:
@@ -121,18 +121,18 @@ class Apps(ComparedBenchmark[AppsRecord]):
     quantity = "a run"
     meaning = "Time of a run, divided by that of one system, with 95 % intervals; smaller is better."
     title = "Mini-apps"
-    help = "Measure mini-apps: HPCCG, LULESH, HPCG, SSSP, LeanMD, GEMM and Cholesky."
+    help = "Measure mini-apps: whole computations, each written once over loops, tasks, data flow and ranks."
     example = "teff apps --cases cholesky --all-variants"
     said_workers = "all cores"
     lesson = "all systems call the same kernels: what differs is what a system loses to tasks and to waiting"
     facts = (
         Fact(_SHARE, "of the\ncores'", percent, lambda record: record.efficiency if record.has_ceiling else None),
-        Fact(_RATE, "rate", lambda value: rate(value, "FLOP/s"), lambda record: record.counted_flops, over_time=True),
+        Fact(_RATE, "rate", lambda value: rate(value, "FLOP/s"), lambda record: record.flops, over_time=True),
         Fact(
             _WORK_RATE,
             "work/s",
             lambda value: rate(value, ""),
-            lambda record: None if record.counted_flops else record.get("work"),
+            lambda record: None if record.flops else record.get("work"),
             over_time=True,
         ),
         Fact("tasks", whole=True),

@@ -90,6 +90,7 @@ class Ask:
     role: Role = "system"
     attempts: int = 1
     seconds: float = 0.0  # that it takes, as far as is known: it is not begun where no more so many are left
+    warms_itself: bool = False  # it takes so long that a cold program does no harm
 
 
 class Question(ABC, Generic[AnyRecord]):
@@ -191,8 +192,8 @@ class Estimates(ABC):
             yield row.to_json() | {"sitting": self.sitting.sitting}
 
     def lines(self) -> Iterator[dict[str, Any]]:
-        """What the store keeps: the rows at the distance of the cores that is shown first. The others can be made again
-        from the runs."""
+        """What the store keeps of them: the rows at the distance of the cores that is shown first. The others can be
+        made again from the runs."""
         first = next((row.round_trip for row in self.rows), None)
         return (each for each in self.objects() if each["round_trip"] == first)
 

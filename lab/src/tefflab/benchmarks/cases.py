@@ -45,7 +45,8 @@ from tefflab.records.record import AnyRecord
 from tefflab.records.run import Failure, Run, Sitting, minutes_for
 from tefflab.systems.programs import ask_cases
 
-REPEATS = 3  # measured runs a round, after one that warms it up
+REPEATS = 3  # measured runs a round, at most
+LAUNCH = 0.3  # seconds that the measured runs of a round take, if one does not take longer
 ATTEMPTS = 2  # at each, where it is noisy
 
 
@@ -71,16 +72,25 @@ class ListedCase(BaseModel):
 
 
 class RepeatedQuestion(Question[AnyRecord]):
-    """One case, again and again. A round is one process: memory that another case left behind is in no peak."""
+    """One case, again and again. A round is one process: memory that another case left behind is in no peak.
+
+    The rounds make the interval, so the time of long runs goes into more rounds. A round has fewer of them, and no run
+    that warms it up: a long run warms itself up.
+    """
 
     def __init__(self, case: Case, value: Callable[[AnyRecord], float]) -> None:
         super().__init__(case)
         self._value = value
 
     def round(self) -> Generator[Ask, Sequence[Run[AnyRecord]], None]:
-        (latest,) = yield Ask(self.case.flags, role="probe", seconds=(yield from self._foreseen()))
-        for _ in range(REPEATS):
-            (*_, latest) = yield Ask(self.case.flags, attempts=ATTEMPTS, seconds=latest.record.wall_seconds)
+        seconds = yield from self._foreseen()
+        if seconds < LAUNCH:
+            (run,) = yield Ask(self.case.flags, role="probe", seconds=seconds)
+            seconds = run.record.wall_seconds
+        for _ in range(max(1, min(REPEATS, int(LAUNCH / seconds)))):
+            is_long = seconds >= LAUNCH
+            (*_, run) = yield Ask(self.case.flags, attempts=ATTEMPTS, seconds=seconds, warms_itself=is_long)
+            seconds = run.record.wall_seconds
 
     def _foreseen(self) -> Generator[Ask, Sequence[Run[AnyRecord]], float]:
         """About how long a run takes [s]; 0 where nothing says it. The first small run meets a cold program: the second

@@ -20,7 +20,7 @@ from tefflab.output.charts.looks import DASHED, DOTTED
 from tefflab.output.charts.sheet import SOFT, Head, Picture, slug
 from tefflab.output.last_words import LastWords
 from tefflab.output.quantities import digits, duration, percent
-from tefflab.output.sections import Section, absences, precision, warnings
+from tefflab.output.sections import Section, absences, explained, precision, warnings
 from tefflab.output.table import Column
 from tefflab.records.plan import Case, Variant
 from tefflab.records.run import counted
@@ -157,7 +157,7 @@ class ContentionEstimates(CaseEstimates):
                 title = f"{name}: {cases[0].title}" if cases[0].title else name
                 columns = columns_of(own, left) if own else []
                 found.append(Section(title, columns, self._notes(rows, own), self.of_plan.command))
-        return found
+        return explained(found)
 
     def _notes(self, rows: Sequence[Row], curves: Sequence[Curve]) -> list[str]:
         notes = [*absences(rows), *warnings(rows), *precision(rows)]
