@@ -112,7 +112,7 @@ def teff(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
 
 
 def printed_rows(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
-    """What a command printed with --json, without further numbers of the same runs."""
+    """The rows that a command printed with --json, without further numbers of the same runs."""
     rows = map(json.loads, capsys.readouterr().out.splitlines())
     return [row for row in rows if not row["is_beside"]]
 

@@ -61,7 +61,7 @@ def metg(root: Path, **changes: Any) -> None:
 
 
 def others_of(root: Path) -> set[str]:
-    """What its last sitting knows of the same systems and did not measure."""
+    """The variants of the same systems that its last sitting did not measure."""
     return set(Store.open(root / "results" / "test").sitting().plan["others"])
 
 
