@@ -3,28 +3,42 @@
 import json
 import os
 import re
+import shutil
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import pytest
-from matplotlib.figure import Figure
+from playwright.sync_api import Browser, sync_playwright
 
 from samples import MACHINE
 from tefflab import project_root
 from tefflab.cli import main as cli
 from tefflab.cli import publishing, session
+from tefflab.output.charts.sheet import Picture
 from tefflab.systems.probing import probe
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import BUILD_FOLDER, Program, System, usable_cores
 
 PROGRAM = Path(__file__).parent / "simulated_program.py"
 CORE_LIBRARY = Path(BUILD_FOLDER) / "lib" / "libteff_bench.so"  # what scripts call
+
+
+CHROMIUM_FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -83,13 +97,13 @@ def unrendered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pictures are laid out and their files are there, but empty, and so they are in reports. Rendering takes half of
     such a test's time, and is tested with the pictures."""
 
-    def touched(_: Figure, path: Path) -> None:
+    def touched(_: Picture, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         for ending in (".svg", ".png"):
             path.with_name(path.name + ending).touch()
 
     monkeypatch.setattr(publishing, "save", touched)
-    monkeypatch.setattr("tefflab.output.report._svg", lambda _: "PHN2Zy8+")
+    monkeypatch.setattr(Picture, "svg", "<svg/>")
 
 
 @pytest.fixture
@@ -187,3 +201,14 @@ def answers(program: Program, workers: int, *words: str, lines: Iterable[str] = 
         pytest.skip("it has no more workers here")
     finished.check_returncode()
     return [json.loads(line) for line in finished.stdout.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("there is no chromium")
+    with sync_playwright() as play:
+        started = play.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
+        yield started
+        started.close()

@@ -2,11 +2,14 @@
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
+from playwright.sync_api import Browser
 
 from tefflab import project_root
 from tefflab.cli import main as cli
@@ -14,10 +17,11 @@ from tefflab.cli.commands.measuring import measuring_commands
 from tefflab.errors import TeffError
 from tefflab.systems.registry import Registry
 from tools.declarations import contract, declarations, find
-from tools.site import DIRECTIVE, on_page_markdown
+from tools.site import DIRECTIVE, as_a_page, on_page_markdown
 from tools.system_pages import Source, comments, pages, sources
 
 DOCS = project_root() / "docs"
+DATE = re.compile(r"\b20\d\d-\d\d-\d\d\b")
 BUILT = re.compile(r"\.teff/build/bin/(\w+)")
 HEADERS = project_root() / "runtime" / "include" / "teff"
 
@@ -76,6 +80,43 @@ def test_every_page_stands_in_the_navigation() -> None:
     navigation = (project_root() / "mkdocs.yml").read_text(encoding="utf-8")
     for page in DOCS.rglob("*.md"):
         assert str(page.relative_to(DOCS)) in navigation, page
+
+
+def test_measured_numbers_stand_in_the_results_with_their_date() -> None:
+    for page in set(DOCS.rglob("*.md")) - {DOCS / "results" / "index.md"}:
+        beginning, *sections = re.split("^## ", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        if page.parent.name != "results":
+            assert not any(map(DATE.search, [beginning, *sections])), page
+        elif not DATE.search(beginning):
+            assert [each for each in sections if not DATE.search(each)] == [], page
+
+
+def test_a_link_of_a_file_of_the_root_leads_to_the_page_and_a_file_that_is_no_page_is_named() -> None:
+    assert (
+        as_a_page("![p](docs/images/metg.svg) [c](docs/how-to/compare.md#x)")
+        == "![p](images/metg.svg) [c](how-to/compare.md#x)"
+    )
+    assert (
+        as_a_page("[a](CONTRIBUTING.md), [examples](runtime/examples)")
+        == "[a](contributing.md), examples (`runtime/examples`)"
+    )
+    for same in ("[e](https://example.org)", "[here](#libteff)", "[](auto cell)", "[no](docs/no.md)"):
+        assert as_a_page(same) == same
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_the_search_works_where_the_site_is_opened_from_the_disk(browser: Browser, tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(tmp_path)]
+    subprocess.run(build, cwd=project_root(), check=True)
+    page = browser.new_page()
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto((tmp_path / "explanation" / "metg.html").as_uri())
+    page.get_by_placeholder("Search").click()
+    page.keyboard.type("unstolen join")
+    assert "What an unstolen join costs" in page.locator(".md-search-result__item").first.inner_text()
+    assert [each for each in requests if not each.startswith("file:")] == []
 
 
 def test_no_blank_line_cuts_a_table() -> None:

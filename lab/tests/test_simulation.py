@@ -94,7 +94,7 @@ def test_a_place_is_left_after_the_time_of_takeover() -> None:
     assert never > 1.2 * late > 1.2 * soon > 1.2 * 0.95 * at_once
 
 
-# Slowdowns of a stencil of 64 chunks of 28 us a step on two cores. docs/explanation/shared-cores.md says how they were
+# Slowdowns of a stencil of 64 chunks of 28 us a step on two cores. docs/results/shared-cores.md says how they were
 # measured.
 MEASURED = {
     ("static", 0.25): 1.17 / 0.88,
