@@ -32,17 +32,19 @@ def main() -> int:
     command = [teff, "watch", "--json", "--store", store, *options, *shlex.split(os.environ.get("FLAGS", ""))]
     watch = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     add("GITHUB_OUTPUT", f"store={store}\n")
-    if not watch.stdout.strip():
+    pairs = [json.loads(line) for line in watch.stdout.splitlines() if line]
+    if not pairs and watch.returncode not in (UNKNOWN, INTERRUPTED):
         annotate("error", f"teff watch failed with exit code {watch.returncode}; the log of this step says why")
         return watch.returncode or 1
-    found = json.loads(watch.stdout)
-    add("GITHUB_OUTPUT", f"verdict={found['verdict']}\n")
-    add("GITHUB_STEP_SUMMARY", summary(found))
+    verdict = pairs[0]["verdict_of_all"] if pairs else "unknown"  # no place was measured on both
+    told = sentence(pairs, verdict)
+    add("GITHUB_OUTPUT", f"verdict={verdict}\n")
+    add("GITHUB_STEP_SUMMARY", f"### Teff watch: {verdict}\n\n{told}.\n\n{table(pairs)}")
     if watch.returncode == UNKNOWN:
-        annotate("warning", sentence(found))
+        annotate("warning", told)
         return 0
     if watch.returncode == SLOWER:
-        annotate("error", sentence(found))
+        annotate("error", told)
     elif watch.returncode:
         how = "was interrupted" if watch.returncode == INTERRUPTED else "failed"
         annotate("error", f"teff watch {how} (exit code {watch.returncode}): its verdict is of the rounds before that")
@@ -59,21 +61,19 @@ def annotate(level: str, text: str) -> None:
     print(f"::{level}::{text.replace('%', '%25')}")
 
 
-def sentence(found: dict[str, Any]) -> str:
-    a, b = found["a"], found["b"]
-    if found["verdict"] == "unknown":
+def sentence(pairs: list[dict[str, Any]], verdict: str) -> str:
+    a, b = os.environ["SYSTEM"], os.environ["AGAINST"]
+    if verdict == "unknown":
         return f"whether {a} is slower than {b} can't be told; the log of this step says what may help"
-    if found["verdict"] == "not slower":
-        return f"{a} is not slower than {b}; a slowdown of {200 * found['threshold']:.3g} % would have been seen"
-    worst = max(
-        (each for each in found["pairs"] if each["verdict"] == "slower"), key=lambda each: each["ratio"]["value"]
-    )
+    if verdict == "not slower":
+        return f"{a} is not slower than {b}; a slowdown of {200 * pairs[0]['threshold']:.3g} % would have been seen"
+    worst = max((each for each in pairs if each["verdict"] == "slower"), key=lambda each: each["ratio"]["value"])
     return f"{a} is slower than {b}: at {worst['place']} by {100 * (worst['ratio']['value'] - 1):.3g} %"
 
 
-def summary(found: dict[str, Any]) -> str:
-    """A table in Markdown, a row a place."""
-    head = ["", f"A: {found['a']}", f"B: {found['b']}", "A / B", "95 % interval", "", "rounds"]
+def table(pairs: list[dict[str, Any]]) -> str:
+    """In Markdown, a row a place."""
+    head = ["", f"A: {os.environ['SYSTEM']}", f"B: {os.environ['AGAINST']}", "A / B", "95 % interval", "", "rounds"]
     rows = [
         [
             each["place"],
@@ -84,11 +84,10 @@ def summary(found: dict[str, Any]) -> str:
             each["verdict"],
             str(each["rounds"]),
         ]
-        for each in found["pairs"]
+        for each in pairs
     ]
     lines = [head, ["---"] * len(head), *rows]
-    table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    return f"### Teff watch: {found['verdict']}\n\n{sentence(found)}.\n\n{table}"
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def number(of: dict[str, float | None] | None, end: str) -> str:
