@@ -15,10 +15,8 @@ _WORTH_A_LINE = 0.005  # of the time: functions of a category with less are left
 def to_table(spent: TimeSpent, *, functions: bool) -> Group:
     """A row a category; where `functions`, below it where in it the workers were."""
     source = spent.source
-    table = titled_table(f"{spent.program}: {spent.pattern}, {counted_workers(source['threads'])}")
-    table.add_column("worker time")
-    for name in ("share", "95 %", "a task"):
-        table.add_column(name, justify="right", no_wrap=True)
+    title = f"{spent.program}: {spent.pattern}, {counted_workers(source['threads'])}"
+    table = titled_table(title, "worker time", "share", "95 %", "a task")
     total = sum(share.looks for share in spent.shares)
     for share in spent.shares:
         if share.category == UNKNOWN and not share.looks:
