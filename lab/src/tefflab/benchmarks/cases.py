@@ -12,7 +12,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-from matplotlib.figure import Figure
 from pydantic import BaseModel, ConfigDict
 
 from tefflab.analysis.progress import Progress
@@ -35,9 +34,9 @@ from tefflab.benchmarks.benchmark import (
 from tefflab.benchmarks.case_rows import Cell, Fact, by_round, median_of_rounds
 from tefflab.benchmarks.ranking import ranked, verdict_text
 from tefflab.errors import InputError
+from tefflab.output.charts.lines import values_chart
+from tefflab.output.charts.sheet import Head, Picture, signature, slug
 from tefflab.output.last_words import LastWords
-from tefflab.output.plots.lines import workers_chart
-from tefflab.output.plots.sheet import signature, slug
 from tefflab.output.quantities import counted_minutes, interval_text, value_text
 from tefflab.output.sections import Section, absences, explained, noise_of, precision, warnings
 from tefflab.output.table import Column
@@ -188,13 +187,13 @@ class CaseEstimates(Estimates):
         groups = list(self.groups.values())
         return LastWords(closing.sentence(groups, self.kind.lesson), closing.suggestions(groups, again, store))
 
-    def pictures(self) -> Iterator[tuple[str, Figure]]:
+    def pictures(self) -> Iterator[tuple[str, Picture]]:
         """One a case, against the workers."""
         for name in dict.fromkeys(case.name for case in self.groups):
             alike = [row for row in self.rows if row.case == name]
             if any(row.value for row in alike):
-                figure = workers_chart(alike, f"{self.plan.title} – {name}", self.kind.meaning, self.foot(alike))
-                yield slug(f"{self.stem} {name}").replace("_", "-"), figure
+                head = Head(f"{self.plan.title} – {name}", [self.kind.meaning], self.foot(alike))
+                yield slug(f"{self.stem} {name}").replace("_", "-"), workers_chart(alike, head)
 
     @property
     def stem(self) -> str:
@@ -335,3 +334,9 @@ def choose(listed: Sequence[ListedCase], words: Sequence[str]) -> list[ListedCas
     if unknown := [word for word in words if word not in known]:
         raise InputError(f"no case is called {unknown[0]!r}; there are: {' '.join(known)}")
     return [each for each in listed if each.name in words or (each.default and (not words or each.group in words))]
+
+
+def workers_chart(rows: Sequence[Row], head: Head) -> Picture:
+    """The values of every system at one case against the workers."""
+    counts = {float(count): str(count) for count in sorted({row.workers for row in rows})}
+    return values_chart(rows, counts, "workers", head, x_of=lambda row: float(row.workers), at="with workers:")

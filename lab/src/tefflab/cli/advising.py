@@ -19,7 +19,7 @@ from tefflab.errors import InputError, TeffError
 from tefflab.host.machine import read_machine
 from tefflab.host.terminal import output, progress, titled_table
 from tefflab.json_lines import json_lines
-from tefflab.output.plots.sheet import save
+from tefflab.output.charts.sheet import save
 from tefflab.output.quantities import digits, duration
 from tefflab.profiles.granularity import Findings, Metg, find
 from tefflab.profiles.granularity_table import to_table

@@ -8,7 +8,7 @@ from tefflab.errors import TeffError
 from tefflab.host.terminal import output, path_text, progress
 from tefflab.json_lines import json_lines
 from tefflab.measure.measurement import estimated
-from tefflab.output.plots.sheet import save
+from tefflab.output.charts.sheet import save
 from tefflab.records.store import Store
 from tefflab.records.stored import open_sitting, store_name
 from tefflab.systems.naming import parsed
@@ -55,8 +55,8 @@ def publish(registry: Registry, store: Store, estimates: Estimates, *, as_json: 
         progress().print(f"teff: {sentence}", soft_wrap=True, markup=False)
     folder = store.folder / estimates.sitting.sitting
     try:
-        for name, figure in estimates.pictures():
-            save(figure, folder / name)
+        for name, picture in estimates.drawn.items():
+            save(picture, folder / name)
         estimates.write_report(folder / _REPORT, store.damage())
     except OSError as failure:
         why = failure.strerror or str(failure)

@@ -16,7 +16,7 @@ from tefflab.host.terminal import output, progress
 from tefflab.host.waiting import Waiting
 from tefflab.json_lines import json_lines
 from tefflab.measure.measurement import estimated
-from tefflab.output.plots.sheet import save
+from tefflab.output.charts.sheet import save
 from tefflab.output.quantities import brief, duration, percent
 from tefflab.output.table import Column, Table
 from tefflab.records.plan import Variant

@@ -9,7 +9,7 @@ from tefflab.errors import FAILED, TeffError
 from tefflab.host.terminal import output, path_text, progress
 from tefflab.json_lines import json_lines
 from tefflab.measure.measurement import best_of_each
-from tefflab.output.plots.sheet import slug
+from tefflab.output.charts.sheet import slug
 from tefflab.output.quantities import duration
 from tefflab.output.table import Column, Table
 from tefflab.systems.registry import Registry

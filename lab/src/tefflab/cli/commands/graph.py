@@ -45,7 +45,7 @@ def command(
     if svg.suffix != ".svg":
         raise InputError(f"--svg {svg}: the picture is SVG; give a name that ends in .svg")
     ensure(registry, [], console=progress())
-    picture = draw(describe_graphs(registry.root, context.args))
+    picture = draw(describe_graphs(registry.root, context.args)).svg
     try:
         svg.parent.stat()  # no folder is made for a name that was mistyped
         write_whole(svg, picture)
