@@ -17,7 +17,7 @@ import typer
 from conftest import write_system
 from tefflab import __version__, project_root
 from tefflab.benchmarks import graph_flags
-from tefflab.benchmarks.task_graph.graphs import answer_of_core, core_program
+from tefflab.benchmarks.graphs import answer_of_core, core_program
 from tefflab.cli import completion, declared
 from tefflab.cli import main as cli
 from tefflab.cli.commands import options

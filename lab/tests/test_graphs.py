@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tefflab.benchmarks.task_graph import graphs
-from tefflab.benchmarks.task_graph.graphs import parse
+from tefflab.benchmarks import graphs
+from tefflab.benchmarks.graphs import parse
 from tefflab.benchmarks.task_graph.plan import GraphCase, GraphPlan
 from tefflab.errors import TeffError
 

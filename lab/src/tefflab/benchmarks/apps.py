@@ -215,8 +215,7 @@ class Apps(ComparedBenchmark[AppsRecord]):
     meaning = "Time of a run, divided by that of one system, with 95 % intervals; smaller is better."
     title = "Mini-apps"
     help = "Measure mini-apps: HPCCG, LULESH, HPCG, SSSP, LeanMD, GEMM and Cholesky."
-    example = "teff apps --cases cholesky --all-variants"
-    said_workers = "all cores"
+    example = "teff measure apps --cases cholesky --all-variants"
     lesson = "all systems call the same kernels: what differs is what a system loses to tasks and to waiting"
     facts = (
         Fact(_RATE, lambda record: record.counted_flops, over_time=True),

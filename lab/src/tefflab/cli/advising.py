@@ -1,4 +1,4 @@
-"""`teff advise`: traces a run, or reads a trace, and says how long its tasks should be. For an app it also finds out by
+"""`teff explain` of a trace or an app: traces a run, or reads a trace, and says how long its tasks should be. For an app it also finds out by
 runs which number of tasks is best."""
 
 import json
@@ -10,8 +10,8 @@ from typing import Any
 
 from rich.text import Text
 
-from tefflab.benchmarks.benchmark import find_benchmark
-from tefflab.benchmarks.task_graph.graphs import is_usual
+from tefflab.benchmarks.graphs import is_usual
+from tefflab.cli.declared import described_kind
 from tefflab.cli.single_runs import SingleRun, refuse_untraced, run_once
 from tefflab.durations import seconds
 from tefflab.errors import InputError, TeffError
@@ -31,7 +31,6 @@ from tefflab.systems.setup import ensure
 
 USUAL = Metg(1.6e-6, "a stencil of libteff's data flow on two cores; measure yours: teff metg --systems teff/flow")
 _WAY = "teff/flow"  # whose METG counts: its tasks name their memory
-_TASKS = ("-tasks", "--tasks")
 
 
 def metg_of(registry: Registry, said: str) -> Metg:
@@ -88,12 +87,22 @@ def advise_trace(file: Path, metg: Metg, picture: Path | None, *, as_json: bool)
 
 
 def advise_app(
-    registry: Registry, system: str, flags: Sequence[str], runs: int, metg: Metg, picture: Path | None, *, as_json: bool
+    registry: Registry,
+    systems: Sequence[str],
+    flags: Sequence[str],
+    tasks: int | None,
+    runs: int,
+    metg: Metg,
+    picture: Path | None,
+    *,
+    as_json: bool,
 ) -> None:
-    """Of a mini-app with these flags; `runs`: of each setting near the advised one. TeffError if a run fails or leaves
-    no trace."""
-    refuse_ranks(flags)
-    kind = find_benchmark("apps")
+    """Of a mini-app with these flags, which the system cuts into `tasks` at first; `runs`: of each setting near the
+    advised one. TeffError if a run fails or leaves no trace."""
+    system, *more = systems
+    if more:
+        raise InputError(f"--systems {','.join(systems)}: one system runs the app")
+    kind = described_kind("apps")
     program = find_program(registry, kind.name, system, kind.adapters)
     owner = registry.owner(program)
     ensure(registry, [owner], console=progress(), ways=lambda _: [[program]])
@@ -107,7 +116,7 @@ def advise_app(
 
     with tempfile.TemporaryDirectory(prefix="teff-advise-") as folder:
         file = Path(folder) / "trace.json"
-        traced = run(flags, file)
+        traced = run(flags if tasks is None else with_tasks(flags, tasks), file)
         refuse_untraced(program, file)
         trace = read_task_trace(file)
     found = find(trace, metg)
@@ -168,33 +177,16 @@ def setting_of(line: str) -> int:
     record = _object(line)
     parameters = record.get("parameters", {})
     app, way = parameters.get("app"), record.get("way")
-    by_trace = "trace it by teff run --trace, and give the trace"
+    by_trace = "trace it by teff run --trace, and explain the trace"
     if (app, way) == ("sssp", "tasks"):  # its tasks have as many vertices as a round is worth
-        raise InputError(f"{app}: its tasks with priorities do not read -tasks; say --system teff/graph, or {by_trace}")
+        raise InputError(f"{app}: its tasks with priorities do not read -tasks; say --systems teff/graph, or {by_trace}")
     if "tasks" not in parameters or way == "loops":
         raise InputError(f"{app}: -tasks does not cut its loops; {by_trace}")
     return int(parameters["tasks"])
 
 
-def refuse_ranks(flags: Sequence[str]) -> None:
-    """TeffError where the flags ask for several processes."""
-    if any(word.partition("=")[0] in ("-ranks", "--ranks") for word in flags):
-        raise InputError(
-            "--ranks: advise runs one process; trace ranks by teff run --ranks N --trace FILE, then say "
-            "advise --trace FILE"
-        )
-
-
 def with_tasks(flags: Sequence[str], tasks: int) -> list[str]:
-    """The flags with another number of tasks."""
-    kept: list[str] = []
-    skips = False
-    for word in flags:
-        if skips or word.partition("=")[0] in _TASKS:
-            skips = not skips and "=" not in word
-            continue
-        kept.append(word)
-    return [*kept, "-tasks", str(tasks)]
+    return [*flags, "-tasks", str(tasks)]
 
 
 def _draw(trace: TaskTrace, title: str, picture: Path | None) -> None:

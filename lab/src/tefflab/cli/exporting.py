@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import typer
-
 from tefflab.benchmarks.benchmark import Estimates, find_benchmark
 from tefflab.errors import InputError
 from tefflab.host.terminal import say
@@ -31,7 +29,7 @@ def export(registry: Registry, name: str, form: str, file: Path | None) -> None:
     known = _estimates(registry, name)
     try:
         if file is None:
-            typer.echo(TEXTS[form](_values(name, form, known)), nl=False)
+            print(TEXTS[form](_values(name, form, known)), end="")
             return
         file.parent.stat()  # no folder is made for a name that was mistyped
         if form == _PDF:

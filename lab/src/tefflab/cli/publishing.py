@@ -18,19 +18,32 @@ ALL_VARIANTS = "--all-variants"
 _REPORT = "report.html"
 
 
-def report(registry: Registry, name: str, *, as_json: bool) -> None:
-    """Makes everything that can be seen of a sitting again from its store, and says where it is."""
+def show(registry: Registry, name: str, *, as_json: bool) -> None:
+    """Prints the tables, or rows as JSON, of a sitting again from its store."""
     store, head = open_sitting(registry, name)
     kind = find_benchmark(head.benchmark)
     planned = kind.plan_of(head).experiment
-    again = f"experiment {planned}" if planned else kind.commands[0].name
-    file = publish(registry, store, estimated(store, kind, head), as_json=as_json, again=again)
+    again = f"experiment {planned}" if planned else kind.commands[0].path
+    print_results(registry, store, estimated(store, kind, head), as_json=as_json, again=again)
+
+
+def report(registry: Registry, name: str, *, as_json: bool) -> None:
+    """Makes the pictures and the report of a sitting again from its store, and says where they are."""
+    store, head = open_sitting(registry, name)
+    if as_json:
+        show(registry, name, as_json=True)
+    file = write_files(registry, store, estimated(store, find_benchmark(head.benchmark), head))
     (progress() if as_json else output()).print(path_text(file), soft_wrap=True)
 
 
 def publish(registry: Registry, store: Store, estimates: Estimates, *, as_json: bool, again: str) -> Path:
-    """Prints tables or JSON and writes pictures and report; returns the report's path. `again` is the command that
-    measures it."""
+    """Prints the results, and writes pictures and report; returns the report's path."""
+    print_results(registry, store, estimates, as_json=as_json, again=again)
+    return write_files(registry, store, estimates)
+
+
+def print_results(registry: Registry, store: Store, estimates: Estimates, *, as_json: bool, again: str) -> None:
+    """Prints tables or JSON. `again` is the command that measures it."""
     console = output()
     if as_json:
         console.out(json_lines(estimates.objects()), highlight=False)
@@ -52,6 +65,10 @@ def publish(registry: Registry, store: Store, estimates: Estimates, *, as_json: 
             console.print()
     for sentence in store.warnings():
         progress().print(f"teff: {sentence}", soft_wrap=True, markup=False)
+
+
+def write_files(registry: Registry, store: Store, estimates: Estimates) -> Path:
+    """Writes pictures and report; returns the report's path."""
     folder = store.folder / estimates.sitting.sitting
     try:
         for name, figure in estimates.pictures():

@@ -1,8 +1,8 @@
-"""A user's request to `teff install`: finds the systems, brings or removes them, reports the result."""
+"""A user's request to `teff systems add`: finds the systems, brings or removes them, reports the result."""
 
 from collections.abc import Callable, Sequence
 
-import typer
+from click.exceptions import Exit
 
 from tefflab.carried import TYPED
 from tefflab.errors import FAILED, InputError
@@ -19,7 +19,7 @@ def list_offers(registry: Registry, *, as_json: bool) -> None:
     """A line for each system that comes on request."""
     offers = offered(registry.systems)
     if as_json:
-        typer.echo(json_lines(to_object(each) for each in offers))
+        print(json_lines(to_object(each) for each in offers))
         return
     if not offers:
         output().print("Nothing comes on request: every system of a registry is set up by itself.")
@@ -48,7 +48,7 @@ def bring(registry: Registry, names: Sequence[str]) -> None:
     problems = install(registry, chosen, console)
     report(problems, chosen, console)
     if problems:
-        raise typer.Exit(FAILED)
+        raise Exit(FAILED)
 
 
 def take_away(registry: Registry, names: Sequence[str]) -> None:
@@ -57,9 +57,9 @@ def take_away(registry: Registry, names: Sequence[str]) -> None:
     installed = [each for each in chosen if each.installed_folder.is_dir()]
     for each in chosen:
         if names and each not in installed:
-            progress().print(f"teff: {each.name} is not installed by `teff install`", soft_wrap=True)
+            progress().print(f"teff: {each.name} is not installed by `teff systems add`", soft_wrap=True)
     if not (names or installed):
-        progress().print("teff: `teff install` has brought nothing that could be removed", soft_wrap=True)
+        progress().print("teff: `teff systems add` has brought nothing that could be removed", soft_wrap=True)
     for each in installed:
         remove(each, progress())
 
@@ -78,7 +78,7 @@ def _chosen(registry: Registry, names: Sequence[str], *, why_not: Callable[[Syst
             )
         if name not in known:
             raise no_such_system(
-                name, list(known), f"{TYPED} install --list has those that this brings, {TYPED} systems all"
+                name, list(known), f"{TYPED} systems add has those that this brings, {TYPED} systems all"
             )
         if name not in offers:
             raise InputError(why_not(known[name]))
@@ -97,7 +97,7 @@ def _not_on_request(system: System) -> str:
 
 def _not_to_remove(system: System) -> str:
     return (
-        f"{system.name}: not brought by `teff install`, so it does not remove it; --systems leaves it out of a command"
+        f"{system.name}: not brought by `teff systems add`, so it does not remove it; --systems leaves it out of a command"
     )
 
 

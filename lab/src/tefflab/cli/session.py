@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import typer
+from click.exceptions import Exit
 from rich.console import Console
 
 from tefflab.benchmarks.benchmark import AnyBenchmark, Command, Estimates, Request, find_benchmark
@@ -51,21 +51,30 @@ _LONGEST_NAME = 255  # bytes, of a file
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The values of a measuring command's options."""
+    """The values of a measuring command's options. Without seconds and rounds it has those of the command, or of the
+    experiment."""
 
-    seconds: float
-    rounds: int
+    seconds: float | None = None
+    rounds: int | None = None
     systems: tuple[str, ...] = ()
     workers: tuple[int, ...] = ()
     store: str = "default"
     resume: bool = False
     install_missing: bool = False
-    installing: Installing = "ask"
+    installs: bool | None = None  # packages, without asking
     all_variants: bool = False
     as_json: bool = False
-    load: str = ""  # that runs beside every run
+    load: str | None = None  # that runs beside every run
     own: Mapping[str, Any] = field(default_factory=dict)  # that the command alone has, by name
     flags: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if self.installs is False and self.install_missing:
+            raise InputError("--install-missing and --no-install: one of them")
+
+    @property
+    def installing(self) -> Installing:
+        return "no" if self.installs is False else "yes" if self.installs or self.install_missing else "ask"
 
 
 def run_command(registry: Registry, kind: AnyBenchmark, command: Command, options: Options) -> None:
@@ -76,17 +85,22 @@ def run_command(registry: Registry, kind: AnyBenchmark, command: Command, option
         said = ",".join(map(str, options.workers))
         raise InputError(f"--workers {said}: one number is measured at a time here")
     command.check(options.own, options.flags)
-    if options.load:
-        Load.parse(options.load)
+    if len(Load.parse_all(options.load or "")) > 1 and command.takes_one_number:
+        raise InputError(f"--load {options.load}: one share is measured at a time here")
     if not options.resume:
         kind = kind.narrowed(options.own)
-    if kind.own_command and options.systems:
-        raise InputError("--command and --systems: a command of yours is measured alone; give one")
+    if kind.own_commands and options.systems:
+        raise InputError("a command of yours is measured without systems: leave out --systems")
+    options = replace(
+        options,
+        seconds=60 * command.minutes if options.seconds is None else options.seconds,
+        rounds=command.rounds if options.rounds is None else options.rounds,
+    )
     _measure(
         registry,
         kind,
         options,
-        command.name,
+        command.path,
         lambda found: command.plan(request_of(registry, options, found)),
         named=options.systems,
     )
@@ -104,8 +118,8 @@ def _said_of_the_plan(command: Command, options: Options) -> list[str]:
     return [*(flag for flag, is_said in (shared | own).items() if is_said), *options.flags]
 
 
-def experiment(registry: Registry, name: str, options: Options) -> None:
-    """Measures and draws the experiment of this name; `options` without seconds or rounds take its own."""
+def run_experiment(registry: Registry, name: str, options: Options) -> None:
+    """Measures and draws the experiment of this name."""
     asked = find_experiment(registry.root, name)
     kind = find_benchmark(asked.benchmark).narrowed(asked.model_dump())
     again, named = f"experiment {name}", options.systems
@@ -160,11 +174,11 @@ def _measure(
         rounds_before = _rounds_made(store, kind, head)
         progress().print(f"teff: goes on with a sitting of {_rounds(rounds_before)}", soft_wrap=True, highlight=False)
         kind = kind.resumed(kind.plan_of(head))
-        if not kind.own_command:
+        if not kind.own_commands:
             prepare(registry, kind, [each.id for each in kind.plan_of(head).variants], installing=options.installing)
-    elif kind.own_command:
+    elif kind.own_commands:
         store = Store.create(folder)
-        chosen = [own_present(kind.own_command)]
+        chosen = [own_present(each) for each in kind.own_commands]
         head = begin(registry, store, kind, _beside(plan(chosen), options.load))
     else:
         store = Store.create(folder)
@@ -186,7 +200,7 @@ def _measure(
     if interrupted:
         resume = f"{TYPED} {again} --resume{of_store(options.store)}"
         progress().print(f"teff: interrupted; the measured runs are kept: {rounds}; to go on: {resume}", soft_wrap=True)
-        raise typer.Exit(INTERRUPTED)
+        raise Exit(INTERRUPTED)
     if options.resume:
         progress().print(f"teff: the sitting now has {rounds}", soft_wrap=True, highlight=False)
     if not estimates.has_values:
@@ -195,11 +209,12 @@ def _measure(
         raise TeffError(f"asked for by name and not measured, or not to the end: {', '.join(missing)}")
 
 
-def _beside(plan: Plan, load: str) -> Plan:
-    """The plan with a load beside each of its cases, where one is given."""
+def _beside(plan: Plan, load: str | None) -> Plan:
+    """The plan with each of its cases beside each load, where one is given."""
     if not load:
         return plan
-    cases = tuple(case.model_copy(update={"load": str(Load.parse(load))}) for case in plan.cases)
+    loads = Load.parse_all(load)
+    cases = tuple(case.model_copy(update={"load": str(each)}) for case in plan.cases for each in loads)
     return plan.model_copy(update={"cases": cases, "title": f"{plan.title}, beside {load}"})
 
 
@@ -346,7 +361,7 @@ def _unfinished(registry: Registry, store: Store, kind: AnyBenchmark, experiment
         raise store.no_sitting(f"sitting of {kind.measured} to go on with", "leave out --resume to begin one")
     head = store.sitting(benchmark=kind.name)
     if (was := kind.plan_of(head).experiment) != experiment:
-        again = f"experiment {was}" if was else kind.commands[0].name
+        again = f"experiment {was}" if was else kind.commands[0].path
         raise InputError(
             f"the last sitting of {kind.measured} in {store.folder} was begun by `{head.command}`: go on with it by "
             f"{TYPED} {again} --resume{of_store(store_name(registry, store))}, or leave out --resume to begin another"
@@ -374,10 +389,11 @@ def measured_live(
         console.print(f"teff: {most} workers share {usable_cores()} cores, so some of them always wait", soft_wrap=True)
     if plan.warning:
         console.print(f"teff: {plan.warning}", soft_wrap=True, markup=False)
-    budget = TimeBudget(options.seconds)
+    seconds, rounds = options.seconds or 0.0, options.rounds or 0
+    budget = TimeBudget(seconds)
     alone = measured_alone(store.folder, head.sitting)
     with alone, store, LiveTable(console, plan.variants, lambda: str(budget)) as live:
-        return measure(registry, store, kind, head, live, options.seconds, options.rounds, enough)
+        return measure(registry, store, kind, head, live, seconds, rounds, enough or kind.enough)
 
 
 def warn_of_others(console: Console) -> None:

@@ -42,7 +42,7 @@ def measured_in(registry: Registry, name: str, case: str) -> Measured:
     head = sittings.get("contention")
     estimates = head and estimated(store, find_benchmark("contention"), head)
     if head is None or not isinstance(estimates, ContentionEstimates) or not estimates.curves:
-        raise InputError(f"--store {name}: it has no curve of a shared core; measure one: teff contention")
+        raise InputError(f"{name}: it has no curve of a shared core; measure one: teff contention")
     there = list(dict.fromkeys(each.case for each in estimates.curves))
     chosen = case or there[0]
     if chosen not in there:

@@ -8,21 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-import typer
-from rich.console import Group
+from click.exceptions import Exit
 from rich.markup import escape
-from rich.text import Text
 
-from tefflab.benchmarks.benchmark import AnyBenchmark
-from tefflab.benchmarks.task_graph import BENCHMARK
-from tefflab.benchmarks.task_graph.graphs import read_flags
-from tefflab.benchmarks.task_graph.record import GraphRecord
+from tefflab.cli.declared import Kind
 from tefflab.errors import BAD_INPUT, FAILED, INTERRUPTED, InputError, TeffError
 from tefflab.host.processes import end, how_it_ended
 from tefflab.host.terminal import output, progress
 from tefflab.host.waiting import LOOK, Waiting
-from tefflab.output.quantities import duration, rate
-from tefflab.output.table import Column, Table
 from tefflab.records.record import Record, RecordError, parse_record
 from tefflab.systems.bringing import bring_version
 from tefflab.systems.probing import absence, probe_all
@@ -32,6 +25,7 @@ from tefflab.systems.setup import ensure
 from tefflab.systems.systems import Program, System, usable_cores
 
 TIMEOUT = 600.0  # seconds
+GRAPH = Kind("task_graph", "graph")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +47,11 @@ def run_each(
     registry: Registry,
     names: Sequence[str],
     flags: Sequence[str],
+    workers: int | None = None,
     ranks: int | None = None,
     *,
     as_json: bool,
-    kind: AnyBenchmark = BENCHMARK,
+    kind: Kind = GRAPH,
 ) -> None:
     """Runs the flags, of a kind of benchmark, on each system named and prints the results. Without names, it runs on
     all systems that are here, with `ranks` only on systems that can be started as so many processes.
@@ -64,7 +59,7 @@ def run_each(
     Leaves with 1 if a run failed, and with 130 after Ctrl-C, once it has printed the results before. TeffError with the
     program's words if every program refuses the flags.
     """
-    workers_of(flags, ranks)
+    workers_of(workers, ranks)
     chosen = [find_program(registry, kind.name, name, kind.adapters) for name in dict.fromkeys(names)]
     for program in chosen:
         refuse_ranks(registry, program, ranks, kind)
@@ -72,7 +67,7 @@ def run_each(
     systems = [system for system in registry.systems if not names or system.name in owners]
 
     def ways(system: System) -> list[list[Program]]:
-        every = chosen if names else BENCHMARK.programs(system)
+        every = chosen if names else kind.programs(system)
         return [[each] for each in every if each.identity == system.name]
 
     ensure(registry, systems, console=progress(), ways=ways)
@@ -89,7 +84,7 @@ def run_each(
     interrupted = False
     try:
         for program in chosen:
-            runs.append(run_once(registry, program, owner[program.identity], flags, ranks, kind))
+            runs.append(run_once(registry, program, owner[program.identity], flags, workers, ranks, kind))
     except KeyboardInterrupt:
         interrupted = True
     if not interrupted and all(run.was_refused for run in runs):
@@ -100,27 +95,34 @@ def run_each(
         if run.line and as_json:
             print(run.line)
     if not as_json and runs:
+        from tefflab.cli.single_runs_table import to_table
+
         output().print(to_table(runs))
     if interrupted:
         missing = " ".join(program.id for program in chosen[len(runs) :])
         raise TeffError(f"interrupted; no run of {missing}", exit_code=INTERRUPTED)
     if not all(run.ok for run in runs):
-        raise typer.Exit(FAILED)
+        raise Exit(FAILED)
 
 
 def command_of(
-    registry: Registry, program: Program, flags: Sequence[str], ranks: int | None = None, kind: AnyBenchmark = BENCHMARK
+    registry: Registry,
+    program: Program,
+    flags: Sequence[str],
+    workers: int | None = None,
+    ranks: int | None = None,
+    kind: Kind = GRAPH,
 ) -> tuple[list[str], dict[str, str]]:
-    """The command line and the environment of one run. The flags give the number of workers. By default it is all cores
-    that are here, or one a rank if there are more ranks, and one of a sequential system.
+    """The command line and the environment of one run. Without `workers` it has all cores that are here, or one a rank
+    if there are more ranks, and one of a sequential system.
 
     A program is always told: its own default may be wrong once its threads are bound to cores. TeffError where it does
     not spread over ranks.
     """
     refuse_ranks(registry, program, ranks, kind)
-    workers, is_said = workers_of(flags, ranks, registry.owner(program))
-    told = [] if is_said else ["--workers", str(workers)]
-    return [*program.command_line(workers, ranks), *told, *flags], program.environment_for(workers)
+    count = workers_of(workers, ranks, registry.owner(program))
+    words = [*program.command_line(count, ranks), "--workers", str(count), *flags]
+    return words, program.environment_for(count)
 
 
 def trace_to(registry: Registry, program: Program, file: Path) -> dict[str, str]:
@@ -153,7 +155,7 @@ def refuse_untraced(program: Program, file: Path) -> None:
         raise TeffError(f"{program.id} has left no trace in {file}: it writes the trace at its end")
 
 
-def refuse_ranks(registry: Registry, program: Program, ranks: int | None, kind: AnyBenchmark = BENCHMARK) -> None:
+def refuse_ranks(registry: Registry, program: Program, ranks: int | None, kind: Kind = GRAPH) -> None:
     """TeffError where `ranks` are asked for, and the program does not spread over them."""
     if ranks is None or program.command_for_ranks:
         return
@@ -164,16 +166,22 @@ def refuse_ranks(registry: Registry, program: Program, ranks: int | None, kind: 
     )
 
 
-def workers_of(flags: Sequence[str], ranks: int | None, system: System | None = None) -> tuple[int, bool]:
-    """How many workers a run on this system has, and whether the flags say so. TeffError where there are more ranks."""
-    said = next((value[0] for name, *value in read_flags(flags) if name == "workers" and value), "")
+def one_number(workers: Sequence[int]) -> int | None:
+    """The number of workers of a single run, where it is given. InputError for several."""
+    if len(workers) > 1:
+        raise InputError(f"--workers {','.join(map(str, workers))}: one number is run at a time here")
+    return workers[0] if workers else None
+
+
+def workers_of(workers: int | None, ranks: int | None, system: System | None = None) -> int:
+    """How many workers a run on this system has. TeffError where there are more ranks."""
     usual = 1 if system and system.is_sequential else max(usable_cores(), ranks or 1)
-    workers = int(said) if said.isdecimal() and int(said) else usual
-    if ranks is not None and ranks > workers:
+    count = workers or usual
+    if ranks is not None and ranks > count:
         raise InputError(
-            f"--workers {workers} --ranks {ranks}: each rank has a worker; say --workers {ranks}, or leave it out"
+            f"--workers {count} --ranks {ranks}: each rank has a worker; say --workers {ranks}, or leave it out"
         )
-    return workers, bool(said)
+    return count
 
 
 def run_once(
@@ -181,14 +189,15 @@ def run_once(
     program: Program,
     system: System,
     flags: Sequence[str],
+    workers: int | None = None,
     ranks: int | None = None,
-    kind: AnyBenchmark = BENCHMARK,
+    kind: Kind = GRAPH,
     trace: Path | None = None,
 ) -> SingleRun:
     """Starts the program of a system for one run, which libteff traces to the file `trace`."""
     if reason := absence(program, system):
         return SingleRun(program, "", None, reason, False)
-    words, environment = command_of(registry, program, flags, ranks, kind)
+    words, environment = command_of(registry, program, flags, workers, ranks, kind)
     if trace is not None:
         environment |= trace_to(registry, program, trace)
     try:
@@ -212,11 +221,13 @@ def run_once(
         return SingleRun(
             program, "", None, _why_without_record(process.returncode, said), process.returncode == BAD_INPUT
         )
+    from tefflab.benchmarks.benchmark import find_benchmark  # takes seconds
+
     try:
-        record = parse_record(line, kind.record)
+        record = parse_record(line, find_benchmark(kind.name).record)
     except RecordError as error:
         return SingleRun(program, line, None, str(error), False)
-    if refusal := record.refusal(workers_of(flags, ranks, system)[0]):
+    if refusal := record.refusal(workers_of(workers, ranks, system)):
         return SingleRun(program, line, None, refusal, False)
     return SingleRun(program, line, record, record.error or "", False)
 
@@ -242,28 +253,3 @@ def _why_without_record(code: int, said: str) -> str:
     if words and code in EXIT_CODES:
         return words[-1]
     return f"{how_it_ended(code)} without a record" + (f": {words[-1]}" if words else "")
-
-
-def to_table(runs: Sequence[SingleRun]) -> Group:
-    """A row a system, the quickest first; then a line for each run that failed."""
-    good = [(run, run.record) for run in runs if run.record is not None and run.record.ok]
-    good.sort(key=lambda pair: pair[1].wall_seconds)
-    records = [record for _, record in good]
-    failed = [run for run in runs if not run.ok]
-    none = ["-"] * len(failed)
-    graphs = [record for record in records if isinstance(record, GraphRecord)]
-    unproven = [record for record in graphs if not record.proven]
-    proven = [Text("switched off" if record in unproven else "yes") for record in records]
-    of_graphs = [
-        Column("granularity", [duration(record.granularity) for record in graphs] + none),
-        Column("rate", [rate(record.rate, record.rate_unit) for record in graphs] + none),
-    ]
-    table = Table(
-        [
-            Column("system", [run.program.id for run in (*(run for run, _ in good), *failed)], "left"),
-            Column("elapsed", [duration(record.wall_seconds) for record in records] + none),
-            *(of_graphs if len(graphs) == len(records) else []),
-            Column("validated", proven + [Text("failed", "red") for _ in failed], "left"),
-        ]
-    )
-    return Group(table, *(Text.assemble((run.program.id, "red"), f": {run.error}") for run in failed))

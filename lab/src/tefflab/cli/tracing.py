@@ -1,8 +1,9 @@
-"""`teff apps --trace`: traces a run of each case on each system that can trace its tasks, in the place of measuring."""
+"""`teff measure apps --trace`: traces a run of each case on each system that can trace its tasks, in the place of measuring."""
 
-import typer
+from click.exceptions import Exit
 
 from tefflab.benchmarks.benchmark import AnyBenchmark, Command
+from tefflab.cli.declared import described_kind
 from tefflab.cli.session import Options, checked_name, prepare, request_of, whoever_is_here
 from tefflab.cli.single_runs import SingleRun, refuse_traceless, run_once
 from tefflab.errors import FAILED, TeffError
@@ -37,8 +38,9 @@ def trace_cases(registry: Registry, kind: AnyBenchmark, command: Command, option
     for case in plan.cases:
         for program in traced:
             file = folder / f"{slug(f'{case.place} {program.id}')}.json"
-            flags = ["--workers", str(case.workers), *case.flags.split()]
-            run = run_once(registry, program, owner[program.id], flags, kind=kind, trace=file)
+            one = described_kind(kind.name)
+            flags = case.flags.split()
+            run = run_once(registry, program, owner[program.id], flags, case.workers, kind=one, trace=file)
             if run.ok:
                 rows.append((case.place, run, path_text(file)))
                 continue
@@ -58,4 +60,4 @@ def trace_cases(registry: Registry, kind: AnyBenchmark, command: Command, option
             )
         )
     if is_failed:
-        raise typer.Exit(FAILED)
+        raise Exit(FAILED)

@@ -1,10 +1,10 @@
-"""`teff watch`: measures two systems in turns, and says by its exit code whether one is slower."""
+"""`teff compare --fail-if-slower`: measures two systems in turns, and says by its exit code whether one is slower."""
 
 import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-import typer
+from click.exceptions import Exit
 
 from tefflab.analysis.pairs import are_clear, pairs_of, verdict
 from tefflab.benchmarks.benchmark import Estimates, find_benchmark
@@ -25,6 +25,7 @@ from tefflab.records.store import Store
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import best_of
 
+_ROUNDS = 100  # at most, where the user does not say it
 SLOWER = 3
 UNKNOWN = 4
 _EXIT_CODES = {"not slower": 0, "slower": SLOWER, "unknown": UNKNOWN}
@@ -36,10 +37,10 @@ def watch(registry: Registry, benchmark: str, mine: str, baseline: str, threshol
     kind = find_benchmark(benchmark)
     command = kind.commands[0]
     if options.flags and not command.takes_flags:
-        raise InputError(f"{' '.join(options.flags)}: --benchmark {benchmark} takes no flags")
+        raise InputError(f"{' '.join(options.flags)}: {benchmark} takes no flags")
     own = {each.name: each.default for each in command.options} | dict(options.own)
     if unknown := [name for name in options.own if name not in {each.name for each in command.options}]:
-        raise InputError(f"--{unknown[0]}: --benchmark {benchmark} has none; its flags say what")
+        raise InputError(f"--{unknown[0]}: {benchmark} has none; its flags say what")
     command.check(own, options.flags)
     prepare(registry, kind, (mine, baseline))
     found = whoever_is_here(registry, kind, (mine, baseline))
@@ -47,28 +48,33 @@ def watch(registry: Registry, benchmark: str, mine: str, baseline: str, threshol
     a, b = (each.variant.id for each in two)
     if a == b:
         raise InputError(f"{mine} and {baseline} are the same: nothing to compare")
-    asked = replace(options, own=own)
+    options = replace(
+        options,
+        own=own,
+        seconds=60 * command.minutes if options.seconds is None else options.seconds,
+        rounds=options.rounds or _ROUNDS,
+    )
     store = Store.create(registry.results / checked_name(options.store))
-    head = begin(registry, store, kind, command.plan(request_of(registry, asked, two)))
+    head = begin(registry, store, kind, command.plan(request_of(registry, options, two)))
 
     def is_clear(known: Estimates) -> bool:
         return are_clear(pairs_of(known.sides(), a, b, threshold))
 
     began = time.monotonic()
     estimates, interrupted = measured_live(registry, store, kind, head, options, is_clear)
-    effort = Effort(time.monotonic() - began, options.seconds, options.rounds, interrupted)
+    effort = Effort(time.monotonic() - began, options.seconds or 0.0, options.rounds or 0, interrupted)
     if failures := store.failures(head.sitting):
         raise TeffError("; ".join(f"{each.system_id}: {each.reason}" for each in failures))
     sides = estimates.sides()
     pairs = pairs_of(sides, a, b, threshold)
     if options.as_json:
         said = {"kind": command.name, "a": a, "b": b, "threshold": threshold, "verdict": verdict(pairs)}
-        typer.echo(json_lines([said | {"pairs": [each.to_json() for each in pairs]}]))
+        print(json_lines([said | {"pairs": [each.to_json() for each in pairs]}]))
         progress().print(f"teff: {sentence(pairs, a, b, effort)}", soft_wrap=True, markup=False)
     else:
         quantity = next((each.quantity.name for each in sides), kind.measured)
         output().print(to_table(pairs, quantity, a, b, effort))
-    raise typer.Exit(INTERRUPTED if interrupted else _EXIT_CODES[verdict(pairs)])
+    raise Exit(INTERRUPTED if interrupted else _EXIT_CODES[verdict(pairs)])
 
 
 def _named(found: Sequence[Present], name: str) -> Present:

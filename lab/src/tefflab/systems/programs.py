@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import typer
+from click.exceptions import Exit
 
 from tefflab.errors import BAD_INPUT, FAILED, TeffError, shortened
 from tefflab.host.processes import end, how_it_ended
@@ -92,7 +92,7 @@ def call_program(
         end(called)
     if code not in EXIT_CODES:
         raise TeffError(f"{name}: {how_it_ended(code)}")
-    raise typer.Exit(code)
+    raise Exit(code)
 
 
 def _passed_on(called: "subprocess.Popen[bytes]", doing: str, command_path: str, *, as_json: bool) -> int:

@@ -1,31 +1,29 @@
 """`teff experiment`."""
 
-from typing import Annotated
+from typing import Any
 
-import typer
+import click
 
-from tefflab.cli import completion
-from tefflab.cli.commands import options
+from tefflab.cli import completion, options
+from tefflab.cli.grammar import Text, command
 
 
-def command(
-    name: Annotated[
-        str | None,
-        typer.Argument(help="A file of experiments/, without .toml. [list them]", autocompletion=completion.experiment),
-    ] = None,
-    systems: options.Systems = "",
-    all_variants: options.AllVariants = False,
-    minutes: options.OwnMinutes = None,
-    rounds: options.OwnRounds = None,
-    workers: options.Workers = None,
-    launcher: options.Launcher = "",
-    hosts: options.Hosts = "",
-    store: options.Store = "default",
-    resume: options.Resume = False,
-    install_missing: options.InstallMissing = False,
-    installs: options.Installs = None,
-    as_json: options.AsJson = False,
-) -> None:
+@command(
+    "experiment",
+    click.Argument(
+        ["name"],
+        required=False,
+        type=Text(completion.experiment),
+        metavar="[NAME]",
+        help="A file of experiments/, without .toml. [list them]",
+    ),
+    options.SYSTEMS,
+    options.ALL_VARIANTS,
+    options.LAUNCHER,
+    options.HOSTS,
+    *options.MEASURING,
+)
+def experiment(name: str | None, launcher: str | None, hosts: str | None, **said: Any) -> None:
     """Measure and draw a figure of the paper, or another experiment; without a name, list them.
 
     Without --minutes and --rounds, as its file says.
@@ -34,29 +32,16 @@ def command(
     """
     from tefflab import project_root
     from tefflab.benchmarks.experiments import experiment_list, load_experiments
-    from tefflab.cli.session import Options, experiment
+    from tefflab.cli.session import Options, run_experiment
     from tefflab.host.terminal import output
     from tefflab.json_lines import json_lines
     from tefflab.systems.registry import Registry
 
-    if name is None:
-        if as_json:
-            there = load_experiments(project_root())
-            typer.echo(json_lines(each.model_dump(mode="json", exclude_defaults=True) for each in there))
-        else:
-            output().print(experiment_list(project_root()))
-        return
-    options.start_ranks_by(launcher, hosts)
-    asked = Options(
-        systems=options.systems(systems),
-        seconds=60 * (minutes or 0.0),
-        rounds=rounds or 0,
-        workers=(workers,) if workers else (),
-        store=store,
-        resume=resume,
-        install_missing=install_missing,
-        installing=options.installing(installs, install_missing=install_missing),
-        all_variants=all_variants,
-        as_json=as_json,
-    )
-    experiment(Registry(project_root()), name, asked)
+    if name is not None:
+        options.start_ranks_by(launcher, hosts)
+        run_experiment(Registry(project_root()), name, Options(**said))
+    elif said["as_json"]:
+        there = load_experiments(project_root())
+        print(json_lines(each.model_dump(mode="json", exclude_defaults=True) for each in there))
+    else:
+        output().print(experiment_list(project_root()))

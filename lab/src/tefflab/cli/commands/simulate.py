@@ -1,45 +1,61 @@
 """`teff simulate`: predicts how policies use a shared core."""
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from tefflab.cli.commands import options
+from tefflab.cli import options
+from tefflab.cli.grammar import Number, Text, command, former
 
 _OF_SITTING = "--cores, --loaded, --shares and --period are those of its sitting; leave them out"
 
 
-def command(
-    cores: Annotated[int | None, options.number("--cores", "Cores, a worker on each. [2]", 12, 1, 1024)] = None,
-    loaded: Annotated[
-        int | None, options.number("--loaded", "Cores of which a competitor takes a share. [1]", 1, 1, 1024)
-    ] = None,
-    shares: Annotated[
-        str | None, typer.Option("--shares", metavar="P,Q", help="Of each loaded core, in per cent. [10,25,50,75,90]")
-    ] = None,
-    period: Annotated[
-        str | None, typer.Option("--period", metavar="TIME", help="The competitor works once in it. [10ms]")
-    ] = None,
-    tasks: Annotated[
-        int | None, options.number("--tasks", "Tasks of a step. [8 for each core]", 64, 1, 100_000)
-    ] = None,
-    steps: Annotated[int, options.number("--steps", "Steps.", 50, 1, 1_000_000)] = 50,
-    task: Annotated[str, typer.Option("--task", metavar="TIME", help="How long a task takes.")] = "250us",
-    dependences: Annotated[
-        str, typer.Option("--dependences", metavar="KIND", help="Of tasks without barriers: stencil, tree or none.")
-    ] = "stencil",
-    takeover: Annotated[
-        str, typer.Option("--takeover", metavar="TIME", help="After it, a ready task may leave its place.")
-    ] = "20us",
-    store: Annotated[
-        str, typer.Option("--store", metavar="NAME", help="Compare with the curves that `teff contention` kept there.")
-    ] = "",
-    case: Annotated[str, typer.Option("--case", metavar="KIND:CASE", help="Of the store. [its first]")] = "",
-    picture: Annotated[
-        Path | None, typer.Option("--picture", metavar="FILE", help="Draw the curves, as FILE.svg and FILE.png.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print lines of JSON.")] = False,
+@command(
+    "simulate",
+    click.Argument(
+        ["store"],
+        required=False,
+        type=Text(),
+        metavar="[STORE[:SITTING]]",
+        help="Compare with the curves that `teff contention` kept there.",
+    ),
+    former("--store", "store", now="an argument: name the store without --store", type=Text()),
+    click.Option(["--case"], type=Text(), metavar="KIND:CASE", help="Of the store. [its first]"),
+    click.Option(["--cores"], type=Number(12, 1, 1024), metavar="N", help="Cores, a worker on each. [2]"),
+    click.Option(
+        ["--loaded"], type=Number(1, 1, 1024), metavar="N", help="Cores of which a competitor takes a share. [1]"
+    ),
+    click.Option(["--shares"], metavar="P,Q", help="Of each loaded core, in per cent. [10,25,50,75,90]"),
+    click.Option(["--period"], metavar="TIME", help="The competitor works once in it. [10ms]"),
+    click.Option(["--tasks"], type=Number(64, 1, 100_000), metavar="N", help="Tasks of a step. [8 for each core]"),
+    click.Option(["--steps"], type=Number(50, 1, 1_000_000), default=50, metavar="N", help="Steps. [50]"),
+    click.Option(["--task"], default="250us", metavar="TIME", help="How long a task takes. [250us]"),
+    click.Option(
+        ["--dependences"],
+        default="stencil",
+        metavar="KIND",
+        help="Of tasks without barriers: stencil, tree or none. [stencil]",
+    ),
+    click.Option(
+        ["--takeover"], default="20us", metavar="TIME", help="After it, a ready task may leave its place. [20us]"
+    ),
+    options.PICTURE,
+    options.JSON,
+)
+def simulate(
+    store: str | None,
+    case: str | None,
+    cores: int | None,
+    loaded: int | None,
+    shares: str | None,
+    period: str | None,
+    tasks: int | None,
+    steps: int,
+    task: str,
+    dependences: str,
+    takeover: str,
+    picture: Path | None,
+    as_json: bool,
 ) -> None:
     """Simulate how policies share cores: barriers, places, takeover, data flow.
 
@@ -57,8 +73,8 @@ def command(
     measured = None
     if store:
         if any(each is not None for each in (cores, loaded, shares, period)):
-            raise InputError(f"--store {store}: {_OF_SITTING}")
-        measured = simulating.measured_in(Registry(project_root()), store, case)
+            raise InputError(f"{store}: {_OF_SITTING}")
+        measured = simulating.measured_in(Registry(project_root()), store, case or "")
         on, at = measured.cores, measured.shares
     else:
         on = Cores(cores or 2, loaded or 1, period=seconds(period or "10ms"))

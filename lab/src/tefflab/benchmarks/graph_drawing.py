@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from tefflab.benchmarks.task_graph.graphs import Flag, answer_of_core, read_flags
+from tefflab.benchmarks.graphs import Flag, answer_of_core, read_flags
 from tefflab.errors import InputError
 
 MOST_LISTED = 1_000_000  # tasks: some 50 MB of text in a few seconds
