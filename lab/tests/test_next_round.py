@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from tefflab.analysis.results import Progress
+from tefflab.analysis.progress import Progress
 from tefflab.analysis.statistics import LEAST_ROUNDS, NEVER, Interval
 from tefflab.measure.next_round import (
     NARROW,

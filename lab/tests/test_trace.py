@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tefflab.analysis.results import CurvePoint, TracePoint
+from tefflab.analysis.curves import CurvePoint, TracePoint
 from tefflab.analysis.statistics import Interval, MetgEstimate, Observation, median_interval, metg
 from tefflab.analysis.trace import trace
 

@@ -13,10 +13,10 @@ from typing import Any, Literal
 import numpy as np
 from scipy import special
 
-from tefflab.analysis.comparison import Side, compare_systems
+from tefflab.analysis.comparison import compare_systems
 from tefflab.analysis.crossing import CONFIDENCE, Relation
+from tefflab.analysis.rows import Row
 from tefflab.analysis.statistics import Interval
-from tefflab.json_lines import finite
 
 Verdict = Literal["slower", "not slower", "unknown"]
 
@@ -26,16 +26,23 @@ _EXACT = 60  # pairs up to which the signed ranks are counted; beyond, their sum
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two systems at one place: the estimate of each, the ratio of the first to the second, and the number of its
-    rounds. `threshold`: the slowdown that counts, 0.05 for one of 5 %."""
+    """Two systems at one place: the ratio of the first to the second, and the number of its rounds. `threshold`: the
+    slowdown that counts, 0.05 for one of 5 %."""
 
-    place: str
-    a: Interval
-    b: Interval
+    a: Row
+    b: Row
     ratio: Interval
     pairs: int
     threshold: float
-    relations: tuple[Relation, Relation] = ("=", "=")  # of each to its value: a bound has no ratio in any round
+
+    @property
+    def place(self) -> str:
+        return self.a.place
+
+    @property
+    def relations(self) -> tuple[Relation, Relation]:
+        """Of each to its value: a bound has no ratio in any round."""
+        return self.a.relation, self.b.relation
 
     @property
     def verdict(self) -> Verdict:
@@ -70,24 +77,24 @@ class Pair:
     def to_json(self) -> dict[str, Any]:
         return {
             "place": self.place,
-            "a": finite(self.a),
-            "b": finite(self.b),
-            "ratio": finite(self.ratio) if self.pairs else None,
+            "a": self.a.to_json(),
+            "b": self.b.to_json(),
+            "ratio": self.ratio.to_json() if self.pairs else None,
             "rounds": self.pairs,
+            "threshold": self.threshold,
             "verdict": self.verdict,
         }
 
 
-def pairs_of(sides: Sequence[Side], a: str, b: str, threshold: float) -> list[Pair]:
+def pairs_of(rows: Sequence[Row], a: str, b: str, threshold: float) -> list[Pair]:
     """Two systems of a sitting, wherever it knows both. If the host moved the cores, each place is compared at the
     distance at which most rounds were made."""
     most: dict[object, Pair] = {}
-    for each in compare_systems(sides, a, b):
-        left, right = each.a.quantity, each.b.quantity
-        ratios = left.ratios_to(right)
-        relations = left.relation, right.relation
-        ratio = paired_ratio(ratios)
-        pair = Pair(each.place, left.interval, right.interval, ratio, len(ratios), threshold, relations)
+    for each in compare_systems([row for row in rows if not row.is_beside], a, b):
+        assert each.a.samples is not None
+        assert each.b.samples is not None
+        ratios = each.a.samples.ratios_to(each.b.samples)
+        pair = Pair(each.a, each.b, paired_ratio(ratios), len(ratios), threshold)
         known = most.get(each.a.question)
         if known is None or known.pairs < pair.pairs:
             most[each.a.question] = pair

@@ -11,12 +11,15 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from tefflab.analysis.crossing import Relation
 from tefflab.analysis.statistics import Interval, ratio_interval
-from tefflab.records.plan import Variant, counted_workers
+from tefflab.records.plan import Variant
 
 Verdict = Literal["floor", "first", "level", "behind", "unknown", "failed"]  # unknown: of too few rounds
 
-NO_TURN = "no turn in the time"  # why nothing is known of a system; most other notes are how it failed
+NO_TURN = "no turn in the time"  # why nothing is known of a system:
+ELSEWHERE = "measured at another distance of the cores only"
+BUSY = "the machine was so busy that runs beat the ceiling beside them"  # anything else is how it failed
 
 
 class Samples(ABC):
@@ -61,8 +64,10 @@ class Row:
     kind: str  # of benchmark
     variant: Variant
     case: str  # its name
+    where: str = ""  # what tells it from rows of the same case, as people read it: "2 workers"
     configuration: str  # flags of the case, and what else tells its runs from those of other cases
     quantity: str  # of which this is the value: "a task", "METG(50 %)"
+    is_beside: bool = False  # a further number of the same runs, not the one that the case is about
     value: Interval | None = None  # in `unit`; the less, the better, if it is a time
     unit: str = "s"
     workers: int = 1
@@ -71,6 +76,7 @@ class Row:
     ratio: Interval | None = None  # to the first system's value
     verdict: Verdict = "unknown"  # its place among the rows of the case
     rounds: int = 0
+    runs: int = 0  # all, repeats included
     noisy_share: float = 0.0  # of its runs
     round_trip: float | None = None  # how far apart the cores were [s], where that is known
     note: str = ""
@@ -85,7 +91,27 @@ class Row:
     @property
     def place(self) -> str:
         """`short, 2 workers`."""
-        return f"{self.case}, {counted_workers(self.workers)}"
+        return ", ".join(filter(None, (self.case, self.where)))
+
+    @property
+    def competes(self) -> bool:
+        """Whether it is compared with others."""
+        return not self.variant.is_floor
+
+    @property
+    def question(self) -> tuple[str, str, int]:
+        """Rows of two systems or sittings may be compared if these are equal, and the distances of the cores alike."""
+        return self.quantity, self.configuration, self.workers
+
+    @property
+    def number_of_rounds(self) -> int:
+        """That the value is known from."""
+        return self.samples.rounds if self.samples else self.rounds
+
+    @property
+    def relation(self) -> Relation:
+        """Of what is measured to the value, which may be a bound."""
+        return self.value.relation if self.value else "="
 
     @property
     def is_told(self) -> bool:
@@ -106,7 +132,7 @@ class Row:
             "group": self.group,
             "quantity": self.quantity,
             **(self.value.to_json() if self.value else {"value": None, "low": None, "high": None}),
-            "relation": self.value.relation if self.value else "=",
+            "relation": self.relation,
             "unit": self.unit,
             "ratio_to_first": self.ratio and self.ratio.to_json(),
             "verdict": self.verdict,

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from tefflab.analysis.crossing import Crossing, find_crossing
-from tefflab.analysis.results import CurvePoint, TracePoint
+from tefflab.analysis.curves import CurvePoint, TracePoint
 from tefflab.analysis.robust_line import Floats
 from tefflab.analysis.statistics import Observation, as_runs
 

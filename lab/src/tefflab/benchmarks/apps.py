@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar, Literal
 from matplotlib.figure import Figure
 from pydantic import ConfigDict, Field
 
-from tefflab.analysis.results import CaseRow
+from tefflab.analysis.rows import Row
 from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.apps_experiment import AppsExperiment
 from tefflab.benchmarks.benchmark import Experiment, Option, Request
@@ -22,11 +22,10 @@ from tefflab.benchmarks.compared import (
     ComparedEstimates,
     Group,
     ratio_text,
-    time_text,
 )
 from tefflab.output.plots.lines import SHARE, TIME, Quantity, Varied, varied_chart
 from tefflab.output.plots.sheet import slug
-from tefflab.output.quantities import digits, percent, rate
+from tefflab.output.quantities import digits, percent, rate, value_text
 from tefflab.output.table import Column
 from tefflab.records.plan import Case, Plan, Variant, counted_workers
 from tefflab.records.record import Count, Record, RecordError, Strict, Validation
@@ -155,7 +154,7 @@ class AppsEstimates(ComparedEstimates):
             cases = [case for case in self.plan.cases if case.group == problem]
             rows = [self.groups[case] for case in cases]
             found = [
-                {row.variant.id: row.value if is_time else self._value(row, case) for row in own}
+                {row.id: row.value if is_time else self._value(row, case) for row in own}
                 for case, own in zip(cases, rows, strict=True)
             ]
             if any(value for each in found for value in each.values()):
@@ -176,7 +175,7 @@ class AppsEstimates(ComparedEstimates):
     def _is_rate(self) -> bool:
         return "rate" in self.plan.charts
 
-    def _value(self, row: CaseRow, case: Case) -> Interval | None:
+    def _value(self, row: Row, case: Case) -> Interval | None:
         """The rate or the share of a row that has a time."""
         runs = next(cell.runs for cell in self.cells[case] if cell.variant == row.variant) if row.value else []
         if self._is_rate:
@@ -194,11 +193,9 @@ class AppsEstimates(ComparedEstimates):
         rows = sorted(group.rows[case].values(), key=lambda row: row.value.value if row.value else 0.0)
         ratios = group.ratios(case, to.id)
         return [
-            Column("system", [row.variant.id for row in rows], "left"),
-            Column("a run", [time_text(row) for row in rows]),
-            Column(
-                f"/ {to.id}", ["1" if row.variant == to else ratio_text(ratios.get(row.variant.id)) for row in rows]
-            ),
+            Column("system", [row.id for row in rows], "left"),
+            Column("a run", [value_text(row) for row in rows]),
+            Column(f"/ {to.id}", ["1" if row.variant == to else ratio_text(ratios.get(row.id)) for row in rows]),
             *(_column(key, rows) for key in _COLUMNS if any(row.facts[key] is not None for row in rows)),
         ]
 
@@ -244,7 +241,7 @@ class Apps(ComparedBenchmark[AppsRecord]):
         return experiment.plan_of_varied(asked, experiment.vary, self.against(asked))
 
 
-def _column(key: str, rows: Sequence[CaseRow]) -> Column:
+def _column(key: str, rows: Sequence[Row]) -> Column:
     title, text = _COLUMNS[key]
     said = [row.facts[key] for row in rows]
     return Column(title, ["-" if value is None else text(value) for value in said], priority=int(key != _SHARE))

@@ -16,11 +16,13 @@ from typing import Annotated, Any, ClassVar, Generic, Literal, Self
 
 from matplotlib.figure import Figure
 from pydantic import Field
-from rich.console import RenderableType
 
-from tefflab.analysis.comparison import Side
-from tefflab.analysis.results import Progress
+from tefflab.analysis.progress import Progress
+from tefflab.analysis.rows import Row
 from tefflab.errors import InputError
+from tefflab.output.last_words import LastWords
+from tefflab.output.report import write_report
+from tefflab.output.sections import Section, absences
 from tefflab.records.plan import Case, Frozen, Plan, Variant
 from tefflab.records.record import AnyRecord
 from tefflab.records.run import Failure, Role, Run, Sitting
@@ -168,36 +170,37 @@ class Estimates(ABC):
 
     @property
     @abstractmethod
-    def has_values(self) -> bool:
-        """Whether there is any value."""
+    def rows(self) -> Sequence[Row]:
+        """All that is known, and what could not be measured. They are printed by `--json` and kept in the store."""
 
     @abstractmethod
-    def tables(self) -> Sequence[RenderableType]:
-        """As they are printed."""
-
-    @abstractmethod
-    def objects(self) -> Iterator[dict[str, Any]]:
-        """As `--json` prints them, a line each."""
-
-    @abstractmethod
-    def lines(self) -> Iterator[dict[str, Any]]:
-        """As the store keeps them: each with `configuration` and `system_id`."""
+    def sections(self) -> Sequence[Section]:
+        """The tables, as terminal and report show them."""
 
     @abstractmethod
     def pictures(self) -> Iterator[tuple[str, Figure]]:
         """Each with the name of its files. What holds nothing is not drawn."""
 
-    @abstractmethod
-    def write_report(self, path: Path, damage: Sequence[Damage]) -> None: ...
-
-    @abstractmethod
-    def sides(self) -> Sequence[Side]:
-        """All that can be compared."""
-
-    def closing(self, again: str, store: str) -> RenderableType | None:
+    def closing(self, again: str, store: str) -> LastWords | None:
         """The meaning for the reader, and the next command to try; `again` is the command that measured it."""
         del again, store
         return None
+
+    @property
+    def has_values(self) -> bool:
+        return any(row.value for row in self.rows)
+
+    def objects(self) -> Iterator[dict[str, Any]]:
+        """The rows as JSON has them."""
+        for row in self.rows:
+            yield row.to_json() | {"sitting": self.sitting.sitting}
+
+    def write_report(self, path: Path, damage: Sequence[Damage]) -> None:
+        noisy = sum(round(row.runs * row.noisy_share) for row in self.rows if not row.is_beside)
+        noise = noisy, sum(row.runs for row in self.rows if not row.is_beside)
+        figures = [figure for _, figure in self.pictures()]
+        title = f"Teff: {self.plan.title}"
+        write_report(path, self.sitting, damage, title, self.sections(), figures, absences(self.rows), noise)
 
 
 class Experiment(Frozen):

@@ -1,13 +1,13 @@
-"""How the runs of cases become rows: medians over rounds, ratios to the first, and the order of the variants."""
+"""How the runs of a variant at a case become a row: the median over rounds, and the further numbers beside it."""
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from tefflab.analysis.results import NO_TURN, CaseRow, Verdict
-from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval, median_interval, ratio_interval
-from tefflab.output.quantities import digits, percent
+from tefflab.analysis.rows import NO_TURN, ByRound, Row
+from tefflab.analysis.statistics import Interval, median_interval
+from tefflab.output.quantities import digits
 from tefflab.records.plan import Case, Variant
 from tefflab.records.record import AnyRecord
 from tefflab.records.run import Run, counted
@@ -17,7 +17,7 @@ _Value = TypeVar("_Value", float, float | None)
 
 @dataclass(frozen=True, slots=True)
 class Fact(Generic[AnyRecord]):
-    """A further number of a record: its key in JSON, and its column, where it has one.
+    """A further number of a record: its name in JSON, and its column, where it has one.
 
     A rate is made of the row's time, so that both agree: the median of rates need not be the rate of the median time.
     """
@@ -30,6 +30,10 @@ class Fact(Generic[AnyRecord]):
     over_time: bool = False  # `read` gives an amount, and the fact is that amount divided by the time of the row
     meaning: str = ""  # of the column, if its title does not say it
 
+    def shown(self, row: Row) -> str:
+        """The cell of its column."""
+        return "" if (seen := row.facts.get(self.key)) is None else self.text(seen)
+
 
 @dataclass(frozen=True)
 class Cell(Generic[AnyRecord]):
@@ -38,46 +42,35 @@ class Cell(Generic[AnyRecord]):
     variant: Variant
     case: Case
     runs: Sequence[Run[AnyRecord]]
-    rounds: Mapping[int, Sequence[float]]
     failure: str
 
-    @property
-    def is_measured(self) -> bool:
-        """A system that failed later has shown that it can't be trusted with the case: it is out."""
-        return bool(self.rounds) and not self.failure
-
-
-def ranked(
-    cells: Sequence[Cell[Any]], facts: Sequence[Fact[Any]], keys: tuple[str, str], row_type: type[CaseRow]
-) -> list[CaseRow]:
-    """The rows of a case, of this type, the quickest first and those that failed last. `keys` of their JSON objects."""
-    medians = [(cell, median_of_rounds(cell.rounds)) for cell in cells if cell.is_measured]
-    known = sorted(((cell, time) for cell, time in medians if time), key=lambda pair: pair[1].value)
-    first = next((cell for cell, _ in known if not cell.variant.is_floor), None)
-
-    def row(cell: Cell[Any], value: Interval | None) -> CaseRow:
-        ratio = None
-        if value and first is not None:
-            ratio = Interval(1, 1, 1) if cell is first else ratio_interval(cell.rounds, first.rounds)
-        runs = [run for run in cell.runs if run.role == "system"]
-        had = {run.record.workers for run in runs} - {cell.case.workers}
+    def row(
+        self, kind: str, quantity: str, value: Callable[[AnyRecord], float], facts: Sequence[Fact[AnyRecord]]
+    ) -> Row:
+        """A system that failed later has shown that it can't be trusted with the case: it has no value."""
+        rounds = by_round(self.runs, value)
+        time = None if self.failure else median_of_rounds(rounds)
+        runs = [run for run in self.runs if run.role == "system"]
+        had = {run.record.workers for run in runs} - {self.case.workers}
         told = f"took {had.pop()} workers" if had else ""
-        noisy = [run.noisy for run in runs]
-        return row_type(
-            variant=cell.variant,
-            case=cell.case.name,
-            workers=cell.case.workers,
-            value=value,
-            ratio=ratio,
-            verdict=_verdict(cell, first, ratio) if value else "failed",
-            facts={fact.key: _known(fact, runs, value) if value else None for fact in facts},
-            rounds=len(cell.rounds),
-            noisy_share=sum(noisy) / len(noisy) if noisy else 0.0,
-            note=told if value else cell.failure or NO_TURN,
-            keys=keys,
+        return Row(
+            kind=kind,
+            variant=self.variant,
+            case=self.case.name,
+            where=self.case.where,
+            configuration=self.case.configuration,
+            quantity=quantity,
+            value=time,
+            workers=self.case.workers,
+            x=self.case.x,
+            group=self.case.group,
+            rounds=len(rounds),
+            runs=len(runs),
+            noisy_share=sum(run.noisy for run in runs) / len(runs) if runs else 0.0,
+            note=told if time else self.failure or NO_TURN,
+            facts={fact.key: _known(fact, runs, time) if time else None for fact in facts},
+            samples=ByRound(rounds) if time else None,
         )
-
-    return [*(row(cell, time) for cell, time in known), *(row(cell, None) for cell in cells if not cell.is_measured)]
 
 
 def by_round(runs: Sequence[Run[AnyRecord]], value: Callable[[AnyRecord], _Value]) -> dict[int, list[_Value]]:
@@ -96,34 +89,7 @@ def median_of_rounds(rounds: Mapping[int, Sequence[float]]) -> Interval | None:
     return median_interval([statistics.median(samples) for samples in rounds.values()]).after(len(rounds))
 
 
-def noise_of(rows: Sequence[CaseRow]) -> str:
-    worst = max((row.noisy_share for row in rows), default=0.0)
-    return f"at most {percent(worst)} of a system's runs noisy"
-
-
-def verdict_text(row: CaseRow) -> str:
-    """`first`, `level`, or how far behind: `x 1.8`; `x 1.8 ?` after too few rounds. The floor does not compete: its
-    ratio is in brackets."""
-    if row.ratio is None:
-        return row.verdict
-    times = f"x {digits(row.ratio.value, 2)}"
-    if row.verdict == "first":
-        return "first" if row.is_told else "first ?"
-    texts = {"floor": f"({times})", "behind": times, "unknown": f"{times} ?"}
-    return texts.get(row.verdict, f"{row.verdict} ({times})")
-
-
-def _verdict(cell: Cell[Any], first: Cell[Any] | None, ratio: Interval | None) -> Verdict:
-    if cell.variant.is_floor or ratio is None:
-        return "floor"
-    if cell is first:
-        return "first"
-    if first is None or min(len(cell.rounds), len(first.rounds)) < FEWEST_ROUNDS or not ratio.is_told:
-        return "unknown"
-    return "behind" if ratio.significant else "level"
-
-
-def _known(fact: Fact[AnyRecord], runs: Sequence[Run[AnyRecord]], time: Interval) -> float | None:
+def _known(fact: Fact[Any], runs: Sequence[Run[Any]], time: Interval) -> float | None:
     """Of the runs that the time is of, where each round counts once, too."""
     said = [[each for each in samples if each is not None] for samples in by_round(runs, fact.read).values()]
     middles = [statistics.median(samples) for samples in said if samples]

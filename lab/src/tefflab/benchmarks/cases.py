@@ -10,18 +10,15 @@ from abc import abstractmethod
 from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar
 
 from matplotlib.figure import Figure
 from pydantic import BaseModel, ConfigDict
-from rich.console import Group, RenderableType
-from rich.text import Text
 
-from tefflab.analysis.comparison import ByRound, Side
-from tefflab.analysis.results import NO_TURN, CaseRow, Progress
+from tefflab.analysis.progress import Progress
+from tefflab.analysis.rows import NO_TURN, Row
 from tefflab.analysis.statistics import FEWEST_ROUNDS
-from tefflab.benchmarks import case_closing
+from tefflab.benchmarks import closing
 from tefflab.benchmarks.benchmark import (
     Ask,
     Benchmark,
@@ -35,19 +32,18 @@ from tefflab.benchmarks.benchmark import (
     Scales,
     find_benchmark,
 )
-from tefflab.benchmarks.case_rows import Cell, Fact, by_round, median_of_rounds, noise_of, ranked, verdict_text
-from tefflab.carried import TYPED
+from tefflab.benchmarks.case_rows import Cell, Fact, by_round, median_of_rounds
+from tefflab.benchmarks.ranking import ranked, verdict_text
 from tefflab.errors import InputError
-from tefflab.output.last_words import LastWords, of_store, remarks
+from tefflab.output.last_words import LastWords
 from tefflab.output.plots.lines import workers_chart
 from tefflab.output.plots.sheet import signature, slug
-from tefflab.output.quantities import counted_minutes, duration, interval_text
-from tefflab.output.report import TableSection, write_report
-from tefflab.output.table import Column, Table, meanings
+from tefflab.output.quantities import counted_minutes, interval_text, value_text
+from tefflab.output.sections import Section, absences, explained, noise_of, precision, warnings
+from tefflab.output.table import Column
 from tefflab.records.plan import Case, Plan, Variant
 from tefflab.records.record import AnyRecord
 from tefflab.records.run import Failure, Run, Sitting, minutes_for
-from tefflab.records.store import Damage
 from tefflab.systems.programs import ask_cases
 
 REPEATS = 3  # measured runs a round, after one that warms it up
@@ -137,81 +133,49 @@ class CaseEstimates(Estimates):
         reasons = {(each.system_id, each.configuration, each.workers): each.reason for each in failures}
         self.cells = {
             case: [
-                Cell(variant, case, own, by_round(own, kind.value), reasons.get(at, ""))
+                Cell(variant, case, measured.get(at, []), reasons.get(at, ""))
                 for variant in plan.variants
                 if kind.asks(variant, case)
                 for at in [(variant.id, case.configuration, case.workers)]
-                for own in [measured.get(at, [])]
             ]
             for case in plan.cases
         }
-        cells = [cell for own in self.cells.values() for cell in own]
-        waiting = sum(not cell.runs and not cell.failure for cell in cells)
-        self._minutes = minutes_for(FEWEST_ROUNDS * waiting, runs)  # that those without a turn need, about
+        waiting = sum(not cell.runs and not cell.failure for own in self.cells.values() for cell in own)
+        self.minutes = minutes_for(FEWEST_ROUNDS * waiting, runs)  # that those without a turn need, about
 
     @cached_property
-    def groups(self) -> dict[Case, list[CaseRow]]:
+    def groups(self) -> dict[Case, list[Row]]:
         """The rows of each, the quickest first and those that failed last."""
         kind = self.kind
-        return {case: ranked(cells, kind.facts, kind.keys, kind.row_type) for case, cells in self.cells.items()}
+        return {
+            case: ranked(cell.row(kind.name, kind.quantity, kind.value, kind.facts) for cell in cells)
+            for case, cells in self.cells.items()
+        }
 
-    @property
-    def rows(self) -> list[CaseRow]:
+    @cached_property
+    def rows(self) -> Sequence[Row]:
         return [row for rows in self.groups.values() for row in rows]
 
-    @property
-    def has_values(self) -> bool:
-        return any(row.value for row in self.rows)
-
-    def tables(self) -> Sequence[RenderableType]:
-        return [
-            Group(
-                Table(columns, title),
-                *(Text(note, style="dim") for note in remarks(notes, beside=len(meanings(columns)))),
-            )
-            for title, columns, notes in self._explained()
-        ]
-
-    def closing(self, again: str, store: str) -> RenderableType | None:
-        groups = list(self.groups.values())
-        said = case_closing.sentence(groups, self.kind.lesson)
-        return LastWords(said, case_closing.suggestions(groups, f"{TYPED} {again}", of_store(store)))
-
-    def printed(self) -> Iterator[tuple[str, list[Column], list[str]]]:
-        """Title, columns and notes of each table, as terminal and report show them; then the cases for which there was
-        no time."""
-        groups = [(case, rows) for case, rows in self.groups.items() if rows]
-        reached = [(case, rows) for case, rows in groups if any(row.note != NO_TURN for row in rows)]
-        for case, rows in reached:
-            measured = [row for row in rows if row.value]
-            heading = f"{rows[0].place}: {case.title}" if case.title else rows[0].place
-            yield heading, self._columns(measured) if measured else [], self.kind.notes(rows)
-        if left := [rows[0].place for _, rows in groups if all(row.note == NO_TURN for row in rows)]:
-            more = f": about {counted_minutes(self._minutes)} more" if self._minutes else ""
-            yield f"No turn in the time; go on with --resume{more}", [], ["; ".join(left)]
-
-    def _explained(self) -> list[tuple[str, list[Column], list[str]]]:
-        """The printed tables. The last table with a question mark explains it, before all other notes."""
-        tables = list(self.printed())
-        doubtful = [
-            notes
-            for _, columns, notes in tables
-            if any(str(cell).endswith("?") for column in columns for cell in column.cells)
-        ]
-        for notes in doubtful[-1:]:
-            notes.insert(
-                0, f"?: of fewer than {FEWEST_ROUNDS} launches, or an interval that says nothing: measure longer"
-            )
-        return tables
-
-    def objects(self) -> Iterator[dict[str, Any]]:
-        for row in self.rows:
-            yield row.to_json() | {"sitting": self.sitting.sitting}
-
-    def lines(self) -> Iterator[dict[str, Any]]:
+    def sections(self) -> Sequence[Section]:
+        """A table of each case that was reached; then the cases for which there was no time."""
+        found: list[Section] = []
+        left: list[str] = []
         for case, rows in self.groups.items():
-            for row in rows:
-                yield row.to_json() | {"configuration": case.configuration}
+            if all(row.note == NO_TURN for row in rows):
+                left += [case.place] if rows else []
+                continue
+            measured = [row for row in rows if row.value]
+            title = f"{case.place}: {case.title}" if case.title else case.place
+            columns = self._columns(measured) if measured else []
+            found.append(Section(title, columns, self.kind.notes(rows)))
+        if left:
+            more = f": about {counted_minutes(self.minutes)} more" if self.minutes else ""
+            found.append(Section(f"No turn in the time; go on with --resume{more}", notes=["; ".join(left)]))
+        return explained(found)
+
+    def closing(self, again: str, store: str) -> LastWords | None:
+        groups = list(self.groups.values())
+        return LastWords(closing.sentence(groups, self.kind.lesson), closing.suggestions(groups, again, store))
 
     def pictures(self) -> Iterator[tuple[str, Figure]]:
         """One a case, against the workers."""
@@ -226,48 +190,18 @@ class CaseEstimates(Estimates):
         """How the names of its pictures begin."""
         return self.plan.experiment or self.kind.name
 
-    def foot(self, rows: Sequence[CaseRow]) -> str:
+    def foot(self, rows: Sequence[Row]) -> str:
         """The line at the foot of a picture of these rows."""
         return signature(self.sitting, noise_of(rows))
 
-    def write_report(self, path: Path, damage: Sequence[Damage]) -> None:
-        sections = [
-            TableSection(title, columns, [*meanings(columns), *notes]) for title, columns, notes in self._explained()
-        ]
-        sections += [TableSection(str(figure.get_label()), figure=figure) for _, figure in self.pictures()]
-        write_report(path, self.sitting, damage, f"Teff: {self.plan.title}", sections)
-
-    def sides(self) -> Sequence[Side]:
-        """Every system that was measured, at every case. The machine's drift is in the interval of each, for no ceiling
-        beside the runs takes it out."""
-        rounds = {(cell.variant.id, case): cell.rounds for case, cells in self.cells.items() for cell in cells}
+    def _columns(self, rows: Sequence[Row]) -> list[Column]:
         return [
-            Side(
-                place=row.place,
-                question=(case.configuration, case.workers),
-                round_trip=None,
-                row=row,
-                quantity=ByRound(self.kind.quantity, row.value, "=", None, rounds[row.variant.id, case]),
-            )
-            for case, rows in self.groups.items()
-            for row in rows
-            if row.value
-        ]
-
-    def _columns(self, rows: Sequence[CaseRow]) -> list[Column]:
-        values = [row.value for row in rows if row.value]
-        return [
-            Column("system", [row.variant.id for row in rows], "left"),
-            Column(self.kind.quantity, [duration(each.value) for each in values]),
-            Column("95 % interval", [interval_text(each) for each in values]),
+            Column("system", [row.id for row in rows], "left"),
+            Column(self.kind.quantity, [value_text(row) for row in rows]),
+            Column("95 % interval", [interval_text(row.value) for row in rows if row.value]),
             Column("to the first", [verdict_text(row) for row in rows]),
             *(
-                Column(
-                    fact.title,
-                    ["" if (seen := row.facts[fact.key]) is None else fact.text(seen) for row in rows],
-                    priority=1 + number,
-                    meaning=fact.meaning,
-                )
+                Column(fact.title, [fact.shown(row) for row in rows], priority=1 + number, meaning=fact.meaning)
                 for number, fact in enumerate(self.kind.facts)
                 if fact.title
             ),
@@ -283,9 +217,7 @@ class CaseBenchmark(Benchmark[AnyRecord]):
     quantity: ClassVar[str]  # the estimated quantity, as a column's title: "a task"
     meaning: ClassVar[str]  # of a picture's axis, in a sentence
     lesson: ClassVar[str]  # the meaning of its numbers for programmers, as the end of a sentence
-    keys: ClassVar[tuple[str, str]] = ("case", "seconds")  # the JSON keys of a case and its value
     facts: Sequence[Fact[AnyRecord]] = ()
-    row_type: type[CaseRow] = CaseRow
     experiment_type: ClassVar[type[Experiment]] = CaseExperiment
     estimates_type: ClassVar[type[CaseEstimates]] = CaseEstimates
 
@@ -325,19 +257,12 @@ class CaseBenchmark(Benchmark[AnyRecord]):
         """The names that are asked for, each `CASE` or `KIND:CASE`."""
         return [word.removeprefix(f"{self.name}:") for word in words_of(own.get("cases", ()))]
 
-    def notes(self, rows: Sequence[CaseRow]) -> list[str]:
+    def notes(self, rows: Sequence[Row]) -> list[str]:
         """Faults and warnings, a line each."""
-        noted: dict[str, list[str]] = {}
-        for row in rows:
-            if row.note:
-                noted.setdefault(row.note, []).append(row.variant.id)
-        lines = [f"{', '.join(ids)}: {note}" for note, ids in noted.items()]
-        if measured := [row for row in rows if row.value]:
-            rounds = min(row.rounds for row in measured)
-            how = f"{rounds} round{'s' * (rounds != 1)}; {noise_of(measured)}"
-            has_ratios = any(row.ratio and row.verdict not in ("first", "floor") for row in rows)
-            lines.append(how + "; to the first: the median of the rounds' ratios" * has_ratios)
-        return lines
+        how = precision(rows)
+        if how and any(row.ratio and row.verdict not in ("first", "floor") for row in rows):
+            how = [f"{how[0]}; to the first: the median of the rounds' ratios"]
+        return [*absences(rows), *warnings(rows), *how]
 
     def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> Plan:
         """The cases asked for, with each number of workers: as asked, or the usual ones."""

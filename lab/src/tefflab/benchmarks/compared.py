@@ -11,22 +11,19 @@ from typing import ClassVar
 
 from matplotlib.figure import Figure
 
-from tefflab.analysis.comparison import ByRound
-from tefflab.analysis.results import CaseRow
+from tefflab.analysis.rows import Row
 from tefflab.analysis.statistics import Interval, geometric_mean
 from tefflab.benchmarks.benchmark import Option, Request
-from tefflab.benchmarks.case_rows import noise_of
 from tefflab.benchmarks.cases import CaseBenchmark, CaseEstimates
 from tefflab.errors import InputError
 from tefflab.output.plots.ratios import RatioRow, ratios_chart
 from tefflab.output.plots.sheet import slug
-from tefflab.output.quantities import digits, duration, percent
+from tefflab.output.quantities import digits, percent
+from tefflab.output.sections import Section, absences, explained, precision, warnings
 from tefflab.output.table import Column
 from tefflab.records.plan import Plan, Variant, counted_workers
 from tefflab.records.record import AnyRecord
 from tefflab.systems.naming import canonical, parsed
-
-_NAMED = 3  # of the cases that a note is about
 
 
 class ComparedPlan(Plan):
@@ -35,21 +32,20 @@ class ComparedPlan(Plan):
 
 @dataclass(frozen=True)
 class Group:
-    """All cases with one number of workers: for each the rows and rounds of its systems, by their ids."""
+    """All cases with one number of workers: for each the rows of its systems that have a value, by their ids."""
 
     workers: int
-    rows: Mapping[str, Mapping[str, CaseRow]]  # of those that were measured, by case
-    rounds: Mapping[tuple[str, str], ByRound]  # by case and system
+    rows: Mapping[str, Mapping[str, Row]]  # by case
 
     def ratios(self, case: str, to: str) -> dict[str, Interval]:
         """The times of the other systems divided by the time of the system `to`; empty if that has none."""
-        if to not in self.rows[case]:
+        one = self.rows[case].get(to)
+        if one is None or one.samples is None:
             return {}
-        one = self.rounds[case, to]
-        others = {id_: self.rounds[case, id_] for id_ in self.rows[case] if id_ != to}
         return {
-            id_: each.over(one).after(min(each.number_of_rounds(), one.number_of_rounds()))
-            for id_, each in others.items()
+            id_: each.samples.over(one.samples).after(min(each.samples.rounds, one.samples.rounds))
+            for id_, each in self.rows[case].items()
+            if id_ != to and each.samples
         }
 
 
@@ -76,7 +72,7 @@ class ComparedEstimates(CaseEstimates):
 
     def remarks(self) -> list[str]:
         """Below the last table."""
-        return notes_of(self.rows)
+        return [*absences(self.rows), *warnings(self.rows), *precision(self.rows)]
 
     def place(self, group: Group) -> str:
         """The words in titles that tell two groups apart."""
@@ -84,17 +80,11 @@ class ComparedEstimates(CaseEstimates):
 
     @cached_property
     def measured(self) -> Sequence[Group]:
-        rounds: dict[tuple[int, str, str], ByRound] = {}
-        rows: dict[int, dict[str, dict[str, CaseRow]]] = {}
-        for side in self.sides():
-            row = side.row
-            if isinstance(row, CaseRow) and isinstance(side.quantity, ByRound):
-                rounds[row.workers, row.case, row.variant.id] = side.quantity
-                rows.setdefault(row.workers, {}).setdefault(row.case, {})[row.variant.id] = row
-        return [
-            Group(count, rows[count], {(case, id_): each for (own, case, id_), each in rounds.items() if own == count})
-            for count in sorted(rows)
-        ]
+        rows: dict[int, dict[str, dict[str, Row]]] = {}
+        for row in self.rows:
+            if row.value:
+                rows.setdefault(row.workers, {}).setdefault(row.case, {})[row.id] = row
+        return [Group(count, rows[count]) for count in sorted(rows)]
 
     @cached_property
     def measure(self) -> Variant | None:
@@ -104,21 +94,18 @@ class ComparedEstimates(CaseEstimates):
         asked = plan.against if isinstance(plan, ComparedPlan) else ""
         ratios: dict[str, list[Interval]] = {}
         for row in self.rows:
-            if row.ratio and (row.variant.id == asked if asked else row.verdict != "floor"):
-                ratios.setdefault(row.variant.id, []).append(row.ratio)
+            if row.ratio and (row.id == asked if asked else row.competes):
+                ratios.setdefault(row.id, []).append(row.ratio)
         most = max(map(len, ratios.values()), default=0)
         means = {id_: geometric_mean(own).value for id_, own in ratios.items() if len(own) == most}
         best = min(means, key=lambda id_: means[id_], default=None)
         return next((each for each in plan.variants if each.id == best), None)
 
-    def printed(self) -> Iterator[tuple[str, list[Column], list[str]]]:
+    def sections(self) -> Sequence[Section]:
         to = self.measure
-        *tables, last = [table for group in self.measured if to for table in self.tables_of(group, to)] or [
-            (self.plan.title, [])
-        ]
-        for title, columns in tables:
-            yield title, columns, []
-        yield *last, self.remarks()
+        tables = [table for group in self.measured if to for table in self.tables_of(group, to)]
+        *before, last = tables or [(self.plan.title, [])]
+        return explained([*(Section(*table) for table in before), Section(*last, self.remarks())])
 
     def pictures(self) -> Iterator[tuple[str, Figure]]:
         if (to := self.measure) is None:
@@ -173,41 +160,3 @@ def ratio_text(ratio: Interval | None) -> str:
         return "-"
     half = ratio.relative_half_width
     return f"{digits(ratio.value)} ?" if half > 1 else f"{digits(ratio.value)} ± {percent(half)}"
-
-
-def notes_of(rows: Sequence[CaseRow]) -> list[str]:
-    """The variants that could not be measured, with the reason and, if not everywhere, the places. Variants with the
-    same reason and places share a line. Then the precision."""
-    places: dict[tuple[str, str], list[CaseRow]] = {}
-    for row in rows:
-        if row.note:
-            places.setdefault((row.variant.id, row.note), []).append(row)
-    together: dict[tuple[str, str], list[str]] = {}
-    for (id_, note), own in places.items():
-        together.setdefault((note, _place(own, rows)), []).append(id_)
-    lines = [f"{', '.join(ids)}: {note}{place}" for (note, place), ids in together.items()]
-    if measured := [row for row in rows if row.value]:
-        rounds = min(row.rounds for row in measured)
-        lines.append(f"{rounds} round{'s' * (rounds != 1)}; {noise_of(rows)}")
-    return lines
-
-
-def _place(some: Sequence[CaseRow], rows: Sequence[CaseRow]) -> str:
-    """` (CASES)`, ` (with 2 workers)`, or both; nothing where these are all there are."""
-    cases, workers = dict.fromkeys(row.case for row in some), {row.workers for row in some}
-    told = [some_of(list(cases))] if len(cases) < len({row.case for row in rows}) else []
-    if workers != {row.workers for row in rows}:
-        told.append(f"with {' and '.join(map(str, sorted(workers)))} worker{'s' * (workers != {1})}")
-    return f" ({'; '.join(told)})" if told else ""
-
-
-def some_of(cases: Sequence[str]) -> str:
-    """Their names, or of many the first ones: the tables show which there are."""
-    named = cases if len(cases) <= _NAMED + 1 else cases[:_NAMED]
-    others = len(cases) - len(named)
-    return "; ".join(named) + (f"; {others} others" if others else "")
-
-
-def time_text(row: CaseRow | None) -> str:
-    """A row's value; `-` where there is none."""
-    return duration(row.value.value) if row and row.value else "-"

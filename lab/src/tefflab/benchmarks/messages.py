@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from tefflab.analysis.results import CaseRow
+from tefflab.analysis.rows import Row
 from tefflab.benchmarks.benchmark import Request
 from tefflab.benchmarks.case_rows import Fact
 from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates, ComparedPlan, Group, head, ratio_text
@@ -99,12 +99,7 @@ class MessagesEstimates(ComparedEstimates):
             own = group.rows.get(case.name, {})
             if case.title and own and all(row.facts[_BYTES] is None for row in own.values()):
                 titles[case.group or case.name] = f"{case.name}: {case.title}"
-        lines = ["; ".join(titles.values())] if titles else []
-        times = [row.value for own in group.rows.values() for row in own.values()]
-        ratios = [each for case in group.rows if self.measure for each in group.ratios(case, self.measure.id).values()]
-        if any(each and each.relative_half_width > 1 for each in [*times, *ratios]):
-            lines.append("?: too few rounds to say how far it is known: measure longer")
-        return lines
+        return ["; ".join(titles.values())] if titles else []
 
     def _columns_of(self, group: Group, to: Variant) -> list[Column]:
         columns = [Column(self.kind.row_word, list(group.rows), "left")]
@@ -151,14 +146,14 @@ class Messages(ComparedBenchmark[MessagesRecord]):
         return asked
 
 
-def _time_text(row: CaseRow | None) -> str:
+def _time_text(row: Row | None) -> str:
     if row is None or row.value is None:
         return "-"
     half = row.value.relative_half_width
     return f"{duration(row.value.value)} " + (f"± {percent(half)}" if half <= 1 else "?")
 
 
-def _rate_text(row: CaseRow | None) -> str:
+def _rate_text(row: Row | None) -> str:
     facts = row.facts if row else {}
     if (bytes_ := facts.get(_BYTES)) is not None:
         return rate(bytes_, "B/s")

@@ -9,14 +9,14 @@ from typing import Annotated, ClassVar, Literal
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from tefflab.analysis.results import CaseRow
+from tefflab.analysis.rows import Row
 from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.case_rows import Fact
-from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates, Group, head, ratio_text, time_text
+from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates, Group, head, ratio_text
 from tefflab.output.plots.lines import efficiency_lines_chart
 from tefflab.output.plots.ratios import RatioRow
 from tefflab.output.plots.sheet import slug
-from tefflab.output.quantities import percent
+from tefflab.output.quantities import percent, value_text
 from tefflab.output.table import Column
 from tefflab.records.plan import Variant, counted_workers
 from tefflab.records.record import Checksums, Count, Record, RecordError, Strict
@@ -87,7 +87,7 @@ class MicroEstimates(ComparedEstimates):
 
     def _times(self, group: Group, cases: Sequence[str], to: Variant) -> list[Column]:
         own = [group.rows[case].get(to.id) for case in cases]
-        columns = [Column(self.kind.row_word, list(cases), "left"), Column(head(to), [time_text(row) for row in own])]
+        columns = [Column(self.kind.row_word, list(cases), "left"), Column(head(to), [value_text(row) for row in own])]
         for each in self.others(group, to):
             ratios = [group.ratios(case, to.id).get(each.id) for case in cases]
             columns.append(Column(head(each), [ratio_text(ratio) for ratio in ratios]))
@@ -113,7 +113,6 @@ class Micro(ComparedBenchmark[MicroRecord]):
     help = "Measure micro-benchmarks: the cost of a task, with up to ten dependences."
     example = "teff measure micro --cases empty-tasks --workers 2"
     lesson = "an empty task's time is what the system takes of a worker for each task, however short that is"
-    keys = ("case", "seconds_per_task")
     facts = (
         Fact(_EFFICIENCY, lambda record: record.spin_seconds, over_time=True),
         Fact(_SPIN, lambda record: record.parameters.spin_seconds if record.parameters else None),
@@ -124,7 +123,7 @@ class Micro(ComparedBenchmark[MicroRecord]):
         return record.seconds_per_task
 
 
-def _spins(rows: Iterable[CaseRow]) -> bool:
+def _spins(rows: Iterable[Row]) -> bool:
     return any(row.facts[_EFFICIENCY] is not None for row in rows)
 
 

@@ -19,10 +19,10 @@ from tefflab.benchmarks.compared import (
     Group,
     head,
     ratio_text,
-    time_text,
 )
 from tefflab.errors import InputError
 from tefflab.output.plots.ratios import RatioRow
+from tefflab.output.quantities import value_text
 from tefflab.output.table import Column
 from tefflab.records.plan import Variant, counted_workers
 from tefflab.records.record import Checksums, Record
@@ -70,7 +70,7 @@ class ProgramEstimates(ComparedEstimates):
             title,
             [
                 Column(self.kind.row_word, [*group.rows, _MEAN], "left"),
-                Column(to.id, [*(time_text(own.get(to.id)) for own in group.rows.values()), ""]),
+                Column(to.id, [*(value_text(own.get(to.id)) for own in group.rows.values()), ""]),
                 *(
                     Column(
                         head(each),
@@ -113,7 +113,6 @@ class Programs(ComparedBenchmark[ProgramRecord]):
     help = "Measure real programs on every system, and their geometric mean against one of them."
     example = "teff measure programs --workers 2 --minutes 10"
     lesson = "a ratio is what the choice of a system makes of a whole program, its work and its tasks together"
-    keys = ("program", "seconds")
     facts = (Fact("peak_rss_bytes", lambda record: record.peak_rss_bytes, "RSS,\nMiB", lambda b: f"{b / _MIB:.0f}"),)
 
     @property

@@ -9,16 +9,16 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, JsonValue
-from rich.console import RenderableType
 from rich.text import Text
 
-from tefflab.analysis.results import CaseRow
+from tefflab.analysis.rows import Row
 from tefflab.benchmarks.benchmark import NonEmpty, Option
 from tefflab.benchmarks.case_rows import Fact
 from tefflab.benchmarks.cases import CaseBenchmark, CaseEstimates, CaseFigure, ListedCase, words_of
 from tefflab.errors import InputError
 from tefflab.output.quantities import duration
-from tefflab.output.table import Column, Table
+from tefflab.output.sections import Section
+from tefflab.output.table import Column
 from tefflab.records.record import Count, Record, RecordError, Validation
 
 HIGH = 2.0  # times the first system's time
@@ -65,22 +65,6 @@ class SpawnRecord(Record, extra="forbid"):
         return self.wall_seconds / self.tasks
 
 
-class SpawnRow(CaseRow):
-    @property
-    def high(self) -> str:
-        """High or Low, with a question mark where the interval holds the limit; a question mark alone where too few
-        rounds were made, empty where none was."""
-        if self.ratio is None or self.verdict == "floor":
-            return ""
-        if self.verdict == "unknown" or (self.value and not self.value.is_told):
-            return "?"
-        decided = self.ratio.high <= HIGH or self.ratio.low > HIGH
-        return ("High" if self.ratio.value <= HIGH else "Low") + ("" if decided else "?")
-
-    def to_json(self) -> dict[str, Any]:
-        return super().to_json() | {"performance": None if self.high in ("", "?") else self.high}
-
-
 class SpawnExperiment(CaseFigure):
     """A figure of the spawn patterns: a picture each, of all systems that have them."""
 
@@ -89,11 +73,9 @@ class SpawnExperiment(CaseFigure):
 
 
 class SpawnEstimates(CaseEstimates):
-    def tables(self) -> Sequence[RenderableType]:
-        if len({row.variant.id for row in self.rows if row.verdict != "floor"}) < 2:  # no variant to compare with
-            return super().tables()
-        told = f"High: at most {HIGH:g} times the first system's time; Low: more. ?: not known yet"
-        return [*super().tables(), matrix(self.rows), Text(told)]
+    def sections(self) -> Sequence[Section]:
+        is_compared = len({row.id for row in self.rows if row.competes}) > 1
+        return [*super().sections(), *([matrix(self.rows)] if is_compared else [])]
 
 
 def mebibytes(count: float) -> str:
@@ -114,8 +96,6 @@ class Spawn(CaseBenchmark[SpawnRecord]):
     help = "Measure what spawning a task costs: in a row, in a loop, in Fibonacci, in an unbalanced tree."
     example = "teff measure spawn --workers 1,2 --minutes 2"
     lesson = "a task's time is what spawning it costs: work that takes no longer is better done without a task"
-    keys = ("pattern", "seconds_per_task")
-    row_type = SpawnRow
     facts = (
         Fact("peak_rss_bytes", lambda record: record.peak_rss_bytes, "RSS,\nMiB", mebibytes, whole=True),
         Fact(
@@ -156,25 +136,37 @@ class Spawn(CaseBenchmark[SpawnRecord]):
             if each.name in patterns or ((not patterns or each.group in patterns) and is_usual(each))
         ]
 
-    def notes(self, rows: Sequence[CaseRow]) -> list[str]:
+    def notes(self, rows: Sequence[Row]) -> list[str]:
         nodes = [seconds for row in rows if (seconds := row.facts["generator_seconds"]) is not None]
         return super().notes(rows) + ([f"of which the generator alone: {duration(min(nodes))} a node"] if nodes else [])
 
 
-def matrix(rows: Sequence[CaseRow]) -> Table:
+def matrix(rows: Sequence[Row]) -> Section:
     """Figure 5.1: a row a system, a column a pattern; in it a word for each number of workers."""
     patterns = list(dict.fromkeys(row.case for row in rows))
     workers = sorted({row.workers for row in rows})
     counts = " and ".join(map(str, workers))
-    known = {(row.variant.id, row.case, row.workers): row.high or "-" for row in rows if isinstance(row, SpawnRow)}
-    ids = list(dict.fromkeys(row.variant.id for row in rows if row.verdict != "floor"))
+    known = {(row.id, row.case, row.workers): performance(row) or "-" for row in rows}
+    ids = list(dict.fromkeys(row.id for row in rows if row.competes))
 
     def cell(id_: str, pattern: str) -> Text:
         return Text(" ").join(_shown(known.get((id_, pattern, count), "-")) for count in workers)
 
     columns = [Column(pattern, [cell(id_, pattern) for id_ in ids], "left") for pattern in patterns]
     title = f"High and Low, with {counts} worker{'s' * (workers != [1])}"
-    return Table([Column("system", ids, "left"), *columns], title)
+    told = f"High: at most {HIGH:g} times the first system's time; Low: more. ?: not known yet"
+    return Section(title, [Column("system", ids, "left"), *columns], [told])
+
+
+def performance(row: Row) -> str:
+    """High or Low, with a question mark where the interval holds the limit; a question mark alone where too few rounds
+    were made, empty where none was."""
+    if row.ratio is None or not row.competes:
+        return ""
+    if row.verdict == "unknown" or not row.is_told:
+        return "?"
+    decided = row.ratio.high <= HIGH or row.ratio.low > HIGH
+    return ("High" if row.ratio.value <= HIGH else "Low") + ("" if decided else "?")
 
 
 def _shown(word: str) -> Text:

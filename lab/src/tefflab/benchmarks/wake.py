@@ -69,7 +69,6 @@ class Wake(CaseBenchmark[WakeRecord]):
     help = "Measure how long a worker takes to wake after a pause (the case), and the CPU that idle workers burn."
     example = "teff measure wake --cases 1ms"
     lesson = "a wake is what a task waits for a worker that sleeps: shorter work is over before help comes"
-    keys = ("case", "seconds_per_wake")
     facts = (
         Fact(
             "idle_cpu_share",

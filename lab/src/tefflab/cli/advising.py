@@ -11,6 +11,7 @@ from typing import Any
 from rich.text import Text
 
 from tefflab.benchmarks.graphs import is_usual
+from tefflab.benchmarks.task_graph.measured import metg_name
 from tefflab.cli.declared import described_kind
 from tefflab.cli.single_runs import SingleRun, refuse_untraced, run_once
 from tefflab.durations import seconds
@@ -31,6 +32,7 @@ from tefflab.systems.setup import ensure
 
 USUAL = Metg(1.6e-6, "a stencil of libteff's data flow on two cores; measure yours: teff metg --systems teff/flow")
 _WAY = "teff/flow"  # whose METG counts: its tasks name their memory
+_METG = metg_name(0.5)
 
 
 def metg_of(registry: Registry, said: str) -> Metg:
@@ -46,11 +48,11 @@ def metg_of(registry: Registry, said: str) -> Metg:
         file = file_of(folder, "estimates")
         for line in file.read_text(encoding="utf-8").splitlines() if file.is_file() else ():
             row = _object(line)
-            if row.get("system_id") != _WAY or not isinstance(row.get("metg"), dict):
+            if row.get("system_id") != _WAY or row.get("quantity") != _METG or not row.get("value"):
                 continue
             is_past = str(row.get("sitting")) < now  # or else a clock was wrong
             if row.get("sitting") in here and is_past and _is_usual(row):
-                found.append((str(row["sitting"]), float(row["metg"]["value"]), store))
+                found.append((str(row["sitting"]), float(row["value"]), store))
             else:
                 others = store
     if not found:
@@ -62,9 +64,8 @@ def metg_of(registry: Registry, said: str) -> Metg:
 
 def _is_usual(row: Mapping[str, Any]) -> bool:
     """Whether it is METG(50 %) of the graph that `teff metg` measures by itself, with a known interval."""
-    metg = row["metg"]
-    ends = metg.get("relation") == "=" and metg.get("low") and metg.get("high")
-    return bool(ends and row.get("threshold") == 0.5 and is_usual(str(row.get("configuration"))))
+    ends = row.get("relation") == "=" and row.get("low") and row.get("high")
+    return bool(ends and is_usual(str(row.get("configuration"))))
 
 
 def _object(line: str) -> dict[str, Any]:

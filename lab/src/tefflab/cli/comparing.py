@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from tefflab.analysis.comparison import (
     Answer,
-    Side,
     beside_others,
     compare_sittings,
     compare_systems,
     relative,
 )
+from tefflab.analysis.rows import Row
 from tefflab.benchmarks.benchmark import AnyBenchmark, benchmarks
 from tefflab.errors import InputError
 from tefflab.host.machine import Machine
@@ -51,7 +51,7 @@ class _Source:
     sitting: str
     machine: Machine
     systems: tuple[str, ...]
-    sides: tuple[Side, ...]
+    rows: tuple[Row, ...]
 
 
 def answer(registry: Registry, a: str, b: str, store: str | None, against: str | None = None) -> Answers:
@@ -76,7 +76,7 @@ def answer(registry: Registry, a: str, b: str, store: str | None, against: str |
         )
     answers, lacking = [], {}
     for kind, source in sources.items():
-        if found := compare_systems(source.sides, a, b):
+        if found := compare_systems(source.rows, a, b):
             answers.append(Answer(kind.commands[0].name, kind.row_word, a, b, tuple(found), False, True))
         else:
             lacking[kind] = source
@@ -94,7 +94,7 @@ def _earlier_of_both(registry: Registry, a: str, b: str, sources: Mapping[AnyBen
     """How an earlier sitting that has both systems is named; empty where there is none."""
     for kind, source in sources.items():
         for each in _before(registry, kind, source, a, b):
-            if compare_systems(each.sides, _only_way(a, each.systems), _only_way(b, each.systems)):
+            if compare_systems(each.rows, _only_way(a, each.systems), _only_way(b, each.systems)):
                 return f"add --store {each.name} ({kind.measured})"
     return ""
 
@@ -141,8 +141,8 @@ def _of_stores(registry: Registry, a: str, b: str, against: str | None) -> Answe
         if kind in left and kind in right:
             one, other = left[kind], right[kind]
             one_sitting = one.sitting == other.sitting
-            sides = [relative(each.sides, against) if against else each.sides for each in (one, other)]
-            if found := compare_sittings(*sides, one_sitting=one_sitting):
+            pair = [relative(each.rows, against) if against else each.rows for each in (one, other)]
+            if found := compare_sittings(*pair, one_sitting=one_sitting):
                 machine = None
                 if not one_sitting and not against:
                     found, machine = beside_others(found)
@@ -165,12 +165,12 @@ def _of_stores(registry: Registry, a: str, b: str, against: str | None) -> Answe
 def _older(registry: Registry, kind: AnyBenchmark, one: _Source, other: _Source, against: str | None) -> str:
     """Which earlier sitting of either store could be compared: the last one may have been interrupted."""
 
-    def sides(source: _Source) -> Sequence[Side]:
-        return relative(source.sides, against) if against else source.sides
+    def rows(source: _Source) -> Sequence[Row]:
+        return relative(source.rows, against) if against else source.rows
 
     for last, beside in ((other, one), (one, other)):
         for earlier in _before(registry, kind, last):
-            if earlier.sitting != beside.sitting and compare_sittings(sides(earlier), sides(beside), one_sitting=False):
+            if earlier.sitting != beside.sitting and compare_sittings(rows(earlier), rows(beside), one_sitting=False):
                 return f"; {earlier.name} and {beside.name} can be compared"
     return ""
 
@@ -208,8 +208,8 @@ def _sources(registry: Registry, *names: str) -> list[Mapping[AnyBenchmark, _Sou
 
 
 def _source(registry: Registry, store: Store, kind: AnyBenchmark, head: Sitting) -> _Source:
-    sides = tuple(estimated(store, kind, head).sides())
-    return _Source(full_name(registry, store, head), head.sitting, head.machine, _planned(kind, head), sides)
+    rows = tuple(estimated(store, kind, head).rows)
+    return _Source(full_name(registry, store, head), head.sitting, head.machine, _planned(kind, head), rows)
 
 
 def _planned(kind: AnyBenchmark, head: Sitting) -> tuple[str, ...]:

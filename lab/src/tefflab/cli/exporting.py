@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from tefflab.analysis.comparison import comparable
 from tefflab.benchmarks.benchmark import Estimates, find_benchmark
 from tefflab.errors import InputError
 from tefflab.host.terminal import say
 from tefflab.measure.measurement import estimated
-from tefflab.output.exports import DASHBOARDS, TEXTS, Value, to_parquet, values_of
+from tefflab.output.exports import DASHBOARDS, TEXTS, Exported, to_parquet
 from tefflab.output.plots.sheet import save_pages
 from tefflab.records.stored import open_sittings
 from tefflab.systems.registry import Registry
@@ -29,15 +30,15 @@ def export(registry: Registry, name: str, form: str, file: Path | None) -> None:
     known = _estimates(registry, name)
     try:
         if file is None:
-            print(TEXTS[form](_values(name, form, known)), end="")
+            print(TEXTS[form](_rows(name, form, known)), end="")
             return
         file.parent.stat()  # no folder is made for a name that was mistyped
         if form == _PDF:
             save_pages([figure for each in known for _, figure in each.pictures()], file)
         elif form == _PARQUET:
-            to_parquet(_values(name, form, known), file)
+            to_parquet(_rows(name, form, known), file)
         else:
-            write_whole(file, TEXTS[form](_values(name, form, known)))
+            write_whole(file, TEXTS[form](_rows(name, form, known)))
     except OSError as error:
         raise InputError(f"-o {file}: {error.strerror}; name a file that can be written") from None
 
@@ -49,16 +50,16 @@ def _estimates(registry: Registry, name: str) -> list[Estimates]:
     return [estimated(store, find_benchmark(head.benchmark), head) for head in sittings.values()]
 
 
-def _values(name: str, form: str, known: Sequence[Estimates]) -> list[Value]:
-    values = [value for each in known for value in values_of(each.sitting, each.sides())]
-    if form in DASHBOARDS and (left_out := [each for each in values if each.relation != "="]):
-        values = [each for each in values if each.relation == "="]
+def _rows(name: str, form: str, known: Sequence[Estimates]) -> list[Exported]:
+    rows = [Exported(each.sitting, row) for each in known for row in comparable(each.rows)]
+    if form in DASHBOARDS and (left_out := [each for each in rows if each.row.relation != "="]):
+        rows = [each for each in rows if each.row.relation == "="]
         say(f"{len(left_out)} bound{'s' * (len(left_out) > 1)} left out, for {form} has no sign for one")
     if form in DASHBOARDS:  # of a case that was measured at several distances of the cores, the first
-        first: dict[str, Value] = {}
-        for each in values:
+        first: dict[str, Exported] = {}
+        for each in rows:
             first.setdefault(each.name, each)
-        values = list(first.values())
-    if not values:
+        rows = list(first.values())
+    if not rows:
         raise InputError(f"{name} has no value to export; `teff report {name}` says why")
-    return values
+    return rows

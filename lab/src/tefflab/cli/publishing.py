@@ -48,9 +48,10 @@ def print_results(registry: Registry, store: Store, estimates: Estimates, *, as_
     if as_json:
         console.out(json_lines(estimates.objects()), highlight=False)
     else:
-        for table in estimates.tables():
-            console.print(table)
-            console.print()
+        for section in estimates.sections():
+            if not section.is_detail:
+                console.print(section)
+                console.print()
         if number := len(estimates.plan.others):
             ways = f"{number} other{'s are' if number > 1 else ' is'}"
             console.print(f"The best way of each system; {ways} here, too: {ALL_VARIANTS}", highlight=False)

@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from tefflab.analysis.rows import Row
 from tefflab.analysis.sharing import exactly, ideal_slowdown
 from tefflab.analysis.simulation import DEPENDENCES, Cores, Policy, Work, simulate
 from tefflab.benchmarks.benchmark import find_benchmark
-from tefflab.benchmarks.contention.estimates import ContentionEstimates, Curve, Point, chart, columns_of, too_short
+from tefflab.benchmarks.contention.estimates import ContentionEstimates, Curve, chart, columns_of, got, too_short
 from tefflab.errors import InputError
 from tefflab.host.terminal import output, progress
 from tefflab.host.waiting import Waiting
@@ -48,10 +49,10 @@ def measured_in(registry: Registry, name: str, case: str) -> Measured:
     if chosen not in there:
         raise InputError(f"--case {case}: there are {' '.join(there)}")
     curves = [each for each in estimates.curves if each.case == chosen]
-    got: dict[float, list[float]] = {}
+    found: dict[float, list[float]] = {}
     for point in (each for curve in curves for each in curve.points[1:]):
-        got.setdefault(point.asked, []).append(point.got)
-    shares = [(asked, statistics.median(got[asked])) for asked in sorted(got)]
+        found.setdefault(point.x or 0.0, []).append(got(point))
+    shares = [(asked, statistics.median(found[asked])) for asked in sorted(found)]
     plan = estimates.of_plan
     cores = Cores(max(plan.workers), len(plan.loaded), period=plan.period)
     return Measured(f"{full_name(registry, store, head)}, {chosen}", curves, shares, cores)
@@ -86,14 +87,27 @@ def predict(
         return simulate(work, policy, of).seconds
 
     alone = seconds(Cores(cores.number))
-    points = [Point(0.0, 0.0, exactly(alone), exactly(1.0), 1.0)]
-    for asked, share in shares:
-        beside = seconds(replace(cores, share=share))
-        ideal = ideal_slowdown(cores.number, cores.loaded, share)
-        points.append(Point(asked, share, exactly(beside), exactly(beside / alone), ideal))
-    left = cores.number - cores.loaded
     variant = Variant(policy.name, policy.title, "", _COLOURS[colour], colour)
-    return Curve(variant, "simulation", points, exactly(seconds(Cores(left)) / alone) if left else None)
+
+    def row(taken: float, asked: float | None, share: float) -> Row:
+        ideal = ideal_slowdown(cores.number, cores.loaded, share)
+        return Row(
+            kind="simulation",
+            variant=variant,
+            case="simulation",
+            configuration="",
+            quantity="slowdown",
+            value=exactly(taken / alone),
+            unit="1",
+            workers=cores.number,
+            x=asked,
+            facts={"share_got": share, "ideal_slowdown": ideal, "seconds": taken},
+        )
+
+    points = [row(alone, 0.0, 0.0)]
+    points += [row(seconds(replace(cores, share=share)), asked, share) for asked, share in shares]
+    left = cores.number - cores.loaded
+    return Curve(variant, "simulation", points, row(seconds(Cores(left)), None, 0.0) if left else None)
 
 
 def show(
@@ -124,7 +138,7 @@ def show(
             raise InputError(f"--picture {picture}: {failure.strerror}; name a file that can be written") from None
         progress().print(f"teff: drew {files[0]} and {files[1]}", soft_wrap=True)
     if as_json:
-        print(json_lines([*(each.to_json() for each in found), *compared(measured, found)]))
+        print(json_lines([*(row.to_json() for each in found for row in each.rows), *compared(measured, found)]))
         return
     output().print(Table(columns_of(curves, cores.number - cores.loaded), title))
     for note in too_short(found, cores.period, "more --steps"):
@@ -137,17 +151,15 @@ def compared(measured: Measured | None, found: Sequence[Curve]) -> Iterator[dict
     """For each measured curve and each predicted one: the ratios of predicted to measured slowdowns."""
     for curve in measured.curves if measured else ():
         for each in found:
-            predicted = {point.asked: point.slowdown.value for point in each.points}
+            predicted = {point.x: point.value.value for point in each.points if point.value}
             yield {
                 "policy": each.variant.id,
                 "system_id": curve.variant.id,
                 "case": curve.case,
                 "points": [
-                    {
-                        "share_asked": point.asked,
-                        "predicted_to_measured": predicted[point.asked] / point.slowdown.value,
-                    }
+                    {"share_asked": point.x, "predicted_to_measured": predicted[point.x] / point.value.value}
                     for point in curve.points[1:]
+                    if point.value
                 ],
             }
 

@@ -58,21 +58,20 @@ def watch(registry: Registry, benchmark: str, mine: str, baseline: str, threshol
     head = begin(registry, store, kind, command.plan(request_of(registry, options, two)))
 
     def is_clear(known: Estimates) -> bool:
-        return are_clear(pairs_of(known.sides(), a, b, threshold))
+        return are_clear(pairs_of(known.rows, a, b, threshold))
 
     began = time.monotonic()
     estimates, interrupted = measured_live(registry, store, kind, head, options, is_clear)
     effort = Effort(time.monotonic() - began, options.seconds or 0.0, options.rounds or 0, interrupted)
     if failures := store.failures(head.sitting):
         raise TeffError("; ".join(f"{each.system_id}: {each.reason}" for each in failures))
-    sides = estimates.sides()
-    pairs = pairs_of(sides, a, b, threshold)
+    pairs = pairs_of(estimates.rows, a, b, threshold)
     if options.as_json:
-        said = {"kind": command.name, "a": a, "b": b, "threshold": threshold, "verdict": verdict(pairs)}
-        print(json_lines([said | {"pairs": [each.to_json() for each in pairs]}]))
+        said = {"kind": command.name, "verdict_of_all": verdict(pairs)}
+        print(json_lines(each.to_json() | said for each in pairs))
         progress().print(f"teff: {sentence(pairs, a, b, effort)}", soft_wrap=True, markup=False)
     else:
-        quantity = next((each.quantity.name for each in sides), kind.measured)
+        quantity = next((each.a.quantity for each in pairs), kind.measured)
         output().print(to_table(pairs, quantity, a, b, effort))
     raise Exit(INTERRUPTED if interrupted else _EXIT_CODES[verdict(pairs)])
 

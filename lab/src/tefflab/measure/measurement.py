@@ -150,8 +150,8 @@ def measure(
     finally:
         runner.close(patiently=not interrupted)
     estimates = estimated(store, kind, head)
-    for line in estimates.lines():
-        store.append("estimates", line | {"sitting": head.sitting, "benchmark": kind.name})
+    for line in estimates.objects():
+        store.append("estimates", line)
     return estimates, interrupted
 
 

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tefflab.analysis.crossing import widening
-from tefflab.analysis.results import Progress
+from tefflab.analysis.progress import Progress
 from tefflab.analysis.statistics import LEAST_ROUNDS, NEVER, Interval, rounds_to_tell
 from tefflab.measure.time_budget import ENOUGH
 

@@ -1,7 +1,7 @@
 """When a run does not count because the machine was busy with something else: signs beside the run, each a share."""
 
+from tefflab.analysis.curves import BEYOND
 from tefflab.analysis.distance import alike
-from tefflab.analysis.results import BEYOND
 from tefflab.records.record import GAPS, Record
 from tefflab.records.run import Beside
 

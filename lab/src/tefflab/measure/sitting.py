@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from tefflab.analysis.distance import OFTEN, alike, is_at, places
-from tefflab.analysis.results import Progress
+from tefflab.analysis.progress import Progress
 from tefflab.benchmarks.benchmark import Round
 from tefflab.errors import TeffError
 from tefflab.measure.batch import LackingError, LateError

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from tefflab.analysis.comparison import Answer, Comparison, Quantity, RatioRelation, Relative
+from tefflab.analysis.comparison import Answer, Comparison
 from tefflab.analysis.shift import FEWEST_OTHERS, Shift
 from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval, rounds_to_tell
-from tefflab.output.quantities import TOO_FEW, bound, digits, duration, percent
+from tefflab.output.quantities import TOO_FEW, bound, digits, percent, value_text
 from tefflab.output.table import Column, Table
 
 LEGEND = "A / B above 1: B is better, for it takes less. Significant: the interval of A / B excludes 1."
@@ -23,7 +23,6 @@ OWN = (
     "moved beside each other, too, so a row is significant if it moved more than rows of unchanged programs do."
 )
 _NAMED = 3  # systems that lack rounds
-_OWN = 3  # the column of a row's own change, if other rows tell the machine's effect
 _LONG = 24  # a longer name of a place has no room beside the numbers
 
 
@@ -64,12 +63,13 @@ def _machine(shift: Shift) -> str:
     )
 
 
-def agreement(comparisons: Sequence[Comparison]) -> str:
+def agreement(found: Sequence[Comparison]) -> str:
     """Of two sittings: whether each found the other's values."""
+    comparisons = [each for each in found if not each.a.is_beside]
     apart = [each for each in comparisons if each.agrees is False]
     agreeing = sum(each.agrees is True for each in comparisons)
     places = dict.fromkeys(each.place for each in comparisons)
-    named = {place: ", ".join(each.a.system for each in apart if each.place == place) for place in places}
+    named = {place: ", ".join(each.a.id for each in apart if each.place == place) for place in places}
     names = "; ".join(f"{those} at {place}" if len(places) > 1 else those for place, those in named.items() if those)
     unknown = len(comparisons) - len(apart) - agreeing
     if unknown == len(comparisons):
@@ -87,9 +87,9 @@ def missing(comparisons: Sequence[Comparison]) -> str:
     for name, sides in (("A", [each.a for each in comparisons]), ("B", [each.b for each in comparisons])):
         rounds: dict[str, int] = {}
         for side in sides:
-            had = side.quantity.number_of_rounds()
-            if had < FEWEST_ROUNDS or not side.quantity.interval.is_told:
-                rounds[side.system] = max(rounds.get(side.system, 0), rounds_to_tell(had))
+            had = side.number_of_rounds
+            if not side.is_beside and (had < FEWEST_ROUNDS or not side.is_told):
+                rounds[side.id] = max(rounds.get(side.id, 0), rounds_to_tell(had))
         if rounds:
             named = ", ".join(list(rounds)[:_NAMED]) + (" and others" if len(rounds) > _NAMED else "")
             most = max(rounds.values())
@@ -100,83 +100,48 @@ def missing(comparisons: Sequence[Comparison]) -> str:
 def _groups(answer: Answer) -> Iterator[tuple[str, bool, list[Comparison]]]:
     """Titles with their rows, and whether a row is a place."""
     places = dict.fromkeys(each.place for each in answer.comparisons)
-    systems = dict.fromkeys(each.a.system for each in answer.comparisons)
+    systems = dict.fromkeys(each.a.id for each in answer.comparisons)
     if not answer.is_repeat:
         yield "", True, list(answer.comparisons)
     elif len(systems) < len(places):
         for system in systems:
-            yield system, True, [each for each in answer.comparisons if each.a.system == system]
+            yield system, True, [each for each in answer.comparisons if each.a.id == system]
     else:
         for place in places:
             yield place, False, [each for each in answer.comparisons if each.place == place]
 
 
-def _tables(answer: Answer, rows: Sequence[Comparison], *, by_place: bool) -> list[RenderableType]:
-    """A table of the quantity itself, and a table of the overheads if both sides have them."""
-    cells = [
-        _cells(each.a.quantity, each.b.quantity, each.ratio, each.significant, each.relation, each.own) for each in rows
-    ]
-    agrees = [Text(_word(each.agrees), "red" if each.agrees is False else "") for each in rows if answer.is_repeat]
-    quantity = rows[0].a.quantity.name
-    parts: list[RenderableType] = [Text(), _table(quantity, answer.row_word, rows, cells, agrees, by_place=by_place)]
-    known = [
-        (
-            each,
-            _cells(each.a.overhead, each.b.overhead, each.overhead, each.overhead_significant, own=each.own_overhead),
-        )
-        for each in rows
-        if each.overhead and each.a.overhead and each.b.overhead
-    ]
-    if known:
-        those, cells_of_those = zip(*known, strict=True)
-        parts += [Text(), _table("overhead", answer.row_word, those, cells_of_those, by_place=by_place)]
-    return parts
+def _tables(answer: Answer, rows: Sequence[Comparison], *, by_place: bool) -> Iterator[RenderableType]:
+    """A table of each quantity."""
+    for quantity in dict.fromkeys(each.a.quantity for each in rows):
+        yield Text()
+        yield _table(answer, quantity, [each for each in rows if each.a.quantity == quantity], by_place=by_place)
 
 
-def _table(
-    quantity: str,
-    place: str,
-    rows: Sequence[Comparison],
-    cells: Sequence[Sequence[str]],
-    agrees: Sequence[Text] = (),
-    *,
-    by_place: bool,
-) -> Table:
+def _table(answer: Answer, quantity: str, rows: Sequence[Comparison], *, by_place: bool) -> Table:
     """A row a system; or a row a place, where a long name has a separate line."""
-    names = [each.place if by_place else each.a.system for each in rows]
+    names = [each.place if by_place else each.a.id for each in rows]
     is_long = by_place and max(map(len, names)) > _LONG
-    titles = ("\nof A", "\nof B", "\nA / B", "\nown", "95 %\ninterval")
-    columns = [Column(title, [each[number] for each in cells]) for number, title in enumerate(titles)]
-    if not any(each[_OWN] for each in cells):
-        del columns[_OWN]
-    columns.append(Column("signi-\nficant", [each[-1] for each in cells], "left"))
-    if agrees:
-        columns.append(Column("\nagree", agrees, "left", priority=1))
-    head = f"{quantity}\n{place if by_place else 'system'}"
-    first = Column(head, ["" if is_long else each for each in names], "left")
-    return Table([first, *columns], headings=dict(enumerate(names)) if is_long else None)
-
-
-def _cells(
-    a: Quantity,
-    b: Quantity,
-    ratio: Interval,
-    significant: bool | None,
-    relation: RatioRelation = "=",
-    own: Interval | None = None,
-) -> list[str]:
-    """The interval is the own change's, if others tell the machine's effect."""
-    values = [bound(side.relation, _value(side)) for side in (a, b)]
-    times = "unknown" if relation == "?" else bound(relation, digits(ratio.value))
-    return [*values, times, digits(own.value) if own else "", _ends(own or ratio), _word(significant)]
+    head = f"{quantity}\n{answer.row_word if by_place else 'system'}"
+    times = ["unknown" if each.relation == "?" else bound(each.relation, digits(each.ratio.value)) for each in rows]
+    own = [Column("\nown", [digits(each.own.value) if each.own else "" for each in rows])]
+    agrees = [Text(_word(each.agrees), "red" if each.agrees is False else "") for each in rows]
+    is_about = answer.is_repeat and not rows[0].a.is_beside
+    columns = [
+        Column(head, ["" if is_long else each for each in names], "left"),
+        Column("\nof A", [value_text(each.a) for each in rows]),
+        Column("\nof B", [value_text(each.b) for each in rows]),
+        Column("\nA / B", times),
+        *(own if any(each.own for each in rows) else []),
+        Column("95 %\ninterval", [_ends(each.own or each.ratio) for each in rows]),
+        Column("signi-\nficant", [_word(each.significant) for each in rows], "left"),
+        *([Column("\nagree", agrees, "left", priority=1)] if is_about else []),
+    ]
+    return Table(columns, headings=dict(enumerate(names)) if is_long else None)
 
 
 def _word(is_so: bool | None) -> str:
     return {True: "yes", False: "no", None: "unknown"}[is_so]
-
-
-def _value(side: Quantity) -> str:
-    return digits(side.interval.value) if isinstance(side, Relative) else duration(side.interval.value)
 
 
 def _ends(interval: Interval) -> str:

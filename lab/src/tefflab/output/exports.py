@@ -1,4 +1,4 @@
-"""Values of sittings in the formats that other programs read: tables, and what dashboards of benchmarks take.
+"""Rows of sittings in the formats that other programs read: tables, and what dashboards of benchmarks take.
 
 A format for dashboards has a number for each name, so a bound is left out of it.
 """
@@ -6,14 +6,13 @@ A format for dashboards has a number for each name, so a bound is left out of it
 import csv
 import io
 import json
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
-from datetime import datetime
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from tefflab.analysis.comparison import Side
-from tefflab.analysis.crossing import Relation
+from tefflab.analysis.rows import Row
+from tefflab.analysis.statistics import Interval
 from tefflab.output.quantities import bound, duration, duration_range, percent
 from tefflab.records.run import Sitting
 from tefflab.whole_files import write_whole
@@ -22,154 +21,161 @@ _NANOSECONDS = 1e9
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
-    """A value of a variant at a case, with its 95 % interval; an end is None if it is open."""
+class Exported:
+    """A row that has a time, and its sitting."""
 
-    benchmark: str
-    variant: str
-    case: str
-    quantity: str
-    relation: Relation  # "<" or ">": the value is a bound
-    value: float
-    low: float | None
-    high: float | None
-    unit: str
-    rounds: int
-    noisy_share: float  # of the runs
-    round_trip: float | None  # how far apart the cores were [s], where that is known
-    machine: str
-    revision: str
-    sitting: str
-    started_at: datetime
+    sitting: Sitting
+    row: Row
+
+    @property
+    def interval(self) -> Interval:
+        assert self.row.value is not None
+        return self.row.value
+
+    @property
+    def case(self) -> str:
+        """Its place without what differs from sitting to sitting: the distance of the cores."""
+        return self.row.place if self.row.round_trip is None else self.row.case
 
     @property
     def name(self) -> str:
         """As dashboards call it: the same in each sitting."""
-        return f"{self.variant}: {self.case}, {self.quantity}"
+        return f"{self.row.id}: {self.case}, {self.row.quantity}"
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """An end is None if it is open."""
+        row, sitting = self.row, self.sitting
+        return {
+            "benchmark": row.kind,
+            "variant": row.id,
+            "case": self.case,
+            "quantity": row.quantity,
+            "relation": row.relation,
+            **self.interval.to_json(),
+            "unit": row.unit,
+            "rounds": row.number_of_rounds,
+            "noisy_share": row.noisy_share,
+            "round_trip": row.round_trip,
+            "machine": sitting.machine.summary,
+            "revision": sitting.revision.short,
+            "sitting": sitting.sitting,
+            "started_at": sitting.started_at,
+        }
+
+    def ends(self, low: str, high: str) -> dict[str, float]:
+        """The known ends of its interval in nanoseconds, by these names."""
+        known = self.interval.to_json()
+        ends = {low: known["low"], high: known["high"]}
+        return {name: end * _NANOSECONDS for name, end in ends.items() if end is not None}
 
 
-def values_of(sitting: Sitting, sides: Iterable[Side]) -> Iterator[Value]:
-    """The values of the estimates of a sitting."""
-    for side in sides:
-        for quantity in filter(None, (side.quantity, side.overhead)):
-            interval = quantity.interval
-            yield Value(
-                benchmark=sitting.benchmark,
-                variant=side.system,
-                case=side.case or side.place,
-                quantity=quantity.name,
-                relation=quantity.relation,
-                value=interval.value,
-                low=interval.low if interval.low > 0 else None,
-                high=interval.high if math.isfinite(interval.high) else None,
-                unit="s",
-                rounds=quantity.number_of_rounds(),
-                noisy_share=side.row.noisy_share,
-                round_trip=side.round_trip,
-                machine=sitting.machine.summary,
-                revision=sitting.revision.short,
-                sitting=sitting.sitting,
-                started_at=sitting.started_at,
-            )
-
-
-def to_csv(values: Sequence[Value]) -> str:
-    """A line of names, then a line a value."""
+def to_csv(rows: Sequence[Exported]) -> str:
+    """A line of names, then a line a row."""
     text = io.StringIO()
-    lines = csv.writer(text, lineterminator="\n")
-    lines.writerow(each.name for each in fields(Value))
-    lines.writerows((asdict(each) | {"started_at": each.started_at.isoformat()}).values() for each in values)
+    lines = csv.DictWriter(text, list(rows[0].columns), lineterminator="\n")
+    lines.writeheader()
+    lines.writerows(each.columns | {"started_at": each.sitting.started_at.isoformat()} for each in rows)
     return text.getvalue()
 
 
-def to_markdown(values: Sequence[Value]) -> str:
+def to_markdown(rows: Sequence[Exported]) -> str:
     """A table, as people read it, and what all its lines have in common."""
     heads = "variant", "case", "quantity", "value", "95 % interval", "rounds", "noisy runs"
-    lines = [heads, tuple("---" for _ in heads), *map(_told, values)]
+    lines = [heads, tuple("---" for _ in heads), *map(_told, rows)]
     table = "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
-    made = dict.fromkeys(f"{each.machine}, {each.started_at:%Y-%m-%d %H:%M} UTC, {each.revision}" for each in values)
+    sittings = [each.sitting for each in rows]
+    made = dict.fromkeys(
+        f"{each.machine.summary}, {each.started_at:%Y-%m-%d %H:%M} UTC, {each.revision.short}" for each in sittings
+    )
     return "\n\n".join([table, *made]) + "\n"
 
 
-def _told(of: Value) -> tuple[str, ...]:
+def _told(of: Exported) -> tuple[str, ...]:
     return (
-        of.variant,
+        of.row.id,
         of.case,
-        of.quantity,
-        bound(of.relation, duration(of.value)),
-        duration_range(of.low or 0.0, math.inf if of.high is None else of.high),
-        str(of.rounds),
-        percent(of.noisy_share),
+        of.row.quantity,
+        bound(of.row.relation, duration(of.interval.value)),
+        duration_range(of.interval.low, of.interval.high),
+        str(of.row.number_of_rounds),
+        percent(of.row.noisy_share),
     )
 
 
-def to_google_benchmark(values: Sequence[Value]) -> str:
+def to_google_benchmark(rows: Sequence[Exported]) -> str:
     """As a program of Google Benchmark prints with --benchmark_format=json. Its `cpu_time` must be there; it is the
     wall time, too."""
+    first = rows[0].sitting
     return _json(
         {
             "context": {
-                "date": max(each.started_at for each in values).isoformat(),
-                "machine": values[0].machine,
-                "revision": values[0].revision,
+                "date": max(each.sitting.started_at for each in rows).isoformat(),
+                "machine": first.machine.summary,
+                "revision": first.revision.short,
             },
             "benchmarks": [
                 {
                     "name": each.name,
                     "run_name": each.name,
                     "run_type": "iteration",
-                    "iterations": each.rounds,
-                    "real_time": each.value * _NANOSECONDS,
-                    "cpu_time": each.value * _NANOSECONDS,
+                    "iterations": each.row.number_of_rounds,
+                    "real_time": each.interval.value * _NANOSECONDS,
+                    "cpu_time": each.interval.value * _NANOSECONDS,
                     "time_unit": "ns",
-                    "noisy_share": each.noisy_share,
-                    **_ends(each, "low", "high"),
+                    "noisy_share": each.row.noisy_share,
+                    **each.ends("low", "high"),
                 }
-                for each in values
+                for each in rows
             ],
         }
     )
 
 
-def to_github(values: Sequence[Value]) -> str:
+def to_github(rows: Sequence[Exported]) -> str:
     """As github-action-benchmark reads it with `tool: customSmallerIsBetter`."""
     return _json(
         [
             {
                 "name": each.name,
                 "unit": "ns",
-                "value": each.value * _NANOSECONDS,
-                "range": duration_range(each.low or 0.0, math.inf if each.high is None else each.high),
-                "extra": f"{each.rounds} rounds, {percent(each.noisy_share)} of the runs noisy, {each.machine}, "
-                f"{each.revision}",
+                "value": each.interval.value * _NANOSECONDS,
+                "range": duration_range(each.interval.low, each.interval.high),
+                "extra": f"{each.row.number_of_rounds} rounds, {percent(each.row.noisy_share)} of the runs noisy, "
+                f"{each.sitting.machine.summary}, {each.sitting.revision.short}",
             }
-            for each in values
+            for each in rows
         ]
     )
 
 
-def to_bencher(values: Sequence[Value]) -> str:
+def to_bencher(rows: Sequence[Exported]) -> str:
     """Bencher Metric Format: nanoseconds of its measure `latency`."""
     return _json(
         {
-            each.name: {"latency": {"value": each.value * _NANOSECONDS, **_ends(each, "lower_value", "upper_value")}}
-            for each in values
+            each.name: {
+                "latency": {
+                    "value": each.interval.value * _NANOSECONDS,
+                    **each.ends("lower_value", "upper_value"),
+                }
+            }
+            for each in rows
         }
     )
 
 
-def to_parquet(values: Sequence[Value], file: Path) -> None:
+def to_parquet(rows: Sequence[Exported], file: Path) -> None:
     """The columns of `to_csv`."""
     import polars
 
     may_be_empty = dict.fromkeys(("low", "high", "round_trip"), polars.Float64)
-    rows = [asdict(each) for each in values]
     columns = io.BytesIO()
-    polars.DataFrame(rows, schema_overrides=may_be_empty, infer_schema_length=None).write_parquet(columns)
+    table = polars.DataFrame([each.columns for each in rows], schema_overrides=may_be_empty, infer_schema_length=None)
+    table.write_parquet(columns)
     write_whole(file, columns.getvalue())
 
 
-TEXTS: Mapping[str, Callable[[Sequence[Value]], str]] = {
+TEXTS: Mapping[str, Callable[[Sequence[Exported]], str]] = {
     "csv": to_csv,
     "md": to_markdown,
     "gbench": to_google_benchmark,
@@ -177,11 +183,6 @@ TEXTS: Mapping[str, Callable[[Sequence[Value]], str]] = {
     "bencher": to_bencher,
 }
 DASHBOARDS = ("gbench", "github", "bencher")
-
-
-def _ends(of: Value, low: str, high: str) -> dict[str, float]:
-    ends = {low: of.low, high: of.high}
-    return {name: end * _NANOSECONDS for name, end in ends.items() if end is not None}
 
 
 def _json(said: object) -> str:

@@ -1,22 +1,13 @@
-"""The text below tables: remarks, then the meaning of the numbers for the reader and the next command to try."""
+"""The last words below the tables: the meaning of the numbers for the reader, and the next command to try."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import islice
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-LINES = 4  # of remarks below a table, at most
 _COMMANDS = 2
-
-
-def remarks(lines: Sequence[str], beside: int = 0) -> Sequence[str]:
-    """As many as there is room for below a table, which has so many others already; the report has all."""
-    room = LINES - beside
-    if len(lines) <= room:
-        return lines
-    return [*lines[: room - 1], f"{len(lines) - room + 1} more remarks in the report"]
 
 
 def of_store(name: str) -> str:

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from tefflab.analysis.pairs import FEWEST_PAIRS, Pair, verdict
 from tefflab.carried import TYPED
-from tefflab.output.quantities import bound, digits, duration, percent
+from tefflab.output.quantities import digits, percent, value_text
 from tefflab.output.table import Column, Table
 
 _LONG = 24  # of the name of a place: beyond it there is no room for it beside the numbers
@@ -34,8 +34,8 @@ def to_table(pairs: Sequence[Pair], quantity: str, a: str, b: str, effort: Effor
     table = Table(
         [
             Column(quantity, ["" if is_long else name for name in names], "left"),
-            Column(f"A\n{a}", [bound(each.relations[0], duration(each.a.value)) for each in pairs]),
-            Column(f"B\n{b}", [bound(each.relations[1], duration(each.b.value)) for each in pairs]),
+            Column(f"A\n{a}", [value_text(each.a) for each in pairs]),
+            Column(f"B\n{b}", [value_text(each.b) for each in pairs]),
             Column("A / B", [digits(each.ratio.value) if each.pairs else "-" for each in pairs]),
             Column("95 %\ninterval", [_ends(each) for each in pairs]),
             Column("", [Text(each.verdict, _STYLES[each.verdict]) for each in pairs], "left"),

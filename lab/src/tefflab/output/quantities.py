@@ -6,6 +6,7 @@ Every table, plot and report takes its text from here, so one number never has t
 import math
 from collections.abc import Callable, Sequence
 
+from tefflab.analysis.rows import Row
 from tefflab.analysis.statistics import Interval, is_told
 
 TOO_FEW = "too few runs"  # stands for an interval that says nothing
@@ -111,6 +112,20 @@ def size(count: int) -> str:
 def interval_text(interval: Interval) -> str:
     """`1.18 – 1.27 µs`, or `too few runs`."""
     return duration_range(interval.low, interval.high) if interval.is_told else TOO_FEW
+
+
+def quantity_text(value: float, unit: str) -> str:
+    """A value in its unit: `1.23 µs`, `1.23` of a ratio, `92.1 GFLOP/s`."""
+    if unit == "s":
+        return duration(value)
+    return digits(value) if unit == "1" else rate(value, unit)
+
+
+def value_text(row: Row | None) -> str:
+    """A row's value, with the sign of a bound; `-` where there is none."""
+    if row is None or row.value is None:
+        return "-"
+    return bound(row.relation, quantity_text(row.value.value, row.unit))
 
 
 def time_tick(seconds: float) -> str:

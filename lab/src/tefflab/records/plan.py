@@ -64,9 +64,13 @@ class Case(Frozen):
         return f"{self.flags}{over}{beside}{on}"
 
     @property
+    def where(self) -> str:
+        """The workers, which the name of another case may lack, and the load."""
+        return counted_workers(self.workers) + (f", {self.load}" if self.load else "")
+
+    @property
     def place(self) -> str:
-        """Its name with the workers, which the name of another case may lack, and the load."""
-        return f"{self.name}, {counted_workers(self.workers)}" + (f", {self.load}" if self.load else "")
+        return f"{self.name}, {self.where}"
 
 
 class Plan(Frozen):

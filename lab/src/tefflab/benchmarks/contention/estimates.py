@@ -4,29 +4,25 @@ program should leave the core."""
 import math
 import statistics
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from matplotlib.figure import Figure
-from rich.console import RenderableType
 
-from tefflab.analysis.comparison import ByRound
-from tefflab.analysis.results import CaseRow
+from tefflab.analysis.rows import Row
 from tefflab.analysis.sharing import BreakEven, break_even, exactly, ideal_slowdown, scaled
-from tefflab.analysis.statistics import Interval, ratio_interval
-from tefflab.benchmarks import case_closing
+from tefflab.analysis.statistics import Interval
+from tefflab.benchmarks import closing
 from tefflab.benchmarks.cases import CaseEstimates
-from tefflab.benchmarks.compared import notes_of, ratio_text
+from tefflab.benchmarks.compared import ratio_text
 from tefflab.benchmarks.contention.plan import ContentionPlan
-from tefflab.carried import TYPED
-from tefflab.json_lines import finite
-from tefflab.output.last_words import LastWords, of_store
+from tefflab.output.last_words import LastWords
 from tefflab.output.plots.legend import Entry
 from tefflab.output.plots.lines import Head, Height, Line, lines_chart
 from tefflab.output.plots.looks import Look, looks
 from tefflab.output.plots.sheet import SOFT, slug
 from tefflab.output.quantities import digits, duration, percent
+from tefflab.output.sections import Section, absences, precision, warnings
 from tefflab.output.table import Column
 from tefflab.records.plan import Case, Variant
 from tefflab.records.run import counted
@@ -38,28 +34,14 @@ _DOTTED = (1.5, 1.5)
 
 
 @dataclass(frozen=True)
-class Point:
-    """A variant at one share of the loaded cores; shares are from 0 to 1."""
-
-    asked: float
-    got: float
-    seconds: Interval
-    slowdown: Interval  # times its time alone
-    ideal: float  # slowdown
-
-    @property
-    def to_ideal(self) -> Interval:
-        return scaled(self.slowdown, 1 / self.ideal)
-
-
-@dataclass(frozen=True)
 class Curve:
-    """A variant at one case. `left` is its slowdown without the loaded cores; None if that was not measured."""
+    """A variant at one case: rows of its slowdown, times its time alone. Their `x` is the share asked of each loaded
+    core, from 0 to 1; of `left`, without the loaded cores, there may be none."""
 
     variant: Variant
     case: str
-    points: Sequence[Point]  # by rising shares; the first is without a load
-    left: Interval | None
+    points: Sequence[Row]  # by rising shares; the first is without a load
+    left: Row | None
 
     @property
     def system(self) -> str:
@@ -68,36 +50,45 @@ class Curve:
     @property
     def is_told(self) -> bool:
         """Whether there is an interval for every value."""
-        return all(each.slowdown.is_told for each in self.points) and (self.left is None or self.left.is_told)
+        return all(each.is_told for each in self.points) and (self.left is None or self.left.is_told)
 
     @property
     def break_even(self) -> BreakEven | None:
         """None if a curve has no load, or its time without the loaded cores was not measured."""
-        if self.left is None or len(self.points) < 2:
+        if self.left is None or self.left.value is None or len(self.points) < 2:
             return None
-        return break_even([(each.got, each.slowdown) for each in self.points], self.left)
+        return break_even([(got(each), each.value) for each in self.points if each.value], self.left.value)
 
-    def to_json(self) -> dict[str, Any]:
-        even = self.break_even
-        return {
-            "system_id": self.variant.id,
-            "title": self.variant.title,
-            "version": self.variant.version,
-            "case": self.case,
-            "points": [
-                {
-                    "share_asked": each.asked,
-                    "share_got": each.got,
-                    "seconds": finite(each.seconds),
-                    "slowdown": finite(each.slowdown),
-                    "ideal_slowdown": each.ideal,
-                    "ratio_to_ideal": finite(each.to_ideal),
-                }
-                for each in self.points
-            ],
-            "left_slowdown": finite(self.left),
-            "break_even_share": None if even is None else asdict(even),
-        }
+    @property
+    def rows(self) -> Sequence[Row]:
+        """Its points, and the share from which its program should leave the loaded cores."""
+        found = [*self.points, *([self.left] if self.left else [])]
+        if even := self.break_even:
+            value = even.value and Interval(even.value, even.low or 0.0, even.high or math.inf)
+            note = "" if value else break_even_text(self)
+            found.append(
+                replace(self.points[0], quantity="break-even", value=value or None, note=note, x=None, facts={})
+            )
+        return found
+
+
+def got(point: Row) -> float:
+    """The share of each loaded core that the load got."""
+    return point.facts.get("share_got") or 0.0
+
+
+def ideal(point: Row) -> float:
+    """The slowdown of a program that uses all that is left."""
+    return point.facts.get("ideal_slowdown") or 1.0
+
+
+def to_ideal(point: Row) -> Interval | None:
+    return point.value and scaled(point.value, 1 / ideal(point))
+
+
+def seconds(point: Row) -> float:
+    """The time of a run."""
+    return point.facts.get("seconds") or 0.0
 
 
 class ContentionEstimates(CaseEstimates):
@@ -105,6 +96,10 @@ class ContentionEstimates(CaseEstimates):
     def of_plan(self) -> ContentionPlan:
         assert isinstance(self.plan, ContentionPlan)
         return self.plan
+
+    @cached_property
+    def rows(self) -> Sequence[Row]:
+        return [*super().rows, *(row for curve in self.curves for row in curve.rows)]
 
     def _got(self, variant: Variant, case: Case) -> float:
         """The share of the loaded cores that the load got: the median of the runs that count; 0 without a load."""
@@ -126,63 +121,54 @@ class ContentionEstimates(CaseEstimates):
             cases.setdefault(case.name, []).append(case)
         return cases
 
-    @cached_property
-    def _times(self) -> dict[tuple[str, str], ByRound]:
-        """By variant and configuration."""
-        return {
-            (side.row.variant.id, str(side.question[0])): side.quantity
-            for side in self.sides()
-            if isinstance(side.quantity, ByRound)
-        }
-
     def _curve(self, variant: Variant, cases: Sequence[Case]) -> Curve | None:
-        measured = [(case, time) for case in cases if (time := self._times.get((variant.id, case.configuration)))]
-        alone = next((time for case, time in measured if not case.load), None)
+        times = [(case, row) for case in cases for row in self.groups[case] if row.variant == variant and row.value]
+        alone = next((row for case, row in times if not case.load), None)
         if alone is None:
             return None
+        points = [
+            self._slowdown(case, row, alone, self._got(variant, case)) for case, row in times if not self._is_left(case)
+        ]
+        left = next((self._slowdown(case, row, alone, 0.0) for case, row in times if self._is_left(case)), None)
+        return Curve(variant, cases[0].name, sorted(points, key=lambda each: each.x or 0.0), left)
 
-        def slowdown(time: ByRound) -> Interval:
-            if time is alone:
-                return exactly(1.0)
-            return ratio_interval(time.rounds, alone.rounds).after(min(len(time.rounds), len(alone.rounds)))
-
-        points = []
-        for case, time in measured:
-            if not self._is_left(case):
-                share = self._got(variant, case)
-                ideal = ideal_slowdown(self._workers, len(self.of_plan.loaded), min(share, 1.0))
-                points.append(Point((case.x or 0.0) / 100, share, time.interval, slowdown(time), ideal))
-        left = next((slowdown(time) for case, time in measured if self._is_left(case)), None)
-        return Curve(variant, cases[0].name, sorted(points, key=lambda each: each.asked), left)
-
-    @property
-    def _workers(self) -> int:
-        return max(self.plan.workers)
+    def _slowdown(self, case: Case, row: Row, alone: Row, share: float) -> Row:
+        value = exactly(1.0)
+        if row is not alone and row.samples and alone.samples:
+            value = row.samples.over(alone.samples).after(min(row.samples.rounds, alone.samples.rounds))
+        is_left = self._is_left(case)
+        ideal_of_share = ideal_slowdown(max(self.plan.workers), len(self.of_plan.loaded), min(share, 1.0))
+        facts: dict[str, float | None] = {
+            "share_got": None if is_left else share,
+            "ideal_slowdown": None if is_left else ideal_of_share,
+            "seconds": row.value.value if row.value else None,
+        }
+        x = None if is_left else (case.x or 0.0) / 100
+        return replace(
+            row, quantity="slowdown", unit="1", is_beside=True, value=value, x=x, ratio=None, facts=facts, samples=None
+        )
 
     def _is_left(self, case: Case) -> bool:
         """Whether it runs without the loaded cores."""
         return bool(case.cores) and not set(self.of_plan.loaded) & set(case.cores)
 
-    def printed(self) -> Iterator[tuple[str, list[Column], list[str]]]:
+    def sections(self) -> Sequence[Section]:
+        found = []
         for name, cases in self._by_case.items():
             rows = [row for case in cases for row in self.groups[case]]
             own = [each for each in self.curves if each.case == name]
-            heading = f"{name}: {cases[0].title}" if cases[0].title else name
             if rows:
                 left = next((case.workers for case in cases if self._is_left(case)), None)
-                yield heading, columns_of(own, left) if own else [], self._notes(rows, own)
+                title = f"{name}: {cases[0].title}" if cases[0].title else name
+                found.append(Section(title, columns_of(own, left) if own else [], self._notes(rows, own)))
+        return found
 
-    def _notes(self, rows: Sequence[CaseRow], curves: Sequence[Curve]) -> list[str]:
-        notes = notes_of(rows)
-        off = [each for curve in curves for each in curve.points[1:]]
+    def _notes(self, rows: Sequence[Row], curves: Sequence[Curve]) -> list[str]:
+        notes = [*absences(rows), *warnings(rows), *precision(rows)]
+        off = [abs(got(each) - (each.x or 0.0)) for curve in curves for each in curve.points[1:]]
         if off:
-            worst = max(off, key=lambda each: abs(each.got - each.asked))
-            notes.append(f"the load got what was asked within {percent(abs(worst.got - worst.asked))} of a core")
+            notes.append(f"the load got what was asked within {percent(max(off))} of a core")
         return [*notes, *too_short(curves, self.of_plan.period, "take a longer case")]
-
-    def objects(self) -> Iterator[dict[str, Any]]:
-        for each in self.curves:
-            yield each.to_json() | {"sitting": self.sitting.sitting}
 
     def pictures(self) -> Iterator[tuple[str, Figure]]:
         """One a case: slowdown against the share."""
@@ -193,7 +179,7 @@ class ContentionEstimates(CaseEstimates):
                 figure = chart(f"{self.plan.title} – {name}", footer, curves)
                 yield slug(f"{self.stem} {name}").replace("_", "-"), figure
 
-    def closing(self, again: str, store: str) -> RenderableType | None:
+    def closing(self, again: str, store: str) -> LastWords | None:
         groups = list(self.groups.values())
         told = [each for each in self.curves if each.is_told and each.break_even]
         said = [f"{each.system} {break_even_text(each)} ({each.case})" for each in told]
@@ -204,23 +190,23 @@ class ContentionEstimates(CaseEstimates):
             sentence = f"It can lose {break_even_text(told[0])} of {cores} before it is quicker without it."
         else:
             sentence = f"Shares of {cores} that a system can lose before it is quicker without it: {'; '.join(said)}."
-        return LastWords(sentence, case_closing.suggestions(groups, f"{TYPED} {again}", of_store(store)))
+        return LastWords(sentence, closing.suggestions(groups, again, store))
 
 
 def columns_of(curves: Sequence[Curve], left: int | None) -> list[Column]:
     """A row for each curve; `left`: the cores that are left without the loaded ones."""
-    at = [{each.asked: each for each in curve.points[1:]} for curve in curves]
+    at = [{each.x or 0.0: each for each in curve.points[1:]} for curve in curves]
     columns = [
         Column("system", [curve.system for curve in curves], "left"),
-        Column("alone", [duration(curve.points[0].seconds.value) for curve in curves]),
+        Column("alone", [duration(seconds(curve.points[0])) for curve in curves]),
     ]
     for share in sorted({share for own in at for share in own}):
-        cells = [_ratio(own[share].to_ideal) if share in own else "-" for own in at]
+        cells = [_ratio(to_ideal(own[share])) if share in own else "-" for own in at]
         columns.append(Column(f"x ideal,\n{percent(share)} lost", cells))
     if left:
         cores = f"{left} core{'s' * (left != 1)}"
         columns += [
-            Column(f"x alone,\non {cores}", [_ratio(curve.left) for curve in curves]),
+            Column(f"x alone,\non {cores}", [_ratio(curve.left.value if curve.left else None) for curve in curves]),
             Column("break-even", [break_even_text(curve) for curve in curves]),
         ]
     return columns
@@ -234,7 +220,7 @@ def _ratio(ratio: Interval | None) -> str:
 def too_short(curves: Sequence[Curve], period: float, otherwise: str) -> list[str]:
     """A note if runs without a load are too short for periods of so many seconds: the ways out are a shorter period,
     or `otherwise`."""
-    shortest = min((curve.points[0].seconds.value for curve in curves), default=math.inf)
+    shortest = min((seconds(curve.points[0]) for curve in curves), default=math.inf)
     if shortest >= _PERIODS * period:
         return []
     return [
@@ -246,23 +232,23 @@ def too_short(curves: Sequence[Curve], period: float, otherwise: str) -> list[st
 def chart(title: str, footer: str, curves: Sequence[Curve]) -> Figure:
     """Slowdown against the share, at the shares that the load got in the median."""
     look_of = looks(each.variant for each in curves)
-    by_share: dict[float, list[Point]] = {}
-    for point in sorted((each for curve in curves for each in curve.points), key=lambda each: each.asked):
-        by_share.setdefault(point.asked, []).append(point)
-    shares = [statistics.median(each.got for each in points) for points in by_share.values()]
-    ideal = [statistics.median(each.ideal for each in points) for points in by_share.values()]
-    lines = [Line(Look(SOFT, SOFT, _DASHED, "circle"), list(map(exactly, ideal)), is_bare=True)]
+    by_share: dict[float, list[Row]] = {}
+    for point in sorted((each for curve in curves for each in curve.points), key=lambda each: each.x or 0.0):
+        by_share.setdefault(point.x or 0.0, []).append(point)
+    shares = [statistics.median(map(got, points)) for points in by_share.values()]
+    ideals = [statistics.median(map(ideal, points)) for points in by_share.values()]
+    lines = [Line(Look(SOFT, SOFT, _DASHED, "circle"), list(map(exactly, ideals)), is_bare=True)]
     entries = [Entry(None, "ideal", "all that is left is used")]
-    for curve in sorted(curves, key=lambda each: each.points[-1].slowdown.value):
+    for curve in sorted(curves, key=lambda each: each.points[-1].value.value if each.points[-1].value else 0.0):
         look = look_of[curve.variant.id]
-        at = {each.asked: each.slowdown for each in curve.points}
+        at = {each.x or 0.0: each.value for each in curve.points}
         lines.append(Line(look, [at.get(share) for share in by_share]))
         if curve.left:
             without = Look(look.color, look.night, _DOTTED, look.shape)
-            lines.append(Line(without, [curve.left] * len(shares), is_bare=True))
+            lines.append(Line(without, [curve.left.value] * len(shares), is_bare=True))
         even = break_even_text(curve)
         entries.append(Entry(look, curve.variant.title, f"break-even {even}" if curve.left else ""))
-    is_measured = any(at.slowdown.low != at.slowdown.high for curve in curves for at in curve.points)
+    is_measured = any(at.value and at.value.low != at.value.high for curve in curves for at in curve.points)
     intervals = ", with 95 % intervals" if is_measured else ""
     head = Head(
         title,
@@ -288,7 +274,7 @@ def break_even_text(curve: Curve) -> str:
     even = curve.break_even
     if even is None:
         return "-"
-    most = f"> {percent(curve.points[-1].got)}"
+    most = f"> {percent(got(curve.points[-1]))}"
     if not curve.is_told:
         return f"{most if even.value is None else percent(even.value)} ?"
     if even.value is None:

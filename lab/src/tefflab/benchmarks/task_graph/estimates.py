@@ -1,20 +1,18 @@
-"""All estimates of a sitting of task graphs, made once for everything that shows them: rows, curves, sides of a
-comparison. Pure: the same runs give the same estimates.
+"""All estimates of a sitting of task graphs, made once for everything that shows them: rows, and the curves behind
+them. Pure: the same runs give the same estimates.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from matplotlib.figure import Figure
-from rich.console import RenderableType
 
-from tefflab.analysis.comparison import ByRound, Quantity, Side, compare_systems
+from tefflab.analysis.curves import BEYOND, Curve, CurvePoint
 from tefflab.analysis.distance import Distance, is_at, places
-from tefflab.analysis.results import BEYOND, BUSY, ELSEWHERE, NO_TURN, Curve, CurvePoint, MeasuredCase, MetgRow
+from tefflab.analysis.rows import BUSY, ELSEWHERE, NO_TURN, ByRound, Row, Samples
 from tefflab.analysis.statistics import (
     FEWEST_ROUNDS,
     Interval,
@@ -29,19 +27,20 @@ from tefflab.analysis.statistics import (
 )
 from tefflab.analysis.trace import trace
 from tefflab.benchmarks.benchmark import Estimates
-from tefflab.benchmarks.task_graph.closing import curve_sentence, curve_suggestions, sentence, suggestions
-from tefflab.benchmarks.task_graph.pictures import footer, pictures
+from tefflab.benchmarks.closing import suggestions
+from tefflab.benchmarks.ranking import ranked
+from tefflab.benchmarks.task_graph.measured import CEILING, OVERHEAD, Measured, metg_name, why_unknown
+from tefflab.benchmarks.task_graph.notes import WANTED
 from tefflab.benchmarks.task_graph.plan import GraphCase, GraphPlan
-from tefflab.benchmarks.task_graph.readings import metg_name, placed_name
 from tefflab.benchmarks.task_graph.record import GraphRecord
-from tefflab.benchmarks.task_graph.report import write_metg_report
-from tefflab.benchmarks.task_graph.tables import MetgTable, curve_table, series_table, to_json
-from tefflab.carried import TYPED
+from tefflab.benchmarks.task_graph.sections import curve_section, metg_section, series_section
+from tefflab.benchmarks.task_graph.sentences import curve_sentence, curve_suggestions, metg_sentence
 from tefflab.output.last_words import LastWords
+from tefflab.output.sections import Section
 from tefflab.records.plan import Variant
 from tefflab.records.run import Failure, Run, Sitting, counted, in_time, minutes_for
-from tefflab.records.store import Damage
 
+TASK_GRAPH = "task_graph"  # the kind
 GraphRun = Run[GraphRecord]
 
 _AGREED = 0.98  # of the better of two ceilings, from which the other is as good
@@ -63,33 +62,34 @@ def at_distance(runs: Iterable[GraphRun], round_trip: float | None) -> list[Grap
     return [run for run in runs if is_at(run.round_trips, round_trip)]
 
 
-def estimate_row(variant: Variant, threshold: float, runs: Sequence[GraphRun], note: str = "") -> MetgRow:
-    """The row of one system, from all its runs of one case."""
-    seen = observations(runs)
-    crossing = [each for each in seen if each.iterations]
-    if any(run.record.iterations for run in runs) and not crossing:
-        note = note or BUSY
-    rates = [rate for run in runs if run.record.iterations for rate in run.ceilings or ()]
-    units = [run.record.rate_unit for run in runs if run.record.iterations]
-    return MetgRow(
-        variant=variant,
-        threshold=threshold,
-        metg=_metg(tuple(crossing), threshold) if crossing else None,
-        overhead=overhead(seen) if len(crossing) < len(seen) else None,
-        ceiling=median_interval(rates) if rates else None,
-        ceiling_unit=units[0] if units else "",
-        rounds=len({run.round for run in runs}),
-        runs=len(runs),
-        noisy_share=sum(run.noisy for run in runs) / len(runs) if runs else 0.0,
-        timesteps=min((run.record.graphs[0].steps for run in runs), default=0),
-        note=note,
-    )
-
-
 @lru_cache(maxsize=1024)
 def _metg(seen: tuple[Observation, ...], threshold: float) -> MetgEstimate:
     """Kept: the sitting's choices, the live display and the table in the end show one estimate of the same runs."""
     return metg(seen, threshold)
+
+
+def metg_of(seen: Sequence[Observation], threshold: float) -> MetgEstimate | None:
+    """None where there are only runs of empty tasks."""
+    crossing = tuple(each for each in seen if each.iterations)
+    return _metg(crossing, threshold) if crossing else None
+
+
+@dataclass(frozen=True, slots=True)
+class MetgSamples(Samples):
+    """The runs that METG at a threshold comes from."""
+
+    seen: Sequence[Observation]
+    threshold: float
+
+    @property
+    def rounds(self) -> int:
+        return len({each.round for each in self.seen})
+
+    def over(self, other: Self) -> Interval:
+        return metg_ratio(self.seen, other.seen, self.threshold)
+
+    def ratios_to(self, other: Self) -> Sequence[float]:
+        return metg_ratios(self.seen, other.seen, self.threshold)
 
 
 def estimate_curve(variant: Variant, threshold: float, runs: Sequence[GraphRun]) -> Curve | None:
@@ -107,48 +107,6 @@ def estimate_curve(variant: Variant, threshold: float, runs: Sequence[GraphRun])
     ceilings = [rate for point in by_iterations.values() for run in point for rate in run.ceilings or ()]
     line = trace(observations(runs), points, threshold)
     return Curve(variant, unit, tuple(points), median_interval(ceilings) if ceilings else None, line)
-
-
-def estimate_case(
-    plan: GraphPlan,
-    case: GraphCase,
-    runs: Iterable[GraphRun],
-    failures: Mapping[str, Failure],
-    where: Distance | None,
-) -> MeasuredCase:
-    """Everything that the runs say about one case, of those at the distance `where` if it is known.
-
-    `failures` are by system's id. A system that failed at this case can't be trusted with it: it has neither
-    value nor curve. If it failed at another case, its row says so.
-    """
-    flags, variants = case.configuration, plan.variants
-    by_system: dict[str, list[GraphRun]] = defaultdict(list)
-    for run in runs:
-        if run.configuration == flags:
-            by_system[run.system_id].append(run)
-    round_trip = where.round_trip if where else None
-    kept = {name: at_distance(own, round_trip) for name, own in by_system.items()}
-    elsewhere = {name: ELSEWHERE for name, own in by_system.items() if own and not kept[name]}
-    notes = elsewhere | {name: each.reason for name, each in failures.items()}
-    kept |= {name: [] for name, each in failures.items() if each.at in ("", flags)}
-    rows = [estimate_row(each, plan.threshold, kept.get(each.id, []), notes.get(each.id, "")) for each in variants]
-    rows = [row if row.metg or row.note else replace(row, note=NO_TURN) for row in rows]
-    rows.sort(key=lambda row: (row.metg is None, row.metg.value if row.metg else 0.0))
-    waiting = sum(row.note == NO_TURN for row in rows)
-    curves = {each.id: estimate_curve(each, plan.threshold, kept.get(each.id, [])) for each in variants}
-    without_curve = tuple((each, notes.get(each.id, NO_TURN)) for each in variants if not curves[each.id])
-    return MeasuredCase(
-        name=case.name,
-        flags=flags,
-        threshold=plan.threshold,
-        rows=tuple(rows) if plan.asks == "metg" else (),
-        curves=tuple(each for each in curves.values() if each),
-        missing=() if plan.asks == "metg" else without_curve,
-        round_trip=round_trip,
-        share=where.share if where else 1.0,
-        steps=case.steps,
-        minutes=minutes_for(FEWEST_ROUNDS * waiting, (run for own in by_system.values() for run in own)),
-    )
 
 
 def _counted(runs: Iterable[GraphRun]) -> list[GraphRun]:
@@ -191,53 +149,6 @@ def _interval(values: list[float]) -> Interval:
     return median_interval(values) if all(value > 0 for value in values) else Interval(0.0, 0.0, 0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Metg(Quantity):
-    """METG at a threshold, and the runs that it comes from."""
-
-    threshold: float
-    seen: Sequence[Observation]
-
-    def number_of_rounds(self) -> int:
-        return len({each.round for each in self.seen})
-
-    def over(self, other: Self) -> Interval:
-        return metg_ratio(self.seen, other.seen, self.threshold)
-
-    def ratios_to(self, other: Self) -> Sequence[float]:
-        return metg_ratios(self.seen, other.seen, self.threshold)
-
-
-def metg_sides(cases: Iterable[MeasuredCase], runs: Iterable[GraphRun]) -> list[Side]:
-    """Every system with METG, at every case and at every distance of the cores."""
-    seen: dict[tuple[str, str], list[GraphRun]] = {}
-    for run in runs:
-        seen.setdefault((run.system_id, run.configuration), []).append(run)
-    return [
-        metg_side(placed, row, observations(at_distance(own, placed.round_trip)))
-        for case in cases
-        for placed in (case, *case.others)
-        for row in placed.rows
-        if row.metg and (own := seen.get((row.variant.id, placed.flags)))
-    ]
-
-
-def metg_side(case: MeasuredCase, row: MetgRow, seen: Sequence[Observation]) -> Side:
-    """A row that has METG, with the runs that it comes from."""
-    metg = row.metg
-    assert metg is not None
-    ends = Interval(metg.value, metg.low, metg.high)
-    return Side(
-        place=placed_name(case),
-        question=(case.flags, case.threshold, case.steps),
-        round_trip=case.round_trip,
-        row=row,
-        quantity=Metg(metg_name(row.threshold), ends, metg.relation, metg.drift, row.threshold, seen),
-        overhead=ByRound("overhead", row.overhead, "=", metg.drift, empty_tasks(seen)) if row.overhead else None,
-        case=case.name,
-    )
-
-
 class GraphEstimates(Estimates):
     """`failures` are by system's id."""
 
@@ -251,68 +162,149 @@ class GraphEstimates(Estimates):
         self._failures = failures
 
     @cached_property
-    def cases(self) -> tuple[MeasuredCase, ...]:
-        """The estimates, case by case, at the sitting's distance of the cores; each holds the
-        estimates at other distances."""
-        where = places(run.round_trips for run in in_time(self._runs))
-        return tuple(
-            replace(self._at(case, where[0]), others=tuple(self._at(case, distance) for distance in where[1:]))
-            for case in self.plan.cases
-        )
-
-    @property
-    def has_values(self) -> bool:
-        return any(case.curves or any(row.metg for row in case.rows) for case in self.cases)
-
-    def tables(self) -> Sequence[RenderableType]:
-        """METG of one case or the points of its curves, at the first distance of the cores; METG of several
-        cases in one table."""
-        if self.plan.asks == "curve":
-            cases = self._placed if len(self.plan.cases) > 1 else self._placed[:1]
-            return [curve_table(each) for each in cases if each.curves]
-        return [series_table(self._placed) if len(self.plan.cases) > 1 else MetgTable(self._placed[0])]
-
-    def objects(self) -> Iterator[dict[str, Any]]:
-        for case in self._placed:
-            yield to_json(case) | {"others": list(self.plan.others)}
-
-    def lines(self) -> Iterator[dict[str, Any]]:
-        """The rows as they are shown first; those at other distances can be made again from the runs."""
-        for case in self.cases:
-            for row in case.rows:
-                yield row.to_json() | {"configuration": case.flags}
-
-    def pictures(self) -> Iterator[tuple[str, Figure]]:
-        yield from pictures(self.plan, self.cases, footer(self.sitting, self._placed))
-
-    def write_report(self, path: Path, damage: Sequence[Damage]) -> None:
-        write_metg_report(path, self.sitting, self._placed, damage, f"Teff: {self.plan.title}")
-
-    def sides(self) -> Sequence[Side]:
-        return metg_sides(self.cases, self._runs)
-
-    def closing(self, again: str, store: str) -> RenderableType | None:
-        """The meaning of the smallest METG, or of the curves; nothing after several cases."""
-        if len(self.cases) > 1:
-            return None
-        if self.plan.asks == "curve":
-            return LastWords(curve_sentence(self._placed[0]), curve_suggestions(self._placed[0], store))
-        sides = metg_sides([replace(self.cases[0], others=())], self._runs)
-
-        def ratio(a: str, b: str) -> Interval:
-            (found,) = compare_systems(sides, a, b)
-            return found.ratio
-
-        case = self._placed[0]
-        return LastWords(sentence(case, ratio), suggestions(case, f"{TYPED} {again}", store))
+    def cases(self) -> Sequence[Measured]:
+        """Case by case, at the sitting's distance of the cores. Of a case alone, the other distances follow."""
+        first, *others = places(run.round_trips for run in in_time(self._runs))
+        trips = [each.round_trip for each in others if each]
+        found = [replace(self._at(case, first), others=trips) for case in self.plan.cases]
+        return found if len(found) > 1 else [*found, *(self._at(self.plan.cases[0], each) for each in others)]
 
     @cached_property
-    def _placed(self) -> list[MeasuredCase]:
-        """The cases to show: of one case all distances of the cores, named; of several cases their
-        first distance."""
-        if len(self.cases) > 1:
-            return list(self.cases)
-        return [replace(each, name=placed_name(each)) for case in self.cases for each in (case, *case.others)]
+    def rows(self) -> Sequence[Row]:
+        """METG with what stands beside it, and the points of curves that were asked for."""
+        metgs = [row for case in self.cases for of in case.rows for row in (of, *case.beside_row(of))]
+        if self.plan.asks == "metg":
+            return metgs
+        return [*metgs, *(row for case in self.cases for curve in case.curves for row in self._points(case, curve))]
 
-    def _at(self, case: GraphCase, where: Distance | None) -> MeasuredCase:
-        return estimate_case(self.plan, case, self._runs, self._failures, where)
+    def sections(self) -> Sequence[Section]:
+        """METG of one case at each distance of the cores, or of several cases in one table; the points of curves."""
+        if self.plan.asks == "curve":
+            return [curve_section(each) for each in self.cases if each.curves]
+        tables = [series_section(self.cases)] if len(self.plan.cases) > 1 else list(map(metg_section, self.cases))
+        return [*tables, *(replace(curve_section(each), is_detail=True) for each in self.cases if each.curves)]
+
+    def pictures(self) -> Iterator[tuple[str, Figure]]:
+        yield from ()
+
+    def closing(self, again: str, store: str) -> LastWords | None:
+        """The meaning of the smallest METG, or of the curves; nothing after several cases."""
+        if len(self.plan.cases) > 1:
+            return None
+        case = self.cases[0]
+        if self.plan.asks == "curve":
+            return LastWords(curve_sentence(case), curve_suggestions(case, store))
+        is_busy = any(why_unknown(row) for row in case.rows)
+        minutes = max(case.minutes or 0, 5)
+        next_commands = suggestions([case.rows], again, store, wanted=WANTED, is_busy=is_busy, minutes=minutes)
+        return LastWords(metg_sentence(case), next_commands)
+
+    def _at(self, case: GraphCase, where: Distance | None) -> Measured:
+        """Everything that the runs say about one case, of those at the distance `where` if it is known.
+
+        A system that failed at this case can't be trusted with it: it has neither value nor curve. If it failed at
+        another case, its row says so.
+        """
+        by_system: dict[str, list[GraphRun]] = defaultdict(list)
+        for run in self._runs:
+            if run.configuration == case.configuration:
+                by_system[run.system_id].append(run)
+        variants, failures = self.plan.variants, self._failures
+        kept = {id_: at_distance(own, where.round_trip if where else None) for id_, own in by_system.items()}
+        notes = {id_: ELSEWHERE for id_, own in by_system.items() if own and not kept[id_]}
+        notes |= {id_: each.reason for id_, each in failures.items()}
+        kept |= {id_: [] for id_, each in failures.items() if each.at in ("", case.configuration)}
+        curves = [estimate_curve(each, self.plan.threshold, kept.get(each.id, [])) for each in variants]
+        rows, beside = self._rows(case, where, kept, notes)
+        drawn = [each for each in curves if each]
+        if self.plan.asks == "curve":
+            ids = {each.variant.id for each in drawn}
+            rows, beside = [replace(row, value=None, samples=None) for row in rows if row.id not in ids], {}
+        waiting = sum(row.note == NO_TURN for row in rows)
+        runs = (run for own in by_system.values() for run in own)
+        return Measured(
+            case, self.plan.threshold, rows, drawn, beside, where, minutes=minutes_for(FEWEST_ROUNDS * waiting, runs)
+        )
+
+    def _rows(
+        self,
+        case: GraphCase,
+        where: Distance | None,
+        kept: Mapping[str, Sequence[GraphRun]],
+        notes: Mapping[str, str],
+    ) -> tuple[list[Row], dict[tuple[str, str], Row]]:
+        """METG of each system, ranked; and the rows beside them."""
+        rows: list[Row] = []
+        beside: dict[tuple[str, str], Row] = {}
+        for variant in self.plan.variants:
+            runs = kept.get(variant.id, ())
+            row, *others = metg_rows(self.plan, case, variant, runs, notes.get(variant.id, ""))
+            row, *others = (replace(each, round_trip=where.round_trip if where else None) for each in (row, *others))
+            rows.append(row)
+            beside |= {(each.id, each.quantity): each for each in others}
+        return ranked(rows), beside
+
+    def _points(self, case: Measured, curve: Curve) -> Iterator[Row]:
+        """Three rows each; `x` is the number of iterations."""
+        of_curve = Row(
+            kind=self.sitting.benchmark,
+            variant=curve.variant,
+            case=case.case.name,
+            configuration=case.case.question,
+            quantity="efficiency",
+            workers=case.case.workers,
+            group=case.case.group,
+            round_trip=case.where.round_trip if case.where else None,
+        )
+        for each in curve.points:
+            facts = {"work_per_task": each.work_per_task}
+            point = replace(
+                of_curve, x=each.iterations, runs=each.runs, noisy_share=each.noisy / each.runs, facts=facts
+            )
+            yield replace(point, value=each.efficiency, unit="1")
+            yield replace(point, quantity="granularity", value=each.granularity, is_beside=True)
+            yield replace(point, quantity="rate", value=each.rate, unit=curve.rate_unit, is_beside=True)
+
+
+def metg_rows(
+    plan: GraphPlan, case: GraphCase, variant: Variant, runs: Sequence[GraphRun], note: str = ""
+) -> Iterator[Row]:
+    """METG of one system from all its runs of a case; then its overhead and the ceiling beside it, where known."""
+    seen = observations(runs)
+    found = metg_of(seen, plan.threshold)
+    tasks = [run for run in runs if run.record.iterations]
+    if tasks and found is None:
+        note = note or BUSY
+    metg_row = Row(
+        kind=TASK_GRAPH,
+        variant=variant,
+        case=case.name,
+        configuration=case.question,
+        quantity=metg_name(plan.threshold),
+        value=found,
+        workers=case.workers,
+        x=case.x,
+        group=case.group,
+        rounds=len({run.round for run in runs}),
+        runs=len(runs),
+        noisy_share=sum(run.noisy for run in runs) / len(runs) if runs else 0.0,
+        note=note or ("" if found else NO_TURN),
+        facts={
+            "threshold": plan.threshold,
+            "drift": found.drift if found else None,
+            "iterations": found.iterations if found else None,
+            "rounds_counted": found.rounds if found else 0,
+            "timesteps": min((run.record.graphs[0].steps for run in runs), default=None),
+        },
+        samples=MetgSamples(seen, plan.threshold) if found else None,
+    )
+    yield metg_row
+    empty = empty_tasks(seen)
+    if empty:
+        value = overhead(seen)
+        samples = ByRound(empty) if found else None
+        yield replace(metg_row, quantity=OVERHEAD, is_beside=True, value=value, note="", samples=samples)
+    if rates := [each for run in tasks for each in run.ceilings or ()]:
+        unit, value = tasks[0].record.rate_unit, median_interval(rates)
+        beside = replace(metg_row, quantity=CEILING, is_beside=True, value=value, unit=unit, note="", facts={})
+        yield replace(beside, samples=None)

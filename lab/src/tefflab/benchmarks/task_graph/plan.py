@@ -45,6 +45,11 @@ class GraphCase(Case):
         return cls(name=title, flags=graphs.flags, steps=graphs.steps, workers=workers)
 
     @property
+    def question(self) -> str:
+        """Its flags with the timesteps that the user wants."""
+        return f"{self.configuration} -steps {self.steps}" if self.steps else self.configuration
+
+    @property
     def graphs(self) -> Graphs:
         return Graphs(parse(shlex.split(self.flags), self.workers).graphs, self.steps)
 

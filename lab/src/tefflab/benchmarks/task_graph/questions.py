@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from tefflab.analysis.crossing import Relation
 from tefflab.analysis.distance import alike, round_trip_of
-from tefflab.analysis.results import MetgRow, Progress
+from tefflab.analysis.progress import Progress
 from tefflab.analysis.search import MetgSearch, measurement_grid
-from tefflab.analysis.statistics import metg_error
+from tefflab.analysis.statistics import MetgEstimate, metg_error
 from tefflab.benchmarks.benchmark import Ask, Question
-from tefflab.benchmarks.task_graph.estimates import GraphRun, at_distance, estimate_row, observations
+from tefflab.benchmarks.task_graph.estimates import GraphRun, at_distance, metg_of, observations
 from tefflab.benchmarks.task_graph.plan import PROBE_STEPS, GraphCase, steps_for
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.records.plan import Variant
@@ -124,19 +124,19 @@ class MetgQuestion(GraphQuestion):
     def add(self, runs: Sequence[GraphRun]) -> None:
         super().add(runs)
         place, self._place = self._place, None
-        if place is None or place.relation != "=" or (seen := self.row(place.round_trip).metg) is None:
+        if place is None or place.relation != "=" or (seen := self.metg(place.round_trip)) is None:
             return
         if seen.relation != "=" or not place.grid[0] <= round(seen.iterations) <= place.grid[-1]:
             self._places.remove(place)  # the scout was misled: the next round here looks for the crossing again
         elif place.rounds == _CENTRED:
             place.grid = measurement_grid(seen.iterations, _POINTS, _CLOSE, maximum=self._longest)
 
-    def row(self, round_trip: float | None) -> MetgRow:
-        """The row at a distance of the cores; of all runs if it is None."""
-        return estimate_row(self.variant, self.threshold, at_distance(self.runs, round_trip))
+    def metg(self, round_trip: float | None) -> MetgEstimate | None:
+        """At a distance of the cores; of all runs if it is None."""
+        return metg_of(observations(at_distance(self.runs, round_trip)), self.threshold)
 
     def progress(self, round_trip: float | None) -> Progress | None:
-        seen = self.row(round_trip).metg
+        seen = self.metg(round_trip)
         if seen is None:
             return None
         foreseen = seen.relative_half_width

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from tefflab.analysis.results import Curve, CurvePoint, MeasuredCase, TracePoint
-from tefflab.benchmarks.task_graph.readings import WorkAxis, curves_in_order
+from tefflab.analysis.curves import Curve, CurvePoint, TracePoint
+from tefflab.benchmarks.task_graph.measured import Measured, WorkAxis
 from tefflab.systems.naming import owner_of
 
 NAMED = 8  # curves that are labelled by name by default; the others are grey
@@ -31,9 +31,9 @@ class Line:
     anchor: Place | None  # its crossing with the threshold, else the end or point that is nearest to it
 
 
-def named(case: MeasuredCase) -> list[str]:
+def named(case: Measured) -> list[str]:
     """The ids of the curves that are labelled by name, in the order of the table: the best of each system first."""
-    ids = [curve.variant.id for curve in curves_in_order(case)]
+    ids = [curve.variant.id for curve in case.curves_in_order]
     best: dict[str, str] = {}
     for each in ids:
         best.setdefault(owner_of(each), each)
@@ -41,7 +41,7 @@ def named(case: MeasuredCase) -> list[str]:
     return [each for each in ids if each in chosen]
 
 
-def efficiency_lines(case: MeasuredCase) -> list[Line]:
+def efficiency_lines(case: Measured) -> list[Line]:
     """Efficiency over granularity, in the order of the table."""
     return [
         _line(
@@ -50,14 +50,14 @@ def efficiency_lines(case: MeasuredCase) -> list[Line]:
             lambda point: (point.granularity.value, point.efficiency.value),
             lambda ideal, efficiency: (ideal / efficiency, efficiency),
         )
-        for curve in curves_in_order(case)
+        for curve in case.curves_in_order
     ]
 
 
-def rate_lines(case: MeasuredCase) -> list[Line]:
+def rate_lines(case: Measured) -> list[Line]:
     """Rate over the work of a task, in the order of the table."""
-    work = WorkAxis(case)
-    return [_rate_line(curve, case.threshold, work) for curve in curves_in_order(case)]
+    work = WorkAxis(case.curves)
+    return [_rate_line(curve, case.threshold, work) for curve in case.curves_in_order]
 
 
 def within(lines: Sequence[Line], which: int) -> list[float]:

@@ -146,7 +146,7 @@ def compare(a: str, b: str, words: tuple[str, ...], against: str | None, as_json
     for reason in found.left_out:
         progress().print(f"teff: {reason}", soft_wrap=True, markup=False)
     if as_json:
-        print(json_lines(each.to_json() for each in found.answers))
+        print(json_lines(line for each in found.answers for line in each.to_json()))
     else:
         output().print(to_tables(found.answers))
 

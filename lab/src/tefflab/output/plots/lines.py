@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullLocator
 
-from tefflab.analysis.results import CaseRow
+from tefflab.analysis.rows import Row
 from tefflab.analysis.statistics import Interval
 from tefflab.output.plots.intervals import HOLLOW, band, draw_arrow, ends, hollow
 from tefflab.output.plots.legend import Entry, Legend
@@ -29,7 +29,7 @@ _PHASE_ROW = 0.2  # inches above the axes
 _FEWEST_STEPS = 3  # so is a parameter with at least so many values that grow by one factor
 
 
-def workers_chart(rows: Sequence[CaseRow], title: str, meaning: str, footer: str = "") -> Figure:
+def workers_chart(rows: Sequence[Row], title: str, meaning: str, footer: str = "") -> Figure:
     """A time against the workers, of every system at one case, with bands."""
     look_of = looks(row.variant for row in rows)
     workers = sorted({row.workers for row in rows})
@@ -72,7 +72,7 @@ class Varied:
 
     name: str
     values: Sequence[tuple[float, str]]  # rising, and as they are written
-    rows: Sequence[Sequence[CaseRow]]
+    rows: Sequence[Sequence[Row]]
     found: Sequence[Mapping[str, Interval | None]]
 
 
@@ -154,11 +154,11 @@ def _absent(of: Varied) -> list[str]:
     ]
 
 
-def _seconds(row: CaseRow) -> float:
+def _seconds(row: Row) -> float:
     return row.value.value if row.value else math.inf
 
 
-def _last(row: CaseRow) -> str:
+def _last(row: Row) -> str:
     return f"{duration(_seconds(row))} with {counted_workers(row.workers)}"
 
 

@@ -1,16 +1,18 @@
-"""The last words after the tables of a kind whose programs list their cases."""
+"""The last words after the tables: who is first, what that means for a program, and the next command to try."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from tefflab.analysis.results import NO_TURN, CaseRow
+from tefflab.analysis.rows import ELSEWHERE, NO_TURN, Row
+from tefflab.analysis.statistics import FEWEST_ROUNDS
 from tefflab.carried import TYPED
 from tefflab.output.caveats import MUCH_NOISE
+from tefflab.output.last_words import of_store
 
 _WON = ("first", "level")
 
 
-def sentence(groups: Sequence[Sequence[CaseRow]], lesson: str) -> str:
+def sentence(groups: Sequence[Sequence[Row]], lesson: str) -> str:
     """The systems that are first or level most often, over cases with a known order of several. Then the meaning of
     their numbers, in the kind's words."""
     wins, known = _wins(groups)
@@ -26,35 +28,56 @@ def sentence(groups: Sequence[Sequence[CaseRow]], lesson: str) -> str:
     return f"{who} first or level in {most} of {known} place{'s' * (known != 1)}; {lesson}."
 
 
-def suggestions(groups: Sequence[Sequence[CaseRow]], again: str, kept: str) -> Iterator[tuple[str, str]]:
-    """`again` is the command that went before, without options; `kept` names its store, as an option."""
+def suggestions(
+    groups: Sequence[Sequence[Row]],
+    again: str,
+    store: str,
+    *,
+    wanted: float | None = None,
+    is_busy: bool = False,
+    minutes: int = 15,
+) -> Iterator[tuple[str, str]]:
+    """Commands, each with its effect, the most needed first. `again` is the command that went before, without options.
+    `wanted`: the half-width above which an interval is wide; `is_busy`: the machine was; `minutes` that systems without
+    a turn need."""
     rows = [row for own in groups for row in own]
-    if max((row.noisy_share for row in rows), default=0.0) > MUCH_NOISE:
+    resume, kept = f"{TYPED} {again} --resume", of_store(store)
+    if is_busy or max((row.noisy_share for row in rows), default=0.0) > MUCH_NOISE:
         yield f"{TYPED} doctor", "what else runs on this machine"
-    if any(row.note == NO_TURN for row in rows):
-        yield f"{again} --resume --minutes 15{kept}", "measures systems without a turn"
-    elif any(row.value and (row.verdict == "unknown" or not row.is_told) for row in rows):
-        yield f"{again} --resume --minutes 15{kept}", "narrows the intervals"
+    if any(row.note in (NO_TURN, ELSEWHERE) for row in rows):
+        yield f"{resume} --minutes {minutes}{kept}", "measures systems without a turn"
+    elif any(is_uncertain(row, wanted) for row in rows):
+        yield f"{resume} --minutes 15{kept}", "narrows the intervals"
     elif not any(row.value for row in rows) or any(row.rounds and not row.value for row in rows):
-        yield f"{again} --resume{kept}", "tries failed systems again"
+        yield f"{resume}{kept}", "tries failed systems again"
     if pair := _pair(groups):
         yield f"{TYPED} compare {' '.join(pair)}{kept}", "their ratios with their intervals"
     yield f"{TYPED} experiment", "what else can be measured and drawn"
     yield f"{TYPED} systems", "lists further systems to measure"
 
 
-def _pair(groups: Sequence[Sequence[CaseRow]]) -> tuple[str, str] | None:
+def is_uncertain(row: Row, wanted: float | None = None) -> bool:
+    """Whether more rounds are needed: its interval says nothing or is of too few, or it is wider than wanted."""
+    if row.value is None:
+        return False
+    if not row.is_told or row.verdict == "unknown" or row.number_of_rounds < FEWEST_ROUNDS:
+        return True
+    # 1.005: what would be written as more than 5.0 %.
+    return wanted is not None and row.relation == "=" and row.value.relative_half_width > 1.005 * wanted
+
+
+def _pair(groups: Sequence[Sequence[Row]]) -> tuple[str, str] | None:
     """The system that is first most often, and the second of a case in which it is first."""
     wins, _ = _wins(groups)
     for best, _count in wins.most_common(1):
         for rows in groups:
-            ids = [row.variant.id for row in _ranked(rows)]
+            ids = [row.id for row in _ranked(rows)]
             if best in ids and len(ids) > 1:
                 return best, next(each for each in ids if each != best)
     return None
 
 
-def _wins(groups: Sequence[Sequence[CaseRow]]) -> tuple[Counter[str], int]:
+def _wins(groups: Sequence[Sequence[Row]]) -> tuple[Counter[str], int]:
     """How often each is first or level, and in how many cases that is known of more than one."""
     wins: Counter[str] = Counter()
     known = 0
@@ -62,10 +85,10 @@ def _wins(groups: Sequence[Sequence[CaseRow]]) -> tuple[Counter[str], int]:
         ranked = [row for row in _ranked(rows) if row.is_told and row.verdict != "unknown"]
         if len(ranked) > 1:
             known += 1
-            wins.update(row.variant.id for row in ranked if row.verdict in _WON)
+            wins.update(row.id for row in ranked if row.verdict in _WON)
     return wins, known
 
 
-def _ranked(rows: Sequence[CaseRow]) -> list[CaseRow]:
+def _ranked(rows: Sequence[Row]) -> list[Row]:
     """The competing rows, the quickest first."""
-    return [row for row in rows if row.value and row.verdict != "floor"]
+    return [row for row in rows if row.value and row.competes]

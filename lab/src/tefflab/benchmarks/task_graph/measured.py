@@ -1,0 +1,111 @@
+"""Everything that a sitting says about one case while the cores were so far apart: rows, and curves behind them."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tefflab.analysis.curves import Curve, CurvePoint
+from tefflab.analysis.distance import Distance
+from tefflab.analysis.rows import Row
+from tefflab.analysis.statistics import FEWEST_ROUNDS, LEAST_ROUNDS, Interval
+from tefflab.benchmarks.task_graph.plan import GraphCase
+from tefflab.output import quantities
+from tefflab.output.quantities import percent
+
+OVERHEAD, CEILING = "overhead", "ceiling"  # quantities of rows beside a METG
+_ROUGH = 2.0  # METG(50 %) is about twice the overhead: one that may be twice as long may be METG itself
+_TRIED = 2 * LEAST_ROUNDS  # rounds after which it is not rounds that an interval lacks which says nothing
+
+
+@dataclass(frozen=True)
+class Measured:
+    case: GraphCase
+    threshold: float
+    rows: Sequence[Row]  # METG, the smallest first; where only curves were measured, variants without one, and why
+    curves: Sequence[Curve]
+    beside: Mapping[tuple[str, str], Row] = field(default_factory=dict)  # of METG, by variant's id and quantity
+    where: Distance | None = None  # of the cores, if it is known
+    others: Sequence[float] = ()  # round trips at which it was measured, too [s]
+    minutes: int | None = None  # that variants without a turn need, about; None if there are none, or it is unknown
+
+    @property
+    def name(self) -> str:
+        """`stencil_1d, cores 52 ns apart`; the case's alone where the distance is not known."""
+        return ", ".join([self.case.name, *([apart(self.where.round_trip)] if self.where else [])])
+
+    @property
+    def rate_unit(self) -> str:
+        """Of the curves."""
+        return self.curves[0].rate_unit if self.curves else "FLOP/s"
+
+    @property
+    def ceiling(self) -> Interval | None:
+        """The median of the ceilings beside the systems, from their lowest end to their highest; None without any. If
+        some systems use the cores' ceiling, it is that one."""
+        of_cores = [curve for curve in self.curves if not curve.variant.ceiling] or self.curves
+        known = [curve.ceiling for curve in of_cores if curve.ceiling]
+        if not known:
+            return None
+        middle = sorted(each.value for each in known)[(len(known) - 1) // 2]
+        return Interval(middle, min(each.low for each in known), max(each.high for each in known))
+
+    def beside_row(self, row: Row) -> list[Row]:
+        """What was found by the same runs as a METG."""
+        return [each for (id_, _), each in self.beside.items() if id_ == row.id]
+
+    def overhead(self, row: Row) -> Row | None:
+        """Of a METG row, where empty tasks were measured."""
+        return self.beside.get((row.id, OVERHEAD))
+
+    @property
+    def curves_in_order(self) -> list[Curve]:
+        """As the table has them, the smallest METG first. Without a table they stand from left to right, by the
+        smallest granularity measured that reaches the threshold."""
+        rank = {row.id: number for number, row in enumerate(self.rows)}
+
+        def reach(curve: Curve) -> float:
+            enough = (each.granularity.value for each in curve.points if each.efficiency.value >= self.threshold)
+            return min(enough, default=math.inf)
+
+        return sorted(self.curves, key=lambda curve: (rank.get(curve.variant.id, len(rank)), reach(curve)))
+
+
+def apart(round_trip: float) -> str:
+    return f"cores {quantities.duration(round_trip)} apart"
+
+
+def metg_name(threshold: float) -> str:
+    """`METG(50 %)`."""
+    return f"METG({percent(threshold)})"
+
+
+def is_roughly_known(overhead: Row) -> bool:
+    """Whether enough rounds tell it to a factor of two each way."""
+    return overhead.rounds >= FEWEST_ROUNDS and overhead.value is not None and overhead.value.is_within(_ROUGH)
+
+
+def why_unknown(row: Row) -> str:
+    """Why an interval says nothing, in few words, where there were so many rounds that a few more will not help."""
+    if row.value is None or row.value.is_told or row.rounds <= _TRIED:
+        return ""
+    counted = int(row.facts.get("rounds_counted") or 0)
+    if counted < FEWEST_ROUNDS:
+        return f"{counted} of {row.rounds} rounds count"
+    return f"{row.rounds} rounds differ too much"
+
+
+class WorkAxis:
+    """The problem size: FLOPs or bytes of a task, or iterations where its kernel counts neither."""
+
+    def __init__(self, curves: Sequence[Curve]) -> None:
+        points = [point for curve in curves for point in curve.points]
+        self._unit = curves[0].rate_unit.removesuffix("/s") if curves else ""
+        self._counted = self._unit != "task" and any(point.work_per_task > 0 for point in points)
+        self.title = "work of a task" if self._counted else "iterations of a task"
+        self.of: Callable[[CurvePoint], float] = (
+            (lambda point: point.work_per_task) if self._counted else (lambda point: float(point.iterations))
+        )
+
+    def tick(self, value: float) -> str:
+        """`1 kFLOP`, or `1 k` of iterations."""
+        return quantities.brief(quantities.rate(value, self._unit if self._counted else "")).strip()
