@@ -1,5 +1,5 @@
-"""`teff explain` of a trace or an app: traces a run, or reads a trace, and says how long its tasks should be. For an app it also finds out by
-runs which number of tasks is best."""
+"""`teff explain` of a trace or an app: how long tasks should be. For an app it also finds out by runs which number of
+tasks is best."""
 
 import json
 import tempfile
@@ -180,7 +180,9 @@ def setting_of(line: str) -> int:
     app, way = parameters.get("app"), record.get("way")
     by_trace = "trace it by teff run --trace, and explain the trace"
     if (app, way) == ("sssp", "tasks"):  # its tasks have as many vertices as a round is worth
-        raise InputError(f"{app}: its tasks with priorities do not read -tasks; say --systems teff/graph, or {by_trace}")
+        raise InputError(
+            f"{app}: its tasks with priorities do not read -tasks; say --systems teff/graph, or {by_trace}"
+        )
     if "tasks" not in parameters or way == "loops":
         raise InputError(f"{app}: -tasks does not cut its loops; {by_trace}")
     return int(parameters["tasks"])

@@ -1,6 +1,7 @@
 """How commands are read and explained. A command's help begins with an example, then says what it does, then lists its
 options, a line or two each. Types of values parse each word once."""
 
+import inspect
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -41,15 +42,16 @@ class Command(click.Command):
         if self.takes_programs:
             ctx.params["programs"], behind = tuple(behind[1:]), []
         try:
-            return super().parse_args(ctx, ["--help" if word == "-h" else word for word in own] + behind)
-        except click.NoSuchOption as error:
-            for word in own:
-                refuse_misspelled(word, self)
-            error.ctx = error.ctx or ctx
-            raise
+            left = super().parse_args(ctx, ["--help" if word == "-h" else word for word in own] + behind)
         except click.UsageError as error:
+            for word in own if isinstance(error, click.NoSuchOption) else ():
+                refuse_misspelled(word, self)
             error.ctx = error.ctx or ctx  # the parser, which misses a value, does not know whose it is
             raise
+        for each in self.params:
+            if isinstance(each, Former):
+                each.give_way(ctx)
+        return left
 
     def invoke(self, ctx: click.Context) -> Any:
         """If a program refuses its flags, the message points to this command's help."""
@@ -96,7 +98,7 @@ class Tree(click.Group):
     `is_bare`, where there is no word at all."""
 
     def __init__(self, *args: Any, usual: str = "", is_bare: bool = False, **settings: Any) -> None:
-        super().__init__(*args, no_args_is_help=False, **settings)
+        super().__init__(*args, **{"no_args_is_help": False} | settings)
         self.usual = usual
         self.is_bare = is_bare
 
@@ -107,6 +109,10 @@ class Tree(click.Group):
         elif self.usual and (first.startswith("-") or not first):
             args = [self.usual, *args]
         return super().parse_args(ctx, args)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return list(self.commands)
 
     def groups(self, ctx: click.Context) -> Groups:
         """The commands of its help."""
@@ -121,14 +127,14 @@ class Tree(click.Group):
         text, _, example = (self.help or "").partition(_EXAMPLE)
         if example:
             formatter.write(f"{_EXAMPLE}{example.strip()}\n\n")
-        about = f"({ctx.command_path} COMMAND --help: options, and an example)"
-        formatter.write(f"Usage:  {ctx.command_path} COMMAND [OPTIONS]    {about}\n")
+        path = f"{ctx.command_path} COMMAND"
+        formatter.write(f"Usage:  {path} [OPTIONS]    ({path} --help: more of it)\n")
         if example:
             formatter.write_paragraph()
             with formatter.indentation():
                 formatter.write_text(" ".join(text.split()))
         options = [each.get_help_record(ctx) for each in self.get_params(ctx)]
-        for title, rows in (self.groups(ctx) | {"Options": list(filter(None, options))}).items():
+        for title, rows in {**self.groups(ctx), "Options": list(filter(None, options))}.items():
             column = 4 + max(len(name) for name, _ in rows)
             with formatter.section(title):
                 formatter.write_dl([(name, beginning(said, _WIDTH - column)) for name, said in rows])
@@ -144,7 +150,7 @@ def command(
             name,
             callback=function,
             params=list(params),
-            help=function.__doc__,
+            help=inspect.cleandoc(function.__doc__ or ""),
             epilog=epilog,
             takes_programs=takes_programs,
         )
@@ -175,7 +181,7 @@ def beginning(text: str, most: int) -> str:
     return f"{sentence[: most - 1]}…"
 
 
-class Text(click.ParamType):
+class Text(click.ParamType[Any]):
     """A text that is not empty. A given but empty value, as from an unset shell variable, does not mean the default."""
 
     name = "text"
@@ -189,6 +195,7 @@ class Text(click.ParamType):
         return value
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+        del ctx, param
         from click.shell_completion import CompletionItem
 
         return [CompletionItem(each) for each in (self._completes(incomplete) if self._completes else ())]
@@ -231,7 +238,7 @@ class Counts(Names):
         return tuple(dict.fromkeys(map(int, names)))
 
 
-class Number(click.ParamType):
+class Number(click.ParamType[float]):
     """A number: whole ones alone where the example is one. The user may add one of `units`, which multiplies it.
 
     An error gives the value, the rule and the example. The command gets the number times `scale`.
@@ -269,7 +276,7 @@ class Number(click.ParamType):
         return found * self._scale
 
 
-class Flags(click.ParamType):
+class Flags(click.ParamType[str]):
     """The words of a program's flags, which stand among the options."""
 
     name = "flags"
@@ -292,17 +299,27 @@ class Flags(click.ParamType):
 FLAGS = Flags()
 
 
-def former(*names: str, now: str, **settings: Any) -> click.Option:
-    """A hidden option of earlier versions, and the form that has taken its place. It fills the same parameter."""
+class Former(click.Option):
+    """A hidden option of earlier versions. `now` is the form that has taken its place, and `into` the parameter that
+    gets its value."""
 
-    def say_new(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
-        if _is_typed(param, ctx):
-            from tefflab.host.terminal import say
+    def __init__(self, flag: str, into: str, *, now: str, **settings: Any) -> None:
+        super().__init__([flag, f"former_{into}_{flag.strip('-')}"], hidden=True, **settings)
+        self.into = into
+        self.now = now
 
-            say(f"{ctx.command_path} {_flag(param)} is now {now}")
-        return value
+    def give_way(self, ctx: click.Context) -> None:
+        """Says the new form, and fills its parameter. InputError where both are given and differ."""
+        value = ctx.params.pop(self.name or "", None)
+        if not _is_typed(self, ctx):
+            return
+        from tefflab.host.terminal import say
 
-    return click.Option(names, hidden=True, callback=say_new, **settings)
+        said = ctx.params.get(self.into)
+        if said != value and ctx.get_parameter_source(self.into) is ParameterSource.COMMANDLINE:
+            raise InputError(f"{said} and {self.opts[0]} {value}: give one of them")
+        say(f"{ctx.command_path} {self.opts[0]} is now {self.now}")
+        ctx.params[self.into] = value
 
 
 def _is_typed(param: click.Parameter | None, ctx: click.Context | None) -> bool:

@@ -14,7 +14,7 @@ import click
 from tefflab import __version__
 from tefflab.carried import give_way_to_a_clone
 from tefflab.cli import completion
-from tefflab.cli.commands import explain, experiment, former, run, simulate, stores
+from tefflab.cli.commands import experiment, explain, former, run, simulate, stores
 from tefflab.cli.commands.dev import DEV
 from tefflab.cli.commands.measure import MEASURE, measuring
 from tefflab.cli.commands.systems import SYSTEMS
@@ -65,6 +65,7 @@ class Teff(Tree):
     """All commands, in the order of the help."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
         return [name for names in GROUPS.values() for name in names]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:

@@ -4,6 +4,7 @@ import json
 import os
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,9 @@ from tefflab import project_root
 from tefflab.cli import completion
 from tefflab.cli.grammar import FLAGS, Counts, Names, Number, Text
 from tefflab.systems.naming import canonical
+
+if TYPE_CHECKING:
+    from tefflab.systems.packages import Installing
 
 PERCENT = {"%": 0.01}  # a unit of shares
 FILE = click.Path(path_type=Path)
@@ -95,6 +99,11 @@ GRAPH_FLAGS = click.Argument(["flags"], nargs=-1, type=FLAGS, metavar="[FLAGS]..
 
 OF_KINDS = {each.opts[0]: each for each in (CASES, TREES, AGAINST, LOAD)}  # declared here, taken by some kinds
 MEASURING = (MINUTES, ROUNDS, WORKERS, STORE, RESUME, INSTALL_MISSING, INSTALLS, JSON)
+
+
+def installing(installs: bool | None) -> "Installing":
+    """Whether packages may be installed, by --yes or --no-install."""
+    return "ask" if installs is None else "yes" if installs else "no"
 
 
 def start_ranks_by(launcher: str | None, hosts: str | None) -> None:

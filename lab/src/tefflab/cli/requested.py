@@ -96,9 +96,7 @@ def _not_on_request(system: System) -> str:
 
 
 def _not_to_remove(system: System) -> str:
-    return (
-        f"{system.name}: not brought by `teff systems add`, so it does not remove it; --systems leaves it out of a command"
-    )
+    return f"{system.name}: not brought by `teff systems add`, so not removed; --systems leaves it out of a command"
 
 
 def to_object(system: System) -> dict[str, object]:

@@ -13,6 +13,7 @@ from rich.console import Console
 from tefflab.benchmarks.benchmark import AnyBenchmark, Command, Estimates, Request, find_benchmark
 from tefflab.benchmarks.experiments import find_experiment
 from tefflab.carried import TYPED
+from tefflab.cli.options import installing
 from tefflab.cli.publishing import ALL_VARIANTS, publish
 from tefflab.cli.ways import is_silent, not_built, ways_of
 from tefflab.errors import INTERRUPTED, InputError, TeffError, shortened
@@ -74,7 +75,7 @@ class Options:
 
     @property
     def installing(self) -> Installing:
-        return "no" if self.installs is False else "yes" if self.installs or self.install_missing else "ask"
+        return "yes" if self.install_missing else installing(self.installs)
 
 
 def run_command(registry: Registry, kind: AnyBenchmark, command: Command, options: Options) -> None:

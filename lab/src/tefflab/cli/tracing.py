@@ -1,4 +1,4 @@
-"""`teff measure apps --trace`: traces a run of each case on each system that can trace its tasks, in the place of measuring."""
+"""`teff measure apps --trace`: traces a run of each case on each system that can, in the place of measuring."""
 
 from click.exceptions import Exit
 

@@ -45,10 +45,10 @@ class Load:
     @classmethod
     def parse(cls, text: str) -> Self:
         """InputError for a text that is no load, or not one of this machine."""
-        first, *more = cls.parse_all(text) or [None]
-        if first is None or more:
+        found = cls.parse_all(text)
+        if len(found) != 1:
             raise InputError(f"{text!r}: one load is meant here, as spin:50@1")
-        return first
+        return found[0]
 
     @classmethod
     def parse_all(cls, text: str, percents: str = "") -> list[Self]:

@@ -23,7 +23,7 @@ class OwnCommand(Program):
 
     @classmethod
     def of(cls, text: str, benchmark: str, id_: str = "") -> "OwnCommand":
-        one = cls(benchmark=benchmark, name=id_ or text, title=text, program="run_own_command.py")
+        one = cls(benchmark=benchmark, name="command", title=text, program="run_own_command.py")
         one._id, one._text = id_ or text, text
         return one
 

@@ -56,8 +56,8 @@ class Contention(CaseBenchmark[Record]):
             Command(
                 "contention",
                 "Measure how systems share a core: their time beside a competitor that takes more and more of it.\n\n"
-                f"Beside it stand the ideal time, and the time without that core. The load is {KINDS[0]}:{SHARES} on the "
-                "last core, if none is said.",
+                "Beside it stand the ideal time, and the time without that core. If no load is said, it is "
+                f"{KINDS[0]}:{SHARES} on the last core.",
                 "teff contention --cases spawn --load spin:25,50@1 --minutes 15",
                 lambda request: plan(request, _TITLE),
                 (

@@ -85,7 +85,7 @@ def plan(request: Request, title: str) -> ContentionPlan:
         cases=tuple(cases),
         loaded=loaded,
         period=largest.seconds,
-        commands=commands,
+        commands=tuple(commands),
     )
 
 

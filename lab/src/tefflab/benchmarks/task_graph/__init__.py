@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tefflab.benchmarks.benchmark import Benchmark, Command, Option, Request, Round, Scales
+from tefflab.benchmarks.graphs import check, parse, refuse_unknown_values
 from tefflab.benchmarks.task_graph.ceiling import Ceiling, expect_rates
 from tefflab.benchmarks.task_graph.estimates import GraphEstimates, GraphRun
 from tefflab.benchmarks.task_graph.experiment import GraphExperiment, one_number_of_workers
-from tefflab.benchmarks.graphs import check, parse, refuse_unknown_values
 from tefflab.benchmarks.task_graph.plan import Asks, GraphCase, GraphPlan
 from tefflab.benchmarks.task_graph.questions import CurveQuestion, GraphQuestion, MetgQuestion, curve_iterations
 from tefflab.benchmarks.task_graph.record import GraphRecord

@@ -41,7 +41,7 @@ def test(names: tuple[str, ...], quick: bool, installs: bool | None) -> None:
         quick=quick,
         results=output(),
         progress=progress(),
-        installing="ask" if installs is None else "yes" if installs else "no",
+        installing=options.installing(installs),
     )
     raise Exit(code)
 

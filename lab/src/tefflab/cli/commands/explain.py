@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from tefflab.cli import completion, options
-from tefflab.cli.grammar import FLAGS, Number, Text, command, former
+from tefflab.cli import options
+from tefflab.cli.grammar import FLAGS, Former, Number, Text, command
 
 _PATTERNS, _APPS = "spawn", "apps"  # kinds of benchmark
 
@@ -20,14 +20,12 @@ _PATTERNS, _APPS = "spawn", "apps"  # kinds of benchmark
         help="A trace of any program of libteff's; a mini-app, whose flags follow; or spawn[:PATTERN], on systems.",
     ),
     click.Argument(["flags"], nargs=-1, type=FLAGS, metavar="[FLAGS]..."),
-    former("--trace", "target", now="teff explain TRACE"),
+    Former("--trace", "target", now="teff explain TRACE"),
     options.SYSTEMS,
-    former("--system", "systems", now="--systems", type=options.SYSTEMS.type),
+    Former("--system", "systems", now="--systems", type=options.SYSTEMS.type),
     click.Option(["--tasks", "-tasks"], type=Number(64, 1), metavar="N", help="Tasks of a loop of APP, at first."),
     click.Option(["--ranks", "-ranks"], hidden=True),
-    click.Option(
-        ["--metg"], type=Text(), metavar="TIME", help="METG of this machine, as 1.6us. [as measured last]"
-    ),
+    click.Option(["--metg"], type=Text(), metavar="TIME", help="METG of this machine, as 1.6us. [as measured last]"),
     click.Option(
         ["--runs"],
         type=Number(3, 0, 100),
@@ -37,7 +35,7 @@ _PATTERNS, _APPS = "spawn", "apps"  # kinds of benchmark
     ),
     options.PICTURE,
     options.CASES,
-    former("--patterns", "cases", now="--cases", type=options.CASES.type),
+    Former("--patterns", "cases", now="--cases", type=options.CASES.type),
     options.TREES,
     options.WORKERS,
     click.Option(

@@ -12,7 +12,7 @@ import click
 
 from tefflab.benchmarks import graph_flags
 from tefflab.cli import options
-from tefflab.cli.grammar import Command, Groups, Number, Text, Tree, former
+from tefflab.cli.grammar import Command, Former, Groups, Number, Text, Tree
 
 if TYPE_CHECKING:
     from tefflab.benchmarks.benchmark import Option
@@ -32,9 +32,11 @@ class Measure(Tree):
     """`KIND:CASE` stands for `KIND --cases CASE`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
         return [path.partition(" ")[2] for path in measuring() if " " in path]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        del ctx
         return measuring().get(f"measure {cmd_name}")
 
     def resolve_command(
@@ -68,9 +70,9 @@ def _command(described: Any) -> Command:
         from tefflab.systems.registry import Registry
 
         kind, command = find_command(described.path)
-        own = {each.name: said.pop(each.name) for each in described.options}
-        if described.takes_programs and programs:
-            own["commands"] = programs
+        names = {each.name for each in described.options}
+        own = {name: said.pop(name) for name in names if name in said}
+        own |= {"commands": programs} if programs else {}
         perform = trace_cases if own.get("trace") else run_command
         perform(Registry(project_root()), kind, command, Options(**said, own=own, flags=flags))
 
@@ -96,7 +98,7 @@ def _option(of: "Option") -> click.Option:
     if of.flag in options.OF_KINDS:
         return options.OF_KINDS[of.flag]
     if of.now:
-        return former(of.flag, of.name, now=of.now, type=Text())
+        return Former(of.flag, of.name, now=of.now, type=Text())
     if isinstance(of.default, bool):
         return click.Option([of.flag], is_flag=True, help=of.help)
     if isinstance(of.default, str):

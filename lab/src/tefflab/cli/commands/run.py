@@ -6,7 +6,7 @@ import click
 
 from tefflab.benchmarks import graph_flags
 from tefflab.cli import completion, options
-from tefflab.cli.grammar import FLAGS, Number, Text, command, former
+from tefflab.cli.grammar import FLAGS, Former, Number, Text, command
 
 
 @command(
@@ -27,7 +27,7 @@ from tefflab.cli.grammar import FLAGS, Number, Text, command, former
     options.WORKERS,
     options.LAUNCHER,
     options.HOSTS,
-    former("--benchmark", "kind", now="teff run SYSTEM KIND"),
+    Former("--benchmark", "kind", now="teff run SYSTEM KIND"),
     click.Option(
         ["--trace"], type=options.FILE, metavar="FILE", help="Trace the run, for ui.perfetto.dev, if the system can."
     ),
@@ -41,9 +41,9 @@ def run(
     workers: tuple[int, ...],
     launcher: str | None,
     hosts: str | None,
-    kind: str | None,
     trace: Path | None,
     as_json: bool,
+    kind: str | None = None,
 ) -> None:
     """Run one case of a kind of benchmark on one system, or on each of several; each run validates itself.
 

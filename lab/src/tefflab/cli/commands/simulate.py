@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from tefflab.cli import options
-from tefflab.cli.grammar import Number, Text, command, former
+from tefflab.cli.grammar import Former, Number, Text, command
 
 _OF_SITTING = "--cores, --loaded, --shares and --period are those of its sitting; leave them out"
 
@@ -19,7 +19,7 @@ _OF_SITTING = "--cores, --loaded, --shares and --period are those of its sitting
         metavar="[STORE[:SITTING]]",
         help="Compare with the curves that `teff contention` kept there.",
     ),
-    former("--store", "store", now="an argument: name the store without --store", type=Text()),
+    Former("--store", "store", now="an argument: name the store without --store", type=Text()),
     click.Option(["--case"], type=Text(), metavar="KIND:CASE", help="Of the store. [its first]"),
     click.Option(["--cores"], type=Number(12, 1, 1024), metavar="N", help="Cores, a worker on each. [2]"),
     click.Option(

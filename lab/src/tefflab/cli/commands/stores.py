@@ -6,13 +6,13 @@ from typing import Any
 import click
 
 from tefflab.cli import completion, options
-from tefflab.cli.grammar import FLAGS, Text, command, former
+from tefflab.cli.grammar import FLAGS, Former, Text, command
 
 _SIDE = Text(completion.systems)
-_FORMER_STORE = former("--store", "store", now="an argument: name the store without --store", type=Text())
+_FORMER_STORE = Former("--store", "store", now="an argument: name the store without --store", type=Text())
 
 
-class Share(click.ParamType):
+class Share(click.ParamType[float]):
     """`5%` as 0.05."""
 
     name = "share"
@@ -34,7 +34,7 @@ class Share(click.ParamType):
 KIND = click.Option(
     ["--kind"], type=Text(), metavar="KIND", help="What is measured, as spawn; an unknown one lists them. [metg]"
 )
-KIND_FORMER = former("--benchmark", "kind", now="--kind", type=Text())
+KIND_FORMER = Former("--benchmark", "kind", now="--kind", type=Text())
 
 
 @command("show", options.STORED, options.JSON)
@@ -50,8 +50,8 @@ def show(store: str, as_json: bool) -> None:
     shown(Registry(project_root()), store, as_json=as_json)
 
 
-@command("report", options.STORED, _FORMER_STORE, former("--json", "as_json", now="teff show --json", is_flag=True))
-def report(store: str, as_json: bool) -> None:
+@command("report", options.STORED, _FORMER_STORE, Former("--json", "as_json", now="teff show --json", is_flag=True))
+def report(store: str, as_json: bool = False) -> None:
     """Make pictures and report of a sitting again, from its store, and say where they are; nothing is measured.
 
     Example:  teff report default

@@ -3,7 +3,7 @@
 import click
 
 from tefflab.cli import completion, options
-from tefflab.cli.grammar import Text, Tree, command, former
+from tefflab.cli.grammar import Former, Text, Tree, command
 
 _NAMES = click.Argument(
     ["names"], nargs=-1, type=Text(completion.on_request), metavar="[NAME]...", help="Systems that come on request."
@@ -35,8 +35,7 @@ def list_(as_json: bool, installs: bool | None, set_up: bool) -> None:
     registry = Registry(project_root())
     systems = registry.systems
     if set_up:
-        installing = "ask" if installs is None else "yes" if installs else "no"
-        ensure(registry, systems, console=progress(), installing=installing)
+        ensure(registry, systems, console=progress(), installing=options.installing(installs))
     with progress().status(f"asking {len(systems)} systems whether they are there"):
         probes = probe_all(systems, lambda system: system.listed)
     if as_json:
@@ -51,10 +50,10 @@ def list_(as_json: bool, installs: bool | None, set_up: bool) -> None:
     _NAMES,
     click.Option(["--all", "every"], is_flag=True, help="Every one of them."),
     options.JSON,
-    former("--list", now="teff systems add", is_flag=True),
-    former("--remove", now="teff systems remove", is_flag=True),
+    Former("--list", "listing", now="teff systems add", is_flag=True),
+    Former("--remove", "removing", now="teff systems remove", is_flag=True),
 )
-def add(names: tuple[str, ...], every: bool, as_json: bool, list: bool, remove: bool) -> None:  # noqa: A002
+def add(names: tuple[str, ...], every: bool, as_json: bool, listing: bool = False, removing: bool = False) -> None:
     """Bring systems that no command sets up by itself: from apt, PyPI and other registries.
 
     Each goes into a separate folder below .teff/systems, so that none breaks another. Without a name, list them with
@@ -67,8 +66,8 @@ def add(names: tuple[str, ...], every: bool, as_json: bool, list: bool, remove: 
     from tefflab.errors import InputError
     from tefflab.systems.registry import Registry
 
-    said = [*names, *(["--all"] * every), *(["--remove"] * remove)]
-    if list or not said:
+    said = [*names, *(["--all"] * every), *(["--remove"] * removing)]
+    if listing or not said:
         if said:
             raise InputError(f"{' '.join(said)}: name systems to install or remove, or ask for the --list alone")
         list_offers(Registry(project_root()), as_json=as_json)
@@ -77,7 +76,7 @@ def add(names: tuple[str, ...], every: bool, as_json: bool, list: bool, remove: 
         raise InputError("--json is for the list")
     if names and every:
         raise InputError(f"{' '.join(names)} and --all: one of them")
-    (take_away if remove else bring)(Registry(project_root()), names)
+    (take_away if removing else bring)(Registry(project_root()), names)
 
 
 @command("remove", _NAMES)
