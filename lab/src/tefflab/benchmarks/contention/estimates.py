@@ -186,7 +186,7 @@ class ContentionEstimates(CaseEstimates):
         cores = f"core {','.join(map(str, self.of_plan.loaded))}"
         if not said:
             sentence = f"Too little is known yet to say when a program should leave {cores} rather than share it."
-        elif self.of_plan.commands:
+        elif len(self.of_plan.commands) == 1:
             sentence = f"It can lose {break_even_text(told[0])} of {cores} before it is quicker without it."
         else:
             sentence = f"Shares of {cores} that a system can lose before it is quicker without it: {'; '.join(said)}."
