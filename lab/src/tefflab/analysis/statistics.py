@@ -158,10 +158,6 @@ class MetgEstimate(Interval):
         low, high = self.extent
         return self.rounds < FEWEST_ROUNDS or (low <= 0 and high == math.inf)
 
-    def may_be_as_small_as(self, best: "MetgEstimate") -> bool:
-        """Whether the estimates leave that open. A lower end that is unknown says nothing, except of '<'."""
-        return self.low <= best.high and (self.low > 0 or self.relation == "<")
-
 
 def metg(observations: Iterable[Observation], threshold: float = 0.5) -> MetgEstimate:
     """METG(threshold) with its interval, from all runs of one system and case in one sitting.

@@ -5,7 +5,7 @@ The ceiling is the rate of one core in one large multiplication by the library w
 program measures it just before each of its runs, so that the machine's drift cancels.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
 
@@ -25,7 +25,7 @@ from tefflab.benchmarks.compared import (
 )
 from tefflab.output.plots.lines import SHARE, TIME, Quantity, Varied, varied_chart
 from tefflab.output.plots.sheet import slug
-from tefflab.output.quantities import digits, percent, rate, value_text
+from tefflab.output.quantities import percent, rate
 from tefflab.output.table import Column
 from tefflab.records.plan import Case, Plan, Variant, counted_workers
 from tefflab.records.record import Count, Record, RecordError, Strict, Validation
@@ -34,12 +34,6 @@ _RATE = "flops_per_second"
 _WORK_RATE = "work_per_second"
 _SHARE = "efficiency"
 _WAITING = "waiting_share"
-_COLUMNS: Mapping[str, tuple[str, Callable[[float], str]]] = {
-    _RATE: ("GFLOP/s", lambda value: digits(value / 1e9)),
-    _WORK_RATE: ("work/s", lambda value: rate(value, "")),
-    _SHARE: ("of the cores'", percent),
-    _WAITING: ("waiting", percent),
-}
 _TIME_MEANING = "Time of a run, with 95 % intervals; smaller is better."
 _RATE_MEANING = "Work a second, with 95 % intervals; larger is better."
 _SHARE_MEANING = (
@@ -140,8 +134,11 @@ class AppsEstimates(ComparedEstimates):
     lines for each problem."""
 
     def tables_of(self, group: Group, to: Variant) -> Iterator[tuple[str, list[Column]]]:
-        for case in group.rows:
-            yield f"{case}, {counted_workers(group.workers)}", self._table(group, case, to)
+        for case, own in group.rows.items():
+            rows = sorted(own.values(), key=lambda row: row.value.value if row.value else 0.0)
+            ratios = group.ratios(case, to.id)
+            texts = ["1" if row.id == to.id else ratio_text(ratios.get(row.id)) for row in rows]
+            yield f"{case}, {counted_workers(group.workers)}", self.columns(rows, Column(f"/ {to.id}", texts))
 
     def pictures(self) -> Iterator[tuple[str, Figure]]:
         yield from self._lines() if self.plan.x_label else super().pictures()
@@ -188,17 +185,6 @@ class AppsEstimates(ComparedEstimates):
         unit = next(units) or "FLOP"
         return Quantity(lambda value: rate(value, f"{unit}/s"), more_is_better=True)
 
-    def _table(self, group: Group, case: str, to: Variant) -> list[Column]:
-        """The quickest first."""
-        rows = sorted(group.rows[case].values(), key=lambda row: row.value.value if row.value else 0.0)
-        ratios = group.ratios(case, to.id)
-        return [
-            Column("system", [row.id for row in rows], "left"),
-            Column("a run", [value_text(row) for row in rows]),
-            Column(f"/ {to.id}", ["1" if row.variant == to else ratio_text(ratios.get(row.id)) for row in rows]),
-            *(_column(key, rows) for key in _COLUMNS if any(row.facts[key] is not None for row in rows)),
-        ]
-
 
 class Apps(ComparedBenchmark[AppsRecord]):
     name = "apps"
@@ -215,12 +201,24 @@ class Apps(ComparedBenchmark[AppsRecord]):
     example = "teff measure apps --cases cholesky --all-variants"
     lesson = "all systems call the same kernels: what differs is what a system loses to tasks and to waiting"
     facts = (
-        Fact(_RATE, lambda record: record.counted_flops, over_time=True),
-        Fact(_WORK_RATE, lambda record: None if record.counted_flops else record.work, over_time=True),
-        Fact(_SHARE, lambda record: record.efficiency if record.has_ceiling else None),
+        Fact(_SHARE, lambda record: record.efficiency if record.has_ceiling else None, "of the\ncores'", percent),
+        Fact(
+            _RATE,
+            lambda record: record.counted_flops,
+            "rate",
+            lambda value: rate(value, "FLOP/s"),
+            over_time=True,
+        ),
+        Fact(
+            _WORK_RATE,
+            lambda record: None if record.counted_flops else record.work,
+            "work/s",
+            lambda value: rate(value, ""),
+            over_time=True,
+        ),
         Fact("tasks", lambda record: record.tasks, whole=True),
         Fact("bytes_sent", lambda record: record.bytes_sent, whole=True),
-        Fact(_WAITING, lambda record: record.waiting_share),
+        Fact(_WAITING, lambda record: record.waiting_share, "waiting", percent),
         Fact("residual", lambda record: record.validation.residual if record.validation else None),
     )
 
@@ -239,12 +237,6 @@ class Apps(ComparedBenchmark[AppsRecord]):
             return super().plan_of_experiment(experiment, request)
         asked = replace(request, own=experiment.model_dump(exclude_unset=True))
         return experiment.plan_of_varied(asked, experiment.vary, self.against(asked))
-
-
-def _column(key: str, rows: Sequence[Row]) -> Column:
-    title, text = _COLUMNS[key]
-    said = [row.facts[key] for row in rows]
-    return Column(title, ["-" if value is None else text(value) for value in said], priority=int(key != _SHARE))
 
 
 BENCHMARK = Apps()

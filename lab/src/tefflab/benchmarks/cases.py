@@ -166,7 +166,8 @@ class CaseEstimates(Estimates):
                 continue
             measured = [row for row in rows if row.value]
             title = f"{case.place}: {case.title}" if case.title else case.place
-            columns = self._columns(measured) if measured else []
+            verdicts = Column("to the first", [verdict_text(row) for row in measured])
+            columns = self.columns(measured, verdicts) if measured else []
             found.append(Section(title, columns, self.kind.notes(rows)))
         if left:
             more = f": about {counted_minutes(self.minutes)} more" if self.minutes else ""
@@ -194,16 +195,17 @@ class CaseEstimates(Estimates):
         """The line at the foot of a picture of these rows."""
         return signature(self.sitting, noise_of(rows))
 
-    def _columns(self, rows: Sequence[Row]) -> list[Column]:
+    def columns(self, rows: Sequence[Row], compared: Column) -> list[Column]:
+        """A row a system; `compared` says how it compares with others."""
         return [
             Column("system", [row.id for row in rows], "left"),
             Column(self.kind.quantity, [value_text(row) for row in rows]),
             Column("95 % interval", [interval_text(row.value) for row in rows if row.value]),
-            Column("to the first", [verdict_text(row) for row in rows]),
+            compared,
             *(
                 Column(fact.title, [fact.shown(row) for row in rows], priority=1 + number, meaning=fact.meaning)
                 for number, fact in enumerate(self.kind.facts)
-                if fact.title
+                if fact.title and any(row.facts.get(fact.key) is not None for row in rows)
             ),
         ]
 

@@ -3,7 +3,6 @@
 A kind that derives from this gives the columns of its tables, and the cases of which ratios are drawn.
 """
 
-from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +17,7 @@ from tefflab.benchmarks.cases import CaseBenchmark, CaseEstimates
 from tefflab.errors import InputError
 from tefflab.output.plots.ratios import RatioRow, ratios_chart
 from tefflab.output.plots.sheet import slug
-from tefflab.output.quantities import digits, percent
+from tefflab.output.quantities import digits, percent, value_text
 from tefflab.output.sections import Section, absences, explained, precision, warnings
 from tefflab.output.table import Column
 from tefflab.records.plan import Plan, Variant, counted_workers
@@ -48,22 +47,46 @@ class Group:
             if id_ != to and each.samples
         }
 
+    def means(self, to: str) -> dict[str, Interval]:
+        """The geometric mean of each other system's ratios, over the cases that both have."""
+        ratios: dict[str, list[Interval]] = {}
+        for case in self.rows:
+            for id_, ratio in self.ratios(case, to).items():
+                ratios.setdefault(id_, []).append(ratio)
+        return {id_: geometric_mean(own) for id_, own in ratios.items()}
+
 
 class ComparedEstimates(CaseEstimates):
     """Tables, and a picture of ratios, for each number of workers."""
 
-    @abstractmethod
+    mean: ClassVar[str] = ""  # the name of a last row with the geometric means, where there is one
+
     def tables_of(self, group: Group, to: Variant) -> Iterator[tuple[str, list[Column]]]:
         """Each with its title; `to` is the measure."""
+        title = f"{self.plan.title}, {self.place(group)}: time of {to.id}, and of the others divided by it"
+        yield title, self.ratios_of(group, list(group.rows), to)
+
+    def ratios_of(self, group: Group, cases: Sequence[str], to: Variant) -> list[Column]:
+        """A row a case, with the measure's time and the others' ratios to it; then their means."""
+        others = self.others(group, to)
+        found = [group.ratios(case, to.id) for case in cases] + ([group.means(to.id)] if self.mean else [])
+        times = [value_text(group.rows[case].get(to.id)) for case in cases] + ([""] if self.mean else [])
+        return [
+            Column(self.kind.row_word, [*cases, *([self.mean] if self.mean else [])], "left"),
+            Column(head(to), times),
+            *(Column(head(each), [ratio_text(ratios.get(each.id)) for ratios in found]) for each in others),
+        ]
 
     def drawn(self, group: Group, to: Variant) -> Sequence[RatioRow]:
         """The rows of the picture of ratios."""
-        return [RatioRow(case, group.ratios(case, to.id)) for case in group.rows]
+        means = [RatioRow(self.mean, group.means(to.id), is_mean=True)] if self.mean else []
+        return [*(RatioRow(case, group.ratios(case, to.id)) for case in group.rows), *means]
 
     def others(self, group: Group, to: Variant) -> list[Variant]:
-        """The variants that have a ratio, in the order of the plan."""
-        seen = {id_ for case in group.rows for id_ in group.ratios(case, to.id)}
-        return [each for each in self.plan.variants if each.id in seen]
+        """The variants that have a ratio, in the order of the plan; the quickest first where there are means."""
+        means = group.means(to.id)
+        seen = [each for each in self.plan.variants if each.id in means]
+        return sorted(seen, key=lambda each: means[each.id].value) if self.mean else seen
 
     def further_pictures(self, group: Group) -> Iterator[tuple[str, Figure]]:
         """Beside the ratios."""

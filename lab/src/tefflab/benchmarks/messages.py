@@ -6,6 +6,7 @@ by round.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Annotated, ClassVar, Literal
 
@@ -14,7 +15,7 @@ from pydantic import Field
 from tefflab.analysis.rows import Row
 from tefflab.benchmarks.benchmark import Request
 from tefflab.benchmarks.case_rows import Fact
-from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates, ComparedPlan, Group, head, ratio_text
+from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates, ComparedPlan, Group, head
 from tefflab.errors import InputError
 from tefflab.output.plots.ratios import RatioRow
 from tefflab.output.quantities import duration, percent, rate
@@ -102,14 +103,13 @@ class MessagesEstimates(ComparedEstimates):
         return ["; ".join(titles.values())] if titles else []
 
     def _columns_of(self, group: Group, to: Variant) -> list[Column]:
-        columns = [Column(self.kind.row_word, list(group.rows), "left")]
-        for each in (to, *self.others(group, to)):
+        cases, *ratios = self.ratios_of(group, list(group.rows), to)
+        columns = [cases]
+        for each, compared in zip((to, *self.others(group, to)), ratios, strict=True):
             rows = [own.get(each.id) for own in group.rows.values()]
             columns.append(Column(head(each), [_time_text(row) for row in rows]))
             columns.append(Column("rate", [_rate_text(row) for row in rows], priority=2 if each is to else 1))
-            if each is not to:
-                ratios = [group.ratios(case, to.id).get(each.id) for case in group.rows]
-                columns.append(Column(f"/ {to.id}", [ratio_text(ratio) for ratio in ratios]))
+            columns += [] if each is to else [replace(compared, title=f"/ {to.id}")]
         return columns
 
 

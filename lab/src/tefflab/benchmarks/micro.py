@@ -12,11 +12,11 @@ from pydantic import Field
 from tefflab.analysis.rows import Row
 from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.case_rows import Fact
-from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates, Group, head, ratio_text
+from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates, Group, head
 from tefflab.output.plots.lines import efficiency_lines_chart
 from tefflab.output.plots.ratios import RatioRow
 from tefflab.output.plots.sheet import slug
-from tefflab.output.quantities import percent, value_text
+from tefflab.output.quantities import percent
 from tefflab.output.table import Column
 from tefflab.records.plan import Variant, counted_workers
 from tefflab.records.record import Checksums, Count, Record, RecordError, Strict
@@ -70,7 +70,7 @@ class MicroEstimates(ComparedEstimates):
         place = f"{self.plan.title}, {counted_workers(group.workers)}"
         if empty:
             title = f"{place}: an empty task of {to.id}, and of the others divided by it"
-            yield title, self._times(group, empty, to)
+            yield title, self.ratios_of(group, empty, to)
         if spinning:
             yield f"{place}: efficiency of tasks that spin", self._efficiencies(group, spinning, to)
 
@@ -84,14 +84,6 @@ class MicroEstimates(ComparedEstimates):
             title = f"{self.plan.title}, {workers}: {each}"
             figure = efficiency_lines_chart(efficiencies, title, _EFFICIENT, self.foot(self.rows))
             yield slug(f"{self.stem} {workers} {dependences}"), figure
-
-    def _times(self, group: Group, cases: Sequence[str], to: Variant) -> list[Column]:
-        own = [group.rows[case].get(to.id) for case in cases]
-        columns = [Column(self.kind.row_word, list(cases), "left"), Column(head(to), [value_text(row) for row in own])]
-        for each in self.others(group, to):
-            ratios = [group.ratios(case, to.id).get(each.id) for case in cases]
-            columns.append(Column(head(each), [ratio_text(ratio) for ratio in ratios]))
-        return columns
 
     def _efficiencies(self, group: Group, cases: Sequence[str], to: Variant) -> list[Column]:
         columns = [Column(self.kind.row_word, list(cases), "left")]

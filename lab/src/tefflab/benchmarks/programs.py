@@ -3,12 +3,11 @@
 One system is the measure: the times of the others are divided by its times, program by program.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from tefflab.analysis.statistics import Interval, geometric_mean
 from tefflab.benchmarks.benchmark import Option, Request
 from tefflab.benchmarks.case_rows import Fact
 from tefflab.benchmarks.cases import CaseExperiment
@@ -16,15 +15,8 @@ from tefflab.benchmarks.compared import (
     ComparedBenchmark,
     ComparedEstimates,
     ComparedPlan,
-    Group,
-    head,
-    ratio_text,
 )
 from tefflab.errors import InputError
-from tefflab.output.plots.ratios import RatioRow
-from tefflab.output.quantities import value_text
-from tefflab.output.table import Column
-from tefflab.records.plan import Variant, counted_workers
 from tefflab.records.record import Checksums, Record
 
 _MEAN = "geometric mean"
@@ -61,36 +53,7 @@ class ProgramsExperiment(CaseExperiment):
 class ProgramEstimates(ComparedEstimates):
     """A table and a picture for each number of workers, with a geometric mean over all programs."""
 
-    def tables_of(self, group: Group, to: Variant) -> Iterator[tuple[str, list[Column]]]:
-        place = counted_workers(group.workers)
-        title = f"{self.plan.title}, {place}: time of {to.id}, and of the others divided by it"
-        means = _means(group, to)
-        ratios = {program: group.ratios(program, to.id) for program in group.rows}
-        yield (
-            title,
-            [
-                Column(self.kind.row_word, [*group.rows, _MEAN], "left"),
-                Column(to.id, [*(value_text(own.get(to.id)) for own in group.rows.values()), ""]),
-                *(
-                    Column(
-                        head(each),
-                        [
-                            *(ratio_text(ratios[program].get(each.id)) for program in group.rows),
-                            ratio_text(means[each.id]),
-                        ],
-                    )
-                    for each in self.others(group, to)
-                ),
-            ],
-        )
-
-    def drawn(self, group: Group, to: Variant) -> Sequence[RatioRow]:
-        return [*super().drawn(group, to), RatioRow(_MEAN, _means(group, to), is_mean=True)]
-
-    def others(self, group: Group, to: Variant) -> list[Variant]:
-        """The quickest first."""
-        means = _means(group, to)
-        return sorted(super().others(group, to), key=lambda each: means[each.id].value)
+    mean = _MEAN
 
     def remarks(self) -> list[str]:
         lines = super().remarks()
@@ -136,14 +99,6 @@ class Programs(ComparedBenchmark[ProgramRecord]):
         flags = f" -scale {scale}" if scale else ""
         cases = tuple(each.model_copy(update={"flags": each.flags + flags}) for each in asked.cases)
         return asked.model_copy(update={"cases": cases})
-
-
-def _means(group: Group, to: Variant) -> dict[str, Interval]:
-    ratios: dict[str, list[Interval]] = {}
-    for program in group.rows:
-        for id_, ratio in group.ratios(program, to.id).items():
-            ratios.setdefault(id_, []).append(ratio)
-    return {id_: geometric_mean(own) for id_, own in ratios.items()}
 
 
 BENCHMARK = Programs()
