@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
+from tefflab.analysis.results import Curve, CurvePoint, MeasuredCase, MetgRow
 
 from tefflab.analysis.crossing import Relation
-from tefflab.analysis.results import Curve, CurvePoint, MeasuredCase, MetgRow
 from tefflab.analysis.statistics import Interval, MetgEstimate, Observation
 from tefflab.analysis.trace import trace
 from tefflab.records.plan import Variant

@@ -14,11 +14,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tefflab.analysis.results import MetgRow
 
 from simulated_program import SECONDS_PER_ITERATION, flags_of, record
 from simulated_sitting import Silent, plan
 from tefflab.analysis.distance import Distance, places
-from tefflab.analysis.results import MetgRow
 from tefflab.benchmarks.task_graph import TaskGraph
 from tefflab.benchmarks.task_graph.estimates import GraphRun, at_distance, estimate_case
 from tefflab.benchmarks.task_graph.plan import GraphPlan

@@ -8,8 +8,8 @@ from random import Random
 from typing import Any, cast
 
 import pytest
+from click.testing import CliRunner
 from rich.console import Console
-from typer.testing import CliRunner
 
 from conftest import skip_unless_there
 from samples import sitting

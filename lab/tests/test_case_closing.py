@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 import pytest
+from tefflab.analysis.results import NO_TURN, CaseRow, Verdict
+from tefflab.benchmarks.case_closing import sentence, suggestions
 
 from cases import variants
-from tefflab.analysis.results import NO_TURN, CaseRow, Verdict
 from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.benchmark import benchmarks
-from tefflab.benchmarks.case_closing import sentence, suggestions
 from tefflab.benchmarks.cases import CaseBenchmark
 from tefflab.output.last_words import remarks
 

@@ -1,7 +1,8 @@
 """The notes of kinds of benchmark that compare all systems with one."""
 
-from cases import variants
 from tefflab.analysis.results import CaseRow
+
+from cases import variants
 from tefflab.benchmarks.compared import notes_of
 from tefflab.records.plan import Variant
 

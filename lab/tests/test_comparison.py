@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from tefflab.analysis.results import MeasuredCase, MetgRow
 
 from simulated import QUIET, SECONDS_PER_ITERATION, Noise, SimulatedSystem
 from simulated_sitting import Silent, plan, sat
 from tefflab.analysis.comparison import Answer, Side, beside_others, compare, compare_sittings
-from tefflab.analysis.results import MeasuredCase, MetgRow
 from tefflab.analysis.statistics import Interval, Observation, metg, overhead
 from tefflab.benchmarks.benchmark import benchmarks
 from tefflab.benchmarks.task_graph.estimates import metg_side

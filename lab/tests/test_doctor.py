@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tefflab.cli.commands import doctor as doctor_command
+from tefflab.cli.commands import systems
 from tefflab.host import doctor, findings, kernel_files
 from tefflab.host.findings import Finding
 from tefflab.host.machine import read_machine
@@ -228,7 +228,7 @@ def test_doctor_speaks_of_disturbances_alone(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("tefflab.host.doctor.examine", lambda: [findings.quota(1.0)])
-    doctor_command.command()
+    systems.doctor.callback(as_json=False)  # type: ignore[misc]
     said = capsys.readouterr()
     assert "CPU quota" in said.out
     assert "install" not in said.out + said.err

@@ -11,12 +11,12 @@ from typing import Any
 
 import polars
 import pytest
+from tefflab.analysis.results import CaseRow
 
 from conftest import write_system
 from samples import sitting
 from simulated_sitting import variant
 from tefflab.analysis.comparison import ByRound, Side
-from tefflab.analysis.results import CaseRow
 from tefflab.analysis.statistics import Interval
 from tefflab.cli.exporting import FORMATS, export
 from tefflab.errors import TeffError

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import Any, get_args
 
 import pytest
+from tefflab.analysis.results import Verdict
+from tefflab.benchmarks.task_graph.tables import to_json
 
 from cases import troubled
 from simulated_sitting import variant
 from tefflab import project_root
 from tefflab.analysis.comparison import Answer, Comparison, Side
-from tefflab.analysis.results import Verdict
 from tefflab.analysis.shift import Shift
 from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.apps import BENCHMARK as APPS
@@ -22,7 +23,6 @@ from tefflab.benchmarks.micro import BENCHMARK as MICRO
 from tefflab.benchmarks.programs import BENCHMARK as PROGRAMS
 from tefflab.benchmarks.spawn import BENCHMARK as SPAWN
 from tefflab.benchmarks.task_graph.estimates import metg_side
-from tefflab.benchmarks.task_graph.tables import to_json
 from tefflab.benchmarks.wake import BENCHMARK as WAKE
 from tefflab.cli.requested import to_object
 from tefflab.host.findings import governor

@@ -17,16 +17,16 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
+from tefflab.analysis.results import CaseRow, Curve, CurvePoint, MeasuredCase
+from tefflab.benchmarks.task_graph.pictures import footer
+from tefflab.benchmarks.task_graph.pictures.curves import efficiency_chart, rate_chart
+from tefflab.benchmarks.task_graph.pictures.metg import metg_chart, metg_dots_chart, metg_lines_chart
 
 from cases import case, curve, estimate, row, troubled, variant, variants, with_rows
 from samples import sitting
 from tefflab.analysis.crossing import Relation
-from tefflab.analysis.results import CaseRow, Curve, CurvePoint, MeasuredCase
 from tefflab.analysis.statistics import Interval, MetgEstimate
 from tefflab.benchmarks.case_rows import median_of_rounds
-from tefflab.benchmarks.task_graph.pictures import footer
-from tefflab.benchmarks.task_graph.pictures.curves import efficiency_chart, rate_chart
-from tefflab.benchmarks.task_graph.pictures.metg import metg_chart, metg_dots_chart, metg_lines_chart
 from tefflab.output.plots.flags import levels
 from tefflab.output.plots.intervals import band
 from tefflab.output.plots.lines import TIME, Quantity, Varied, varied_chart, workers_chart

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 from rich.console import Console
-from typer.testing import CliRunner
 
 from simulated_sitting import variant
 from tefflab import project_root

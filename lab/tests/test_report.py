@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
-
-from cases import case, curve, estimate, row, troubled, variants, with_rows
-from samples import sitting
 from tefflab.analysis.results import MeasuredCase
-from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.task_graph.caveats import caveats
 from tefflab.benchmarks.task_graph.readings import value_text
 from tefflab.benchmarks.task_graph.report import strips, write_metg_report
+
+from cases import case, curve, estimate, row, troubled, variants, with_rows
+from samples import sitting
+from tefflab.analysis.statistics import Interval
 from tefflab.records.store import Damage
 
 CHROMIUM = Path("/usr/bin/chromium")

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
-from typer.testing import CliRunner
+from click.exceptions import Exit
+from click.testing import CliRunner
 
 from conftest import write_system
 from simulated_apps_program import record as app_record
@@ -68,7 +68,7 @@ def test_a_run_with_fewer_workers_than_were_asked_for_is_a_failed_one(
     laboratory: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     root = laboratory(good=(1e-6, "fine"), limited=(1e-6, "is_limited"))
-    with pytest.raises(typer.Exit) as ended:
+    with pytest.raises(Exit) as ended:
         run_each(Registry(root), [], [*FLAGS, "--workers", "2"], as_json=False)
     assert ended.value.exit_code == 1
     assert "limited: had 1 of 2 workers: " in " ".join(capsys.readouterr().out.split())
@@ -82,7 +82,7 @@ def test_a_sign_that_is_no_number_is_left_to_the_program_to_refuse() -> None:
 def test_a_system_that_refuses_is_named_and_the_others_run(
     laboratory: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(typer.Exit) as ended:
+    with pytest.raises(Exit) as ended:
         run_each(Registry(laboratory(good=(1e-6, "fine"), bad=(1e-6, "refuses"))), [], FLAGS, as_json=False)
     assert ended.value.exit_code == 1
     out = capsys.readouterr().out
@@ -122,7 +122,7 @@ def test_a_program_that_was_left_out_is_not_started_but_says_why(
     (root / SKIPPED_FOLDER / "lame").write_text("it wants another launcher\n")
     with pytest.raises(TeffError, match=r"^lame: it wants another launcher$"):
         call_program(Registry(root), "true", FLAGS, started=find_program(Registry(root), "task_graph", "lame"))
-    with pytest.raises(typer.Exit):
+    with pytest.raises(Exit):
         run_each(Registry(root), ["quick", "lame"], FLAGS, as_json=False)
     assert "lame: it wants another launcher" in capsys.readouterr().out
 
@@ -151,7 +151,7 @@ def test_a_system_that_is_not_here_is_said_to_be_absent_and_how_to_get_it(
     with pytest.raises(TeffError) as raised:
         call_program(Registry(root), "true", FLAGS, started=find_program(Registry(root), "task_graph", "lake"))
     assert str(raised.value) == said
-    with pytest.raises(typer.Exit):
+    with pytest.raises(Exit):
         run_each(Registry(root), ["quick", "lake"], FLAGS, as_json=False)
     assert said in " ".join(capsys.readouterr().out.split())
 
@@ -168,7 +168,7 @@ def test_one_program_needs_its_own_system_set_up_and_no_other(
     monkeypatch.setattr(programs, "ensure", ensured)
     root = laboratory(a=(1e-6, "fine"), b=(1e-6, "fine"))
     for started in (find_program(Registry(root), "task_graph", "a"), None):
-        with pytest.raises(typer.Exit):
+        with pytest.raises(Exit):
             call_program(Registry(root), "true", FLAGS, started=started)
     assert asked == [["a"], []]
 
@@ -178,7 +178,7 @@ def test_what_a_program_says_of_its_help_leads_to_that_of_the_command(
 ) -> None:
     monkeypatch.setattr(programs, "ensure", lambda *_, **__: {})
     said = "echo \"error: there is no flag '-foo'; see --help\" >&2; echo 'note: it takes long' >&2; exit 2"
-    with pytest.raises(typer.Exit) as ended:
+    with pytest.raises(Exit) as ended:
         call_program(Registry(laboratory()), "sh", ["-c", said], command_path="teff graph")
     assert ended.value.exit_code == 2
     told = "teff: there is no flag '-foo'; see teff graph --help\nteff: it takes long\n"
@@ -195,7 +195,7 @@ def test_as_json_all_but_records_goes_to_standard_error(
         (True, '{"one": 1}\n{"two": 2}\n', {"a map of ranks", "{a note}"}),
         (False, 'a map of ranks\n{"one": 1}\n{"two": 2}', {"{a note}"}),
     ):
-        with pytest.raises(typer.Exit):
+        with pytest.raises(Exit):
             call_program(registry, "sh", ["-c", says], as_json=as_json)
         told = capfd.readouterr()
         assert told.out == out
@@ -215,7 +215,7 @@ def test_a_program_that_is_ended_by_a_signal_is_said_to_be_and_counts_as_failed(
     aborts = '[[program]]\nbenchmark = "task_graph"\nname = "one"\ntitle = "lame"\nprogram = "lame"\n'
     write_system(root, "lame", aborts + 'command = ["sh", "-c", "echo pool.cpp:7 >&2; kill -ABRT $$", "{program}"]\n')
     (root / BUILD_FOLDER / "bin" / "lame").touch()
-    with pytest.raises(typer.Exit):
+    with pytest.raises(Exit):
         run_each(Registry(root), ["lame"], FLAGS, as_json=False)
     assert "lame: was ended by signal 6 (SIGABRT) without a record: pool.cpp:7" in capsys.readouterr().out
 
@@ -225,7 +225,7 @@ def test_a_run_that_takes_long_says_for_how_long_and_how_to_end_it(
 ) -> None:
     monkeypatch.setattr(programs, "ensure", lambda *_, **__: {})
     monkeypatch.setattr(waiting, "PATIENCE", 0.0)
-    with pytest.raises(typer.Exit):
+    with pytest.raises(Exit):
         call_program(Registry(laboratory()), "sh", ["-c", "echo its result"])
     told = capfd.readouterr()
     assert told.out == "its result\n"
@@ -242,7 +242,7 @@ def test_a_run_among_several_that_does_not_end_is_ended(
     hangs = '[[program]]\nbenchmark = "task_graph"\nname = "one"\ntitle = "lame"\nprogram = "lame"\n'
     write_system(root, "lame", hangs + 'command = ["sh", "-c", "exec sleep 1000", "{program}"]\n')
     (root / BUILD_FOLDER / "bin" / "lame").touch()
-    with pytest.raises(typer.Exit):
+    with pytest.raises(Exit):
         run_each(Registry(root), ["lame"], FLAGS, as_json=False)
     told = capsys.readouterr()
     assert "lame: did not end within 0 s" in told.out

@@ -12,15 +12,15 @@ from typing import Any
 import psutil
 import pytest
 from rich.console import Console
+from tefflab.benchmarks.task_graph.caveats import elsewhere
+from tefflab.benchmarks.task_graph.tables import MetgTable
 
 from conftest import PROGRAM
 from simulated_program import FAR, ROUND_TRIP, SECONDS_PER_ITERATION
 from simulated_sitting import CONFIGURATION, Silent, begun, graphs, measured, plan, sat, variant
 from tefflab.benchmarks.task_graph import TaskGraph
-from tefflab.benchmarks.task_graph.caveats import elsewhere
 from tefflab.benchmarks.task_graph.plan import GraphCase
 from tefflab.benchmarks.task_graph.record import GraphRecord
-from tefflab.benchmarks.task_graph.tables import MetgTable
 from tefflab.errors import TeffError
 from tefflab.measure import sitting as sitting_module
 from tefflab.measure.batch import BatchProgram, LateError, ProgramError

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
+from click.exceptions import Exit
 from rich.console import Console
+from tefflab.analysis.results import NO_TURN, Progress
 
 from conftest import write_system
 from samples import MACHINE, sitting
 from simulated_sitting import Silent, begun, measured, variant
 from simulated_spawn_program import CASES
-from tefflab.analysis.results import NO_TURN, Progress
 from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.benchmark import find_benchmark
 from tefflab.benchmarks.cases import ListedCase
@@ -314,7 +314,7 @@ def test_an_interrupted_measurement_goes_on_where_it_was(
 
     real = BatchProgram.ask
     monkeypatch.setattr(BatchProgram, "ask", interrupted_in_a_round)
-    with pytest.raises(typer.Exit) as left:
+    with pytest.raises(Exit) as left:
         spawn(tmp_path)
     assert left.value.exit_code == 130
     told = capsys.readouterr().err

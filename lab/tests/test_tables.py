@@ -11,12 +11,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
-
-from cases import case, curve, estimate, interval, row, troubled, variants, with_rows
-from samples import sitting
-from simulated_sitting import Silent, plan, sat
 from tefflab.analysis.results import ELSEWHERE, NO_TURN, MeasuredCase, MetgRow, Progress
-from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.task_graph.caveats import caveats, ceiling_spread, remarks
 from tefflab.benchmarks.task_graph.closing import (
     Ratio,
@@ -27,6 +22,11 @@ from tefflab.benchmarks.task_graph.closing import (
 )
 from tefflab.benchmarks.task_graph.readings import WorkAxis, ceiling_of, noisy_runs
 from tefflab.benchmarks.task_graph.tables import Heading, MetgTable, curve_table, series_table, to_json
+
+from cases import case, curve, estimate, interval, row, troubled, variants, with_rows
+from samples import sitting
+from simulated_sitting import Silent, plan, sat
+from tefflab.analysis.statistics import Interval
 from tefflab.cli.comparing import answer
 from tefflab.host.machine import Revision
 from tefflab.json_lines import json_lines

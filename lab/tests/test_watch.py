@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from rich.console import Console
+from tefflab.analysis.results import MeasuredCase, MetgRow
 
 from conftest import teff, write_system
 from simulated_sitting import variant
 from tefflab.analysis.comparison import ByRound, Side
 from tefflab.analysis.pairs import FEWEST_PAIRS, Pair, Verdict, paired_ratio, pairs_of, verdict
-from tefflab.analysis.results import MeasuredCase, MetgRow
 from tefflab.analysis.statistics import Interval, Observation, metg, metg_ratios
 from tefflab.benchmarks.task_graph.estimates import metg_side
 from tefflab.cli.watching import SLOWER, UNKNOWN

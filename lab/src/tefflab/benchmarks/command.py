@@ -26,7 +26,7 @@ from tefflab.output.table import Column
 from tefflab.records.plan import Case, Plan
 from tefflab.records.record import AnyRecord, Record, Validation
 from tefflab.records.run import Run
-from tefflab.systems.own_command import WORKERS, OwnCommand, own_commands, own_texts
+from tefflab.systems.own_command import WORKERS, OwnCommand, own_texts
 
 _AGAIN = " again"  # behind the first command's id
 _MEBIBYTE = 1 << 20
@@ -181,8 +181,8 @@ class Commands(CaseBenchmark[CommandRecord]):
     )
 
     def __init__(self, texts: Sequence[str] = ()) -> None:
-        self.own_commands = own_commands(texts, self.name)
-        self.own_commands += [OwnCommand.of(each, self.name, f"{each}{_AGAIN}") for each in texts[:1]]
+        ids = [(each, each) for each in texts] + [(each, f"{each}{_AGAIN}") for each in texts[:1]]
+        self.own_commands = [OwnCommand.of(text, self.name, id_) for text, id_ in ids]
         self.enough = lambda _: False  # each has as many runs as there is time for
         self.commands = (
             Command(

@@ -127,8 +127,7 @@ class Tree(click.Group):
         text, _, example = (self.help or "").partition(_EXAMPLE)
         if example:
             formatter.write(f"{_EXAMPLE}{example.strip()}\n\n")
-        path = f"{ctx.command_path} COMMAND"
-        formatter.write(f"Usage:  {path} [OPTIONS]    ({path} --help: more of it)\n")
+        formatter.write(f"Usage:  {ctx.command_path} COMMAND [OPTIONS]    (COMMAND --help: options, and an example)\n")
         if example:
             formatter.write_paragraph()
             with formatter.indentation():

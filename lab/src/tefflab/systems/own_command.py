@@ -22,9 +22,9 @@ class OwnCommand(Program):
     _text: str = PrivateAttr("")
 
     @classmethod
-    def of(cls, text: str, benchmark: str, id_: str = "") -> "OwnCommand":
+    def of(cls, text: str, benchmark: str, id_: str) -> "OwnCommand":
         one = cls(benchmark=benchmark, name="command", title=text, program="run_own_command.py")
-        one._id, one._text = id_ or text, text
+        one._id, one._text = id_, text
         return one
 
     def command_line(self, workers: int, ranks: int | None = None) -> list[str]:
@@ -45,10 +45,6 @@ def own_texts(own: Mapping[str, Any]) -> list[str]:
     if twice := [text for text in texts if texts.count(text) > 1]:
         raise InputError(f"{twice[0]}: stands there twice; the first command is measured against itself anyway")
     return texts
-
-
-def own_commands(texts: Sequence[str], benchmark: str) -> list[OwnCommand]:
-    return [OwnCommand.of(each, benchmark) for each in texts]
 
 
 def _text(words: Sequence[str]) -> str:

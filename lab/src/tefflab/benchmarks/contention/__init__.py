@@ -7,6 +7,7 @@ without that core.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import repeat
 from typing import Any, Self
 
 from tefflab.benchmarks.benchmark import Command, Experiment, Option, Request
@@ -17,7 +18,7 @@ from tefflab.host.load import KINDS
 from tefflab.records.plan import Case, Plan, Variant
 from tefflab.records.record import Record
 from tefflab.systems.naming import parsed
-from tefflab.systems.own_command import own_commands, own_texts
+from tefflab.systems.own_command import OwnCommand, own_texts
 from tefflab.systems.systems import Program, System, best_of
 
 _TITLE = "A shared core"
@@ -51,7 +52,8 @@ class Contention(CaseBenchmark[Record]):
     def __init__(self, kinds: Sequence[str] = (), commands: Sequence[str] = ()) -> None:
         """With the programs of these kinds only; without any, of all. Or with the user's own commands."""
         self._kinds = kinds
-        self.own_commands = own_commands(commands, self.name)
+        ids = ["command", *(f"command-{number}" for number in range(2, len(commands) + 1))]
+        self.own_commands = [OwnCommand.of(*own) for own in zip(commands, repeat(self.name), ids, strict=False)]
         self.commands = (
             Command(
                 "contention",
