@@ -220,9 +220,9 @@ def test_it_is_removed_with_what_was_built_with_it_and_debian_packages_stay(
 def test_what_there_is_not_to_remove_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lake(tmp_path, f"apt = ['liblake-dev']\n{ON_REQUEST}")
     requested.take_away(Registry(tmp_path), [])
-    assert capsys.readouterr().err == "teff: `teff install` has brought nothing that could be removed\n"
+    assert capsys.readouterr().err == "teff: `teff systems add` has brought nothing that could be removed\n"
     requested.take_away(Registry(tmp_path), ["lake"])
-    assert capsys.readouterr().err == "teff: lake is not installed by `teff install`\n"
+    assert capsys.readouterr().err == "teff: lake is not installed by `teff systems add`\n"
     lake(tmp_path, "")
     with pytest.raises(TeffError, match=r"^lake: not brought by `teff install`, so it does not remove it; "):
         requested.take_away(Registry(tmp_path), ["lake"])
@@ -289,7 +289,7 @@ def test_the_list_of_systems_and_that_of_what_comes_on_request_say_the_same(
     [
         ("apt = ['liblake-dev']\n", "lake", "lake comes by itself: every command that measures sets it up"),
         ('[install.elsewhere]\nspack = "lake"\n', "lake", "in no registry that Teff asks (lake in Spack): install it"),
-        ("", "pond", "no system is called 'pond'; ./teff install --list has those that this brings, ./teff systems"),
+        ("", "pond", "no system is called 'pond'; ./teff systems add has those that this brings, ./teff systems"),
         ("", "lkae", "no system is called 'lkae'; did you mean lake?"),
     ],
 )

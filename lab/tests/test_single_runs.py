@@ -13,18 +13,18 @@ from click.testing import CliRunner
 from conftest import write_system
 from simulated_apps_program import record as app_record
 from tefflab import project_root
-from tefflab.benchmarks.benchmark import find_benchmark
 from tefflab.benchmarks.graph_drawing import DrawingError, describe_graphs, expect_listable
 from tefflab.benchmarks.graphs import core_program
 from tefflab.cli import main as cli
 from tefflab.cli import single_runs
-from tefflab.cli.single_runs import command_of, run_each, workers_of
+from tefflab.cli.declared import described_kind
+from tefflab.cli.single_runs import command_of, run_each
 from tefflab.errors import TeffError
 from tefflab.host import waiting
 from tefflab.systems import programs
 from tefflab.systems.programs import call_program, find_program
 from tefflab.systems.registry import Registry
-from tefflab.systems.systems import BUILD_FOLDER, SKIPPED_FOLDER, Program, System, usable_cores
+from tefflab.systems.systems import BUILD_FOLDER, SKIPPED_FOLDER, Program, System
 
 FLAGS = ["-type", "stencil_1d", "-steps", "100", "-width", "2", "-kernel", "compute_bound", "-iter", "1000"]
 
@@ -49,7 +49,7 @@ def test_another_kind_of_benchmark_runs_once_too(tmp_path: Path, capsys: pytest.
     (tmp_path / "said").write_text(json.dumps(app_record("lake", 0.5, 2, " ".join(flags), 0)))
     row = '[[program]]\nbenchmark = "apps"\nname = "one"\ntitle = "lake"\nprogram = "/bin/sh"\n'
     write_system(tmp_path, "lake", row + f'command = ["{{program}}", "-c", "cat {tmp_path}/said"]\n')
-    run_each(Registry(tmp_path), ["lake"], [*flags, "--workers", "2"], as_json=False, kind=find_benchmark("apps"))
+    run_each(Registry(tmp_path), ["lake"], flags, 2, as_json=False, kind=described_kind("apps"))
     heads, line = capsys.readouterr().out.splitlines()
     assert (heads.split(), line.split()[0], line.split()[-1]) == (["system", "elapsed", "validated"], "lake", "yes")
 
@@ -75,7 +75,6 @@ def test_a_run_with_fewer_workers_than_were_asked_for_is_a_failed_one(
 
 
 def test_a_sign_that_is_no_number_is_left_to_the_program_to_refuse() -> None:
-    assert workers_of(["--workers", "²"], None) == (usable_cores(), True)
     expect_listable(["-width", "²", "-steps", "³"])
 
 
@@ -267,22 +266,22 @@ def test_a_program_is_told_how_many_workers_unless_the_user_says(laboratory: Cal
 
 def test_the_number_of_workers_is_an_option_of_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[Any] = []
-    monkeypatch.setattr(single_runs, "run_each", lambda _registry, _names, flags, *_, **__: told.extend(flags))
+    monkeypatch.setattr(single_runs, "run_each", lambda _registry, _names, *asked, **__: told.extend(asked[:2]))
     assert "--workers" in CliRunner().invoke(cli.app, ["run", "--help"]).output
     done = CliRunner().invoke(cli.app, ["run", "all", "-steps", "5", "--workers", "3"])
     assert done.exit_code == 0, done.output
-    assert told == ["--workers", "3", "-steps", "5"]
+    assert told == [("-steps", "5"), 3]
     refused = CliRunner().invoke(cli.app, ["run", "all", "--workers", "0"])
-    assert str(refused.exception).startswith("--workers 0: give a whole number")
+    assert str(refused.exception).startswith("--workers 0: give numbers from 1")
 
 
 def test_a_sequential_system_has_one_worker_unless_the_user_says() -> None:
     registry = Registry(project_root())
     program = find_program(registry, "apps", "serial")
-    words, _ = command_of(registry, program, ["-app", "hpccg"], kind=find_benchmark("apps"))
+    words, _ = command_of(registry, program, ["-app", "hpccg"], kind=described_kind("apps"))
     assert words[-4:] == ["--workers", "1", "-app", "hpccg"]
-    words, _ = command_of(registry, program, ["-workers", "2"], kind=find_benchmark("apps"))
-    assert words[-2:] == ["-workers", "2"]
+    words, _ = command_of(registry, program, [], 2, kind=described_kind("apps"))
+    assert words[-2:] == ["--workers", "2"]
 
 
 def test_ranks_are_so_many_processes_with_a_worker_each_at_least(tmp_path: Path) -> None:
@@ -290,15 +289,15 @@ def test_ranks_are_so_many_processes_with_a_worker_each_at_least(tmp_path: Path)
     ranks = 'command_for_ranks = ["start", "{ranks}", "{workers}", "{program}"]\n'
     write_system(tmp_path, "lake", launched("wide") + ranks + launched("narrow"))
     wide, narrow = Registry(tmp_path).systems[0].programs
-    words, _ = command_of(Registry(tmp_path), wide, ["-steps", "3"], 1000)
+    words, _ = command_of(Registry(tmp_path), wide, ["-steps", "3"], ranks=1000)
     assert words[:3] == ["start", "1000", "1000"]
     assert words[-4:] == ["--workers", "1000", "-steps", "3"]
-    words, _ = command_of(Registry(tmp_path), wide, ["-workers", "6"], 3)
+    words, _ = command_of(Registry(tmp_path), wide, [], 6, 3)
     assert words[:3] == ["start", "3", "6"]
     with pytest.raises(TeffError, match=r"^lake/narrow takes no --ranks: .*; these take them: lake$"):
-        command_of(Registry(tmp_path), narrow, [], 2)
+        command_of(Registry(tmp_path), narrow, [], ranks=2)
     with pytest.raises(TeffError, match=r"^--workers 2 --ranks 3: each rank has a worker; say --workers 3, or"):
-        command_of(Registry(tmp_path), wide, ["--workers", "2"], 3)
+        command_of(Registry(tmp_path), wide, [], 2, 3)
 
 
 def test_ranks_that_can_not_be_are_refused_before_anything_is_set_up(
@@ -307,9 +306,9 @@ def test_ranks_that_can_not_be_are_refused_before_anything_is_set_up(
     write_system(tmp_path, "lake", '[[program]]\nbenchmark = "task_graph"\nname = "lake"\ntitle = "l"\nprogram = "l"\n')
     monkeypatch.setattr("tefflab.cli.single_runs.ensure", lambda *_, **__: pytest.fail("set up"))
     with pytest.raises(TeffError, match=r"^--workers 2 --ranks 3: "):
-        run_each(Registry(tmp_path), [], ["--workers", "2"], 3, as_json=False)
+        run_each(Registry(tmp_path), [], [], 2, 3, as_json=False)
     with pytest.raises(TeffError, match=r"^lake takes no --ranks: "):
-        run_each(Registry(tmp_path), ["lake"], [], 2, as_json=False)
+        run_each(Registry(tmp_path), ["lake"], [], ranks=2, as_json=False)
 
 
 @pytest.fixture

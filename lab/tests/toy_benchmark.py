@@ -31,7 +31,7 @@ class Toy(CaseBenchmark[ToyRecord]):
     meaning = "Time of a nap against the workers, with 95 % intervals; smaller is better."
     title = "What a nap takes"
     help = "Measure how long a nap takes."
-    example = "teff toy --cases short"
+    example = "teff measure toy --cases short"
     lesson = "a toy costs what it costs"
     keys = ("case", "nap_seconds")
     facts = (Fact("slept_share", lambda record: record.slept_share, "slept", percent),)

@@ -106,7 +106,7 @@ class Tree(click.Group):
         first = args[0] if args else ""
         if first in _HELP or not (first or self.is_bare or self.invoke_without_command):
             args = ["--help"]
-        elif self.usual and (first.startswith("-") or not first):
+        elif self.usual and (first.startswith("-") or not (first or ctx.resilient_parsing)):
             args = [self.usual, *args]
         return super().parse_args(ctx, args)
 
@@ -127,7 +127,7 @@ class Tree(click.Group):
         text, _, example = (self.help or "").partition(_EXAMPLE)
         if example:
             formatter.write(f"{_EXAMPLE}{example.strip()}\n\n")
-        formatter.write(f"Usage:  {ctx.command_path} COMMAND [OPTIONS]    (COMMAND --help: options, and an example)\n")
+        formatter.write(f"Usage:  {ctx.command_path} COMMAND [OPTIONS]    (COMMAND --help: its options)\n")
         if example:
             formatter.write_paragraph()
             with formatter.indentation():

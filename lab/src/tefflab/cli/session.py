@@ -115,7 +115,7 @@ def _said_of_the_plan(command: Command, options: Options) -> list[str]:
         "--load": options.load,
         ALL_VARIANTS: options.all_variants,
     }
-    own = {each.flag: options.own.get(each.name, each.default) != each.default for each in command.options}
+    own = {each.flag: options.own.get(each.name) not in (each.default, (), None) for each in command.options}
     return [*(flag for flag, is_said in (shared | own).items() if is_said), *options.flags]
 
 
