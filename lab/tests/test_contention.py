@@ -213,7 +213,9 @@ def test_a_command_has_ended_though_something_that_it_left_running_has_not(tmp_p
     end = os.open(tmp_path / "end", os.O_RDWR)
     records: list[dict[str, object]] = []
     command = f"{{ read word; }} <{tmp_path}/end & echo a note >&2"
-    running = Thread(target=lambda: records.append(run_own_command.run("contention", command, 1)), daemon=True)
+    running = Thread(
+        target=lambda: records.append(run_own_command.run("contention", ["sh", "-c", command], 1)), daemon=True
+    )
     running.start()
     running.join(SOON)
     found = list(records)

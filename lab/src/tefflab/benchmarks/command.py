@@ -91,8 +91,11 @@ class CommandEstimates(CaseEstimates):
             Column("command", [row.id for row in rows], "left"),
             Column("a run", [value_text(row) for row in rows]),
             Column("95 % interval", [interval_text(row.value) for row in rows if row.value]),
-            *(Column(fact.title, [fact.shown(row) for row in rows]) for fact in self.kind.facts if fact.title),
             Column("runs", [str(row.rounds) for row in rows]),
+            *(
+                Column(fact.title, [fact.shown(row) for row in rows], priority=1 + number, meaning=fact.meaning)
+                for number, fact in enumerate(self.kind.facts)
+            ),
         ]
 
     def _pairs(self, rows: Sequence[Row]) -> list[Row]:
@@ -176,8 +179,14 @@ class Commands(CaseBenchmark[CommandRecord]):
     lesson = "a command costs what it costs"
     facts = (
         Fact("cpu_seconds", lambda record: record.noise.cpu_seconds if record.noise else None, "CPU", duration),
-        Fact("system_seconds", lambda record: record.system_seconds, "of it system", duration),
-        Fact("peak_rss_bytes", lambda record: record.peak_rss_bytes, "peak MiB", lambda n: f"{n / _MEBIBYTE:.1f}"),
+        Fact(
+            "peak_rss_bytes",
+            lambda record: record.peak_rss_bytes,
+            "peak,\nMiB",
+            lambda count: f"{count / _MEBIBYTE:.1f}",
+            meaning="empty where it is no more than starting any process takes",
+        ),
+        Fact("system_seconds", lambda record: record.system_seconds, "of CPU\nsystem", duration),
     )
 
     def __init__(self, texts: Sequence[str] = ()) -> None:

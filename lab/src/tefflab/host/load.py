@@ -57,10 +57,10 @@ class Load:
         if not text:
             return []
         words, _, period = text.partition("/")
-        before, _, cores = words.partition("@")
+        before, has_cores, cores = words.partition("@")
         kind, _, shares = before.partition(":")
         try:
-            on = tuple(dict.fromkeys(map(int, cores.split(",")))) if cores else (max(os.sched_getaffinity(0)),)
+            on = tuple(dict.fromkeys(map(int, cores.split(",")))) if has_cores else (max(os.sched_getaffinity(0)),)
             rising = sorted({float(share) for share in (shares or percents).split(",")})
         except ValueError:
             raise InputError(

@@ -1,5 +1,6 @@
 """Users' own commands in the place of systems' programs."""
 
+import contextlib
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -30,8 +31,17 @@ class OwnCommand(Program):
     def command_line(self, workers: int, ranks: int | None = None) -> list[str]:
         del ranks
         script = Path(__file__).with_name(self.program)
-        text = self._text.replace(WORKERS, str(workers))
-        return [sys.executable, "-I", "-S", str(script), self.benchmark, text]
+        words = _started_by(self._text.replace(WORKERS, str(workers)))
+        return [sys.executable, "-I", "-S", str(script), self.benchmark, *words]
+
+
+def _started_by(command: str) -> list[str]:
+    """A shell runs it only if something in it is for a shell."""
+    with contextlib.suppress(ValueError):  # a quote that does not end
+        words = shlex.split(command)
+        if words and shlex.join(words) == command:
+            return words
+    return ["/bin/sh", "-c", command]
 
 
 def own_texts(own: Mapping[str, Any]) -> list[str]:

@@ -1,26 +1,23 @@
-"""Runs a user's own command as a program of the bench runs its cases: `python run_own_command.py BENCHMARK COMMAND
+"""Runs a user's own command as a program of the bench runs its cases: `python run_own_command.py BENCHMARK WORD...
 --workers N --batch`.
 
 For each line of its input it runs the command once, and answers with a record. A run passes its validation if the
-command ends with exit code 0. The command's output is dropped, but for the last line of what it says of an error. A
-shell runs the command only if something in it is for a shell.
+command ends with exit code 0. The command's output is dropped, but for the last line of what it says of an error. This
+program imports little: a command that it starts begins with its peak of memory.
 """
 
-import contextlib
 import json
 import os
-import shlex
-import subprocess
 import sys
-import tempfile
 import time
-from datetime import UTC, datetime
+from collections.abc import Sequence
 
 _MOST_SAID = 10_000  # bytes of errors that are read
 _SPIN, _GAP = 1_000_000, 20_000  # nanoseconds of a look for gaps, and of a pause that is one: an interpreter is slow
+_BEYOND = 1.05  # times the peak of a process that does nothing: below it, nothing is known of a command's peak
 
 
-def run(benchmark: str, command: str, workers: int) -> dict[str, object]:
+def run(benchmark: str, words: Sequence[str], workers: int, least_peak: int = 0) -> dict[str, object]:
     """The record of one run."""
     record: dict[str, object] = {
         "schema": "teff-record-2",
@@ -31,21 +28,20 @@ def run(benchmark: str, command: str, workers: int) -> dict[str, object]:
         "workers": workers,
         "ranks": 1,
     }
-    with tempfile.TemporaryFile() as errors:  # a pipe would be read until what the command leaves running closes it
-        gaps, started, began = gap_share(), datetime.now(UTC), time.monotonic()
+    errors = os.memfd_create("errors")  # a pipe would be read until what the command leaves running closes it
+    try:
+        gaps, started, began = gap_share(), time.time(), time.monotonic()
         try:
-            process = subprocess.Popen(
-                _started_by(command), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors
-            )
+            process = _start(words, errors)
         except OSError as error:
-            return record | {"error": f"{command!r} can't be started: {error.strerror}"}
-        _, status, used = os.wait4(process.pid, 0)
-        took = time.monotonic() - began
-        process.returncode = code = os.waitstatus_to_exitcode(status)
-        errors.seek(max(errors.seek(0, os.SEEK_END) - _MOST_SAID, 0))
-        said = errors.read().decode(errors="replace").strip().splitlines()
+            return record | {"error": f"{words[0]} can't be started: {error.strerror}"}
+        _, status, used = os.wait4(process, 0)
+        took, code = time.monotonic() - began, os.waitstatus_to_exitcode(status)
+        said = os.pread(errors, _MOST_SAID, max(os.fstat(errors).st_size - _MOST_SAID, 0))
+    finally:
+        os.close(errors)
     record |= {
-        "started_at": started.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "started_at": f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(started))}.{int(started % 1 * 1000):03}Z",
         "elapsed_seconds": took,
         "noise": {
             "cpu_seconds": used.ru_utime + used.ru_stime,
@@ -56,12 +52,13 @@ def run(benchmark: str, command: str, workers: int) -> dict[str, object]:
         },
         "validation": {"passed": code == 0},
         "system_seconds": used.ru_stime,
-        "peak_rss_bytes": 1024 * used.ru_maxrss,
     }
+    if (peak := 1024 * used.ru_maxrss) > _BEYOND * least_peak:
+        record["peak_rss_bytes"] = peak
     if code:
-        why = f": {said[-1][:200]}" if said else ""
+        *_, last = said.decode(errors="replace").strip().splitlines() or [""]
         how = f"exit code {code}" if code > 0 else f"signal {-code}"
-        record["error"] = f"{command!r} ended with {how}{why}"
+        record["error"] = f"{' '.join(words)!r} ended with {how}" + (f": {last[:200]}" if last else "")
     return record
 
 
@@ -76,18 +73,25 @@ def gap_share() -> float:
     return lost / (now - begin)
 
 
-def _started_by(command: str) -> list[str]:
-    with contextlib.suppress(ValueError):  # a quote that does not end
-        words = shlex.split(command)
-        if words and shlex.join(words) == command:
-            return words
-    return ["/bin/sh", "-c", command]
+def _start(words: Sequence[str], errors: int) -> int:
+    nothing = os.open(os.devnull, os.O_RDWR)
+    try:
+        streams = [(os.POSIX_SPAWN_DUP2, each, number) for number, each in enumerate((nothing, nothing, errors))]
+        return os.posix_spawnp(words[0], words, os.environ, file_actions=streams)
+    finally:
+        os.close(nothing)
+
+
+def _least_peak() -> int:
+    _, _, used = os.wait4(_start(["true"], 2), 0)
+    return 1024 * used.ru_maxrss
 
 
 def main() -> None:
-    benchmark, command, workers = sys.argv[1], sys.argv[2], int(sys.argv[sys.argv.index("--workers") + 1])
+    _, benchmark, *words, _, workers, _ = sys.argv
+    least = _least_peak()
     for _ in sys.stdin:
-        print(json.dumps(run(benchmark, command, workers)), flush=True)
+        print(json.dumps(run(benchmark, words, int(workers), least)), flush=True)
 
 
 if __name__ == "__main__":
