@@ -10,14 +10,13 @@ import json
 import os
 import sys
 import time
-from collections.abc import Sequence
 
 _MOST_SAID = 10_000  # bytes of errors that are read
 _SPIN, _GAP = 1_000_000, 20_000  # nanoseconds of a look for gaps, and of a pause that is one: an interpreter is slow
 _BEYOND = 1.05  # times the peak of a process that does nothing: below it, nothing is known of a command's peak
 
 
-def run(benchmark: str, words: Sequence[str], workers: int, least_peak: int = 0) -> dict[str, object]:
+def run(benchmark: str, words: list[str], workers: int, least_peak: int = 0) -> dict[str, object]:
     """The record of one run."""
     record: dict[str, object] = {
         "schema": "teff-record-2",
@@ -73,7 +72,7 @@ def gap_share() -> float:
     return lost / (now - begin)
 
 
-def _start(words: Sequence[str], errors: int) -> int:
+def _start(words: list[str], errors: int) -> int:
     nothing = os.open(os.devnull, os.O_RDWR)
     try:
         streams = [(os.POSIX_SPAWN_DUP2, each, number) for number, each in enumerate((nothing, nothing, errors))]
