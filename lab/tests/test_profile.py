@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from jsonschema import Draft202012Validator
+from jsonschema_rs import validator_for
 from rich.console import Console
 
 from simulated_sitting import variant
@@ -148,7 +148,7 @@ def test_an_answer_that_is_an_error_or_nonsense_is_told() -> None:
 
 
 def test_the_schema_and_the_model_agree_on_what_a_profile_is() -> None:
-    validator = Draft202012Validator(SCHEMA)
+    validator = validator_for(SCHEMA)
     validator.validate(answer())
     for change in ({"missed": -1}, {"surprise": 1}, {"stacks": [{"count": 0, "places": [1]}]}, {"places": None}):
         assert not validator.is_valid(answer(**change)), change
@@ -196,7 +196,7 @@ def test_a_system_is_profiled_and_its_rules_name_what_it_does(program: Program) 
         pytest.skip(f"{program.executable} is not built here")
     words = [*program.command_line(2), "--workers", "2", "--profile", "0.1", "-pattern", "serial"]
     told = subprocess.run(words, capture_output=True, text=True, check=True, timeout=120).stdout
-    Draft202012Validator(SCHEMA).validate(json.loads(told))
+    validator_for(SCHEMA).validate(json.loads(told))
     spent = take_profile(program, "fib-both", "-pattern fibonacci -n 25 -spawn both", 2, 1.0)
     looks = {share.category: share.looks for share in spent.shares}
     ran = sum(looks.values()) - looks[TAKEN]

@@ -231,7 +231,7 @@ def test_what_more_launches_take_is_foretold_from_the_middle_of_those_that_there
         began = [
             datetime(2026, 11, 20, 22, tzinfo=UTC) + timedelta(seconds=each) for each in (0, seconds // 2, seconds)
         ]
-        return [run(system_id=name, record=good_record(started_at=each.isoformat())) for each in began]
+        return [run(system_id=name, record=good_record(started_at=f"{each:%Y-%m-%dT%H:%M:%S}Z")) for each in began]
 
     made = [*launch("quick", 2), *launch("usual", 50), *launch("slow", 1000)]
     assert minutes_for(3, made) == 3

@@ -7,10 +7,8 @@ program measures it just before each of its runs, so that the machine's drift ca
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Annotated, ClassVar, Literal
 
 from matplotlib.figure import Figure
-from pydantic import ConfigDict, Field
 
 from tefflab.analysis.rows import Row
 from tefflab.analysis.statistics import Interval
@@ -28,12 +26,11 @@ from tefflab.output.plots.sheet import slug
 from tefflab.output.quantities import percent, rate
 from tefflab.output.table import Column
 from tefflab.records.plan import Case, Plan, Variant, counted_workers
-from tefflab.records.record import Count, Record, RecordError, Strict, Validation
+from tefflab.records.record import Record, RecordError
 
 _RATE = "flops_per_second"
 _WORK_RATE = "work_per_second"
 _SHARE = "efficiency"
-_WAITING = "waiting_share"
 _TIME_MEANING = "Time of a run, with 95 % intervals; smaller is better."
 _RATE_MEANING = "Work a second, with 95 % intervals; larger is better."
 _SHARE_MEANING = (
@@ -41,92 +38,40 @@ _SHARE_MEANING = (
 )
 
 
-class Parameters(Strict):
-    app: Annotated[str, Field(min_length=1)]
-    size: Annotated[int, Field(ge=1)]
-    block: Annotated[int, Field(ge=1)]
-    blocks: Annotated[str, Field(min_length=1)] = "equal"
-    grid: tuple[int, int]  # of ranks, down and across
-    layers: Annotated[int, Field(ge=1)] = 1
+class AppsRecord(Record):
+    """One run of a mini-app: of one on tiles with its FLOPs, of one over ways with its `work` in its `unit`."""
 
-
-class ParametersOfSteps(Strict):
-    """Of an app over ways, which adds its own flags."""
-
-    model_config = ConfigDict(extra="allow")
-
-    app: Annotated[str, Field(min_length=1)]
-    tasks: Annotated[int, Field(ge=1)]  # into which a step is cut
-
-
-class AppsValidation(Validation, extra="forbid"):
-    residual: Annotated[float, Field(ge=0)] | None = None  # None: not a number
-    bound: Annotated[float, Field(ge=0)]
-
-
-class AppsRecord(Record, extra="forbid"):
-    """One run of a mini-app."""
-
-    needed: ClassVar[tuple[str, ...]] = ("parameters",)
-
-    benchmark: Literal["apps"]
-    parameters: Parameters | ParametersOfSteps | None = None
-    flops: Annotated[float, Field(gt=0)] | None = None  # of an app on tiles, with the next
-    core_flops_per_second: Annotated[float, Field(gt=0)] | None = None
-    way: str | None = None  # of an app over ways, with the next two
-    work: Annotated[float, Field(gt=0)] | None = None
-    unit: Annotated[str, Field(min_length=1)] | None = None  # of `work`
-    tasks: Annotated[int, Field(ge=1)] | None = None  # None: libraries have no tasks or do not tell
-    bytes_sent: Count | None = None
-    waiting_share: Annotated[float, Field(ge=0)] | None = None  # of worker time; over ranks
-    residuals: dict[str, float] | None = None  # of hpccg, by iteration
-    iterations: Annotated[int, Field(ge=1)] | None = None  # of lulesh, with the next
-    origin_energy: float | None = None
-    reached: Annotated[int, Field(ge=1)] | None = None  # of sssp, with the next two
-    sum: Count | None = None
-    max: Count | None = None
-    scaled_residual: Annotated[float, Field(ge=0)] | None = None  # of hpcg
-    potential_first: float | None = None  # of leanmd, with the next three
-    potential_last: float | None = None
-    kinetic_first: float | None = None
-    kinetic_last: float | None = None
-    validation: AppsValidation | None = None
+    schema = "apps"
 
     def fault(self) -> str:
-        on_tiles = isinstance(self.parameters, Parameters)
-        if not (self.flops and self.core_flops_per_second if on_tiles else self.way and self.work and self.unit):
-            return "it does not say how much work it did"
-        seen = self.validation
-        fine = seen and seen.passed and seen.residual is not None and seen.residual <= seen.bound
-        return "" if fine else "the residual is above its bound"
+        residual, bound = (self.get("validation", each) for each in ("residual", "bound"))
+        return "" if residual is not None and residual <= bound else "the residual is above its bound"
 
     @property
     def counted_flops(self) -> float | None:
         """None if the app counts other work."""
-        return self.work if self.unit == "FLOP" else self.flops
+        counted: float | None = self.get("work" if self.get("unit") == "FLOP" else "flops")
+        return counted
 
     @property
     def flops_per_second(self) -> float:
         if not self.counted_flops:
-            raise RecordError(f"it counts no FLOPs: {self.error or self.unit}")
+            raise RecordError(f"it counts no FLOPs: {self.error or self.get('unit')}")
         return self.counted_flops / self.wall_seconds
 
     @property
     def work_per_second(self) -> float:
-        if not (done := self.work or self.flops):
-            raise RecordError(f"it counts no work: {self.error}")
-        return done / self.wall_seconds
+        return float((self.get("work") or self.get("flops") or self.has_no_numbers()) / self.wall_seconds)
 
     @property
     def has_ceiling(self) -> bool:
-        return self.ok and self.core_flops_per_second is not None
+        return self.ok and self.get("core_flops_per_second") is not None
 
     @property
     def efficiency(self) -> float:
         """The share of the rate of as many cores, each as quick as a single core with one large multiplication."""
-        if not self.core_flops_per_second or not self.workers:
-            raise RecordError(f"a failed record has no numbers: {self.error}")
-        return self.flops_per_second / (self.workers * self.core_flops_per_second)
+        ceiling = self.get("core_flops_per_second") or self.has_no_numbers()
+        return float(self.flops_per_second / (self.workers * ceiling))
 
 
 class AppsEstimates(ComparedEstimates):
@@ -181,7 +126,9 @@ class AppsEstimates(ComparedEstimates):
         return median_of_rounds(by_round(able, lambda record: record.efficiency))
 
     def _rate(self, cases: Sequence[Case]) -> Quantity:
-        units = (run.record.unit for case in cases for cell in self.cells[case] for run in cell.runs if run.record.ok)
+        units = (
+            run.record.get("unit") for case in cases for cell in self.cells[case] for run in cell.runs if run.record.ok
+        )
         unit = next(units) or "FLOP"
         return Quantity(lambda value: rate(value, f"{unit}/s"), more_is_better=True)
 
@@ -201,25 +148,19 @@ class Apps(ComparedBenchmark[AppsRecord]):
     example = "teff measure apps --cases cholesky --all-variants"
     lesson = "all systems call the same kernels: what differs is what a system loses to tasks and to waiting"
     facts = (
-        Fact(_SHARE, lambda record: record.efficiency if record.has_ceiling else None, "of the\ncores'", percent),
-        Fact(
-            _RATE,
-            lambda record: record.counted_flops,
-            "rate",
-            lambda value: rate(value, "FLOP/s"),
-            over_time=True,
-        ),
+        Fact(_SHARE, "of the\ncores'", percent, lambda record: record.efficiency if record.has_ceiling else None),
+        Fact(_RATE, "rate", lambda value: rate(value, "FLOP/s"), lambda record: record.counted_flops, over_time=True),
         Fact(
             _WORK_RATE,
-            lambda record: None if record.counted_flops else record.work,
             "work/s",
             lambda value: rate(value, ""),
+            lambda record: None if record.counted_flops else record.get("work"),
             over_time=True,
         ),
-        Fact("tasks", lambda record: record.tasks, whole=True),
-        Fact("bytes_sent", lambda record: record.bytes_sent, whole=True),
-        Fact(_WAITING, lambda record: record.waiting_share, "waiting", percent),
-        Fact("residual", lambda record: record.validation.residual if record.validation else None),
+        Fact("tasks", whole=True),
+        Fact("bytes_sent", whole=True),
+        Fact("waiting_share", "waiting", percent),
+        Fact("residual", read=lambda record: record.get("validation", "residual")),
     )
 
     @property

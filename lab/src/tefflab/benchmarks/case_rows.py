@@ -23,12 +23,15 @@ class Fact(Generic[AnyRecord]):
     """
 
     key: str
-    read: Callable[[AnyRecord], float | None]
     title: str = ""
     text: Callable[[float], str] = digits
+    read: Callable[[AnyRecord], float | None] | None = None  # None: the record has it by this name
     whole: bool = False  # counts are whole numbers
     over_time: bool = False  # `read` gives an amount, and the fact is that amount divided by the time of the row
     meaning: str = ""  # of the column, if its title does not say it
+
+    def of(self, record: AnyRecord) -> float | None:
+        return self.read(record) if self.read else record.get(self.key)
 
     def shown(self, row: Row) -> str:
         """The cell of its column."""
@@ -91,7 +94,7 @@ def median_of_rounds(rounds: Mapping[int, Sequence[float]]) -> Interval | None:
 
 def _known(fact: Fact[Any], runs: Sequence[Run[Any]], time: Interval) -> float | None:
     """Of the runs that the time is of, where each round counts once, too."""
-    said = [[each for each in samples if each is not None] for samples in by_round(runs, fact.read).values()]
+    said = [[each for each in samples if each is not None] for samples in by_round(runs, fact.of).values()]
     middles = [statistics.median(samples) for samples in said if samples]
     if not middles:
         return None

@@ -8,9 +8,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
-from typing import Annotated, Any, ClassVar, Literal, Self
-
-from pydantic import Field
+from typing import Any, Self
 
 from tefflab.analysis.pairs import paired_ratio
 from tefflab.analysis.rows import ByRound, Row
@@ -24,22 +22,12 @@ from tefflab.output.quantities import digits, duration, interval_text, percent, 
 from tefflab.output.sections import Section, absences, precision, warnings
 from tefflab.output.table import Column
 from tefflab.records.plan import Case, Plan
-from tefflab.records.record import AnyRecord, Record, Validation
+from tefflab.records.record import AnyRecord, Record
 from tefflab.records.run import Run
 from tefflab.systems.own_command import WORKERS, OwnCommand, own_texts
 
 _AGAIN = " again"  # behind the first command's id
 _MEBIBYTE = 1 << 20
-
-
-class CommandRecord(Record, extra="forbid"):
-    """One run, as the kernel counted it for the process and what it waited for."""
-
-    needed: ClassVar[tuple[str, ...]] = ("system_seconds",)
-
-    benchmark: Literal["command"]
-    system_seconds: Annotated[float, Field(ge=0)] | None = None  # of its CPU time
-    validation: Validation | None = None
 
 
 class CommandPlan(Plan):
@@ -164,11 +152,11 @@ def _ends(ratio: Interval) -> str:
     return f"{digits(ratio.low)} – {digits(ratio.high)}" if ratio.is_told else "-"
 
 
-class Commands(CaseBenchmark[CommandRecord]):
+class Commands(CaseBenchmark[Record]):
     name = "command"
     measured = "commands"
     row_word = "command"
-    record = CommandRecord
+    record = Record
     plan_type = CommandPlan
     estimates_type = CommandEstimates
     quantity = "a run"
@@ -178,15 +166,14 @@ class Commands(CaseBenchmark[CommandRecord]):
     example = "teff measure -- ./a --threads {workers} --- ./b"
     lesson = "a command costs what it costs"
     facts = (
-        Fact("cpu_seconds", lambda record: record.noise.cpu_seconds if record.noise else None, "CPU", duration),
+        Fact("cpu_seconds", "CPU", duration, lambda record: record.get("noise", "cpu_seconds")),
         Fact(
             "peak_rss_bytes",
-            lambda record: record.peak_rss_bytes,
             "peak,\nMiB",
             lambda count: f"{count / _MEBIBYTE:.1f}",
             meaning="empty where it is no more than starting any process takes",
         ),
-        Fact("system_seconds", lambda record: record.system_seconds, "of CPU\nsystem", duration),
+        Fact("system_seconds", "of CPU\nsystem", duration),
     )
 
     def __init__(self, texts: Sequence[str] = ()) -> None:
@@ -228,7 +215,7 @@ class Commands(CaseBenchmark[CommandRecord]):
             commands=tuple(texts),
         )
 
-    def rounds(self, plan: Plan, scales: Scales) -> Sequence[Round[CommandRecord]]:
+    def rounds(self, plan: Plan, scales: Scales) -> Sequence[Round[Record]]:
         del scales
         return [
             Round(variant, case.workers, [CommandQuestion(case, self.value)], company=case.place, case=case)
@@ -236,7 +223,7 @@ class Commands(CaseBenchmark[CommandRecord]):
             for variant in plan.variants
         ]
 
-    def value(self, record: CommandRecord) -> float:
+    def value(self, record: Record) -> float:
         return record.wall_seconds
 
 

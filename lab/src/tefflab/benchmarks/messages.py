@@ -8,9 +8,6 @@ by round.
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Annotated, ClassVar, Literal
-
-from pydantic import Field
 
 from tefflab.analysis.rows import Row
 from tefflab.benchmarks.benchmark import Request
@@ -21,7 +18,7 @@ from tefflab.output.plots.ratios import RatioRow
 from tefflab.output.quantities import duration, percent, rate
 from tefflab.output.table import Column
 from tefflab.records.plan import Variant
-from tefflab.records.record import Count, Hex64, Record, RecordError, Strict, Validation
+from tefflab.records.record import Record
 
 RANKS = 2
 _MEASURE = "message passing"  # the paradigm of the system that is the measure
@@ -29,39 +26,13 @@ _BYTES = "bytes_per_second"
 _MESSAGES = "messages_per_second"
 
 
-class Parameters(Strict):
-    pattern: Annotated[str, Field(min_length=1)]
-    bytes: Annotated[int, Field(ge=1)] | None = None
-    window: Annotated[int, Field(ge=1)] | None = None
-    turns: Annotated[int, Field(ge=1)] | None = None
-    idle_seconds: Annotated[float, Field(gt=0)] | None = None
-
-
-class Arrived(Strict):
-    """The messages that a rank received."""
-
-    messages: Count
-    checksum: Hex64
-    expected: Hex64
-
-
-class MessagesValidation(Validation, extra="forbid"):
-    ranks: Annotated[list[Arrived], Field(min_length=RANKS, max_length=RANKS)]
-
-
-class MessagesRecord(Record, extra="forbid"):
+class MessagesRecord(Record):
     """One run. `seconds` is of one message or dependence; of ranks that wait, their CPU time in ten seconds."""
 
-    needed: ClassVar[tuple[str, ...]] = ("parameters", "seconds")
-
-    benchmark: Literal["messages"]
-    parameters: Parameters | None = None
-    seconds: Annotated[float, Field(gt=0)] | None = None
-    validation: MessagesValidation | None = None
+    schema = "messages"
 
     def fault(self) -> str:
-        seen = self.validation
-        fine = seen and seen.passed and all(each.checksum == each.expected for each in seen.ranks)
+        fine = all(each["checksum"] == each["expected"] for each in self.get("validation", "ranks"))
         return "" if fine else "not all that was sent arrived"
 
 
@@ -74,7 +45,7 @@ class MessagesEstimates(ComparedEstimates):
         return {
             case.name
             for case, cells in self.cells.items()
-            if any(run.record.parameters and run.record.parameters.idle_seconds for cell in cells for run in cell.runs)
+            if any(run.record.get("parameters", "idle_seconds") for cell in cells for run in cell.runs)
         }
 
     def tables_of(self, group: Group, to: Variant) -> Iterator[tuple[str, list[Column]]]:
@@ -126,8 +97,8 @@ class Messages(ComparedBenchmark[MessagesRecord]):
     example = "teff measure messages --cases bandwidth"
     lesson = "a message's time is what a dependence between two ranks costs: shorter tasks are better kept on one"
     facts = (
-        Fact(_BYTES, lambda record: record.parameters.bytes if record.parameters else None, over_time=True),
-        Fact(_MESSAGES, lambda record: 1 if record.parameters and record.parameters.window else None, over_time=True),
+        Fact(_BYTES, read=lambda record: record.get("parameters", "bytes"), over_time=True),
+        Fact(_MESSAGES, read=lambda record: 1 if record.get("parameters", "window") else None, over_time=True),
     )
 
     def usual_workers(self, cores: int) -> Sequence[int]:
@@ -135,9 +106,7 @@ class Messages(ComparedBenchmark[MessagesRecord]):
         return (RANKS,)
 
     def value(self, record: MessagesRecord) -> float:
-        if record.seconds is None:
-            raise RecordError(f"a failed record has no numbers: {record.error}")
-        return record.seconds
+        return float(record.get("seconds") or record.has_no_numbers())
 
     def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> ComparedPlan:
         asked = super().plan(request, title, workers)

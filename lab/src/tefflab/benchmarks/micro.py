@@ -4,10 +4,8 @@ the share of the cores' time that is left to tasks of a given length.
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, ClassVar, Literal
 
 from matplotlib.figure import Figure
-from pydantic import Field
 
 from tefflab.analysis.rows import Row
 from tefflab.analysis.statistics import Interval
@@ -19,45 +17,27 @@ from tefflab.output.plots.sheet import slug
 from tefflab.output.quantities import percent
 from tefflab.output.table import Column
 from tefflab.records.plan import Variant, counted_workers
-from tefflab.records.record import Checksums, Count, Record, RecordError, Strict
+from tefflab.records.record import Checked
 
 _EFFICIENCY, _SPIN, _DEPENDENCES = "efficiency", "spin_seconds", "dependences"
 _EFFICIENT = "Share of the workers' time in which tasks spin, with 95 % intervals; larger is better."
 
 
-class Parameters(Strict):
-    rows: Annotated[int, Field(ge=1)]
-    columns: Annotated[int, Field(ge=1)]
-    dependences: Count
-    spin_seconds: Annotated[float, Field(ge=0)]
-    inserted: bool
-
-
-class MicroRecord(Record, extra="forbid"):
+class MicroRecord(Checked):
     """One run of a grid of tasks."""
 
-    needed: ClassVar[tuple[str, ...]] = ("parameters", "tasks", "dependencies")
-
-    benchmark: Literal["micro"]
-    parameters: Parameters | None = None
-    tasks: Annotated[int, Field(ge=1)] | None = None
-    dependencies: Count | None = None
-    validation: Checksums | None = None
-
-    def fault(self) -> str:
-        return "" if self.validation and self.validation.agree else "the values differ from one thread's"
+    schema = "micro"
 
     @property
     def seconds_per_task(self) -> float:
         """Of a worker."""
-        if not self.tasks or not self.workers:
-            raise RecordError(f"a failed record has no numbers: {self.error}")
-        return self.wall_seconds * self.workers / self.tasks
+        tasks = self.get("tasks") or self.has_no_numbers()
+        return float(self.wall_seconds * self.workers / tasks)
 
     @property
     def spin_seconds(self) -> float | None:
         """Of a task; None where they were empty."""
-        return (self.parameters.spin_seconds or None) if self.parameters else None
+        return self.get("parameters", "spin_seconds") or None
 
 
 class MicroEstimates(ComparedEstimates):
@@ -106,9 +86,9 @@ class Micro(ComparedBenchmark[MicroRecord]):
     example = "teff measure micro --cases empty-tasks --workers 2"
     lesson = "an empty task's time is what the system takes of a worker for each task, however short that is"
     facts = (
-        Fact(_EFFICIENCY, lambda record: record.spin_seconds, over_time=True),
-        Fact(_SPIN, lambda record: record.parameters.spin_seconds if record.parameters else None),
-        Fact(_DEPENDENCES, lambda record: record.parameters.dependences if record.parameters else None, whole=True),
+        Fact(_EFFICIENCY, read=lambda record: record.spin_seconds, over_time=True),
+        Fact(_SPIN, read=lambda record: record.get("parameters", "spin_seconds")),
+        Fact(_DEPENDENCES, read=lambda record: record.get("parameters", "dependences"), whole=True),
     )
 
     def value(self, record: MicroRecord) -> float:

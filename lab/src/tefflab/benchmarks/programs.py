@@ -4,9 +4,7 @@ One system is the measure: the times of the others are divided by its times, pro
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal
-
-from pydantic import Field
+from typing import Any
 
 from tefflab.benchmarks.benchmark import Option, Request
 from tefflab.benchmarks.case_rows import Fact
@@ -17,30 +15,20 @@ from tefflab.benchmarks.compared import (
     ComparedPlan,
 )
 from tefflab.errors import InputError
-from tefflab.records.record import Checksums, Record
+from tefflab.records.record import Checked
 
 _MEAN = "geometric mean"
 _MIB = 1 << 20
 _SCALES = ("tiny", "usual", "large")
-Name = Annotated[str, Field(min_length=1)]
 
 
-class ProgramRecord(Record, extra="forbid"):
-    """One run of one program."""
+class ProgramRecord(Checked):
+    """One run of one program; the expected checksum is that of one thread."""
 
-    needed: ClassVar[tuple[str, ...]] = ("program", "way", "size", "unit", "peak_rss_bytes")
-
-    benchmark: Literal["programs"]
-    program: Name | None = None
-    way: Name | None = None
-    size: Annotated[int, Field(ge=1)] | None = None
-    unit: Name | None = None
-    validation: Checksums | None = None
+    schema = "programs"
 
     def fault(self) -> str:
-        if not (self.validation and self.validation.agree):
-            return "the result is not that of one thread"
-        return "" if self.elapsed_seconds else "there was no time"
+        return super().fault() or ("" if self.elapsed_seconds else "there was no time")
 
 
 class ProgramsExperiment(CaseExperiment):
@@ -76,7 +64,7 @@ class Programs(ComparedBenchmark[ProgramRecord]):
     help = "Measure real programs on every system, and their geometric mean against one of them."
     example = "teff measure programs --workers 2 --minutes 10"
     lesson = "a ratio is what the choice of a system makes of a whole program, its work and its tasks together"
-    facts = (Fact("peak_rss_bytes", lambda record: record.peak_rss_bytes, "RSS,\nMiB", lambda b: f"{b / _MIB:.0f}"),)
+    facts = (Fact("peak_rss_bytes", "RSS,\nMiB", lambda count: f"{count / _MIB:.0f}"),)
 
     @property
     def case_options(self) -> Sequence[Option]:

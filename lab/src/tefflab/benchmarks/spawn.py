@@ -6,9 +6,8 @@ stands with a question mark.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any
 
-from pydantic import Field, JsonValue
 from rich.text import Text
 
 from tefflab.analysis.rows import Row
@@ -19,50 +18,26 @@ from tefflab.errors import InputError
 from tefflab.output.quantities import duration
 from tefflab.output.sections import Section
 from tefflab.output.table import Column
-from tefflab.records.record import Count, Record, RecordError, Validation
+from tefflab.records.record import Record
 
 HIGH = 2.0  # times the first system's time
 _MIB = 1 << 20
 
 
-class SpawnValidation(Validation, extra="forbid"):
-    """The run's counts and the expected counts."""
-
-    found: dict[str, int]
-    expected: dict[str, int]
-
-
-class SpawnRecord(Record, extra="forbid"):
+class SpawnRecord(Record):
     """One run of one pattern."""
 
-    needed: ClassVar[tuple[str, ...]] = (
-        "pattern",
-        "parameters",
-        "tasks",
-        "peak_rss_bytes",
-        "peak_rss_above_empty_bytes",
-    )
-
-    benchmark: Literal["spawn"]
-    pattern: Annotated[str, Field(min_length=1)] | None = None
-    parameters: dict[str, JsonValue] | None = None
-    tasks: Count | None = None
-    peak_rss_above_empty_bytes: int | None = None
-    generator_seconds: Annotated[float, Field(ge=0)] | None = None
-    validation: SpawnValidation | None = None
+    schema = "spawn"
 
     def fault(self) -> str:
-        seen = self.validation
-        if seen is None or not seen.passed or seen.found != seen.expected:
+        if self.get("validation", "found") != self.get("validation", "expected"):
             return "validation did not pass"
-        return "" if self.tasks and self.elapsed_seconds else "there was no task or no time"
+        return "" if self.get("tasks") and self.elapsed_seconds else "there was no task or no time"
 
     @property
     def seconds_per_task(self) -> float:
         """Wall time / tasks [s]: the runtime's inverse rate, with all its workers. RecordError for a failed record."""
-        if not self.tasks:
-            raise RecordError(f"a failed record has no numbers: {self.error}")
-        return self.wall_seconds / self.tasks
+        return float(self.wall_seconds / (self.get("tasks") or self.has_no_numbers()))
 
 
 class SpawnExperiment(CaseFigure):
@@ -97,15 +72,9 @@ class Spawn(CaseBenchmark[SpawnRecord]):
     example = "teff measure spawn --workers 1,2 --minutes 2"
     lesson = "a task's time is what spawning it costs: work that takes no longer is better done without a task"
     facts = (
-        Fact("peak_rss_bytes", lambda record: record.peak_rss_bytes, "RSS,\nMiB", mebibytes, whole=True),
-        Fact(
-            "peak_rss_above_empty_bytes",
-            lambda record: record.peak_rss_above_empty_bytes,
-            "above\nempty",
-            mebibytes,
-            whole=True,
-        ),
-        Fact("generator_seconds", lambda record: record.generator_seconds),  # of one node, where a tree was searched
+        Fact("peak_rss_bytes", "RSS,\nMiB", mebibytes, whole=True),
+        Fact("peak_rss_above_empty_bytes", "above\nempty", mebibytes, whole=True),
+        Fact("generator_seconds"),  # of one node, where a tree was searched
     )
 
     @property

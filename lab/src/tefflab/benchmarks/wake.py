@@ -1,59 +1,27 @@
 """Wake and park: how long a task waits for a worker that has gone to sleep, and what idle workers cost."""
 
 from collections.abc import Sequence
-from typing import Annotated, ClassVar, Literal
-
-from pydantic import Field
 
 from tefflab.benchmarks.case_rows import Fact
 from tefflab.benchmarks.cases import CaseBenchmark
 from tefflab.output.quantities import digits, duration, percent
-from tefflab.records.record import Count, Record, RecordError, Strict, Validation
-
-Seconds = Annotated[float, Field(ge=0)]
+from tefflab.records.record import Record
 
 
-class Quantiles(Strict):
-    """Of the wakes of one run [s]."""
-
-    median: Seconds
-    p95: Seconds
-
-
-class Parameters(Strict):
-    wakes: Annotated[int, Field(ge=1)]
-    idle_seconds: Seconds
-
-
-class WakeValidation(Validation, extra="forbid"):
-    """Tasks that another worker took, beside those that were spawned for it."""
-
-    found: Count
-    expected: Count
-
-
-class WakeRecord(Record, extra="forbid"):
+class WakeRecord(Record):
     """One run: `bare_wake_seconds` are of a thread that sleeps in a futex, before the system was started."""
 
-    needed: ClassVar[tuple[str, ...]] = ("parameters", "wake_seconds", "idle_cpu_share")
-
-    benchmark: Literal["wake"]
-    parameters: Parameters | None = None
-    wake_seconds: Quantiles | None = None
-    bare_wake_seconds: Quantiles | None = None
-    idle_cpu_share: Annotated[float, Field(ge=0)] | None = None
-    validation: WakeValidation | None = None
+    schema = "wake"
 
     def fault(self) -> str:
-        seen = self.validation
-        return "" if seen and seen.passed and seen.found == seen.expected else "not every task found another worker"
+        found, expected = (self.get("validation", each) for each in ("found", "expected"))
+        return "" if found == expected else "not every task found another worker"
 
     @property
     def times_bare(self) -> float | None:
         """How many times the machine's own wake it took; None where there is no second core to measure that on."""
-        if self.wake_seconds is None or self.bare_wake_seconds is None:
-            return None
-        return self.wake_seconds.median / self.bare_wake_seconds.median
+        own, bare = self.get("wake_seconds", "median"), self.get("bare_wake_seconds", "median")
+        return own / bare if own and bare else None
 
 
 class Wake(CaseBenchmark[WakeRecord]):
@@ -70,19 +38,13 @@ class Wake(CaseBenchmark[WakeRecord]):
     example = "teff measure wake --cases 1ms"
     lesson = "a wake is what a task waits for a worker that sleeps: shorter work is over before help comes"
     facts = (
-        Fact(
-            "idle_cpu_share",
-            lambda record: record.idle_cpu_share,
-            "CPU while\nidle",
-            percent,
-            meaning="of all workers' time",
-        ),
-        Fact("p95_seconds", lambda record: record.wake_seconds.p95 if record.wake_seconds else None, "p95", duration),
+        Fact("idle_cpu_share", "CPU while\nidle", percent, meaning="of all workers' time"),
+        Fact("p95_seconds", "p95", duration, lambda record: record.get("wake_seconds", "p95")),
         Fact(
             "times_bare",
-            lambda record: record.times_bare,
             "times\na futex",
             lambda times: digits(times, 2),
+            lambda record: record.times_bare,
             meaning="beside the machine's own wake of a thread in the same run",
         ),
     )
@@ -91,9 +53,7 @@ class Wake(CaseBenchmark[WakeRecord]):
         return (cores,)
 
     def value(self, record: WakeRecord) -> float:
-        if record.wake_seconds is None:
-            raise RecordError(f"a failed record has no numbers: {record.error}")
-        return record.wake_seconds.median
+        return float(record.get("wake_seconds", "median") or record.has_no_numbers())
 
 
 BENCHMARK = Wake()

@@ -19,12 +19,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, JsonValue, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from tefflab.benchmarks.cases import ListedCase
 from tefflab.benchmarks.spawn import BENCHMARK as SPAWN
 from tefflab.errors import InputError, TeffError, first_fault, shortened
-from tefflab.records.record import Count, Strict
 from tefflab.systems.programs import ask_cases
 from tefflab.systems.systems import Attribution, Program
 
@@ -40,6 +39,15 @@ COMMON = {
     "allocation": ("libc.so*:*alloc*", "libc.so*:*free*", "libc.so*:*brk", "libstdc++.so*:operator *"),
     "yielding": ("libc.so*:*sched_yield", "libc.so*:*nanosleep"),
 }
+
+
+Count = Annotated[int, Field(ge=0)]
+
+
+class Strict(BaseModel):
+    """No unknown field, no silent conversion, no NaN, no change after reading."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
 class Place(Strict):

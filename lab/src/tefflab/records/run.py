@@ -5,9 +5,9 @@ import statistics
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Generic, Literal
+from typing import Annotated, Generic, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, SerializeAsAny
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, PlainSerializer
 
 from tefflab.host.machine import Machine, Revision
 from tefflab.records.record import AnyRecord
@@ -68,7 +68,7 @@ class Run(Line, Generic[AnyRecord]):
     noisy: bool
     command: str
     flags: str  # the line that was fed to the program
-    record: SerializeAsAny[AnyRecord]
+    record: Annotated[AnyRecord, PlainSerializer(lambda record: record.told)]
     configuration: str = ""  # of the run's case: without the flags that its question varies
     workers: int = Field(ge=1)  # asked for; the record says how many there were
     ceilings: tuple[float, float] | None = None  # rates just before and after a system's run, in the record's unit

@@ -52,7 +52,7 @@ class Ceiling(Reference[GraphRecord]):
             wanted = max(self._least_task, _GROWTH * quickest.granularity)
             iterations *= 2
             quickest = yield from self._calibrated(case, iterations)
-        seconds = _MEMORY_SECONDS if quickest.bytes else _CEILING_SECONDS
+        seconds = _MEMORY_SECONDS if quickest.rate_unit == "B/s" else _CEILING_SECONDS
         steps = max(10, round(seconds / quickest.granularity))
         return graphs.ceiling_line(case.workers, steps, iterations), quickest.granularity / iterations
 
@@ -80,7 +80,7 @@ def expect_rates(root: Path, every: Iterable[Graphs]) -> None:
 
 
 def _refuse_without_rate(record: GraphRecord, of: Graphs) -> None:
-    if not record.flops and not record.bytes:
+    if not record.work:
         raise InputError(
             f"{of.title}: this kernel counts neither FLOPs nor bytes, so it has no efficiency; METG needs one that "
             "does, as -kernel compute_bound"

@@ -133,7 +133,7 @@ def _yardstick(before: float, after: float) -> float:
 
 def _point(iterations: int, runs: Sequence[GraphRun]) -> CurvePoint:
     record = runs[0].record
-    work = (record.flops or record.bytes or 0) / (record.tasks or 1)
+    work = record.work / (record.tasks or 1)
     return CurvePoint(
         iterations=iterations,
         granularity=median_interval([run.record.granularity for run in runs]),
@@ -294,7 +294,7 @@ def metg_rows(
             "drift": found.drift if found else None,
             "iterations": found.iterations if found else None,
             "rounds_counted": found.rounds if found else 0,
-            "timesteps": min((run.record.graphs[0].steps for run in runs), default=None),
+            "timesteps": min((run.record.timesteps for run in runs), default=None),
         },
         samples=MetgSamples(seen, plan.threshold) if found else None,
     )
