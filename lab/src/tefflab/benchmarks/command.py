@@ -63,11 +63,14 @@ class CommandEstimates(CaseEstimates):
         found: list[Section] = []
         for case, rows in self.groups.items():
             where = f", {case.where}" if len(self.groups) > 1 else ""
-            columns = self._columns([row for row in rows if row.value])
+            known = [row for row in rows if row.value]
             notes = [*absences(rows), *warnings(rows), *precision(rows)]
-            found.append(Section(f"{self.plan.title}{where}", columns, notes))
+            found.append(Section(f"{self.plan.title}{where}", self._columns(known) if known else [], notes))
             told = self._least(case, rows)
-            found.append(Section(f"Each two of them{where}", _columns_of(self._pairs(rows)), [told] if told else []))
+            if pairs := self._pairs(rows):
+                found.append(Section(f"Each two of them{where}", _columns_of(pairs), [told]))
+            elif told:
+                found.append(Section(told))
         return found
 
     def closing(self, again: str, store: str) -> LastWords | None:
