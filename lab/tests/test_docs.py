@@ -2,13 +2,16 @@
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from tefflab import project_root
 from tefflab.cli import main as cli
+from tefflab.cli.grammar import Tree
 from tefflab.errors import TeffError
 from tefflab.systems.registry import Registry
 from tools.declarations import contract, declarations, find
@@ -63,11 +66,40 @@ class pot : detail::hidden {
 """
 
 
-def test_every_command_stands_in_the_reference() -> None:
-    """But for those of kinds: a new kind needs no line outside its folder and file."""
+def test_every_command_and_option_stands_in_the_reference() -> None:
     text = (DOCS / "reference" / "commands.md").read_text(encoding="utf-8")
-    for name in cli.app.commands:
-        assert f"| `teff {name}" in text, name
+    for words, command in commands(cli.app):
+        assert f"`teff {' '.join(words)}" in text, words
+        for option in command.params:
+            shown = isinstance(option, click.Option) and not option.hidden
+            assert not shown or any(f"`{name}" in text for name in option.opts), (words, option.opts)
+
+
+def commands(group: Tree, *before: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        if (one := group.get_command(context, name)) is not None:
+            yield (*before, name), one
+        if isinstance(one, Tree):
+            yield from commands(one, *before, name)
+
+
+STARTED = re.compile(r"\./teff ([a-z][^`\n#|]*)")
+
+
+def test_a_command_that_a_page_starts_is_one_and_has_the_options() -> None:
+    known = {words: command for words, command in commands(cli.app)}
+    for page in [project_root() / "README.md", project_root() / "CONTRIBUTING.md", *DOCS.rglob("*.md")]:
+        for said in STARTED.findall(page.read_text(encoding="utf-8")):
+            words = said.split(" -- ")[0].split()
+            named = next((known[key] for end in (2, 1) if (key := tuple(words[:end])) in known), None)
+            assert named, f"{page}: teff {said}"
+            options = {name for each in named.params for name in each.opts if not getattr(each, "hidden", False)}
+            if isinstance(named, Tree):
+                options |= {name for one in named.commands.values() for each in one.params for name in each.opts}
+            for word in words[1:]:
+                name = word.strip(",.;:()").partition("=")[0]
+                assert not name.startswith("--") or name in options | {"--help"}, f"{page}: teff {said}"
 
 
 def test_every_page_stands_in_the_navigation() -> None:

@@ -168,7 +168,7 @@ def _ways_in(system: System) -> str:
 def _how_to_get(system: System) -> Iterator[str]:
     asked = system.install
     if asked.on_request:
-        yield f"`./teff install {system.name}` brings it: {asked.cost}, about {asked.seconds:g} s, by " + (
+        yield f"`./teff systems add {system.name}` brings it: {asked.cost}, about {asked.seconds:g} s, by " + (
             f"{' and '.join(asked.registries)}."
         )
     elif asked.registries:

@@ -51,7 +51,7 @@ def systems(incomplete: str) -> list[str]:
 
 
 def on_request(incomplete: str) -> list[str]:
-    """Systems that `teff install` brings."""
+    """Systems that `teff systems add` brings."""
     found = ((file.parent.name, _described(file).get("install", {})) for file in _files())
     return [name for name, asked in found if asked.get("on_request") and name.startswith(incomplete)]
 

@@ -403,6 +403,6 @@ def warn_of_others(console: Console) -> None:
     if busy > _BUSY:
         console.print(
             f"teff: [yellow]other programs use {busy:.1f} of {usable_cores()} cores: results will be poor and slow to "
-            f"come; `{TYPED} doctor` names them[/]",
+            f"come; `{TYPED} systems doctor` names them[/]",
             soft_wrap=True,
         )
