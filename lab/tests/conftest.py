@@ -146,7 +146,7 @@ def skip_unless_there(program: Program) -> None:
     _skip_without_its_machine(program)
     if system.install.apart:
         if not system.is_installed:
-            pytest.skip(f"./teff install {system.name} brings it")
+            pytest.skip(f"./teff systems add {system.name} brings it")
         return
     for requirement in system.install.pip:
         name = re.split(r"[^\w.-]", requirement, maxsplit=1)[0]

@@ -63,7 +63,7 @@ def test_the_sentence_says_who_is_first_as_far_as_that_is_known(groups: Sequence
             [row(1, "first"), row(2, "behind"), row(3, "failed", None, "it has no knots")],
             f"./teff compare {WHO[1].id} {WHO[2].id} --store s",
         ),
-        ([row(1, "first", noisy=0.9), row(2, "behind")], "./teff doctor"),
+        ([row(1, "first", noisy=0.9), row(2, "behind")], "./teff systems doctor"),
     ],
 )
 def test_what_to_try_next_suits_what_was_seen(rows: Sequence[CaseRow], first: str) -> None:

@@ -110,5 +110,5 @@ def test_a_system_that_is_installed_where_no_machine_for_it_is_says_so_and_is_no
         here = whoever_is_here(Registry(two), graphs(), ["near", "far"])
         assert [each.variant.id for each in here] == ["near"]
         said = capsys.readouterr().err
-        assert ("./teff install far" in said) is not is_installed
+        assert ("./teff systems add far" in said) is not is_installed
         assert ("--identity ended with exit code 1" in said) is is_installed

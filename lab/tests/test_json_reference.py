@@ -104,4 +104,4 @@ def test_the_keys_of_systems() -> None:
 
 @pytest.mark.parametrize("key", governor([]).__dataclass_fields__)
 def test_the_keys_of_the_doctor(key: str) -> None:
-    assert f"`{key}`" in next(line for line in PAGE.splitlines() if line.startswith("| `teff doctor`"))
+    assert f"`{key}`" in next(line for line in PAGE.splitlines() if line.startswith("| `teff systems doctor`"))

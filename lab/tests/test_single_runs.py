@@ -129,7 +129,7 @@ def test_a_program_that_was_left_out_is_not_started_but_says_why(
 @pytest.mark.parametrize(
     ("install", "way"),
     [
-        ('apt = ["lake"]\non_request = true\nlicence = "MIT"\nmegabytes = 3\nseconds = 1', "./teff install lake"),
+        ('apt = ["lake"]\non_request = true\nlicence = "MIT"\nmegabytes = 3\nseconds = 1', "./teff systems add lake"),
         ('elsewhere = { spack = "lake" }', "lake in Spack; https://example.org"),
     ],
 )

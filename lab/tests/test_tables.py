@@ -245,7 +245,7 @@ def test_an_unknown_interval_of_many_rounds_is_not_said_to_be_of_too_few(ends: t
         in caveats(given)[0].text
     )
     assert [command for command, _ in advice(given, "./teff metg", "default")] == [
-        "./teff doctor",
+        "./teff systems doctor",
         "./teff metg --resume --minutes 15",
     ]
 
@@ -385,7 +385,7 @@ def test_what_to_try_next_suits_what_was_seen() -> None:
     wide = with_rows(sound, [row(who, estimate(1e-6, 0.3)) for who in variants(2)])
     assert advice(wide, "./teff metg", "mine")[0][0] == "./teff metg --resume --minutes 15 --store mine"
     noisy = with_rows(sound, [replace(each, noisy_share=0.5) for each in sound.rows])
-    assert advice(noisy, "./teff metg", "default")[0][0] == "./teff doctor"
+    assert advice(noisy, "./teff metg", "default")[0][0] == "./teff systems doctor"
     assert len(advice(with_rows(sound, []), "./teff metg", "default")) == 2
 
 

@@ -56,7 +56,7 @@ def test_an_installed_teff_knows_its_systems_and_its_revision_outside_a_clone(si
     assert teff(site, tmp_path, "--version").stdout.rstrip("+)\n") == f"teff {__version__} ({commit}"
     assert "stencil_1d" in teff(site, tmp_path, "graph", "--help").stdout
     assert not list(tmp_path.iterdir())
-    assert '"teff install ' in listed.stdout
+    assert '"teff systems add ' in listed.stdout
     assert "./teff" not in listed.stdout
 
 

@@ -3,9 +3,9 @@
 It leaves existing packages alone. It reports packages that can't be installed, and does not try again for a day. A
 system that can't be set up never keeps the others from being used.
 
-`teff systems add` installs systems that no other command sets up, each into a separate folder in `.teff/systems`. A folder
-counts once its stamp is there, which is written last. A failed installation leaves no folder. An interrupted one goes
-on where it was, since the registries' clients keep their downloads.
+`teff systems add` installs systems that no other command sets up, each into a separate folder in `.teff/systems`. A
+folder counts once its stamp is there, which is written last. A failed installation leaves no folder. An interrupted one
+goes on where it was, since the registries' clients keep their downloads.
 """
 
 import re

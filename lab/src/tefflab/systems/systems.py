@@ -58,8 +58,8 @@ class _Strict(BaseModel, extra="forbid"):
 
 
 class Attribution(_Strict):
-    """Which of a system's functions do what, for `teff explain spawn`: by the Sandia report's categories, rules of the form
-    `FILE:FUNCTION` or `FILE`, with wildcards."""
+    """Which of a system's functions do what, for `teff explain spawn`: by the Sandia report's categories, rules of the
+    form `FILE:FUNCTION` or `FILE`, with wildcards."""
 
     task: list[NonEmpty] = []
     spawning: list[NonEmpty] = []
