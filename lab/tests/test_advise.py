@@ -320,7 +320,7 @@ def test_the_number_of_tasks_is_no_flag_of_the_app(
     monkeypatch.setattr(advising, "advise_app", lambda _registry, *said, **__: told.extend(said[:3]))
     done = CliRunner().invoke(cli.app, ["explain", "hpccg", *words, "-size", "5"])
     assert done.exit_code == 0, done.output
-    assert told == [("teff/t",), ["-app", "hpccg", "-size", "5"], asked]
+    assert told == [["teff/t"], ["-app", "hpccg", "-size", "5"], asked]
 
 
 def test_a_setting_is_as_the_record_says_it() -> None:

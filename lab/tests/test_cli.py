@@ -1,5 +1,6 @@
 """The command line: its output and its exit codes."""
 
+import inspect
 import json
 import os
 import re
@@ -19,10 +20,9 @@ from tefflab.benchmarks import graph_flags
 from tefflab.benchmarks.graphs import answer_of_core, core_program
 from tefflab.cli import completion, declared
 from tefflab.cli import main as cli
-from tefflab.cli.commands import former
-from tefflab.cli.commands.measure import measuring
-from tefflab.cli.grammar import Names, Number
+from tefflab.cli.grammar import Command, Former, Names, Number, Tree
 from tefflab.cli.options import MINUTES, PERCENT
+from tefflab.cli.tree import FORMER, measuring
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.host.machine import read_revision
 from tefflab.systems.registry import Registry
@@ -53,7 +53,7 @@ def test_without_a_command_a_short_screen_says_what_to_begin_with(
     assert max(map(len, lines)) <= 80
     for command in ("teff systems", "teff metg", "teff report"):
         assert any(line.startswith(f"  {command} ") for line in lines)
-    for name in cli.app.commands:
+    for name in cli.app.list_commands(click.Context(cli.app)):
         assert any(name in line.split() for line in lines), name
 
 
@@ -138,13 +138,13 @@ def test_a_shell_that_completes_sets_nothing_up(tmp_path: Path) -> None:
     assert not (tmp_path / ".teff").exists()
 
 
-def paths(group: cli.Tree, *before: str) -> list[tuple[str, ...]]:
+def paths(group: Tree, *before: str) -> list[tuple[str, ...]]:
     """The words of every command that stands in a help."""
     context = click.Context(group)
     found: list[tuple[str, ...]] = []
     for name in group.list_commands(context):
         one = group.get_command(context, name)
-        found += [(*before, name)] if not isinstance(one, cli.Tree) else [(*before, name), *paths(one, *before, name)]
+        found += [(*before, name)] if not isinstance(one, Tree) else [(*before, name), *paths(one, *before, name)]
     return found
 
 
@@ -181,14 +181,14 @@ def test_the_help_of_all_is_a_line_for_each_command_and_fits_a_screen(
     assert [name for (name, *more) in PATHS if not more] == [name for name in first if not name.startswith("-")]
 
 
-@pytest.mark.parametrize("name", former.FORMER)
+@pytest.mark.parametrize("name", FORMER)
 def test_a_former_name_says_the_new_one_and_works(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     assert run(monkeypatch, name, "--help") == 0
     told = capsys.readouterr()
-    assert told.err == f"teff: teff {name} is now teff {former.FORMER[name]}\n"
-    assert f"Usage: teff {former.FORMER[name]} " in told.out
+    assert told.err == f"teff: teff {name} is now teff {FORMER[name]}\n"
+    assert f"Usage: teff {FORMER[name]} " in told.out
     assert run(monkeypatch, "--help") == 0
     assert f"  {name} " not in capsys.readouterr().out
 
@@ -367,7 +367,7 @@ def test_the_values_of_flags_are_those_of_the_core(flag: str) -> None:
 def test_a_bad_command_line_is_told_in_one_line_before_anything_is_set_up(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], said: str
 ) -> None:
-    for user in ("cli.session", "cli.single_runs", "systems.programs", "systems.setup"):
+    for user in ("cli.session", "cli.single_runs", "cli.graphs", "systems.programs", "systems.setup"):
         monkeypatch.setattr(f"tefflab.{user}.ensure", lambda *_, **__: pytest.fail("set up"))
     assert run(monkeypatch, *words) == BAD_INPUT
     told = capsys.readouterr()
@@ -409,7 +409,7 @@ def test_an_unknown_flag_leads_to_the_help_of_the_command_that_was_typed_and_to_
     said: str,
 ) -> None:
     core_program(laboratory(lake=(1e-6, "fine"))).write_text(CORE)
-    monkeypatch.setattr("tefflab.systems.setup.ensure", lambda *_, **__: {})
+    monkeypatch.setattr("tefflab.cli.graphs.ensure", lambda *_, **__: {})
     monkeypatch.chdir(commanded)
     assert run(monkeypatch, *words) == BAD_INPUT
     assert capsys.readouterr().err.splitlines()[-1].endswith(said)
@@ -499,3 +499,15 @@ def test_the_list_of_commands_loads_no_kind_of_benchmark() -> None:
         told = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True).stdout
     assert told.splitlines()[-1] == "[]"
     assert "metg" in told
+
+
+@pytest.mark.parametrize("words", PATHS, ids=" ".join)
+def test_what_a_command_calls_takes_its_parameters(words: tuple[str, ...]) -> None:
+    command: click.Command | None = cli.app
+    for word in words:
+        assert isinstance(command, Tree)
+        command = command.get_command(click.Context(command), word)
+    if isinstance(command, Command):
+        told = {each.name: None for each in command.params if not isinstance(each, Former)}
+        told |= {"programs": ()} if command.takes_programs else {}
+        inspect.signature(command.function).bind(None, **command.given, **told)

@@ -12,7 +12,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from conftest import teff, write_system
-from tefflab.cli.commands.measure import measuring
+from tefflab.cli.tree import measuring
 from tefflab.host.load import Load
 from tefflab.measure.noise import is_disturbed
 from tefflab.records.run import Beside

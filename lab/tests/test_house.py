@@ -32,7 +32,7 @@ SOUND = {
     f"{LAB}/benchmarks/wake.py": "from tefflab.benchmarks.cases import base\nBENCHMARK = 1\n",
     f"{LAB}/benchmarks/graph/__init__.py": "from tefflab.benchmarks.graph.plan import plan\nBENCHMARK = 1\n",
     f"{LAB}/output/table.py": "# a table\n",
-    f"{LAB}/cli/commands/dev.py": "from tools.running import run_checks\n",
+    f"{LAB}/cli/checking.py": "from tools.running import run_checks\n",
     f"{LAB}/cli/main.py": 'NAME = "sweep"\nHELP = "as a family tree"\n',
     "lab/tools/running.py": "from tefflab.cli import main\n",
 }

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from tefflab.cli import requested
+from tefflab.cli import systems as requested
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.output.systems_table import to_table
 from tefflab.systems import setup
@@ -219,13 +219,13 @@ def test_it_is_removed_with_what_was_built_with_it_and_debian_packages_stay(
 
 def test_what_there_is_not_to_remove_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lake(tmp_path, f"apt = ['liblake-dev']\n{ON_REQUEST}")
-    requested.take_away(Registry(tmp_path), [])
+    requested.remove(Registry(tmp_path), [])
     assert capsys.readouterr().err == "teff: `teff systems add` has brought nothing that could be removed\n"
-    requested.take_away(Registry(tmp_path), ["lake"])
+    requested.remove(Registry(tmp_path), ["lake"])
     assert capsys.readouterr().err == "teff: lake is not installed by `teff systems add`\n"
     lake(tmp_path, "")
     with pytest.raises(TeffError, match=r"^lake: not brought by `teff systems add`, so not removed; "):
-        requested.take_away(Registry(tmp_path), ["lake"])
+        requested.remove(Registry(tmp_path), ["lake"])
 
 
 def _with(file: Path, was: str, becomes: str) -> Path:

@@ -24,7 +24,7 @@ from tefflab.benchmarks.programs import BENCHMARK as PROGRAMS
 from tefflab.benchmarks.spawn import BENCHMARK as SPAWN
 from tefflab.benchmarks.task_graph.estimates import metg_side
 from tefflab.benchmarks.wake import BENCHMARK as WAKE
-from tefflab.cli.requested import to_object
+from tefflab.cli.systems import to_object
 from tefflab.host.findings import governor
 from tefflab.output.systems_table import to_json as systems_to_json
 from tefflab.systems.probing import Probe

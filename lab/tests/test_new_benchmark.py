@@ -15,7 +15,7 @@ import toy_benchmark
 from conftest import teff, write_system
 from tefflab.benchmarks import benchmark
 from tefflab.cli import publishing, session
-from tefflab.cli.commands.measure import measuring
+from tefflab.cli.tree import measuring
 from tefflab.measure.batch import BatchProgram
 from tefflab.records.store import Store
 

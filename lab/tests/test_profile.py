@@ -176,8 +176,8 @@ def test_the_command_prints_what_it_found_and_which_pattern_could_not_be_profile
     )
     program._folder = tmp_path / "bench/systems/one"
     here = Present(variant("one"), program)
-    monkeypatch.setattr("tefflab.cli.profiling.prepare", lambda *_, **__: None)
-    monkeypatch.setattr("tefflab.cli.profiling.whoever_is_here", lambda *_, **__: [here])
+    monkeypatch.setattr("tefflab.cli.explaining.prepare", lambda *_, **__: None)
+    monkeypatch.setattr("tefflab.cli.explaining.whoever_is_here", lambda *_, **__: [here])
     done = CliRunner().invoke(cli.app, ["explain", "spawn", "--cases", "serial,spawn:parallel", "--json"])
     assert done.exit_code == 1
     (line,) = done.stdout.splitlines()

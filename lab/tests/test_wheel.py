@@ -70,9 +70,9 @@ def test_help_unpacks_nothing(site: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", ["test", "docs"])
 def test_what_only_a_clone_can_do_is_refused_outside(site: Path, tmp_path: Path, command: str) -> None:
-    refused = teff(site, tmp_path, command)
+    refused = teff(site, tmp_path, "dev", command)
     assert refused.returncode == 2
-    assert f"teff {command} works in a clone of Teff only" in refused.stderr
+    assert f"teff dev {command} works in a clone of Teff only" in refused.stderr
 
 
 def test_a_clone_s_own_teff_goes_on_if_the_user_stands_in_it(site: Path, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ LAYERS = (
     {"measure"},
     {"cli"},
 )
-ROOM_OF_TOOLS = ("lab/tools", "lab/src/tefflab/cli/commands/dev.py")
+ROOM_OF_TOOLS = ("lab/tools", "lab/src/tefflab/cli/checking.py")
 # Words that are a system's name, and more than that: word -> (where it may stand, why).
 WORDS = {
     "teff": (("",), "this project"),
@@ -35,7 +35,7 @@ WORDS = {
 # Names of cases that the lab may say: word -> (where, why).
 _OF_GRAPHS = "lab/src/tefflab/benchmarks/task_graph"
 WORDS_OF_CASES = {
-    "sweep": (("lab/src/tefflab/cli/commands/former.py",), "a former command of teff"),
+    "sweep": (("lab/src/tefflab/cli/tree.py",), "a former command of teff"),
     "tree": (("lab/src/tefflab/benchmarks/spawn.py",), "an option of teff measure spawn"),
     "trivial": ((_OF_GRAPHS,), "no dependences: what the ceiling runs"),
     "stencil_1d": ((_OF_GRAPHS,), "the default graph of METG"),

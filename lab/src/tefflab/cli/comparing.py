@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tefflab.analysis.comparison import (
     Answer,
@@ -15,8 +16,10 @@ from tefflab.analysis.rows import Row
 from tefflab.benchmarks.benchmark import AnyBenchmark, benchmarks
 from tefflab.errors import InputError
 from tefflab.host.machine import Machine
-from tefflab.host.terminal import say
+from tefflab.host.terminal import output, progress, say
+from tefflab.json_lines import json_lines
 from tefflab.measure.measurement import estimated
+from tefflab.output.comparison_table import to_tables
 from tefflab.records.run import Sitting
 from tefflab.records.store import Store, is_store, stores_in
 from tefflab.records.stored import full_name, open_sittings
@@ -52,6 +55,32 @@ class _Source:
     machine: Machine
     systems: tuple[str, ...]
     rows: tuple[Row, ...]
+
+
+def compare(
+    registry: Registry, a: str, b: str, words: Sequence[str], against: str | None, as_json: bool, **measuring: Any
+) -> None:
+    """Two stores, or two systems of a store, which `words` names. With a threshold the two systems are measured now,
+    and `words` are flags."""
+    if measuring["threshold"] is not None:
+        if against:
+            raise InputError(f"--against {against}: is for two stores; A and B are measured beside each other")
+        from tefflab.cli.watching import watch
+
+        watch(registry, a, b, flags=words, as_json=as_json, **measuring)
+        return
+    if former := measuring.pop("store"):
+        say(f"teff compare --store is now an argument: teff compare {a} {b} {former}")
+    store, *more = [*([former] if former else []), *words] or [None]
+    if beside := more or [name for name, value in measuring.items() if value]:
+        raise InputError(f"{beside[0]}: is for what is measured now, with --fail-if-slower")
+    found = answer(registry, a, b, store, against)
+    for reason in found.left_out:
+        progress().print(f"teff: {reason}", soft_wrap=True, markup=False)
+    if as_json:
+        print(json_lines(line for each in found.answers for line in each.to_json()))
+    else:
+        output().print(to_tables(found.answers))
 
 
 def answer(registry: Registry, a: str, b: str, store: str | None, against: str | None = None) -> Answers:

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
+from importlib import import_module
 from itertools import takewhile
 from typing import Any
 
@@ -28,11 +29,35 @@ class Command(click.Command):
     """A command whose help ends with an example. If Ctrl-C ends a command that does not say so, it ends with one
     line."""
 
-    def __init__(self, *args: Any, takes_programs: bool = False, **settings: Any) -> None:
-        """`takes_programs`: what follows `--` is the parameter `programs`."""
-        super().__init__(*args, **settings)
+    def __init__(
+        self,
+        name: str,
+        calls: str,
+        text: str,
+        *params: click.Parameter,
+        takes_programs: bool = False,
+        given: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> None:
+        """`calls`: MODULE.FUNCTION of `tefflab.cli`, imported once the command runs, with the registry, the parameters
+        and what is `given`. `takes_programs`: what follows `--` is the parameter `programs`."""
+        super().__init__(name, callback=self._call, params=list(params), help=inspect.cleandoc(text), **settings)
+        self.calls = calls
+        self.given = given or {}
         self.takes_programs = takes_programs
-        self.ignore_unknown_options = any(isinstance(each.type, Flags) for each in self.params)
+        self.ignore_unknown_options = any(isinstance(each.type, Flags) for each in params)
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        module, _, name = self.calls.partition(".")
+        found: Callable[..., Any] = getattr(import_module(f"tefflab.cli.{module}"), name)
+        return found
+
+    def _call(self, **said: Any) -> Any:
+        import tefflab
+        from tefflab.systems.registry import Registry
+
+        return self.function(Registry(tefflab.project_root()), **self.given, **said)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """What follows `--` is another program's. Before it `-h` asks for help; as an option, it would be found among
@@ -97,8 +122,10 @@ class Tree(click.Group):
     """Commands under one name. `usual` is the command that is meant where the first word is an option, and, if
     `is_bare`, where there is no word at all."""
 
-    def __init__(self, *args: Any, usual: str = "", is_bare: bool = False, **settings: Any) -> None:
-        super().__init__(*args, **{"no_args_is_help": False} | settings)
+    def __init__(
+        self, name: str, text: str, *commands: click.Command, usual: str = "", is_bare: bool = False, **settings: Any
+    ) -> None:
+        super().__init__(name, commands, help=text, **{"no_args_is_help": False} | settings)
         self.usual = usual
         self.is_bare = is_bare
 
@@ -139,22 +166,22 @@ class Tree(click.Group):
                 formatter.write_dl([(name, beginning(said, _WIDTH - column)) for name, said in rows])
 
 
-def command(
-    name: str, *params: click.Parameter, epilog: str = "", takes_programs: bool = False
-) -> Callable[[Callable[..., Any]], Command]:
-    """Makes a command of a function with a docstring, which ends with an example."""
+def option(said: str, text: str = "", kind: Any = None, **settings: Any) -> click.Option:
+    """`--as form FORMAT`: flags, the name of the parameter if it is another, and what stands for a value in the help.
+    An option without a value is a switch."""
+    words = said.split()
+    metavar = next((word for word in words if word.isupper()), None)
+    is_switch = True if metavar is None and "/" not in said else None
+    names = [word for word in words if word != metavar]
+    return click.Option(names, help=text, type=kind, metavar=metavar, is_flag=is_switch, **settings)
 
-    def made(function: Callable[..., Any]) -> Command:
-        return Command(
-            name,
-            callback=function,
-            params=list(params),
-            help=inspect.cleandoc(function.__doc__ or ""),
-            epilog=epilog,
-            takes_programs=takes_programs,
-        )
 
-    return made
+def argument(said: str, text: str = "", kind: Any = None, **settings: Any) -> click.Argument:
+    """`[STORE] store`: as the help has it, and the name of the parameter if it is another. In brackets it may be left
+    out."""
+    metavar, _, name = said.rpartition(" ")
+    is_wanted = not said.startswith("[")
+    return click.Argument([name.lower()], help=text, type=kind, metavar=metavar or name, required=is_wanted, **settings)
 
 
 def refuse_misspelled(word: str, of: click.Command) -> None:
@@ -201,39 +228,30 @@ class Text(click.ParamType[Any]):
 
 
 class Names(Text):
-    """Names by commas, each once. `of_each` makes a name what rows and stores have."""
+    """Names by commas, each once. `of_each` makes a name what rows and stores have. With `counts_to` they are whole
+    numbers from 1 to this, which has to be read from a file."""
 
     def __init__(
-        self, completes: Callable[[str], list[str]] | None = None, of_each: Callable[[str], str] | None = None
+        self,
+        completes: Callable[[str], list[str]] | None = None,
+        of_each: Callable[[str], Any] = str,
+        counts_to: Callable[[], int] | None = None,
     ) -> None:
         super().__init__(completes)
         self._of_each = of_each
+        self._counts_to = counts_to
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         value = super().convert(value, param, ctx)
         if not isinstance(value, str):
             return value
-        names = (name for part in value.split(",") if (name := part.strip()))
-        return tuple(dict.fromkeys(map(self._of_each, names) if self._of_each else names))
-
-
-class Counts(Names):
-    """Whole numbers by commas, from 1 to a `most` that has to be read from a file."""
-
-    def __init__(self, most: Callable[[], int]) -> None:
-        super().__init__()
-        self._most = most
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        names = super().convert(value, param, ctx)
-        if not isinstance(value, str):
-            return names
-        most = self._most()
+        names = [name for part in value.split(",") if (name := part.strip())]
+        if self._counts_to is None:
+            return tuple(dict.fromkeys(map(self._of_each, names)))
+        most = self._counts_to()
         if not all(name.isdecimal() and 1 <= int(name) <= most for name in names):
-            raise InputError(
-                f"{_flag(param)} {value}: give numbers from 1 to {most}, by commas; leave it out for the cores that "
-                "are here"
-            )
+            rule = f"give numbers from 1 to {most}, by commas"
+            raise InputError(f"{_flag(param)} {value}: {rule}; leave it out for the cores that are here")
         return tuple(dict.fromkeys(map(int, names)))
 
 
@@ -273,6 +291,23 @@ class Number(click.ParamType[float]):
             flag = _flag(param)
             raise InputError(f"{flag} {value}: give a {whole}number {span}, as {flag} {self._example:g}")
         return found * self._scale
+
+
+class Share(click.ParamType[float]):
+    """`5%` as 0.05."""
+
+    name = "share"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        del ctx
+        text = str(value)
+        try:
+            found = float(text.removesuffix("%")) / 100
+        except ValueError:
+            found = 0.0
+        if not (text.endswith("%") and 0 < found <= 1):
+            raise InputError(f"{_flag(param)} {text}: a percentage above 0 and up to 100, as 5%")
+        return found
 
 
 class Flags(click.ParamType[str]):

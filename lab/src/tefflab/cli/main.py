@@ -1,9 +1,4 @@
-"""The command `teff`: one tree of commands, each a function of a module of `tefflab.cli.commands`; those that measure
-are declared by the kinds of benchmark.
-
-A command's module imports little at its top. It imports its other modules inside its function, so that `teff --help`
-stays quick.
-"""
+"""The command `teff`: its entry point, its first screen, and how it ends."""
 
 import signal
 import sys
@@ -14,11 +9,8 @@ import click
 from tefflab import __version__
 from tefflab.carried import give_way_to_a_clone
 from tefflab.cli import completion
-from tefflab.cli.commands import experiment, explain, former, run, simulate, stores
-from tefflab.cli.commands.dev import DEV
-from tefflab.cli.commands.measure import MEASURE, measuring
-from tefflab.cli.commands.systems import SYSTEMS
-from tefflab.cli.grammar import Groups, Tree
+from tefflab.cli.grammar import option
+from tefflab.cli.tree import COMMANDS, Teff
 from tefflab.errors import BAD_INPUT, FAILED, INTERRUPTED, TeffError
 
 FIRST_SCREEN = """\
@@ -39,46 +31,6 @@ All commands: {commands}
   [bold]teff COMMAND --help[/]      what a command does, with an example
   [bold]teff --help[/]              a line for each command
 """
-GROUPS = {
-    "Measure": ("metg", "measure", "contention", "experiment", "run"),
-    "Look into a graph, a run or a policy": ("graph", "explain", "simulate"),
-    "Read what was measured": ("show", "compare", "report", "export"),
-    "Systems, this machine, this project": ("systems", "dev"),
-}
-_COMMANDS = {
-    "measure": MEASURE,
-    "experiment": experiment.experiment,
-    "run": run.run,
-    "graph": run.graph,
-    "explain": explain.explain,
-    "simulate": simulate.simulate,
-    "show": stores.show,
-    "compare": stores.compare,
-    "report": stores.report,
-    "export": stores.export,
-    "systems": SYSTEMS,
-    "dev": DEV,
-}
-
-
-class Teff(Tree):
-    """All commands, in the order of the help."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        del ctx
-        return [name for names in GROUPS.values() for name in names]
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        hidden = {"watch": former.watch}
-        return super().get_command(ctx, cmd_name) or hidden.get(cmd_name) or measuring().get(cmd_name)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        return super().resolve_command(ctx, former.renamed(args, lambda _: None if ctx.resilient_parsing else _say(_)))
-
-    def groups(self, ctx: click.Context) -> Groups:
-        return {title: [(name, self.help_of(ctx, name)) for name in names] for title, names in GROUPS.items()}
 
 
 def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -102,28 +54,16 @@ def _teff(context: click.Context) -> None:
         output().print(FIRST_SCREEN.format(commands=" ".join(app.list_commands(context))), end="")
 
 
+_AT_ONCE: dict[str, Any] = {"is_eager": True, "expose_value": False}
 app = Teff(
     "teff",
-    _COMMANDS,
+    "",
+    *COMMANDS,
     callback=_teff,
     invoke_without_command=True,
     params=[
-        click.Option(
-            ["--version"],
-            is_flag=True,
-            is_eager=True,
-            expose_value=False,
-            callback=_print_version,
-            help="Say the version and revision.",
-        ),
-        click.Option(
-            ["--install-completion"],
-            is_flag=True,
-            is_eager=True,
-            expose_value=False,
-            callback=completion.install,
-            help="Let this user's shell complete commands, systems and flags.",
-        ),
+        option("--version", "Say the version and revision.", callback=_print_version, **_AT_ONCE),
+        option("--install-completion", "Let this user's shell complete.", callback=completion.install, **_AT_ONCE),
     ],
 )
 

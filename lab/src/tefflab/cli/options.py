@@ -10,15 +10,11 @@ import click
 
 from tefflab import project_root
 from tefflab.cli import completion
-from tefflab.cli.grammar import FLAGS, Counts, Names, Number, Text
+from tefflab.cli.grammar import FLAGS, Former, Names, Number, Text, argument, option
 from tefflab.systems.naming import canonical
 
 if TYPE_CHECKING:
     from tefflab.systems.packages import Installing
-
-PERCENT = {"%": 0.01}  # a unit of shares
-FILE = click.Path(path_type=Path)
-_OF_MINUTES = {"min": 1.0, "m": 1.0, "s": 1 / 60, "h": 60.0}
 
 
 @cache
@@ -29,76 +25,43 @@ def most_workers() -> int:
     return most
 
 
-SYSTEMS = click.Option(
-    ["--systems"],
-    type=Names(completion.systems, canonical),
-    default=(),
-    metavar="NAMES",
-    help="NAME: a system, in its best way; NAME/WAY: in this one; NAME@VERSION: of a version. By commas. [all]",
-)
-ALL_VARIANTS = click.Option(["--all-variants"], is_flag=True, help="Each system in all of its ways.")
-CASES = click.Option(
-    ["--cases"],
-    type=Names(),
-    default=(),
-    metavar="NAMES",
-    help="CASE or KIND:CASE, or a group of cases, by commas; an unknown one lists them. [the usual]",
-)
-TREES = click.Option(
-    ["--trees"],
-    type=Names(),
-    default=(),
-    metavar="NAMES",
-    help="Published trees, by commas; an unknown one lists them. [its default]",
-)
-AGAINST = click.Option(
-    ["--against"],
-    type=Text(completion.systems),
-    metavar="SYSTEM",
-    help="The system by whose values the others' are divided. [the usual]",
-)
-MINUTES = click.Option(
-    ["--minutes", "seconds"],
-    type=Number(5.0, 0.1, units=_OF_MINUTES, scale=60),
-    metavar="M",
-    help="Time for measuring, at most; from 0.1.",
-)
-ROUNDS = click.Option(["--rounds"], type=Number(25, 2), metavar="R", help="Rounds of each, at most; from 2.")
-WORKERS = click.Option(
-    ["--workers"], type=Counts(most_workers), default=(), metavar="N,M", help="Numbers of workers. [the usual]"
-)
-LOAD = click.Option(
-    ["--load"],
-    type=Text(),
-    metavar="LOAD",
-    help="Beside each run, as spin:50@1: half of core 1; spin:25,50@0,1/100ms: two loads, in turns, in this period.",
-)
-STORE = click.Option(
-    ["--store"], default="default", metavar="NAME", help="The folder below results/ that keeps the runs, or a path."
-)
-RESUME = click.Option(["--resume"], is_flag=True, help="Go on with the store's last sitting.")
-INSTALL_MISSING = click.Option(["--install-missing"], is_flag=True, help="First install what comes on request.")
-INSTALLS = click.Option(
-    ["--yes/--no-install", "installs"], default=None, help="Install packages without asking, or none."
-)
-LAUNCHER = click.Option(
-    ["--launcher"], type=Text(), metavar="WORDS", help="Starts ranks, as mpirun or srun. [the usual]"
-)
-HOSTS = click.Option(["--hosts"], type=Text(), metavar="NAMES", help="Machines that share the ranks, by commas.")
-JSON = click.Option(["--json", "as_json"], is_flag=True, help="Print rows as JSON, one a line.")
-PICTURE = click.Option(["--picture"], type=FILE, metavar="FILE", help="Draw it, as FILE.svg and FILE.png.")
-STORED = click.Argument(
-    ["store"],
-    required=False,
-    type=Text(),
-    default="default",
-    metavar="[STORE[:SITTING]]",
-    help="A folder below results/; its last sittings, or this one. [default]",
-)
-GRAPH_FLAGS = click.Argument(["flags"], nargs=-1, type=FLAGS, metavar="[FLAGS]...")
+PERCENT = {"%": 0.01}  # a unit of shares
+FILE = click.Path(path_type=Path)
+NAME = Text(completion.systems)
+_MINUTES = Number(5.0, 0.1, units={"min": 1.0, "m": 1.0, "s": 1 / 60, "h": 60.0}, scale=60)
+_SYSTEMS = "NAME: a system, in its best way; NAME/WAY: in this one; NAME@VERSION: of a version. By commas. [all]"
+_CASES = "CASE or KIND:CASE, or a group of cases, by commas; an unknown one lists them. [the usual]"
+_LOAD = "Beside each run, as spin:50@1: half of core 1; spin:25,50@0,1/100ms: two loads, in turns, in this period."
 
-OF_KINDS = {each.opts[0]: each for each in (CASES, TREES, AGAINST, LOAD)}  # declared here, taken by some kinds
-MEASURING = (MINUTES, ROUNDS, WORKERS, STORE, RESUME, INSTALL_MISSING, INSTALLS, JSON)
+SYSTEMS = option("--systems NAMES", _SYSTEMS, Names(completion.systems, canonical), default=())
+ALL_VARIANTS = option("--all-variants", "Each system in all of its ways.")
+CASES = option("--cases NAMES", _CASES, Names(), default=())
+TREES = option("--trees NAMES", "Published trees; an unknown one lists them. [its default]", Names(), default=())
+AGAINST = option("--against SYSTEM", "The system by whose values the others' are divided. [the usual]", NAME)
+LOAD = option("--load LOAD", _LOAD, Text())
+MINUTES = option("--minutes seconds M", "Time for measuring, at most; from 0.1.", _MINUTES)
+ROUNDS = option("--rounds R", "Rounds of each, at most; from 2.", Number(25, 2))
+WORKERS = option("--workers N,M", "Numbers of workers. [the usual]", Names(counts_to=most_workers), default=())
+STORE = option("--store NAME", "The folder below results/ that keeps the runs, or a path.", default="default")
+RESUME = option("--resume", "Go on with the store's last sitting.")
+INSTALL_MISSING = option("--install-missing", "First install what comes on request.")
+INSTALLS = option("--yes/--no-install installs", "Install packages without asking, or none.", default=None)
+LAUNCHER = option("--launcher WORDS", "Starts ranks, as mpirun or srun. [the usual]", Text())
+HOSTS = option("--hosts NAMES", "Machines that share the ranks, by commas.", Text())
+JSON = option("--json as_json", "Print rows as JSON, one a line.")
+PICTURE = option("--picture FILE", "Draw it, as FILE.svg and FILE.png.", FILE)
+STORED = argument(
+    "[STORE[:SITTING]] store",
+    "A folder below results/; its last sittings, or this one. [default]",
+    Text(),
+    default="default",
+)
+FORMER_STORE = Former("--store", "store", now="an argument: name the store without --store", type=Text())
+GRAPH_FLAGS = argument("[FLAGS]... flags", kind=FLAGS, nargs=-1)
+
+OF_KINDS = {each.opts[0]: each for each in (CASES, TREES, AGAINST, LOAD)}  # that some kinds take
+MEASURING = (MINUTES, ROUNDS, WORKERS, STORE, RESUME, JSON)
+INSTALLING = (INSTALL_MISSING, INSTALLS)
 
 
 def installing(installs: bool | None) -> "Installing":

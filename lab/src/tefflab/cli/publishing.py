@@ -18,21 +18,21 @@ ALL_VARIANTS = "--all-variants"
 _REPORT = "report.html"
 
 
-def show(registry: Registry, name: str, *, as_json: bool) -> None:
+def show(registry: Registry, store: str, as_json: bool) -> None:
     """Prints the tables, or rows as JSON, of a sitting again from its store."""
-    store, head = open_sitting(registry, name)
+    opened, head = open_sitting(registry, store)
     kind = find_benchmark(head.benchmark)
     planned = kind.plan_of(head).experiment
     again = f"experiment {planned}" if planned else kind.commands[0].path
-    print_results(registry, store, estimated(store, kind, head), as_json=as_json, again=again)
+    print_results(registry, opened, estimated(opened, kind, head), as_json=as_json, again=again)
 
 
-def report(registry: Registry, name: str, *, as_json: bool) -> None:
+def report(registry: Registry, store: str, as_json: bool = False) -> None:
     """Makes the pictures and the report of a sitting again from its store, and says where they are."""
-    store, head = open_sitting(registry, name)
+    opened, head = open_sitting(registry, store)
     if as_json:
-        show(registry, name, as_json=True)
-    file = write_files(registry, store, estimated(store, find_benchmark(head.benchmark), head))
+        show(registry, store, as_json=True)
+    file = write_files(registry, opened, estimated(opened, find_benchmark(head.benchmark), head))
     (progress() if as_json else output()).print(path_text(file), soft_wrap=True)
 
 

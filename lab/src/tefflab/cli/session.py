@@ -10,16 +10,17 @@ from typing import Any
 from click.exceptions import Exit
 from rich.console import Console
 
-from tefflab.benchmarks.benchmark import AnyBenchmark, Command, Estimates, Request, find_benchmark
-from tefflab.benchmarks.experiments import find_experiment
+from tefflab.benchmarks.benchmark import AnyBenchmark, Command, Estimates, Request, find_benchmark, find_command
+from tefflab.benchmarks.experiments import experiment_list, find_experiment, load_experiments
 from tefflab.carried import TYPED
-from tefflab.cli.options import installing
+from tefflab.cli.options import installing, start_ranks_by
 from tefflab.cli.publishing import ALL_VARIANTS, publish
 from tefflab.cli.ways import is_silent, not_built, ways_of
 from tefflab.errors import INTERRUPTED, InputError, TeffError, shortened
 from tefflab.host.doctor import busy_cores
 from tefflab.host.load import Load
-from tefflab.host.terminal import path_text, progress, say
+from tefflab.host.terminal import output, path_text, progress, say
+from tefflab.json_lines import json_lines
 from tefflab.measure.measurement import (
     Present,
     begin,
@@ -77,6 +78,30 @@ class Options:
     def installing(self) -> Installing:
         return "yes" if self.install_missing else installing(self.installs)
 
+    @property
+    def limits(self) -> tuple[float, int]:
+        """Seconds and rounds; none where they are not known yet."""
+        return self.seconds or 0.0, self.rounds or 0
+
+    def within(self, minutes: float, rounds: int) -> "Options":
+        """With these limits, where the user says none."""
+        return replace(
+            self, seconds=60 * minutes if self.seconds is None else self.seconds, rounds=self.rounds or rounds
+        )
+
+
+def measure_kind(
+    registry: Registry, path: str, flags: Sequence[str] = (), programs: Sequence[str] = (), **said: Any
+) -> None:
+    """For the command of this path, with the values of its options."""
+    from tefflab.cli.tracing import trace_cases
+
+    kind, command = find_command(path)
+    names = {each.name for each in command.options}
+    own = {name: said.pop(name) for name in names if name in said} | ({"commands": programs} if programs else {})
+    perform = trace_cases if own.get("trace") else run_command
+    perform(registry, kind, command, Options(**said, own=own, flags=flags))
+
 
 def run_command(registry: Registry, kind: AnyBenchmark, command: Command, options: Options) -> None:
     """Measures for a command of a kind of benchmark, or goes on with the store's last sitting of that kind."""
@@ -92,15 +117,10 @@ def run_command(registry: Registry, kind: AnyBenchmark, command: Command, option
         kind = kind.narrowed(options.own)
     if kind.own_commands and options.systems:
         raise InputError("a command of yours is measured without systems: leave out --systems")
-    options = replace(
-        options,
-        seconds=60 * command.minutes if options.seconds is None else options.seconds,
-        rounds=command.rounds if options.rounds is None else options.rounds,
-    )
     _measure(
         registry,
         kind,
-        options,
+        options.within(command.minutes, command.rounds),
         command.path,
         lambda found: command.plan(request_of(registry, options, found)),
         named=options.systems or [each.id for each in kind.own_commands],
@@ -119,16 +139,26 @@ def _said_of_the_plan(command: Command, options: Options) -> list[str]:
     return [*(flag for flag, is_said in (shared | own).items() if is_said), *options.flags]
 
 
+def experiment(registry: Registry, name: str | None, launcher: str | None, hosts: str | None, **said: Any) -> None:
+    """Lists them where none is named."""
+    options = Options(**said)
+    if name is not None:
+        start_ranks_by(launcher, hosts)
+        run_experiment(registry, name, options)
+    elif options.as_json:
+        there = load_experiments(registry.root)
+        print(json_lines(each.model_dump(mode="json", exclude_defaults=True) for each in there))
+    else:
+        output().print(experiment_list(registry.root))
+
+
 def run_experiment(registry: Registry, name: str, options: Options) -> None:
     """Measures and draws the experiment of this name."""
     asked = find_experiment(registry.root, name)
     kind = find_benchmark(asked.benchmark).narrowed(asked.model_dump())
     again, named = f"experiment {name}", options.systems
     options = replace(
-        options,
-        seconds=options.seconds or 60 * asked.minutes,
-        rounds=options.rounds or asked.rounds,
-        all_variants=options.all_variants or asked.variants == "all",
+        options.within(asked.minutes, asked.rounds), all_variants=options.all_variants or asked.variants == "all"
     )
     if not options.systems:
         taken = tuple(each.name for each in registry.systems if kind.programs(each) and asked.takes(each))
@@ -390,7 +420,7 @@ def measured_live(
         console.print(f"teff: {most} workers share {usable_cores()} cores, so some of them always wait", soft_wrap=True)
     if plan.warning:
         console.print(f"teff: {plan.warning}", soft_wrap=True, markup=False)
-    seconds, rounds = options.seconds or 0.0, options.rounds or 0
+    seconds, rounds = options.limits
     budget = TimeBudget(seconds)
     alone = measured_alone(store.folder, head.sitting)
     with alone, store, LiveTable(console, plan.variants, lambda: str(budget)) as live:

@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from tefflab.analysis import simulation
 from tefflab.analysis.rows import Row
 from tefflab.analysis.sharing import exactly, ideal_slowdown
-from tefflab.analysis.simulation import DEPENDENCES, Cores, Policy, Work, simulate
+from tefflab.analysis.simulation import DEPENDENCES, Cores, Policy, Work, policies
 from tefflab.benchmarks.benchmark import find_benchmark
 from tefflab.benchmarks.contention.estimates import ContentionEstimates, Curve, chart, columns_of, got, too_short
+from tefflab.durations import seconds
 from tefflab.errors import InputError
 from tefflab.host.terminal import output, progress
 from tefflab.host.waiting import Waiting
@@ -25,6 +27,39 @@ from tefflab.systems.registry import Registry
 
 _COLOURS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b")  # of the policies
 _Share = tuple[float, float]  # asked, got
+
+
+_OF_SITTING = "--cores, --loaded, --shares and --period are those of its sitting; leave them out"
+
+
+def simulate(
+    registry: Registry,
+    store: str | None,
+    case: str | None,
+    cores: int | None,
+    loaded: int | None,
+    shares: str | None,
+    period: str | None,
+    tasks: int | None,
+    steps: int,
+    task: str,
+    dependences: str,
+    takeover: str,
+    picture: Path | None,
+    as_json: bool,
+) -> None:
+    """On the cores of a sitting, or on those that are described. InputError for both."""
+    measured = None
+    if store:
+        if any(each is not None for each in (cores, loaded, shares, period)):
+            raise InputError(f"{store}: {_OF_SITTING}")
+        measured = measured_in(registry, store, case or "")
+        on, at = measured.cores, measured.shares
+    else:
+        on = Cores(cores or 2, loaded or 1, period=seconds(period or "10ms"))
+        at = shares_of(shares or "10,25,50,75,90")
+    work = work_of(tasks or 8 * on.number, steps, seconds(task), dependences)
+    show(work, policies(seconds(takeover)), on, at, measured, picture, as_json=as_json)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +119,7 @@ def predict(
 
     def seconds(of: Cores) -> float:
         look()
-        return simulate(work, policy, of).seconds
+        return simulation.simulate(work, policy, of).seconds
 
     alone = seconds(Cores(cores.number))
     variant = Variant(policy.name, policy.title, "", _COLOURS[colour], colour)

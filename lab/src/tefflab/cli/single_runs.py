@@ -8,18 +8,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
+import click
 from click.exceptions import Exit
 from rich.markup import escape
 
-from tefflab.cli.declared import Kind
+from tefflab.benchmarks.graphs import refuse_unknown_values
+from tefflab.cli.declared import Kind, described_kind
+from tefflab.cli.options import start_ranks_by
 from tefflab.errors import BAD_INPUT, FAILED, INTERRUPTED, InputError, TeffError
 from tefflab.host.processes import end, how_it_ended
 from tefflab.host.terminal import output, progress
 from tefflab.host.waiting import LOOK, Waiting
 from tefflab.records.record import Record, RecordError, parse_record
 from tefflab.systems.bringing import bring_version
+from tefflab.systems.naming import canonical
 from tefflab.systems.probing import absence, probe_all
-from tefflab.systems.programs import EXIT_CODES, find_program
+from tefflab.systems.programs import EXIT_CODES, call_program, find_program
 from tefflab.systems.registry import Registry
 from tefflab.systems.setup import ensure
 from tefflab.systems.systems import Program, System, usable_cores
@@ -41,6 +45,46 @@ class SingleRun:
     @property
     def ok(self) -> bool:
         return self.record is not None and self.record.ok
+
+
+def run(
+    registry: Registry,
+    system: str,
+    words: Sequence[str],
+    ranks: int | None,
+    workers: Sequence[int],
+    launcher: str | None,
+    hosts: str | None,
+    trace: Path | None,
+    as_json: bool,
+    kind: str | None = None,
+) -> None:
+    """On one system, whose program's exit code it leaves with, or on several. `words` are a kind of benchmark and
+    flags."""
+    start_ranks_by(launcher, hosts)
+    named, flags = (words[0], words[1:]) if words and not words[0].startswith("-") else ("", words)
+    of = described_kind(kind or named or GRAPH.word)
+    if of == GRAPH:
+        refuse_unknown_values(flags)
+    count = one_number(workers)
+    names = [canonical(name) for name in system.split(",") if name]
+    if system == "all" or len(names) > 1 or "@" in system:
+        if trace is not None:
+            raise InputError(f"--trace {trace}: a file holds one run; name one system")
+        run_each(registry, [] if system == "all" else names, flags, count, ranks, as_json=as_json, kind=of)
+        return
+    program = find_program(registry, of.name, system, of.adapters)
+    told = ["--report"] if of == GRAPH and not as_json else []
+    (first, *rest), environment = command_of(registry, program, [*told, *flags], count, ranks, of)
+    if trace is not None:
+        environment |= trace_to(registry, program, trace)
+    path = click.get_current_context().command_path
+    try:
+        call_program(registry, first, rest, environment, program, path, as_json=as_json)
+    except Exit as ended:
+        if trace is not None and not ended.exit_code:
+            refuse_untraced(program, trace)
+        raise
 
 
 def run_each(

@@ -2,12 +2,12 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from typing import Any
 
 from click.exceptions import Exit
 
 from tefflab.analysis.pairs import are_clear, pairs_of, verdict
-from tefflab.benchmarks.benchmark import Estimates, find_benchmark
+from tefflab.benchmarks.benchmark import AnyBenchmark, Estimates, find_benchmark
 from tefflab.cli.session import (
     Options,
     checked_name,
@@ -17,11 +17,12 @@ from tefflab.cli.session import (
     whoever_is_here,
 )
 from tefflab.errors import INTERRUPTED, InputError, TeffError
-from tefflab.host.terminal import output, progress
+from tefflab.host.terminal import output, progress, say
 from tefflab.json_lines import json_lines
 from tefflab.measure.measurement import Present, begin
 from tefflab.output.pairs_table import Effort, sentence, to_table
 from tefflab.records.store import Store
+from tefflab.systems.naming import canonical
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import best_of
 
@@ -31,29 +32,49 @@ UNKNOWN = 4
 _EXIT_CODES = {"not slower": 0, "slower": SLOWER, "unknown": UNKNOWN}
 
 
-def watch(registry: Registry, benchmark: str, mine: str, baseline: str, threshold: float, options: Options) -> None:
-    """Leaves with 0 where `mine` is not slower than `baseline`, else with SLOWER or UNKNOWN; TeffError where one
-    of them can't be measured."""
-    kind = find_benchmark(benchmark)
+def watch_as_before(registry: Registry, a: str, b: str, **said: Any) -> None:
+    """`teff watch`, as it was called."""
+    say(f"teff watch is now teff compare {a} {b} --fail-if-slower {100 * said['threshold']:g}%")
+    watch(registry, a, b, **said)
+
+
+def watch(
+    registry: Registry,
+    a: str,
+    b: str,
+    flags: Sequence[str],
+    threshold: float,
+    kind: str | None,
+    cases: Sequence[str],
+    store: str | None,
+    as_json: bool,
+    **limits: Any,
+) -> None:
+    """Leaves with 0 where `a` is not slower than `b`, else with SLOWER or UNKNOWN; TeffError where one of them can't be
+    measured."""
+    benchmark = find_benchmark(kind or "graph")
+    command = benchmark.commands[0]
+    own = {each.name: each.default for each in command.options} | ({"cases": cases} if cases else {})
+    asked = Options(store=store or "watch", as_json=as_json, flags=flags, own=own, **limits)
+    asked = asked.within(command.minutes, asked.rounds or _ROUNDS)
+    if flags and not command.takes_flags:
+        raise InputError(f"{' '.join(flags)}: {kind} takes no flags")
+    if cases and all(each.name != "cases" for each in command.options):
+        raise InputError(f"--cases: {kind or 'graph'} has none; its flags say what")
+    command.check(own, flags)
+    _watch(registry, benchmark, canonical(a), canonical(b), threshold, asked)
+
+
+def _watch(
+    registry: Registry, kind: AnyBenchmark, mine: str, baseline: str, threshold: float, options: Options
+) -> None:
     command = kind.commands[0]
-    if options.flags and not command.takes_flags:
-        raise InputError(f"{' '.join(options.flags)}: {benchmark} takes no flags")
-    own = {each.name: each.default for each in command.options} | dict(options.own)
-    if unknown := [name for name in options.own if name not in {each.name for each in command.options}]:
-        raise InputError(f"--{unknown[0]}: {benchmark} has none; its flags say what")
-    command.check(own, options.flags)
     prepare(registry, kind, (mine, baseline))
     found = whoever_is_here(registry, kind, (mine, baseline))
     two = [_named(found, name) for name in (mine, baseline)]
     a, b = (each.variant.id for each in two)
     if a == b:
         raise InputError(f"{mine} and {baseline} are the same: nothing to compare")
-    options = replace(
-        options,
-        own=own,
-        seconds=60 * command.minutes if options.seconds is None else options.seconds,
-        rounds=options.rounds or _ROUNDS,
-    )
     store = Store.create(registry.results / checked_name(options.store))
     head = begin(registry, store, kind, command.plan(request_of(registry, options, two)))
 
@@ -62,7 +83,7 @@ def watch(registry: Registry, benchmark: str, mine: str, baseline: str, threshol
 
     began = time.monotonic()
     estimates, interrupted = measured_live(registry, store, kind, head, options, is_clear)
-    effort = Effort(time.monotonic() - began, options.seconds or 0.0, options.rounds or 0, interrupted)
+    effort = Effort(time.monotonic() - began, *options.limits, interrupted)
     if failures := store.failures(head.sitting):
         raise TeffError("; ".join(f"{each.system_id}: {each.reason}" for each in failures))
     pairs = pairs_of(estimates.rows, a, b, threshold)

@@ -1,18 +1,68 @@
-"""A user's request to `teff systems add`: finds the systems, brings or removes them, reports the result."""
+"""`teff systems`: the paper's Table 4, for this machine; what comes on request; what disturbs measurement here."""
 
 from collections.abc import Callable, Sequence
 
 from click.exceptions import Exit
 
 from tefflab.carried import TYPED
+from tefflab.cli.options import installing
 from tefflab.errors import FAILED, InputError
+from tefflab.host import doctor as examination
 from tefflab.host.terminal import output, progress
 from tefflab.json_lines import json_lines
+from tefflab.output import systems_table
 from tefflab.output.table import Column, Table
+from tefflab.systems.probing import probe_all, unbuilt
 from tefflab.systems.registry import Registry, no_such_system
-from tefflab.systems.setup import absent, install, offered, remove, report
+from tefflab.systems.setup import absent, ensure, install, offered, report
+from tefflab.systems.setup import remove as remove_one
 from tefflab.systems.systems import System
 from tefflab.systems.versions import VERSIONS_FOLDER
+
+
+def list_systems(registry: Registry, as_json: bool, installs: bool | None, set_up: bool) -> None:
+    """Nothing is installed or built, unless `set_up`."""
+    systems = registry.systems
+    if set_up:
+        ensure(registry, systems, console=progress(), installing=installing(installs))
+    with progress().status(f"asking {len(systems)} systems whether they are there"):
+        probes = probe_all(systems, lambda system: system.listed)
+    if as_json:
+        print(systems_table.to_json(systems, probes))
+    else:
+        here = [each for each in systems if any(probes[one.id].found for one in each.listed)]
+        output().print(systems_table.to_table(systems, probes, unbuilt(here) if set_up else None))
+
+
+def add(
+    registry: Registry,
+    names: Sequence[str],
+    every: bool,
+    as_json: bool,
+    listing: bool = False,
+    removing: bool = False,
+) -> None:
+    """Brings these systems, or every one; without either it lists them. The last two are of earlier versions."""
+    said = [*names, *(["--all"] * every), *(["--remove"] * removing)]
+    if listing or not said:
+        if said:
+            raise InputError(f"{' '.join(said)}: name systems to install or remove, or ask for the --list alone")
+        list_offers(registry, as_json=as_json)
+        return
+    if as_json:
+        raise InputError("--json is for the list")
+    if names and every:
+        raise InputError(f"{' '.join(names)} and --all: one of them")
+    (remove if removing else bring)(registry, names)
+
+
+def doctor(_registry: Registry, as_json: bool) -> None:
+    with progress().status("looking at this machine"):
+        findings = examination.examine()
+    if as_json:
+        print(examination.to_json(findings))
+    else:
+        output().print(examination.to_table(findings))
 
 
 def list_offers(registry: Registry, *, as_json: bool) -> None:
@@ -51,7 +101,7 @@ def bring(registry: Registry, names: Sequence[str]) -> None:
         raise Exit(FAILED)
 
 
-def take_away(registry: Registry, names: Sequence[str]) -> None:
+def remove(registry: Registry, names: Sequence[str]) -> None:
     """Removes the systems, all that are installed where none is named."""
     chosen = _chosen(registry, names, why_not=_not_to_remove)
     installed = [each for each in chosen if each.installed_folder.is_dir()]
@@ -61,7 +111,7 @@ def take_away(registry: Registry, names: Sequence[str]) -> None:
     if not (names or installed):
         progress().print("teff: `teff systems add` has brought nothing that could be removed", soft_wrap=True)
     for each in installed:
-        remove(each, progress())
+        remove_one(each, progress())
 
 
 def _chosen(registry: Registry, names: Sequence[str], *, why_not: Callable[[System], str]) -> list[System]:
