@@ -19,6 +19,7 @@ from samples import MACHINE
 from tefflab import project_root
 from tefflab.cli import main as cli
 from tefflab.cli import publishing, session
+from tefflab.measure import presence
 from tefflab.systems.probing import probe
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import BUILD_FOLDER, Program, System, usable_cores
@@ -97,7 +98,7 @@ def commanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unrendered: None)
     """An empty checkout on which `teff` works, of a machine that is known and has all that it needs."""
     monkeypatch.setattr("tefflab.project_root", lambda: tmp_path)
     monkeypatch.setattr("tefflab.measure.measurement.read_machine", lambda: MACHINE)
-    monkeypatch.setattr(session, "ensure", lambda *_, **__: {})
+    monkeypatch.setattr(presence, "ensure", lambda *_, **__: {})
     monkeypatch.setattr(session, "warn_of_others", lambda _: None)
     return tmp_path
 

@@ -14,11 +14,12 @@ from rich.console import Console
 from conftest import skip_unless_there
 from samples import sitting
 from tefflab import project_root
-from tefflab.cli import advising, single_runs
+from tefflab.cli import advising
 from tefflab.cli import main as cli
-from tefflab.cli.advising import USUAL, metg_of, search, setting_of
 from tefflab.errors import TeffError
 from tefflab.host.machine import read_machine
+from tefflab.measure import single_runs
+from tefflab.profiles.advice import USUAL, metg_of, search, setting_of
 from tefflab.profiles.granularity import Findings, Metg, find
 from tefflab.profiles.granularity_table import to_table
 from tefflab.profiles.task_picture import draw

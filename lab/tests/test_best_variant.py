@@ -13,10 +13,11 @@ from conftest import PROGRAM, teff, write_system
 from samples import MACHINE
 from tefflab.benchmarks.task_graph import BENCHMARK
 from tefflab.cli import publishing, session
-from tefflab.cli.session import Options, whoever_is_here
-from tefflab.cli.ways import ways_of
+from tefflab.cli.session import Options
 from tefflab.errors import TeffError
+from tefflab.measure import presence
 from tefflab.measure.measurement import best_of_each
+from tefflab.measure.presence import ways_of, whoever_is_here
 from tefflab.systems import probing
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import System
@@ -44,7 +45,7 @@ def ways(root: Path, name: str, *rows: tuple[str, str]) -> None:
 @pytest.fixture
 def root(laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, unrendered: None) -> Path:  # noqa: ARG001
     """A lake with three ways, the last the best; a pond with two, of which none is marked as the best."""
-    monkeypatch.setattr(session, "ensure", lambda *_, **__: {})
+    monkeypatch.setattr(presence, "ensure", lambda *_, **__: {})
     monkeypatch.setattr(session, "warn_of_others", lambda _: None)
     monkeypatch.setattr("tefflab.measure.measurement.read_machine", lambda: MACHINE)
     folder = laboratory()
@@ -115,7 +116,7 @@ def test_where_the_best_was_built_and_does_not_answer_the_others_are_built(
         asked.append([each.name for each in systems])
         return {}
 
-    monkeypatch.setattr(session, "ensure", ensured)
+    monkeypatch.setattr(presence, "ensure", ensured)
     whoever_is_here(Registry(root), BENCHMARK, ())
     assert asked == [["lake"]]
 

@@ -9,8 +9,8 @@ from conftest import PROGRAM, write_program
 from simulated_sitting import Silent, begun, graphs, measured, plan, sat, variant
 from tefflab.benchmarks.task_graph.plan import GraphPlan
 from tefflab.benchmarks.task_graph.record import GraphRecord
-from tefflab.cli.session import whoever_is_here
 from tefflab.measure.measurement import present
+from tefflab.measure.presence import whoever_is_here
 from tefflab.records.run import Role
 from tefflab.records.store import Store
 from tefflab.systems.probing import Probe

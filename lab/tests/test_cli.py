@@ -16,9 +16,9 @@ import pytest
 
 from conftest import write_system
 from tefflab import __version__, project_root
-from tefflab.benchmarks import graph_flags
+from tefflab.benchmarks import declared, graph_flags
 from tefflab.benchmarks.graphs import answer_of_core, core_program
-from tefflab.cli import completion, declared
+from tefflab.cli import completion
 from tefflab.cli import main as cli
 from tefflab.cli.grammar import Command, Former, Names, Number, Tree
 from tefflab.cli.options import MINUTES, PERCENT
@@ -114,7 +114,7 @@ def test_what_is_known_of_the_commands_completes_them_without_loading_the_kinds(
     measuring.cache_clear()
     assert completed(capsys, monkeypatch, "measure", "spawn", "--tr") == ["--trees"]
     asks = (
-        "import sys, pathlib; from tefflab.cli import declared; from tefflab.cli.main import main;"
+        "import sys, pathlib; from tefflab.benchmarks import declared; from tefflab.cli.main import main;"
         f"declared.project_root = lambda: pathlib.Path({str(tmp_path)!r})\n"
         "try: main()\nexcept SystemExit: print(*sys.modules)"
     )
@@ -367,7 +367,7 @@ def test_the_values_of_flags_are_those_of_the_core(flag: str) -> None:
 def test_a_bad_command_line_is_told_in_one_line_before_anything_is_set_up(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], said: str
 ) -> None:
-    for user in ("cli.session", "cli.single_runs", "cli.graphs", "systems.programs", "systems.setup"):
+    for user in ("measure.presence", "cli.single_runs", "cli.graphs", "systems.programs", "systems.setup"):
         monkeypatch.setattr(f"tefflab.{user}.ensure", lambda *_, **__: pytest.fail("set up"))
     assert run(monkeypatch, *words) == BAD_INPUT
     told = capsys.readouterr()

@@ -24,6 +24,7 @@ from tefflab.benchmarks.task_graph.experiment import GraphExperiment
 from tefflab.cli import publishing, session
 from tefflab.cli.session import Options
 from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.measure import presence
 from tefflab.systems.registry import Registry
 
 ROOT = project_root()
@@ -177,7 +178,7 @@ def test_a_case_may_be_of_several_graphs_and_columns_are_a_workers(tmp_path: Pat
 
 @pytest.fixture
 def _simulated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "ensure", lambda *_, **__: {})
+    monkeypatch.setattr(presence, "ensure", lambda *_, **__: {})
     monkeypatch.setattr("tefflab.measure.measurement.read_machine", lambda: MACHINE)
 
 

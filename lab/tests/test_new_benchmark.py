@@ -14,8 +14,9 @@ import pytest
 import toy_benchmark
 from conftest import teff, write_system
 from tefflab.benchmarks import benchmark
-from tefflab.cli import publishing, session
+from tefflab.cli import publishing
 from tefflab.cli.tree import measuring
+from tefflab.measure import presence
 from tefflab.measure.batch import BatchProgram
 from tefflab.records.store import Store
 
@@ -33,9 +34,9 @@ def root(commanded: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         )
         write_system(commanded, name, toml)
     known = (*benchmark.benchmarks(), toy_benchmark.BENCHMARK)
-    for module in ("tefflab.benchmarks.benchmark", "tefflab.cli.comparing"):
+    for module in ("tefflab.benchmarks.benchmark", "tefflab.measure.comparing"):
         monkeypatch.setattr(f"{module}.benchmarks", lambda: known)
-    monkeypatch.setattr("tefflab.cli.declared._file", lambda: None)
+    monkeypatch.setattr("tefflab.benchmarks.declared._file", lambda: None)
     measuring.cache_clear()
     yield commanded
     measuring.cache_clear()
@@ -46,10 +47,10 @@ def test_a_kind_that_can_not_be_built_is_said_to_be_by_its_command_alone(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     why = "bench/toy/CMakeLists.txt fails; see the log"
-    monkeypatch.setattr(session, "ensure", lambda *_, **__: {"bench/toy": why})
+    monkeypatch.setattr(presence, "ensure", lambda *_, **__: {"bench/toy": why})
     assert teff(monkeypatch, "measure", "toy", "--workers", "1", "--rounds", "2") == 1
     assert capsys.readouterr().err == f"teff: nothing can be measured: bench/toy: {why}\n"
-    monkeypatch.setattr(session, "ensure", lambda *_, **__: {"bench/other": why})
+    monkeypatch.setattr(presence, "ensure", lambda *_, **__: {"bench/other": why})
     assert teff(monkeypatch, "measure", "toy", "--workers", "1", "--rounds", "2") == 0
 
 

@@ -13,14 +13,15 @@ from click.testing import CliRunner
 from conftest import write_system
 from simulated_apps_program import record as app_record
 from tefflab import project_root
+from tefflab.benchmarks.declared import described_kind
 from tefflab.benchmarks.graph_drawing import DrawingError, describe_graphs, expect_listable
 from tefflab.benchmarks.graphs import core_program
 from tefflab.cli import main as cli
 from tefflab.cli import single_runs
-from tefflab.cli.declared import described_kind
-from tefflab.cli.single_runs import command_of, run_each
+from tefflab.cli.single_runs import run_each
 from tefflab.errors import TeffError
 from tefflab.host import waiting
+from tefflab.measure.single_runs import command_of
 from tefflab.systems import programs
 from tefflab.systems.programs import call_program, find_program
 from tefflab.systems.registry import Registry

@@ -16,8 +16,8 @@ from simulated_spawn_program import record
 from tefflab.analysis.comparison import Answer, ByRound
 from tefflab.benchmarks.spawn import SpawnRecord
 from tefflab.cli import main as cli
-from tefflab.cli.comparing import answer
 from tefflab.errors import TeffError
+from tefflab.measure.comparing import answer
 from tefflab.output.comparison_table import DRIFT, to_tables
 from tefflab.records.plan import Case, Plan
 from tefflab.records.record import parse_record

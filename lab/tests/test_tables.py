@@ -27,9 +27,9 @@ from cases import case, curve, estimate, interval, row, troubled, variants, with
 from samples import sitting
 from simulated_sitting import Silent, plan, sat
 from tefflab.analysis.statistics import Interval
-from tefflab.cli.comparing import answer
 from tefflab.host.machine import Revision
 from tefflab.json_lines import json_lines
+from tefflab.measure.comparing import answer
 from tefflab.output import quantities
 from tefflab.output.caveats import sitting_caveats
 from tefflab.output.last_words import LastWords

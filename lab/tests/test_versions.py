@@ -14,7 +14,7 @@ from rich.console import Console
 
 from conftest import PROGRAM, teff, write_system
 from tefflab import project_root
-from tefflab.cli.watching import SLOWER
+from tefflab.cli.comparing import SLOWER
 from tefflab.errors import BAD_INPUT, FAILED, TeffError
 from tefflab.systems import bringing
 from tefflab.systems.building import working_tool

@@ -20,7 +20,7 @@ from tefflab.analysis.comparison import ByRound, Side
 from tefflab.analysis.pairs import FEWEST_PAIRS, Pair, Verdict, paired_ratio, pairs_of, verdict
 from tefflab.analysis.statistics import Interval, Observation, metg, metg_ratios
 from tefflab.benchmarks.task_graph.estimates import metg_side
-from tefflab.cli.watching import SLOWER, UNKNOWN
+from tefflab.cli.comparing import SLOWER, UNKNOWN
 from tefflab.errors import BAD_INPUT, FAILED
 from tefflab.output.pairs_table import Effort, sentence, to_table
 from test_json_reference import ENDS, paths, said

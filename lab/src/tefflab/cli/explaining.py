@@ -9,12 +9,13 @@ from rich.markup import escape
 
 from tefflab.benchmarks.spawn import BENCHMARK
 from tefflab.cli import advising
-from tefflab.cli.session import prepare, whoever_is_here
-from tefflab.cli.single_runs import one_number
 from tefflab.errors import FAILED, InputError, TeffError
 from tefflab.host.terminal import output, progress
 from tefflab.json_lines import json_lines
+from tefflab.measure.presence import prepare, whoever_is_here
+from tefflab.measure.single_runs import one_number
 from tefflab.profiles import job_profile_table, spawn_profile_table
+from tefflab.profiles.advice import metg_of
 from tefflab.profiles.job_profile import profile_command
 from tefflab.profiles.spawn_profile import profiled_cases, take_profile
 from tefflab.systems.registry import Registry
@@ -51,13 +52,13 @@ def explain(
     elif Path(target).is_file() or Path(target).suffix == ".json":
         if flags:
             raise InputError(f"{' '.join(flags)}: flags are for an app; a trace needs none")
-        advising.advise_trace(Path(target), advising.metg_of(registry, metg or ""), picture, as_json=as_json)
+        advising.advise_trace(Path(target), metg_of(registry, metg or ""), picture, as_json=as_json)
     elif ranks is not None:
         way_out = "trace ranks by teff run --ranks N --trace FILE, then say teff explain FILE"
         raise InputError(f"--ranks: explain runs one process; {way_out}")
     else:
         app = ["-app", case if kind == _APPS else target, *flags]
-        grain = advising.metg_of(registry, metg or "")
+        grain = metg_of(registry, metg or "")
         advising.advise_app(registry, systems or ["teff/t"], app, tasks, runs, grain, picture, as_json=as_json)
 
 

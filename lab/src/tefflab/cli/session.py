@@ -2,7 +2,7 @@
 the results."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,21 +15,13 @@ from tefflab.benchmarks.experiments import experiment_list, find_experiment, loa
 from tefflab.carried import TYPED
 from tefflab.cli.options import installing, start_ranks_by
 from tefflab.cli.publishing import ALL_VARIANTS, publish
-from tefflab.cli.ways import is_silent, not_built, ways_of
 from tefflab.errors import INTERRUPTED, InputError, TeffError, shortened
 from tefflab.host.doctor import busy_cores
 from tefflab.host.load import Load
-from tefflab.host.terminal import output, path_text, progress, say
+from tefflab.host.terminal import output, path_text, progress
 from tefflab.json_lines import json_lines
-from tefflab.measure.measurement import (
-    Present,
-    begin,
-    best_of_each,
-    measure,
-    own_present,
-    present,
-    refuse_unknown,
-)
+from tefflab.measure.measurement import Present, begin, best_of_each, measure, own_present
+from tefflab.measure.presence import asked_for, not_built, offer, prepare, whoever_is_here
 from tefflab.measure.time_budget import TimeBudget
 from tefflab.output.last_words import of_store
 from tefflab.output.live import LiveTable
@@ -38,13 +30,10 @@ from tefflab.records.run import Sitting
 from tefflab.records.sitting_lock import measured_alone
 from tefflab.records.store import Store
 from tefflab.records.stored import store_name
-from tefflab.systems.bringing import bring_version
-from tefflab.systems.naming import owner_of
 from tefflab.systems.packages import Installing
-from tefflab.systems.probing import Probe, is_unexplained, probe_all
-from tefflab.systems.registry import Registry, no_such_system
-from tefflab.systems.setup import bring_missing, ensure, not_here, warn
-from tefflab.systems.systems import BENCH_FOLDER, BROKEN_FOLDER, Program, System, best_of, usable_cores
+from tefflab.systems.registry import Registry
+from tefflab.systems.setup import bring_missing
+from tefflab.systems.systems import usable_cores
 
 _LOOK = 0.5  # seconds for which other programs are watched before measuring
 _BUSY = 0.2  # cores that they may use
@@ -139,12 +128,14 @@ def _said_of_the_plan(command: Command, options: Options) -> list[str]:
     return [*(flag for flag, is_said in (shared | own).items() if is_said), *options.flags]
 
 
-def experiment(registry: Registry, name: str | None, launcher: str | None, hosts: str | None, **said: Any) -> None:
+def measure_experiment(
+    registry: Registry, name: str | None, launcher: str | None, hosts: str | None, **said: Any
+) -> None:
     """Lists them where none is named."""
     options = Options(**said)
     if name is not None:
         start_ranks_by(launcher, hosts)
-        run_experiment(registry, name, options)
+        experiment(registry, name, options)
     elif options.as_json:
         there = load_experiments(registry.root)
         print(json_lines(each.model_dump(mode="json", exclude_defaults=True) for each in there))
@@ -152,7 +143,7 @@ def experiment(registry: Registry, name: str | None, launcher: str | None, hosts
         output().print(experiment_list(registry.root))
 
 
-def run_experiment(registry: Registry, name: str, options: Options) -> None:
+def experiment(registry: Registry, name: str, options: Options) -> None:
     """Measures and draws the experiment of this name."""
     asked = find_experiment(registry.root, name)
     kind = find_benchmark(asked.benchmark).narrowed(asked.model_dump())
@@ -223,7 +214,7 @@ def _measure(
         head = begin(registry, store, kind, _beside(asked, options.load))
         if not options.systems:  # only now: a mistyped flag comes first
             here = {each.program.system_name for each in found}
-            _offer([each for each in asked_for(registry, kind, ()) if each.name not in here])
+            offer([each for each in asked_for(registry, kind, ()) if each.name not in here])
     estimates, interrupted = measured_live(registry, store, kind, head, options)
     file = publish(registry, store, estimates, as_json=options.as_json, again=again)
     progress().print(f"teff: report and pictures: {path_text(file)}", soft_wrap=True)
@@ -282,96 +273,6 @@ def checked_name(store: str) -> str:
     if not Path(store).is_absolute() and (store in ("", ".", "..") or "/" in store or ":" in store):
         raise InputError(f"--store {store!r}: give the name of a folder below results/, or an absolute path")
     return store
-
-
-def prepare(
-    registry: Registry,
-    kind: AnyBenchmark,
-    systems: Sequence[str],
-    *,
-    all_variants: bool = False,
-    installing: Installing = "ask",
-) -> None:
-    """Sets up the systems asked for, and builds the ways that are measured. TeffError if this kind of benchmark can't
-    be built, or if a version of a system can't be had or is another than asked for."""
-    asked = asked_for(registry, kind, systems)
-    folder = f"{BENCH_FOLDER}/{kind.name}"
-    ways = ways_of(kind, systems, all_variants=all_variants)
-    problems = ensure(registry, asked, console=progress(), ways=ways, extra_apt=kind.apt, installing=installing)
-    if reason := problems.get(folder):
-        raise TeffError(f"nothing can be measured: {folder}: {reason}")
-    for each in asked:
-        if each.asked and (programs := kind.programs(each)):
-            best = programs if all_variants else [best_of(programs)]
-            named = [one for one in programs if one.long_name in systems or (one in best and each.name in systems)]
-            bring_version(registry, named, progress())
-
-
-def asked_for(registry: Registry, kind: AnyBenchmark, systems: Sequence[str]) -> list[System]:
-    """The systems of these names or ids; where none is named, all that run this kind of benchmark. Raises TeffError
-    for a name that no system has."""
-    named = {owner_of(name) for name in systems}
-    known = registry.named(systems)
-    if unknown := sorted(named - {each.name for each in known}):
-        raise no_such_system(unknown[0], [each.name for each in known if kind.programs(each)])
-    refuse_unknown(registry, kind, systems)
-    return [each for each in known if (each.name in named if named else kind.programs(each))]
-
-
-def whoever_is_here(
-    registry: Registry, kind: AnyBenchmark, systems: Sequence[str], *, all_ways: bool = False
-) -> list[Present]:
-    """The requested systems that are here, each in all of its ways. It warns of a named system that is not here, with
-    the reason, and of a stand-in for the best of a system unless `all_ways` are measured. No other system is started
-    for this."""
-    asked = asked_for(registry, kind, systems)
-    with progress().status("asking the systems whether they are there"):
-        probes = probe_all(asked, kind.programs)
-    if silent := [each for each in asked if is_silent(kind.programs(each), probes)]:
-        ensure(registry, silent, console=progress(), ways=ways_of(kind, (), all_variants=True))
-        probes |= probe_all(silent, kind.programs)
-    here = [each for each in asked if any(probes[one.id].found for one in kind.programs(each))]
-    if systems:
-        _offer([each for each in asked if each not in here and not each.is_installed])
-    found = present(registry, kind, systems, probes)
-    for program, reason in _missed(kind, asked, systems, probes, all_ways=all_ways):
-        warn(progress(), program.id, reason)
-    return found
-
-
-def _missed(
-    kind: AnyBenchmark,
-    asked: Sequence[System],
-    named: Sequence[str],
-    probes: Mapping[str, Probe],
-    *,
-    all_ways: bool,
-) -> Iterator[tuple[Program, str]]:
-    """The programs that a user expects to be measured and that are not there, with the reason: a way that is named, the
-    best of a system, and a program that nothing builds. The set-up has reported the programs that do not compile, but
-    not the stand-in for a best one."""
-    for system in asked:
-        programs = kind.programs(system)
-        here = [each for each in programs if probes[each.id].found]
-        for each in (one for one in programs if not probes[one.id].found):
-            reason = probes[each.id].reason or ""
-            is_best = each is best_of(programs)
-            is_replaced = here and is_best and (system.name in named or not named) and not all_ways
-            is_system_named = system.name in named and not here and is_best
-            is_asked = all_ways or is_best
-            is_expected = each.long_name in named or is_system_named or (is_asked and is_unexplained(reason))
-            is_offered = system.install.on_request and not here and not system.is_installed
-            is_said = (system.root / BROKEN_FOLDER / each.identity).is_file() or is_offered
-            if is_replaced:
-                yield each, f"{reason}; {best_of(here).id} is measured instead"
-            elif is_expected and not is_said:
-                yield each, reason
-
-
-def _offer(absent: Sequence[System]) -> None:
-    """Says which of them come on request."""
-    if missing := not_here(absent):
-        say(f"not here: {missing}")
 
 
 def request_of(registry: Registry, options: Options, found: Sequence[Present]) -> Request:

@@ -6,7 +6,7 @@ from rich.console import Group
 from rich.text import Text
 
 from tefflab.benchmarks.task_graph.record import GraphRecord
-from tefflab.cli.single_runs import SingleRun
+from tefflab.measure.single_runs import SingleRun
 from tefflab.output.quantities import duration, rate
 from tefflab.output.table import Column, Table
 

@@ -3,13 +3,14 @@
 from click.exceptions import Exit
 
 from tefflab.benchmarks.benchmark import AnyBenchmark, Command
-from tefflab.cli.declared import described_kind
-from tefflab.cli.session import Options, checked_name, prepare, request_of, whoever_is_here
-from tefflab.cli.single_runs import SingleRun, refuse_traceless, run_once
+from tefflab.benchmarks.declared import described_kind
+from tefflab.cli.session import Options, checked_name, request_of
 from tefflab.errors import FAILED, TeffError
 from tefflab.host.terminal import output, path_text, progress
 from tefflab.json_lines import json_lines
 from tefflab.measure.measurement import best_of_each
+from tefflab.measure.presence import prepare, whoever_is_here
+from tefflab.measure.single_runs import SingleRun, refuse_traceless, run_once
 from tefflab.output.plots.sheet import slug
 from tefflab.output.quantities import duration
 from tefflab.output.table import Column, Table

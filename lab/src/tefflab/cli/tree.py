@@ -3,7 +3,7 @@ measure are declared by the kinds of benchmark (`tefflab.benchmarks`): `teff mea
 contention`.
 
 Kinds are loaded only to measure. Help and completion may not take so long: for them the lab keeps the commands'
-descriptions (`tefflab.cli.declared`).
+descriptions (`tefflab.benchmarks.declared`).
 """
 
 from functools import cache
@@ -56,7 +56,7 @@ GRAPH = Command(
 )
 EXPERIMENT = Command(
     "experiment",
-    "session.experiment",
+    "session.measure_experiment",
     """Measure and draw a figure of the paper, or another experiment; without a name, list them.
 
     Without --minutes and --rounds, as its file says.
@@ -197,7 +197,7 @@ COMPARE = Command(
 )
 WATCH = Command(
     "watch",
-    "watching.watch_as_before",
+    "comparing.watch_as_before",
     """Say by the exit code whether a system is slower than a baseline.
 
     Example:  teff watch --system mine --against baseline""",
@@ -295,7 +295,7 @@ DEV = Tree(
 @cache
 def measuring() -> dict[str, Command]:
     """The commands that measure, by what the user types behind `teff`, in the order of the kinds."""
-    from tefflab.cli.declared import declared
+    from tefflab.benchmarks.declared import declared
 
     return {each.path: _measuring(each) for each in declared()}
 
