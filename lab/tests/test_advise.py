@@ -445,9 +445,8 @@ def test_an_app_is_advised_from_one_traced_run_and_runs_with_other_settings(
 ) -> None:
     program = find_program(Registry(project_root()), "apps", "teff/t")
     skip_unless_there(program)
-    for module in (advising, single_runs):
-        monkeypatch.setattr(module, "ensure", lambda *_, **__: {})
-    words = ["advise", "hpccg", "-grid", "10x10x10", "-tasks", "9", "--runs", "1", "--json"]
+    monkeypatch.setattr(advising, "ensure", lambda *_, **__: {})
+    words = ["explain", "hpccg", "-grid", "10x10x10", "-tasks", "9", "--runs", "1", "--json"]
     done = CliRunner().invoke(cli.app, [*words, "--picture", str(tmp_path / "app")])
     assert done.exit_code == 0, done.output
     told = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))

@@ -207,7 +207,7 @@ def test_the_table_says_how_many_other_ways_there_are_and_how_to_have_them(
     metg(root, as_json=False)
     said = "The best way of each system; 3 others are here, too: --all-variants"
     assert said in capsys.readouterr().out.splitlines()
-    publishing.report(Registry(root), "test", as_json=False)
+    publishing.show(Registry(root), "test", as_json=False)
     assert said in capsys.readouterr().out.splitlines()
     metg(root, as_json=False, systems=("lake/other",))
     assert "--all-variants" not in capsys.readouterr().out

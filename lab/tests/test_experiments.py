@@ -203,7 +203,8 @@ def test_an_experiment_is_measured_drawn_and_reported_and_can_be_reported_again(
     assert sorted(file.name for file in folder.iterdir()) == ["one.png", "one.svg", "report.html"]
     drawn = (folder / "one.svg").read_bytes()
     (folder / "one.svg").unlink()
-    publishing.report(Registry(root), "test", as_json=False)
+    publishing.show(Registry(root), "test", as_json=False)
+    publishing.report(Registry(root), "test")
     assert (folder / "one.svg").read_bytes() == drawn
     again = capsys.readouterr().out
     assert again.splitlines()[-1] == str(folder / "report.html")

@@ -139,7 +139,7 @@ def test_a_new_kind_of_benchmark_needs_one_file(
     names = {f"toy-{case}.{end}" for case in ("short", "long") for end in ("png", "svg")}
     assert {file.name for file in folder.iterdir()} == names | {"report.html"}
 
-    assert teff(monkeypatch, "report", "before", "--json") == 0
+    assert teff(monkeypatch, "show", "before", "--json") == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [(row["case"], row["workers"], row["system_id"]) for row in rows[:2]] == [
         ("short", 1, "quick"),

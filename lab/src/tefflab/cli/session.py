@@ -74,9 +74,7 @@ class Options:
 
     def within(self, minutes: float, rounds: int) -> "Options":
         """With these limits, where the user says none."""
-        return replace(
-            self, seconds=60 * minutes if self.seconds is None else self.seconds, rounds=self.rounds or rounds
-        )
+        return replace(self, seconds=self.seconds or 60 * minutes, rounds=self.rounds or rounds)
 
 
 def measure_kind(
