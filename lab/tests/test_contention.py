@@ -114,7 +114,7 @@ def test_a_simulation_stands_beside_the_measured_curves(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     drawn: list[Figure] = []
-    monkeypatch.setattr("tefflab.cli.simulating.save", lambda figure, path: drawn.append(figure) or (path, path))
+    monkeypatch.setattr("tefflab.cli.publishing.save", lambda figure, path: drawn.append(figure) or (path, path))
     assert teff(monkeypatch, *COMMAND[:-1], "2", "--store", "one") == 0
     capsys.readouterr()
     words = ("simulate", "one", "--steps", "20")

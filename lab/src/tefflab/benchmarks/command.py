@@ -1,7 +1,8 @@
-"""Anybody's commands: how long each runs, what it takes of CPU and memory, and which is quicker.
+"""Commands of the user: the time, the CPU time and the memory of each, and the ratio of each two.
 
-A run is one start of a command. All commands have their runs in turns, and beside them the first command once more,
-under another name: what that seems to differ from itself, this machine can't tell apart.
+A run is one start of a command. The sitting runs all commands in turns. In each turn it runs the first command once
+more, under another name. This command seems to differ from itself by some per cent, and the machine can't tell smaller
+differences apart.
 """
 
 from collections.abc import Generator, Mapping, Sequence

@@ -23,7 +23,7 @@ _FIELDS = ("name", "path", "help", "example", "takes_flags", "takes_programs", "
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a single run has to know of a kind of benchmark."""
+    """The names of a kind of benchmark, which a single run needs."""
 
     name: str
     word: str  # users'

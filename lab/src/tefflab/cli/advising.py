@@ -8,17 +8,17 @@ from pathlib import Path
 from rich.text import Text
 
 from tefflab.benchmarks.declared import described_kind
+from tefflab.cli.publishing import draw
 from tefflab.errors import InputError, TeffError
 from tefflab.host.terminal import output, progress, titled_table
 from tefflab.json_lines import json_lines
 from tefflab.measure.single_runs import SingleRun, refuse_untraced, run_once
-from tefflab.output.plots.sheet import save
 from tefflab.output.quantities import digits, duration
 from tefflab.profiles.advice import search, setting_of
 from tefflab.profiles.granularity import Findings, Metg, find
 from tefflab.profiles.granularity_table import to_table
-from tefflab.profiles.task_picture import draw
-from tefflab.profiles.task_trace import TaskTrace, read_task_trace
+from tefflab.profiles.task_picture import draw as picture_of
+from tefflab.profiles.task_trace import read_task_trace
 from tefflab.systems.programs import find_program
 from tefflab.systems.registry import Registry
 from tefflab.systems.setup import ensure
@@ -27,7 +27,8 @@ from tefflab.systems.setup import ensure
 def advise_trace(file: Path, metg: Metg, picture: Path | None, *, as_json: bool) -> None:
     trace = read_task_trace(file)
     found = find(trace, metg)
-    _draw(trace, file.name, picture)
+    if picture:
+        draw(picture_of(trace, file.name), picture)
     if as_json:
         print(json_lines([found.to_json()]))
     else:
@@ -70,7 +71,8 @@ def advise_app(
     found = find(trace, metg)
     now = setting_of(traced.line)
     title = f"{program.id} {' '.join(with_tasks(flags, now))}"
-    _draw(trace, title, picture)
+    if picture:
+        draw(picture_of(trace, title), picture)
     advised = now if found.phase == "good" else found.setting(now)
 
     def seconds_with(setting: int) -> float:
@@ -110,13 +112,3 @@ def _quickest(run: Callable[[Sequence[str]], SingleRun], flags: Sequence[str], r
 
 def with_tasks(flags: Sequence[str], tasks: int) -> list[str]:
     return [*flags, "-tasks", str(tasks)]
-
-
-def _draw(trace: TaskTrace, title: str, picture: Path | None) -> None:
-    if picture is None:
-        return
-    try:
-        files = save(draw(trace, title), picture)
-    except OSError as failure:
-        raise InputError(f"--picture {picture}: {failure.strerror}; name a file that can be written") from None
-    progress().print(f"teff: drew {files[0]} and {files[1]}", soft_wrap=True)

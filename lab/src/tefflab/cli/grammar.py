@@ -40,7 +40,7 @@ class Command(click.Command):
         **settings: Any,
     ) -> None:
         """`calls`: MODULE.FUNCTION of `tefflab.cli`, imported once the command runs, with the registry, the parameters
-        and what is `given`. `takes_programs`: what follows `--` is the parameter `programs`."""
+        and what is `given`. `takes_programs`: the parameter `programs` has the words behind `--`."""
         super().__init__(name, callback=self._call, params=list(params), help=inspect.cleandoc(text), **settings)
         self.calls = calls
         self.given = given or {}
@@ -119,8 +119,8 @@ class Command(click.Command):
 
 
 class Tree(click.Group):
-    """Commands under one name. `usual` is the command that is meant where the first word is an option, and, if
-    `is_bare`, where there is no word at all."""
+    """Commands under one name. If the first word is an option, the user means the `usual` command. If `is_bare`, the
+    user also means it without any word."""
 
     def __init__(
         self, name: str, text: str, *commands: click.Command, usual: str = "", is_bare: bool = False, **settings: Any
@@ -291,23 +291,6 @@ class Number(click.ParamType[float]):
             flag = _flag(param)
             raise InputError(f"{flag} {value}: give a {whole}number {span}, as {flag} {self._example:g}")
         return found * self._scale
-
-
-class Share(click.ParamType[float]):
-    """`5%` as 0.05."""
-
-    name = "share"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        del ctx
-        text = str(value)
-        try:
-            found = float(text.removesuffix("%")) / 100
-        except ValueError:
-            found = 0.0
-        if not (text.endswith("%") and 0 < found <= 1):
-            raise InputError(f"{_flag(param)} {text}: a percentage above 0 and up to 100, as 5%")
-        return found
 
 
 class Flags(click.ParamType[str]):

@@ -1,4 +1,4 @@
-"""`teff graph`: what flags describe."""
+"""`teff graph` says which task graph flags describe."""
 
 from collections.abc import Sequence
 from pathlib import Path

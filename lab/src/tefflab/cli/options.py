@@ -28,6 +28,7 @@ def most_workers() -> int:
 PERCENT = {"%": 0.01}  # a unit of shares
 FILE = click.Path(path_type=Path)
 NAME = Text(completion.systems)
+SHARE = Number(5.0, 0.1, 100, units={"%": 1.0}, scale=0.01)  # in per cent
 _MINUTES = Number(5.0, 0.1, units={"min": 1.0, "m": 1.0, "s": 1 / 60, "h": 60.0}, scale=60)
 _SYSTEMS = "NAME: a system, in its best way; NAME/WAY: in this one; NAME@VERSION: of a version. By commas. [all]"
 _CASES = "CASE or KIND:CASE, or a group of cases, by commas; an unknown one lists them. [the usual]"

@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+from matplotlib.figure import Figure
+
 from tefflab.benchmarks.benchmark import Estimates, find_benchmark
 from tefflab.carried import TYPED
-from tefflab.errors import TeffError
+from tefflab.errors import InputError, TeffError
 from tefflab.host.terminal import output, path_text, progress
 from tefflab.json_lines import json_lines
 from tefflab.measure.measurement import estimated
@@ -34,6 +36,15 @@ def report(registry: Registry, store: str, as_json: bool = False) -> None:
         show(registry, store, as_json=True)
     file = write_files(registry, opened, estimated(opened, find_benchmark(head.benchmark), head))
     (progress() if as_json else output()).print(path_text(file), soft_wrap=True)
+
+
+def draw(figure: Figure, picture: Path) -> None:
+    """Into the file that --picture names."""
+    try:
+        files = save(figure, picture)
+    except OSError as failure:
+        raise InputError(f"--picture {picture}: {failure.strerror}; name a file that can be written") from None
+    progress().print(f"teff: drew {files[0]} and {files[1]}", soft_wrap=True)
 
 
 def publish(registry: Registry, store: Store, estimates: Estimates, *, as_json: bool, again: str) -> Path:

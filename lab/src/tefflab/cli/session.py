@@ -42,8 +42,8 @@ _LONGEST_NAME = 255  # bytes, of a file
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The values of a measuring command's options. Without seconds and rounds it has those of the command, or of the
-    experiment."""
+    """The values of a measuring command's options. If the user says no seconds and rounds, the command or the experiment
+    gives them."""
 
     seconds: float | None = None
     rounds: int | None = None

@@ -8,13 +8,13 @@ from tefflab.analysis.simulation import DEPENDENCES, Cores, Policy, Work, polici
 from tefflab.benchmarks.benchmark import find_benchmark
 from tefflab.benchmarks.contention.estimates import ContentionEstimates, chart, columns_of, got, too_short
 from tefflab.benchmarks.contention.prediction import Measured, columns_beside, compared, predict
+from tefflab.cli.publishing import draw
 from tefflab.durations import seconds
 from tefflab.errors import InputError
 from tefflab.host.terminal import output, progress
 from tefflab.host.waiting import Waiting
 from tefflab.json_lines import json_lines
 from tefflab.measure.measurement import estimated
-from tefflab.output.plots.sheet import save
 from tefflab.output.quantities import brief, duration
 from tefflab.output.table import Table
 from tefflab.records.stored import full_name, open_sittings
@@ -118,11 +118,7 @@ def show(
     )
     curves = [*(measured.curves if measured else ()), *found]
     if picture:
-        try:
-            files = save(chart(title, measured.name if measured else "nothing was measured", curves), picture)
-        except OSError as failure:
-            raise InputError(f"--picture {picture}: {failure.strerror}; name a file that can be written") from None
-        progress().print(f"teff: drew {files[0]} and {files[1]}", soft_wrap=True)
+        draw(chart(title, measured.name if measured else "nothing was measured", curves), picture)
     if as_json:
         print(json_lines([*(row.to_json() for each in found for row in each.rows), *compared(measured, found)]))
         return

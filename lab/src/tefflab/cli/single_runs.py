@@ -25,8 +25,8 @@ from tefflab.measure.single_runs import (
 )
 from tefflab.systems.bringing import bring_version
 from tefflab.systems.naming import canonical
-from tefflab.systems.probing import probe_all
-from tefflab.systems.programs import call_program, find_program
+from tefflab.systems.probing import absence, probe_all
+from tefflab.systems.programs import ask_cases, call_program, find_program
 from tefflab.systems.registry import Registry
 from tefflab.systems.setup import ensure
 from tefflab.systems.systems import Program, System
@@ -47,12 +47,15 @@ def run(
     """On one system, whose program's exit code it leaves with, or on several. `words` are a kind of benchmark and
     flags."""
     start_ranks_by(launcher, hosts)
-    named, flags = (words[0], words[1:]) if words and not words[0].startswith("-") else ("", words)
+    said, flags = (words[0], words[1:]) if words and not words[0].startswith("-") else ("", words)
+    named, _, case = said.partition(":")
     of = described_kind(kind or named or GRAPH.word)
     if of == GRAPH:
         refuse_unknown_values(flags)
     count = one_number(workers)
     names = [canonical(name) for name in system.split(",") if name]
+    if case:
+        flags = [*_flags_of(registry, of, case, names), *flags]
     if system == "all" or len(names) > 1 or "@" in system:
         if trace is not None:
             raise InputError(f"--trace {trace}: a file holds one run; name one system")
@@ -70,6 +73,22 @@ def run(
         if trace is not None and not ended.exit_code:
             refuse_untraced(program, trace)
         raise
+
+
+def _flags_of(registry: Registry, kind: Kind, case: str, names: Sequence[str]) -> list[str]:
+    """As the first program that is here lists them. InputError for a case that it does not list."""
+    if names == ["all"]:
+        every = ((each, system) for system in registry.systems for each in kind.programs(system))
+        program = next((each for each, system in every if not absence(each, system)), None)
+        if program is None:
+            raise TeffError(f"no program of {kind.word} is built yet, which would list its cases; name a system")
+    else:
+        program = find_program(registry, kind.name, names[0], kind.adapters)
+        ensure(registry, [registry.owner(program)], console=progress(), ways=lambda _: [[program]])
+    listed = {each["name"]: each["flags"] for each in ask_cases(program)}
+    if case not in listed:
+        raise InputError(f"no case is called {case!r}; there are: {' '.join(listed)}")
+    return str(listed[case]).split()
 
 
 def run_each(

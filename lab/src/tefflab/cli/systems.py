@@ -1,4 +1,5 @@
-"""`teff systems`: the paper's Table 4, for this machine; what comes on request; what disturbs measurement here."""
+"""`teff systems` lists the systems (the paper's Table 4, for this machine), adds and removes them, and says what
+disturbs measurement here."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,6 +1,5 @@
-"""The commands of `teff`, each declared once: its help, its parameters, and the function that it calls. Those that
-measure are declared by the kinds of benchmark (`tefflab.benchmarks`): `teff measure KIND`, `teff metg`, `teff
-contention`.
+"""The commands of `teff`, each declared once: its help, its parameters, and the function that it calls. The kinds of
+benchmark (`tefflab.benchmarks`) declare `teff measure KIND`, `teff metg` and `teff contention`.
 
 Kinds are loaded only to measure. Help and completion may not take so long: for them the lab keeps the commands'
 descriptions (`tefflab.benchmarks.declared`).
@@ -13,7 +12,7 @@ import click
 
 from tefflab.benchmarks import graph_flags
 from tefflab.cli import completion, options
-from tefflab.cli.grammar import FLAGS, Command, Former, Groups, Number, Share, Text, Tree, argument, option
+from tefflab.cli.grammar import FLAGS, Command, Former, Groups, Number, Text, Tree, argument, option
 
 if TYPE_CHECKING:
     from tefflab.benchmarks.benchmark import Option
@@ -185,7 +184,7 @@ COMPARE = Command(
     option(
         "--fail-if-slower threshold SHARE",
         "Measure A and B now, in turns; end with 3 if A is slower than B by this share, with 4 if unknown.",
-        Share(),
+        options.SHARE,
     ),
     option("--kind KIND", "What is measured, as spawn; an unknown one lists them. [metg]", Text()),
     options.CASES,
@@ -203,7 +202,7 @@ WATCH = Command(
     Example:  teff watch --system mine --against baseline""",
     option("--system a NAME", required=True),
     option("--against b NAME", required=True),
-    option("--slower-than threshold SHARE", kind=Share(), default="5%"),
+    option("--slower-than threshold SHARE", kind=options.SHARE, default="5%"),
     option("--benchmark kind KIND"),
     options.CASES,
     options.MINUTES,

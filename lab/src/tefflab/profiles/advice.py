@@ -1,5 +1,5 @@
-"""What advice on the length of tasks is made of: METG of this machine, the setting of a run, and the search for the
-quickest one."""
+"""The parts of advice on the length of tasks: METG of this machine, the setting of a run, and the search for the
+quickest setting."""
 
 import json
 from collections.abc import Callable, Collection, Mapping
