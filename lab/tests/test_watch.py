@@ -298,7 +298,11 @@ def test_both_are_launched_in_turns(
     ("words", "code", "said"),
     [
         (("--system", "usual", "--against", "usual"), BAD_INPUT, "usual and usual are the same"),
-        (("--system", "mine", "--against", "usual", "--slower-than", "0.05"), BAD_INPUT, "--slower-than 0.05: give a number"),
+        (
+            ("--system", "mine", "--against", "usual", "--slower-than", "0.05"),
+            BAD_INPUT,
+            "--slower-than 0.05: give a number",
+        ),
         (("--system", "none", "--against", "usual"), BAD_INPUT, "no system is called 'none'"),
         (("--system", "mine", "--against", "dead", "--workers", "2"), FAILED, "dead: "),
     ],

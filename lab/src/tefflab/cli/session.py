@@ -42,8 +42,8 @@ _LONGEST_NAME = 255  # bytes, of a file
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The values of a measuring command's options. If the user says no seconds and rounds, the command or the experiment
-    gives them."""
+    """The values of a measuring command's options. If the user says no seconds and rounds, the command or the
+    experiment gives them."""
 
     seconds: float | None = None
     rounds: int | None = None
@@ -97,10 +97,10 @@ def run_command(registry: Registry, kind: AnyBenchmark, command: Command, option
     if command.takes_one_number and len(options.workers) > 1:
         said = ",".join(map(str, options.workers))
         raise InputError(f"--workers {said}: one number is measured at a time here")
-    command.check(options.own, options.flags)
     if len(Load.parse_all(options.load or "")) > 1 and command.takes_one_number:
         raise InputError(f"--load {options.load}: one share is measured at a time here")
     if not options.resume:
+        command.check(options.own, options.flags)
         kind = kind.narrowed(options.own)
     if kind.own_commands and options.systems:
         raise InputError("a command of yours is measured without systems: leave out --systems")
@@ -121,6 +121,7 @@ def _said_of_the_plan(command: Command, options: Options) -> list[str]:
         "--workers": options.workers,
         "--load": options.load,
         ALL_VARIANTS: options.all_variants,
+        "--": options.own.get("commands"),
     }
     own = {each.flag: options.own.get(each.name) not in (each.default, (), None) for each in command.options}
     return [*(flag for flag, is_said in (shared | own).items() if is_said), *options.flags]

@@ -5,6 +5,7 @@ Kinds are loaded only to measure. Help and completion may not take so long: for 
 descriptions (`tefflab.benchmarks.declared`).
 """
 
+import shutil
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ import click
 from tefflab.benchmarks import graph_flags
 from tefflab.cli import completion, options
 from tefflab.cli.grammar import FLAGS, Command, Former, Groups, Number, Text, Tree, argument, option
+from tefflab.errors import InputError
 
 if TYPE_CHECKING:
     from tefflab.benchmarks.benchmark import Option
@@ -348,6 +350,8 @@ class Measure(Tree):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         kind, _, case = args[0].partition(":")
+        if self.get_command(ctx, kind) is None and shutil.which(args[0]):
+            raise InputError(f"{args[0]}: a command of yours stands behind --: teff measure -- {' '.join(args)}")
         return super().resolve_command(ctx, [kind, *(["--cases", case] if case else []), *args[1:]])
 
     def groups(self, ctx: click.Context) -> Groups:
