@@ -1,15 +1,22 @@
 """Cases of systems that do not exist, from a model: granularity = overhead + ideal, with made-up intervals."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any, Self
 
 import numpy as np
-from tefflab.analysis.results import Curve, CurvePoint, MeasuredCase, MetgRow
 
 from tefflab.analysis.crossing import Relation
+from tefflab.analysis.curves import Curve, CurvePoint
+from tefflab.analysis.rows import NO_TURN, Row, Samples
 from tefflab.analysis.statistics import Interval, MetgEstimate, Observation
 from tefflab.analysis.trace import trace
+from tefflab.benchmarks.ranking import ranked
+from tefflab.benchmarks.task_graph.measured import CEILING as CEILING_QUANTITY
+from tefflab.benchmarks.task_graph.measured import OVERHEAD, Measured, metg_name
+from tefflab.benchmarks.task_graph.plan import GraphCase
 from tefflab.records.plan import Variant
 
 CEILING = 92.1e9  # FLOP/s of two cores
@@ -52,21 +59,57 @@ def estimate(value: float, spread: float = 0.05, relation: Relation = "=", **end
     return MetgEstimate(value, ends.get("low", low), ends.get("high", high), relation, 20.0, 0.021, 5, 60)
 
 
-def row(who: Variant, metg: MetgEstimate | None, note: str = "", timesteps: int = 1000) -> MetgRow:
-    overhead = None if metg is None or metg.relation == "<" else interval(metg.value / 2.05, 0.03)
-    return MetgRow(
-        variant=who,
-        threshold=0.5,
-        metg=metg,
-        overhead=overhead,
-        ceiling=None if metg is None else interval(CEILING, 0.008),
-        ceiling_unit="FLOP/s",
-        rounds=0 if metg is None else metg.rounds,
-        runs=0 if metg is None else 64,
-        noisy_share=0.0 if metg is None else 5 / 64,
-        timesteps=timesteps,
-        note=note,
+@dataclass(frozen=True)
+class ByEnds(Samples):
+    """Ratios from the two intervals alone."""
+
+    value: Interval
+    rounds: int = 5
+
+    def over(self, other: Self) -> Interval:
+        a, b = self.value, other.value
+        return Interval(a.value / b.value, a.low / b.high, a.high / b.low if b.low > 0 else math.inf)
+
+    def ratios_to(self, other: Self) -> Sequence[float]:
+        del other
+        return []
+
+
+def row(who: Variant, metg: MetgEstimate | None, note: str = "", timesteps: int = 1000, **changes: Any) -> Row:
+    """METG of a system."""
+    return replace(
+        Row(
+            kind="task_graph",
+            variant=who,
+            case="stencil_1d",
+            configuration="-type stencil_1d",
+            quantity=metg_name(0.5),
+            value=metg,
+            workers=2,
+            rounds=0 if metg is None else metg.rounds,
+            runs=0 if metg is None else 64,
+            noisy_share=0.0 if metg is None else 5 / 64,
+            note=note or ("" if metg else NO_TURN),
+            facts={
+                "timesteps": timesteps,
+                "drift": metg and metg.drift,
+                "rounds_counted": metg.rounds if metg else 0,
+            },
+            samples=ByEnds(metg, metg.rounds) if metg else None,
+        ),
+        **changes,
     )
+
+
+def beside(of: Row) -> list[Row]:
+    """What the same runs say of a METG: an overhead of nearly half of it, and the ceiling of two cores."""
+    if of.value is None:
+        return []
+    other = replace(of, is_beside=True, note="", samples=None)
+    ceiling = replace(other, quantity=CEILING_QUANTITY, value=interval(CEILING, 0.008), unit="FLOP/s")
+    if of.relation == "<":
+        return [ceiling]
+    return [replace(other, quantity=OVERHEAD, value=interval(of.value.value / 2.05, 0.03)), ceiling]
 
 
 def interval(value: float, spread: float) -> Interval:
@@ -95,24 +138,40 @@ def curve(who: Variant, overhead: float, seed: int = 0, slowdown: float = 1.02) 
         for round_, factor in enumerate((0.99, 1.0, 1.01))
         for each in points
     ]
-    return Curve(who, "FLOP/s", tuple(points), trace=trace(runs, points, 0.5))
+    return Curve(who, "FLOP/s", tuple(points), interval(CEILING, 0.008), trace(runs, points, 0.5))
+
+
+def measured(
+    name: str,
+    rows: Iterable[Row],
+    curves: Sequence[Curve] = (),
+    flags: str = "",
+    others: Sequence[Row] = (),
+    **more: Any,
+) -> Measured:
+    """A case with these METGs, each with what stands beside it, and `others` in its place."""
+    asked = GraphCase(name=name, flags=flags or f"-type {name} -width 2 -kernel compute_bound", workers=2, **more)
+    known = ranked(replace(each, case=name, x=asked.x) for each in rows)
+    found = [*(each for row in known for each in beside(row)), *others]
+    return Measured(asked, 0.5, known, curves, {(each.id, each.quantity): each for each in found})
+
+
+def with_rows(base: Measured, rows: Sequence[Row]) -> Measured:
+    case = base.case
+    return measured(case.name, rows, base.curves, case.flags, x=case.x, x_text=case.x_text)
 
 
 @cache
-def case(count: int, name: str = "stencil_1d", scale: float = 1.0) -> MeasuredCase:
+def case(count: int, name: str = "stencil_1d", scale: float = 1.0, x: float | None = None) -> Measured:
     """`count` systems from 60 ns of overhead upwards, each with its curve."""
     known = variants(count)
     overheads = [scale * 60e-9 * 2.1**number for number in range(count)]
     rows = [row(who, estimate(2.04 * overhead)) for who, overhead in zip(known, overheads, strict=True)]
     curves = [curve(who, overhead, seed) for seed, (who, overhead) in enumerate(zip(known, overheads, strict=True))]
-    return MeasuredCase(name, f"-type {name} -width 2 -kernel compute_bound", 0.5, tuple(rows), tuple(curves))
+    return measured(name, rows, curves, x=x, x_text=f"{x:g}" if x is not None else "")
 
 
-def with_rows(base: MeasuredCase, rows: Sequence[MetgRow]) -> MeasuredCase:
-    return MeasuredCase(base.name, base.flags, base.threshold, tuple(rows), base.curves)
-
-
-def troubled() -> MeasuredCase:
+def troubled() -> Measured:
     """Everything that can be odd about a row: bounds, open ends, nothing measured, few timesteps, notes."""
     known = variants(7)
     rows = [
@@ -125,6 +184,4 @@ def troubled() -> MeasuredCase:
         row(known[6], None, note="the program ended with signal 11 before its first record; see .teff/log/plover.txt"),
     ]
     curves = [curve(known[1], 0.6e-6, 1), curve(known[2], 1.7e-6, 2), curve(known[4], 0.5e-3, 3, slowdown=0.9)]
-    return MeasuredCase(
-        "spread", "-type spread -radix 5 -width 8 -kernel compute_bound", 0.5, tuple(rows), tuple(curves)
-    )
+    return measured("spread", rows, curves, "-type spread -radix 5 -width 8 -kernel compute_bound")

@@ -3,10 +3,11 @@
 import json
 import os
 import re
+import shutil
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 from matplotlib.figure import Figure
+from playwright.sync_api import Browser, sync_playwright
 
 from samples import MACHINE
 from tefflab import project_root
@@ -26,6 +28,18 @@ from tefflab.systems.systems import BUILD_FOLDER, Program, System, usable_cores
 
 PROGRAM = Path(__file__).parent / "simulated_program.py"
 CORE_LIBRARY = Path(BUILD_FOLDER) / "lib" / "libteff_bench.so"  # what scripts call
+
+
+CHROMIUM_FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -182,3 +196,14 @@ def answers(program: Program, workers: int, *words: str, lines: Iterable[str] = 
         pytest.skip("it has no more workers here")
     finished.check_returncode()
     return [json.loads(line) for line in finished.stdout.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("there is no chromium")
+    with sync_playwright() as play:
+        started = play.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
+        yield started
+        started.close()

@@ -119,19 +119,22 @@ def run(*, flags: str = "-iter 64", record: dict[str, Any] | None = None, **chan
 
 
 def estimate(**changes: Any) -> dict[str, Any]:
+    """A line of the store's estimates."""
     return {
         "sitting": "one",
         "benchmark": "task_graph",
         "system_id": "sample",
-        "configuration": "stencil_1d",
         "title": "Sample",
         "version": "1.0",
-        "threshold": 0.5,
-        "metg": {"value": 2e-6, "low": 1.9e-6, "high": 2.1e-6, "relation": "="},
-        "overhead": {"value": 1e-6, "low": 0.9e-6, "high": 1.1e-6},
-        "ceiling": {"value": 9e10, "low": 8.9e10, "high": 9.1e10, "unit": "FLOP/s"},
+        "case": "stencil_1d",
+        "configuration": "-type stencil_1d",
+        "workers": 2,
+        "quantity": "METG(50 %)",
+        "value": 2e-6,
+        "low": 1.9e-6,
+        "high": 2.1e-6,
+        "relation": "=",
+        "unit": "s",
         "rounds": 5,
-        "repeats": 60,
         "noisy_share": 0.1,
-        "timesteps": 1000,
     } | changes

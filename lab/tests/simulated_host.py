@@ -14,13 +14,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from tefflab.analysis.results import MetgRow
 
+from samples import sitting
 from simulated_program import SECONDS_PER_ITERATION, flags_of, record
 from simulated_sitting import Silent, plan
-from tefflab.analysis.distance import Distance, places
+from tefflab.analysis.distance import Distance
+from tefflab.analysis.rows import Row
 from tefflab.benchmarks.task_graph import TaskGraph
-from tefflab.benchmarks.task_graph.estimates import GraphRun, at_distance, estimate_case
+from tefflab.benchmarks.task_graph.estimates import GraphEstimates, GraphRun, at_distance
 from tefflab.benchmarks.task_graph.plan import GraphPlan
 from tefflab.measure import runner as runner_module
 from tefflab.measure import sitting as sitting_module
@@ -195,7 +196,7 @@ class _Shelf:
 class Outcome:
     """A sitting's rows at the distance of its table, the smallest METG first, and their true values."""
 
-    rows: tuple[MetgRow, ...]
+    rows: Sequence[Row]
     truths: dict[str, float]
     seconds: float
     launches: dict[str, int]
@@ -203,14 +204,14 @@ class Outcome:
 
     def within(self, half_width: float, first: int | None = None) -> int:
         kept = self.rows if first is None else self.rows[:first]
-        return sum(row.metg is not None and row.metg.relative_half_width <= half_width for row in kept)
+        return sum(row.value is not None and row.value.relative_half_width <= half_width for row in kept)
 
     def missed(self) -> list[str]:
         """The rows whose interval does not hold the truth."""
         return [
-            row.variant.id
+            row.id
             for row in self.rows
-            if row.metg is not None and not row.metg.low <= self.truths[row.variant.id] <= row.metg.high
+            if row.value is not None and not row.value.low <= self.truths[row.id] <= row.value.high
         ]
 
 
@@ -227,12 +228,10 @@ def sit(
     wanted = plan(*named)
     entries = _measured(host, shelf, named, wanted, budget, patched)
     runs = [run for run in shelf.runs if run.role == "system"]
-    where = places(run.round_trips for run in runs)[0]
-    assert where is not None
-    (case,) = wanted.cases
-    rows = estimate_case(wanted, case, runs, {}, where).rows
+    case = GraphEstimates(sitting(), wanted, runs, {}).cases[0]
+    assert case.where is not None
     launches = {each.round.variant.id: each.rounds for each in entries}
-    return Outcome(rows, _truths(host, named, runs, where), host.now, launches, where)
+    return Outcome(case.rows, _truths(host, named, runs, case.where), host.now, launches, case.where)
 
 
 def _measured(

@@ -352,15 +352,17 @@ def test_metg_is_what_was_measured_last_or_the_usual_one(tmp_path: Path) -> None
     registry = Registry(tmp_path)
     assert metg_of(registry, "") is USUAL
     assert metg_of(registry, "3us").seconds == pytest.approx(3e-6)
-    usual = {"threshold": 0.5, "configuration": "-type stencil_1d -width 2 -kernel compute_bound"}
-    known = {"value": 9e-6, "low": 8e-6, "high": 10e-6, "relation": "="}
+    graph = {"configuration": "-type stencil_1d -width 2 -kernel compute_bound"}
+    usual = graph | {"quantity": "METG(50 %)", "value": 9e-6, "low": 8e-6, "high": 10e-6, "relation": "="}
     unfit: list[dict[str, Any]] = [
-        usual | {"metg": known, "threshold": 0.9},
-        usual | {"metg": known, "configuration": "-type fft -width 8 -kernel compute_bound"},
-        usual | {"metg": known | {"high": None}},
-        usual | {"metg": known | {"relation": ">"}},
-        usual | {"metg": known, "sitting": "of another machine"},
-        usual | {"metg": known, "system_id": "other"},
+        usual | {"quantity": "METG(90 %)"},
+        usual | {"quantity": "overhead"},
+        usual | {"configuration": "-type fft -width 8 -kernel compute_bound"},
+        usual | {"configuration": f"{usual['configuration']} -steps 5"},
+        usual | {"high": None},
+        usual | {"relation": ">"},
+        usual | {"sitting": "of another machine"},
+        usual | {"system_id": "other"},
     ]
     for store, name, value in (("new", "2026-02", 5e-6), ("old", "2026-01", 4e-6), ("ahead", "9999-01", 3e-6)):
         folder = registry.results / store
@@ -370,7 +372,7 @@ def test_metg_is_what_was_measured_last_or_the_usual_one(tmp_path: Path) -> None
         rows = [{"system_id": "teff/flow", "sitting": name} | each for each in unfit]
         (folder / "estimates.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows) + "torn{\n")
         assert metg_of(registry, "").source.endswith("or its interval is unknown") or store != "new"
-        fit = {"system_id": "teff/flow", "sitting": name} | usual | {"metg": known | {"value": value}}
+        fit = {"system_id": "teff/flow", "sitting": name} | usual | {"value": value}
         with (folder / "estimates.jsonl").open("a") as file:
             file.write(f"{json.dumps(fit)}\n")
     assert metg_of(registry, "") == Metg(5e-6, "teff/flow in new:2026-02")

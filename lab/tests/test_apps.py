@@ -74,8 +74,8 @@ def test_systems_are_held_against_the_quickest_and_against_the_cores(
     estimates = estimated(store, BENCHMARK, head)
     assert isinstance(estimates, AppsEstimates)
     console = Console(record=True, width=80, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
-    for table in estimates.tables():
-        console.print(table)
+    for section in estimates.sections():
+        console.print(section)
     lines = console.export_text().splitlines()
     assert [line for line in lines if line.endswith(", 2 workers")] == ["gemm-64, 2 workers", "cholesky-64, 2 workers"]
     (gemm, cholesky) = (line for line in lines if line.startswith("library"))

@@ -7,6 +7,7 @@ import pytest
 
 from conftest import PROGRAM, write_program
 from simulated_sitting import Silent, begun, graphs, measured, plan, sat, variant
+from tefflab.benchmarks.task_graph.measured import CEILING
 from tefflab.benchmarks.task_graph.plan import GraphPlan
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.measure.measurement import present
@@ -46,12 +47,13 @@ def ceilings(store: Store, role: Role = "ceiling") -> set[str]:
 
 
 def test_each_system_is_held_against_the_ceiling_of_what_its_kernels_run_on(two: Path) -> None:
-    rows = {row.variant.id: row for row in sat(two, both("near", "far"), Silent(), rounds=8).cases[0].rows}
+    (case,) = sat(two, both("near", "far"), Silent(), rounds=8).cases
+    rows = {row.id: row for row in case.rows}
     for name, overhead in (("near", NEAR), ("far", FAR)):
-        found = rows[name].metg
+        found = rows[name].value
         assert found is not None, rows[name].note
         assert found.value == pytest.approx(2 * overhead, rel=0.1)
-    near, far = rows["near"].ceiling, rows["far"].ceiling
+    near, far = (case.beside[name, CEILING].value for name in ("near", "far"))
     assert near is not None
     assert far is not None
     assert far.value == pytest.approx(100 * near.value, rel=0.05)
@@ -75,13 +77,13 @@ def test_without_its_own_ceiling_a_system_is_out_and_the_others_lose_nothing_unt
         first, _ = measured(two, store, sitting, observer, rounds=3)
         write_ceiling(two, "fine")
         second, _ = measured(two, store, sitting, Silent(), rounds=4)
-    rows = {row.variant.id: row for row in first.cases[0].rows}
-    assert rows["near"].metg is not None
-    assert rows["far"].metg is None
+    rows = {row.id: row for row in first.cases[0].rows}
+    assert rows["near"].value is not None
+    assert rows["far"].value is None
     assert "has died" in rows["far"].note
     assert observer.failures.keys() == {"far"}
-    later = {row.variant.id: row for row in second.cases[0].rows}
-    assert later["far"].metg is not None, later["far"].note
+    later = {row.id: row for row in second.cases[0].rows}
+    assert later["far"].value is not None, later["far"].note
     assert later["near"].rounds == 4
 
 

@@ -8,17 +8,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
-from tefflab.analysis.results import MeasuredCase, MetgRow
 
 from simulated import QUIET, SECONDS_PER_ITERATION, Noise, SimulatedSystem
 from simulated_sitting import Silent, plan, sat
-from tefflab.analysis.comparison import Answer, Side, beside_others, compare, compare_sittings
-from tefflab.analysis.statistics import Interval, Observation, metg, overhead
+from tefflab.analysis.comparison import Answer, beside_others, compare, compare_sittings
+from tefflab.analysis.rows import ByRound, Row
+from tefflab.analysis.statistics import Interval, Observation, empty_tasks, metg, overhead
 from tefflab.benchmarks.benchmark import benchmarks
-from tefflab.benchmarks.task_graph.estimates import metg_side
+from tefflab.benchmarks.task_graph.estimates import MetgSamples
+from tefflab.benchmarks.task_graph.measured import OVERHEAD
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.errors import TeffError
 from tefflab.host.terminal import output
@@ -29,46 +31,53 @@ from tefflab.records.store import Store
 from tefflab.systems.registry import Registry
 
 NOISE = Noise(run=0.02, run_spikes=0.0, ceiling_spikes=0.0, drift=0.02)
-CASE = MeasuredCase("stencil", "-type stencil_1d", 0.5, (), ())
 
 
-def side(
+def rows(
     name: str,
     taken: float,
     seed: int,
     noise: Noise = NOISE,
     factors: Sequence[float] = (0.5, 1, 2),
     rounds: int = 6,
-) -> Side:
-    """A simulated system of this overhead, in so many rounds around its crossing."""
+) -> tuple[Row, Row]:
+    """METG and overhead of a simulated system, which takes so long for a task, in rounds around its crossing."""
     system = SimulatedSystem(taken, (seed,), noise)
     grid = [max(1, round(system.crossing() * factor)) for factor in factors]
     seen = system.sweep(rounds, grid)
     seen += [Observation(launch, 0, replace(system.run(launch, 1)).granularity, 0.0) for launch in range(rounds)]
-    crossing = [each for each in seen if each.iterations]
-    row = MetgRow(
+    found = metg([each for each in seen if each.iterations])
+    of = Row(
+        kind="task_graph",
         variant=Variant(name, name, "1", "#000000", 0),
-        threshold=0.5,
-        metg=metg(crossing),
-        overhead=overhead(seen),
-        ceiling=None,
-        ceiling_unit="",
+        case="stencil",
+        configuration="-type stencil_1d",
+        quantity="METG(50 %)",
+        value=found,
         rounds=rounds,
         runs=len(seen),
-        noisy_share=0.0,
-        timesteps=1000,
+        facts={"drift": found.drift},
+        samples=MetgSamples(seen, 0.5),
     )
-    return metg_side(CASE, row, seen)
+    empty = ByRound(empty_tasks(seen))
+    return of, replace(of, quantity=OVERHEAD, is_beside=True, value=overhead(seen), samples=empty)
+
+
+def row(*how: Any, **further: Any) -> Row:
+    """METG alone."""
+    return rows(*how, **further)[0]
 
 
 @pytest.mark.parametrize("one_sitting", [True, False])
 def test_a_known_ratio_is_found_and_significant(one_sitting: bool) -> None:
-    found = compare(side("slow", 30e-6, 1), side("quick", 10e-6, 2), one_sitting=one_sitting)
+    found, overheads = (
+        compare(a, b, one_sitting=one_sitting)
+        for a, b in zip(rows("slow", 30e-6, 1), rows("quick", 10e-6, 2), strict=True)
+    )
     assert found.ratio.low < 3 < found.ratio.high
     assert found.ratio.significant
     assert found.relation == "="
-    assert found.overhead is not None
-    assert found.overhead.value == pytest.approx(3, rel=0.1)
+    assert overheads.ratio.value == pytest.approx(3, rel=0.1)
     assert not found.agrees
 
 
@@ -76,7 +85,7 @@ def test_a_known_ratio_is_found_and_significant(one_sitting: bool) -> None:
 def test_two_measurements_of_one_system_agree(one_sitting: bool) -> None:
     wrong = 0
     for seed in range(20):
-        found = compare(side("same", 20e-6, 2 * seed), side("same", 20e-6, 2 * seed + 1), one_sitting=one_sitting)
+        found = compare(row("same", 20e-6, 2 * seed), row("same", 20e-6, 2 * seed + 1), one_sitting=one_sitting)
         wrong += found.ratio.significant
         assert found.agrees, f"seed {seed}"
     assert wrong <= 2
@@ -85,19 +94,22 @@ def test_two_measurements_of_one_system_agree(one_sitting: bool) -> None:
 def test_of_two_sittings_the_machine_is_told_from_the_program(capsys: pytest.CaptureFixture[str]) -> None:
     """Everything takes a tenth longer in A; one system takes 30 % longer beside that."""
     names = [f"system_{each}" for each in range(9)]
-    before = [side(name, 10e-6, seed, rounds=8) for seed, name in enumerate(names)]
+    before = [each for seed, name in enumerate(names) for each in rows(name, 10e-6, seed, rounds=8)]
     after = [
-        side(name, 11e-6 * (1.3 if name == names[0] else 1.0), 100 + seed, rounds=8) for seed, name in enumerate(names)
+        each
+        for seed, name in enumerate(names)
+        for each in rows(name, 11e-6 * (1.3 if name == names[0] else 1.0), 100 + seed, rounds=8)
     ]
     found, machine = beside_others(compare_sittings(after, before, one_sitting=False))
     assert machine is not None
     assert machine.ratio.value == pytest.approx(1.1, rel=0.03)
-    assert [each.significant for each in found] == [True] + [False] * 8
-    assert found[0].own is not None
-    assert found[0].own.value == pytest.approx(1.3, rel=0.06)
-    assert found[0].own_overhead is not None
+    assert machine.rows <= 9, "overheads say nothing further of it"
+    assert [each.significant for each in found if not each.a.is_beside] == [True] + [False] * 8
+    for each in found[:2]:
+        assert each.own is not None
+        assert each.own.value == pytest.approx(1.3, rel=0.06)
     told = Answer("metg", "configuration", "a", "b", tuple(found), True, False, machine=machine)
-    assert told.to_json()["machine"]["rows"] == machine.rows
+    assert {each["machine"]["rows"] for each in told.to_json()} == {machine.rows}
     output().print(to_tables([told]))
     out = capsys.readouterr().out
     assert re.search(r"^The machine itself: x 1\.\d+ \[1\.\d+, 1\.\d+\], by \d+ rows", out, re.MULTILINE)
@@ -105,35 +117,38 @@ def test_of_two_sittings_the_machine_is_told_from_the_program(capsys: pytest.Cap
 
 
 def test_a_side_against_itself_is_exactly_one_and_not_significant() -> None:
-    one = side("same", 20e-6, 7)
+    one = row("same", 20e-6, 7)
     found = compare(one, one, one_sitting=True)
     assert found.ratio.value == 1
     assert not found.ratio.significant
     assert found.agrees
 
 
-@pytest.mark.parametrize("rounds", [1, 2])
+@pytest.mark.parametrize("count", [1, 2])
 @pytest.mark.parametrize("one_sitting", [True, False])
-def test_of_a_round_or_two_it_is_unknown_whether_sides_differ(rounds: int, one_sitting: bool) -> None:
-    slow, quick = side("slow", 300e-6, 1, rounds=rounds), side("quick", 10e-6, 2, rounds=rounds)
-    found = compare(slow, quick, one_sitting=one_sitting)
-    assert found.ratio.value == pytest.approx(30, rel=0.2)
-    assert (found.significant, found.overhead_significant, found.agrees) == (None, None, None)
-    told = json.loads(json.dumps(found.to_json(), allow_nan=False))
-    assert (told["significant"], told["overhead_ratio"]["significant"], told["agrees"]) == (None, None, None)
-    text = shown(Answer("metg", "configuration", "a", "b", (found,), True, one_sitting))
+def test_of_a_round_or_two_it_is_unknown_whether_sides_differ(count: int, one_sitting: bool) -> None:
+    sides = zip(rows("slow", 300e-6, 1, rounds=count), rows("quick", 10e-6, 2, rounds=count), strict=True)
+    found = tuple(compare(a, b, one_sitting=one_sitting) for a, b in sides)
+    assert found[0].ratio.value == pytest.approx(30, rel=0.2)
+    assert [(each.significant, each.agrees) for each in found] == [(None, None)] * 2
+    answered = Answer("metg", "configuration", "a", "b", found, True, one_sitting)
+    told = json.loads(json.dumps(answered.to_json(), allow_nan=False))
+    assert [(each["quantity"], each["significant"], each["agrees"]) for each in told] == [
+        ("METG(50 %)", None, None),
+        ("overhead", None, None),
+    ]
+    text = shown(answered)
     assert re.search(r"slow .* unknown +unknown$", text, re.MULTILINE)
     assert "yes" not in text
     assert UNKNOWN.split(".")[0] in text
     assert "Whether they agree is not known yet." in text
-    more = f"about {4 - rounds} rounds more of"
+    more = f"about {4 - count} rounds more of"
     assert f"What may be enough: A {more} slow; B {more} quick." in " ".join(text.split())
 
 
 def test_an_interval_that_says_nothing_after_many_rounds_needs_as_many_again() -> None:
-    known, vague = side("same", 20e-6, 1, rounds=12), side("same", 20e-6, 2, rounds=12)
-    open_ended = replace(vague.quantity, interval=Interval(20e-6, 0.0, math.inf))
-    found = compare(known, replace(vague, quantity=open_ended), one_sitting=False)
+    known, vague = row("same", 20e-6, 1, rounds=12), row("same", 20e-6, 2, rounds=12)
+    found = compare(known, replace(vague, value=Interval(20e-6, 0.0, math.inf)), one_sitting=False)
     assert missing([found]) == "What may be enough: B about 12 rounds more of same."
     assert missing([compare(known, known, one_sitting=True)]) == ""
     both = [compare(known, known, one_sitting=True), found]
@@ -141,24 +156,23 @@ def test_an_interval_that_says_nothing_after_many_rounds_needs_as_many_again() -
 
 
 def test_sittings_of_different_timesteps_are_not_compared() -> None:
-    one, other = side("same", 20e-6, 1), side("same", 20e-6, 2)
-    few = replace(other, question=metg_side(replace(CASE, steps=5), other.row, []).question)  # type: ignore[arg-type]
+    one, other = row("same", 20e-6, 1), row("same", 20e-6, 2)
+    few = replace(other, configuration=f"{other.configuration} -steps 5")
     assert len(compare_sittings([one], [other], one_sitting=False)) == 1
     assert compare_sittings([one], [few], one_sitting=False) == []
 
 
 def test_drift_between_sittings_widens_the_ratio() -> None:
-    a, b = side("same", 20e-6, 1, QUIET), side("same", 20e-6, 2, QUIET)
-    drifting = replace(a, quantity=replace(a.quantity, drift=0.3))
-    calm = replace(a, quantity=replace(a.quantity, drift=None))
+    a, b = row("same", 20e-6, 1, QUIET), row("same", 20e-6, 2, QUIET)
+    drifting, calm = (replace(a, facts={"drift": drift}) for drift in (0.3, None))
     wide, narrow = (compare(each, b, one_sitting=False).ratio for each in (drifting, calm))
     assert wide.high / wide.low > 1.5 * narrow.high / narrow.low
 
 
 def test_a_ratio_with_a_bound_is_a_bound() -> None:
-    known = side("known", 20e-6, 1)
-    below = side("below", 2 * SECONDS_PER_ITERATION, 2, factors=(20, 40, 80))
-    assert below.quantity.relation == "<"
+    known = row("known", 20e-6, 1)
+    below = row("below", 2 * SECONDS_PER_ITERATION, 2, factors=(20, 40, 80))
+    assert below.relation == "<"
     assert compare(below, known, one_sitting=False).relation == "<"
     assert compare(known, below, one_sitting=False).relation == ">"
     both = compare(below, below, one_sitting=False)
@@ -191,7 +205,7 @@ def test_stores_and_systems_are_found_by_their_names(
     assert systems.comparisons[0].ratio.significant
 
     (itself,) = answer(Registry(root), "before", "before:one-of-before", None).answers
-    assert [each.ratio.value for each in itself.comparisons] == [1, 1]
+    assert [each.ratio.value for each in itself.comparisons] == [1, 1, 1, 1]
     assert itself.one_sitting
     assert agreement(itself.comparisons) == "2 of 2 agree: their intervals overlap."
 
@@ -203,8 +217,9 @@ def test_stores_and_systems_are_found_by_their_names(
     assert "1 of 2 agree: their intervals overlap. Not so: slow." in out
     assert "can't be known of so few: measure at least 4 other systems in both" in " ".join(out.split())
     told = json.loads(json.dumps(stores.to_json(), allow_nan=False))
-    assert (told["agreeing"], told["compared"], told["one_sitting"]) == (1, 2, False)
-    by_system = {each["a"]["system_id"]: each for each in told["comparisons"]}
+    assert {each["one_sitting"] for each in told} == {False}
+    by_system = {each["a"]["system_id"]: each for each in told if each["quantity"] == "METG(50 %)"}
+    assert [each["agrees"] for each in by_system.values()] == [True, False]
     assert by_system["slow"]["ratio"]["value"] == pytest.approx(2, rel=0.05)
     assert by_system["slow"]["significant"]
     assert not by_system["quick"]["significant"]
@@ -330,4 +345,4 @@ def test_a_systems_name_stands_for_its_way_that_was_measured(laboratory: Callabl
     for file in (root / "results" / "before").glob("*.jsonl"):
         file.write_text(file.read_text().replace('"slow"', '"slow/way"'))
     (found,) = answer(Registry(root), "slow", "quick", "before").answers
-    assert [each.a.system for each in found.comparisons] == ["slow/way"]
+    assert {each.a.id for each in found.comparisons} == {"slow/way"}

@@ -17,12 +17,14 @@ from tefflab.host.load import Load
 from tefflab.measure.noise import is_disturbed
 from tefflab.records.run import Beside
 from tefflab.systems import run_own_command
+from test_json_reference import FACTS, said
 from test_noise import record
 
 PROGRAM = Path(__file__).parent / "simulated_spawn_program.py"
 SOON = 20.0  # seconds after which a command will not end any more
 CORE = max(os.sched_getaffinity(0))
 CORES = len(os.sched_getaffinity(0))
+CONTENTION = {"share_got", "ideal_slowdown", "seconds"}  # facts
 COMMAND = ("contention", "--cases", "spawn:serial", "--load", "spin:50", "--rounds", "3")
 
 pytestmark = pytest.mark.skipif(CORES < 2, reason="no core is left beside the load")
@@ -68,17 +70,21 @@ def test_each_case_is_measured_alone_beside_the_load_and_without_its_core(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert teff(monkeypatch, *COMMAND, "--json", "--store", "one") == 0
-    found = {row["system_id"]: row for row in map(json.loads, capsys.readouterr().out.splitlines())}
-    assert set(found) == {"quick/spawn", "slow/spawn"}
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {fact for row in rows for fact in row} == said("Rows", before=FACTS) | CONTENTION
+    assert said("Rows") > CONTENTION
+    assert {row["system_id"] for row in rows} == {"quick/spawn", "slow/spawn"}
     ideal = CORES / (CORES - 0.5)
-    for row in found.values():
-        alone, beside = row["points"]
-        assert (alone["share_asked"], beside["share_asked"], beside["share_got"]) == (0.0, 0.5, 0.5)
+    for system in ("quick/spawn", "slow/spawn"):
+        own = [row for row in rows if row["system_id"] == system]
+        assert [row["quantity"] for row in own] == ["a run"] * 3 + ["slowdown"] * 3 + ["break-even"]
+        alone, beside, left = (row for row in own if row["quantity"] == "slowdown")
+        assert (alone["x"], beside["x"], beside["share_got"], left["x"]) == (0.0, 0.5, 0.5, None)
         assert beside["ideal_slowdown"] == pytest.approx(ideal)
         # Its programs know no load: they are as quick beside one.
-        assert beside["slowdown"]["value"] == pytest.approx(1.0, rel=0.05)
-        assert beside["ratio_to_ideal"]["value"] == pytest.approx(1 / ideal, rel=0.05)
-        assert row["left_slowdown"]["value"] == pytest.approx(CORES / (CORES - 1), rel=0.05)
+        assert beside["value"] == pytest.approx(1.0, rel=0.05)
+        assert left["value"] == pytest.approx(CORES / (CORES - 1), rel=0.05)
+        assert (own[-1]["value"], own[-1]["high"], own[-1]["relation"]) == (0.5, None, ">")
     assert {(run["workers"], run["beside"] and run["beside"]["load"]) for run in runs(root, "one")} == {
         (CORES, None),
         (CORES, f"spin:50@{CORE}"),
@@ -95,6 +101,7 @@ def test_the_table_says_the_share_from_which_leaving_is_better(
     assert "> 50 %" in told
     assert f"Shares of core {CORE} that a system can lose before it is quicker without it: quick > 50 %" in told
     (folder,) = (each for each in (root / "results" / "one").iterdir() if each.is_dir())
+    assert "What could not be measured" not in (folder / "report.html").read_text()
     assert {file.name for file in folder.iterdir()} == {
         "report.html",
         "contention-spawn-serial.png",
@@ -107,7 +114,7 @@ def test_a_way_is_named_as_in_any_other_command(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert teff(monkeypatch, *COMMAND[:-1], "2", "--systems", "quick/one", "--json", "--store", "one") == 0
-    assert [row["system_id"] for row in map(json.loads, capsys.readouterr().out.splitlines())] == ["quick/spawn"]
+    assert {row["system_id"] for row in map(json.loads, capsys.readouterr().out.splitlines())} == {"quick/spawn"}
 
 
 def test_a_simulation_stands_beside_the_measured_curves(
@@ -120,16 +127,15 @@ def test_a_simulation_stands_beside_the_measured_curves(
     words = ("simulate", "one", "--steps", "20")
     assert teff(monkeypatch, *words, "--json", "--picture", str(root / "beside")) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    curves = {row["system_id"]: row for row in rows if "points" in row and "policy" not in row}
+    predictions = {row["system_id"]: row["value"] for row in rows if row.get("x") == 0.5}
     beside = [row for row in rows if "policy" in row]
     assert {(row["policy"], row["system_id"]) for row in beside} == {
-        (policy, system) for policy in curves for system in ("quick/spawn", "slow/spawn")
+        (policy, system) for policy in predictions for system in ("quick/spawn", "slow/spawn")
     }
     for row in beside:  # the programs know no load: their slowdown is 1
         (point,) = row["points"]
-        predicted = curves[row["policy"]]["points"][1]["slowdown"]["value"]
         assert (point["share_asked"], row["case"]) == (0.5, "spawn:serial")
-        assert point["predicted_to_measured"] == pytest.approx(predicted, rel=0.05)
+        assert point["predicted_to_measured"] == pytest.approx(predictions[row["policy"]], rel=0.05)
     assert {"quick", "slow", "flow: a graph without places"} <= {text.get_text() for text in drawn[0].texts}
     assert teff(monkeypatch, *words) == 0
     assert "Predicted beside one:" in capsys.readouterr().out
@@ -212,10 +218,8 @@ def test_a_command_has_ended_though_something_that_it_left_running_has_not(tmp_p
     os.mkfifo(tmp_path / "end")
     end = os.open(tmp_path / "end", os.O_RDWR)
     records: list[dict[str, object]] = []
-    command = f"{{ read word; }} <{tmp_path}/end & echo a note >&2"
-    running = Thread(
-        target=lambda: records.append(run_own_command.run("contention", ["sh", "-c", command], 1)), daemon=True
-    )
+    command = ["sh", "-c", f"{{ read word; }} <{tmp_path}/end & echo a note >&2"]
+    running = Thread(target=lambda: records.append(run_own_command.run("contention", command, 1)), daemon=True)
     running.start()
     running.join(SOON)
     found = list(records)

@@ -2,12 +2,15 @@
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
+from playwright.sync_api import Browser
 
 from tefflab import project_root
 from tefflab.cli import main as cli
@@ -15,10 +18,11 @@ from tefflab.cli.grammar import Tree
 from tefflab.errors import TeffError
 from tefflab.systems.registry import Registry
 from tools.declarations import contract, declarations, find
-from tools.site import DIRECTIVE, on_page_markdown
+from tools.site import DIRECTIVE, as_a_page, on_page_markdown
 from tools.system_pages import Source, comments, pages, sources
 
 DOCS = project_root() / "docs"
+DATE = re.compile(r"\b20\d\d-\d\d-\d\d\b")
 BUILT = re.compile(r"\.teff/build/bin/(\w+)")
 HEADERS = project_root() / "runtime" / "include" / "teff"
 
@@ -107,6 +111,43 @@ def test_every_page_stands_in_the_navigation() -> None:
     navigation = (project_root() / "mkdocs.yml").read_text(encoding="utf-8")
     for page in DOCS.rglob("*.md"):
         assert str(page.relative_to(DOCS)) in navigation, page
+
+
+def test_measured_numbers_stand_in_the_results_with_their_date() -> None:
+    for page in set(DOCS.rglob("*.md")) - {DOCS / "results" / "index.md"}:
+        beginning, *sections = re.split("^## ", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        if page.parent.name != "results":
+            assert not any(map(DATE.search, [beginning, *sections])), page
+        elif not DATE.search(beginning):
+            assert [each for each in sections if not DATE.search(each)] == [], page
+
+
+def test_a_link_of_a_file_of_the_root_leads_to_the_page_and_a_file_that_is_no_page_is_named() -> None:
+    assert (
+        as_a_page("![p](docs/images/metg.svg) [c](docs/how-to/compare.md#x)")
+        == "![p](images/metg.svg) [c](how-to/compare.md#x)"
+    )
+    assert (
+        as_a_page("[a](CONTRIBUTING.md), [examples](runtime/examples)")
+        == "[a](contributing.md), examples (`runtime/examples`)"
+    )
+    for same in ("[e](https://example.org)", "[here](#libteff)", "[](auto cell)", "[no](docs/no.md)"):
+        assert as_a_page(same) == same
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_the_search_works_where_the_site_is_opened_from_the_disk(browser: Browser, tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(tmp_path)]
+    subprocess.run(build, cwd=project_root(), check=True)
+    page = browser.new_page()
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto((tmp_path / "explanation" / "metg.html").as_uri())
+    page.get_by_placeholder("Search").click()
+    page.keyboard.type("unstolen join")
+    assert "What an unstolen join costs" in page.locator(".md-search-result__item").first.inner_text()
+    assert [each for each in requests if not each.startswith("file:")] == []
 
 
 def test_no_blank_line_cuts_a_table() -> None:
@@ -273,6 +314,10 @@ def page_of_lake(root: Path, estimates: list[dict[str, Any]]) -> str:
     return page
 
 
+def seconds(value: float | None, low: float | None, high: float | None) -> dict[str, Any]:
+    return {"value": value, "low": low, "high": high, "unit": "s"}
+
+
 def test_a_page_has_the_metg_of_each_graph_in_the_last_sitting_that_measured_it(tmp_path: Path) -> None:
     stored = [
         {
@@ -281,7 +326,7 @@ def test_a_page_has_the_metg_of_each_graph_in_the_last_sitting_that_measured_it(
             "version": "2",
             "configuration": graph,
             "sitting": sitting,
-            "metg": {"value": metg, "low": metg, "high": metg},
+            **seconds(metg, metg, metg),
         }
         for graph, sitting, metg in (("-type fft", "1", 5e-6), ("-type dom", "1", 7e-6), ("-type fft", "2", 2e-6))
     ]
@@ -294,11 +339,11 @@ def test_a_page_has_the_metg_of_each_graph_in_the_last_sitting_that_measured_it(
 def test_a_page_has_the_metg_of_the_last_sitting(tmp_path: Path) -> None:
     line = {"benchmark": "task_graph", "system_id": "lake@2.1", "version": "2.1.3", "configuration": "-type fft"}
     stored = [
-        line | {"sitting": sitting, "metg": {"value": metg, "low": 0.9 * metg, "high": high}}
+        line | {"sitting": sitting, **seconds(metg, 0.9 * metg, high)}
         for sitting, metg, high in (("2026-01", 5e-6, 6e-6), ("2026-02", 4e-6, None), ("2026-02", 2e-6, 3e-6))
     ]
-    bound = {"value": 7e-6, "low": 6.3e-6, "high": None}
-    stored.append(line | {"sitting": "2026-02", "configuration": "-type dom", "metg": bound})
+    stored.append(line | {"sitting": "2026-02", "configuration": "-type dom", **seconds(7e-6, 6.3e-6, None)})
+    stored.append(stored[-1] | {"quantity": "overhead", "is_beside": True, "value": 1e-9})
     page = page_of_lake(tmp_path, stored)
     assert "| `lake@2.1` | 2.1.3 | 2.00 µs | 1.80 – 3.00 µs | `-type fft` | `mine:2026-02` |" in page
     assert "5.00 µs" not in page
@@ -309,7 +354,7 @@ def test_a_page_has_the_metg_of_the_last_sitting(tmp_path: Path) -> None:
 def test_a_page_has_no_interval_of_metg_that_comes_from_two_rounds(tmp_path: Path) -> None:
     line = {"benchmark": "task_graph", "system_id": "lake", "version": "2", "sitting": "1"}
     stored = [
-        line | {"configuration": graph, "metg": {"value": 2e-6, "low": 1.9e-6, "high": 2.1e-6, "rounds": rounds}}
+        line | {"configuration": graph, "rounds_counted": rounds, **seconds(2e-6, 1.9e-6, 2.1e-6)}
         for graph, rounds in (("-type fft", 2), ("-type dom", 3))
     ]
     page = page_of_lake(tmp_path, stored)
@@ -319,17 +364,17 @@ def test_a_page_has_no_interval_of_metg_that_comes_from_two_rounds(tmp_path: Pat
 
 def test_a_page_has_what_a_spawn_and_a_wake_cost_in_the_last_sitting(tmp_path: Path) -> None:
     line = {"system_id": "lake", "version": "2"}
-    spawn = line | {"benchmark": "spawn", "pattern": "serial", "configuration": "-pattern serial", "workers": 1}
+    spawn = line | {"benchmark": "spawn", "case": "serial", "configuration": "-pattern serial", "workers": 1}
     wake = line | {"benchmark": "wake", "case": "1ms", "configuration": "-idle 0.001", "workers": 2}
     stored = [
-        spawn | {"sitting": "1", "seconds_per_task": {"value": 5e-9, "low": 4e-9, "high": 6e-9}},
-        spawn | {"sitting": "2", "seconds_per_task": {"value": 3e-9, "low": 2e-9, "high": 4e-9}},
-        spawn | {"sitting": "1", "workers": 2, "seconds_per_task": {"value": 8e-9, "low": 7e-9, "high": 9e-9}},
-        wake | {"sitting": "3", "seconds_per_wake": {"value": 3e-5, "low": 0, "high": None}},
-        wake | {"sitting": "4", "seconds_per_wake": None},
+        spawn | {"sitting": "1", **seconds(5e-9, 4e-9, 6e-9)},
+        spawn | {"sitting": "2", **seconds(3e-9, 2e-9, 4e-9)},
+        spawn | {"sitting": "1", "workers": 2, **seconds(8e-9, 7e-9, 9e-9)},
+        wake | {"sitting": "3", **seconds(3e-5, 0, None)},
+        wake | {"sitting": "4", **seconds(None, None, None)},
     ]
     page = page_of_lake(tmp_path, stored)
-    assert "`./teff spawn`:" in page
+    assert "`./teff measure spawn`:" in page
     assert "| `lake` | 2 | serial | 1 | 3.00 ns | 2.00 – 4.00 ns | `mine:2` |" in page
     assert "| `lake` | 2 | serial | 2 | 8.00 ns | 7.00 – 9.00 ns | `mine:1` |" in page
     assert "5.00 ns" not in page

@@ -6,25 +6,41 @@ import json
 import math
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars
 import pytest
-from tefflab.analysis.results import CaseRow
 
 from conftest import write_system
 from samples import sitting
 from simulated_sitting import variant
-from tefflab.analysis.comparison import ByRound, Side
+from tefflab.analysis.rows import ByRound, Row
 from tefflab.analysis.statistics import Interval
 from tefflab.cli.exporting import FORMATS, export
 from tefflab.errors import TeffError
-from tefflab.output.exports import to_parquet, values_of
+from tefflab.output.exports import Exported, to_parquet
 from tefflab.systems.registry import Registry
 
 DATA = Path(__file__).parent / "data" / "store"
 PROGRAM = '[[program]]\nbenchmark = "spawn"\nname = "one"\ntitle = "one"\nprogram = "none"\n'
+
+
+def value(low: float, high: float, **changes: Any) -> Exported:
+    """A task of 2 µs, as one round says it."""
+    of = Row(
+        kind="spawn",
+        variant=variant("a"),
+        case="c",
+        configuration="",
+        quantity="a task",
+        value=Interval(2e-6, low, high),
+        rounds=3,
+        noisy_share=0.25,
+        samples=ByRound({1: [2e-6]}),
+    )
+    return Exported(sitting(), replace(of, **changes))
 
 
 @pytest.fixture
@@ -93,23 +109,15 @@ def test_parquet_has_the_columns_of_the_csv(tmp_path: Path, exported: Callable[[
 
 
 def test_parquet_takes_an_interval_after_many_rows_without_one(tmp_path: Path) -> None:
-    row = CaseRow(variant("a"), "c", 2, None, None, "first", {}, 3, 0.25, "")
-    unknown, known = (
-        ByRound("a task", Interval(2e-6, *ends), "=", None, {1: [2e-6]}) for ends in ((0.0, math.inf), (1e-6, 3e-6))
-    )
-    sides = [Side("c", ("c",), None, row, quantity) for quantity in (*[unknown] * 200, known)]
-    to_parquet(list(values_of(sitting(), sides)), tmp_path / "v.parquet")
+    to_parquet([*[value(0.0, math.inf)] * 200, value(1e-6, 3e-6)], tmp_path / "v.parquet")
     there = polars.read_parquet(tmp_path / "v.parquet")
     assert there["low"].to_list() == [None] * 200 + [1e-6]
     assert there["round_trip"].dtype == polars.Float64
 
 
 def test_a_dashboard_gets_the_same_name_whatever_the_distance_of_the_cores() -> None:
-    row = CaseRow(variant("a"), "c", 2, None, None, "first", {}, 3, 0.25, "")
-    quantity = ByRound("a task", Interval(2e-6, 1e-6, 3e-6), "=", None, {1: [2e-6]})
-    side = Side("c, cores 113 ns apart", ("c",), 113e-9, row, quantity, case="c")
-    (value,) = values_of(sitting(), [side])
-    assert (value.name, value.round_trip) == ("a: c, a task", 113e-9)
+    of = value(1e-6, 3e-6, where="cores 113 ns apart", round_trip=113e-9)
+    assert (of.name, of.columns["round_trip"]) == ("a: c, a task", 113e-9)
 
 
 def test_the_ending_of_a_file_is_its_format(tmp_path: Path, exported: Callable[[str], str]) -> None:
@@ -126,12 +134,10 @@ def test_pdf_has_a_page_for_each_picture(tmp_path: Path, exported: Callable[[str
     assert pages == 4, "METG and efficiency of a graph, and two spawn patterns"
 
 
-def test_an_open_end_is_empty_and_a_bound_goes_to_no_dashboard() -> None:
-    row = CaseRow(variant("a"), "c", 2, None, None, "first", {}, 3, 0.25, "")
-    quantity = ByRound("a task", Interval(2e-6, 0.0, math.inf), ">", None, {1: [2e-6]})
-    (value,) = values_of(sitting(), [Side("c, 2 workers", ("c",), None, row, quantity)])
-    assert (value.low, value.high, value.rounds, value.noisy_share) == (None, None, 1, 0.25)
-    assert value.relation == ">"
+def test_an_open_end_is_empty_and_a_bound_is_said_to_be_one() -> None:
+    of = value(0.0, math.inf).columns
+    assert (of["low"], of["high"], of["rounds"], of["noisy_share"]) == (None, None, 1, 0.25)
+    assert value(0.0, math.inf, value=Interval(2e-6, 0.0, math.inf, ">")).columns["relation"] == ">"
 
 
 def test_what_can_not_be_exported_is_said_in_one_line(tmp_path: Path, exported: Callable[[str], str]) -> None:

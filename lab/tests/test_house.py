@@ -28,7 +28,7 @@ SOUND = {
     f"{LAB}/errors.py": "class TeffError(Exception): ...\n",
     f"{LAB}/durations.py": "from tefflab.errors import TeffError\n",
     f"{LAB}/records/store.py": "from tefflab import __version__\nfrom tefflab.host import spin\n",
-    f"{LAB}/host/spin.py": '"""Spins, as `teff spawn --pattern tree` does not."""\n_OWN = 1\n',
+    f"{LAB}/host/spin.py": '"""Spins, as `teff measure spawn --pattern tree` does not."""\n_OWN = 1\n',
     f"{LAB}/benchmarks/wake.py": "from tefflab.benchmarks.cases import base\nBENCHMARK = 1\n",
     f"{LAB}/benchmarks/graph/__init__.py": "from tefflab.benchmarks.graph.plan import plan\nBENCHMARK = 1\n",
     f"{LAB}/output/table.py": "# a table\n",

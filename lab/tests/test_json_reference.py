@@ -2,27 +2,25 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from tefflab.analysis.results import Verdict
-from tefflab.benchmarks.task_graph.tables import to_json
 
 from cases import troubled
-from simulated_sitting import variant
+from simulated_sitting import Silent, plan, sat
 from tefflab import project_root
-from tefflab.analysis.comparison import Answer, Comparison, Side
+from tefflab.analysis.comparison import Answer, Comparison
+from tefflab.analysis.rows import Verdict
 from tefflab.analysis.shift import Shift
 from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.apps import BENCHMARK as APPS
 from tefflab.benchmarks.cases import CaseBenchmark
-from tefflab.benchmarks.contention.estimates import Curve, Point
 from tefflab.benchmarks.messages import BENCHMARK as MESSAGES
 from tefflab.benchmarks.micro import BENCHMARK as MICRO
 from tefflab.benchmarks.programs import BENCHMARK as PROGRAMS
 from tefflab.benchmarks.spawn import BENCHMARK as SPAWN
-from tefflab.benchmarks.task_graph.estimates import metg_side
 from tefflab.benchmarks.wake import BENCHMARK as WAKE
 from tefflab.cli.systems import to_object
 from tefflab.host.findings import governor
@@ -31,14 +29,15 @@ from tefflab.systems.probing import Probe
 from tefflab.systems.registry import Registry
 
 PAGE = (project_root() / "docs" / "reference" / "json.md").read_text(encoding="utf-8")
+FACTS = "After these it has what its kind says"
 ENDS = {"value", "low", "high"}
 
 
-def said(section: str) -> set[str]:
-    """The keys of the tables of a section."""
+def said(section: str, before: str = "\0") -> set[str]:
+    """The keys of the tables of a section, as far as this line."""
     text = re.split(rf"^(?:## |`teff ){re.escape(section)}.*$", PAGE, flags=re.MULTILINE)[1]
     text = re.split(r"^(?:## |`teff )", text, flags=re.MULTILINE)[0]
-    firsts = (line.split("|")[1] for line in text.splitlines() if line.startswith("| `"))
+    firsts = (line.split("|")[1] for line in text.partition(before)[0].splitlines() if line.startswith("| `"))
     return {key for first in firsts for key in re.findall(r"`([^`]+)`", first)}
 
 
@@ -50,29 +49,21 @@ def paths(value: Any, before: str = "") -> Iterator[str]:
             yield from paths(inner, f"{before}{key}.")
 
 
-def test_the_keys_of_task_graphs() -> None:
-
-    assert set(paths(to_json(troubled()) | {"others": []})) == said("metg, sweep, report")
-
-
-def rows() -> Iterator[dict[str, Any]]:
-    one = Interval(1.0, 0.9, 1.1)
+def test_the_keys_of_rows() -> None:
+    common = troubled().rows[0].to_json().keys() - troubled().rows[0].facts.keys()
+    assert common | {"sitting"} == said("Rows", before=FACTS)
     kinds: list[CaseBenchmark[Any]] = [SPAWN, WAKE, PROGRAMS, MESSAGES, MICRO, APPS]
-    for kind in kinds:
-        facts = dict.fromkeys((fact.key for fact in kind.facts), 1.0)
-        yield kind.row_type(variant("a"), "c", 2, one, one, "first", facts, 3, 0.0, "", kind.keys).to_json()
+    facts = {fact.key for kind in kinds for fact in kind.facts}
+    assert facts <= said("Rows") - common
 
 
-def test_the_keys_of_cases() -> None:
-    found = {key for row in rows() for key in row} | {"sitting"}
-    assert found == said("spawn, wake, programs, messages, micro, apps")
-
-
-def test_the_keys_of_contention() -> None:
-    one = Interval(1.0, 0.9, 1.1)
-    curve = Curve(variant("a"), "c", [Point(share, share, one, one, 1.0) for share in (0.0, 0.5)], one)
-    found = {path for path in paths(curve.to_json()) if path.rpartition(".")[2] not in ENDS}
-    assert found | {"sitting"} == said("contention") - ENDS
+@pytest.mark.parametrize("kind", ["metg", "curve"])
+def test_the_facts_of_task_graphs(laboratory: Callable[..., Path], kind: str) -> None:
+    """Those of contention are known from its own tests."""
+    estimates = sat(laboratory(quick=(1e-6, "fine")), plan("quick", kind=kind), Silent(), rounds=1)
+    facts = {fact for row in estimates.rows for fact in row.facts}
+    assert facts
+    assert facts <= said("Rows")
 
 
 def test_the_verdicts_of_cases_are_all_said() -> None:
@@ -81,14 +72,12 @@ def test_the_verdicts_of_cases_are_all_said() -> None:
 
 
 def test_the_keys_of_comparisons() -> None:
-    case = troubled()
-    row = next(each for each in case.rows if each.metg and each.metg.relation == "=")
-    side: Side = metg_side(case, row, [])
-    found = Comparison(side, side, Interval(1.0, 0.9, 1.1), "=", Interval(1.0, 0.9, 1.1))
+    row = next(each for each in troubled().rows if each.relation == "=" and each.value)
+    found = Comparison(row, row, Interval(1.0, 0.9, 1.1), "=", Interval(1.0, 0.9, 1.1))
     shift = Shift(Interval(1.0, 0.9, 1.1), 0.02, 8)
     told = Answer("metg", "configuration", "a", "b", (found,), True, False, machine=shift).to_json()
-    inner = re.compile(r"comparisons\.([ab]|overhead_ratio)\.")
-    known = {path for path in paths(told) if not inner.match(path) and path.rpartition(".")[2] not in ENDS}
+    assert [each["a"]["source"] for each in told] == ["a"]
+    known = {path for path in paths(told) if path[:2] not in ("a.", "b.") and path.rpartition(".")[2] not in ENDS}
     assert known == said("compare")
 
 

@@ -47,8 +47,8 @@ def test_times_of_empty_tasks_and_efficiencies_of_others_are_shown(
     estimates = estimated(store, BENCHMARK, head)
     assert isinstance(estimates, MicroEstimates)
     console = Console(record=True, width=80, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
-    for table in estimates.tables():
-        console.print(table)
+    for section in estimates.sections():
+        console.print(section)
     lines = console.export_text().splitlines()
     assert sum("an empty task of quick" in line for line in lines) == 2, "one for each number of workers"
     (tied, _) = (line for line in lines if line.startswith("tied_2 "))
@@ -64,9 +64,9 @@ def test_times_of_empty_tasks_and_efficiencies_of_others_are_shown(
     assert {file.name for file in folder.iterdir()} == names | {"report.html"}
     assert teff(monkeypatch, "show", "--json") == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert rows[0]["seconds_per_task"]["value"] == pytest.approx(100e-9, rel=0.03)
+    assert rows[0]["value"] == pytest.approx(100e-9, rel=0.03)
     for row in (each for each in rows if each["verdict"] != "failed"):
-        share = row["spin_seconds"] / row["seconds_per_task"]["value"]
+        share = row["spin_seconds"] / row["value"]
         assert row["efficiency"] == (pytest.approx(share) if share else None)
 
 

@@ -11,7 +11,6 @@ import pytest
 from rich.console import Console
 
 from conftest import teff, write_system
-from schemas import schema, validator
 from simulated_real_program import record
 from tefflab.analysis.statistics import Interval, geometric_mean
 from tefflab.benchmarks.programs import BENCHMARK, ProgramEstimates, ProgramRecord
@@ -47,8 +46,8 @@ def last_estimates(root: Path, name: str = "default") -> ProgramEstimates:
 
 def printed(estimates: ProgramEstimates) -> str:
     console = Console(record=True, width=80, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
-    for table in estimates.tables():
-        console.print(table)
+    for section in estimates.sections():
+        console.print(section)
     return console.export_text()
 
 
@@ -67,10 +66,10 @@ def test_all_programs_are_measured_shown_drawn_reported_and_compared(
     assert teff(monkeypatch, "show", "--json") == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [row["system_id"] for row in rows[:2]] == ["quick", "partial"]
-    assert rows[0]["seconds"]["value"] == pytest.approx(10e-3, rel=0.03)
+    assert rows[0]["value"] == pytest.approx(10e-3, rel=0.03)
     assert teff(monkeypatch, "compare", "slow", "quick", "--json") == 0
-    compared = json.loads(capsys.readouterr().out)
-    assert [each["ratio"]["value"] for each in compared["comparisons"]] == pytest.approx([3] * 6, rel=0.05)
+    compared = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [each["ratio"]["value"] for each in compared] == pytest.approx([3] * 6, rel=0.05)
     assert teff(monkeypatch, "programs", "--resume", "--rounds", "5") == 0
 
 
@@ -177,15 +176,8 @@ WRONG: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("change", WRONG, ids=[str(each) for each in WRONG])
-def test_schema_and_model_refuse_what_is_no_record(change: dict[str, Any]) -> None:
+def test_what_is_no_record_is_refused(change: dict[str, Any]) -> None:
     good = record("a", 1.0, "fine", 1, "-program weave", 0)
-    validator("programs").validate(good)
-    assert parse_record(json.dumps(good), ProgramRecord).program == "weave"
-    assert not validator("programs").is_valid(good | change)
+    assert parse_record(json.dumps(good), ProgramRecord).get("program") == "weave"
     with pytest.raises(RecordError):
         parse_record(json.dumps(good | change), ProgramRecord)
-
-
-def test_schema_and_model_have_the_same_fields() -> None:
-    model = ProgramRecord.model_json_schema(by_alias=True)
-    assert {*schema("programs")["properties"], *schema("driver")["properties"]} == set(model["properties"])

@@ -64,7 +64,7 @@ def test_no_number_can_be_had_from_a_failed_record() -> None:
 
 def test_failed_validation_without_an_error_is_refused() -> None:
     validation = good_record()["validation"] | {"passed": False}
-    with pytest.raises(RecordError, match="validation.passed"):
+    with pytest.raises(RecordError, match=r"validation\.passed"):
         parsed(good_record(validation=validation))
 
 

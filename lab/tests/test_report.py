@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page
 from tefflab.analysis.results import MeasuredCase
 from tefflab.benchmarks.task_graph.caveats import caveats
 from tefflab.benchmarks.task_graph.readings import value_text
@@ -20,18 +20,6 @@ from cases import case, curve, estimate, row, troubled, variants, with_rows
 from samples import sitting
 from tefflab.analysis.statistics import Interval
 from tefflab.records.store import Damage
-
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 def written(folder: Path, *cases: MeasuredCase, damage: list[Damage] | None = None) -> Path:
@@ -196,16 +184,6 @@ def test_nothing_measured_is_a_report_too(tmp_path: Path, given: list[MeasuredCa
 
 def test_the_same_sitting_gives_the_same_bytes(tmp_path: Path) -> None:
     assert written(tmp_path / "a", troubled()).read_bytes() == written(tmp_path / "b", troubled()).read_bytes()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if not CHROMIUM.exists():
-        pytest.skip(f"there is no {CHROMIUM}")
-    with sync_playwright() as play:
-        started = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield started
-        started.close()
 
 
 class Visit:

@@ -94,7 +94,7 @@ def test_a_place_is_left_after_the_time_of_takeover() -> None:
     assert never > 1.2 * late > 1.2 * soon > 1.2 * 0.95 * at_once
 
 
-# Slowdowns of a stencil of 64 chunks of 28 us a step on two cores. docs/explanation/shared-cores.md says how they were
+# Slowdowns of a stencil of 64 chunks of 28 us a step on two cores. docs/results/shared-cores.md says how they were
 # measured.
 MEASURED = {
     ("static", 0.25): 1.17 / 0.88,
@@ -114,12 +114,15 @@ def test_the_command_prints_a_curve_for_each_policy_and_draws_them(
 ) -> None:
     words = ("simulate", "--cores", "3", "--shares", "50,20", "--steps", "10", "--takeover", "2ms")
     assert teff(monkeypatch, *words, "--json", "--picture", str(tmp_path / "one.svg")) == 0
-    rows = {row["system_id"]: row for row in map(json.loads, capsys.readouterr().out.splitlines())}
-    assert list(rows) == list(POLICIES)
-    for row in rows.values():
-        assert [point["share_got"] for point in row["points"]] == [0.0, 0.2, 0.5]
-        assert row["points"][1]["ideal_slowdown"] == pytest.approx(3 / 2.8)
-        assert row["left_slowdown"]["value"] == pytest.approx(1.5, rel=0.1)
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert list(dict.fromkeys(row["system_id"] for row in rows)) == list(POLICIES)
+    for policy in POLICIES:
+        *points, left, even = (row for row in rows if row["system_id"] == policy)
+        assert [(point["x"], point["share_got"]) for point in points] == [(0.0, 0.0), (0.2, 0.2), (0.5, 0.5)]
+        assert points[1]["ideal_slowdown"] == pytest.approx(3 / 2.8)
+        assert left["x"] is None
+        assert left["value"] == pytest.approx(1.5, rel=0.1)
+        assert even["quantity"] == "break-even"
     assert (tmp_path / "one.png").is_file()
     assert teff(monkeypatch, *words) == 0
     told = " ".join(capsys.readouterr().out.split())

@@ -12,8 +12,6 @@ from typing import Any
 import psutil
 import pytest
 from rich.console import Console
-from tefflab.benchmarks.task_graph.caveats import elsewhere
-from tefflab.benchmarks.task_graph.tables import MetgTable
 
 from conftest import PROGRAM
 from simulated_program import FAR, ROUND_TRIP, SECONDS_PER_ITERATION
@@ -43,30 +41,34 @@ def runs_of(store: Store, role: str = "system") -> list[Run[GraphRecord]]:
 
 def test_a_sitting_finds_the_metg_of_every_system(laboratory: Callable[..., Path]) -> None:
     root = laboratory(quick=(1e-6, "fine"), slow=(2e-3, "fine"))
-    rows = sat(root, plan("quick", "slow"), Silent()).cases[0].rows
-    assert [row.variant.id for row in rows] == ["quick", "slow"]
+    (case,) = sat(root, plan("quick", "slow"), Silent()).cases
+    rows = case.rows
+    assert [row.id for row in rows] == ["quick", "slow"]
     for row, overhead in zip(rows, (1e-6, 2e-3), strict=True):
-        assert row.metg is not None
-        assert row.overhead is not None
-        assert row.metg.relation == "="
-        assert row.metg.value == pytest.approx(2 * overhead, rel=0.05)
-        assert row.overhead.value == pytest.approx(overhead, rel=0.03)
+        assert row.value is not None
+        empty = case.overhead(row)
+        assert empty is not None
+        assert empty.value is not None
+        assert row.value.relation == "="
+        assert row.value.value == pytest.approx(2 * overhead, rel=0.05)
+        assert empty.value.value == pytest.approx(overhead, rel=0.03)
         assert row.noisy_share == 0
-    assert rows[0].timesteps >= 1000
-    assert 100 <= rows[1].timesteps < 1000
+    quick, slow = (row.facts["timesteps"] or 0 for row in rows)
+    assert quick >= 1000
+    assert 100 <= slow < 1000
 
 
 def test_a_system_that_dies_is_named_and_the_others_go_on(laboratory: Callable[..., Path]) -> None:
     root = laboratory(good=(1e-6, "fine"), mortal=(1e-6, "dies"), wrong=(1e-6, "invalid"))
     observer = Silent()
-    rows = {row.variant.id: row for row in sat(root, plan("good", "mortal", "wrong"), observer).cases[0].rows}
-    assert rows["good"].metg is not None
+    rows = {row.id: row for row in sat(root, plan("good", "mortal", "wrong"), observer).cases[0].rows}
+    assert rows["good"].value is not None
     assert rows["good"].rounds >= 4
     assert "rank 1 of 2 has died" in observer.failures["mortal"]
     assert "ran twice" in rows["wrong"].note
-    assert rows["wrong"].metg is None
+    assert rows["wrong"].value is None
     store, sitting = open_sitting(Registry(root), "test")
-    later = {row.variant.id: row.note for row in estimated(store, graphs(), sitting).cases[0].rows}  # type: ignore[attr-defined]
+    later = {row.id: row.note for row in estimated(store, graphs(), sitting).cases[0].rows}  # type: ignore[attr-defined]
     assert later == {name: row.note for name, row in rows.items()}, "the store keeps why a system failed"
     again = Silent()
     with store:
@@ -81,8 +83,8 @@ def test_a_system_whose_process_is_killed_is_named_and_the_others_lose_nothing(
 ) -> None:
     root = laboratory(good=(1e-6, "fine"), shot=(1e-6, "is_killed"), ranks=(1e-6, "loses_a_rank"))
     observer = Silent()
-    rows = {row.variant.id: row for row in sat(root, plan("good", "shot", "ranks"), observer).cases[0].rows}
-    assert rows["good"].metg is not None
+    rows = {row.id: row for row in sat(root, plan("good", "shot", "ranks"), observer).cases[0].rows}
+    assert rows["good"].value is not None
     assert rows["good"].rounds >= 4
     assert "was ended by signal 9 (SIGKILL)" in observer.failures["shot"]
     assert "one of its processes is ended by SIGKILL" in observer.failures["ranks"]
@@ -100,14 +102,14 @@ def test_a_system_that_was_measured_and_is_killed_has_no_value_until_it_answers_
         toml.write_text(sound.replace('"fine"', '"is_killed"'))
         results, _ = measured(root, store, sitting, Silent(), rounds=4)
         assert results.has_values
-        rows = {row.variant.id: row for row in results.cases[0].rows}
+        rows = {row.id: row for row in results.cases[0].rows}
         assert rows["good"].rounds == 4
-        assert rows["shot"].metg is None
+        assert rows["shot"].value is None
         assert "was ended by signal 9 (SIGKILL)" in rows["shot"].note
         assert [curve.variant.id for curve in results.cases[0].curves] == ["good"]
         toml.write_text(sound)
         results, _ = measured(root, store, sitting, Silent(), rounds=4)
-        assert {row.variant.id: row.rounds for row in results.cases[0].rows} == {"good": 4, "shot": 4}
+        assert {row.id: row.rounds for row in results.cases[0].rows} == {"good": 4, "shot": 4}
         assert store.failures(sitting.sitting) == []
 
 
@@ -116,9 +118,9 @@ def test_a_system_that_has_fewer_workers_than_were_asked_for_is_not_measured(lab
     store, sitting = begun(root, plan("good", "limited"))
     with store:
         results, _ = measured(root, store, sitting, Silent(), rounds=2)
-    rows = {row.variant.id: row for row in results.cases[0].rows}
-    assert rows["good"].metg is not None
-    assert rows["limited"].metg is None
+    rows = {row.id: row for row in results.cases[0].rows}
+    assert rows["good"].value is not None
+    assert rows["limited"].value is None
     assert rows["limited"].note.startswith("had 1 of 2 workers: ")
 
 
@@ -146,8 +148,8 @@ def test_a_system_that_failed_at_one_case_keeps_what_it_has_under_another(
         given = Failure(sitting=sitting.sitting, round=2, system_id="wrong", reason="ran twice", at=flags[1])
         store.append("failures", given)
         kept, lost = (each.rows for each in estimated(store, graphs(), sitting).cases)  # type: ignore[attr-defined]
-    assert [(row.metg is None, row.note) for row in kept if row.variant.id == "wrong"] == [(False, "ran twice")]
-    assert [(row.metg is None, row.note) for row in lost if row.variant.id == "wrong"] == [(True, "ran twice")]
+    assert [(row.value is None, row.note) for row in kept if row.id == "wrong"] == [(False, "ran twice")]
+    assert [(row.value is None, row.note) for row in lost if row.id == "wrong"] == [(True, "ran twice")]
 
 
 def test_a_disk_that_is_full_is_no_fault_of_a_system(
@@ -186,9 +188,9 @@ def test_one_that_never_answers_takes_no_time_from_others_and_says_so(
     store, sitting = begun(root, plan("good", "stuck"))
     with store:
         results, _ = measured(root, store, sitting, Silent(), budget=0.5)
-    rows = {row.variant.id: row for row in results.cases[0].rows}
+    rows = {row.id: row for row in results.cases[0].rows}
     assert "did not answer within 1 s" in rows["stuck"].note
-    assert rows["good"].metg is not None
+    assert rows["good"].value is not None
 
 
 def test_one_that_answers_later_was_only_late(laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,7 +207,7 @@ def test_one_that_answers_later_was_only_late(laboratory: Callable[..., Path], m
     store, sitting = begun(root, plan("slow"))
     with store:
         results, _ = measured(root, store, sitting, Silent(), rounds=3)
-    assert results.cases[0].rows[0].metg is not None
+    assert results.cases[0].rows[0].value is not None
     assert store.failures(sitting.sitting) == []
 
 
@@ -218,7 +220,7 @@ def test_an_interrupted_sitting_goes_on_where_it_was(laboratory: Callable[..., P
         second, second_interrupted = measured(root, store, sitting, Silent(), rounds=4)
         runs = runs_of(store)
     assert first_interrupted
-    assert first.cases[0].rows[0].metg is not None
+    assert first.cases[0].rows[0].value is not None
     assert not second_interrupted
     assert kept < len(runs)
     keys = [(run.key, run.attempt) for run in runs]
@@ -232,19 +234,23 @@ def test_each_distance_of_the_cores_has_its_own_metg(
     monkeypatch.setenv("SIMULATED_HOST", str(tmp_path / "asked"))
     root = laboratory(quick=(1e-6, "fine"), quicker=(5e-7, "fine"), long=(1e-4, "fine"))
     estimates = sat(root, plan("quick", "quicker", "long"), Silent(), rounds=20)
-    (table,) = estimates.tables()
-    assert isinstance(table, MetgTable), "one table, and a line on the rest"
-    case = estimates.cases[0]
-    (other,) = case.others
-    assert elsewhere(case) == ("left out", f"runs with cores {duration(other.round_trip or 0)} apart: see the report")
-    assert 2 * case.share > other.share, "else the table was about the other distance"
-    near, far = sorted((case, other), key=lambda place: place.round_trip or 0.0)
-    assert near.round_trip == pytest.approx(ROUND_TRIP)
-    assert far.round_trip == pytest.approx(FAR * ROUND_TRIP)
-    for place, factor in ((near, 1.0), (far, FAR)):
-        rows = {row.variant.id: row for row in place.rows}
+    case, other = estimates.cases
+    assert case.where
+    assert other.where
+    shown, left_out = estimates.sections()[:2]
+    assert (shown.is_detail, left_out.is_detail) == (False, True), "one table, and a line on the rest"
+    apart = [f"cores {duration(each.where.round_trip)} apart" for each in (case, other) if each.where]
+    assert [each.title.rpartition(", ")[2] for each in (shown, left_out)] == apart
+    assert f"left out: runs with {apart[1]}" in shown.notes
+    assert 2 * case.where.share > other.where.share, "else the table was about the other distance"
+    places = sorted((case, other), key=lambda place: place.where.round_trip if place.where else 0.0)
+    for place, factor in zip(places, (1.0, FAR), strict=True):
+        assert place.where
+        assert place.where.round_trip == pytest.approx(factor * ROUND_TRIP)
+        assert {row.place for row in place.rows} == {f"stencil, cores {duration(place.where.round_trip)} apart"}
+        rows = {row.id: row for row in place.rows}
         for name, overhead in (("quick", 1e-6), ("quicker", 5e-7), ("long", 1e-4)):
-            seen = rows[name].metg
+            seen = rows[name].value
             assert seen is not None
             assert seen.relation == "="
             assert seen.value == pytest.approx(2 * factor * overhead, rel=0.1)
@@ -253,7 +259,7 @@ def test_each_distance_of_the_cores_has_its_own_metg(
 def test_a_curve_has_its_points_in_every_round(laboratory: Callable[..., Path]) -> None:
     root = laboratory(quick=(1e-6, "fine"))
     case = sat(root, plan("quick", kind="curve"), Silent(), rounds=3).cases[0]
-    assert case.rows == ()
+    assert case.rows == []
     points = case.curves[0].points
     assert [point.iterations for point in points] == sorted({point.iterations for point in points})
     for point in points:
@@ -388,7 +394,7 @@ def test_a_slow_first_round_is_set_aside_until_all_have_had_theirs_and_goes_on_t
             clock = slowed(patched, **(dict.fromkeys(names, 1.0) | {slow: 20.0}))
             results, _ = measured(root, store, sitting, observer := Silent(), budget=200)
         assert clock[0] <= 200 * 1.25 + 20
-        rounds = {row.variant.id: row.rounds for row in results.cases[0].rows}
+        rounds = {row.id: row.rounds for row in results.cases[0].rows}
         assert all(rounds[name] >= 1 for name in names if name != slow)
         first = [who for number, who, _ in observer.launches if number == 0]
         assert set(first[:3]) == set(names), "each has its turn before any has another"
@@ -455,7 +461,7 @@ def test_a_ceiling_that_moves_bytes_runs_longer_than_its_cold_start(
     flags = CONFIGURATION.replace("compute_bound", kernel)
     asked = asked.model_copy(update={"cases": (GraphCase(name=kernel, flags=flags, workers=2),)})
     results = sat(root, asked, Silent(), rounds=2)
-    assert results.cases[0].rows[0].metg is not None
+    assert results.cases[0].rows[0].value is not None
     store, _ = open_sitting(Registry(root), "test")
     ceilings = [run.record.wall_seconds for run in runs_of(store, "ceiling")]
     assert ceilings[-1] == pytest.approx(seconds, rel=0.5)

@@ -11,16 +11,17 @@ from typing import Any
 import pytest
 from click.exceptions import Exit
 from rich.console import Console
-from tefflab.analysis.results import NO_TURN, Progress
 
 from conftest import write_system
 from samples import MACHINE, sitting
 from simulated_sitting import Silent, begun, measured, variant
 from simulated_spawn_program import CASES
+from tefflab.analysis.progress import Progress
+from tefflab.analysis.rows import NO_TURN, Row
 from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.benchmark import find_benchmark
 from tefflab.benchmarks.cases import ListedCase
-from tefflab.benchmarks.spawn import BENCHMARK, SpawnEstimates, SpawnRecord, SpawnRow, matrix
+from tefflab.benchmarks.spawn import BENCHMARK, SpawnEstimates, SpawnRecord, matrix, performance
 from tefflab.cli import session
 from tefflab.cli.session import Options
 from tefflab.errors import TeffError
@@ -70,8 +71,8 @@ def runs_of(root: Path) -> list[Run[SpawnRecord]]:
 
 def printed(estimates: SpawnEstimates) -> str:
     console = Console(record=True, width=80, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
-    for table in estimates.tables():
-        console.print(table)
+    for section in estimates.sections():
+        console.print(section)
     return console.export_text()
 
 
@@ -83,9 +84,19 @@ def row(
     value: Interval | None = None,
     ratio: Interval | None = None,
     verdict: Any = "behind",
-) -> SpawnRow:
-    facts = dict.fromkeys(fact.key for fact in BENCHMARK.facts)
-    return SpawnRow(variant(name), case, workers, value, ratio, verdict, facts, 3, 0.0, "", BENCHMARK.keys)
+) -> Row:
+    return Row(
+        kind="spawn",
+        variant=variant(name),
+        case=case,
+        configuration="",
+        quantity="a task",
+        value=value,
+        workers=workers,
+        ratio=ratio,
+        verdict=verdict,
+        rounds=3,
+    )
 
 
 def test_a_sitting_says_who_is_first_level_and_behind(tmp_path: Path) -> None:
@@ -94,8 +105,8 @@ def test_a_sitting_says_who_is_first_level_and_behind(tmp_path: Path) -> None:
     plain = spawner(tmp_path, "plain", 1, is_floor=True)
     estimates, interrupted = sat(tmp_path, quick, equal, slow, plain, workers=(1, 2))
     assert not interrupted
-    one = {row.variant.id: row for row in estimates.rows if row.workers == 1}
-    two = {row.variant.id: row for row in estimates.rows if row.workers == 2}
+    one = {row.id: row for row in estimates.rows if row.workers == 1}
+    two = {row.id: row for row in estimates.rows if row.workers == 2}
     assert {one["quick"].verdict, one["equal"].verdict} == {"first", "level"}
     assert one["slow"].verdict == "behind"
     assert one["slow"].ratio is not None
@@ -106,7 +117,7 @@ def test_a_sitting_says_who_is_first_level_and_behind(tmp_path: Path) -> None:
     assert two["quick"].value is not None
     assert one["quick"].value.value == pytest.approx(10e-9, rel=0.03)
     assert two["quick"].value.value == pytest.approx(5e-9, rel=0.03)
-    words = [row.high for name in ("quick", "equal", "slow", "plain") if isinstance(row := one[name], SpawnRow)]
+    words = [performance(one[name]) for name in ("quick", "equal", "slow", "plain")]
     assert words == ["High", "High", "Low", ""]
     assert one["slow"].facts["peak_rss_above_empty_bytes"] == 6 << 20
 
@@ -125,7 +136,7 @@ def test_a_run_that_would_end_after_the_time_is_not_begun(tmp_path: Path, small:
         asked = [run.flags for run in runs_of(tmp_path) if run.system_id == "slow"]
         assert asked == ([small, small] if small else ["-pattern serial"]), "without a small run, what warms up says it"
         assert observer.failures["slow"].startswith("left out: a run takes about 7.")
-        rows = {row.variant.id: row for row in estimates.rows}
+        rows = {row.id: row for row in estimates.rows}
         assert rows["quick"].value is not None
         assert (rows["slow"].value, rows["slow"].note) == (None, NO_TURN)
         estimates, _ = measured(tmp_path, store, head, Silent(), budget=1e9, rounds=2)
@@ -136,7 +147,7 @@ def test_a_system_that_fails_at_a_pattern_is_out_of_it_with_its_reason(tmp_path:
     faults = {"mortal": "dies", "liar": "lies", "sloppy": "drops"}
     good = spawner(tmp_path, "good", 10)
     estimates, _ = sat(tmp_path, good, *(spawner(tmp_path, name, 1, fault) for name, fault in faults.items()))
-    found = {row.variant.id: row for row in estimates.rows}
+    found = {row.id: row for row in estimates.rows}
     assert found["good"].verdict == "first"
     assert found["good"].rounds >= 3
     assert found["mortal"].note.startswith("ended with exit code 1")
@@ -179,7 +190,7 @@ def test_an_interrupted_sitting_keeps_what_was_measured(tmp_path: Path) -> None:
     runs = runs_of(tmp_path)
     assert len(runs) == 5 * 4
     assert [run.role for run in runs].count("probe") == 5
-    assert all(run.record.tasks == 1 << 20 for run in runs)
+    assert all(run.record.get("tasks") == 1 << 20 for run in runs)
 
 
 def test_a_spent_budget_ends_it_and_what_was_not_reached_says_so(tmp_path: Path) -> None:
@@ -188,7 +199,7 @@ def test_a_spent_budget_ends_it_and_what_was_not_reached_says_so(tmp_path: Path)
     assert not interrupted
     assert observer.launches == []
     assert [(row.verdict, row.note) for row in estimates.rows] == [("failed", "no turn in the time")]
-    assert [(title, notes) for title, _, notes in estimates.printed()] == [
+    assert [(each.title, each.notes) for each in estimates.sections()] == [
         ("No turn in the time; go on with --resume", [estimates.rows[0].place])
     ]
 
@@ -202,21 +213,26 @@ def test_tables_and_json_hold_every_row(tmp_path: Path) -> None:
     lines = list(estimates.objects())
     assert {line["verdict"] for line in lines} == {"first", "behind", "failed"}
     assert {line["performance"] for line in lines} == {"High", "Low", None}
-    assert {line["pattern"] for line in lines} == {"serial"}
-    ((_, _, notes),) = estimates.printed()
-    assert any(note.endswith("a system's runs noisy; to the first: the median of the rounds' ratios") for note in notes)
+    assert {line["case"] for line in lines} == {"serial"}
+    table, _ = estimates.sections()
+    how = "a system's runs noisy; to the first: the median of the rounds' ratios"
+    assert any(note.endswith(how) for note in table.notes)
 
 
 def test_one_round_has_no_interval_and_its_json_no_infinity() -> None:
     told = row(value=Interval(1.0, 0.0, float("inf")), verdict="first").to_json()
-    assert told["seconds_per_task"] == {"value": 1.0, "low": 0.0, "high": None}
+    assert (told["value"], told["low"], told["high"]) == (1.0, None, None)
 
 
 def test_a_ratio_whose_interval_holds_two_is_undecided() -> None:
-    assert row(ratio=Interval(1.9, 1.8, 2.0)).high == "High"
-    assert row(ratio=Interval(1.9, 1.8, 2.1)).high == "High?"
-    assert row(ratio=Interval(2.2, 1.9, 2.5)).high == "Low?"
-    assert row(ratio=Interval(2.2, 2.1, 2.5)).high == "Low"
+    one = Interval(1.0, 0.9, 1.1)
+    for ends, word in (
+        ((1.9, 1.8, 2.0), "High"),
+        ((1.9, 1.8, 2.1), "High?"),
+        ((2.2, 1.9, 2.5), "Low?"),
+        ((2.2, 2.1, 2.5), "Low"),
+    ):
+        assert performance(row(value=one, ratio=Interval(*ends))) == word
 
 
 @pytest.mark.parametrize("rounds", [1, 2])
@@ -224,9 +240,8 @@ def test_of_a_round_or_two_nobody_is_said_to_be_level_behind_high_or_low(tmp_pat
     estimates, _ = sat(tmp_path, spawner(tmp_path, "quick", 10), spawner(tmp_path, "slow", 240), rounds=rounds)
     first, other = estimates.rows
     assert (first.verdict, other.verdict) == ("first", "unknown")
-    assert isinstance(other, SpawnRow)
-    assert other.high == "?"
-    assert other.to_json()["performance"] is None
+    assert performance(other) == "?"
+    assert [line["performance"] for line in estimates.objects()] == [None, None]
     text = printed(estimates)
     assert re.search(r"slow .* x 2[345] \?", text)
     assert "?: of fewer than 3 launches" in text
@@ -257,7 +272,7 @@ def test_patterns_are_chosen_by_name_and_unknown_ones_refused() -> None:
 )
 def test_a_record_in_between_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
     sat(tmp_path, spawner(tmp_path, "a", 10), rounds=1)
-    good = json.loads(runs_of(tmp_path)[0].record.model_dump_json(by_alias=True, exclude_unset=True))
+    good = runs_of(tmp_path)[0].record.told
     assert parse_record(json.dumps(good), SpawnRecord).seconds_per_task > 0
     with pytest.raises(RecordError):
         parse_record(json.dumps({**good, **change}), SpawnRecord)
@@ -291,7 +306,7 @@ def _simulated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def spawn(root: Path, **changes: Any) -> None:
-    """`teff spawn --cases serial --workers 1,2 --json`, or as the changes say."""
+    """`teff measure spawn --cases serial --workers 1,2 --json`, or as the changes say."""
     own = {"cases": changes.pop("cases", "serial"), "trees": ""}
     usual = Options(workers=(1, 2), seconds=1e9, rounds=4, store="test", as_json=True, own=own)
     session.run_command(Registry(root), BENCHMARK, BENCHMARK.commands[0], replace(usual, **changes))
@@ -318,7 +333,10 @@ def test_an_interrupted_measurement_goes_on_where_it_was(
         spawn(tmp_path)
     assert left.value.exit_code == 130
     told = capsys.readouterr().err
-    assert "the measured runs are kept: 7 rounds, all systems together; to go on: ./teff spawn --resume --store" in told
+    assert (
+        "the measured runs are kept: 7 rounds, all systems together; to go on: ./teff measure spawn --resume --store"
+        in told
+    )
     spawn(tmp_path, **AGAIN)
     told, errors = capsys.readouterr()
     assert "teff: goes on with a sitting of 7 rounds, all systems together\n" in errors
@@ -379,6 +397,7 @@ def test_the_matrix_fits_a_terminal_with_every_word_whole() -> None:
             "system/of_a_name",
             case=pattern,
             workers=count,
+            value=Interval(1.0, 0.9, 1.1),
             ratio=Interval(*(1.03 * count * by for by in (1, 0.9, 1.1))),
         )
         for pattern in patterns

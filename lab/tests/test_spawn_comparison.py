@@ -13,7 +13,8 @@ from rich.console import Console
 from samples import sitting
 from simulated_sitting import Silent, plan, sat, variant
 from simulated_spawn_program import record
-from tefflab.analysis.comparison import Answer, ByRound
+from tefflab.analysis.comparison import Answer
+from tefflab.analysis.rows import ByRound
 from tefflab.benchmarks.spawn import SpawnRecord
 from tefflab.cli import main as cli
 from tefflab.errors import TeffError
@@ -110,11 +111,11 @@ def test_two_stores_are_compared_system_by_system_at_each_pattern_and_number_of_
     found = compared(tmp_path, "before", "after")
     assert (found.a, found.b, found.one_sitting) == ("before:spawn-of-before", "after:spawn-of-after", False)
     places = ["serial, 1 worker", "serial, 2 workers", "tree T3, 1 worker", "tree T3, 2 workers"]
-    assert sorted((each.a.system, each.place) for each in found.comparisons) == [
+    assert sorted((each.a.id, each.place) for each in found.comparisons) == [
         (name, place) for name in ("changed", "same") for place in places
     ]
     for each in found.comparisons:
-        changed = each.a.system == "changed"
+        changed = each.a.id == "changed"
         assert each.ratio.value == pytest.approx(1.5 if changed else 1, rel=0.06)
         assert each.ratio.low < (1.5 if changed else 1) < each.ratio.high
         assert (each.ratio.significant, each.agrees) == (changed, not changed)
@@ -125,14 +126,15 @@ def test_the_comparison_is_told_as_that_of_metg_is(tmp_path: Path) -> None:
     spawn_store(tmp_path, "after", {"changed": 20, "same": 10}, workers=(1, 2))
     found = compared(tmp_path, "before", "after")
     told = json.loads(json.dumps(found.to_json(), allow_nan=False))
-    assert (told["kind"], told["agreeing"], told["compared"], told["one_sitting"]) == ("spawn", 2, 4, False)
-    first = next(each for each in told["comparisons"] if each["a"]["system_id"] == "changed")
-    assert first["configuration"] == "serial, 1 worker"
-    assert (first["a"]["pattern"], first["a"]["workers"], first["b"]["rounds"]) == ("serial", 1, 6)
-    assert first["a"]["seconds_per_task"]["value"] == pytest.approx(30e-9, rel=0.05)
+    assert {(each["kind"], each["one_sitting"], each["against"]) for each in told} == {("spawn", False, None)}
+    assert [each["agrees"] for each in told].count(True) == 2
+    first = next(each for each in told if each["a"]["system_id"] == "changed")
+    assert (first["place"], first["quantity"]) == ("serial, 1 worker", "a task")
+    assert (first["a"]["case"], first["a"]["workers"], first["b"]["rounds"]) == ("serial", 1, 6)
+    assert (first["a"]["source"], first["b"]["source"]) == ("before:spawn-of-before", "after:spawn-of-after")
+    assert first["a"]["value"] == pytest.approx(30e-9, rel=0.05)
     assert first["ratio"]["low"] < first["ratio"]["value"] < first["ratio"]["high"]
     assert (first["ratio"]["relation"], first["significant"], first["agrees"]) == ("=", True, False)
-    assert first["overhead_ratio"] is None
 
     text = shown(found)
     assert "serial, 2 workers" in text
@@ -157,7 +159,8 @@ def test_two_systems_of_one_store_are_compared_round_by_round(tmp_path: Path) ->
     store = spawn_store(tmp_path, "one", {"quick": 10, "slow": 12}, drift=0.7, rounds=10)
     found = compared(tmp_path, "slow", "quick", "one")
     (each,) = found.comparisons
-    assert each.a.quantity.interval.relative_half_width > 0.2
+    assert each.a.value is not None
+    assert each.a.value.relative_half_width > 0.2
     assert each.ratio.low < 1.2 < each.ratio.high
     assert each.ratio.significant
     assert each.ratio.relative_half_width < 0.06
@@ -181,7 +184,7 @@ def test_a_sitting_against_itself_is_exactly_one(tmp_path: Path) -> None:
 def test_two_machines_are_named_first(tmp_path: Path) -> None:
     for name in ("here", "there"):
         spawn_store(tmp_path, name, {"quick": 10, "slow": 12})
-    assert compared(tmp_path, "here", "there").to_json()["machines"] is None
+    assert {str(each["machines"]) for each in compared(tmp_path, "here", "there").to_json()} == {"None"}
     sittings = tmp_path / "results" / "there" / "sittings.jsonl"
     (line,) = map(json.loads, sittings.read_text().splitlines())
     line["machine"] |= {"id": "ba9876543210", "cpu": "Other CPU"}
@@ -205,12 +208,12 @@ def test_against_a_system_that_did_not_change_the_machines_speed_cancels(laborat
     root = laboratory(quick=(1e-6, "fine"), slow=(4e-6, "fine"))
     spawn_store(root, "before", {"changed": 30, "same": 12, "quick": 10}, rounds=9, drift=0.1)
     spawn_store(root, "after", {"changed": 30, "same": 18, "quick": 15}, rounds=9, drift=0.1)
-    plain = {each.a.system: each for each in compared(root, "before", "after").comparisons}
+    plain = {each.a.id: each for each in compared(root, "before", "after").comparisons}
     assert not plain["changed"].ratio.significant
     assert plain["same"].ratio.significant
 
     found = answer(Registry(root), "before", "after", None, "quick").answers[0]
-    against = {each.a.system: each for each in found.comparisons}
+    against = {each.a.id: each for each in found.comparisons}
     assert set(against) == {"changed", "same"}
     assert against["changed"].ratio.low < 1.5 < against["changed"].ratio.high
     assert against["changed"].ratio.significant
@@ -221,16 +224,16 @@ def test_against_a_system_that_did_not_change_the_machines_speed_cancels(laborat
     assert "each in relation to quick" in text
     assert re.search(r"changed +[23]\.\d\d +[12]\.\d\d +1\.\d\d", text)
     assert "two sittings" not in text
-    assert found.to_json()["against"] == "quick"
+    assert {each["against"] for each in found.to_json()} == {"quick"}
 
     for name in ("before", "after"):
         sat(root, plan("quick", "slow"), Silent(), rounds=4, name=name)
     (metg, spawn) = answer(Registry(root), "before", "after", None, "quick").answers
-    (slow,) = metg.comparisons
-    assert slow.a.quantity.interval.value == pytest.approx(4, rel=0.05)
-    assert slow.a.overhead
-    assert slow.a.overhead.interval.value == pytest.approx(4, rel=0.05)
-    assert not slow.ratio.significant
+    assert [each.a.quantity for each in metg.comparisons] == ["METG(50 %)", "overhead"]
+    for each in metg.comparisons:
+        assert each.a.value is not None
+        assert each.a.value.value == pytest.approx(4, rel=0.05)
+        assert not each.ratio.significant
     assert spawn == found
 
     with pytest.raises(TeffError, match=r"of no system under one configuration beside nobody; before.* beside nobody"):
@@ -253,9 +256,9 @@ def test_what_does_not_count_in_a_sitting_counts_in_no_comparison(tmp_path: Path
         )
         store.append("failures", failure)
     (each,) = compared(tmp_path, "a", "b", "one").comparisons
-    assert each.a.row.to_json()["rounds"] == 7
-    assert isinstance(each.a.quantity, ByRound)
-    assert each.a.quantity.rounds[6] == pytest.approx([10e-9] * 3, rel=0.05), "the cold run counts"
+    assert each.a.rounds == 7
+    assert isinstance(each.a.samples, ByRound)
+    assert each.a.samples.values[6] == pytest.approx([10e-9] * 3, rel=0.05), "the cold run counts"
     with pytest.raises(TeffError, match=r"^a and mortal .* no value of both in one:spawn-of-one \(spawn patterns\)$"):
         answer(Registry(tmp_path), "a", "mortal", "one")
 
@@ -270,9 +273,7 @@ def test_a_pattern_of_other_parameters_is_another_pattern(tmp_path: Path) -> Non
 def test_the_floor_stays_the_floor(tmp_path: Path) -> None:
     for name in ("before", "after"):
         spawn_store(tmp_path, name, {"a": 10, "plain": 1}, floor="plain")
-    verdicts = {
-        each.a.system: each.a.row.to_json()["verdict"] for each in compared(tmp_path, "before", "after").comparisons
-    }
+    verdicts = {each.a.id: each.a.verdict for each in compared(tmp_path, "before", "after").comparisons}
     assert verdicts == {"a": "first", "plain": "floor"}
 
 
@@ -284,8 +285,8 @@ def test_stores_of_both_kinds_are_compared_in_both(laboratory: Callable[..., Pat
     found = answer(Registry(root), "before", "after", None)
     assert not found.left_out
     metg, spawn = found.answers
-    assert [each.a.system for each in metg.comparisons] == ["quick", "slow"]
-    assert [each.a.system for each in spawn.comparisons] == ["quick", "spawner"]
+    assert [each.a.id for each in metg.comparisons if not each.a.is_beside] == ["quick", "slow"]
+    assert [each.a.id for each in spawn.comparisons] == ["quick", "spawner"]
     text = shown(*found.answers)
     assert text.index("before:one-of-before") < text.index("METG(50 %)") < text.index("before:spawn-of-before")
     assert text.count("agree: their intervals overlap") == text.count("Whether they agree is not known yet") == 1
@@ -320,7 +321,7 @@ def test_stores_of_different_kinds_are_refused_in_one_line(
     )
 
 
-def test_the_command_prints_tables_or_an_object_a_kind(
+def test_the_command_prints_an_object_for_each_comparison_of_each_kind(
     laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     root = laboratory(quick=(1e-6, "fine"))
@@ -334,5 +335,5 @@ def test_the_command_prints_tables_or_an_object_a_kind(
             cli.main()
         assert ended.value.code == 0
         said = capsys.readouterr()
-        assert [json.loads(line)["kind"] for line in said.out.splitlines()] == kinds
+        assert list(dict.fromkeys(json.loads(line)["kind"] for line in said.out.splitlines())) == kinds
         assert ("after:spawn-of-after has none" in said.err) == (len(kinds) == 1)

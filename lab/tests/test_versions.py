@@ -218,7 +218,7 @@ def test_a_slower_version_is_found(
     sitting: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     mine = installed(sitting / "my", "1", overhead=1.5e-6)
-    words = ("watch", "--system", f"lake@{mine}", "--against", "lake@2.1", "--workers", "2")
+    words = ("compare", f"lake@{mine}", "lake@2.1", "--fail-if-slower", "5%", "--workers", "2")
     assert teff(monkeypatch, *words) == SLOWER
     assert f"lake@{mine} is slower than lake@2.1" in " ".join(capsys.readouterr().out.split())
 

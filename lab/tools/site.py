@@ -3,7 +3,7 @@
     ::: runtime/include/teff/join.hpp join
 
 stands for the contract of `teff::join`, made from the header. Of a .cpp file it is the definition as it stands.
-Besides, the site has a page for each system (`system_pages`).
+Besides, the site has a page for each system (`system_pages`), and one for README.md and other files of the root.
 """
 
 import re
@@ -16,12 +16,11 @@ from mkdocs.structure.files import File, Files
 from tefflab import project_root
 from tefflab.systems.registry import Registry
 from tools.declarations import contract, find
-from tools.system_pages import Page, pages
+from tools.system_pages import FOLDER, Page, pages
 
 DIRECTIVE = re.compile(r"^::: (?P<file>\S+) (?P<name>\S+)$", re.MULTILINE)
-
-
-_BEFORE = "Explanation"  # the part of the site before which the systems stand
+_LINK = re.compile(r"(?P<image>!?)\[(?P<text>[^\]]*)\]\((?P<target>[^)\s#]+)(?P<anchor>#[^)\s]*)?\)")
+_OF_THE_ROOT = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 
 
 @cache
@@ -30,19 +29,42 @@ def _systems() -> list[Page]:
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Lists the pages of the systems."""
-    nav: list[Any] = list(config.nav or [])
-    place = next((number for number, part in enumerate(nav) if _BEFORE in part), len(nav))
-    nav.insert(place, {"Systems": [{each.title: each.place} for each in _systems()]})
-    config.nav = nav
+    """Lists the pages of the systems where the navigation names their folder."""
+    config.nav = _with_systems(config.nav)
     return config
 
 
+def _with_systems(nav: Any) -> Any:
+    if isinstance(nav, list):
+        return [_with_systems(part) for part in nav]
+    if isinstance(nav, dict):
+        return {title: _with_systems(part) for title, part in nav.items()}
+    return [{each.title: each.place} for each in _systems()] if nav == FOLDER else nav
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Adds the pages of the systems."""
-    for each in _systems():
-        files.append(File.generated(config, each.place, content=each.markdown))
+    """Adds the pages of the systems and of the root's files."""
+    made = {each.place: each.markdown for each in _systems()}
+    for name, place in _OF_THE_ROOT.items():
+        made[place] = as_a_page((project_root() / name).read_text(encoding="utf-8"))
+    for place, markdown in made.items():
+        files.append(File.generated(config, place, content=markdown))
     return files
+
+
+def as_a_page(markdown: str) -> str:
+    """A file of the root with its links as the site has them. A file that is no page of the site is named instead."""
+    return _LINK.sub(_link_on_the_site, markdown)
+
+
+def _link_on_the_site(link: re.Match[str]) -> str:
+    target = link["target"]
+    if not (project_root() / target).exists():
+        return link[0]
+    if target not in _OF_THE_ROOT and not target.startswith("docs/"):
+        return f"{link['text']} (`{target}`)"
+    place = _OF_THE_ROOT.get(target, target.removeprefix("docs/"))
+    return f"{link['image']}[{link['text']}]({place}{link['anchor'] or ''})"
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from tefflab.analysis.statistics import FEWEST_ROUNDS
-from tefflab.benchmarks.benchmark import benchmarks
-from tefflab.benchmarks.cases import CaseBenchmark
 from tefflab.output import quantities
 from tefflab.records.store import file_of, stores_in
 from tefflab.systems.naming import parsed
@@ -40,8 +38,8 @@ def stored_figures(results: Path) -> dict[str, list[Figure]]:
     found: dict[str, list[Figure]] = {}
     for store in stores_in(results):
         for line in _last(_estimates(results / store)):
-            if figure := _figure(store, line):
-                found.setdefault(figure.system, []).append(figure)
+            figure = _figure(store, line)
+            found.setdefault(figure.system, []).append(figure)
     return found
 
 
@@ -55,41 +53,36 @@ def _last(lines: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Those with a value: of each row and case the last of its last sitting, which has one more each time that it is
     gone on with."""
     last: dict[tuple[str, ...], dict[str, Any]] = {}
-    for line in filter(_value, lines):
+    for line in filter(_is_cost, lines):
         if line["sitting"] >= last.setdefault(_measured(line), line)["sitting"]:
             last[_measured(line)] = line
     yield from last.values()
 
 
 def _measured(line: dict[str, Any]) -> tuple[str, ...]:
-    return tuple(str(line.get(key, "")) for key in ("benchmark", "system_id", "configuration", "workers"))
+    return line["benchmark"], line["system_id"], line["configuration"], _workers(line)
 
 
-def _keys(kind: str) -> tuple[str, str]:
-    """Under which an estimate has its case, and its value with the interval."""
-    if kind == METG:
-        return "configuration", "metg"
-    known = {each.name: each.keys for each in benchmarks() if isinstance(each, CaseBenchmark)}
-    return known.get(kind, ("", ""))
+def _workers(line: dict[str, Any]) -> str:
+    """Empty of METG."""
+    return "" if line["benchmark"] == METG else str(line["workers"])
 
 
-def _value(line: dict[str, Any]) -> dict[str, float | None] | None:
-    return line.get(_keys(line.get("benchmark", ""))[1]) or None
+def _is_cost(line: dict[str, Any]) -> bool:
+    """Whether it is the time that a case is about."""
+    return bool(line.get("value")) and line.get("unit") == "s" and not line.get("is_beside")
 
 
-def _figure(store: str, line: dict[str, Any]) -> Figure | None:
-    value = _value(line)
-    if value is None or value["value"] is None:
-        return None
-    low, high = (value[end] for end in ("low", "high"))
-    is_told = (value.get("rounds") or FEWEST_ROUNDS) >= FEWEST_ROUNDS  # which METG has beside its interval
+def _figure(store: str, line: dict[str, Any]) -> Figure:
+    low, high = (line[end] for end in ("low", "high"))
+    is_told = line.get("rounds_counted", FEWEST_ROUNDS) >= FEWEST_ROUNDS  # which METG has beside its interval
     return Figure(
         line["benchmark"],
         line["system_id"],
         line["version"],
-        str(line.get(_keys(line["benchmark"])[0], "")),
-        str(line.get("workers", "")),
-        quantities.doubtful(quantities.duration(value["value"]), is_known=is_told),
+        line["configuration" if line["benchmark"] == METG else "case"],
+        _workers(line),
+        quantities.doubtful(quantities.duration(line["value"]), is_known=is_told),
         quantities.duration_range(low or 0, math.inf if high is None else high) if is_told else quantities.TOO_FEW,
         f"{store}:{line['sitting']}",
     )

@@ -119,7 +119,7 @@ class Row:
         return self.value is not None and self.value.is_told
 
     def to_json(self) -> dict[str, Any]:
-        """A flat object: what every row has, and its facts. An open end of an interval is None."""
+        """What every row has, then its facts. An open end of an interval is None."""
         return {
             "benchmark": self.kind,
             "system_id": self.variant.id,
@@ -131,14 +131,16 @@ class Row:
             "x": self.x,
             "group": self.group,
             "quantity": self.quantity,
+            "is_beside": self.is_beside,
             **(self.value.to_json() if self.value else {"value": None, "low": None, "high": None}),
             "relation": self.relation,
             "unit": self.unit,
             "ratio_to_first": self.ratio and self.ratio.to_json(),
             "verdict": self.verdict,
             "rounds": self.rounds,
+            "runs": self.runs,
             "noisy_share": self.noisy_share,
             "round_trip": self.round_trip,
             "note": self.note,
-            "facts": {name: each if each is None or math.isfinite(each) else None for name, each in self.facts.items()},
+            **{name: each if each is None or math.isfinite(each) else None for name, each in self.facts.items()},
         }

@@ -171,7 +171,7 @@ class Estimates(ABC):
     @property
     @abstractmethod
     def rows(self) -> Sequence[Row]:
-        """All that is known, and what could not be measured. They are printed by `--json` and kept in the store."""
+        """All that is known, and what could not be measured. They are printed by `--json`."""
 
     @abstractmethod
     def sections(self) -> Sequence[Section]:
@@ -188,12 +188,18 @@ class Estimates(ABC):
 
     @property
     def has_values(self) -> bool:
-        return any(row.value for row in self.rows)
+        return any(row.value for row in self.rows if not row.is_beside)
 
     def objects(self) -> Iterator[dict[str, Any]]:
         """The rows as JSON has them."""
         for row in self.rows:
             yield row.to_json() | {"sitting": self.sitting.sitting}
+
+    def lines(self) -> Iterator[dict[str, Any]]:
+        """What the store keeps: the rows at the distance of the cores that is shown first. The others can be made again
+        from the runs."""
+        first = next((row.round_trip for row in self.rows), None)
+        return (each for each in self.objects() if each["round_trip"] == first)
 
     def write_report(self, path: Path, damage: Sequence[Damage]) -> None:
         noisy = sum(round(row.runs * row.noisy_share) for row in self.rows if not row.is_beside)

@@ -46,7 +46,7 @@ def suggestions(
         yield f"{TYPED} systems doctor", "what else runs on this machine"
     if any(row.note in (NO_TURN, ELSEWHERE) for row in rows):
         yield f"{resume} --minutes {minutes}{kept}", "measures systems without a turn"
-    elif any(is_uncertain(row, wanted) for row in rows):
+    elif any(row.value and (row.verdict == "unknown" or is_uncertain(row, wanted)) for row in rows):
         yield f"{resume} --minutes 15{kept}", "narrows the intervals"
     elif not any(row.value for row in rows) or any(row.rounds and not row.value for row in rows):
         yield f"{resume}{kept}", "tries failed systems again"
@@ -60,7 +60,7 @@ def is_uncertain(row: Row, wanted: float | None = None) -> bool:
     """Whether more rounds are needed: its interval says nothing or is of too few, or it is wider than wanted."""
     if row.value is None:
         return False
-    if not row.is_told or row.verdict == "unknown" or row.number_of_rounds < FEWEST_ROUNDS:
+    if not row.is_told or row.number_of_rounds < FEWEST_ROUNDS:
         return True
     # 1.005: what would be written as more than 5.0 %.
     return wanted is not None and row.relation == "=" and row.value.relative_half_width > 1.005 * wanted

@@ -5,7 +5,7 @@ most twice the first system's, *Low* a longer one. If the ratio's interval holds
 stands with a question mark.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.text import Text
@@ -48,6 +48,11 @@ class SpawnExperiment(CaseFigure):
 
 
 class SpawnEstimates(CaseEstimates):
+    def objects(self) -> Iterator[dict[str, Any]]:
+        """Each with High or Low, where that is known."""
+        for row, told in zip(self.rows, super().objects(), strict=True):
+            yield told | {"performance": performance(row).removeprefix("?") or None}
+
     def sections(self) -> Sequence[Section]:
         is_compared = len({row.id for row in self.rows if row.competes}) > 1
         return [*super().sections(), *([matrix(self.rows)] if is_compared else [])]

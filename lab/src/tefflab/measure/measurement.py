@@ -150,7 +150,7 @@ def measure(
     finally:
         runner.close(patiently=not interrupted)
     estimates = estimated(store, kind, head)
-    for line in estimates.objects():
+    for line in estimates.lines():
         store.append("estimates", line)
     return estimates, interrupted
 

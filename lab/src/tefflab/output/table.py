@@ -5,7 +5,7 @@ go. If the rest do not fit side by side, they follow each other in blocks that a
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -23,11 +23,17 @@ class Column:
     align: Literal["left", "right"] = "right"
     priority: int = 0
     meaning: str = ""  # said below the table where the column is in it
+    colors: Sequence[str] = ()  # of a dot before each cell, where the terminal has colours
 
     @property
     def name(self) -> str:
         """The title in one line."""
         return self.title.replace("\n", " ").strip()
+
+    def dotted(self) -> "Column":
+        """With its dots."""
+        cells = [Text.assemble(("● ", color), cell) for color, cell in zip(self.colors, self.cells, strict=True)]
+        return replace(self, cells=cells)
 
     @property
     def width(self) -> int:
@@ -53,7 +59,9 @@ class Table:
             yield Text(self._title, style="bold") if isinstance(self._title, str) else self._title
         if not self._columns:
             return
-        kept = fitting(self._columns, options.max_width)
+        has_colors = console.color_system is not None
+        columns = [each.dotted() if each.colors and has_colors else each for each in self._columns]
+        kept = fitting(columns, options.max_width)
         gap = _GAP if _width(kept, _GAP) <= options.max_width else 1
         for block in _blocks(kept, options.max_width, gap):
             yield from _head(block, gap)

@@ -33,7 +33,8 @@ def metg_of(registry: Registry, said: str) -> Metg:
         file = file_of(folder, "estimates")
         for line in file.read_text(encoding="utf-8").splitlines() if file.is_file() else ():
             row = _object(line)
-            if row.get("system_id") != _WAY or row.get("quantity") != _METG or not row.get("value"):
+            is_metg = str(row.get("quantity")).startswith("METG")
+            if row.get("system_id") != _WAY or not is_metg or not row.get("value"):
                 continue
             is_past = str(row.get("sitting")) < now  # or else a clock was wrong
             if row.get("sitting") in here and is_past and _is_usual(row):
@@ -50,7 +51,7 @@ def metg_of(registry: Registry, said: str) -> Metg:
 def _is_usual(row: Mapping[str, Any]) -> bool:
     """Whether it is METG(50 %) of the graph that `teff metg` measures by itself, with a known interval."""
     ends = row.get("relation") == "=" and row.get("low") and row.get("high")
-    return bool(ends and is_usual(str(row.get("configuration"))))
+    return bool(ends and row.get("quantity") == _METG and is_usual(str(row.get("configuration"))))
 
 
 def _object(line: str) -> dict[str, Any]:

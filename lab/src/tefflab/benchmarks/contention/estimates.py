@@ -9,6 +9,7 @@ from functools import cached_property
 
 from matplotlib.figure import Figure
 
+from tefflab.analysis.crossing import Relation
 from tefflab.analysis.rows import Row
 from tefflab.analysis.sharing import BreakEven, break_even, exactly, ideal_slowdown, scaled
 from tefflab.analysis.statistics import Interval
@@ -64,11 +65,10 @@ class Curve:
         """Its points, and the share from which its program should leave the loaded cores."""
         found = [*self.points, *([self.left] if self.left else [])]
         if even := self.break_even:
-            value = even.value and Interval(even.value, even.low or 0.0, even.high or math.inf)
-            note = "" if value else break_even_text(self)
-            found.append(
-                replace(self.points[0], quantity="break-even", value=value or None, note=note, x=None, facts={})
-            )
+            value = got(self.points[-1]) if even.value is None else even.value
+            relation: Relation = ">" if even.value is None else "="
+            share = Interval(value, even.low or 0.0, even.high or math.inf, relation)
+            found.append(replace(self.points[0], quantity="break-even", value=share, x=None, facts={}))
         return found
 
 

@@ -29,7 +29,7 @@ from tefflab.analysis.trace import trace
 from tefflab.benchmarks.benchmark import Estimates
 from tefflab.benchmarks.closing import suggestions
 from tefflab.benchmarks.ranking import ranked
-from tefflab.benchmarks.task_graph.measured import CEILING, OVERHEAD, Measured, metg_name, why_unknown
+from tefflab.benchmarks.task_graph.measured import CEILING, OVERHEAD, Measured, apart, metg_name, why_unknown
 from tefflab.benchmarks.task_graph.notes import WANTED
 from tefflab.benchmarks.task_graph.plan import GraphCase, GraphPlan
 from tefflab.benchmarks.task_graph.record import GraphRecord
@@ -178,11 +178,16 @@ class GraphEstimates(Estimates):
         return [*metgs, *(row for case in self.cases for curve in case.curves for row in self._points(case, curve))]
 
     def sections(self) -> Sequence[Section]:
-        """METG of one case at each distance of the cores, or of several cases in one table; the points of curves."""
+        """METG of one case at each distance of the cores, or of several cases in one table; the points of curves. The
+        terminal has no room for other distances than the first."""
+        curves = [curve_section(each) for each in self.cases if each.curves]
         if self.plan.asks == "curve":
-            return [curve_section(each) for each in self.cases if each.curves]
-        tables = [series_section(self.cases)] if len(self.plan.cases) > 1 else list(map(metg_section, self.cases))
-        return [*tables, *(replace(curve_section(each), is_detail=True) for each in self.cases if each.curves)]
+            return [replace(each, is_detail=number >= len(self.plan.cases)) for number, each in enumerate(curves)]
+        if len(self.plan.cases) > 1:
+            tables = [series_section(self.cases)]
+        else:
+            tables = [replace(metg_section(each), is_detail=number > 0) for number, each in enumerate(self.cases)]
+        return [*tables, *(replace(each, is_detail=True) for each in curves)]
 
     def pictures(self) -> Iterator[tuple[str, Figure]]:
         yield from ()
@@ -239,14 +244,14 @@ class GraphEstimates(Estimates):
         for variant in self.plan.variants:
             runs = kept.get(variant.id, ())
             row, *others = metg_rows(self.plan, case, variant, runs, notes.get(variant.id, ""))
-            row, *others = (replace(each, round_trip=where.round_trip if where else None) for each in (row, *others))
+            row, *others = (_placed(each, where) for each in (row, *others))
             rows.append(row)
             beside |= {(each.id, each.quantity): each for each in others}
         return ranked(rows), beside
 
     def _points(self, case: Measured, curve: Curve) -> Iterator[Row]:
         """Three rows each; `x` is the number of iterations."""
-        of_curve = Row(
+        of_case = Row(
             kind=self.sitting.benchmark,
             variant=curve.variant,
             case=case.case.name,
@@ -254,8 +259,8 @@ class GraphEstimates(Estimates):
             quantity="efficiency",
             workers=case.case.workers,
             group=case.case.group,
-            round_trip=case.where.round_trip if case.where else None,
         )
+        of_curve = _placed(of_case, case.where)
         for each in curve.points:
             facts = {"work_per_task": each.work_per_task}
             point = replace(
@@ -264,6 +269,11 @@ class GraphEstimates(Estimates):
             yield replace(point, value=each.efficiency, unit="1")
             yield replace(point, quantity="granularity", value=each.granularity, is_beside=True)
             yield replace(point, quantity="rate", value=each.rate, unit=curve.rate_unit, is_beside=True)
+
+
+def _placed(row: Row, where: Distance | None) -> Row:
+    """The row, of runs at a distance of the cores."""
+    return replace(row, where=apart(where.round_trip), round_trip=where.round_trip) if where else row
 
 
 def metg_rows(
@@ -294,6 +304,7 @@ def metg_rows(
             "drift": found.drift if found else None,
             "iterations": found.iterations if found else None,
             "rounds_counted": found.rounds if found else 0,
+            "observations": found.observations if found else 0,
             "timesteps": min((run.record.timesteps for run in runs), default=None),
         },
         samples=MetgSamples(seen, plan.threshold) if found else None,

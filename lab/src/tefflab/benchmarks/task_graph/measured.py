@@ -84,12 +84,16 @@ def is_roughly_known(overhead: Row) -> bool:
     return overhead.rounds >= FEWEST_ROUNDS and overhead.value is not None and overhead.value.is_within(_ROUGH)
 
 
+def rounds_counted(row: Row) -> int:
+    """Those that METG comes from: with runs near the crossing that count."""
+    return int(row.facts.get("rounds_counted") or 0)
+
+
 def why_unknown(row: Row) -> str:
     """Why an interval says nothing, in few words, where there were so many rounds that a few more will not help."""
     if row.value is None or row.value.is_told or row.rounds <= _TRIED:
         return ""
-    counted = int(row.facts.get("rounds_counted") or 0)
-    if counted < FEWEST_ROUNDS:
+    if (counted := rounds_counted(row)) < FEWEST_ROUNDS:
         return f"{counted} of {row.rounds} rounds count"
     return f"{row.rounds} rounds differ too much"
 

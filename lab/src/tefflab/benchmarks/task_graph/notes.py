@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from tefflab.analysis.rows import BUSY, ELSEWHERE, NO_TURN, Row
 from tefflab.analysis.statistics import FEWEST_ROUNDS, rounds_to_tell
 from tefflab.benchmarks.closing import is_uncertain
-from tefflab.benchmarks.task_graph.measured import CEILING, Measured, why_unknown
+from tefflab.benchmarks.task_graph.measured import CEILING, Measured, rounds_counted, why_unknown
 from tefflab.benchmarks.task_graph.plan import STEPS
 from tefflab.carried import TYPED
 from tefflab.output.caveats import MUCH_NOISE
@@ -50,7 +50,7 @@ def _more_rounds(rows: Sequence[Row]) -> Iterator[str]:
     if wide:
         what = "unknown" if len(untold) == len(wide) else f"wider than ± {100 * WANTED:g} %"
         of_them = f", {len(untold)} of them unknown" if 0 < len(untold) < len(wide) else ""
-        lack = max((rounds_to_tell(row.number_of_rounds) for row in untold), default=0)
+        lack = max((rounds_to_tell(rounds_counted(row)) for row in untold), default=0)
         more = f"; {lack} rounds more may tell" if lack else ""
         verb = "is" if len(wide) == 1 else "are"
         yield f"more minutes: {len(wide)} of {len(measured)} intervals {verb} {what}{of_them}{more}: {_some(wide)}"
@@ -114,7 +114,7 @@ def _of_rows(case: Measured) -> Iterator[str]:
         rows, "open interval", _is_open, None, "it reaches beyond what was measured, and is not extrapolated"
     )
     yield from _on(
-        rows, "few rounds", lambda row: row.number_of_rounds < FEWEST_ROUNDS, None,
+        rows, "few rounds", lambda row: rounds_counted(row) < FEWEST_ROUNDS and not why_unknown(row), None,
         f"fewer than {FEWEST_ROUNDS} launches say too little of the next, so there is no interval",
     )  # fmt: skip
     yield from _on(

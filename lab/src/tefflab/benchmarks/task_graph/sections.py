@@ -35,7 +35,7 @@ def metg_section(case: Measured) -> Section:
     ceilings = [case.beside.get((row.id, CEILING)) for row in rows]
     name = metg_name(case.threshold)
     columns = [
-        Column("system", [row.id for row in rows], "left"),
+        Column("system", [row.id for row in rows], "left", colors=[row.variant.color for row in rows]),
         Column(name, [value_text(row) for row in rows]),
         Column("95 % interval", [ends_text(row) for row in rows]),
         Column("overhead\nper task", [_overhead(row) for row in overheads], priority=1),

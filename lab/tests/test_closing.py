@@ -1,16 +1,17 @@
-"""The last words after the tables of spawn, wake, programs, messages, micro and apps."""
+"""The last words after the tables of all kinds of benchmark."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
-from tefflab.analysis.results import NO_TURN, CaseRow, Verdict
-from tefflab.benchmarks.case_closing import sentence, suggestions
 
 from cases import variants
+from tefflab.analysis.rows import ELSEWHERE, NO_TURN, Row, Verdict
 from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.benchmark import benchmarks
 from tefflab.benchmarks.cases import CaseBenchmark
-from tefflab.output.last_words import remarks
+from tefflab.benchmarks.closing import sentence, suggestions
+from tefflab.output.last_words import LastWords
 
 WHO = variants(4)
 TOLD, OPEN = Interval(1.0, 0.9, 1.1), Interval(1.0, 0.0, float("inf"))
@@ -19,8 +20,20 @@ LESSON = "a knot costs what it costs"
 
 def row(
     number: int, verdict: Verdict, value: Interval | None = TOLD, note: str = "", noisy: float = 0.0, rounds: int = 0
-) -> CaseRow:
-    return CaseRow(WHO[number], "knot", 1, value, value, verdict, {}, 5 if value else rounds, noisy, note)
+) -> Row:
+    return Row(
+        kind="knots",
+        variant=replace(WHO[number], is_floor=verdict == "floor"),
+        case="knot",
+        configuration="",
+        quantity="a knot",
+        value=value,
+        ratio=value,
+        verdict=verdict,
+        rounds=5 if value else rounds,
+        noisy_share=noisy,
+        note=note,
+    )
 
 
 @pytest.mark.parametrize(
@@ -44,7 +57,7 @@ def row(
         ([], "No system has a value yet. A knot costs"),
     ],
 )
-def test_the_sentence_says_who_is_first_as_far_as_that_is_known(groups: Sequence[Sequence[CaseRow]], said: str) -> None:
+def test_the_sentence_says_who_is_first_as_far_as_that_is_known(groups: Sequence[Sequence[Row]], said: str) -> None:
     assert sentence(groups, LESSON).startswith(said)
 
 
@@ -54,6 +67,7 @@ def test_the_sentence_says_who_is_first_as_far_as_that_is_known(groups: Sequence
         ([row(1, "first"), row(2, "behind")], f"./teff compare {WHO[1].id} {WHO[2].id} --store s"),
         ([row(1, "first"), row(2, "unknown")], "./teff knots --resume --minutes 15 --store s"),
         ([row(1, "first"), row(2, "failed", None, NO_TURN)], "./teff knots --resume --minutes 15 --store s"),
+        ([row(1, "first"), row(2, "failed", None, ELSEWHERE)], "./teff knots --resume --minutes 15 --store s"),
         ([row(1, "failed", None, "died")], "./teff knots --resume --store s"),
         (
             [row(1, "first"), row(2, "behind"), row(3, "failed", None, "died", rounds=3)],
@@ -66,16 +80,26 @@ def test_the_sentence_says_who_is_first_as_far_as_that_is_known(groups: Sequence
         ([row(1, "first", noisy=0.9), row(2, "behind")], "./teff systems doctor"),
     ],
 )
-def test_what_to_try_next_suits_what_was_seen(rows: Sequence[CaseRow], first: str) -> None:
-    assert next(suggestions([rows], "./teff knots", " --store s"))[0] == first
+def test_what_to_try_next_suits_what_was_seen(rows: Sequence[Row], first: str) -> None:
+    assert next(suggestions([rows], "knots", "s"))[0] == first
+
+
+def test_where_narrow_intervals_are_wanted_a_wide_one_calls_for_more_rounds() -> None:
+    wide = [row(1, "first", Interval(1.0, 0.7, 1.3)), row(2, "behind")]
+    assert next(suggestions([wide], "knots", "default"))[0].startswith("./teff compare")
+    assert next(suggestions([wide], "knots", "default", wanted=0.2))[0] == "./teff knots --resume --minutes 15"
+    bound = [row(1, "first", Interval(1.0, 0.0, 1.3, "<")), row(2, "behind")]
+    assert next(suggestions([bound], "knots", "default", wanted=0.2))[0].startswith("./teff compare")
+
+
+def test_two_commands_are_shown() -> None:
+    last = LastWords("", suggestions([[row(1, "first", noisy=0.9), row(2, "unknown")]], "knots", "default"))
+    assert [command for command, _ in last.suggestions] == [
+        "./teff systems doctor",
+        "./teff knots --resume --minutes 15",
+    ]
 
 
 def test_every_kind_says_what_its_numbers_mean() -> None:
     kinds = [kind for kind in benchmarks() if isinstance(kind, CaseBenchmark)]
     assert len({kind.lesson for kind in kinds}) == len(kinds) > 5
-
-
-def test_four_remarks_at_most_stand_below_a_table_beside_what_its_columns_mean() -> None:
-    assert remarks("abcd") == "abcd"
-    assert remarks("abcde") == ["a", "b", "c", "2 more remarks in the report"]
-    assert remarks("abcde", beside=2) == ["a", "4 more remarks in the report"]

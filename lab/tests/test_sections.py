@@ -1,0 +1,51 @@
+"""Sections: a table with its notes, in a terminal; and what the notes of all kinds of benchmark say."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from cases import row, variants
+from tefflab.analysis.rows import Row
+from tefflab.output.sections import Section, absences
+from tefflab.output.table import Column
+from tefflab.records.plan import Variant
+
+
+@pytest.mark.parametrize(
+    ("notes", "meanings", "shown"),
+    [
+        ("abcd", 0, ["a", "b", "c", "d"]),
+        ("abcde", 0, ["a", "b", "c", "2 more remarks in the report"]),
+        ("abcde", 2, ["a", "4 more remarks in the report"]),
+    ],
+)
+def test_four_remarks_at_most_stand_below_a_table_beside_what_its_columns_mean(
+    notes: str, meanings: int, shown: list[str]
+) -> None:
+    columns = [Column(f"column {each}", ["cell"], meaning="of all") for each in range(meanings)]
+    text = io.StringIO()
+    Console(file=text, width=80).print(Section("T", columns, list(notes)))
+    assert text.getvalue().splitlines()[-len(shown) :] == shown
+
+
+def test_a_reason_is_said_once_for_all_systems_and_cases_that_it_is_true_of() -> None:
+    one, two, three = variants(3)
+
+    def without(variant: Variant, case: str, note: str, workers: int = 2) -> Row:
+        return row(variant, None, note, case=case, workers=workers)
+
+    many = [f"case {number}" for number in range(9)]
+    rows = [without(each, case, "no turn") for each in (one, two) for case in many]
+    rows += [without(three, case, "no turn") for case in many[:4]]
+    rows.append(without(three, "case 8", "died"))
+    assert absences(rows) == [
+        f"{one.id}, {two.id}: no turn",
+        f"{three.id}: no turn (case 0; case 1; case 2; case 3)",
+        f"{three.id}: died (case 8)",
+    ]
+    assert absences([*rows, without(three, "case 0", "died", workers=1)]) == [
+        f"{one.id}, {two.id}: no turn (with 2 workers)",
+        f"{three.id}: no turn (case 0; case 1; case 2; case 3; with 2 workers)",
+        f"{three.id}: died (case 8; case 0)",
+    ]
