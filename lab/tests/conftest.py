@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from matplotlib.figure import Figure
 from playwright.sync_api import Browser, sync_playwright
 
 from samples import MACHINE
@@ -22,6 +21,7 @@ from tefflab import project_root
 from tefflab.cli import main as cli
 from tefflab.cli import publishing, session
 from tefflab.measure import presence
+from tefflab.output.charts.sheet import Picture
 from tefflab.systems.probing import probe
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import BUILD_FOLDER, Program, System, usable_cores
@@ -98,13 +98,13 @@ def unrendered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pictures are laid out and their files are there, but empty, and so they are in reports. Rendering takes half of
     such a test's time, and is tested with the pictures."""
 
-    def touched(_: Figure, path: Path) -> None:
+    def touched(_: Picture, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         for ending in (".svg", ".png"):
             path.with_name(path.name + ending).touch()
 
     monkeypatch.setattr(publishing, "save", touched)
-    monkeypatch.setattr("tefflab.output.report._svg", lambda _: "PHN2Zy8+")
+    monkeypatch.setattr(Picture, "svg", "<svg/>")
 
 
 @pytest.fixture

@@ -57,7 +57,9 @@ def record(name: str, share: float, workers: int, line: str, count: int) -> dict
             "grid": [1, 1],
             "layers": 1,
         },
-        "flops": flops,
+        "work": flops,
+        "unit": "FLOP",
+        "own": {},
         "core_flops_per_second": CORE,
     }
     if name != "library":

@@ -25,6 +25,7 @@ class Silent:
     def __init__(self, interrupt_at: int | None = None) -> None:
         self.launches: list[tuple[int, str, str]] = []
         self.failures: dict[str, str] = {}
+        self.said: list[str] = []
         self._interrupt_at = interrupt_at
 
     def begins(self, variant_id: str, number: int, case: str, part: int, parts: int) -> None:
@@ -36,6 +37,9 @@ class Silent:
         self.launches.append((number, variant_id, case))
 
     def learned(self, variant_id: str, known: Sequence[Progress], is_from_store: bool) -> None: ...
+
+    def told(self, text: str) -> None:
+        self.said.append(text)
 
     def failed(self, variant_id: str, case: str, reason: str) -> None:
         del case

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from conftest import skip_unless_there
+from pictures import data, words
 from samples import sitting
 from tefflab import project_root
 from tefflab.cli import advising
@@ -380,10 +381,10 @@ def test_metg_is_what_was_measured_last_or_the_usual_one(tmp_path: Path) -> None
 
 def test_a_picture_has_a_bar_for_each_task_and_a_line_for_each_type() -> None:
     of = trace([(0, 400, "run", "main"), *tasks(0, 400, 4, 90)], [*tasks(0, 400, 4, 60, "column")])
-    figure = draw(of, "two types")
-    assert [each.get_text() for each in figure.axes[0].get_yticklabels()] == ["worker 0", "worker 1"]
-    assert {"row", "column", "making tasks", "idle"} <= {each.get_text() for each in figure.texts}
-    assert len(figure.axes[0].patches) == 2 + 4 + 4 + 3 + 3 + 1  # workers, tasks, making, idle
+    picture = draw(of, "two types")
+    said = words(picture)
+    assert {"worker 0", "worker 1", "row", "column", "making tasks", "idle"} <= set(said)
+    assert len(data(picture, "began")) == 2 + 4 + 4 + 3 + 3 + 1  # workers, tasks, making, idle
 
 
 def test_below_the_workers_of_a_rank_stands_when_its_operations_of_mpi_were_under_way() -> None:
@@ -397,9 +398,10 @@ def test_below_the_workers_of_a_rank_stands_when_its_operations_of_mpi_were_unde
     assert of.waiting_share == pytest.approx((250 + 50) / 800)
     (mpi,) = of.communication
     assert [(round(1e6 * each.began), round(1e6 * each.ended)) for each in mpi.stretches] == [(0, 300), (350, 400)]
-    figure = draw(of, "one rank")
-    assert [each.get_text() for each in figure.axes[0].get_yticklabels()] == ["worker 0", "worker 1", "messages"]
-    texts = [each.get_text() for each in figure.texts]
+    picture = draw(of, "one rank")
+    heights = {each["text"]: each["y"] for each in data(picture, "text")}
+    assert heights["worker 0"] < heights["worker 1"] < heights["messages"]
+    texts = words(picture)
     assert texts[texts.index("messages under way") + 1].startswith("87")
 
 

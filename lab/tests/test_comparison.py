@@ -41,7 +41,7 @@ def rows(
     factors: Sequence[float] = (0.5, 1, 2),
     rounds: int = 6,
 ) -> tuple[Row, Row]:
-    """METG and overhead of a simulated system, which takes so long for a task, in rounds around its crossing."""
+    """METG and overhead of a simulated system of this overhead, in so many rounds around its crossing."""
     system = SimulatedSystem(taken, (seed,), noise)
     grid = [max(1, round(system.crossing() * factor)) for factor in factors]
     seen = system.sweep(rounds, grid)

@@ -9,12 +9,13 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from matplotlib.figure import Figure
 
 from conftest import teff, write_system
+from pictures import words as texts
 from tefflab.cli.tree import measuring
 from tefflab.host.load import Load
 from tefflab.measure.noise import is_disturbed
+from tefflab.output.charts.sheet import Picture
 from tefflab.records.run import Beside
 from tefflab.systems import run_own_command
 from test_json_reference import FACTS, said
@@ -120,7 +121,7 @@ def test_a_way_is_named_as_in_any_other_command(
 def test_a_simulation_stands_beside_the_measured_curves(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    drawn: list[Figure] = []
+    drawn: list[Picture] = []
     monkeypatch.setattr("tefflab.cli.publishing.save", lambda figure, path: drawn.append(figure) or (path, path))
     assert teff(monkeypatch, *COMMAND[:-1], "2", "--store", "one") == 0
     capsys.readouterr()
@@ -136,7 +137,7 @@ def test_a_simulation_stands_beside_the_measured_curves(
         (point,) = row["points"]
         assert (point["share_asked"], row["case"]) == (0.5, "spawn:serial")
         assert point["predicted_to_measured"] == pytest.approx(predictions[row["policy"]], rel=0.05)
-    assert {"quick", "slow", "flow: a graph without places"} <= {text.get_text() for text in drawn[0].texts}
+    assert {"quick", "slow", "flow: a graph without places"} <= set(texts(drawn[-1]))
     assert teff(monkeypatch, *words) == 0
     assert "Predicted beside one:" in capsys.readouterr().out
     assert teff(monkeypatch, *words, "--case", "spawn:tree") == 2

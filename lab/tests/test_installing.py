@@ -88,7 +88,7 @@ def folder_of(root: Path) -> Path:
         ("fetch = [['npm']]", "fetch is done on_request only"),
         (
             f"fetch = [['npm', '{{program}}']]\n{ON_REQUEST}",
-            "{program} can't stand in it; {folder} and {installed} can",
+            "{program} can't stand in it; {folder}, {installed} can",
         ),
         (f"apt = ['a']\n{ON_REQUEST}\nmegabyte = 3", "install.megabyte"),
     ],
@@ -144,7 +144,7 @@ def test_after_ctrl_c_the_folder_stays_without_counting(tmp_path: Path, monkeypa
 
     system = fetched(tmp_path, "pass")
     with monkeypatch.context() as patched:
-        patched.setattr(setup, "run_logged", interrupted)
+        patched.setattr(setup, "run_step", interrupted)
         with pytest.raises(KeyboardInterrupt):
             install(Registry(tmp_path), [system], console())
     assert (folder_of(tmp_path) / "half").exists()
@@ -165,7 +165,7 @@ def test_a_disk_that_is_too_small_is_told_before_anything_is_fetched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(setup.shutil, "disk_usage", lambda _: _Disk(2e6))
-    monkeypatch.setattr(setup, "run_logged", lambda *_, **__: pytest.fail("fetched"))
+    monkeypatch.setattr(setup, "run_step", lambda *_, **__: pytest.fail("fetched"))
     problems = install(Registry(tmp_path), [fetched(tmp_path, "pass")], console())
     assert problems == {"lake": "needs about 4 MB on the disk, and 2 MB are free"}
 

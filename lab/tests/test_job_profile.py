@@ -12,7 +12,7 @@ from rich.console import Console
 
 from tefflab.cli import main as cli
 from tefflab.errors import TeffError
-from tefflab.profiles.job_profile import NOTHING, exclusive_times, profile_command, read_traces
+from tefflab.profiles.job_profile import NOTHING, profile_command, read_traces
 from tefflab.profiles.job_profile_table import to_table
 
 COUNTS = {"sent": 0, "bytes": 0, "packets": 0, "large": 0, "large_bytes": 0}
@@ -48,7 +48,7 @@ def row(text: str, name: str) -> list[str]:
     return next(line.split(name, 1)[1].split() for line in text.splitlines() if line.strip().startswith(name))
 
 
-def test_the_time_of_a_slice_is_what_lies_within_no_other_one() -> None:
+def test_the_time_of_a_slice_is_what_lies_within_no_other_one(tmp_path: Path) -> None:
     track = [
         (5, 5, "send"),
         (0, 100, "run"),
@@ -57,7 +57,8 @@ def test_the_time_of_a_slice_is_what_lies_within_no_other_one() -> None:
         (40, 10, "handler"),
         (60, 20, "parked"),
     ]
-    assert exclusive_times(track) == {
+    (profile,) = read_traces(["program"], [trace(tmp_path, rank(0, track, {}))], 0).ranks
+    assert {what: round(1e6 * seconds) for what, seconds in profile.spent.items()} == {
         "the rest of run()": 30,
         "tasks": 15,
         "sending": 5,

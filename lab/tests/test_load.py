@@ -13,7 +13,6 @@ from tefflab.durations import seconds
 from tefflab.errors import TeffError
 from tefflab.host import competitor
 from tefflab.host.load import Competitors, Load, cpu_seconds
-from tefflab.host.quota_group import QuotaGroup, settings
 
 ROOT = Path(__file__).parents[2]
 CORE = min(os.sched_getaffinity(0))
@@ -171,38 +170,6 @@ def test_a_load_that_ends_is_an_error_and_no_quiet_run() -> None:
         psutil.Process(pid).kill()
         with pytest.raises(TeffError, match="a load does not run"):
             running.__exit__(None, None, None)
-
-
-@pytest.mark.parametrize(
-    ("file", "share", "period", "written"),
-    [
-        ("cpu.max", 0.25, 0.1, {"cpu.max": "25000 100000", "cpu.weight": "10000"}),
-        (
-            "cpu.cfs_quota_us",
-            0.5,
-            0.01,
-            {"cpu.cfs_period_us": "10000", "cpu.cfs_quota_us": "5000", "cpu.shares": "262144"},
-        ),
-        ("cpu.max", 0.1, 0.001, {"cpu.max": "1000 10000", "cpu.weight": "10000"}),  # no quota is below 1 ms
-        ("cpuset.cpus", 0.5, 0.01, {}),
-    ],
-)
-def test_a_group_of_either_version_is_given_the_share(
-    tmp_path: Path, file: str, share: float, period: float, written: dict[str, str]
-) -> None:
-    (tmp_path / file).touch()
-    assert settings(tmp_path, share, period) == written
-
-
-def test_a_control_group_is_gone_with_its_load() -> None:
-    with Competitors(Load.parse(f"spin:50@{CORE}"), ROOT) as competitors:
-        (pid,) = competitors.pids
-        mine = QuotaGroup.holding(pid, 0.5, 0.01)
-        if mine is None:
-            pytest.skip("no control group can be made here")
-        assert mine.folder.name in Path(f"/proc/{pid}/cgroup").read_text()
-    mine.close()
-    assert not mine.folder.exists()
 
 
 def test_a_checkout_without_sources_can_not_compile_them(tmp_path: Path) -> None:

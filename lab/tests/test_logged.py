@@ -8,7 +8,7 @@ import psutil
 import pytest
 from rich.console import Console
 
-from tefflab.systems.logged import Step, run_apart, run_logged
+from tefflab.systems.logged import Step, run_logged
 
 
 def quiet() -> Console:
@@ -44,7 +44,7 @@ def test_what_must_not_be_broken_off_goes_on_after_ctrl_c(tmp_path: Path) -> Non
     os.mkfifo(tmp_path / "gate")
     script = f"cut -d ' ' -f 5 /proc/$$/stat; cat {tmp_path}/gate; echo done; echo over >{tmp_path}/gate"
     with pytest.raises(KeyboardInterrupt):
-        run_apart(["sh", "-c", script], log, interrupt)
+        run_logged(["sh", "-c", script], log, on_line=interrupt, apart=True)
     assert int(log.read_text().splitlines()[1]) != os.getpgrp(), "a terminal would have interrupted it, too"
     (tmp_path / "gate").write_text("go on\n")
     assert (tmp_path / "gate").read_text() == "over\n"
@@ -53,7 +53,8 @@ def test_what_must_not_be_broken_off_goes_on_after_ctrl_c(tmp_path: Path) -> Non
 
 def test_what_runs_apart_is_heard_to_its_last_line(tmp_path: Path) -> None:
     heard: list[str] = []
-    assert run_apart(["sh", "-c", "echo one; echo two; exit 3"], tmp_path / "log", heard.append) == 3
+    command = ["sh", "-c", "echo one; echo two; exit 3"]
+    assert run_logged(command, tmp_path / "log", on_line=heard.append, apart=True) == 3
     assert heard == ["one", "two"]
 
 
@@ -64,7 +65,7 @@ def test_where_no_terminal_shows_it_a_long_step_says_now_and_then_how_far_it_is(
     with Step(console, "building") as step:
         step.show("1 of 9 steps")
         step.show("2 of 9 steps")
-        monkeypatch.setattr("tefflab.systems.logged.SAY_EVERY", 0.0)
+        monkeypatch.setattr("tefflab.host.waiting.SAY_EVERY", 0.0)
         step.show("3 of 9 steps")
     lines = told(console).splitlines()
     assert lines[0] == "teff: building …"

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from matplotlib.text import Text
 from rich.console import Console
 
 from conftest import answers, teff, write_system
+from pictures import words
 from samples import sitting
 from schemas import validator
 from simulated_messages_program import CASES, record
@@ -96,8 +96,8 @@ def test_cpu_time_is_in_no_picture_of_the_times_of_messages(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert teff(monkeypatch, "messages", "--rounds", "3") == 0
-    ((_, figure),) = last(root).pictures()
-    said = {text.get_text() for text in figure.findobj(Text) if isinstance(text, Text)}
+    ((_, picture),) = last(root).pictures()
+    said = set(words(picture))
     assert {"64KiB", "flood"} <= said
     assert "rest" not in said
     assert teff(monkeypatch, "messages", "--rounds", "3", "--cases", "rest") == 0

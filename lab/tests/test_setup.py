@@ -16,7 +16,7 @@ from rich.console import Console
 
 from tefflab import project_root
 from tefflab.errors import TeffError
-from tefflab.systems import packages, setup
+from tefflab.systems import logged, packages, setup
 from tefflab.systems.blame import Failure, Owner, culprit, failures, kinds_to_blame, owner_of
 from tefflab.systems.building import Build
 from tefflab.systems.packages import (
@@ -160,8 +160,7 @@ class FakeApt:
         monkeypatch.setattr(packages.PackageState, "of", lambda _: PackageState(frozenset(), known=True))
         monkeypatch.setattr(packages, "as_root", lambda: ())
         monkeypatch.setattr(packages, "available", lambda _: frozenset(has))
-        monkeypatch.setattr(packages, "run_logged", self._run)
-        monkeypatch.setattr(packages, "run_apart", self._run)
+        monkeypatch.setattr(logged, "run_logged", self._run)
 
     def _run(self, command: Sequence[str], *_: object, **__: object) -> int:
         if "install" not in command or "--download-only" in command:
@@ -239,7 +238,7 @@ def test_python_packages_are_installed_once_and_kept_together(tmp_path: Path, mo
         commands.append([*command])
         return 0
 
-    monkeypatch.setattr(packages, "run_logged", pip)
+    monkeypatch.setattr(logged, "run_logged", pip)
     packages.provide_pip(tmp_path, {"a": ["one==1"]}, quiet())
     packages.provide_pip(tmp_path, {"a": ["one==1"]}, quiet())
     assert len(commands) == 1

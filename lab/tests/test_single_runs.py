@@ -14,8 +14,8 @@ from conftest import write_system
 from simulated_apps_program import record as app_record
 from tefflab import project_root
 from tefflab.benchmarks.declared import described_kind
-from tefflab.benchmarks.graph_drawing import DrawingError, describe_graphs, expect_listable
-from tefflab.benchmarks.graphs import core_program
+from tefflab.benchmarks.graph_drawing import DrawingError, describe_graphs
+from tefflab.benchmarks.graphs import core_program, expect_listable
 from tefflab.cli import main as cli
 from tefflab.cli import single_runs
 from tefflab.cli.single_runs import run_each

@@ -357,15 +357,15 @@ def test_a_spent_budget_ends_a_sitting_between_two_questions(laboratory: Callabl
         def begins(self, variant_id: str, number: int, case: str, part: int, parts: int) -> None:
             super().begins(variant_id, number, case, part, parts)
             seen.append((part, parts))
-            if len(seen) == 7:
+            if len(seen) == 10:
                 clock.append(61)
 
     clock = [0.0]
     with store, pytest.MonkeyPatch.context() as patched:
         patched.setattr(sitting_module, "TimeBudget", lambda budget: TimeBudget(budget, lambda: clock[-1]))
         results, _ = measured(root, store, sitting, Impatient(), budget=60, rounds=9)
-    assert seen == [*[(1, 3), (2, 3), (3, 3)] * 2, (1, 3)]
-    assert [each.rows[0].rounds for each in results.cases] == [3, 2, 2]
+    assert seen == [*[(1, 3), (2, 3), (3, 3)] * 3, (1, 3)]
+    assert [each.rows[0].rounds for each in results.cases] == [4, 3, 3]
 
 
 def slowed(patched: pytest.MonkeyPatch, **seconds: float) -> list[float]:
@@ -443,9 +443,9 @@ def test_a_round_ends_between_two_runs_once_a_quarter_more_time_is_spent(
 
 
 @pytest.mark.parametrize(
-    ("spent", "rounds", "is_spent"), [(59, 9, False), (61, 2, True), (61, 1, False), (74, 0, False), (76, 1, True)]
+    ("spent", "rounds", "is_spent"), [(59, 9, False), (61, 3, True), (61, 2, False), (74, 0, False), (76, 1, True)]
 )
-def test_who_has_fewer_than_two_rounds_has_a_quarter_more_time(spent: float, rounds: int, is_spent: bool) -> None:
+def test_who_has_fewer_than_three_rounds_has_a_quarter_more_time(spent: float, rounds: int, is_spent: bool) -> None:
     clock = iter([5.0, *[5.0 + spent] * 2])
     budget = TimeBudget(60, lambda: next(clock))
     assert budget.is_spent(rounds) == is_spent

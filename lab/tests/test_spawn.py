@@ -143,6 +143,44 @@ def test_a_run_that_would_end_after_the_time_is_not_begun(tmp_path: Path, small:
     assert {row.rounds for row in estimates.rows} == {2}, "with more time it has its turn"
 
 
+def test_a_launch_has_as_many_runs_as_fit_its_time(tmp_path: Path) -> None:
+    quick, middling, long = spawner(tmp_path, "a", 10), spawner(tmp_path, "b", 140), spawner(tmp_path, "c", 1000)
+    small = "-pattern serial -tasks 1024"
+    case = Case(name="serial", flags="-pattern serial", workers=1, small=small, small_times=1024)
+    store, head = begun(
+        tmp_path, Plan(title="simulated", variants=(quick, middling, long), cases=(case,)), benchmark="spawn"
+    )
+    with store:
+        measured(tmp_path, store, head, Silent(), rounds=2)
+    made = {name: [run for run in runs_of(tmp_path) if run.system_id == name] for name in "abc"}
+    roles = {name: [run.role for run in runs if run.flags == case.flags] for name, runs in made.items()}
+    assert roles["a"] == ["probe", "system", "system", "system"] * 2
+    assert roles["b"] == ["probe", "system", "system"] * 2
+    assert roles["c"] == ["system"] * 2, "it takes a second, and warms itself up"
+
+
+def test_what_takes_more_than_its_share_comes_after_three_launches_of_the_others(tmp_path: Path) -> None:
+    slow, quick = spawner(tmp_path, "slow", 30_000), spawner(tmp_path, "quick", 10)
+    small = "-pattern serial -tasks 1024"
+    case = Case(name="serial", flags="-pattern serial", workers=1, small=small, small_times=1024)
+    asked = Plan(title="simulated", variants=(slow, quick), cases=(case,))
+    store, head = begun(tmp_path, asked, benchmark="spawn")
+    observer = Silent()
+    with store:
+        measured(tmp_path, store, head, observer, budget=60, rounds=3)
+        order = [run.system_id for run in runs_of(tmp_path) if run.role == "system"]
+        assert order == ["quick"] * 9 + ["slow"] * 3
+        assert observer.said == [
+            "an interval needs 3 launches: those of all rows take about 2 minutes (--minutes 2); the quickest rows "
+            "come first"
+        ]
+        later = head.model_copy(update={"sitting": "later"})
+        store.append("sittings", later)
+        again = Silent(interrupt_at=0)
+        measured(tmp_path, store, later, again, budget=60, rounds=3)
+    assert again.said == observer.said, "earlier sittings tell it before the first launch"
+
+
 def test_a_system_that_fails_at_a_pattern_is_out_of_it_with_its_reason(tmp_path: Path) -> None:
     faults = {"mortal": "dies", "liar": "lies", "sloppy": "drops"}
     good = spawner(tmp_path, "good", 10)

@@ -115,7 +115,7 @@ def test_a_script_is_run_by_the_labs_own_python(tmp_path: Path) -> None:
             'distributed = false\ntrace = { A = "run" }',
             "no variable of [trace] has {file} in it",
         ),
-        ("{workers}", "{worker}", "{worker} is no placeholder"),
+        ("{workers}", "{worker}", "{worker} can't stand in it; {program}, {benchmark}, "),
         ('["{program}", ', "[", "{program} does not occur"),
         ("environment =", 'command_for_ranks = ["{program}"]\nenvironment =', "{ranks} does not occur"),
         ('LAKE_HOME = "it looks', 'LAKE_HOUSE = "it looks', "environment sets LAKE_HOME"),

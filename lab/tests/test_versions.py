@@ -16,7 +16,7 @@ from conftest import PROGRAM, teff, write_system
 from tefflab import project_root
 from tefflab.cli.comparing import SLOWER
 from tefflab.errors import BAD_INPUT, FAILED, TeffError
-from tefflab.systems import bringing
+from tefflab.systems import bringing, logged
 from tefflab.systems.building import working_tool
 from tefflab.systems.naming import Named, canonical, owner_of, parsed
 from tefflab.systems.registry import Registry, load_system, no_such_system
@@ -287,7 +287,7 @@ def test_a_version_that_pip_does_not_find_is_told_with_those_that_there_are(
         log.write_text(PIP_SAYS.format(versions))
         return "pip" in command
 
-    monkeypatch.setattr(bringing, "run_logged", fails)
+    monkeypatch.setattr(logged, "run_logged", fails)
     asked = Asked(tmp_path, parsed("lake@1.2"), "1.2", NUMBERED.filled("1.2"))
     with pytest.raises(TeffError) as caught:
         bringing._install(asked, [], asked.rule.pip if asked.rule else [], tmp_path / "log", Console())

@@ -1,8 +1,6 @@
 """Files that are there as a whole or not at all, and state that is made again where it can't be read."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -40,17 +38,3 @@ def test_state_that_can_not_be_read_is_as_none(tmp_path: Path, content: str | No
     if content is not None:
         (tmp_path / "state.json").write_text(content)
     assert kept_json(tmp_path / "state.json") is None
-
-
-def test_pictures_do_not_depend_on_the_settings_of_another_program(tmp_path: Path) -> None:
-    (tmp_path / "matplotlibrc").write_text("text.usetex: True\nsavefig.bbox: tight\n")
-    words = "import tefflab.cli, tefflab.output.plots.sheet as s; print(s.mpl.rcParams['text.usetex'])"
-    told = subprocess.run(
-        [sys.executable, "-c", words],
-        cwd=tmp_path,
-        env={"MPLBACKEND": "module://nowhere.backend"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert told.stdout == "False\n"

@@ -3,7 +3,8 @@
     ::: runtime/include/teff/join.hpp join
 
 stands for the contract of `teff::join`, made from the header. Of a .cpp file it is the definition as it stands.
-Besides, the site has a page for each system (`system_pages`), and one for README.md and other files of the root.
+`::: mini-apps` stands for their table (`mini_apps`). Besides, the site has a page for each system (`system_pages`), and
+one for README.md and other files of the root.
 """
 
 import re
@@ -16,9 +17,11 @@ from mkdocs.structure.files import File, Files
 from tefflab import project_root
 from tefflab.systems.registry import Registry
 from tools.declarations import contract, find
+from tools.mini_apps import MINI_APPS, app_pages, app_table
 from tools.system_pages import FOLDER, Page, pages
 
 DIRECTIVE = re.compile(r"^::: (?P<file>\S+) (?P<name>\S+)$", re.MULTILINE)
+_APP_TABLE = re.compile(rf"^::: {MINI_APPS}$", re.MULTILINE)
 _LINK = re.compile(r"(?P<image>!?)\[(?P<text>[^\]]*)\]\((?P<target>[^)\s#]+)(?P<anchor>#[^)\s]*)?\)")
 _OF_THE_ROOT = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 
@@ -29,16 +32,18 @@ def _systems() -> list[Page]:
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Lists the pages of the systems where the navigation names their folder."""
-    config.nav = _with_systems(config.nav)
+    """Lists the pages of the systems and of the mini-apps where the navigation names their folders."""
+    config.nav = _with_lists(config.nav)
     return config
 
 
-def _with_systems(nav: Any) -> Any:
+def _with_lists(nav: Any) -> Any:
     if isinstance(nav, list):
-        return [_with_systems(part) for part in nav]
+        return [_with_lists(part) for part in nav]
     if isinstance(nav, dict):
-        return {title: _with_systems(part) for title, part in nav.items()}
+        return {title: _with_lists(part) for title, part in nav.items()}
+    if nav == MINI_APPS:
+        return app_pages(project_root())
     return [{each.title: each.place} for each in _systems()] if nav == FOLDER else nav
 
 
@@ -69,7 +74,7 @@ def _link_on_the_site(link: re.Match[str]) -> str:
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Called by mkdocs for each page."""
-    return DIRECTIVE.sub(_expanded, markdown)
+    return DIRECTIVE.sub(_expanded, _APP_TABLE.sub(lambda _: app_table(project_root()), markdown))
 
 
 def _expanded(directive: re.Match[str]) -> str:

@@ -3,7 +3,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <stdexcept>
 
 #include "teff/apps/system.hpp"
 #include "teff/apps/work.hpp"
@@ -56,16 +55,9 @@ class loaded {
   virtual void run(bench::record& said) = 0;
 };
 
-/// The system's lack is an error that is no fault.
-struct lack : std::runtime_error {
-  using runtime_error::runtime_error;
-};
-
-/// Throw `lack` if the system lacks what the app needs. `only` is the way that the user wants, if that is
+/// Throws `lack` if the system lacks what the app needs. `only` is the way that the user wants, if that is
 /// one.
 [[nodiscard]] std::unique_ptr<loaded> load(const work& asked, system& on, company& with,
-                                           std::optional<way_kind> only);
-[[nodiscard]] std::unique_ptr<loaded> load(const work_in_steps& asked, system& on, company& with,
                                            std::optional<way_kind> only);
 
 }  // namespace teff::apps

@@ -23,12 +23,8 @@ void runner::prepare(const bench::flags& of_run) {
   }
   loaded_.reset();  // of two, both may not fit
   lacks_.clear();
-  const any_work asked = parse_work(of_run);
   try {
-    if (const auto* const tiles = std::get_if<work>(&asked))
-      loaded_ = load(*tiles, *system_, *company_, only_);
-    else
-      loaded_ = load(std::get<work_in_steps>(asked), *system_, *company_, only_);
+    loaded_ = load(parse_work(of_run), *system_, *company_, only_);
     flags_ = of_run;
   } catch (const lack& missing) {
     lacks_ = missing.what();
@@ -41,6 +37,8 @@ bench::answer runner::run() {
     bench::record said{.who = describe()};
     loaded_->run(said);
     return {.said = std::move(said)};
+  } catch (const lack& missing) {
+    return {.said = {.who = describe(), .error = missing.what(), .lacks = true}};
   } catch (const std::exception& failure) {
     if (company_->size() > 1) company_->protocol().give_up(bench::reason_of(failure));  // others wait for it
     return {.said = {.who = describe(), .error = bench::reason_of(failure)}};

@@ -55,7 +55,7 @@ class in_chunks final : public way {
 
 /// Steps in `parts` tasks, in an order that `seed` chooses among the orders that the accesses allow. An
 /// access that a step does not name gives a wrong result in some order.
-class in_any_order : public way {
+class in_any_order : public way, public task_maker {
  public:
   in_any_order(std::int64_t parts, unsigned seed) : parts_(parts), random_(seed) {}
 
@@ -70,7 +70,7 @@ class in_any_order : public way {
   void wait() final {
     while (!waiting_.empty()) run_one();
   }
-  [[nodiscard]] bool spawns() const override { return true; }
+  [[nodiscard]] task_maker* spawns() override { return this; }
   void run_spawning(const std::function<void()>& first) override {
     first();
     wait();
@@ -126,16 +126,19 @@ class in_any_order : public way {
 
 /// The tasks of a graph, on some threads. All tasks that are ready run before those that they make ready, in
 /// an order that `seed` chooses.
-class graph_on_threads final : public way {
+class graph_on_threads final : public way, public keyed_tasks {
  public:
   graph_on_threads(std::int64_t parts, unsigned seed) : parts_(parts), random_(seed) {}
 
   void run(const step& each) override { each.body({0, each.count}); }
   void wait() override {}
-  [[nodiscard]] std::int64_t parts_of_graph() const override { return parts_; }
-  void run_graph(const graph_of_tasks& all, task_key first) override {
+  [[nodiscard]] keyed_tasks* graph() override { return this; }
+
+  [[nodiscard]] std::int64_t parts() const override { return parts_; }
+  void run_graph(const graph_of_tasks& all, const std::function<void()>& begin) override {
     all_ = &all;
-    for (std::vector<task_key> now{first}; !now.empty(); now = std::exchange(ready_, {})) {
+    begin();
+    for (auto now = std::exchange(ready_, {}); !now.empty(); now = std::exchange(ready_, {})) {
       std::ranges::shuffle(now, random_);
       in_chunks(1).run({.name = "ready",
                         .count = static_cast<std::int64_t>(now.size()),

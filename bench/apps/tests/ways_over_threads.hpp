@@ -43,11 +43,12 @@ class mail {
 };
 
 /// A rank whose tasks send and receive, in an order that the accesses allow.
-class rank_in_any_order final : public in_any_order {
+class rank_in_any_order final : public in_any_order, public ranks_of_way {
  public:
   rank_in_any_order(const place& at, mail& with, std::int64_t parts, unsigned seed)
       : in_any_order(parts, seed), at_(at), mail_(with) {}
 
+  [[nodiscard]] ranks_of_way& over() override { return *this; }
   void exchange(std::span<const crossing> all) override {
     const int tag = next_++;
     for (const crossing& each : all) {

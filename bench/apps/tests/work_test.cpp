@@ -9,19 +9,18 @@ namespace teff::apps {
 namespace {
 
 work parsed(const std::string& line) {
-  return std::get<work>(parse_work(bench::words_of(line)));
-}
-work_in_steps parsed_steps(const std::string& line) {
-  return std::get<work_in_steps>(parse_work(bench::words_of(line)));
+  return parse_work(bench::words_of(line));
 }
 
 TEST(work, is_what_the_flags_say) {
   const work asked = parsed("-app cholesky --size=1000 -block 64");
-  EXPECT_EQ(asked.what, app::cholesky);
-  EXPECT_EQ(asked.size, 1000);
-  EXPECT_EQ(asked.block, 64);
-  EXPECT_EQ(asked.sizes, block_sizes::equal);
-  EXPECT_EQ(parsed("-blocks random").sizes, block_sizes::random);
+  EXPECT_EQ(asked.what->name, "cholesky");
+  const bench::json said = asked.make({})->parameters();
+  EXPECT_EQ(said["size"], 1000);
+  EXPECT_EQ(said["block"], 64);
+  EXPECT_EQ(said["blocks"], "equal");
+  EXPECT_EQ(parsed("-size 100 -blocks random").what->name, "gemm");
+  EXPECT_EQ(parsed("-size 100 -blocks random").make({})->parameters()["blocks"], "random");
 }
 
 TEST(work, refuses_flags_that_are_wrong) {
@@ -31,20 +30,15 @@ TEST(work, refuses_flags_that_are_wrong) {
     EXPECT_THROW(static_cast<void>(parse_work(bench::words_of(line))), bench::usage_error) << line;
 }
 
-TEST(work, of_an_app_over_ways_is_what_the_flags_say) {
+TEST(work, of_an_app_with_loops_says_into_how_many_tasks_they_are_cut) {
   for (const auto* line : {"-app hpccg -grid 2x3x4 -tasks 12", "--tasks=12 --grid=2x3x4 --app=HPCCG"}) {
-    const work_in_steps asked = parsed_steps(line);
+    const work asked = parsed(line);
     EXPECT_EQ(asked.what->name, "hpccg");
     EXPECT_EQ(asked.tasks, 12);
     EXPECT_EQ(asked.make({})->parameters()["grid"], bench::json::array({2, 3, 4}));
   }
   for (const auto* line : {"-app hpccg", "-app hpccg -tasks auto", "-app hpccg -tasks 0"})
-    EXPECT_EQ(parsed_steps(line).tasks, 0) << line;
-}
-
-TEST(work, names_every_app_as_it_reads_it) {
-  for (const app each : {app::gemm, app::gemm_3d, app::cholesky})
-    EXPECT_EQ(parsed("-app " + name_of(each)).what, each);
+    EXPECT_EQ(parsed(line).tasks, 0) << line;
 }
 
 }  // namespace

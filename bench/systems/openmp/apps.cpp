@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <vector>
 
 #include "runtime.hpp"
@@ -17,14 +16,14 @@ namespace {
 using namespace teff::apps;
 
 /// Steps as tasks. A part of a field is its first byte.
-class depend_tasks final : public task_way {
+class depend_tasks final : public task_way, public task_maker {
  public:
   using task_way::task_way;
 
   void wait() override {
 #pragma omp taskwait
   }
-  [[nodiscard]] bool spawns() const override { return true; }
+  [[nodiscard]] task_maker* spawns() override { return this; }
   void run_spawning(const std::function<void()>& first) override {
 #pragma omp taskgroup
     first();
@@ -50,9 +49,11 @@ class depend_tasks final : public task_way {
     std::byte* const* const written = written_.data();
     const std::size_t reads = read_.size();
     const std::size_t writes = written_.size();
-    const auto body = each.body;
-#pragma omp task depend(iterator(std::size_t i = 0 : reads), in : *read[i]) \
-    depend(iterator(std::size_t i = 0 : writes), inout : *written[i]) firstprivate(body, some)
+    const auto& body = each.body;
+    const int priority = each.priority;
+#pragma omp task depend(iterator(std::size_t i = 0 : reads), in : *read[i])              \
+    depend(iterator(std::size_t i = 0 : writes), inout : *written[i]) priority(priority) \
+    firstprivate(body, some)
     body(some);
   }
 
@@ -61,7 +62,7 @@ class depend_tasks final : public task_way {
   std::vector<std::byte*> written_;
 };
 
-class apps_system final : public tile_system {
+class apps_system final : public system {
  public:
   explicit apps_system(int workers) : team_(start_team(workers)) {
 #pragma omp parallel
@@ -70,8 +71,9 @@ class apps_system final : public tile_system {
 
   [[nodiscard]] teff::bench::identity describe() const override { return identify("tasks", team_); }
 
-  [[nodiscard]] std::optional<way_kind> tile_way() const override { return way_kind::tasks; }
-  [[nodiscard]] bool has(way_kind how) const override { return how != way_kind::worksharing; }
+  [[nodiscard]] bool has(way_kind how) const override {
+    return how == way_kind::loops || how == way_kind::tasks;
+  }
   counts run_steps(way_kind how, std::int64_t tasks_of_step, const program& steps,
                    teff::bench::region_meter& region) override {
     if (how == way_kind::tasks) {
@@ -80,70 +82,12 @@ class apps_system final : public tile_system {
       return {.tasks = tasks.made()};
     }
     loops each([](std::int64_t count, const auto& body) {
-#pragma omp parallel
-      {
-        const cut all(count, omp_get_num_threads());
-        if (const int thread = omp_get_thread_num(); thread < all.parts()) body(all.part(thread));
-      }
+      parallel_blocks(0, count, 0, [&body](std::int64_t begin, std::int64_t end) { body({begin, end}); });
     });
     region.start();
     steps(each);
     region.stop();
     return {};
-  }
-
-  counts run(gemm& product, teff::bench::region_meter& region) override {
-    const int tiles = product.tiles();
-    in_parallel(region, [&] {
-      for (int column = 0; column < tiles; ++column)
-        for (int row = 0; row < tiles; ++row) {
-          const auto sum = [&](int layer) { return product.sum(layer).at(row, column).data; };
-          for (int step = 0; step < tiles; ++step) {
-            double* const own = sum(product.layer({step, row, column}));
-#pragma omp task depend(inout : *own) firstprivate(step, row, column) shared(product)
-            product.execute({step, row, column});
-          }
-          double* const all = sum(0);
-          for (int layer = 1; layer < product.layers(); ++layer) {
-            double* const added = sum(layer);
-            const int step = tiles + layer - 1;
-#pragma omp task depend(inout : *all) depend(in : *added) firstprivate(step, row, column) shared(product)
-            product.execute({step, row, column});
-          }
-        }
-    });
-    return {.tasks = product.tasks()};
-  }
-
-  /// Tasks are made step by step, as a program of one thread would do their work.
-  counts run(cholesky& factors, teff::bench::region_meter& region) override {
-    const int tiles = factors.tiles();
-    const int most = tiles;
-    const auto tile_at = [&](int row, int column) { return factors.a().at(row, column).data; };
-    in_parallel(region, [&] {
-      for (int step = 0; step < tiles; ++step)
-        for (int column = step; column < tiles; ++column)
-          for (int row = column; row < tiles; ++row) {
-            double* const own = tile_at(row, column);
-            // Its inputs, where it has them: final tiles, which other tasks may read at the same time.
-            double* const left = row > step ? tile_at(row, step) : own;
-            double* const above = column > step ? tile_at(column, step) : tile_at(step, step);
-            const int priority = most + cholesky::priority({step, row, column});
-            if (row == step) {
-#pragma omp task depend(inout : *own) priority(priority) firstprivate(step, row, column) shared(factors)
-              factors.execute({step, row, column});
-            } else if (column == step) {
-#pragma omp task depend(inout : *own) depend(in : *above) priority(priority) firstprivate(step, row, column) \
-    shared(factors)
-              factors.execute({step, row, column});
-            } else {
-#pragma omp task depend(inout : *own) depend(in : *left, *above) priority(priority) \
-    firstprivate(step, row, column) shared(factors)
-              factors.execute({step, row, column});
-            }
-          }
-    });
-    return {.tasks = factors.tasks()};
   }
 
  private:

@@ -57,13 +57,9 @@ class program_system {
   }
   template <class Body>
   static void parallel_for(std::int64_t first, std::int64_t last, std::int64_t grain, const Body& body) {
-    if (grain == 0) {
-#pragma omp parallel for schedule(static)
-      for (std::int64_t i = first; i < last; ++i) body(i);
-    } else {
-#pragma omp parallel for schedule(dynamic, grain)
-      for (std::int64_t i = first; i < last; ++i) body(i);
-    }
+    parallel_blocks(first, last, grain, [&body](std::int64_t i, std::int64_t end) {
+      for (; i < end; ++i) body(i);
+    });
   }
   template <class T, class Body>
   [[nodiscard]] static T sum(std::int64_t first, std::int64_t last, const Body& body) {

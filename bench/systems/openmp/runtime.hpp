@@ -2,6 +2,8 @@
 
 #include <omp.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 
 #include "teff/bench/cores.hpp"
@@ -51,4 +53,22 @@ inline int cores() {
 /// had the runtime do it.
 inline void bind_thread() {
   if (omp_get_proc_bind() == omp_proc_bind_false) teff::bench::bind_to_core(omp_get_thread_num());
+}
+
+/// The parallel loop: calls body(begin, end) for blocks that cover the indices from first to last - 1. Each
+/// thread has an equal block; or free threads take blocks of `grain`, if that is not 0.
+template <class Body>
+void parallel_blocks(std::int64_t first, std::int64_t last, std::int64_t grain, const Body& body) {
+  if (grain == 0) {
+#pragma omp parallel
+    {
+      const std::int64_t blocks = std::min<std::int64_t>(omp_get_num_threads(), last - first);
+      const std::int64_t block = omp_get_thread_num();
+      if (block < blocks)
+        body(first + block * (last - first) / blocks, first + (block + 1) * (last - first) / blocks);
+    }
+  } else {
+#pragma omp parallel for schedule(dynamic)
+    for (std::int64_t begin = first; begin < last; begin += grain) body(begin, std::min(begin + grain, last));
+  }
 }

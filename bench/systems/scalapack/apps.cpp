@@ -50,7 +50,7 @@ class blacs_grid {
   int context_ = 0;
 };
 
-class scalapack_system final : public tile_system {
+class scalapack_system final : public whole_system {
  public:
   [[nodiscard]] teff::bench::identity describe() const override {
     return {.system = "scalapack", .variant = "calls", .version = "ScaLAPACK"};

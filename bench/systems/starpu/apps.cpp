@@ -1,7 +1,6 @@
 // The mini-apps on StarPU, in one process. Steps and tiles are tasks with implicit dependences on the data
 // that they read and write.
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 #include "step_tasks.hpp"
@@ -22,9 +21,6 @@ class implicit_system final : public tile_tasks {
             .limits = starpu_limits()};
   }
 
-  [[nodiscard]] std::optional<teff::apps::way_kind> tile_way() const override {
-    return teff::apps::way_kind::tasks;
-  }
   [[nodiscard]] bool has(teff::apps::way_kind how) const override {
     return how == teff::apps::way_kind::tasks;
   }

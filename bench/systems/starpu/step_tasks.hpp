@@ -17,7 +17,7 @@
 
 /// Steps as tasks. Each part of a field is data without bytes, known by the address of its first byte. StarPU
 /// derives the order of the tasks from such data, and copies nothing.
-class step_tasks final : public teff::apps::task_way {
+class step_tasks final : public teff::apps::task_way, public teff::apps::task_maker {
  public:
   explicit step_tasks(std::int64_t parts) : task_way(parts) {
     codelet_.where = STARPU_CPU;
@@ -30,7 +30,7 @@ class step_tasks final : public teff::apps::task_way {
   }
 
   void wait() override { starpu_task_wait_for_all(); }
-  [[nodiscard]] bool spawns() const override { return true; }
+  [[nodiscard]] task_maker* spawns() override { return this; }
   void run_spawning(const std::function<void()>& first) override {
     first();
     wait();
@@ -60,6 +60,7 @@ class step_tasks final : public teff::apps::task_way {
         if (one.mode != teff::apps::access_mode::in) part.is_written = true;
       });
     starpu_task* const task = created([body = each.body, some] { body(some); });
+    task->priority = each.priority;
     named_data used(*task, named_.size());
     // Without bytes, STARPU_RW means the same order as STARPU_W. After several readers, it costs one task
     // more.

@@ -14,7 +14,7 @@
 /// The mini-apps, submitted task by task in a serial order. StarPU sees from the tiles that a task reads and
 /// writes which tasks it has to wait for. How a task is handed to StarPU, a class says that derives from
 /// this.
-class tile_tasks : public teff::apps::tile_system {
+class tile_tasks : public teff::apps::whole_system {
  public:
   teff::apps::counts run(teff::apps::gemm& product, teff::bench::region_meter& region) final {
     using task = teff::apps::gemm::task;

@@ -7,7 +7,7 @@ namespace {
 
 using teff::apps::counts;
 
-class taskflow_system final : public teff::apps::tile_system {
+class taskflow_system final : public teff::apps::whole_system {
  public:
   explicit taskflow_system(int workers)
       : threads_(pinned_pool<ttor::Threadpool>::count(workers, 0, "Wk_", false)) {}

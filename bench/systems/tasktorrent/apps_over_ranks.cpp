@@ -14,7 +14,7 @@ namespace {
 
 using teff::apps::counts;
 
-class ranks_system final : public teff::apps::tile_system {
+class ranks_system final : public teff::apps::whole_system {
  public:
   [[nodiscard]] teff::bench::identity describe() const override {
     return {.system = "tasktorrent", .variant = "ranks", .version = "1.0"};

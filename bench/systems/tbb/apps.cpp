@@ -1,84 +1,55 @@
 // The mini-apps on oneTBB: parallel_for, and a task_group whose tasks count their successors' predecessors.
-#include <oneapi/tbb/parallel_for.h>
-
 #include <atomic>
 #include <cstdint>
+#include <functional>
+#include <string_view>
 #include <vector>
 
+#include "parallel_blocks.hpp"
 #include "pinned_arena.hpp"
+#include "teff/apps/app.hpp"
 #include "teff/apps/drive.hpp"
 
 namespace {
 
 using namespace teff::apps;
 
-/// The tasks of a factorisation while they run.
-class counted_tasks {
+/// Tasks with keys in a task_group, which count the dependences of their successors.
+class counted_tasks final : public way, public keyed_tasks {
  public:
-  explicit counted_tasks(const cholesky& factors)
-      : factors_(factors), met_(static_cast<std::size_t>(factors.tasks())) {}
+  explicit counted_tasks(std::int64_t parts) : parts_(parts) {}
+  ~counted_tasks() noexcept override = default;  // a task_group's may throw while tasks run: none does
 
-  void run() {
-    group_.run_and_wait([this] { run_from({0, 0, 0}); });
-  }
+  void run(const step& each) override { each.body({0, each.count}); }
+  void wait() override {}
+  [[nodiscard]] keyed_tasks* graph() override { return this; }
 
- private:
-  using task = cholesky::task;
-
-  void run_from(const task& which) {
-    factors_.execute(which);
-    if (cholesky::makes_final(which))
-      factors_.readers(which.row, which.column, [this](const task& reader) { fulfill(reader); });
-    else
-      fulfill(cholesky::next(which));
-  }
-  void fulfill(const task& which) {
-    // acq_rel: the last of a task's predecessors has seen the writes of the others.
-    if (met_[factors_.number(which)].fetch_add(1, std::memory_order_acq_rel) + 1 == cholesky::indegree(which))
-      group_.run([this, which] { run_from(which); });
-  }
-
-  const cholesky& factors_;
-  std::vector<std::atomic<std::int32_t>> met_;  ///< dependences of a task
-  tbb::task_group group_;
-};
-
-/// The tasks of a product: those on a sum follow each other, and what adds two sums needs both.
-class chained_tasks {
- public:
-  explicit chained_tasks(const gemm& product)
-      : product_(product), sums_met_(static_cast<std::size_t>(product.tasks() - products())) {}
-
-  void run() {
-    product_.visit_first([this](const task& first) { group_.run([this, first] { run_from(first); }); });
+  [[nodiscard]] std::int64_t parts() const override { return parts_; }
+  void run_graph(const graph_of_tasks& all, const std::function<void()>& begin) override {
+    if (!all.number) throw lack("its tasks count dependences by their numbers, which these do not have");
+    all_ = &all;
+    made_ = all.tasks;
+    met_ = std::vector<std::atomic<std::int32_t>>(static_cast<std::size_t>(all.tasks));
+    begin();
     group_.wait();
   }
+  void fulfill(task_key waiting) override {
+    const int needed = all_->indegree(waiting);
+    // acq_rel: the last of a task's predecessors has seen the writes of the others.
+    if (needed <= 1 || met_[all_->number(waiting)].fetch_add(1, std::memory_order_acq_rel) + 1 == needed)
+      group_.run([this, waiting] { all_->body(waiting); });
+  }
+  [[nodiscard]] std::int64_t made() const { return made_; }
 
  private:
-  using task = gemm::task;
-
-  [[nodiscard]] std::int64_t products() const {
-    return std::int64_t{product_.tiles()} * product_.tiles() * product_.tiles();
-  }
-  void run_from(const task& which) {
-    product_.execute(which);
-    if (const auto next = product_.next(which); next && is_ready(*next))
-      group_.run([this, after = *next] { run_from(after); });
-  }
-  bool is_ready(const task& which) {
-    if (product_.is_product(which)) return true;
-    const int tiles = product_.tiles();
-    const int number = ((which.step - tiles) * tiles + which.row) * tiles + which.column;
-    // acq_rel: the second of the two sums' tasks has seen the writes of the first.
-    return sums_met_[static_cast<std::size_t>(number)].fetch_add(1, std::memory_order_acq_rel) == 1;
-  }
-
-  const gemm& product_;
-  std::vector<std::atomic<std::int8_t>> sums_met_;  ///< by the tasks that add two
+  std::int64_t parts_;
+  std::int64_t made_ = 0;
+  const graph_of_tasks* all_ = nullptr;
+  std::vector<std::atomic<std::int32_t>> met_;  ///< dependences of a task, by its number
   tbb::task_group group_;
 };
 
-class apps_system final : public tile_system {
+class apps_system final : public system {
  public:
   explicit apps_system(int workers) : arena_(workers) {}
 
@@ -86,25 +57,24 @@ class apps_system final : public tile_system {
     return {.system = "tbb", .variant = "task_group", .version = tbb_version(), .workers = arena_.workers()};
   }
 
-  [[nodiscard]] bool has(way_kind how) const override { return how == way_kind::loops; }
-  counts run_steps(way_kind /*how*/, std::int64_t /*parts*/, const program& steps,
+  [[nodiscard]] bool has(way_kind how) const override {
+    return how == way_kind::loops || how == way_kind::graph;
+  }
+  [[nodiscard]] std::string_view variant(way_kind how) const override {
+    return how == way_kind::graph ? "task_group" : name_of(how);
+  }
+  counts run_steps(way_kind how, std::int64_t parts, const program& steps,
                    teff::bench::region_meter& region) override {
+    if (how == way_kind::graph) {
+      counted_tasks tasks(parts);
+      timed(region, [&] { steps(tasks); });
+      return {.tasks = tasks.made()};
+    }
     loops each([](std::int64_t count, const auto& body) {
-      using indices = tbb::blocked_range<std::int64_t>;
-      tbb::parallel_for(indices(0, count), [&](const indices& some) { body({some.begin(), some.end()}); });
+      parallel_blocks(0, count, 0, [&body](std::int64_t begin, std::int64_t end) { body({begin, end}); });
     });
     timed(region, [&] { steps(each); });
     return {};
-  }
-
-  counts run(gemm& product, teff::bench::region_meter& region) override {
-    timed(region, [&] { chained_tasks(product).run(); });
-    return {.tasks = product.tasks()};
-  }
-
-  counts run(cholesky& factors, teff::bench::region_meter& region) override {
-    timed(region, [&] { counted_tasks(factors).run(); });
-    return {.tasks = factors.tasks()};
   }
 
  private:

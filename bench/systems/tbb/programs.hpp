@@ -3,7 +3,6 @@
 // nodes.
 #pragma once
 
-#include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/parallel_invoke.h>
 #include <oneapi/tbb/parallel_pipeline.h>
 #include <oneapi/tbb/parallel_reduce.h>
@@ -14,6 +13,7 @@
 #include <functional>
 #include <vector>
 
+#include "parallel_blocks.hpp"
 #include "pinned_arena.hpp"
 #include "teff/programs/ways.hpp"
 
@@ -58,15 +58,10 @@ class program_system {
   }
   template <class Body>
   void parallel_for(std::int64_t first, std::int64_t last, std::int64_t grain, const Body& body) {
-    const auto part = [&body](const range& some) {
-      for (std::int64_t i = some.begin(); i != some.end(); ++i) body(i);
-    };
     arena_.execute([&] {
-      if (grain == 0)
-        tbb::parallel_for(range(first, last), part);
-      else
-        tbb::parallel_for(range(first, last, static_cast<std::size_t>(grain)), part,
-                          tbb::simple_partitioner());
+      parallel_blocks(first, last, grain, [&body](std::int64_t i, std::int64_t end) {
+        for (; i != end; ++i) body(i);
+      });
     });
   }
   template <class T, class Body>

@@ -32,10 +32,11 @@ namespace {
 using namespace teff::apps;
 
 /// Steps, messages and reductions as tasks: each begins when the memory that it names is ready.
-class flow_over_ranks final : public flow_tasks {
+class flow_over_ranks final : public flow_tasks, public ranks_of_way {
  public:
   using flow_tasks::flow_tasks;
 
+  [[nodiscard]] ranks_of_way& over() override { return *this; }
   /// It makes all sends first: if a receive fails, the flow drops tasks, and they shall have begun.
   void exchange(std::span<const crossing> all) override {
     // Accesses do not order the messages of different exchanges, so each exchange has a tag. It comes again
@@ -69,7 +70,7 @@ class flow_over_ranks final : public flow_tasks {
   char order_of_reductions_ = 0;  ///< MPI wants them in the same order on all ranks
 };
 
-class ranks_system final : public tile_system {
+class ranks_system final : public whole_system {
  public:
   ranks_system(message_size size, int workers)
       : size_(size), runtime_({.workers = static_cast<unsigned>(workers)}) {}

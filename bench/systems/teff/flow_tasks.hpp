@@ -31,7 +31,7 @@ inline std::string_view variant_of(way_kind how) {
 }
 
 /// Steps as tasks of a flow, which several workers may share.
-class flow_tasks : public task_way {
+class flow_tasks : public task_way, public task_maker {
  public:
   flow_tasks(teff::runtime& rt, std::int64_t tasks, bool shared)
       : task_way(tasks), flow_(rt), spawned_(rt), shared_(shared) {
@@ -41,7 +41,7 @@ class flow_tasks : public task_way {
   }
 
   void wait() final { flow_.wait(); }
-  [[nodiscard]] bool spawns() const final { return !shared_; }
+  [[nodiscard]] task_maker* spawns() final { return shared_ ? nullptr : this; }
   void run_spawning(const std::function<void()>& first) final {
     first();
     spawned_.wait();
@@ -85,7 +85,8 @@ class flow_tasks : public task_way {
     for (const field_access& one : accesses) named_.push_back(named(one));
     const char* const name = each.name.data();
     if (!shared_ || some.size() == 1)
-      return make_task(named_, teff::named(name, [body = each.body, some] { body(some); }));
+      return make_task(teff::task_options{.priority = each.priority}, named_,
+                       teff::named(name, [body = each.body, some] { body(some); }));
     flow_.task_for(some.begin, some.end, named_, teff::named(name, [body = each.body](teff::range chunk) {
                      body({chunk.first, chunk.last});
                    }));

@@ -6,7 +6,7 @@ namespace {
 
 using namespace teff::apps;
 
-class library_system final : public tile_system {
+class library_system final : public whole_system {
  public:
   explicit library_system(int workers) : threads_(kernels::use_threads(workers)) { kernels::use_threads(1); }
 

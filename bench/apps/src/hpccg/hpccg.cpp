@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "../catalogue.hpp"
 #include "kernels.hpp"
+#include "teff/apps/app.hpp"
 #include "teff/apps/box.hpp"
 #include "teff/bench/failure.hpp"
 
@@ -58,7 +58,7 @@ struct scalar {
 };
 
 /// A x = b by conjugate gradients, from x = 0. An iteration of a step is a block of rows.
-class solver final : public app_over_ways {
+class solver final : public app {
  public:
   solver(const box& grid, const place& at)
       : grid_(grid),
@@ -104,7 +104,7 @@ class solver final : public app_over_ways {
       squares[2] += b_.own[i] * b_.own[i];
     }
     const field name{std::span<double>(squares)};
-    by.reduce(name, reduction::sum);
+    by.over().reduce(name, reduction::sum);
     by.wait();
     finding found{
         .residual = std::sqrt(squares[0]) / (norm_of_a * std::sqrt(squares[1]) + std::sqrt(squares[2])),
@@ -141,7 +141,7 @@ class solver final : public app_over_ways {
     std::vector<crossing> all;
     if (a_.below > 0) all.push_back({at_.rank - 1, plane(0), out(p_.name_below)});
     if (a_.above > 0) all.push_back({at_.rank + 1, plane(a_.rows - a_.plane), out(p_.name_above)});
-    by.exchange(all);
+    by.over().exchange(all);
     by.run({.name = "sparsemv",
             .count = blocks(),
             .accesses =
@@ -199,7 +199,7 @@ class solver final : public app_over_ways {
     by.run({.name = "sum",
             .accesses = [this](range, access_list& all) { all = {in(partial_name_), out(sum_.name)}; },
             .body = [this](range) { sum_.value = sum_of_blocks(); }});
-    by.reduce(sum_.name, reduction::sum);
+    by.over().reduce(sum_.name, reduction::sum);
   }
   /// rr := r . r, and beta := rr / the rr before
   void square_residual(way& by, int iteration) {
@@ -263,6 +263,8 @@ class solver final : public app_over_ways {
   std::array<double, iterations + 1> residuals_{};
 };
 
+}  // namespace
+
 description::maker read_flags(CLI::App& parser) {
   const auto grid = std::make_shared<std::string>("32x32x32");
   parser
@@ -274,16 +276,27 @@ description::maker read_flags(CLI::App& parser) {
   return [grid](const place& at) { return std::make_unique<solver>(box_of(*grid), at); };
 }
 
-}  // namespace
+}  // namespace teff::apps::hpccg
 
-description describe() {
-  return {.name = "hpccg",
-          .title = "A x = b by conjugate gradients, 27-point stencil",
-          .unit = "FLOP",
-          .ways = {way_kind::loops, way_kind::worksharing, way_kind::tasks},
-          .cases = {{"hpccg-32", "conjugate gradients, 32 x 32 x 32 points", "-grid 32x32x32"},
-                    {"hpccg-64", "conjugate gradients, 64 x 64 x 64 points", "-grid 64x64x64", false}},
-          .flags = &read_flags};
+namespace teff::apps {
+
+description describe_hpccg() {
+  return {
+      .name = "hpccg",
+      .title = "A x = b by conjugate gradients, 27-point stencil",
+      .unit = "FLOP",
+      .ways = {way_kind::loops, way_kind::worksharing, way_kind::tasks},
+      .cases = {{"hpccg-32", "conjugate gradients, 32 x 32 x 32 points", "-grid 32x32x32"},
+                {"hpccg-64", "conjugate gradients, 64 x 64 x 64 points", "-grid 64x64x64", false},
+                {"hpccg-10", "conjugate gradients, 10 x 10 x 10 points", "-grid 10x10x10", false, {1, 2, 3}},
+                {"hpccg-7x30x10",
+                 "conjugate gradients, 7 x 30 x 10 points, steps of three tasks",
+                 "-grid 7x30x10 -tasks 3",
+                 false,
+                 {1}}},
+      .own = {{"residuals", "the norm of the residual after some iterations, by the iteration"}},
+      .residual = "||b - A x|| / (||A|| ||x|| + ||b||), of the solution",
+      .flags = &hpccg::read_flags};
 }
 
-}  // namespace teff::apps::hpccg
+}  // namespace teff::apps

@@ -19,7 +19,7 @@ double product(const std::vector<double>& a, const std::vector<double>& b) {
 /// Adds up the numbers of all ranks.
 void add_up(way& by, std::span<double> numbers) {
   const field name(numbers);
-  by.reduce(name, reduction::sum);
+  by.over().reduce(name, reduction::sum);
   by.wait();
 }
 

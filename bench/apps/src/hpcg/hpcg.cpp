@@ -7,17 +7,17 @@
 #include <memory>
 #include <string>
 
-#include "catalogue.hpp"
 #include "hpcg/checks.hpp"
 #include "hpcg/known.hpp"
 #include "hpcg/problem.hpp"
 #include "hpcg/solve.hpp"
+#include "teff/apps/app.hpp"
 
 namespace teff::apps::hpcg {
 namespace {
 
 /// Fifty iterations on a cube, or a rank's part of them.
-class solver final : public app_over_ways {
+class solver final : public app {
  public:
   solver(int side, const place& at) : problem_(domain_of({side, side, side}, at.rank, at.ranks)) {}
 
@@ -73,6 +73,8 @@ class solver final : public app_over_ways {
   outcome reached_;
 };
 
+}  // namespace
+
 description::maker read_flags(CLI::App& parser) {
   constexpr int largest = 400;
   const auto side = std::make_shared<int>(32);
@@ -84,18 +86,26 @@ description::maker read_flags(CLI::App& parser) {
   return [side](const place& at) { return std::make_unique<solver>(*side, at); };
 }
 
-}  // namespace
+}  // namespace teff::apps::hpcg
 
-description describe() {
+namespace teff::apps {
+
+description describe_hpcg() {
   return {
       .name = "hpcg",
       .title = "A x = b by conjugate gradients with a multigrid preconditioner (HPCG 3.1)",
       .unit = "FLOP",
       .ways = {way_kind::loops, way_kind::worksharing, way_kind::tasks},
-      .cases = {{"hpcg-16", "preconditioned conjugate gradients, 16 x 16 x 16 points", "-size 16"},
+      .cases = {{"hpcg-16",
+                 "preconditioned conjugate gradients, 16 x 16 x 16 points",
+                 "-size 16",
+                 true,
+                 {1, 2, 8}},
                 {"hpcg-32", "preconditioned conjugate gradients, 32 x 32 x 32 points", "-size 32", false},
                 {"hpcg-64", "preconditioned conjugate gradients, 64 x 64 x 64 points", "-size 64", false}},
-      .flags = &read_flags};
+      .own = {{"scaled_residual", "||r|| / ||b|| after the last iteration"}},
+      .residual = "||b - A x|| / ||b||, computed again",
+      .flags = &hpcg::read_flags};
 }
 
-}  // namespace teff::apps::hpcg
+}  // namespace teff::apps

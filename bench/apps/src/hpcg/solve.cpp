@@ -113,7 +113,7 @@ void solution::add_up(std::string_view name, const access_finder& accesses, kern
   by_.run({.name = "sum",
            .accesses = [this](range, access_list& all) { all = {in(terms_), out(sum_name_)}; },
            .body = [this](range) { sum_ = std::accumulate(of_.terms.begin(), of_.terms.end(), 0.0); }});
-  by_.reduce(sum_name_, reduction::sum);
+  by_.over().reduce(sum_name_, reduction::sum);
   by_.run({.name = "scalars",
            .accesses = [this](range, access_list& all) { all = {in(sum_name_), inout(scalars_)}; },
            .body = [this, use = std::move(use)](range) { use(sum_); }});
@@ -147,7 +147,7 @@ void solution::cross(std::size_t depth, const shared_vector& of) {
   for (const halo::message& each : messages)
     all.push_back(
         {each.rank, {access_mode::in, &sent, each.elements}, {access_mode::out, &of.ghosts, each.elements}});
-  by_.exchange(all);
+  by_.over().exchange(all);
 }
 
 template <class Kernel>

@@ -7,17 +7,17 @@
 #include <memory>
 #include <string>
 
-#include "catalogue.hpp"
 #include "leanmd/known.hpp"
 #include "leanmd/problem.hpp"
 #include "leanmd/simulate.hpp"
+#include "teff/apps/app.hpp"
 #include "teff/apps/box.hpp"
 
 namespace teff::apps::leanmd {
 namespace {
 
 /// Some time steps of the particles in a box of cells.
-class molecules final : public app_over_ways {
+class molecules final : public app {
  public:
   molecules(const apps::box& cells, int steps)
       : cells_(cells), steps_(steps), first_({cells[0], cells[1], cells[2]}), now_(first_) {}
@@ -79,6 +79,8 @@ class molecules final : public app_over_ways {
   outcome seen_;
 };
 
+}  // namespace
+
 description::maker read_flags(CLI::App& parser) {
   constexpr int most_steps = 1'000'000;
   const auto cells = std::make_shared<std::string>("3x3x3");
@@ -92,18 +94,30 @@ description::maker read_flags(CLI::App& parser) {
   return [cells, steps](const apps::place&) { return std::make_unique<molecules>(box_of(*cells), *steps); };
 }
 
-}  // namespace
+}  // namespace teff::apps::leanmd
 
-description describe() {
+namespace teff::apps {
+
+description describe_leanmd() {
   return {.name = "leanmd",
           .title = "molecular dynamics in a periodic box of cells (LeanMD)",
           .unit = "particle",
           .ways = {way_kind::loops, way_kind::worksharing, way_kind::tasks},
           .cases = {{"leanmd-3", "molecular dynamics, 3 x 3 x 3 cells, 21 steps", "-cells 3x3x3 -steps 21"},
                     {"leanmd-4", "molecular dynamics, 4 x 4 x 4 cells, 21 steps", "-cells 4x4x4 -steps 21",
-                     false}},
+                     false},
+                    {"leanmd-short",
+                     "molecular dynamics, 3 x 3 x 3 cells, 2 steps",
+                     "-cells 3x3x3 -steps 2",
+                     false,
+                     {1}}},
+          .own = {{"potential_first", "the potential energy in the first step, in millijoules"},
+                  {"potential_last", "the same in the last step"},
+                  {"kinetic_first", "the kinetic energy in the first step, in millijoules"},
+                  {"kinetic_last", "the same in the last step"}},
+          .residual = "the change of the total energy, by the kinetic energy of the first step",
           .over_ranks = false,
-          .flags = &read_flags};
+          .flags = &leanmd::read_flags};
 }
 
-}  // namespace teff::apps::leanmd
+}  // namespace teff::apps

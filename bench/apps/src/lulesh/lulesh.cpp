@@ -17,11 +17,11 @@
 #include <utility>
 #include <vector>
 
-#include "catalogue.hpp"
 #include "lulesh/domain.hpp"
 #include "lulesh/known.hpp"
 #include "lulesh/neighbours.hpp"
 #include "lulesh/time_step.hpp"
+#include "teff/apps/app.hpp"
 #include "teff/bench/failure.hpp"
 
 namespace teff::apps::lulesh {
@@ -92,7 +92,7 @@ struct exchange_fields {
 };
 
 /// The blast on one rank. A field below stands for all arrays that the same step writes.
-class blast final : public app_over_ways {
+class blast final : public app {
  public:
   blast(index edge, const place& at)
       : at_(setting_of(edge, at)),
@@ -148,9 +148,9 @@ class blast final : public app_over_ways {
     std::array<double, 1> least{*std::ranges::min_element(at_.volume)};
     const field all[] = {field{std::span<double>(energies)}, field{std::span<double>(sums)},
                          field{std::span<double>(least)}};
-    by.reduce(all[0], reduction::sum);
-    by.reduce(all[1], reduction::sum);
-    by.reduce(all[2], reduction::least);
+    by.over().reduce(all[0], reduction::sum);
+    by.over().reduce(all[1], reduction::sum);
+    by.over().reduce(all[2], reduction::least);
     by.wait();
 
     finding found{.residual = asymmetry(energies), .bound = 1e-8, .wrong = fault_};
@@ -217,14 +217,14 @@ class blast final : public app_over_ways {
       messages.push_back(
           {each.rank, {access_mode::in, &all.sent, values}, {access_mode::out, &all.received, values}});
     }
-    by.exchange(messages);
+    by.over().exchange(messages);
     by.run({.name = "distribute",
             .accesses = [&](apps::range, access_list& named) { named = {in(all.received), out(ghosts)}; },
             .body = [&all](apps::range) { all.what.distribute(); }});
   }
 
   void make_time_step(way& by) {
-    by.reduce(limits_, reduction::least);
+    by.over().reduce(limits_, reduction::least);
     by.run({.name = "begin",
             .accesses = [this](apps::range, access_list& all) { all = {inout(clock_), inout(limits_)}; },
             .body = [this](apps::range) { begin(); }});
@@ -347,6 +347,8 @@ class blast final : public app_over_ways {
   bool is_last_ = false;  ///< whether the time is over after this time step
 };
 
+}  // namespace
+
 description::maker read_flags(CLI::App& parser) {
   constexpr int largest = 200;
   const auto edge = std::make_shared<int>(30);
@@ -356,17 +358,26 @@ description::maker read_flags(CLI::App& parser) {
   return [edge](const place& at) { return std::make_unique<blast>(*edge, at); };
 }
 
-}  // namespace
+}  // namespace teff::apps::lulesh
 
-description describe() {
+namespace teff::apps {
+
+description describe_lulesh() {
   return {.name = "lulesh",
           .title = "shock hydrodynamics on hexahedra, a blast in a cube (LULESH 2.0)",
           .unit = "zone",
           .ways = {way_kind::loops, way_kind::worksharing, way_kind::tasks},
           .cases = {{"lulesh-10", "blast, 10 x 10 x 10 elements", "-size 10"},
                     {"lulesh-20", "blast, 20 x 20 x 20 elements", "-size 20", false},
-                    {"lulesh-30", "blast, 30 x 30 x 30 elements", "-size 30", false}},
-          .flags = &read_flags};
+                    {"lulesh-30", "blast, 30 x 30 x 30 elements", "-size 30", false},
+                    {"lulesh-5", "blast, 5 x 5 x 5 elements", "-size 5", false, {1}},
+                    {"lulesh-4", "blast, 4 x 4 x 4 elements", "-size 4", false, {8}}},
+          .own = {{"iterations", "time steps"},
+                  {"origin_energy", "the energy of the element at the origin, at the end"}},
+          .residual =
+              "the greatest difference of the energies of elements that mirror each other, by the greatest "
+              "energy",
+          .flags = &lulesh::read_flags};
 }
 
-}  // namespace teff::apps::lulesh
+}  // namespace teff::apps

@@ -37,7 +37,7 @@ void relax_vertices(problem& p, std::size_t bucket, std::span<const vertex> of, 
   while (mine.count(bucket) != 0 && mine.count(bucket) < few) relax_edges(p, bucket, mine.take(bucket), mine);
 }
 
-void make_task(problem& p, way& by, std::size_t bucket) {
+void make_task(problem& p, task_maker& by, std::size_t bucket) {
   by.spawn(-static_cast<int>(bucket), [&p, &by, bucket] {
     const shared_bins::part some = p.of_tasks.take(bucket, few);
     if (!some.is_last) make_task(p, by, bucket);
@@ -47,7 +47,7 @@ void make_task(problem& p, way& by, std::size_t bucket) {
   });
 }
 
-void run_tasks(problem& p, way& by) {
+void run_tasks(problem& p, task_maker& by) {
   by.run_spawning([&p, &by] {
     bins first;
     first.add(0, p.source);
@@ -109,10 +109,10 @@ void relax(problem& p, std::int64_t begin, std::int64_t end) {
 void solve(problem& p, way& by) {
   std::ranges::fill(p.distances, unreached);
   p.distances[std::size_t(p.source)] = 0;
-  if (by.spawns())
-    run_tasks(p, by);
-  else if (by.parts_of_graph() > 0)
-    solve_in_parts(p, by);
+  if (task_maker* const tasks = by.spawns())
+    run_tasks(p, *tasks);
+  else if (keyed_tasks* const graph = by.graph())
+    solve_in_parts(p, *graph);
   else
     run_rounds(p, by);
 }

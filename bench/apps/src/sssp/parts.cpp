@@ -15,7 +15,7 @@ constexpr std::int32_t choice = -1;  ///< stands for a part in the key of the ta
 
 class rounds {
  public:
-  rounds(problem& p, way& by) : p_(p), by_(by), cut_(p.of.vertices(), by.parts_of_graph()) {
+  rounds(problem& p, keyed_tasks& by) : p_(p), by_(by), cut_(p.of.vertices(), by.parts()) {
     const auto parts = std::size_t(cut_.parts());
     if (p_.parts.size() != parts) p_.parts = std::vector<part>(parts);
     for (part& each : p_.parts) {
@@ -30,16 +30,15 @@ class rounds {
   void run() {
     by_.run_graph({.indegree = [this](task_key of) { return indegree(of); },
                    .body = [this](task_key of) { run(of[0], of[1]); }},
-                  {0, choice});
+                  [this] { by_.fulfill({0, choice}); });
   }
 
  private:
   [[nodiscard]] std::size_t part_of(vertex of) const { return std::size_t(cut_.part_of(of)); }
 
   [[nodiscard]] int indegree(task_key of) const {
-    const auto [round, which] = of;
-    if (which != choice) return 1;
-    return round == 0 ? 0 : static_cast<int>(p_.parts.size());
+    if (of[1] != choice) return 1;
+    return of[0] == 0 ? 0 : static_cast<int>(p_.parts.size());
   }
 
   void run(std::int32_t round, std::int32_t which) {
@@ -104,13 +103,13 @@ class rounds {
   }
 
   problem& p_;
-  way& by_;
+  keyed_tasks& by_;
   cut cut_;
 };
 
 }  // namespace
 
-void solve_in_parts(problem& p, way& by) {
+void solve_in_parts(problem& p, keyed_tasks& by) {
   rounds(p, by).run();
 }
 

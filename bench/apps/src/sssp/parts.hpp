@@ -30,6 +30,6 @@ struct part {
 /// to part p that the tasks of round r - 1 sent. Then it relaxes the edges of those vertices of the part that
 /// the round's bucket has. One more task a round waits for all tasks of the round before, and chooses the
 /// bucket. If no bucket has vertices, it fulfils no key, so the graph ends.
-void solve_in_parts(problem& p, way& by);
+void solve_in_parts(problem& p, keyed_tasks& by);
 
 }  // namespace teff::apps::sssp

@@ -7,17 +7,17 @@
 #include <string>
 #include <utility>
 
-#include "catalogue.hpp"
 #include "sssp/answer.hpp"
 #include "sssp/delta_stepping.hpp"
 #include "sssp/generate.hpp"
 #include "sssp/known.hpp"
+#include "teff/apps/app.hpp"
 
 namespace teff::apps::sssp {
 namespace {
 
 /// The distances in a graph of the suite.
-class shortest_paths final : public app_over_ways {
+class shortest_paths final : public app {
  public:
   shortest_paths(std::string name, distance delta)
       : name_(std::move(name)), graph_(named(name_)), problem_(graph_, source(graph_), delta) {}
@@ -52,6 +52,8 @@ class shortest_paths final : public app_over_ways {
   problem problem_;
 };
 
+}  // namespace
+
 description::maker read_flags(CLI::App& parser) {
   constexpr int widest = 1 << 20;
   const auto name = std::make_shared<std::string>("kron16");
@@ -66,19 +68,30 @@ description::maker read_flags(CLI::App& parser) {
   return [name, delta](const place&) { return std::make_unique<shortest_paths>(*name, *delta); };
 }
 
-}  // namespace
+}  // namespace teff::apps::sssp
 
-description describe() {
-  return {.name = "sssp",
-          .title = "shortest paths from one vertex by delta-stepping",
-          .unit = "edge",
-          .ways = {way_kind::loops, way_kind::graph, way_kind::tasks},
-          .cases = {{"sssp-kron16", "shortest paths, 2^16 vertices, Kronecker graph", "-graph kron16"},
-                    {"sssp-kron20", "shortest paths, 2^20 vertices, Kronecker graph", "-graph kron20", false},
-                    {"sssp-uniform16", "shortest paths, 2^16 vertices, uniform graph", "-graph uniform16",
-                     false}},
-          .over_ranks = false,
-          .flags = &read_flags};
+namespace teff::apps {
+
+description describe_sssp() {
+  return {
+      .name = "sssp",
+      .title = "shortest paths from one vertex by delta-stepping",
+      .unit = "edge",
+      .ways = {way_kind::loops, way_kind::graph, way_kind::tasks},
+      .cases = {{"sssp-kron16", "shortest paths, 2^16 vertices, Kronecker graph", "-graph kron16"},
+                {"sssp-kron20", "shortest paths, 2^20 vertices, Kronecker graph", "-graph kron20", false},
+                {"sssp-uniform16", "shortest paths, 2^16 vertices, uniform graph", "-graph uniform16", false},
+                {"sssp-kron10",
+                 "shortest paths, 2^10 vertices, Kronecker graph, three tasks",
+                 "-graph kron10 -tasks 3",
+                 false,
+                 {1}}},
+      .own = {{"reached", "vertices that are reached, with the source"},
+              {"sum", "the sum of their distances"},
+              {"max", "the greatest of these"}},
+      .residual = "the number of vertices with a wrong distance",
+      .over_ranks = false,
+      .flags = &sssp::read_flags};
 }
 
-}  // namespace teff::apps::sssp
+}  // namespace teff::apps

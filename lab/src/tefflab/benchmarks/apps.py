@@ -8,10 +8,7 @@ program measures it just before each of its runs, so that the machine's drift ca
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from matplotlib.figure import Figure
-
 from tefflab.analysis.rows import Row
-from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.apps_experiment import AppsExperiment
 from tefflab.benchmarks.benchmark import Experiment, Option, Request
 from tefflab.benchmarks.case_rows import Fact, by_round, median_of_rounds
@@ -21,8 +18,8 @@ from tefflab.benchmarks.compared import (
     Group,
     ratio_text,
 )
-from tefflab.output.plots.lines import SHARE, TIME, Quantity, Varied, varied_chart
-from tefflab.output.plots.sheet import slug
+from tefflab.output.charts.lines import values_chart
+from tefflab.output.charts.sheet import Head, Picture, slug
 from tefflab.output.quantities import percent, rate
 from tefflab.output.table import Column
 from tefflab.records.plan import Case, Plan, Variant, counted_workers
@@ -39,7 +36,7 @@ _SHARE_MEANING = (
 
 
 class AppsRecord(Record):
-    """One run of a mini-app: of one on tiles with its FLOPs, of one over ways with its `work` in its `unit`."""
+    """One run of a mini-app, with its `work` in its `unit`."""
 
     schema = "apps"
 
@@ -48,20 +45,20 @@ class AppsRecord(Record):
         return "" if residual is not None and residual <= bound else "the residual is above its bound"
 
     @property
-    def counted_flops(self) -> float | None:
+    def flops(self) -> float | None:
         """None if the app counts other work."""
-        counted: float | None = self.get("work" if self.get("unit") == "FLOP" else "flops")
-        return counted
+        done: float | None = self.get("work")
+        return done if self.get("unit") == "FLOP" else None
 
     @property
     def flops_per_second(self) -> float:
-        if not self.counted_flops:
+        if not self.flops:
             raise RecordError(f"it counts no FLOPs: {self.error or self.get('unit')}")
-        return self.counted_flops / self.wall_seconds
+        return self.flops / self.wall_seconds
 
     @property
     def work_per_second(self) -> float:
-        return float((self.get("work") or self.get("flops") or self.has_no_numbers()) / self.wall_seconds)
+        return float((self.get("work") or self.has_no_numbers()) / self.wall_seconds)
 
     @property
     def has_ceiling(self) -> bool:
@@ -85,52 +82,32 @@ class AppsEstimates(ComparedEstimates):
             texts = ["1" if row.id == to.id else ratio_text(ratios.get(row.id)) for row in rows]
             yield f"{case}, {counted_workers(group.workers)}", self.columns(rows, Column(f"/ {to.id}", texts))
 
-    def pictures(self) -> Iterator[tuple[str, Figure]]:
+    def pictures(self) -> Iterator[tuple[str, Picture]]:
         yield from self._lines() if self.plan.x_label else super().pictures()
 
-    def _lines(self) -> Iterator[tuple[str, Figure]]:
+    def _lines(self) -> Iterator[tuple[str, Picture]]:
         """A picture for each problem, against the varied parameter."""
-        is_time = "time" in self.plan.charts
-        meaning = _TIME_MEANING if is_time else _RATE_MEANING if self._is_rate else _SHARE_MEANING
+        charts = self.plan.charts
+        meaning = _TIME_MEANING if "time" in charts else _RATE_MEANING if "rate" in charts else _SHARE_MEANING
         for problem in dict.fromkeys(case.group for case in self.plan.cases):
-            cases = [case for case in self.plan.cases if case.group == problem]
-            rows = [self.groups[case] for case in cases]
-            found = [
-                {row.id: row.value if is_time else self._value(row, case) for row in own}
-                for case, own in zip(cases, rows, strict=True)
-            ]
-            if any(value for each in found for value in each.values()):
-                foot = self.foot([row for own in rows for row in own])
-                yield (
-                    slug(f"{self.stem} {problem}"),
-                    varied_chart(
-                        Varied(self.plan.x_label, [(case.x or 0.0, case.x_text) for case in cases], rows, found),
-                        f"{self.plan.title} – {problem}",
-                        meaning,
-                        foot,
-                        quantity=TIME if is_time else self._rate(cases) if self._is_rate else SHARE,
-                        phases="phases" in self.plan.charts,
-                    ),
-                )
+            texts = {case.x or 0.0: case.x_text for case in self.plan.cases if case.group == problem}
+            rows = [self._drawn(row, case) for case, own in self.groups.items() if case.group == problem for row in own]
+            if any(row.value for row in rows):
+                head = Head(f"{self.plan.title} – {problem}", [meaning], self.foot(rows))
+                chart = values_chart(rows, texts, self.plan.x_label, head, phases="phases" in charts)
+                yield slug(f"{self.stem} {problem}"), chart
 
-    @property
-    def _is_rate(self) -> bool:
-        return "rate" in self.plan.charts
-
-    def _value(self, row: Row, case: Case) -> Interval | None:
-        """The rate or the share of a row that has a time."""
-        runs = next(cell.runs for cell in self.cells[case] if cell.variant == row.variant) if row.value else []
-        if self._is_rate:
-            return median_of_rounds(by_round(runs, lambda record: record.work_per_second))
+    def _drawn(self, row: Row, case: Case) -> Row:
+        """Its time, rate or share of the cores' rate, as the charts ask."""
+        if "time" in self.plan.charts or not row.value:
+            return row
+        runs = next(cell.runs for cell in self.cells[case] if cell.variant == row.variant)
+        if "rate" in self.plan.charts:
+            units = (run.record.get("unit") for run in runs if run.record.ok)
+            value = median_of_rounds(by_round(runs, lambda record: record.work_per_second))
+            return replace(row, value=value, unit=f"{next(units) or 'FLOP'}/s")
         able = [run for run in runs if run.record.has_ceiling]
-        return median_of_rounds(by_round(able, lambda record: record.efficiency))
-
-    def _rate(self, cases: Sequence[Case]) -> Quantity:
-        units = (
-            run.record.get("unit") for case in cases for cell in self.cells[case] for run in cell.runs if run.record.ok
-        )
-        unit = next(units) or "FLOP"
-        return Quantity(lambda value: rate(value, f"{unit}/s"), more_is_better=True)
+        return replace(row, value=median_of_rounds(by_round(able, lambda record: record.efficiency)), unit="1")
 
 
 class Apps(ComparedBenchmark[AppsRecord]):
@@ -144,17 +121,17 @@ class Apps(ComparedBenchmark[AppsRecord]):
     quantity = "a run"
     meaning = "Time of a run, divided by that of one system, with 95 % intervals; smaller is better."
     title = "Mini-apps"
-    help = "Measure mini-apps: HPCCG, LULESH, HPCG, SSSP, LeanMD, GEMM and Cholesky."
+    help = "Measure mini-apps: whole computations, each written once over loops, tasks, data flow and ranks."
     example = "teff measure apps --cases cholesky --all-variants"
     lesson = "all systems call the same kernels: what differs is what a system loses to tasks and to waiting"
     facts = (
         Fact(_SHARE, "of the\ncores'", percent, lambda record: record.efficiency if record.has_ceiling else None),
-        Fact(_RATE, "rate", lambda value: rate(value, "FLOP/s"), lambda record: record.counted_flops, over_time=True),
+        Fact(_RATE, "rate", lambda value: rate(value, "FLOP/s"), lambda record: record.flops, over_time=True),
         Fact(
             _WORK_RATE,
             "work/s",
             lambda value: rate(value, ""),
-            lambda record: None if record.counted_flops else record.get("work"),
+            lambda record: None if record.flops else record.get("work"),
             over_time=True,
         ),
         Fact("tasks", whole=True),

@@ -10,16 +10,16 @@ import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, Literal, Self
 
-from matplotlib.figure import Figure
 from pydantic import Field
 
 from tefflab.analysis.progress import Progress
 from tefflab.analysis.rows import Row
 from tefflab.errors import InputError
+from tefflab.output.charts.sheet import Picture
 from tefflab.output.last_words import LastWords
 from tefflab.output.report import write_report
 from tefflab.output.sections import Section, absences
@@ -100,6 +100,7 @@ class Ask:
     role: Role = "system"
     attempts: int = 1
     seconds: float = 0.0  # that it takes, as far as is known: it is not begun where no more so many are left
+    warms_itself: bool = False  # it takes so long that a cold program does no harm
 
 
 class Question(ABC, Generic[AnyRecord]):
@@ -178,8 +179,13 @@ class Estimates(ABC):
         """The tables, as terminal and report show them."""
 
     @abstractmethod
-    def pictures(self) -> Iterator[tuple[str, Figure]]:
+    def pictures(self) -> Iterator[tuple[str, Picture]]:
         """Each with the name of its files. What holds nothing is not drawn."""
+
+    @cached_property
+    def drawn(self) -> Mapping[str, Picture]:
+        """The pictures by the names of their files."""
+        return dict(self.pictures())
 
     def closing(self, again: str, store: str) -> LastWords | None:
         """The meaning for the reader, and the next command to try; `again` is the command that measured it."""
@@ -196,17 +202,17 @@ class Estimates(ABC):
             yield row.to_json() | {"sitting": self.sitting.sitting}
 
     def lines(self) -> Iterator[dict[str, Any]]:
-        """What the store keeps: the rows at the distance of the cores that is shown first. The others can be made again
-        from the runs."""
+        """What the store keeps of them: the rows at the distance of the cores that is shown first. The others can be
+        made again from the runs."""
         first = next((row.round_trip for row in self.rows), None)
         return (each for each in self.objects() if each["round_trip"] == first)
 
     def write_report(self, path: Path, damage: Sequence[Damage]) -> None:
         noisy = sum(round(row.runs * row.noisy_share) for row in self.rows if not row.is_beside)
         noise = noisy, sum(row.runs for row in self.rows if not row.is_beside)
-        figures = [figure for _, figure in self.pictures()]
         title = f"Teff: {self.plan.title}"
-        write_report(path, self.sitting, damage, title, self.sections(), figures, absences(self.rows), noise)
+        drawn = list(self.drawn.values())
+        write_report(path, self.sitting, damage, title, self.sections(), drawn, absences(self.rows), noise)
 
 
 class Experiment(Frozen):

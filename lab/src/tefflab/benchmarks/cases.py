@@ -12,7 +12,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-from matplotlib.figure import Figure
 from pydantic import BaseModel, ConfigDict
 
 from tefflab.analysis.progress import Progress
@@ -35,9 +34,9 @@ from tefflab.benchmarks.benchmark import (
 from tefflab.benchmarks.case_rows import Cell, Fact, by_round, median_of_rounds
 from tefflab.benchmarks.ranking import ranked, verdict_text
 from tefflab.errors import InputError
+from tefflab.output.charts.lines import values_chart
+from tefflab.output.charts.sheet import Head, Picture, signature, slug
 from tefflab.output.last_words import LastWords
-from tefflab.output.plots.lines import workers_chart
-from tefflab.output.plots.sheet import signature, slug
 from tefflab.output.quantities import counted_minutes, interval_text, value_text
 from tefflab.output.sections import Section, absences, explained, noise_of, precision, warnings
 from tefflab.output.table import Column
@@ -46,7 +45,8 @@ from tefflab.records.record import AnyRecord
 from tefflab.records.run import Failure, Run, Sitting, minutes_for
 from tefflab.systems.programs import ask_cases
 
-REPEATS = 3  # measured runs a round, after one that warms it up
+REPEATS = 3  # measured runs a round, at most
+LAUNCH = 0.3  # seconds that the measured runs of a round take, if one does not take longer
 ATTEMPTS = 2  # at each, where it is noisy
 
 
@@ -72,16 +72,25 @@ class ListedCase(BaseModel):
 
 
 class RepeatedQuestion(Question[AnyRecord]):
-    """One case, again and again. A round is one process: memory that another case left behind is in no peak."""
+    """One case, again and again. A round is one process: memory that another case left behind is in no peak.
+
+    The rounds make the interval, so the time of long runs goes into more rounds. A round has fewer of them, and no run
+    that warms it up: a long run warms itself up.
+    """
 
     def __init__(self, case: Case, value: Callable[[AnyRecord], float]) -> None:
         super().__init__(case)
         self._value = value
 
     def round(self) -> Generator[Ask, Sequence[Run[AnyRecord]], None]:
-        (latest,) = yield Ask(self.case.flags, role="probe", seconds=(yield from self._foreseen()))
-        for _ in range(REPEATS):
-            (*_, latest) = yield Ask(self.case.flags, attempts=ATTEMPTS, seconds=latest.record.wall_seconds)
+        seconds = yield from self._foreseen()
+        if seconds < LAUNCH:
+            (run,) = yield Ask(self.case.flags, role="probe", seconds=seconds)
+            seconds = run.record.wall_seconds
+        for _ in range(max(1, min(REPEATS, int(LAUNCH / seconds)))):
+            is_long = seconds >= LAUNCH
+            (*_, run) = yield Ask(self.case.flags, attempts=ATTEMPTS, seconds=seconds, warms_itself=is_long)
+            seconds = run.record.wall_seconds
 
     def _foreseen(self) -> Generator[Ask, Sequence[Run[AnyRecord]], float]:
         """About how long a run takes [s]; 0 where nothing says it. The first small run meets a cold program: the second
@@ -178,13 +187,13 @@ class CaseEstimates(Estimates):
         groups = list(self.groups.values())
         return LastWords(closing.sentence(groups, self.kind.lesson), closing.suggestions(groups, again, store))
 
-    def pictures(self) -> Iterator[tuple[str, Figure]]:
+    def pictures(self) -> Iterator[tuple[str, Picture]]:
         """One a case, against the workers."""
         for name in dict.fromkeys(case.name for case in self.groups):
             alike = [row for row in self.rows if row.case == name]
             if any(row.value for row in alike):
-                figure = workers_chart(alike, f"{self.plan.title} – {name}", self.kind.meaning, self.foot(alike))
-                yield slug(f"{self.stem} {name}").replace("_", "-"), figure
+                head = Head(f"{self.plan.title} – {name}", [self.kind.meaning], self.foot(alike))
+                yield slug(f"{self.stem} {name}").replace("_", "-"), workers_chart(alike, head)
 
     @property
     def stem(self) -> str:
@@ -327,3 +336,9 @@ def choose(listed: Sequence[ListedCase], words: Sequence[str]) -> list[ListedCas
     if unknown := [word for word in words if word not in known]:
         raise InputError(f"no case is called {unknown[0]!r}; there are: {' '.join(known)}")
     return [each for each in listed if each.name in words or (each.default and (not words or each.group in words))]
+
+
+def workers_chart(rows: Sequence[Row], head: Head) -> Picture:
+    """The values of every system at one case against the workers."""
+    counts = {float(count): str(count) for count in sorted({row.workers for row in rows})}
+    return values_chart(rows, counts, "workers", head, x_of=lambda row: float(row.workers), at="with workers:")

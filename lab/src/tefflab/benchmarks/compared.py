@@ -4,19 +4,17 @@ A kind that derives from this gives the columns of its tables, and the cases of 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
-
-from matplotlib.figure import Figure
 
 from tefflab.analysis.rows import Row
 from tefflab.analysis.statistics import Interval, geometric_mean
 from tefflab.benchmarks.benchmark import Option, Request
 from tefflab.benchmarks.cases import CaseBenchmark, CaseEstimates
 from tefflab.errors import InputError
-from tefflab.output.plots.ratios import RatioRow, ratios_chart
-from tefflab.output.plots.sheet import slug
+from tefflab.output.charts.rows import rows_chart
+from tefflab.output.charts.sheet import Head, Picture, slug
 from tefflab.output.quantities import digits, percent, value_text
 from tefflab.output.sections import Section, absences, explained, precision, warnings
 from tefflab.output.table import Column
@@ -77,10 +75,19 @@ class ComparedEstimates(CaseEstimates):
             *(Column(head(each), [ratio_text(ratios.get(each.id)) for ratios in found]) for each in others),
         ]
 
-    def drawn(self, group: Group, to: Variant) -> Sequence[RatioRow]:
-        """The rows of the picture of ratios."""
-        means = [RatioRow(self.mean, group.means(to.id), is_mean=True)] if self.mean else []
-        return [*(RatioRow(case, group.ratios(case, to.id)) for case in group.rows), *means]
+    def ratio_rows(self, group: Group, to: Variant) -> dict[str, list[Row]]:
+        """The rows of the picture of ratios, by their cases; and of their means."""
+        ratios = {case: group.ratios(case, to.id) for case in group.rows}
+        ratios |= {self.mean: group.means(to.id)} if self.mean else {}
+        one = {row.id: row for own in group.rows.values() for row in own.values()}
+        return {
+            case: [
+                replace(one[each.id], case=case, quantity=f"/ {to.title}", value=own[each.id], unit="1")
+                for each in self.others(group, to)
+                if each.id in own
+            ]
+            for case, own in ratios.items()
+        }
 
     def others(self, group: Group, to: Variant) -> list[Variant]:
         """The variants that have a ratio, in the order of the plan; the quickest first where there are means."""
@@ -88,7 +95,7 @@ class ComparedEstimates(CaseEstimates):
         seen = [each for each in self.plan.variants if each.id in means]
         return sorted(seen, key=lambda each: means[each.id].value) if self.mean else seen
 
-    def further_pictures(self, group: Group) -> Iterator[tuple[str, Figure]]:
+    def further_pictures(self, group: Group) -> Iterator[tuple[str, Picture]]:
         """Beside the ratios."""
         del group
         yield from ()
@@ -130,16 +137,17 @@ class ComparedEstimates(CaseEstimates):
         *before, last = tables or [(self.plan.title, [])]
         return explained([*(Section(*table) for table in before), Section(*last, self.remarks())])
 
-    def pictures(self) -> Iterator[tuple[str, Figure]]:
+    def pictures(self) -> Iterator[tuple[str, Picture]]:
         if (to := self.measure) is None:
             return
         for group in self.measured:
-            rows, others = self.drawn(group, to), self.others(group, to)
-            if rows and others:
+            lines = self.ratio_rows(group, to)
+            if any(lines.values()):
                 place = self.place(group)
                 title = f"{self.plan.title}, {place}" if place else self.plan.title
-                figure = ratios_chart(rows, to, others, title, self.kind.meaning, self.foot(self.rows))
-                yield slug(f"{self.stem} {place}".strip()), figure
+                head = Head(title, [self.kind.meaning], self.foot(self.rows))
+                axis = f"time / that of {to.title} (log scale); the line is at 1"
+                yield slug(f"{self.stem} {place}".strip()), rows_chart(lines, axis, head, rule=1.0, bold=self.mean)
             yield from self.further_pictures(group)
 
 

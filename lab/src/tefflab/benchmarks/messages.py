@@ -14,7 +14,6 @@ from tefflab.benchmarks.benchmark import Request
 from tefflab.benchmarks.case_rows import Fact
 from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates, ComparedPlan, Group, head
 from tefflab.errors import InputError
-from tefflab.output.plots.ratios import RatioRow
 from tefflab.output.quantities import duration, percent, rate
 from tefflab.output.table import Column
 from tefflab.records.plan import Variant
@@ -51,8 +50,8 @@ class MessagesEstimates(ComparedEstimates):
     def tables_of(self, group: Group, to: Variant) -> Iterator[tuple[str, list[Column]]]:
         yield f"{self.plan.title}: times, and those of the others divided by {to.id}'s", self._columns_of(group, to)
 
-    def drawn(self, group: Group, to: Variant) -> Sequence[RatioRow]:
-        return [row for row in super().drawn(group, to) if row.name not in self._of_cpu]
+    def ratio_rows(self, group: Group, to: Variant) -> dict[str, list[Row]]:
+        return {case: own for case, own in super().ratio_rows(group, to).items() if case not in self._of_cpu}
 
     def place(self, group: Group) -> str:
         """All have two ranks."""

@@ -4,17 +4,15 @@ the share of the cores' time that is left to tasks of a given length.
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-
-from matplotlib.figure import Figure
+from dataclasses import replace
 
 from tefflab.analysis.rows import Row
 from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.case_rows import Fact
 from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates, Group, head
-from tefflab.output.plots.lines import efficiency_lines_chart
-from tefflab.output.plots.ratios import RatioRow
-from tefflab.output.plots.sheet import slug
-from tefflab.output.quantities import percent
+from tefflab.output.charts.lines import values_chart
+from tefflab.output.charts.sheet import Head, Picture, slug
+from tefflab.output.quantities import percent, time_tick
 from tefflab.output.table import Column
 from tefflab.records.plan import Variant, counted_workers
 from tefflab.records.record import Checked
@@ -54,16 +52,20 @@ class MicroEstimates(ComparedEstimates):
         if spinning:
             yield f"{place}: efficiency of tasks that spin", self._efficiencies(group, spinning, to)
 
-    def drawn(self, group: Group, to: Variant) -> Sequence[RatioRow]:
-        return [row for row in super().drawn(group, to) if not _spins(group.rows[row.name].values())]
+    def ratio_rows(self, group: Group, to: Variant) -> dict[str, list[Row]]:
+        return {
+            case: own for case, own in super().ratio_rows(group, to).items() if not _spins(group.rows[case].values())
+        }
 
-    def further_pictures(self, group: Group) -> Iterator[tuple[str, Figure]]:
+    def further_pictures(self, group: Group) -> Iterator[tuple[str, Picture]]:
         workers = counted_workers(group.workers)
-        for dependences, efficiencies in sorted(_by_dependences(group).items()):
+        for dependences, rows in sorted(_by_dependences(group).items()):
             each = "no dependences" if not dependences else f"{dependences} dependence{'s' * (dependences > 1)} a task"
             title = f"{self.plan.title}, {workers}: {each}"
-            figure = efficiency_lines_chart(efficiencies, title, _EFFICIENT, self.foot(self.rows))
-            yield slug(f"{self.stem} {workers} {dependences}"), figure
+            lengths = {x: time_tick(x) for x in sorted({row.x for row in rows if row.x})}
+            head = Head(title, [_EFFICIENT], self.foot(self.rows))
+            chart = values_chart(rows, lengths, "time of a task without the system", head)
+            yield slug(f"{self.stem} {workers} {dependences}"), chart
 
     def _efficiencies(self, group: Group, cases: Sequence[str], to: Variant) -> list[Column]:
         columns = [Column(self.kind.row_word, list(cases), "left")]
@@ -99,9 +101,10 @@ def _spins(rows: Iterable[Row]) -> bool:
     return any(row.facts[_EFFICIENCY] is not None for row in rows)
 
 
-def _by_dependences(group: Group) -> dict[int, dict[Variant, dict[float, Interval]]]:
-    """The efficiency by the length of a task, of each system: as the table has it, as uncertain as the time."""
-    found: dict[int, dict[Variant, dict[float, Interval]]] = {}
+def _by_dependences(group: Group) -> dict[int, list[Row]]:
+    """The efficiency of each system with the length of a task as its `x`: as the table has it, as uncertain as the
+    time."""
+    found: dict[int, list[Row]] = {}
     for own in group.rows.values():
         for row in own.values():
             share, spin, dependences = (row.facts[each] for each in (_EFFICIENCY, _SPIN, _DEPENDENCES))
@@ -109,7 +112,8 @@ def _by_dependences(group: Group) -> dict[int, dict[Variant, dict[float, Interva
                 low, high = (
                     share * row.value.value / end if end else math.inf for end in (row.value.high, row.value.low)
                 )
-                found.setdefault(int(dependences), {}).setdefault(row.variant, {})[spin] = Interval(share, low, high)
+                efficiency = replace(row, x=spin, value=Interval(share, low, high), unit="1")
+                found.setdefault(int(dependences), []).append(efficiency)
     return found
 
 

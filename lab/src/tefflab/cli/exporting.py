@@ -8,8 +8,8 @@ from tefflab.benchmarks.benchmark import Estimates, find_benchmark
 from tefflab.errors import InputError
 from tefflab.host.terminal import say
 from tefflab.measure.measurement import estimated
+from tefflab.output.charts.sheet import save_pages
 from tefflab.output.exports import DASHBOARDS, TEXTS, Exported, to_parquet
-from tefflab.output.plots.sheet import save_pages
 from tefflab.records.stored import open_sittings
 from tefflab.systems.registry import Registry
 from tefflab.whole_files import write_whole
@@ -34,7 +34,7 @@ def export(registry: Registry, store: str, form: str, file: Path | None) -> None
             return
         file.parent.stat()  # no folder is made for a name that was mistyped
         if form == _PDF:
-            save_pages([figure for each in known for _, figure in each.pictures()], file)
+            save_pages([picture for each in known for picture in each.drawn.values()], file)
         elif form == _PARQUET:
             to_parquet(_rows(store, form, known), file)
         else:

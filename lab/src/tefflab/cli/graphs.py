@@ -5,8 +5,7 @@ from pathlib import Path
 
 import click
 
-from tefflab.benchmarks.graph_drawing import describe_graphs, draw, expect_listable, listed_tasks
-from tefflab.benchmarks.graphs import core_program, refuse_unknown_values
+from tefflab.benchmarks.graphs import core_program, expect_listable, listed_tasks, refuse_unknown_values
 from tefflab.errors import InputError
 from tefflab.host.terminal import output, progress
 from tefflab.json_lines import json_lines
@@ -32,8 +31,10 @@ def describe(registry: Registry, flags: Sequence[str], as_json: bool, svg: Path 
         raise InputError("--json and --svg: one of them at a time")
     if svg.suffix != ".svg":
         raise InputError(f"--svg {svg}: the picture is SVG; give a name that ends in .svg")
+    from tefflab.benchmarks.graph_drawing import describe_graphs, draw  # which takes a third of a second
+
     ensure(registry, [], console=progress())
-    picture = draw(describe_graphs(registry.root, flags))
+    picture = draw(describe_graphs(registry.root, flags)).svg
     try:
         svg.parent.stat()  # no folder is made for a name that was mistyped
         write_whole(svg, picture)

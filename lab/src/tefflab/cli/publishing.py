@@ -2,15 +2,13 @@
 
 from pathlib import Path
 
-from matplotlib.figure import Figure
-
 from tefflab.benchmarks.benchmark import Estimates, find_benchmark
 from tefflab.carried import TYPED
 from tefflab.errors import InputError, TeffError
 from tefflab.host.terminal import output, path_text, progress
 from tefflab.json_lines import json_lines
 from tefflab.measure.measurement import estimated
-from tefflab.output.plots.sheet import save
+from tefflab.output.charts.sheet import Picture, save
 from tefflab.records.store import Store
 from tefflab.records.stored import open_sitting, store_name
 from tefflab.systems.naming import parsed
@@ -38,12 +36,12 @@ def report(registry: Registry, store: str, as_json: bool = False) -> None:
     (progress() if as_json else output()).print(path_text(file), soft_wrap=True)
 
 
-def draw(figure: Figure, picture: Path) -> None:
+def draw(picture: Picture, file: Path) -> None:
     """Into the file that --picture names."""
     try:
-        files = save(figure, picture)
+        files = save(picture, file)
     except OSError as failure:
-        raise InputError(f"--picture {picture}: {failure.strerror}; name a file that can be written") from None
+        raise InputError(f"--picture {file}: {failure.strerror}; name a file that can be written") from None
     progress().print(f"teff: drew {files[0]} and {files[1]}", soft_wrap=True)
 
 
@@ -83,8 +81,8 @@ def write_files(registry: Registry, store: Store, estimates: Estimates) -> Path:
     """Writes pictures and report; returns the report's path."""
     folder = store.folder / estimates.sitting.sitting
     try:
-        for name, figure in estimates.pictures():
-            save(figure, folder / name)
+        for name, picture in estimates.drawn.items():
+            save(picture, folder / name)
         estimates.write_report(folder / _REPORT, store.damage())
     except OSError as failure:
         why = failure.strerror or str(failure)

@@ -11,7 +11,7 @@ from tefflab.json_lines import json_lines
 from tefflab.measure.measurement import best_of_each
 from tefflab.measure.presence import prepare, whoever_is_here
 from tefflab.measure.single_runs import SingleRun, refuse_traceless, run_once
-from tefflab.output.plots.sheet import slug
+from tefflab.output.charts.sheet import slug
 from tefflab.output.quantities import duration
 from tefflab.output.table import Column, Table
 from tefflab.systems.registry import Registry

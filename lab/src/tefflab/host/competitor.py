@@ -2,8 +2,7 @@
 
 KIND is its work: `spin` reads a clock, `primes` sieves, and `compile` starts the compiler for one SOURCE after another.
 SHARE is from 0 to 1, PERIOD is in seconds. The kernel ends the competitor when the process PARENT ends. SIGUSR1
-suspends the competitor with its compiler, and SIGCONT lets it go on. SIGUSR2 says that the system holds it to its
-share.
+suspends the competitor with its compiler, and SIGCONT lets it go on.
 
 In each period the competitor works until its CPU time is up, and sleeps for the rest. If it does not get its share of a
 period, it does not make up for that later. The lab reads the share that it got. Like `spin.py`, this is a separate
@@ -163,8 +162,8 @@ def sieve() -> Callable[[], object]:
     return step
 
 
-def take(work: Work, share: float, period: float, is_held: Callable[[], bool] = lambda: False) -> None:
-    """For ever. While it `is_held` to its share by the system, it works all the time."""
+def take(work: Work, share: float, period: float) -> None:
+    """For ever."""
     allowed = work.used()
     end = time.monotonic()
     while True:
@@ -176,7 +175,7 @@ def take(work: Work, share: float, period: float, is_held: Callable[[], bool] = 
             work.go_on(allowed - used)
             used = work.used()
         left = end - time.monotonic()
-        if share < 1 and left > 0 and not is_held():
+        if share < 1 and left > 0:
             work.pause()
             time.sleep(left)
 
@@ -205,8 +204,6 @@ def main() -> None:
     }
     work = works[kind]()
 
-    held: list[bool] = []
-
     def suspend(_number: int, _frame: object) -> None:
         work.pause()
         os.kill(os.getpid(), signal.SIGSTOP)
@@ -217,7 +214,6 @@ def main() -> None:
         os._exit(0)
 
     signal.signal(signal.SIGUSR1, suspend)
-    signal.signal(signal.SIGUSR2, lambda _number, _frame: held.append(True))
     signal.signal(signal.SIGTERM, leave)
     end_with(int(parent), signal.SIGTERM)
     os.sched_setaffinity(0, {int(core)})
@@ -225,7 +221,7 @@ def main() -> None:
     gc.disable()
     print("ready", flush=True)
     os.kill(os.getpid(), signal.SIGSTOP)
-    take(work, float(share), float(period), lambda: bool(held))
+    take(work, float(share), float(period))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,6 @@ import psutil
 from tefflab.durations import seconds
 from tefflab.errors import InputError, TeffError
 from tefflab.host.processes import end_all, family
-from tefflab.host.quota_group import QuotaGroup
 
 KINDS = ("spin", "primes", "compile")
 PERIOD = "10ms"  # of a load that does not say it
@@ -107,16 +106,11 @@ class Competitors(AbstractContextManager["Competitors"]):
         self.share = 0.0  # of each core that they got in the latest `running`, on average
         sources = compiled_sources(root) if load.kind == "compile" else []
         self._processes: list[subprocess.Popen[str]] = []
-        self._groups: list[QuotaGroup] = []
         try:
             for core in load.cores:
                 self._processes.append(_started(load, core, sources))
             for process in self._processes:
                 _expect_ready(process)
-                # A compiler keeps to no share by itself. Where no group can be had, the competitor stops it in time.
-                if sources and (group := QuotaGroup.holding(process.pid, load.share, load.seconds)):
-                    self._groups.append(group)
-                    process.send_signal(signal.SIGUSR2)
         except BaseException:
             self.close()
             raise
@@ -155,10 +149,7 @@ class Competitors(AbstractContextManager["Competitors"]):
             for pipe in (process.stdout, process.stderr):
                 if pipe:
                     pipe.close()
-        for group in self._groups:
-            group.close()
         self._processes.clear()
-        self._groups.clear()
 
     def _signal(self, number: signal.Signals) -> None:
         for process in self._processes:

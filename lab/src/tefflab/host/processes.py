@@ -1,9 +1,10 @@
 """A program together with all it started: launchers give their ranks process groups of their own."""
 
 import contextlib
+import os
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import psutil
 
@@ -40,6 +41,30 @@ def end(process: "subprocess.Popen[str] | subprocess.Popen[bytes]") -> None:
         if pipe:
             with contextlib.suppress(BrokenPipeError):
                 pipe.close()
+
+
+def answer(
+    command: Sequence[str],
+    *,
+    environment: Mapping[str, str] | None = None,
+    timeout: float | None = None,
+    stdin: str = "",
+) -> "subprocess.CompletedProcess[str]":
+    """What a command says, with `environment` added to the lab's. OSError where it can't be started, TimeoutExpired
+    after so many seconds: then the command is ended with all it started."""
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        errors="replace",
+        env={**os.environ, **(environment or {})},
+    )
+    try:
+        said = process.communicate(stdin, timeout)
+    finally:
+        end(process)
+    return subprocess.CompletedProcess(command, process.returncode, *said)
 
 
 def how_it_ended(code: int) -> str:

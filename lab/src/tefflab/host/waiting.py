@@ -1,7 +1,9 @@
-"""The display while a silent program runs: that the lab waits for it, how long already, and how to end it."""
+"""What the lab does, or waits for, in one line: on a terminal it is redrawn, and elsewhere, as in the log of a job, a
+line each half minute."""
 
 import time
 from contextlib import AbstractContextManager
+from typing import Self
 
 from rich.console import Console
 from rich.markup import escape
@@ -14,36 +16,50 @@ PATIENCE = 2.0  # seconds before it is said
 SAY_EVERY = 30.0  # seconds, where no terminal shows them as they pass
 
 
-class Waiting(AbstractContextManager["Waiting"]):
-    """Call `look` now and then, and `hide` before the program's own words are shown. On a terminal nothing is left of
-    it; elsewhere, as in the log of a job, it is a line each half minute."""
+class StatusLine(AbstractContextManager["StatusLine"]):
+    """On a terminal nothing is left of it."""
 
     def __init__(self, console: Console, text: str) -> None:
         self._console = console
-        self._text = text
+        self._text = escape(text)
         self._status: Status | None = None
         self._started = time.monotonic()
-        self._next = PATIENCE
+        self._said = -SAY_EVERY
 
-    def __exit__(self, *_: object) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        del kind
         self.hide()
 
-    def look(self) -> None:
-        """Says how long it is by now, where it has become long."""
-        seconds = time.monotonic() - self._started
-        if seconds < self._next:
-            return
-        line = f"teff: {escape(self._text)} [dim]({seconds:.0f} s; Ctrl-C ends it)[/]"
-        if not is_redrawn(self._console):
-            self._next = seconds + SAY_EVERY
-            self._console.print(line, soft_wrap=True)
-        elif self._status is None:
-            self._status = self._console.status(line)
-            self._status.start()
-        else:
-            self._status.update(line)
+    @property
+    def seconds(self) -> float:
+        """Seconds since it began."""
+        return time.monotonic() - self._started
 
     def hide(self) -> None:
         if self._status is not None:
             self._status.stop()
             self._status = None
+
+    def _draw(self, redrawn: str, printed: str) -> None:
+        if not is_redrawn(self._console):
+            if self.seconds - self._said >= SAY_EVERY:
+                self._said = self.seconds
+                self._console.print(f"teff: {printed}", soft_wrap=True)
+        elif self._status is None:
+            self._status = self._console.status(redrawn)
+            self._status.start()
+        else:
+            self._status.update(redrawn)
+
+
+class Waiting(StatusLine):
+    """While a silent program runs: how long already, and how to end it. Call `look` now and then, and `hide` before the
+    program's own words are shown."""
+
+    def look(self) -> None:
+        if self.seconds >= PATIENCE:
+            line = f"{self._text} [dim]({self.seconds:.0f} s; Ctrl-C ends it)[/]"
+            self._draw(f"teff: {line}", line)

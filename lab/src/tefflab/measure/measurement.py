@@ -4,6 +4,7 @@ A sitting that was interrupted is resumed from the store, which has its plan and
 """
 
 import shlex
+import statistics
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from tefflab.measure.runner import Runner
 from tefflab.measure.sitting import Entry, Observer
 from tefflab.measure.sitting import Sitting as Rounds
 from tefflab.records.plan import Case, Plan, Variant
-from tefflab.records.run import Failure, Sitting
+from tefflab.records.run import Failure, Sitting, seconds_of_rounds
 from tefflab.records.store import Store, new_sitting_name
 from tefflab.systems.naming import owner_of
 from tefflab.systems.own_command import OwnCommand
@@ -137,6 +138,7 @@ def measure(
     try:
         scales, without_ceiling = _scales(runner, plan)
         entries = _entries(registry, kind, kind.rounds(plan, scales), store.failures(head.sitting))
+        _foresee(store, kind, head, entries)
         if enough is not None:
             entries = [replace(each, round=_in_turns(each.round)) for each in entries]
         for each in entries:
@@ -159,6 +161,17 @@ def estimated(store: Store, kind: Benchmark[Any], head: Sitting) -> Estimates:
     """The estimates from the store's runs of a sitting."""
     runs = [run for run in store.runs(kind.record, head.sitting) if run.role != "ceiling"]
     return kind.estimate(head, runs, store.failures(head.sitting))
+
+
+def _foresee(store: Store, kind: Benchmark[Any], head: Sitting, entries: Sequence[Entry]) -> None:
+    """How long a round of each takes, by the store's sittings on this machine."""
+    here = {each.sitting for each in store.sittings(kind.name) if each.machine.id == head.machine.id}
+    seconds = seconds_of_rounds(run for run in store.runs(kind.record) if run.sitting in here)
+    for entry in entries:
+        cases = [question.case for question in entry.round.questions]
+        known = [seconds.get((entry.round.variant.id, case.configuration, case.workers)) for case in cases]
+        if all(known):
+            entry.foreseen = sum(statistics.median(each) for each in known if each)
 
 
 def _in_turns(one: Round[Any]) -> Round[Any]:

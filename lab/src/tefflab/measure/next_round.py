@@ -1,24 +1,25 @@
 """Which variant has the next round of a sitting: the time that is left goes where it buys most. Pure: values in, a
 choice out.
 
-A row of the table is worth ±10 % if its rank is decided. It is worth ±5 % if it is among the first five or if a
-neighbour may change places with it. How many more rounds that takes is predicted from the interval so far. Every
-variant moves forward by the same share of what it needs. So its rounds are spread over the whole sitting, and drift
-hits all alike. Of variants that are equally far, one that takes seconds to start comes last. No variant is started
-twice in a row while another waits. Where the time does not suffice for all, ±10 % comes before ±5 %, and the cheaper
-before the dearer.
+A row of the table has an interval after three rounds. It is worth ±10 % if its rank is decided. It is worth ±5 % if it
+is among the first five or if a neighbour may change places with it. How many more rounds that takes is predicted from
+the interval so far. Every variant moves forward by the same share of what it needs. So its rounds are spread over the
+whole sitting, and drift hits all alike. Of variants that are equally far, one that takes seconds to start comes last,
+and a dear one comes after all others have three rounds. No variant is started twice in a row while another waits,
+unless the others are dear. Where the time does not suffice for all, an interval comes before a value without one, then
+±10 % before ±5 %, and the cheaper before the dearer. A variant that has begun then has its three rounds before another
+begins.
 """
 
 import itertools
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tefflab.analysis.crossing import widening
 from tefflab.analysis.progress import Progress
-from tefflab.analysis.statistics import LEAST_ROUNDS, NEVER, Interval, rounds_to_tell
-from tefflab.measure.time_budget import ENOUGH
+from tefflab.analysis.statistics import FEWEST_ROUNDS, LEAST_ROUNDS, NEVER, Interval, rounds_to_tell
 
 WIDE, NARROW = 0.10, 0.05  # wanted half-widths: of a row whose rank is decided, and of the other rows
 FIRST = 5  # rows of a table for which NARROW is always wanted
@@ -36,6 +37,7 @@ class Standing:
     to_wide: int  # rounds until every row of it is within WIDE,
     to_wanted: int  # and until each is within what is wanted of it; never fewer
     starts_slowly: bool = False
+    is_dear: bool = False  # a round takes more than its share of the sitting
 
 
 def wanted_half_widths(estimates: Mapping[str, Progress | None]) -> dict[str, float]:
@@ -83,36 +85,48 @@ def next_round(standings: Sequence[Standing], seconds_left: float, latest: str |
     before. No variant narrows an interval while another, whose rounds may be a hundred times as long, has too few
     rounds for one."""
     targets = _affordable([each for each in standings if each.to_wanted > 0], seconds_left)
-    waiting = {name: rounds for name, rounds in targets.items() if name != latest} or targets
-    had = {each.id: each.rounds for each in standings}
+    known = {each.id: each for each in standings}
+    others = {name: rounds for name, rounds in targets.items() if name != latest}
+    lacking = [each for each in standings if each.to_wanted > 0 and each.rounds < FEWEST_ROUNDS]
+    is_short = any(targets.get(each.id, 0) < FEWEST_ROUNDS - each.rounds for each in lacking)
+    waiting = others if any(not known[name].is_dear for name in others) else targets
 
-    slow = {each.id: each.starts_slowly for each in standings}
-
-    def progress(name: str) -> tuple[bool, float, bool, float]:
-        return had[name] >= ENOUGH, had[name] / (had[name] + waiting[name]), slow[name], _lot(name, had[name])
+    def progress(name: str) -> tuple[bool, bool, bool, float, bool, float]:
+        each = known[name]
+        has_interval = each.rounds >= FEWEST_ROUNDS
+        moved = each.rounds / (each.rounds + waiting[name])
+        if is_short and not has_interval:
+            moved = -moved
+        return has_interval, each.is_dear, name == latest, moved, each.starts_slowly, _lot(name, each.rounds)
 
     return min(waiting, key=progress, default=None)
 
 
 def _affordable(missing: Sequence[Standing], seconds_left: float) -> dict[str, int]:
-    """The rounds that each variant may have of those it lacks: WIDE for all before more for any, the cheapest first. If
-    no variant can reach its end any more, the rounds that still fit."""
-    wide = [(each.seconds_a_round * each.to_wide, each, each.to_wide) for each in missing if each.to_wide]
-    more = [
-        (each.seconds_a_round * (each.to_wanted - each.to_wide), each, each.to_wanted)
-        for each in missing
-        if each.to_wanted > each.to_wide
-    ]
+    """The rounds that each variant may have of those it lacks: an interval for all before a first value for any, then
+    WIDE for all before more for any, the cheapest first. If no variant can reach its end any more, the rounds that
+    still fit."""
     targets: dict[str, int] = {}
-    for steps in (wide, more):
-        for cost, each, rounds in sorted(steps, key=lambda step: step[0]):
-            if cost <= seconds_left and (rounds == each.to_wide or not each.to_wide or each.id in targets):
-                seconds_left -= cost
-                targets[each.id] = rounds
-    if not targets:
-        fitting = [each for each in missing if each.seconds_a_round <= seconds_left] or missing
-        targets = {each.id: each.to_wanted for each in fitting}
-    return targets
+
+    def give(candidates: Sequence[Standing], rounds: Callable[[Standing], int]) -> list[Standing]:
+        """Those that can have so many rounds in all."""
+        nonlocal seconds_left
+        costs = {each.id: each.seconds_a_round * max(rounds(each) - targets.get(each.id, 0), 0) for each in candidates}
+        given = []
+        for each in sorted(candidates, key=lambda each: costs[each.id]):
+            if costs[each.id] <= seconds_left:
+                seconds_left -= costs[each.id]
+                targets[each.id] = max(rounds(each), targets.get(each.id, 0))
+                given.append(each)
+        return given
+
+    told = give(missing, lambda each: FEWEST_ROUNDS - each.rounds)
+    give([each for each in missing if not each.rounds], lambda _: 1)
+    give(give(told, lambda each: each.to_wide), lambda each: each.to_wanted)
+    if targets := {name: rounds for name, rounds in targets.items() if rounds}:
+        return targets
+    fitting = [each for each in missing if each.seconds_a_round <= seconds_left] or missing
+    return {each.id: each.to_wanted for each in fitting}
 
 
 def least_served(candidates: Mapping[str, tuple[float, float]]) -> str | None:

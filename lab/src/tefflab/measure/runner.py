@@ -152,6 +152,8 @@ class Runner(Generic[AnyRecord]):
             run = known.popleft()
         else:
             self._is_measuring = True
+            if wanted.warms_itself:
+                self._warm_up = ""
             ceiling = self._ceilings.get(self._round.variant.ceiling) if wanted.role == "system" else None
             run = self._beside(ceiling, key, case) if ceiling else self._alone(key, case)
             self._store.append("runs", run)

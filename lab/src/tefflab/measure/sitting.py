@@ -1,6 +1,7 @@
 """A sitting: variants one after another, round after round, until all is known or the time is spent.
 
-Each round starts them in another order, so that the machine's drift hits all alike. If the host moves the cores apart
+Each round starts them in another order, so that the machine's drift hits all alike. A variant whose round takes more
+than its share of the time has its rounds by itself, after the others have three. If the host moves the cores apart
 or together, each variant is measured until it is known at either distance. A first round that takes much longer than
 others is set aside until all have had a turn, and goes on then where it was. A variant that fails is left out from then
 on, with its reason; the others go on, and its runs stay. A sitting that is resumed tries it once more.
@@ -16,6 +17,7 @@ from typing import Any, Literal, Protocol
 
 from tefflab.analysis.distance import OFTEN, alike, is_at, places
 from tefflab.analysis.progress import Progress
+from tefflab.analysis.statistics import FEWEST_ROUNDS
 from tefflab.benchmarks.benchmark import Round
 from tefflab.errors import TeffError
 from tefflab.measure.batch import LackingError, LateError
@@ -29,7 +31,7 @@ from tefflab.measure.next_round import (
 )
 from tefflab.measure.runner import Runner
 from tefflab.measure.time_budget import TimeBudget
-from tefflab.output.quantities import duration
+from tefflab.output.quantities import counted_minutes, duration
 from tefflab.records.plan import Case
 from tefflab.records.run import Failure, in_time
 from tefflab.records.store import UnwritableError
@@ -37,6 +39,8 @@ from tefflab.systems.systems import Program
 
 _End = Literal["over", "cut off", "set aside", "too long"]  # of a round; too long is a run for the time that is left
 
+_DEAR = 2  # times its share of the sitting, for three rounds of all
+_TELLING = 12  # rows, which tell about how long the others take
 _LATE = 1  # rounds in which a system may fail to answer in time: the machine may have been busy
 _FROM_STORE = 0.01  # a round that takes no more seconds was read from the store
 
@@ -55,6 +59,9 @@ class Observer(Protocol):
     def failed(self, variant_id: str, case: str, reason: str) -> None:
         """A round is lost, or the variant is out (of that case, where one is named)."""
 
+    def told(self, text: str) -> None:
+        """Something that the user should know."""
+
 
 @dataclass(frozen=True)
 class Known:
@@ -72,6 +79,7 @@ class Entry:
     round: Round[Any]
     program: Program
     failed_before: Failure | None = None  # its failure in the store, without an answer since
+    foreseen: float = 0.0  # seconds of a round, before it has had one
     failure: str = ""
     too_long: float = 0.0  # seconds of its next run, if there is no time left for it
     rounds: int = 0
@@ -98,9 +106,9 @@ class Entry:
 
     @property
     def seconds_a_round(self) -> float:
-        """The usual one, of those that were not taken from the store, which takes no time."""
+        """The usual one, of those that were not taken from the store, which takes no time; else the foreseen one."""
         own = [each for each in self.seconds if each > _FROM_STORE]
-        return statistics.median(own) if own else 0.0
+        return statistics.median(own) if own else self.foreseen
 
     def at(self, round_trip: float | None) -> Known:
         """The state from its runs at this distance of the cores, for any distance at the end of their round."""
@@ -141,6 +149,7 @@ class Sitting:
     is_enough: Callable[[], bool] | None = None  # given: all have equally many rounds until it says so or one fails
     _time: TimeBudget = field(init=False)
     _latest: str | None = None  # the company that had the last round
+    _is_foretold: bool = False
 
     def __post_init__(self) -> None:
         self._time = TimeBudget(self.budget)
@@ -149,6 +158,7 @@ class Sitting:
         """Runs until all is known, the budget is spent, or Ctrl-C. Ctrl-C leaves everything in a state to be
         estimated."""
         while not self._is_over():
+            self._foretell()
             company = self._next()
             if company is None:
                 return
@@ -190,18 +200,47 @@ class Sitting:
         return left[chosen] if chosen is not None else None
 
     def _companies(self) -> dict[str, list[Entry]]:
-        """The companies that may have a round, by name. While any company has had no turn yet, companies with a round
-        set aside wait, unless they have had no turn themselves."""
+        """The companies that may have a round, by name. While any variant waits for its first round, those whose first
+        round was set aside wait."""
         alive: dict[str, list[Entry]] = {}
         for each in self.entries:
             if not each.is_out:
-                alive.setdefault(each.round.company, []).append(each)
+                alive.setdefault(self._company(each), []).append(each)
         left = {name: those for name, those in alive.items() if min(each.rounds for each in those) < self.rounds}
-        turnless = {name: those for name, those in left.items() if any(each.has_no_turn for each in those)}
-        is_behind = {name for name, those in left.items() if any(each.is_set_aside for each in those)}
-        return {
-            name: those for name, those in left.items() if name in turnless or name not in is_behind or not turnless
-        }
+        if any(each.has_no_turn for those in left.values() for each in those):
+            left = {name: those for name, those in left.items() if not those[0].is_set_aside}
+        return left
+
+    def _company(self, entry: Entry) -> str:
+        company = entry.round.company
+        return f"{company}, {entry.round.variant.id}" if self._is_dear(entry) else company
+
+    def _is_dear(self, entry: Entry) -> bool:
+        """Whether a round of it takes so much more than its share of the time that it has its rounds by itself."""
+        if self.is_enough is not None:
+            return False
+        share = self.budget / (FEWEST_ROUNDS * max(sum(not each.is_out for each in self.entries), 1))
+        return entry.is_set_aside or entry.seconds_a_round > _DEAR * share
+
+    def _foreseen(self, entry: Entry) -> float:
+        """Seconds of a round: the usual ones of this entry, or of the others while nothing tells them; 0 at first."""
+        known = [each.seconds_a_round for each in self.entries if each.seconds_a_round and not each.is_out]
+        return entry.seconds_a_round or (statistics.fmean(known) if known else 0.0)
+
+    def _foretell(self) -> None:
+        """Says how long three rounds of all take, if the time does not suffice, once enough of them tell it."""
+        left = [each for each in self.entries if not each.is_out]
+        known = sum(each.seconds_a_round > 0 for each in left)
+        if self._is_foretold or self.is_enough is not None or known < min(_TELLING, len(left)):
+            return
+        self._is_foretold = True
+        missing = sum(max(FEWEST_ROUNDS - each.rounds, 0) * self._foreseen(each) for each in left)
+        if self._time.spent + missing > self.budget:
+            minutes = math.ceil((self._time.spent + missing) / 60)
+            self.observer.told(
+                f"an interval needs {FEWEST_ROUNDS} launches: those of all rows take about {counted_minutes(minutes)} "
+                f"(--minutes {minutes}); the quickest rows come first"
+            )
 
     def _standings(self, round_trip: float | None, left: Mapping[str, Sequence[Entry]]) -> list[Standing]:
         """The rounds that each company lacks at a distance of the cores, by the row that lacks most."""
@@ -221,10 +260,11 @@ class Sitting:
             return Standing(
                 name,
                 min(entry.at(round_trip).rounds for entry in company),
-                sum(entry.seconds_a_round for entry in company),
+                sum(map(self._foreseen, company)),
                 max(rounds_missing(seen, WIDE, rounds) for seen, _, rounds in rows),
                 max(rounds_missing(seen, half, rounds) for seen, half, rounds in rows),
                 any(entry.program.slow_start for entry in company),
+                self._is_dear(company[0]),
             )
 
         return [standing(name, company) for name, company in left.items()]
@@ -252,7 +292,7 @@ class Sitting:
                 entry.set_aside(time.monotonic() - began)
             else:
                 entry.add_round(time.monotonic() - began)
-            self._latest = one.company
+            self._latest = self._company(entry)
         if end == "over" and entry.failed_before and number >= entry.failed_before.round:
             self.runner.give_up(one, number, reason="", at="")
             entry.failed_before = None
@@ -267,10 +307,17 @@ class Sitting:
     def _ask(self, entry: Entry, turn_ends: float) -> _End:
         """The questions of a round that are not answered yet."""
         one, number = entry.round, entry.rounds
+        is_first = entry.has_no_turn and any(
+            each is not entry and each.rounds < FEWEST_ROUNDS and not each.is_out and not self._is_dear(each)
+            for each in self.entries
+        )
 
         def is_over(seconds: float) -> bool:
+            if not entry.rounds:
+                entry.foreseen = max(entry.foreseen, seconds)
             entry.too_long = seconds if self._time.lacks(seconds) else 0.0
-            return bool(entry.too_long) or self._time.spent > turn_ends or self._time.is_exhausted
+            is_aside = self._time.spent > turn_ends or (is_first and self._is_dear(entry))
+            return bool(entry.too_long) or is_aside or self._time.is_exhausted
 
         for question in one.questions[entry.parts :]:
             if self._is_over():

@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-GRACE = 1.25  # times the time asked for: until then everybody gets ENOUGH rounds
-ENOUGH = 2  # rounds: with fewer there is no interval
+from tefflab.analysis.statistics import FEWEST_ROUNDS
+
+GRACE = 1.25  # times the time asked for: until then everybody gets FEWEST_ROUNDS
 
 
 @dataclass
@@ -33,7 +34,7 @@ class TimeBudget:
 
     def is_spent(self, rounds: int) -> bool:
         """Whether measuring ends now; `rounds` is the number of rounds of the system with the fewest."""
-        return self.spent > self.seconds * (1 if rounds >= ENOUGH else GRACE)
+        return self.spent > self.seconds * (1 if rounds >= FEWEST_ROUNDS else GRACE)
 
     @property
     def is_exhausted(self) -> bool:
@@ -47,4 +48,4 @@ class TimeBudget:
     def __str__(self) -> str:
         if self.spent <= self.seconds:
             return f"{self.spent:.0f} s of at most {self.seconds:.0f} s"
-        return f"{self.spent:.0f} s; ends with {ENOUGH} rounds of each, or after {self.seconds * GRACE:.0f} s"
+        return f"{self.spent:.0f} s; ends with {FEWEST_ROUNDS} rounds of each, or after {self.seconds * GRACE:.0f} s"

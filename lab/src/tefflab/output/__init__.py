@@ -1,1 +1,1 @@
-"""The lab's output: tables, the live display, plots, the report."""
+"""The lab's output: tables, the live display, pictures, the report."""

@@ -65,6 +65,9 @@ class LiveTable:
         self._console.print(f"teff: {what}: {reason}", style="yellow", soft_wrap=True, markup=False)
         self._draw()
 
+    def told(self, text: str) -> None:
+        self._console.print(f"teff: {text}", soft_wrap=True, markup=False)
+
     def _draw(self) -> None:
         if self._live:
             last = Text(f"{self._time_left()}; Ctrl-C keeps what is measured")

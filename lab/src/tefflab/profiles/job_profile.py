@@ -10,12 +10,13 @@ import os
 import subprocess
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tefflab.errors import InputError, TeffError
+from tefflab.profiles.task_trace import Process, read_processes, stretches
 
 NOTHING = "nothing recorded"
 _OF_CATEGORY = {  # the reader's word for a slice of the trace
@@ -39,7 +40,7 @@ class RankProfile:
 
     name: str
     workers: int = 0
-    spent: Counter[str] = field(default_factory=Counter)  # seconds
+    spent: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))  # seconds
     sent: dict[str, Counter[str]] = field(default_factory=lambda: {path: Counter() for path in PATHS})
     handled: int = 0
     waits: int = 0  # for room
@@ -54,7 +55,8 @@ class RankProfile:
 
     def add(self, other: "RankProfile") -> None:
         self.workers += other.workers
-        self.spent.update(other.spent)
+        for what, seconds in other.spent.items():
+            self.spent[what] += seconds
         for path in PATHS:
             self.sent[path].update(other.sent[path])
         self.handled += other.handled
@@ -116,63 +118,25 @@ def read_traces(command: Sequence[str], files: Iterable[Path], exit_status: int)
         except json.JSONDecodeError:  # of a runtime that has not ended
             continue
         lost += trace["otherData"]["lost_events"]
-        for process, profile in _ranks_of(trace["traceEvents"]).items():
-            if process in ranks:
-                ranks[process].add(profile)
-            else:
-                ranks[process] = profile
+        for pid, process in read_processes(trace["traceEvents"]).items():
+            profile = _profile_of(process)
+            ranks.setdefault(pid, RankProfile(profile.name)).add(profile)
     if not ranks:
         ended = f" (it ended with status {exit_status})" if exit_status else ""
         raise TeffError(f"{command[0]} has left no trace: a runtime of libteff writes it when it ends{ended}")
     return JobProfile(tuple(command), tuple(ranks[each] for each in sorted(ranks)), lost, exit_status)
 
 
-def _ranks_of(events: Iterable[Mapping[str, Any]]) -> dict[int, RankProfile]:
-    ranks: defaultdict[int, RankProfile] = defaultdict(lambda: RankProfile("process"))
-    slices: defaultdict[tuple[int, int], list[tuple[float, float, str]]] = defaultdict(list)
-    for event in events:
-        process = event["pid"]
-        if event["ph"] == "X":
-            slices[process, event["tid"]].append((event["ts"], event["dur"], event["cat"]))
-        elif event["ph"] != "M":
-            continue
-        elif event["name"] == "thread_name":
-            ranks[process].workers += 1
-            slices.setdefault((process, event["tid"]), [])
-        elif event["name"] == "rank":
-            ranks[process].name = f"rank {event['args']['rank']}"
-        elif event["name"] == "messages":
-            _count_messages(ranks[process], event["args"])
-    ends: dict[int, tuple[float, float]] = {}
-    for (process, _), track in slices.items():
-        for began, lasted, _ in track:
-            first, last = ends.get(process, (began, began))
-            ends[process] = min(first, began), max(last, began + lasted)
-    for (process, _), track in slices.items():
-        first, last = ends.get(process, (0.0, 0.0))
-        spent = exclusive_times(track)
-        spent[NOTHING] = max(0.0, last - first - sum(spent.values()))
-        ranks[process].spent.update({what: 1e-6 * time for what, time in spent.items()})
-    return dict(ranks)
-
-
-def exclusive_times(track: Iterable[tuple[float, float, str]]) -> dict[str, float]:
-    """Of slices (began, lasted, category), which nest: by kind the time in which no other one lies within."""
-    spent: dict[str, float] = defaultdict(float)
-    around: list[tuple[float, str]] = []  # (ends, kind), the innermost last
-    for began, lasted, category in sorted(track, key=lambda each: (each[0], -each[1])):
-        kind = _OF_CATEGORY.get(category, NOTHING)
-        while around and around[-1][0] <= began:
-            around.pop()
-        spent[kind] += lasted
-        if around:
-            spent[around[-1][1]] -= lasted
-        around.append((began + lasted, kind))
-    return spent
-
-
-def _count_messages(to: RankProfile, told: Mapping[str, Any]) -> None:
-    for path in PATHS:
-        to.sent[path].update({what: told[path][what] for what in _SENT})
-    to.handled += told["handled"]
-    to.waits += told["waits"]
+def _profile_of(process: Process) -> RankProfile:
+    profile = RankProfile(process.rank or "process", workers=len(process.names))
+    first = min((began for began, *_ in process.all_slices), default=0.0)
+    last = max((ended for _, ended, *_ in process.all_slices), default=0.0)
+    for thread in process.threads:
+        for each in stretches(process.slices.get(thread, []), first, last):
+            profile.spent[_OF_CATEGORY.get(each.category, NOTHING)] += each.seconds
+    for told in process.messages:
+        for path in PATHS:
+            profile.sent[path].update({what: told[path][what] for what in _SENT})
+        profile.handled += told["handled"]
+        profile.waits += told["waits"]
+    return profile

@@ -8,8 +8,6 @@ patterns and the C library are here, for all systems.
 
 import fnmatch
 import json
-import math
-import os
 import posixpath
 import re
 import subprocess
@@ -20,10 +18,12 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+from scipy.stats import binomtest
 
 from tefflab.benchmarks.cases import ListedCase
 from tefflab.benchmarks.spawn import BENCHMARK as SPAWN
 from tefflab.errors import InputError, TeffError, first_fault, shortened
+from tefflab.host.processes import answer
 from tefflab.systems.programs import ask_cases
 from tefflab.systems.systems import Attribution, Program
 
@@ -31,7 +31,6 @@ CATEGORIES = tuple(Attribution.model_fields)
 UNKNOWN = "unknown"  # no rule names it
 TAKEN = "taken by the OS"  # the worker was ready to run, and did not
 TIMEOUT = 300.0  # seconds, besides those asked for
-_Z = 1.96  # of a 95 % interval
 _OUTSIDE = ("/usr/", "/lib", "[", "linux-vdso")  # places without code of the systems or of this project
 
 COMMON = {
@@ -154,19 +153,12 @@ def take_profile(program: Program, name: str, flags: str, workers: int, seconds:
     """Runs a pattern on a system and says where its workers' time went. TeffError where that can't be done."""
     words = [*program.command_line(workers), "--workers", str(workers), "--profile", str(seconds), *flags.split()]
     try:
-        done = subprocess.run(
-            words,
-            env={**os.environ, **program.environment_for(workers)},
-            capture_output=True,
-            errors="replace",
-            timeout=TIMEOUT + seconds,
-            check=False,
-        )
+        done = answer(words, environment=program.environment_for(workers), timeout=TIMEOUT + seconds)
     except subprocess.TimeoutExpired:
         raise TeffError(f"{program.id}: did not end within {TIMEOUT + seconds:.0f} s") from None
     line = next((text for text in done.stdout.splitlines() if text.startswith("{")), "")
-    answer = parse_profile(program.id, line or json.dumps({"error": done.stderr.strip() or "no answer"}))
-    return attribute(program.id, name, answer, program.profile or Attribution(), frames_of(answer.places))
+    told = parse_profile(program.id, line or json.dumps({"error": done.stderr.strip() or "no answer"}))
+    return attribute(program.id, name, told, program.profile or Attribution(), frames_of(told.places))
 
 
 def parse_profile(program: str, line: str) -> SpawnProfile:
@@ -229,10 +221,8 @@ def _names(rule: str, frame: Frame) -> bool:
 
 
 def _share(category: str, looks: int, total: int, seconds_per_task: float) -> Share:
-    value = looks / total
-    middle = (value + _Z**2 / (2 * total)) / (1 + _Z**2 / total)
-    half = _Z / (1 + _Z**2 / total) * math.sqrt(value * (1 - value) / total + _Z**2 / (4 * total**2))
-    return Share(category, looks, value, max(0.0, middle - half), min(1.0, middle + half), value * seconds_per_task)
+    interval = binomtest(looks, total).proportion_ci(method="wilson")
+    return Share(category, looks, looks / total, interval.low, interval.high, looks / total * seconds_per_task)
 
 
 def frames_of(places: Sequence[Place]) -> list[list[Frame]]:
@@ -258,17 +248,12 @@ def _ask_addr2line(module: str, offsets: Sequence[int]) -> list[list[tuple[str, 
     if not Path(module).is_file():
         return [[] for _ in offsets]
     try:
-        answer = subprocess.run(
-            ["addr2line", "-afiC", "-e", module],
-            input="".join(f"{offset:#x}\n" for offset in offsets),
-            capture_output=True,
-            errors="replace",
-            check=True,
-        ).stdout
+        said = answer(["addr2line", "-afiC", "-e", module], stdin="".join(f"{offset:#x}\n" for offset in offsets))
+        said.check_returncode()
     except (OSError, subprocess.CalledProcessError) as failure:
         raise TeffError(f"addr2line (of binutils) can't be run on {module}: {failure}") from None
     told: list[list[tuple[str, str]]] = []
-    for block in re.split(r"^0x[0-9a-f]+\n", answer, flags=re.MULTILINE)[1:]:
+    for block in re.split(r"^0x[0-9a-f]+\n", said.stdout, flags=re.MULTILINE)[1:]:
         lines = block.splitlines()
         told.append(list(zip(lines[::2], lines[1::2], strict=False)))
     return told

@@ -1,13 +1,14 @@
 """A trace as a picture: workers against time, a colour for each type of task."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
+import altair as alt
 
-from tefflab.output.plots.sheet import BODY, EDGE, HAIR, INK, SMALL, SOFT, WIDTH, Sheet, line_height, text_width
+from tefflab.output.charts.axes import linear_axis
+from tefflab.output.charts.marks import COLOR, SAID, Entry, Y, layer, legend, word, words
+from tefflab.output.charts.sheet import HAIR, SMALL, SOFT, WIDTH, Head, Picture, sheet, text_width
 from tefflab.output.quantities import duration, percent
 from tefflab.profiles.task_trace import REQUEST, Stretch, TaskTrace, Track
 
@@ -30,22 +31,21 @@ _COLOURS = (
 _REST = "#8d949d"  # of all further types
 _MOST_STRETCHES = 160  # of a worker: more are too narrow to be seen
 _SHOWN_SHARE = 0.002  # a type with less of the window's time has no line in the legend
-_ROW, _BAR, _AXIS, _GAP = 0.42, 0.3, 0.36, 0.25  # inches
-_WIDEST = 1.7  # inches of a name
-_SWATCH = 0.16
-_UNITS = (("s", 1.0), ("ms", 1e3), ("µs", 1e6))
+_ROW, _BAR, _LEGEND = 38.0, 27.0, 150.0  # pixels
+_LONGEST = 21  # letters of a name
 
 _Window = tuple[float, float]
 
 
-def draw(trace: TaskTrace, title: str) -> Figure:
+def draw(trace: TaskTrace, title: str) -> Picture:
     """A usual part of the run, as long as can be seen. Below a process's workers stand its messages under way."""
     window = _window(trace)
     shares = _shares(trace.tracks, window)
     in_tasks = sorted((each for each in shares if each and each not in _PLAIN), key=lambda each: -shares[each])
     shares |= _shares(trace.communication, window)
     shown = {each: shares[each] for each in (*in_tasks, *_PLAIN) if shares.get(each, 0) >= _SHOWN_SHARE}
-    tracks = sorted((*trace.tracks, *trace.communication), key=lambda each: each.process)
+    types = [each for each in shown if each not in _PLAIN]
+    colour = dict(zip(types, (*_COLOURS, *[_REST] * len(types)), strict=False)) | _PLAIN
     length = window[1] - window[0]
     meaning = (
         f"{duration(length)} of {duration(trace.ended - trace.began)}. Each bar is a task; the legend has each type's "
@@ -53,59 +53,33 @@ def draw(trace: TaskTrace, title: str) -> Figure:
     )
     if trace.communication:
         meaning += f" In {percent(trace.waiting_share)} of worker time a worker was idle while a message was under way."
-    types = [each for each in shown if each not in _PLAIN]
-    colour = dict(zip(types, (*_COLOURS, *[_REST] * len(types)), strict=False)) | _PLAIN
-    texts = {each: _shortened(each) for each in shown}
-    legend = _SWATCH + 0.08 + max(text_width(f"{texts[each]}  {percent(1)}", BODY) for each in shown)
-    sheet = Sheet(title, [meaning], "", max(_ROW * len(tracks), 1.15 * line_height(BODY) * len(shown)) + _AXIS)
-    left = EDGE + max(text_width(each.name, SMALL) for each in tracks) + 0.1
-    right = WIDTH - EDGE - legend - _GAP
-    axes = sheet.axes(left, right, sheet.top - _ROW * len(tracks), sheet.top)
-    unit, scale = next((unit, scale) for unit, scale in _UNITS if length >= 2 / scale or unit == "µs")
-    axes.set_xlim(0, length * scale)
-    axes.set_ylim(len(tracks) - 0.5, -0.5)
-    axes.set_yticks(range(len(tracks)), [each.name for each in tracks])
-    axes.tick_params(axis="x", length=3, color=SOFT)
+    entries = [
+        Entry({"color": colour[each], "shape": "square"}, _shortened(each), percent(share))
+        for each, share in shown.items()
+    ]
+    tracks = sorted((*trace.tracks, *trace.communication), key=lambda each: each.process)
+    bars, names = [], []
     for row, track in enumerate(tracks):
-        _bar(axes, row, (0, length * scale), HAIR)
+        place = {"y": row * _ROW + (_ROW - _BAR) / 2, "below": row * _ROW + (_ROW + _BAR) / 2}
+        names.append(word(-10, (row + 0.5) * _ROW, track.name, SMALL, SOFT, "right"))
+        bars.append(place | {"began": 0.0, "ended": length, "color": HAIR, "said": ""})
         for each in _within(track, window):
             if (kind := _kind(each)) in shown:
-                low, high = max(each.began, window[0]), min(each.ended, window[1])
-                _bar(axes, row, ((low - window[0]) * scale, (high - low) * scale), colour[kind], rasterized=True)
-    below = sheet.top - _ROW * len(tracks) - 0.3
-    since = f"{unit} since {duration(window[0] - trace.began)}"
-    sheet.text((left + right) / 2, below, since, SMALL, color=SOFT, align="center")
-    _draw_legend(sheet, right + _GAP, shown, texts, colour)
-    return sheet.figure
-
-
-def _bar(axes: Axes, row: int, span: tuple[float, float], colour: str, *, rasterized: bool = False) -> None:
-    """`span`: where it begins, and how long it is."""
-    half = 0.5 * _BAR / _ROW
-    place = (span[0], row - half)
-    axes.add_patch(Rectangle(place, span[1], 2 * half, facecolor=colour, linewidth=0, rasterized=rasterized))
-
-
-def _draw_legend(
-    sheet: Sheet, x: float, shares: Mapping[str, float], texts: Mapping[str, str], colour: Mapping[str, str]
-) -> None:
-    top = sheet.top
-    for kind, share in shares.items():
-        top -= 1.15 * line_height(BODY)
-        transform = sheet.figure.dpi_scale_trans
-        swatch = Rectangle((x, top + 0.02), _SWATCH, 0.1, transform=transform, facecolor=colour[kind], linewidth=0)
-        sheet.figure.add_artist(swatch)
-        sheet.text(x + _SWATCH + 0.08, top + 0.02, texts[kind], BODY, color=INK)
-        sheet.text(WIDTH - EDGE, top + 0.02, percent(share), BODY, color=SOFT, align="right")
+                low, high = (min(max(end, window[0]), window[1]) - window[0] for end in (each.began, each.ended))
+                said = f"{_shortened(kind)}: {duration(each.ended - each.began)}"
+                bars.append(place | {"began": low, "ended": high, "color": colour[kind], "said": said})
+    since = f"time since {duration(window[0] - trace.began)} of the run"
+    across = replace(linear_axis(length, duration, since), high=length)
+    left = 10 + max(text_width(each.name, SMALL) for each in tracks)
+    drawn = layer(bars).mark_rect().encode(across.of(alt.X, "began"), Y, COLOR, SAID, x2="ended:Q", y2="below:Q")
+    width, height = WIDTH - left - _LEGEND - 24, _ROW * len(tracks)
+    plot = alt.LayerChart(layer=[drawn, words(names)], width=width, height=height)
+    return sheet(Head(title, [meaning]), plot, legend(entries, _LEGEND, lines=False))
 
 
 def _shortened(name: str) -> str:
     """A long name is the spelling of a closure, whose end tells it."""
-    if text_width(name, BODY) <= _WIDEST:
-        return name
-    while text_width("…" + name, BODY) > _WIDEST:
-        name = name[1:]
-    return "…" + name
+    return name if len(name) <= _LONGEST else "…" + name[-_LONGEST:]
 
 
 def _shares(tracks: Sequence[Track], window: _Window) -> dict[str, float]:

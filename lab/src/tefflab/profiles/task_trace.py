@@ -4,11 +4,13 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tefflab.errors import InputError, TeffError
+
+Slice = tuple[float, float, str, str]  # began, ended, category, name
 
 IDLE = ("waiting", "searching", "parked", "")  # of a worker without a task
 REQUEST = "request"  # the category of a message, or of a sum over ranks, that a task has begun
@@ -82,45 +84,81 @@ def read_task_trace(file: Path) -> TaskTrace:
         raise InputError(f"{file}: {failure}") from None
 
 
+@dataclass
+class Process:
+    """What the events of a process say. Times are in seconds, and threads go by their `tid`."""
+
+    rank: str = ""  # `rank 3`; empty without ranks
+    slices: defaultdict[int, list[Slice]] = field(default_factory=lambda: defaultdict(list))
+    names: dict[int, str] = field(default_factory=dict)
+    incomplete: set[int] = field(default_factory=set)  # threads of which events were lost
+    requests: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    messages: list[Mapping[str, Any]] = field(default_factory=list)  # counts, of each communicator
+
+    @property
+    def threads(self) -> list[int]:
+        return sorted(self.slices.keys() | self.names.keys())
+
+    @property
+    def all_slices(self) -> list[Slice]:
+        return [each for own in self.slices.values() for each in own]
+
+
+def read_processes(events: Iterable[Mapping[str, Any]]) -> dict[int, Process]:
+    """By `pid`."""
+    found: defaultdict[int, Process] = defaultdict(Process)
+    for event in events:
+        process, thread = found[event["pid"]], event.get("tid", 0)
+        match event["ph"], event.get("name"):
+            case "X", str(name):
+                began = 1e-6 * event["ts"]
+                ended = began + 1e-6 * event["dur"]
+                process.slices[thread].append((began, ended, event.get("cat", ""), name))
+            case (("b" | "e"), _) if event["cat"] == REQUEST:
+                process.requests[event["id"]].append(1e-6 * event["ts"])
+            case "M", "thread_name":
+                process.names[thread] = event["args"]["name"]
+            case "M", "lost_events":
+                process.incomplete.add(thread)
+            case "M", "rank":
+                process.rank = f"rank {event['args']['rank']}"
+            case "M", "messages":
+                process.messages.append(event["args"])
+    return {pid: found[pid] for pid in sorted(found)}
+
+
 def task_trace(events: Iterable[Mapping[str, Any]], lost: int = 0) -> TaskTrace:
     """TeffError if no event is a task."""
-    slices: defaultdict[tuple[int, int], list[tuple[float, float, str, str]]] = defaultdict(list)
-    names: dict[tuple[int, int], str] = {}
-    incomplete: set[tuple[int, int]] = set()
-    ranks: dict[int, str] = {}
-    requests: defaultdict[int, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for event in events:
-        if event["ph"] == "X":
-            began = 1e-6 * event["ts"]
-            ended = began + 1e-6 * event["dur"]
-            slices[event["pid"], event["tid"]].append((began, ended, event.get("cat", ""), event["name"]))
-        elif event["ph"] in ("b", "e") and event["cat"] == REQUEST:
-            requests[event["pid"]][event["id"]].append(1e-6 * event["ts"])
-        elif event["ph"] == "M" and event["name"] == "thread_name":
-            names[event["pid"], event["tid"]] = event["args"]["name"]
-        elif event["ph"] == "M" and event["name"] == "lost_events":
-            incomplete.add((event["pid"], event["tid"]))
-        elif event["ph"] == "M" and event["name"] == "rank":
-            ranks[event["pid"]] = f"rank {event['args']['rank']}, "
+    processes = read_processes(events)
     # A worker keeps the slices that ended last. So its track is complete from the first end on.
-    complete = max((min(each[1] for each in slices[key]) for key in incomplete & slices.keys()), default=-math.inf)
-    tasks = [each for own in slices.values() for each in own if each[2] in TASKS and each[1] > each[0] >= complete]
+    complete = max(
+        (
+            min(ended for _, ended, *_ in each.slices[thread])
+            for each in processes.values()
+            for thread in each.incomplete & each.slices.keys()
+        ),
+        default=-math.inf,
+    )
+    slices = [one for each in processes.values() for one in each.all_slices]
+    tasks = [each for each in slices if each[2] in TASKS and each[1] > each[0] >= complete]
     if not tasks:
         raise TeffError("the trace has no task: trace a run that makes tasks")
     began, ended = min(each[0] for each in tasks), max(each[1] for each in tasks)
-    tracks = tuple(
-        Track(
-            key[0],
-            ranks.get(key[0], "") + names.get(key, f"thread {key[1]}"),
-            _stretches(slices.get(key, []), began, ended),
-        )
-        for key in sorted(slices.keys() | names.keys())
-    )
-    communication = tuple(
-        Track(process, ranks.get(process, "") + "messages", _under_way(own.values(), began, ended))
-        for process, own in sorted(requests.items())
-    )
-    return TaskTrace(began, ended, tracks, lost, communication)
+    tracks, communication = [], []
+    for pid, each in processes.items():
+        of_rank = f"{each.rank}, " if each.rank else ""
+        tracks += [
+            Track(
+                pid,
+                of_rank + each.names.get(thread, f"thread {thread}"),
+                stretches(each.slices.get(thread, []), began, ended),
+            )
+            for thread in each.threads
+        ]
+        if each.requests:
+            under_way = _under_way(each.requests.values(), began, ended)
+            communication.append(Track(pid, f"{of_rank}messages", under_way))
+    return TaskTrace(began, ended, tuple(tracks), lost, tuple(communication))
 
 
 def _under_way(requests: Iterable[Sequence[float]], first: float, last: float) -> tuple[Stretch, ...]:
@@ -149,7 +187,7 @@ def _overlap(some: Sequence[Stretch], others: Sequence[Stretch]) -> float:
     return time
 
 
-def _stretches(slices: list[tuple[float, float, str, str]], first: float, last: float) -> tuple[Stretch, ...]:
+def stretches(slices: Iterable[Slice], first: float, last: float) -> tuple[Stretch, ...]:
     """Slices nest; the innermost one counts. Stretches are cut to [first, last]."""
     found: list[Stretch] = []
     around: list[tuple[float, str, str, list[bool]]] = []  # (ends, category, name, has begun), the innermost last

@@ -19,7 +19,7 @@ import secrets
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -61,51 +61,13 @@ class Damage:
         return f"{self.file}:{self.line}: {self.why}"
 
 
-class _Appender:
-    """One open file of lines. Not for several threads at once; several processes are fine."""
-
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        self._fd = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        self._synced_at = time.monotonic()
-        self._unsynced = False
-
-    def is_of(self, file: Path) -> bool:
-        """Whether the open file still has this name: no reader finds the lines in a deleted one."""
-        return file.exists() and os.path.samestat(file.stat(), os.fstat(self._fd))
-
-    def append(self, text: str) -> None:
-        data = text.encode() + b"\n"
-        with locked(self._fd, self._file):
-            if self._ends_torn():
-                data = b"\n" + data  # leaves the torn line to itself
-            if os.write(self._fd, data) != len(data):
-                raise OSError(errno.ENOSPC, "only part of a line could be written; is the disk full?")
-        self._unsynced = True
-        if time.monotonic() - self._synced_at >= _SYNC_EVERY_SECONDS:
-            self.sync()
-
-    def sync(self) -> None:
-        if self._unsynced:
-            os.fsync(self._fd)
-            self._unsynced = False
-        self._synced_at = time.monotonic()
-
-    def close(self) -> None:
-        self.sync()
-        os.close(self._fd)
-
-    def _ends_torn(self) -> bool:
-        end = os.fstat(self._fd).st_size
-        return end > 0 and os.pread(self._fd, 1, end - 1) != b"\n"
-
-
 class Store(AbstractContextManager["Store"]):
     """A folder of results. Reading needs no lock; writing is by `with Store.create(...) as store`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._appenders: dict[str, _Appender] = {}
+        self._written: set[Path] = set()  # files, since this was made
+        self._synced_at = time.monotonic()
 
     @classmethod
     def create(cls, folder: Path) -> Self:
@@ -132,9 +94,11 @@ class Store(AbstractContextManager["Store"]):
         self.close()
 
     def close(self) -> None:
-        """Forces the appended lines to disk and lets the files go. Appending opens them again."""
-        while self._appenders:
-            self._appenders.popitem()[1].close()
+        """Forces the appended lines to disk."""
+        for file in self._written:
+            with suppress(FileNotFoundError), file.open("rb") as lines:
+                os.fsync(lines.fileno())
+        self._synced_at = time.monotonic()
 
     # Writing.
 
@@ -147,13 +111,14 @@ class Store(AbstractContextManager["Store"]):
         if missing := [name for name in wanted if isinstance(line, Mapping) and name not in line]:
             raise StoreError(f"an estimate without {', '.join(missing)} cannot be found again")
         file = file_of(self.folder, kind)
+        if file in self._written and not file.exists():
+            raise UnwritableError(f"{file} has vanished, and with it what it held: put it back, or measure anew")
         try:
-            if kind not in self._appenders:
-                self.folder.mkdir(parents=True, exist_ok=True)
-                self._appenders[kind] = _Appender(file)
-            if not self._appenders[kind].is_of(file):
-                raise UnwritableError(f"{file} has vanished, and with it what it held: put it back, or measure anew")
-            self._appenders[kind].append(_text(line))
+            self.folder.mkdir(parents=True, exist_ok=True)
+            _append(file, _text(line).encode() + b"\n")
+            self._written.add(file)
+            if time.monotonic() - self._synced_at >= _SYNC_EVERY_SECONDS:
+                self.close()
         except OSError as failure:
             why = failure.strerror or str(failure)
             raise UnwritableError(
@@ -248,6 +213,15 @@ class Store(AbstractContextManager["Store"]):
 def file_of(folder: Path, kind: str) -> Path:
     """Where a store keeps its lines of a kind."""
     return folder / f"{kind}.jsonl"
+
+
+def _append(file: Path, line: bytes) -> None:
+    with file.open("ab+", buffering=0) as lines, locked(lines.fileno(), file):
+        end = lines.seek(0, os.SEEK_END)
+        is_torn = end > 0 and os.pread(lines.fileno(), 1, end - 1) != b"\n"
+        whole = b"\n" * is_torn + line  # leaves the torn line to itself
+        if lines.write(whole) != len(whole):
+            raise OSError(errno.ENOSPC, "only part of a line could be written; is the disk full?")
 
 
 def _numbered(file: Path) -> Iterator[tuple[Path, int, bytes]]:

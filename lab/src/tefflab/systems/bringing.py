@@ -7,7 +7,6 @@ CMake sees the version first. A version that the usual build has anyway comes fr
 import json
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Sequence
 from hashlib import sha256
@@ -16,9 +15,10 @@ from pathlib import Path
 from rich.console import Console
 
 from tefflab.errors import InputError, TeffError
+from tefflab.host.processes import answer
 from tefflab.systems.building import run_ninja, search_environment, working_tool
-from tefflab.systems.logged import Step, run_logged
-from tefflab.systems.packages import PIP_QUIETLY, PIP_STEP, follow, provide_apt
+from tefflab.systems.logged import Step, run_logged, run_step
+from tefflab.systems.packages import PIP_STEP, into_venv, provide_apt
 from tefflab.systems.probing import probe
 from tefflab.systems.registry import Registry
 from tefflab.systems.setup import alone, telling
@@ -116,18 +116,12 @@ def _install(asked: Asked, apt: Sequence[str], pip: Sequence[str], log: Path, co
         raise TeffError(f"{name}: {outcome.problems[name]}")
     if not pip:
         return
-    venv = asked.home / "venv"
-    with Step(console, f"installing {name} by pip") as step:
-        step.show()
-        for command in (
-            [sys.executable, "-m", "venv", str(venv)],
-            [str(venv / "bin/python"), "-m", "pip", "install", *PIP_QUIETLY, *pip],
-        ):
-            if run_logged(command, log, on_line=follow(step, PIP_STEP), append=True):
-                shutil.rmtree(asked.home, ignore_errors=True)
-                if there := _NO_SUCH.search(log.read_text(encoding="utf-8", errors="replace")):
-                    raise InputError(f"{name}: {_those_of(there['package'], there['all'])}")
-                raise TeffError(f"{name}: pip could not install {' '.join(pip)}{telling(log)}")
+    for client, command in into_venv(asked.home / "venv", pip):
+        if run_step(console, f"installing {name} by {client}", command, log, PIP_STEP):
+            shutil.rmtree(asked.home, ignore_errors=True)
+            if there := _NO_SUCH.search(log.read_text(encoding="utf-8", errors="replace")):
+                raise InputError(f"{name}: {_those_of(there['package'], there['all'])}")
+            raise TeffError(f"{name}: pip could not install {' '.join(pip)}{telling(log)}")
 
 
 def _those_of(package: str, said: str) -> str:
@@ -186,7 +180,7 @@ def _settings(asked: Asked, prefix: Path) -> dict[str, str]:
 def _foreign(program: Path, prefix: Path, build: Path) -> str:
     """The foreign part of a program, which is not of the requested folder; empty if all is from there that could be."""
     own = (str(prefix), str(prefix.resolve()))
-    said = _LINKED.findall(_said("ldd", str(program)))
+    said = _LINKED.findall(answer(["ldd", str(program)]).stdout)
     linked = {library: path for library, path in said if not _OF_COMPILER.match(library)}
     ours = {
         library for library, path in linked.items() if path.startswith(own) or str(Path(path).resolve()).startswith(own)
@@ -196,13 +190,9 @@ def _foreign(program: Path, prefix: Path, build: Path) -> str:
             return f"its {library} is {linked[library]}, not {twin}"
     if ours:
         return ""
-    headers = _said(working_tool("ninja"), "-C", str(build), "-t", "deps").split()
+    headers = answer([working_tool("ninja"), "-C", str(build), "-t", "deps"]).stdout.split()
     cache = (build / "CMakeCache.txt").read_text(encoding="utf-8", errors="replace").splitlines()
     found = [line.partition("=")[2] for line in cache if not line.startswith("CMAKE_PREFIX_PATH")]
     if any(path.startswith(own) for path in (*headers, *found)):
         return ""
     return f"nothing of {prefix} is in {program.name}: CMake found the system elsewhere"
-
-
-def _said(*words: str) -> str:
-    return subprocess.run(words, capture_output=True, errors="replace", check=False).stdout

@@ -13,7 +13,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from typing import Any
 from rich.console import Console
 
 from tefflab.errors import TeffError
+from tefflab.host.processes import answer
 from tefflab.systems.blame import culprit, failures, first_line, is_kind, kinds_to_blame, owner_of
 from tefflab.systems.logged import TAIL_LINES, Step, run_logged, tail
 from tefflab.systems.naming import parsed
@@ -87,12 +87,7 @@ class Build:
 
     def _targets(self, systems: Sequence[System], ways: Ways | None) -> list[str]:
         """The targets of these programs. Versions of a system have a separate build."""
-        listed = subprocess.run(
-            [self._ninja, "-C", str(self.folder), "-t", "targets", "all"],
-            capture_output=True,
-            errors="replace",
-            check=False,
-        )
+        listed = answer([self._ninja, "-C", str(self.folder), "-t", "targets", "all"])
         there = {line.partition(":")[0] for line in listed.stdout.splitlines()}
         usual = [each for each in systems if not parsed(each.name).version]
         if ways is None:
@@ -245,10 +240,8 @@ def run_ninja(
 def working_tool(name: str) -> str:
     """The path of a tool that runs; a version manager's stand-in that only fails is passed over."""
     for candidate in (shutil.which(name), f"/usr/bin/{name}"):
-        if candidate and Path(candidate).is_file():
-            tried = subprocess.run([candidate, "--version"], capture_output=True, check=False)
-            if tried.returncode == 0:
-                return candidate
+        if candidate and Path(candidate).is_file() and answer([candidate, "--version"]).returncode == 0:
+            return candidate
     package = {"ninja": "ninja-build"}.get(name, name)
     raise TeffError(f"nothing can be built without {name} (in Debian's package {package})")
 

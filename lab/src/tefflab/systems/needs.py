@@ -1,22 +1,31 @@
 """The requirements of a system for its build and its runs: `[install]` of its system.toml."""
 
-import itertools
 import re
 from pathlib import PurePath
 from typing import Annotated, Self
 
-from pydantic import BaseModel, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 
 NonEmpty = Annotated[str, Field(min_length=1)]
 
 
-class _Strict(BaseModel, extra="forbid"):
-    """An unknown key is an error."""
+def knowing(*names: str) -> AfterValidator:
+    """A text with no other placeholders."""
+
+    def check(text: str) -> str:
+        if other := [name for name in PLACEHOLDER.findall(text) if name not in names]:
+            raise ValueError(f"{{{other[0]}}} can't stand in it; {', '.join(f'{{{name}}}' for name in names)} can")
+        return text
+
+    return AfterValidator(check)
 
 
-class Elsewhere(_Strict):
+_Command = Annotated[list[Annotated[NonEmpty, knowing("folder", "installed")]], Field(min_length=1)]
+
+
+class Elsewhere(BaseModel, extra="forbid"):
     """Under which names a system is in package managers that Teff does not run."""
 
     spack: NonEmpty | None = None
@@ -35,12 +44,14 @@ class Elsewhere(_Strict):
         return ", ".join(f"{name} in {', '.join(those)}" for name, those in managers.items())
 
 
-class Install(_Strict):
+class Install(BaseModel, extra="forbid"):
     """The requirements of a system for its build and its runs. `a | b` means the first that can be had."""
 
     apt: list[NonEmpty] = []
     pip: list[NonEmpty] = []
-    fetch: list[Annotated[list[NonEmpty], Field(min_length=1)]] = []  # commands of other registries' clients
+    fetch: list[
+        Annotated[list[Annotated[NonEmpty, knowing("folder", "installed")]], Field(min_length=1)]
+    ] = []  # commands of other registries' clients
     on_request: bool = False  # only by `teff systems add`; else every command that wants the system sets it up
     apart: bool = False  # the Python packages go into a separate environment: they clash with other systems'
     licence: NonEmpty | None = None
@@ -61,14 +72,6 @@ class Install(_Strict):
         if self.on_request and self.pip and not self.apart:
             raise ValueError("pip on_request needs apart = true: what is in the lab's own environment can't be removed")
         return self
-
-    @field_validator("fetch")
-    @classmethod
-    def _fetch_knows_its_placeholders(cls, commands: list[list[str]]) -> list[list[str]]:
-        for word in itertools.chain(*commands):
-            if other := [name for name in PLACEHOLDER.findall(word) if name not in ("folder", "installed")]:
-                raise ValueError(f"{{{other[0]}}} can't stand in it; {{folder}} and {{installed}} can")
-        return commands
 
     @property
     def registries(self) -> list[str]:

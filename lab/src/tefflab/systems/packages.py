@@ -10,10 +10,9 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -21,7 +20,8 @@ from typing import Literal
 from rich.console import Console
 from rich.prompt import Confirm
 
-from tefflab.systems.logged import Step, run_apart, run_logged
+from tefflab.host.processes import answer
+from tefflab.systems.logged import run_step
 from tefflab.whole_files import kept_json, write_whole
 
 RETRY_AFTER = 24 * 3600.0  # seconds until a requirement that could not be had is asked for again
@@ -62,8 +62,7 @@ class PackageState:
         if not names:
             return cls(frozenset(), known=True)
         query = ["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\\n", *names]
-        answer = subprocess.run(query, capture_output=True, errors="replace", check=False, env=os.environ | PLAIN)
-        return cls(installed_packages(answer.stdout), known=True)
+        return cls(installed_packages(answer(query, environment=PLAIN).stdout), known=True)
 
     def missing(self, requirements: Iterable[str]) -> list[str]:
         """The requirements of which no alternative is installed, each once, in order."""
@@ -94,14 +93,7 @@ def candidates(policy_answer: str) -> frozenset[str]:
 def available(requirements: Iterable[str]) -> frozenset[str]:
     """The packages of `requirements` that apt knows where to get."""
     names = sorted({name for requirement in requirements for name in alternatives(requirement)})
-    answer = subprocess.run(
-        ["apt-cache", "policy", *names],
-        capture_output=True,
-        errors="replace",
-        check=False,
-        env=os.environ | PLAIN,
-    )
-    return candidates(answer.stdout)
+    return candidates(answer(["apt-cache", "policy", *names], environment=PLAIN).stdout)
 
 
 def choose(requirement: str, obtainable: frozenset[str]) -> str | None:
@@ -114,10 +106,8 @@ def as_root() -> tuple[str, ...] | None:
     """The prefix of a command that needs root: empty for root, sudo if it asks no password."""
     if os.geteuid() == 0:
         return ()
-    if shutil.which("sudo"):
-        granted = subprocess.run(["sudo", "-n", "true"], capture_output=True, check=False)
-        if granted.returncode == 0:
-            return ("sudo", "-n")
+    if shutil.which("sudo") and answer(["sudo", "-n", "true"]).returncode == 0:
+        return ("sudo", "-n")
     return None
 
 
@@ -150,14 +140,7 @@ def cost_of(packages: Sequence[str]) -> str:
     disk`."""
     prefix = as_root() or ()
     command = [word for word in apt_get(prefix, "install", "--no-install-recommends", *packages) if word != "-y"]
-    answer = subprocess.run(
-        [*command, "--assume-no"],
-        capture_output=True,
-        errors="replace",
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
-    return said_cost(answer.stdout)
+    return said_cost(answer([*command, "--assume-no"]).stdout)
 
 
 def said_cost(apt_answer: str) -> str:
@@ -249,10 +232,8 @@ def provide_apt(root: Path, wanted: Wanted, console: Console, installing: Instal
 
     log = root / ".teff" / "log" / "apt.log"
 
-    def apt(text: str, *words: str) -> bool:
-        with Step(console, text) as step:
-            step.show()
-            return run_logged(apt_get(prefix, *words), log, on_line=follow(step, _APT_STEP), append=True) == 0
+    def apt(text: str, *words: str, apart: bool = False) -> bool:
+        return run_step(console, text, apt_get(prefix, *words), log, _APT_STEP, apart=apart) == 0
 
     log.unlink(missing_ok=True)
     apt("asking apt for its newest package lists", "update")
@@ -270,9 +251,7 @@ def provide_apt(root: Path, wanted: Wanted, console: Console, installing: Instal
         if not apt(f"downloading {_listed(packages)} by apt", *words, "--download-only"):
             return False
         try:
-            with Step(console, f"installing {_listed(packages)} by apt") as step:
-                step.show()
-                return run_apart(apt_get(prefix, *words), log, follow(step, _APT_STEP)) == 0
+            return apt(f"installing {_listed(packages)} by apt", *words, apart=True)
         except KeyboardInterrupt:
             console.print("teff: apt goes on by itself: packages left half-installed would stop the next apt")
             raise
@@ -310,13 +289,10 @@ def provide_pip(root: Path, wanted: Wanted, console: Console, installing: Instal
     log.unlink(missing_ok=True) if lacking else None
 
     def install(requirements: Sequence[str]) -> bool:
-        with Step(console, f"installing {_listed(requirements)} by pip") as step:
-            step.show()
-            # The command names installed packages again, so that pip does not trade one system for another.
-            pip = [sys.executable, "-m", "pip", "install", *PIP_QUIETLY, "--constraint", str(pins)]
-            command = [*pip, *installed, *requirements]
-            done = run_logged(command, log, on_line=follow(step, PIP_STEP), append=True) == 0
-        if done:
+        # The command names installed packages again, so that pip does not trade one system for another.
+        pip = [sys.executable, "-m", "pip", "install", *PIP_QUIETLY, "--constraint", str(pins)]
+        command = [*pip, *installed, *requirements]
+        if done := run_step(console, f"installing {_listed(requirements)} by pip", command, log, PIP_STEP) == 0:
             installed.extend(one for one in requirements if one not in installed)
             write_whole(PIP_LEDGER, json.dumps(installed))
         return done
@@ -327,14 +303,10 @@ def provide_pip(root: Path, wanted: Wanted, console: Console, installing: Instal
     return provision
 
 
-def follow(step: Step, pattern: re.Pattern[str]) -> Callable[[str], None]:
-    """Shows the lines that match behind a step."""
-
-    def on_line(line: str) -> None:
-        if found := pattern.match(line):
-            step.show(" ".join(filter(None, found.groups())))
-
-    return on_line
+def into_venv(venv: Path, requirements: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """The commands, each with the name of its client, that install Python packages into an environment of their own."""
+    yield "venv", [sys.executable, "-m", "venv", str(venv)]
+    yield "pip", [str(venv / "bin/python"), "-m", "pip", "install", *PIP_QUIETLY, *requirements]
 
 
 def _listed(names: Sequence[str], most: int = 3) -> str:

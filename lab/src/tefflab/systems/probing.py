@@ -1,7 +1,6 @@
 """Whether systems are here: the lab asks their programs for their identities. `PROGRAM --identity` answers with one
 JSON line."""
 
-import os
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -9,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from tefflab.carried import TYPED
-from tefflab.host.processes import end, how_it_ended
+from tefflab.host.processes import answer, how_it_ended
 from tefflab.systems.packages import PackageState, as_root, available, install_command
 from tefflab.systems.systems import (
     BENCH_FOLDER,
@@ -33,10 +32,8 @@ _SET_UP = f"{TYPED} systems --set-up sets it up"
 _NO_WAY: tuple[_Source, str] = ("", "")
 
 
-class Identity(BaseModel):
+class Identity(BaseModel, extra="ignore"):
     """A program's identity. The lab ignores all other keys."""
-
-    model_config = ConfigDict(extra="ignore")
 
     system: str
     variant: str
@@ -208,25 +205,14 @@ def ask_identity(command: Sequence[str], *, environment: Mapping[str, str], time
     Raises IdentityError where it can't be started, fails, hangs, or answers something else.
     """
     try:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            errors="replace",
-            env={**os.environ, **environment},
-        )
+        asked = answer(command, environment=environment, timeout=timeout)
     except OSError as error:
         raise IdentityError(f"{command[0]} can't be started: {error.strerror}") from None
-    try:
-        out, err = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
         raise IdentityError(f"gave no identity within {timeout:g} s") from None
-    finally:
-        end(process)
-    if process.returncode != 0:
-        raise IdentityError(f"--identity {how_it_ended(process.returncode)}{_last_line(err, before=': ')}")
-    return _parsed(out)
+    if asked.returncode != 0:
+        raise IdentityError(f"--identity {how_it_ended(asked.returncode)}{_last_line(asked.stderr, before=': ')}")
+    return _parsed(asked.stdout)
 
 
 def _parsed(out: str) -> Identity:

@@ -2,17 +2,19 @@
 
 import json
 import os
-import selectors
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from queue import Empty, Queue
+from threading import Thread
+from typing import IO, Any
 
 from click.exceptions import Exit
 
 from tefflab.errors import BAD_INPUT, FAILED, TeffError, shortened
-from tefflab.host.processes import end, how_it_ended
+from tefflab.host.processes import answer, end, how_it_ended
 from tefflab.host.terminal import progress
 from tefflab.host.waiting import LOOK, Waiting
 from tefflab.systems.probing import COMPILED_TIMEOUT, absence
@@ -21,7 +23,6 @@ from tefflab.systems.setup import ensure
 from tefflab.systems.systems import Program, best_of, usable_cores
 
 EXIT_CODES = (0, FAILED, BAD_INPUT)  # of a program of bench/
-_CHUNK = 1 << 16
 
 
 def find_program(registry: Registry, benchmark: str, name: str, adapters: str = "") -> Program:
@@ -44,16 +45,9 @@ def ask_cases(program: Program) -> list[dict[str, Any]]:
     """The cases of the kind of benchmark that a program runs, as it lists them. TeffError where it does not."""
     workers = usable_cores()
     words = [*program.command_line(workers), "--cases"]
-    environment = {**os.environ, **program.environment_for(workers)}
     try:
-        asked = subprocess.run(
-            words,
-            env=environment,
-            capture_output=True,
-            errors="replace",
-            check=True,
-            timeout=COMPILED_TIMEOUT,
-        )
+        asked = answer(words, environment=program.environment_for(workers), timeout=COMPILED_TIMEOUT)
+        asked.check_returncode()
         return [json.loads(line) for line in asked.stdout.splitlines() if line.lstrip().startswith("{")]
     except (OSError, subprocess.SubprocessError, ValueError) as failure:
         raise TeffError(f"{program.id}: does not list its cases: {shortened(str(failure))}") from None
@@ -97,36 +91,31 @@ def call_program(
 
 def _passed_on(called: "subprocess.Popen[bytes]", doing: str, command_path: str, *, as_json: bool) -> int:
     """Passes on the program's output as it comes; returns its exit code."""
-    assert called.stdout is not None
-    assert called.stderr is not None
-    unfinished: dict[object, bytes] = {called.stdout: b"", called.stderr: b""}  # lines
+    said: Queue[tuple[bool, bytes]] = Queue()  # lines, of stdout or not; one without bytes is a stream's end
 
-    def tell(line: bytes, stream: object) -> None:
-        if stream is called.stdout and line.lstrip().startswith(b"{"):
-            print(line.decode(errors="replace"), flush=True)
-        else:
-            print(_as_ours(line.decode(errors="replace"), command_path), file=sys.stderr)
+    def hear(stream: IO[bytes] | None, is_output: bool) -> None:
+        for line in stream or ():
+            said.put((is_output, line))
+        said.put((is_output, b""))
 
-    with selectors.DefaultSelector() as selector, Waiting(progress(), doing) as waiting:
-        selector.register(called.stdout, selectors.EVENT_READ)
-        selector.register(called.stderr, selectors.EVENT_READ)
-        while selector.get_map():
-            for key, _ in selector.select(LOOK):
-                chunk = os.read(key.fd, _CHUNK)
-                if not chunk:
-                    selector.unregister(key.fileobj)
-                waiting.hide()
-                if key.fileobj is called.stdout and not as_json:
-                    sys.stdout.buffer.write(chunk)
-                    sys.stdout.buffer.flush()
-                    continue
-                *lines, unfinished[key.fileobj] = (unfinished[key.fileobj] + chunk).split(b"\n")
-                for line in lines:
-                    tell(line, key.fileobj)
+    for stream in (called.stdout, called.stderr):
+        Thread(target=hear, args=(stream, stream is called.stdout), daemon=True).start()
+    ends = 0
+    with Waiting(progress(), doing) as waiting:
+        while ends < 2:
             waiting.look()
-    for stream, line in unfinished.items():
-        if line:
-            tell(line, stream)
+            with suppress(Empty):
+                is_output, line = said.get(timeout=LOOK)
+                waiting.hide()
+                text = line.decode(errors="replace")
+                if not line:
+                    ends += 1
+                elif is_output and not as_json:
+                    print(text, end="", flush=True)
+                elif is_output and text.lstrip().startswith("{"):
+                    print(text.rstrip("\n"), flush=True)
+                else:
+                    print(_as_ours(text.rstrip("\n"), command_path), file=sys.stderr)
     return called.wait()
 
 

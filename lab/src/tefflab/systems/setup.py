@@ -10,9 +10,8 @@ goes on where it was, since the registries' clients keep their downloads.
 
 import re
 import shutil
-import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Literal
 
@@ -21,17 +20,16 @@ from rich.markup import escape
 
 from tefflab.carried import TYPED
 from tefflab.errors import shortened
-from tefflab.host.file_locks import take_lock
+from tefflab.host.file_locks import held
 from tefflab.systems.blame import is_kind
 from tefflab.systems.building import Build, Ways
-from tefflab.systems.logged import Step, run_logged, tail
+from tefflab.systems.logged import run_step, tail
 from tefflab.systems.packages import (
-    PIP_QUIETLY,
     PIP_STEP,
     Installing,
     PackageState,
     as_root,
-    follow,
+    into_venv,
     provide_apt,
     provide_pip,
     sudo,
@@ -106,19 +104,14 @@ def warn(console: Console, owner: str, reason: str) -> None:
     console.print(f"teff: [yellow]{escape(owner)}[/]: {escape(reason)}", soft_wrap=True)
 
 
-@contextmanager
-def alone(root: Path, console: Console, *, task: Literal["setup", "test"] = "setup") -> Iterator[None]:
+def alone(root: Path, console: Console, *, task: Literal["setup", "test"] = "setup") -> AbstractContextManager[None]:
     """Only one teff sets up at a time, or tests; another waits, and then finds everything done."""
     (root / ".teff").mkdir(exist_ok=True)
     doing = {"setup": "setting up", "test": "testing"}[task]
-    file = root / ".teff" / f"{task}.lock"
-    with file.open("w") as opened:
-        try:
-            take_lock(opened.fileno(), file, waits=False)
-        except BlockingIOError:
-            console.print(f"teff: waiting for another teff that is {doing}")
-            take_lock(opened.fileno(), file)
-        yield
+    return held(
+        root / ".teff" / f"{task}.lock",
+        lambda _: console.print(f"teff: waiting for another teff that is {doing}"),
+    )
 
 
 def offered(systems: Sequence[System]) -> list[System]:
@@ -235,10 +228,7 @@ def _by_clients(system: System, console: Console) -> str:
     log = system.root / ".teff" / "log" / f"install-{system.name}.log"
     log.unlink(missing_ok=True)
     for client, command in _commands(system):
-        with Step(console, f"installing {system.name} by {client}") as step:
-            step.show()
-            code = run_logged(command, log, on_line=follow(step, PIP_STEP), append=True)
-        if code:
+        if run_step(console, f"installing {system.name} by {client}", command, log, PIP_STEP):
             return f"{client} failed{telling(log)}"
     return ""
 
@@ -247,9 +237,7 @@ def _commands(system: System) -> Iterator[tuple[str, list[str]]]:
     """Each with the name of the client."""
     folder = system.installed_folder
     if system.install.apart:
-        python = str(folder / "venv/bin/python")
-        yield "venv", [sys.executable, "-m", "venv", str(folder / "venv")]
-        yield "pip", [python, "-m", "pip", "install", *PIP_QUIETLY, *system.install.pip]
+        yield from into_venv(folder / "venv", system.install.pip)
     for words in system.install.fetch:
         filled = [word.replace("{folder}", str(system.folder)).replace("{installed}", str(folder)) for word in words]
         yield Path(words[0]).name, filled

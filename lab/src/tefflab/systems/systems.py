@@ -10,11 +10,11 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, Field, PrivateAttr, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, Field, PrivateAttr, model_validator
 
 from tefflab.errors import InputError
 from tefflab.systems.naming import Named, owner_of, parsed
-from tefflab.systems.needs import PLACEHOLDER, Install, NonEmpty
+from tefflab.systems.needs import PLACEHOLDER, Install, NonEmpty, knowing
 from tefflab.systems.versions import Asked, Version, no_such_version
 
 BENCH_FOLDER = Path("bench")  # the driver, and a folder for each kind of benchmark
@@ -27,23 +27,33 @@ INSTALLED_FOLDER = Path(".teff/systems")  # the systems that `teff systems add` 
 STAMP = "installed.json"  # in that folder, written last: the requirements, once all are there
 
 PLACEHOLDERS = ("program", "benchmark", "workers", "python", "folder", "build", "installed")
-_OF_RANKS = ("ranks", *PLACEHOLDERS)
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")]
+_Filled = Annotated[str, knowing(*PLACEHOLDERS)]
 _SEQUENTIAL = "sequential"  # the paradigm of systems without tasks
 
 
-def _check_placeholders(text: str, there_are: Sequence[str] = PLACEHOLDERS) -> str:
-    for name in PLACEHOLDER.findall(text):
-        if name not in there_are:
-            known = " ".join(f"{{{known}}}" for known in there_are)
-            raise ValueError(f"{{{name}}} is no placeholder; there are {known}")
-    return text
+def _mentioning(*placeholders: str) -> AfterValidator:
+    """A command with these; or none."""
+
+    def check(command: list[str]) -> list[str]:
+        for needed in placeholders:
+            if not any(needed in word for word in command):
+                raise ValueError(f"{needed} does not occur in it")
+        return command
+
+    return AfterValidator(check)
+
+
+@AfterValidator
+def _naming_a_file(variables: dict[str, str]) -> dict[str, str]:
+    if variables and not any("{file}" in value for value in variables.values()):
+        raise ValueError("no variable of [trace] has {file} in it")
+    return variables
 
 
 def _check_reasons(environment: Mapping[str, str], why: Collection[str], table: str) -> None:
-    for name, value in environment.items():
-        _check_placeholders(value)
+    for name in environment:
         if name not in why:
             raise ValueError(f"environment sets {name}, and {table} has no reason for it")
 
@@ -53,11 +63,11 @@ def root_of(folder: Path) -> Path:
     return folder.parents[len(SYSTEMS_FOLDER.parts)]
 
 
-class _Strict(BaseModel, extra="forbid"):
-    """An unknown key is an error."""
+_Command = Annotated[list[_Filled], _mentioning("{program}")]
+_CommandForRanks = Annotated[list[Annotated[str, knowing("ranks", *PLACEHOLDERS)]], _mentioning("{ranks}", "{program}")]
 
 
-class Attribution(_Strict):
+class Attribution(BaseModel, extra="forbid"):
     """Which of a system's functions do what, for `teff explain spawn`: by the Sandia report's categories, rules of the
     form `FILE:FUNCTION` or `FILE`, with wildcards."""
 
@@ -71,19 +81,19 @@ class Attribution(_Strict):
     synchronisation: list[NonEmpty] = []
 
 
-class Program(_Strict):
+class Program(BaseModel, extra="forbid"):
     """One way of running a system: a program, its command line and its environment."""
 
     benchmark: Name  # the kind of benchmark whose adapter this is; kinds that name it as their adapters run on it, too
     name: Name
     title: NonEmpty
-    program: NonEmpty  # `{benchmark}` in it is the measured kind
+    program: Annotated[NonEmpty, knowing("benchmark")]  # `{benchmark}` in it is the measured kind
     best: bool = False  # of its system's programs of this kind; by default the first one is
     slow_start: bool = False  # it takes seconds to start: other programs are started before it
     ceiling: NonEmpty | None = None  # the program that measures its ceiling; none: its kernels run on the cores
-    command: list[NonEmpty] = ["{program}"]
-    command_for_ranks: list[NonEmpty] = []  # with `--ranks`; none: it does not choose how many processes there are
-    environment: dict[NonEmpty, str] = {}
+    command: _Command = ["{program}"]
+    command_for_ranks: _CommandForRanks = []  # with `--ranks`; none: it does not choose how many processes there are
+    environment: dict[NonEmpty, _Filled] = {}
     why: dict[NonEmpty, NonEmpty] = {}
     profile: Attribution | None = None  # none: its functions are not known, so it can't be profiled
 
@@ -92,32 +102,6 @@ class Program(_Strict):
     _measured: str = PrivateAttr("")
     _apart: bool = PrivateAttr(False)
     _asked: Asked | None = PrivateAttr(None)
-
-    @field_validator("program")
-    @classmethod
-    def _program_names_the_benchmark_alone(cls, program: str) -> str:
-        if other := [name for name in PLACEHOLDER.findall(program) if name != "benchmark"]:
-            raise ValueError(f"{{{other[0]}}} can't stand in it; {{benchmark}} can")
-        return program
-
-    @field_validator("command")
-    @classmethod
-    def _command_starts_the_program(cls, command: list[str]) -> list[str]:
-        for word in command:
-            _check_placeholders(word)
-        if not any("{program}" in word for word in command):
-            raise ValueError("{program} does not occur in it")
-        return command
-
-    @field_validator("command_for_ranks")
-    @classmethod
-    def _command_for_ranks_starts_as_many(cls, command: list[str]) -> list[str]:
-        for word in command:
-            _check_placeholders(word, _OF_RANKS)
-        for needed in ("{ranks}", "{program}"):
-            if not any(needed in word for word in command):
-                raise ValueError(f"{needed} does not occur in it")
-        return command
 
     @model_validator(mode="after")
     def _environment_has_reasons(self) -> Self:
@@ -228,7 +212,7 @@ class Program(_Strict):
         return PLACEHOLDER.sub(lambda match: values[match[1]], text)
 
 
-class System(_Strict):
+class System(BaseModel, extra="forbid"):
     """A runtime under test, as its `system.toml` describes it."""
 
     name: Name
@@ -240,9 +224,11 @@ class System(_Strict):
     homepage: Annotated[str, Field(pattern=r"^(https?://|docs/)\S+$")]  # or a page of ours
     color: Annotated[str, Field(pattern=r"^#[0-9A-Fa-f]{6}$")]
     install: Install = Install()
-    environment: dict[NonEmpty, str] = {}  # of all its programs
+    environment: dict[NonEmpty, _Filled] = {}  # of all its programs
     why: dict[NonEmpty, NonEmpty] = {}
-    trace: dict[NonEmpty, str] = {}  # variables with which its programs write a trace of their tasks to {file}
+    trace: Annotated[
+        dict[NonEmpty, str], _naming_a_file
+    ] = {}  # variables with which its programs write a trace of their tasks to {file}
     versions: list[Version] = Field(default=[], alias="version")
     programs: list[Program] = Field(default=[], alias="program")
     no_adapter: NonEmpty | None = None  # the reason why no program measures it
@@ -252,13 +238,6 @@ class System(_Strict):
 
     _folder: Path = PrivateAttr(Path())
     _asked: Asked | None = PrivateAttr(None)
-
-    @field_validator("trace")
-    @classmethod
-    def _trace_goes_to_a_file(cls, trace: dict[str, str]) -> dict[str, str]:
-        if trace and not any("{file}" in value for value in trace.values()):
-            raise ValueError("no variable of [trace] has {file} in it")
-        return trace
 
     @model_validator(mode="after")
     def _programs_have_its_environment(self) -> Self:

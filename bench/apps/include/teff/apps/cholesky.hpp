@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "teff/apps/kernels.hpp"
@@ -33,8 +35,29 @@ class cholesky {
   [[nodiscard]] int tiles() const { return blocks_.count(); }
   /// A, and L after the run.
   [[nodiscard]] const tiled_matrix& a() const { return a_; }
+  /// The matrices that tasks write.
+  [[nodiscard]] std::span<const tiled_matrix> written() const { return {&a_, 1}; }
 
   void execute(const task& which) const;
+  [[nodiscard]] static std::string_view name(const task& which) {
+    return which.row == which.step ? "factorise" : which.column == which.step ? "solve" : "subtract";
+  }
+  /// Calls visit(task) for all tasks, in the order of one thread.
+  template <class Visit>
+  void visit_in_order(Visit&& visit) const {
+    for (int step = 0; step < tiles(); ++step)
+      for (int column = step; column < tiles(); ++column)
+        for (int row = column; row < tiles(); ++row) visit(task{step, row, column});
+  }
+  /// Calls visit(matrix, row, column) for the tile of written() that a task changes, then for those that it
+  /// reads.
+  template <class Visit>
+  static void visit_tiles(const task& which, Visit&& visit) {
+    visit(0, which.row, which.column);
+    if (which.row == which.step) return;
+    if (which.column > which.step) visit(0, which.row, which.step);
+    if (which.row > which.column) visit(0, which.column, which.step);
+  }
 
   /// The final tiles that a task reads, and its own tile as the step before left it.
   [[nodiscard]] static int indegree(const task& which) {
@@ -53,6 +76,19 @@ class cholesky {
       for (int j = step + 1; j <= row; ++j) visit(task{step, row, j});
     const int own = row == column ? step : row;  // the column of the tasks that read it from below it
     for (int i = row + 1; i < tiles(); ++i) visit(task{step, i, own});
+  }
+  /// Calls visit(task) for the task that waits for no other.
+  template <class Visit>
+  static void visit_first(Visit&& visit) {
+    visit(task{});
+  }
+  /// Calls visit(task) for each task that waits for this one.
+  template <class Visit>
+  void visit_next(const task& which, Visit&& visit) const {
+    if (makes_final(which))
+      readers(which.row, which.column, visit);
+    else
+      visit(next(which));
   }
   /// The rank that executes it, and has its tile.
   [[nodiscard]] int owner(const task& which) const { return at_.grid.owner(which.row, which.column); }

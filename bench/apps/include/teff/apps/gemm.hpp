@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "teff/apps/kernels.hpp"
@@ -37,8 +40,27 @@ class gemm {
   [[nodiscard]] const tiled_matrix& b() const { return b_; }
   [[nodiscard]] const tiled_matrix& c() const { return sums_.front(); }
   [[nodiscard]] const tiled_matrix& sum(int layer) const { return sums_[static_cast<std::size_t>(layer)]; }
+  /// The matrices that tasks write.
+  [[nodiscard]] std::span<const tiled_matrix> written() const { return sums_; }
 
   void execute(const task& which) const;
+  [[nodiscard]] std::string_view name(const task& which) const {
+    return is_product(which) ? "multiply" : "add";
+  }
+  /// Calls visit(task) for all tasks, in the order of one thread.
+  template <class Visit>
+  void visit_in_order(Visit&& visit) const {
+    for (int column = 0; column < tiles(); ++column)
+      for (int row = 0; row < tiles(); ++row)
+        for (int step = 0; step < tiles() + layers() - 1; ++step) visit(task{step, row, column});
+  }
+  /// Calls visit(matrix, row, column) for the tile of written() that a task changes, then for the one that it
+  /// reads.
+  template <class Visit>
+  void visit_tiles(const task& which, Visit&& visit) const {
+    visit(layer(which), which.row, which.column);
+    if (!is_product(which)) visit(added_layer(which), which.row, which.column);
+  }
 
   /// The layer whose sum a task changes.
   [[nodiscard]] int layer(const task& which) const { return is_product(which) ? which.step % layers() : 0; }
@@ -53,6 +75,11 @@ class gemm {
   [[nodiscard]] int indegree(const task& which) const { return is_product(which) ? 1 : 2; }
   /// The task that needs the sum of this task; empty if that sum is the tile of C.
   [[nodiscard]] std::optional<task> next(const task& which) const;
+  /// Calls visit(task) for each task that waits for this one.
+  template <class Visit>
+  void visit_next(const task& which, Visit&& visit) const {
+    if (const auto after = next(which)) visit(*after);
+  }
   /// Calls visit(task) for the first product on each sum of this rank.
   template <class Visit>
   void visit_first(Visit&& visit) const {
@@ -62,6 +89,14 @@ class gemm {
           if (const task first{each, row, column}; is_here(first)) visit(first);
   }
   [[nodiscard]] bool is_here(const task& which) const { return owner(which) == at_.rank; }
+
+  /// The task's number, unique and below tasks().
+  [[nodiscard]] std::size_t number(const task& which) const {
+    return (static_cast<std::size_t>(which.step) * static_cast<std::size_t>(tiles()) +
+            static_cast<std::size_t>(which.row)) *
+               static_cast<std::size_t>(tiles()) +
+           static_cast<std::size_t>(which.column);
+  }
 
   /// Of all ranks.
   [[nodiscard]] std::int64_t tasks() const {

@@ -24,11 +24,12 @@ double time_in_mpi(const Call& call) {
 /// Loops on each rank, and messages between them: the thread that makes the steps waits for all messages of
 /// an exchange.
 template <class Loop>
-class loops_over_ranks final : public way {
+class loops_over_ranks final : public way, public ranks_of_way {
  public:
   explicit loops_over_ranks(Loop loop) : on_this_rank_(std::move(loop)) {}
 
   void run(const step& each) override { on_this_rank_.run(each); }
+  [[nodiscard]] ranks_of_way& over() override { return *this; }
   void exchange(std::span<const crossing> all) override {
     requests_.resize(2 * all.size());
     in_mpi_ += time_in_mpi([&] {

@@ -21,7 +21,7 @@ struct counts {
   std::optional<double> waiting_seconds;
 };
 
-class tile_system;
+class whole_system;
 
 /// A system that runs the apps, with its workers, or one rank of it. Each function that runs an app computes
 /// between region.start() and region.stop(): from the call of one thread until all is there.
@@ -43,22 +43,21 @@ class system {
                            bench::region_meter& /*region*/) {
     return {};
   }
-  /// The system itself, if it computes GEMM and Cholesky.
-  [[nodiscard]] virtual tile_system* tiles() { return nullptr; }
+  /// The system itself, if it computes GEMM and Cholesky by programs of its own.
+  [[nodiscard]] virtual whole_system* whole() { return nullptr; }
 };
 
-/// A system that computes GEMM and Cholesky, on tiles or by calls of a library.
-class tile_system : public system {
+/// A system that computes GEMM and Cholesky by programs of its own: calls of a library, or tiles that it
+/// brings from rank to rank.
+class whole_system : public system {
  public:
-  /// The way in which it does so, if that is a way of the steps, too.
-  [[nodiscard]] virtual std::optional<way_kind> tile_way() const { return {}; }
   /// How it takes its matrices.
   [[nodiscard]] virtual layout storage() const { return layout::tiles; }
   /// The part that the system would need to compute this and does not have; empty if it lacks none.
   [[nodiscard]] virtual std::string lacks(const setting& /*at*/) const { return {}; }
   virtual counts run(gemm& product, bench::region_meter& region) = 0;
   virtual counts run(cholesky& factors, bench::region_meter& region) = 0;
-  [[nodiscard]] tile_system* tiles() final { return this; }
+  [[nodiscard]] whole_system* whole() final { return this; }
 };
 
 }  // namespace teff::apps

@@ -91,6 +91,7 @@ struct field_access {
   /// share an address.
   template <class Visit>
   void visit_parts(std::int64_t parts, const Visit& visit) const {
+    if (what->grain >= what->count) return visit(what->data);  // an iteration is not cut
     const cut all(what->iterations(), parts);
     const std::int64_t last = all.part_of((elements.end - 1) / what->grain);
     for (std::int64_t i = all.part_of(elements.begin / what->grain); i <= last; ++i)
@@ -166,6 +167,8 @@ struct step {
   /// Sets the list to the accesses of these iterations.
   std::function<void(range, access_list&)> accesses;
   std::function<void(range)> body;
+  /// Of tasks that are ready, a worker takes the highest first. Not below 0.
+  int priority = 0;
 };
 
 /// Elements that a rank sends to another, and those that it receives in turn.
@@ -178,49 +181,76 @@ struct crossing {
 /// How the numbers of all ranks become one.
 enum class reduction : std::uint8_t { sum, least };
 
-/// Names a task of a graph.
-using task_key = std::array<std::int32_t, 2>;
-
-/// A graph of tasks that is known only as it runs. A task runs once other tasks have called way::fulfill()
-/// for its key as often as `indegree` says. All that these tasks did before happens before it.
-struct graph_of_tasks {
-  std::function<int(task_key)> indegree;
-  std::function<void(task_key)> body;
+/// A base that is not copied.
+struct interface {
+  interface() = default;
+  interface(const interface&) = delete;
+  interface& operator=(const interface&) = delete;
+  virtual ~interface() = default;
 };
 
-/// How a system runs the steps of an app in one way. On one rank, nothing crosses.
-class way {
+/// What a way runs over: the ranks that share an app. Of one rank, nothing crosses.
+class ranks_of_way : interface {
  public:
-  way() = default;
-  way(const way&) = delete;
-  way& operator=(const way&) = delete;
-  virtual ~way() = default;
-
-  /// Runs all iterations, as if the steps ran one after the other. May return before they have run.
-  virtual void run(const step& each) = 0;
   /// A step that sends and receives, at most one crossing to each other rank. All ranks make the same
   /// exchanges, in the same order.
   virtual void exchange(std::span<const crossing> /*all*/) {}
   /// A step that replaces each number of the field, on all ranks, by the reduction of all ranks' numbers at
   /// its place. The other ranks reduce the same fields, in the same order.
   virtual void reduce(const field& /*of*/, reduction /*by*/) {}
+};
+
+/// Tasks that make tasks, for apps whose tasks are known only when others have run.
+class task_maker : interface {
+ public:
+  /// Calls first(), which may call spawn(), as may the tasks that it makes. Returns when all of them have
+  /// run.
+  virtual void run_spawning(const std::function<void()>& first) = 0;
+  /// Makes a task. A worker that chooses among such tasks takes the highest priority; they are not above 0.
+  virtual void spawn(int priority, std::function<void()> body) = 0;
+};
+
+/// Names a task of a graph.
+using task_key = std::array<std::int32_t, 3>;
+
+/// A graph of tasks with keys. A task runs once its key has been fulfilled as often as `indegree` says, or
+/// once if that is 0. All that the callers did before happens before it.
+struct graph_of_tasks {
+  std::function<int(task_key)> indegree;
+  std::function<void(task_key)> body;
+  std::function<int(task_key)> priority = {};  ///< may be empty
+  /// Of a graph whose tasks are known: how many there are, and the number of each, below that.
+  std::int64_t tasks = 0;
+  std::function<std::size_t(task_key)> number = {};
+};
+
+/// Tasks that say by keys which tasks wait for them.
+class keyed_tasks : interface {
+ public:
+  /// Into how many parts an app divides its data.
+  [[nodiscard]] virtual std::int64_t parts() const = 0;
+  /// Calls begin(), which fulfils the first keys. Returns when all tasks that became ready have run.
+  virtual void run_graph(const graph_of_tasks& all, const std::function<void()>& begin) = 0;
+  /// The body of a task calls it for each task that waits for it.
+  virtual void fulfill(task_key waiting) = 0;
+};
+
+/// A system's way to run an app: how its steps run, over what, and what its tasks may make.
+class way : interface {
+ public:
+  /// Runs all iterations, as if the steps ran one after the other. May return before they have run.
+  virtual void run(const step& each) = 0;
   /// Returns when all steps have run.
   virtual void wait() = 0;
 
-  /// Whether the way has spawn(), for apps whose tasks are known only when others have run.
-  [[nodiscard]] virtual bool spawns() const { return false; }
-  /// Calls first(), which may call spawn(), as may the tasks that it makes. Returns when all of them have
-  /// run.
-  virtual void run_spawning(const std::function<void()>& first) { first(); }
-  /// Makes a task. A worker that chooses among such tasks takes the highest priority; they are not above 0.
-  virtual void spawn(int /*priority*/, std::function<void()> /*body*/) {}
+  [[nodiscard]] virtual ranks_of_way& over() { return alone_; }
+  /// Null if tasks of this way make no tasks.
+  [[nodiscard]] virtual task_maker* spawns() { return nullptr; }
+  /// Null if this way has no keys.
+  [[nodiscard]] virtual keyed_tasks* graph() { return nullptr; }
 
-  /// Into how many parts an app divides its data for the tasks of a graph; 0 if the way runs no graphs.
-  [[nodiscard]] virtual std::int64_t parts_of_graph() const { return 0; }
-  /// Runs a task that waits for no other, and all tasks that become ready. Returns when they have run.
-  virtual void run_graph(const graph_of_tasks& /*all*/, task_key /*first*/) {}
-  /// The body of a task calls it for each task that waits for it.
-  virtual void fulfill(task_key /*waiting*/) {}
+ private:
+  ranks_of_way alone_;
 };
 
 /// An app's steps. Called once a run.

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from matplotlib.figure import Figure
-
 from tefflab.analysis.crossing import Relation
 from tefflab.analysis.rows import Row
 from tefflab.analysis.sharing import BreakEven, break_even, exactly, ideal_slowdown, scaled
@@ -17,21 +15,18 @@ from tefflab.benchmarks import closing
 from tefflab.benchmarks.cases import CaseEstimates
 from tefflab.benchmarks.compared import ratio_text
 from tefflab.benchmarks.contention.plan import ContentionPlan
+from tefflab.output.charts.lines import values_chart
+from tefflab.output.charts.looks import DASHED, DOTTED
+from tefflab.output.charts.sheet import SOFT, Head, Picture, slug
 from tefflab.output.last_words import LastWords
-from tefflab.output.plots.legend import Entry
-from tefflab.output.plots.lines import Head, Height, Line, lines_chart
-from tefflab.output.plots.looks import Look, looks
-from tefflab.output.plots.sheet import SOFT, slug
 from tefflab.output.quantities import digits, duration, percent
-from tefflab.output.sections import Section, absences, precision, warnings
+from tefflab.output.sections import Section, absences, explained, precision, warnings
 from tefflab.output.table import Column
 from tefflab.records.plan import Case, Variant
 from tefflab.records.run import counted
 from tefflab.systems.naming import Named, parsed
 
 _PERIODS = 10  # of the load that a run should last at least
-_DASHED = (4.0, 2.5)
-_DOTTED = (1.5, 1.5)
 
 
 @dataclass(frozen=True)
@@ -160,8 +155,9 @@ class ContentionEstimates(CaseEstimates):
             if rows:
                 left = next((case.workers for case in cases if self._is_left(case)), None)
                 title = f"{name}: {cases[0].title}" if cases[0].title else name
-                found.append(Section(title, columns_of(own, left) if own else [], self._notes(rows, own)))
-        return found
+                columns = columns_of(own, left) if own else []
+                found.append(Section(title, columns, self._notes(rows, own), "; ".join(self.of_plan.commands)))
+        return explained(found)
 
     def _notes(self, rows: Sequence[Row], curves: Sequence[Curve]) -> list[str]:
         notes = [*absences(rows), *warnings(rows), *precision(rows)]
@@ -170,14 +166,16 @@ class ContentionEstimates(CaseEstimates):
             notes.append(f"the load got what was asked within {percent(max(off))} of a core")
         return [*notes, *too_short(curves, self.of_plan.period, "take a longer case")]
 
-    def pictures(self) -> Iterator[tuple[str, Figure]]:
+    def pictures(self) -> Iterator[tuple[str, Picture]]:
         """One a case: slowdown against the share."""
         for name in self._by_case:
             curves = [each for each in self.curves if each.case == name and len(each.points) > 1]
             if curves:
                 footer = self.foot([row for case in self._by_case[name] for row in self.groups[case]])
-                figure = chart(f"{self.plan.title} – {name}", footer, curves)
-                yield slug(f"{self.stem} {name}").replace("_", "-"), figure
+                yield (
+                    slug(f"{self.stem} {name}").replace("_", "-"),
+                    chart(f"{self.plan.title} – {name}", footer, curves),
+                )
 
     def closing(self, again: str, store: str) -> LastWords | None:
         groups = list(self.groups.values())
@@ -201,8 +199,12 @@ def columns_of(curves: Sequence[Curve], left: int | None) -> list[Column]:
         Column("alone", [duration(seconds(curve.points[0])) for curve in curves]),
     ]
     for share in sorted({share for own in at for share in own}):
-        cells = [_ratio(to_ideal(own[share])) if share in own else "-" for own in at]
-        columns.append(Column(f"x ideal,\n{percent(share)} lost", cells))
+        points = [own.get(share) for own in at]
+        lost = f"{percent(share)} lost"
+        columns += [
+            Column(f"x alone,\n{lost}", [_ratio(each.value) if each else "-" for each in points]),
+            Column(f"x ideal,\n{lost}", [_ratio(to_ideal(each)) if each else "-" for each in points], priority=1),
+        ]
     if left:
         cores = f"{left} core{'s' * (left != 1)}"
         columns += [
@@ -229,38 +231,37 @@ def too_short(curves: Sequence[Curve], period: float, otherwise: str) -> list[st
     ]
 
 
-def chart(title: str, footer: str, curves: Sequence[Curve]) -> Figure:
-    """Slowdown against the share, at the shares that the load got in the median."""
-    look_of = looks(each.variant for each in curves)
+def chart(title: str, footer: str, curves: Sequence[Curve], command: str = "") -> Picture:
+    """Slowdown against the share, at the shares that the load got in the median. `command`: the user's own, if it was
+    measured."""
     by_share: dict[float, list[Row]] = {}
     for point in sorted((each for curve in curves for each in curve.points), key=lambda each: each.x or 0.0):
         by_share.setdefault(point.x or 0.0, []).append(point)
-    shares = [statistics.median(map(got, points)) for points in by_share.values()]
-    ideals = [statistics.median(map(ideal, points)) for points in by_share.values()]
-    lines = [Line(Look(SOFT, SOFT, _DASHED, "circle"), list(map(exactly, ideals)), is_bare=True)]
-    entries = [Entry(None, "ideal", "all that is left is used")]
-    for curve in sorted(curves, key=lambda each: each.points[-1].value.value if each.points[-1].value else 0.0):
-        look = look_of[curve.variant.id]
-        at = {each.x or 0.0: each.value for each in curve.points}
-        lines.append(Line(look, [at.get(share) for share in by_share]))
-        if curve.left:
-            without = Look(look.color, look.night, _DOTTED, look.shape)
-            lines.append(Line(without, [curve.left.value] * len(shares), is_bare=True))
-        even = break_even_text(curve)
-        entries.append(Entry(look, curve.variant.title, f"break-even {even}" if curve.left else ""))
+    shares = {asked: statistics.median(map(got, points)) for asked, points in by_share.items()}
+    best = Variant("", "ideal", "", SOFT, DASHED)
+    rows, bare = [], []
+    for asked, points in by_share.items():
+        rows += [replace(each, x=shares[asked], unit="×") for each in points]
+        value = exactly(statistics.median(map(ideal, points)))
+        bare.append(replace(points[0], variant=best, x=shares[asked], value=value))
+    for each in (curve.left for curve in curves if curve.left):
+        dotted = replace(each.variant, id=f"{each.id} without", variant_index=DOTTED)
+        bare += [replace(each, variant=dotted, x=share) for share in shares.values()]
     is_measured = any(at.value and at.value.low != at.value.high for curve in curves for at in curve.points)
     intervals = ", with 95 % intervals" if is_measured else ""
-    head = Head(
-        title,
-        [
-            f"Time divided by the own time alone{intervals}; smaller is better. Dotted: without the loaded cores. "
-            "Where a curve crosses its dotted line, leaving becomes better than sharing."
-        ],
-        footer,
-        [],
+    meaning = (
+        f"Time divided by the own time alone{intervals}; smaller is better. Dotted: without the loaded cores. "
+        "Where a curve crosses its dotted line, leaving becomes better than sharing."
     )
-    label = "share of each loaded core that the load got"
-    return lines_chart(head, entries, lines, shares, label, percent, Height.in_log(lines, "{:g} ×".format))
+    details = {each.variant.id: f"break-even {break_even_text(each)}" if each.left else "" for each in curves}
+    return values_chart(
+        rows,
+        {share: percent(share) for share in shares.values()},
+        "share of each loaded core that the load got",
+        Head(title, [meaning, command], footer),
+        details=details | {best.id: "all that is left is used"},
+        bare=bare,
+    )
 
 
 def shown(id_: str) -> str:

@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Self
 
-from matplotlib.figure import Figure
-
 from tefflab.analysis.curves import BEYOND, Curve, CurvePoint
 from tefflab.analysis.distance import Distance, is_at, places
 from tefflab.analysis.rows import BUSY, ELSEWHERE, NO_TURN, ByRound, Row, Samples
@@ -31,10 +29,12 @@ from tefflab.benchmarks.closing import suggestions
 from tefflab.benchmarks.ranking import ranked
 from tefflab.benchmarks.task_graph.measured import CEILING, OVERHEAD, Measured, apart, metg_name, why_unknown
 from tefflab.benchmarks.task_graph.notes import WANTED
+from tefflab.benchmarks.task_graph.pictures import pictures
 from tefflab.benchmarks.task_graph.plan import GraphCase, GraphPlan
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.benchmarks.task_graph.sections import curve_section, metg_section, series_section
 from tefflab.benchmarks.task_graph.sentences import curve_sentence, curve_suggestions, metg_sentence
+from tefflab.output.charts.sheet import Picture
 from tefflab.output.last_words import LastWords
 from tefflab.output.sections import Section
 from tefflab.records.plan import Variant
@@ -189,8 +189,8 @@ class GraphEstimates(Estimates):
             tables = [replace(metg_section(each), is_detail=number > 0) for number, each in enumerate(self.cases)]
         return [*tables, *(replace(each, is_detail=True) for each in curves)]
 
-    def pictures(self) -> Iterator[tuple[str, Figure]]:
-        yield from ()
+    def pictures(self) -> Iterator[tuple[str, Picture]]:
+        return pictures(self.sitting, self.plan, self.cases)
 
     def closing(self, again: str, store: str) -> LastWords | None:
         """The meaning of the smallest METG, or of the curves; nothing after several cases."""

@@ -1,24 +1,26 @@
 """The report of a sitting: one HTML file that opens anywhere, offline, with every number and every caveat.
 
-`page.html` is the page and `page.css` its style.
+`page.html` is the page, `page.css` its style, and `page.js` lets a click in a picture's legend grey what it names. The
+pictures are the SVG of the pictures' files. So they are there at once, without scripts and in print, and the page does
+without the megabyte of Vega.
 """
 
-import base64
-import io
+import re
 from collections.abc import Sequence
 from datetime import UTC
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-import matplotlib as mpl
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
-from matplotlib.figure import Figure
 
 from tefflab.host.machine import Machine
 from tefflab.output import quantities
 from tefflab.output.caveats import sitting_caveats
+from tefflab.output.charts.lines import PHASES
+from tefflab.output.charts.looks import NIGHT, PAPER, readable
+from tefflab.output.charts.sheet import HAIR, INK, PALE, RULE, SOFT, Picture
 from tefflab.output.sections import Section
 from tefflab.output.table import meanings
 from tefflab.records.run import Sitting
@@ -26,6 +28,15 @@ from tefflab.records.store import Damage
 from tefflab.whole_files import write_whole
 
 _GIB = 1024**3
+_NIGHTLY = {
+    PAPER: "var(--ground)",
+    INK: "var(--ink)",
+    SOFT: "var(--soft)",
+    RULE: "var(--rule)",
+    HAIR: "var(--hair)",
+    PALE: "var(--grey)",
+    **dict.fromkeys(PHASES.values(), "var(--raised)"),
+}  # by the colour on white
 
 
 def write_report(
@@ -34,7 +45,7 @@ def write_report(
     damage: Sequence[Damage],
     title: str,
     sections: Sequence[Section],
-    figures: Sequence[Figure],
+    pictures: Sequence[Picture],
     absent: Sequence[str],
     noise: tuple[int, int],
 ) -> None:
@@ -43,6 +54,7 @@ def write_report(
 
     `absent`: what could not be measured, and why. `noise`: how many runs were noisy, of how many.
     """
+    drawn = [_inline(each) for each in pictures]
     text = (
         _page()
         .get_template("page.html")
@@ -51,23 +63,39 @@ def write_report(
             sitting=sitting,
             started=sitting.started_at.astimezone(UTC),
             sections=sections,
-            pictures=[(figure.get_label(), _svg(figure)) for figure in figures],
+            pictures=drawn,
+            nightly=_nightly(drawn),
             absent=absent,
             remarks=sitting_caveats(sitting, *noise, damage),
             facts=_facts(sitting.machine),
             meanings=meanings,
-            css=Markup(files(__name__).joinpath("page.css").read_text(encoding="utf-8")),
+            css=_part("page.css"),
+            script=_part("page.js"),
         )
     )
     write_whole(path, text)
 
 
-def _svg(figure: Figure) -> str:
-    """In base64."""
-    drawn = io.BytesIO()
-    with mpl.rc_context({"svg.hashsalt": "teff", "svg.fonttype": "path", "text.hinting": "none"}):
-        figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None})
-    return base64.b64encode(drawn.getvalue()).decode()
+def _inline(picture: Picture) -> Markup:
+    """The SVG as a part of a page: as wide as the page allows, and a mark tells its numbers at the pointer."""
+    svg = re.sub(r'(<svg [^>]*?) width="[^"]*" height="[^"]*"', r"\1", picture.svg, count=1)
+    svg = re.sub(r' (?:role|aria-roledescription|aria-hidden|pointer-events)="[^"]*"', "", svg)
+    return Markup(re.sub(r'<(path|line) (aria-label="([^"]+)"[^>]*)/>', r"<\1 \2><title>\3</title></\1>", svg))
+
+
+def _nightly(pictures: Sequence[Markup]) -> Markup:
+    """The rules that make the colours of pictures readable on a dark ground."""
+    found = sorted({color for each in pictures for color in re.findall(r'="(#[0-9a-f]{6})"', each)})
+    rules = ((color, _NIGHTLY.get(color) or readable(color, NIGHT)) for color in found)
+    return Markup("\n").join(
+        Markup('.picture [fill="{0}"] {{ fill: {1}; }} .picture [stroke="{0}"] {{ stroke: {1}; }}').format(day, night)
+        for day, night in rules
+    )
+
+
+def _part(name: str) -> Markup:
+    """A file beside this one, for the page to hold as it is."""
+    return Markup(files(__name__).joinpath(name).read_text(encoding="utf-8"))
 
 
 @cache  # so that the template is compiled once

@@ -3,12 +3,13 @@
 #include <cstdint>
 #include <iterator>
 #include <string>
+#include <utility>
 
+#include "app_in_tests.hpp"
 #include "leanmd/known.hpp"
 #include "leanmd/problem.hpp"
 #include "leanmd/simulate.hpp"
 #include "teff/bench/failure.hpp"
-#include "ways_in_tests.hpp"
 
 namespace teff::apps::leanmd {
 namespace {
@@ -116,6 +117,16 @@ TEST(leanmd, of_fewer_than_three_cells_a_side_is_refused) {
   } catch (const bench::usage_error& error) {
     EXPECT_NE(std::string(error.what()).find("3x3x3"), std::string::npos) << error.what();
   }
+}
+
+TEST(leanmd, says_the_known_energies) {
+  const finding found = result_of("-app leanmd -steps 2");
+  const outcome expected = std::begin(all_known)->found;
+  for (const auto& [key, energy] : {std::pair{"potential_first", expected.first.potential},
+                                    {"potential_last", expected.last.potential},
+                                    {"kinetic_first", expected.first.kinetic},
+                                    {"kinetic_last", expected.last.kinetic}})
+    EXPECT_NEAR(found.own[key].get<double>() / energy, 1, 1e-10) << key;
 }
 
 }  // namespace

@@ -4,59 +4,48 @@ Colour is never alone: readers tell a curve by its shape in print, and if they s
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable
+from typing import Any
 from zlib import crc32
 
 from tefflab.records.plan import Variant
 
-Shape = Literal["circle", "square", "triangle", "diamond", "wedge", "plus", "cross"]
+Datum = dict[str, Any]  # of a chart
 
-SHAPES: tuple[Shape, ...] = ("circle", "square", "triangle", "diamond", "wedge", "plus", "cross")
-DASHES: tuple[tuple[float, ...], ...] = ((), (5, 2), (1.5, 1.5), (7, 2, 1.5, 2), (3, 1.5), (7, 2, 1.5, 2, 1.5, 2))
+SHAPES = (
+    "circle",
+    "square",
+    "triangle-up",
+    "diamond",
+    "triangle-down",
+    "M-.37,-1.1H.37V-.37H1.1V.37H.37V1.1H-.37V.37H-1.1V-.37H-.37Z",  # a plus
+    "M-.5,-1.05L0,-.55L.5,-1.05L1.05,-.5L.55,0L1.05,.5L.5,1.05L0,.55L-.5,1.05L-1.05,.5L-.55,0L-1.05,-.5Z",  # a cross
+)
+DASHED, DOTTED = 1, 2  # places in
+_DASHES = ((), (5, 2), (1.5, 1.5), (7, 2, 1.5, 2), (3, 1.5), (7, 2, 1.5, 2, 1.5, 2))
 PAPER, NIGHT = "#ffffff", "#15181c"  # the grounds that pictures and reports are drawn on
 _CONTRAST = {PAPER: 3.0, NIGHT: 4.5}  # of a mark; WCAG 2.1 asks for 3, but thin lines fade on a dark ground
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """`color` is readable on white, `night` on a dark ground; `dash` is in line widths, empty where unbroken."""
+def looks(variants: Iterable[Variant]) -> dict[str, Datum]:
+    """The look of each by its id, in fields of a datum: colour on white, dash and shape. The order they come in does
+    not matter.
 
-    color: str
-    night: str
-    dash: tuple[float, ...]
-    shape: Shape
-
-
-def looks(variants: Iterable[Variant]) -> dict[str, Look]:
-    """The look of each, by id. The order they come in does not matter."""
-    known = {each.id: each for each in variants}
-    shape_of = _shapes(sorted(known.items()))
-    return {
-        name: Look(
-            color=readable(each.color, PAPER),
-            night=readable(each.color, NIGHT),
-            dash=DASHES[each.variant_index % len(DASHES)],
-            shape=shape_of[name],
-        )
-        for name, each in known.items()
-    }
-
-
-def _shapes(variants: Sequence[tuple[str, Variant]]) -> dict[str, Shape]:
-    """A shape for each, which depends on its id, so that it is the same in most pictures. No colour has a shape twice,
-    and no shape is used twice, as long as another is free."""
-    shape_of: dict[str, Shape] = {}
-    used = Counter[Shape]()
-    in_color = Counter[tuple[str, Shape]]()
-    for name, variant in variants:
+    The shape depends on the id, so that it is the same in most pictures. No colour has a shape twice, and no shape is
+    used twice, as long as another is free.
+    """
+    found: dict[str, Datum] = {}
+    used = Counter[str]()
+    in_color = Counter[tuple[str, str]]()
+    for name, variant in sorted({each.id: each for each in variants}.items()):
         first = crc32(name.encode()) % len(SHAPES)
         free = (*SHAPES[first:], *SHAPES[:first])
-        shape = shape_of[name] = min(free, key=lambda each: (in_color[variant.color, each], used[each]))
+        shape = min(free, key=lambda each: (in_color[variant.color, each], used[each]))
         used[shape] += 1
         in_color[variant.color, shape] += 1
-    return shape_of
+        dash = _DASHES[variant.variant_index % len(_DASHES)]
+        found[name] = {"color": readable(variant.color, PAPER), "dash": dash, "shape": shape}
+    return found
 
 
 def readable(color: str, ground: str) -> str:

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tile_app.hpp"
+
 namespace teff::apps {
 
 gemm::gemm(const setting& at)
@@ -75,6 +77,23 @@ double gemm::residual(const summation& add_up) {
   });
   add_up(cx);
   return distance(cx, expected_->abx) / expected_->scale;
+}
+
+description describe_gemm() {
+  return {.name = "gemm",
+          .title = "C = A B, on tiles",
+          .unit = "FLOP",
+          .ways = {way_kind::graph, way_kind::tasks},
+          .cases = {{"gemm-64", "C = A B, 2048 rows, tiles of 64", "-size 2048 -block 64"},
+                    {"gemm-128", "C = A B, 2048 rows, tiles of 128", "-size 2048 -block 128", false},
+                    {"gemm-256", "C = A B, 2048 rows, tiles of 256", "-size 2048 -block 256"},
+                    {"gemm-random", "C = A B, 2048 rows, tiles of 64 to 192 rows and columns",
+                     "-size 2048 -block 128 -blocks random", false},
+                    {"gemm-16", "C = A B, 100 rows, tiles of 16", "-size 100 -block 16", false, {1, 4}}},
+          .residual = "||C x - A (B x)|| / (||A|| ||B|| ||x||), of a random vector x",
+          .over_ranks = false,
+          .on_tiles = true,
+          .flags = &read_flags_of<gemm>};
 }
 
 }  // namespace teff::apps

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tile_app.hpp"
+
 namespace teff::apps {
 
 cholesky::cholesky(const setting& at)
@@ -70,6 +72,24 @@ double cholesky::residual(const summation& add_up) {
   });
   add_up(lltx);
   return distance(lltx, expected_->ax) / expected_->scale;
+}
+
+description describe_cholesky() {
+  return {.name = "cholesky",
+          .title = "A = L L^T, on tiles",
+          .unit = "FLOP",
+          .ways = {way_kind::graph, way_kind::tasks},
+          .cases = {{"cholesky-64", "A = L L^T, 4096 rows, tiles of 64", "-size 4096 -block 64"},
+                    {"cholesky-128", "A = L L^T, 4096 rows, tiles of 128", "-size 4096 -block 128", false},
+                    {"cholesky-256", "A = L L^T, 4096 rows, tiles of 256", "-size 4096 -block 256"},
+                    {"cholesky-random", "A = L L^T, 4096 rows, tiles of 64 to 192 rows and columns",
+                     "-size 4096 -block 128 -blocks random", false},
+                    {"cholesky-16", "A = L L^T, 100 rows, tiles of 16", "-size 100 -block 16", false, {1, 4}},
+                    {"cholesky-60", "A = L L^T, one tile of 60 rows", "-size 60 -block 60", false, {1, 4}}},
+          .residual = "||L (L^T x) - A x|| / (||A|| ||x||), of a random vector x",
+          .over_ranks = false,
+          .on_tiles = true,
+          .flags = &read_flags_of<cholesky>};
 }
 
 }  // namespace teff::apps

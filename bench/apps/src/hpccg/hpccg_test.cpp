@@ -1,34 +1,20 @@
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "../src/hpccg/kernels.hpp"
-#include "teff/apps/app.hpp"
-#include "ways_in_tests.hpp"
+#include "app_in_tests.hpp"
+#include "hpccg/kernels.hpp"
+#include "ways_over_threads.hpp"
 
 namespace teff::apps {
 namespace {
 
-std::unique_ptr<app_over_ways> solver_of(const std::string& grid, const place& at = {}) {
-  const auto apps = apps_over_ways();
-  const auto what = std::ranges::find(apps, "hpccg", &description::name);
-  CLI::App parser;
-  const description::maker make = what->flags(parser);
-  parser.parse("--grid " + grid);
-  return make(at);
-}
-
-finding result_of(app_over_ways& app, way& by) {
-  app.reset();
-  app.run(by);
-  in_order calls;
-  return app.check(calls);
+std::unique_ptr<app> solver_of(const std::string& grid) {
+  return maker_of("-app hpccg -grid " + grid)({});
 }
 
 TEST(hpccg, has_the_residuals_of_the_reference) {
@@ -55,6 +41,17 @@ TEST(hpccg, has_the_same_bits_in_every_order_of_its_tasks) {
         EXPECT_EQ(found.own, expected.own) << grid << ", " << parts << " parts, seed " << seed;
       }
   }
+}
+
+TEST(hpccg, has_the_known_residuals_over_ranks_in_every_order_of_their_tasks_and_messages) {
+  const description::maker make = maker_of("-app hpccg -grid 5x6x7");
+  for (const int ranks : {2, 4})
+    for (const std::int64_t parts : {1, 3})
+      for (unsigned seed = 0; seed < orders; ++seed) {
+        const finding found = found_over_threads(ranks, make, parts, seed);
+        EXPECT_EQ(found.wrong, "") << ranks << " ranks, " << parts << " parts, seed " << seed;
+        EXPECT_LE(found.residual, found.bound) << ranks << " ranks, " << parts << " parts, seed " << seed;
+      }
 }
 
 TEST(hpccg, that_was_right_in_the_run_before_is_refused_without_a_run) {

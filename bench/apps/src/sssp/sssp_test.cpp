@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "app_in_tests.hpp"
 #include "sssp/answer.hpp"
 #include "sssp/delta_stepping.hpp"
 #include "sssp/generate.hpp"
 #include "sssp/known.hpp"
 #include "teff/bench/failure.hpp"
-#include "ways_in_tests.hpp"
 
 namespace teff::apps::sssp {
 namespace {
@@ -136,6 +136,11 @@ TEST(graph, that_has_no_such_name_is_refused_with_the_names_that_there_are) {
     } catch (const bench::usage_error& error) {
       EXPECT_NE(std::string(error.what()).find("kron14"), std::string::npos) << error.what();
     }
+}
+
+TEST(sssp, says_the_known_answer) {
+  const finding found = result_of("-app sssp -graph kron10");
+  EXPECT_EQ(found.own, (bench::json{{"reached", 896}, {"sum", 62793}, {"max", 306}}));
 }
 
 }  // namespace

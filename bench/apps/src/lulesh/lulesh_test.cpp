@@ -13,12 +13,15 @@
 #include <utility>
 #include <vector>
 
+#include "app_in_tests.hpp"
 #include "lulesh/domain.hpp"
 #include "lulesh/hexahedron.hpp"
 #include "lulesh/kernels.hpp"
 #include "lulesh/known.hpp"
 #include "lulesh/neighbours.hpp"
 #include "lulesh/time_step.hpp"
+#include "teff/bench/failure.hpp"
+#include "ways_over_threads.hpp"
 
 namespace teff::apps::lulesh {
 namespace {
@@ -314,6 +317,49 @@ TEST(lulesh, of_many_parts_has_the_bits_of_the_cube_that_they_are) {
                 << along_edge << " domains an edge, rank " << part->at.rank();
     }
   }
+}
+
+TEST(lulesh, says_the_published_time_steps_and_energy) {
+  const finding found = result_of("-app lulesh -size 5");
+  EXPECT_EQ(found.own["iterations"], 72);
+  EXPECT_NEAR(found.own["origin_energy"].get<double>(), 7853.665, 1e-3);
+}
+
+TEST(lulesh, has_the_same_bits_in_every_order_of_its_tasks) {
+  const auto each = maker_of("-app lulesh -size 5")({});
+  in_order calls;
+  const finding expected = result_of(*each, calls);
+  for (const std::int64_t parts : {1, 2, 5})
+    for (unsigned seed = 0; seed < orders; ++seed) {
+      in_any_order tasks(parts, seed);
+      const finding found = result_of(*each, tasks);
+      EXPECT_EQ(found.wrong, "");
+      EXPECT_EQ(found.residual, expected.residual) << parts << " parts, seed " << seed;
+      EXPECT_EQ(found.own, expected.own) << parts << " parts, seed " << seed;
+    }
+}
+
+TEST(lulesh, has_the_same_bits_over_ranks_in_every_order_of_their_tasks_and_messages) {
+  const description::maker make = maker_of("-app lulesh -size 4");
+  const finding expected = result_of("-app lulesh -size 4");
+  for (const std::int64_t parts : {1, 3})
+    for (unsigned seed = 0; seed < orders; ++seed) {
+      const finding found = found_over_threads(8, make, parts, seed);
+      EXPECT_EQ(found.wrong, "");
+      EXPECT_EQ(found.residual, expected.residual) << parts << " parts, seed " << seed;
+      EXPECT_EQ(found.own, expected.own) << parts << " parts, seed " << seed;
+    }
+}
+
+TEST(lulesh, refuses_ranks_that_can_not_share_its_cube_equally_and_says_how_to_start_others) {
+  try {
+    static_cast<void>(maker_of("-app lulesh -size 10")({0, 2}));
+    ADD_FAILURE();
+  } catch (const bench::usage_error& error) {
+    for (const char* const part : {"-size 10", "2 ranks", "--ranks 8", "--workers 1"})
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << part << ": " << error.what();
+  }
+  EXPECT_THROW(static_cast<void>(maker_of("-app lulesh -size 5")({0, 8})), bench::usage_error);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "app_in_tests.hpp"
 #include "hpcg/checks.hpp"
 #include "hpcg/domain.hpp"
 #include "hpcg/known.hpp"
@@ -16,7 +17,6 @@
 #include "hpcg/problem.hpp"
 #include "hpcg/solve.hpp"
 #include "teff/bench/failure.hpp"
-#include "ways_in_tests.hpp"
 #include "ways_over_threads.hpp"
 
 namespace teff::apps::hpcg {
@@ -204,6 +204,21 @@ TEST(hpcg, of_a_box_that_four_grids_do_not_divide_is_refused) {
     } catch (const bench::usage_error& error) {
       EXPECT_NE(std::string(error.what()).find("multiple of 8"), std::string::npos) << error.what();
     }
+}
+
+TEST(hpcg, says_the_known_residual) {
+  EXPECT_NEAR(result_of("-app hpcg -size 16").own["scaled_residual"].get<double>() / 3.66234e-41, 1, 1e-5);
+}
+
+TEST(hpcg, passes_its_checks_over_ranks) {
+  const finding found = found_over_threads(2, maker_of("-app hpcg -size 16"), 3, 1);
+  EXPECT_EQ(found.wrong, "");
+  EXPECT_LE(found.residual, found.bound);
+}
+
+TEST(hpcg, refuses_ranks_whose_parts_four_grids_do_not_divide) {
+  EXPECT_THROW(static_cast<void>(maker_of("-app hpcg -size 24")({0, 2})), bench::usage_error);
+  EXPECT_THROW(static_cast<void>(maker_of("-app hpcg -size 16")({0, 3})), bench::usage_error);
 }
 
 }  // namespace

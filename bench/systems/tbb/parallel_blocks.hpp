@@ -1,0 +1,18 @@
+#pragma once
+
+#include <oneapi/tbb/parallel_for.h>
+
+#include <cstddef>
+#include <cstdint>
+
+/// The parallel loop: calls body(begin, end) for blocks that cover the indices from first to last - 1. oneTBB
+/// chooses the blocks; or they have `grain` indices each, if that is not 0.
+template <class Body>
+void parallel_blocks(std::int64_t first, std::int64_t last, std::int64_t grain, const Body& body) {
+  using indices = tbb::blocked_range<std::int64_t>;
+  const auto part = [&body](const indices& some) { body(some.begin(), some.end()); };
+  if (grain == 0)
+    tbb::parallel_for(indices(first, last), part);
+  else
+    tbb::parallel_for(indices(first, last, static_cast<std::size_t>(grain)), part, tbb::simple_partitioner());
+}
