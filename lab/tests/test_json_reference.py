@@ -88,7 +88,7 @@ def test_the_keys_of_systems() -> None:
     probes = {each.id: absent for system in systems for each in system.listed}
     found = set(paths([json.loads(line) for line in systems_to_json(systems, probes).splitlines()]))
     assert {path for path in found if not path.startswith("variants.why.")} == said("systems")
-    assert set(to_object(systems[0])) == said("install --list --json`")
+    assert set(to_object(systems[0])) == said("systems add --json`")
 
 
 @pytest.mark.parametrize("key", governor([]).__dataclass_fields__)

@@ -368,7 +368,7 @@ def test_a_report_takes_its_store_as_argument_or_option(
 ) -> None:
     del commanded
     assert teff(monkeypatch, "report", "a", "--store", "b") == BAD_INPUT
-    assert "a and --store b: name one store" in capsys.readouterr().err
+    assert "a and --store b: give one of them" in capsys.readouterr().err
     for words in (("report", "a"), ("report", "--store", "a"), ("export", "--store", "a")):
         assert teff(monkeypatch, *words) == BAD_INPUT
         assert "results/a: a store holds sittings.jsonl" in capsys.readouterr().err
