@@ -31,8 +31,8 @@ NAME = Text(completion.systems)
 SHARE = Number(5.0, 0.1, 100, units={"%": 1.0}, scale=0.01)  # in per cent
 _MINUTES = Number(5.0, 0.1, units={"min": 1.0, "m": 1.0, "s": 1 / 60, "h": 60.0}, scale=60)
 _SYSTEMS = "NAME: a system, in its best way; NAME/WAY: in this one; NAME@VERSION: of a version. By commas. [all]"
-_CASES = "CASE or KIND:CASE, or a group of cases, by commas; an unknown one lists them. [the usual]"
-_LOAD = "Beside each run, as spin:50@1: half of core 1; spin:25,50@0,1/100ms: two loads, in turns, in this period."
+_CASES = "CASE, KIND:CASE or a group; an unknown one lists them."
+_LOAD = "Beside each run, as spin:50@1: half of core 1; spin:25,50@0,1/100ms: two loads, in turns."
 
 SYSTEMS = option("--systems NAMES", _SYSTEMS, Names(completion.systems, canonical), default=())
 ALL_VARIANTS = option("--all-variants", "Each system in all of its ways.")
@@ -43,7 +43,7 @@ LOAD = option("--load LOAD", _LOAD, Text())
 MINUTES = option("--minutes seconds M", "Time for measuring, at most; from 0.1.", _MINUTES)
 ROUNDS = option("--rounds R", "Rounds of each, at most; from 2.", Number(25, 2))
 WORKERS = option("--workers N,M", "Numbers of workers. [the usual]", Names(counts_to=most_workers), default=())
-STORE = option("--store NAME", "The folder below results/ that keeps the runs, or a path.", default="default")
+STORE = option("--store NAME", "Folder below results/ that keeps the runs, or a path.", default="default")
 RESUME = option("--resume", "Go on with the store's last sitting.")
 INSTALL_MISSING = option("--install-missing", "First install what comes on request.")
 INSTALLS = option("--yes/--no-install installs", "Install packages without asking, or none.", default=None)

@@ -76,15 +76,15 @@ EXPLAIN = Command(
     "explaining.explain",
     """Say whether tasks are too short or too long, what bounds a run, and where worker time goes.
 
-    Of a trace or an app: how long tasks should be, and into how many to cut a loop of the app. Of spawn patterns and of
-    a program of libteff's, also of several ranks: the time of each kind of activity.
+    Of a trace or an app: how long tasks should be, and into how many to cut a loop of the app. Of spawn patterns and
+    programs of libteff's, also of several ranks: the time of each kind of activity.
 
     Example:  teff explain lulesh -size 20 -tasks 64
 
     Example:  teff explain -- mpirun -n 2 .teff/build/bin/example_stencil_ranks""",
     argument(
         "[TRACE|APP|spawn] target",
-        "A trace of any program of libteff's; a mini-app, whose flags follow; or spawn[:PATTERN], on systems.",
+        "A trace of a program of libteff's; a mini-app, whose flags follow; spawn[:PATTERN].",
         Text(),
     ),
     options.GRAPH_FLAGS,
@@ -171,10 +171,8 @@ COMPARE = Command(
     "comparing.compare",
     """Say whether two systems of a sitting differ, or each system between two sittings, in whatever was measured.
 
-    A and B are two systems of STORE, or two stores: of each, its last sitting of each kind of benchmark. Systems are
-    compared round by round, so the machine's drift cancels. Between stores it says what the machine did, by the rows of
-    at least four other systems; with fewer, compare --against one that did not change. With --fail-if-slower it
-    measures two systems, for continuous integration; FLAGS say what graph.
+    A and B are two systems of STORE, compared round by round, or two stores. Between stores it says what the machine
+    did, by the rows of at least four other systems; with fewer, compare --against one that did not change.
 
     Example:  teff compare before after
 
@@ -185,10 +183,10 @@ COMPARE = Command(
     options.AGAINST,
     option(
         "--fail-if-slower threshold SHARE",
-        "Measure A and B now, in turns; end with 3 if A is slower than B by this share, with 4 if unknown.",
+        "Measure A and B now; end with 3 if A is slower by this share, with 4 if unknown.",
         options.SHARE,
     ),
-    option("--kind KIND", "What is measured, as spawn; an unknown one lists them. [metg]", Text()),
+    option("--kind KIND", "What is measured, as spawn. [metg]", Text()),
     options.CASES,
     options.MINUTES,
     options.ROUNDS,
