@@ -13,10 +13,11 @@ from conftest import PROGRAM, printed_rows, teff, write_system
 from samples import MACHINE
 from tefflab.benchmarks.task_graph import BENCHMARK
 from tefflab.cli import publishing, session
-from tefflab.cli.session import Options, whoever_is_here
-from tefflab.cli.ways import ways_of
+from tefflab.cli.session import Options
 from tefflab.errors import TeffError
+from tefflab.measure import presence
 from tefflab.measure.measurement import best_of_each
+from tefflab.measure.presence import ways_of, whoever_is_here
 from tefflab.records.store import Store
 from tefflab.systems import probing
 from tefflab.systems.registry import Registry
@@ -45,7 +46,7 @@ def ways(root: Path, name: str, *rows: tuple[str, str]) -> None:
 @pytest.fixture
 def root(laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, unrendered: None) -> Path:  # noqa: ARG001
     """A lake with three ways, the last the best; a pond with two, of which none is marked as the best."""
-    monkeypatch.setattr(session, "ensure", lambda *_, **__: {})
+    monkeypatch.setattr(presence, "ensure", lambda *_, **__: {})
     monkeypatch.setattr(session, "warn_of_others", lambda _: None)
     monkeypatch.setattr("tefflab.measure.measurement.read_machine", lambda: MACHINE)
     folder = laboratory()
@@ -120,7 +121,7 @@ def test_where_the_best_was_built_and_does_not_answer_the_others_are_built(
         asked.append([each.name for each in systems])
         return {}
 
-    monkeypatch.setattr(session, "ensure", ensured)
+    monkeypatch.setattr(presence, "ensure", ensured)
     whoever_is_here(Registry(root), BENCHMARK, ())
     assert asked == [["lake"]]
 
@@ -209,7 +210,7 @@ def test_the_table_says_how_many_other_ways_there_are_and_how_to_have_them(
     metg(root, as_json=False)
     said = "The best way of each system; 3 others are here, too: --all-variants"
     assert said in capsys.readouterr().out.splitlines()
-    publishing.report(Registry(root), "test", as_json=False)
+    publishing.show(Registry(root), "test", as_json=False)
     assert said in capsys.readouterr().out.splitlines()
     metg(root, as_json=False, systems=("lake/other",))
     assert "--all-variants" not in capsys.readouterr().out

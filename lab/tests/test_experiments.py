@@ -18,12 +18,13 @@ from simulated_sitting import Silent, sat, variant
 from tefflab import project_root
 from tefflab.benchmarks.benchmark import Request
 from tefflab.benchmarks.experiments import experiment_list, find_experiment, load_experiment, load_experiments
+from tefflab.benchmarks.graphs import check, core_program
 from tefflab.benchmarks.task_graph import BENCHMARK
 from tefflab.benchmarks.task_graph.experiment import GraphExperiment
-from tefflab.benchmarks.task_graph.graphs import check, core_program
 from tefflab.cli import publishing, session
 from tefflab.cli.session import Options
 from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.measure import presence
 from tefflab.systems.registry import Registry
 
 ROOT = project_root()
@@ -177,7 +178,7 @@ def test_a_case_may_be_of_several_graphs_and_columns_are_a_workers(tmp_path: Pat
 
 @pytest.fixture
 def _simulated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "ensure", lambda *_, **__: {})
+    monkeypatch.setattr(presence, "ensure", lambda *_, **__: {})
     monkeypatch.setattr("tefflab.measure.measurement.read_machine", lambda: MACHINE)
 
 
@@ -202,7 +203,8 @@ def test_an_experiment_is_measured_drawn_and_reported_and_can_be_reported_again(
     assert sorted(file.name for file in folder.iterdir()) == ["one.png", "one.svg", "report.html"]
     drawn = (folder / "one.svg").read_bytes()
     (folder / "one.svg").unlink()
-    publishing.report(Registry(root), "test", as_json=False)
+    publishing.show(Registry(root), "test", as_json=False)
+    publishing.report(Registry(root), "test")
     assert (folder / "one.svg").read_bytes() == drawn
     again = capsys.readouterr().out
     assert again.splitlines()[-1] == str(folder / "report.html")

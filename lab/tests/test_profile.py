@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from jsonschema_rs import validator_for
 from rich.console import Console
-from typer.testing import CliRunner
 
 from simulated_sitting import variant
 from tefflab import project_root
@@ -22,7 +22,6 @@ from tefflab.profiles.spawn_profile import (
     TAKEN,
     UNKNOWN,
     Frame,
-    SpawnProfile,
     attribute,
     base_name,
     category_of,
@@ -112,7 +111,7 @@ def test_a_function_is_known_by_its_own_name(function: str, name: str) -> None:
 
 
 def test_shares_are_of_all_looks_and_have_intervals() -> None:
-    source = SpawnProfile.model_validate(answer())
+    source = answer()
     spent = attribute(
         "one", "serial", source, Attribution(spawning=["rt/deque.hpp:push"]), [[PUSH], [PATTERN], [OTHER]]
     )
@@ -142,7 +141,7 @@ def test_an_answer_that_is_an_error_or_nonsense_is_told() -> None:
     ):
         with pytest.raises(TeffError, match=words):
             parse_profile("one", line)
-    nobody = SpawnProfile.model_validate(answer(stacks=[], missed=0))
+    nobody = answer(stacks=[], missed=0)
     with pytest.raises(TeffError, match="no worker was sampled"):
         attribute("one", "serial", nobody, Attribution(), [])
 
@@ -176,9 +175,9 @@ def test_the_command_prints_what_it_found_and_which_pattern_could_not_be_profile
     )
     program._folder = tmp_path / "bench/systems/one"
     here = Present(variant("one"), program)
-    monkeypatch.setattr("tefflab.cli.session.prepare", lambda *_, **__: None)
-    monkeypatch.setattr("tefflab.cli.session.whoever_is_here", lambda *_, **__: [here])
-    done = CliRunner().invoke(cli.app, ["profile", "--patterns", "serial,parallel", "--json"])
+    monkeypatch.setattr("tefflab.cli.explaining.prepare", lambda *_, **__: None)
+    monkeypatch.setattr("tefflab.cli.explaining.whoever_is_here", lambda *_, **__: [here])
+    done = CliRunner().invoke(cli.app, ["explain", "spawn", "--cases", "serial,spawn:parallel", "--json"])
     assert done.exit_code == 1
     (line,) = done.stdout.splitlines()
     told = json.loads(line)

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from conftest import PROGRAM, printed_rows, teff, write_system
 from tefflab import project_root
-from tefflab.cli.watching import SLOWER
+from tefflab.cli.comparing import SLOWER
 from tefflab.errors import BAD_INPUT, FAILED, TeffError
 from tefflab.systems import bringing, logged
 from tefflab.systems.building import working_tool
@@ -217,7 +217,7 @@ def test_a_slower_version_is_found(
     sitting: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     mine = installed(sitting / "my", "1", overhead=1.5e-6)
-    words = ("watch", "--system", f"lake@{mine}", "--against", "lake@2.1", "--workers", "2")
+    words = ("compare", f"lake@{mine}", "lake@2.1", "--fail-if-slower", "5%", "--workers", "2")
     assert teff(monkeypatch, *words) == SLOWER
     assert f"lake@{mine} is slower than lake@2.1" in " ".join(capsys.readouterr().out.split())
 
