@@ -74,7 +74,7 @@ function(teff_allow_newer_releases)
   endif()
 endfunction()
 
-# Adds every system's folder that has a CMakeLists.txt. TEFF_INSTALLED is where `teff install` puts what this system alone
+# Adds every system's folder that has a CMakeLists.txt. TEFF_INSTALLED is where `teff systems add` puts what this system alone
 # needs; CMake finds what pip put there, unless a version is asked for.
 function(teff_add_systems)
   file(REMOVE_RECURSE "${PROJECT_BINARY_DIR}/skipped")

@@ -20,6 +20,7 @@ from samples import MACHINE
 from tefflab import project_root
 from tefflab.cli import main as cli
 from tefflab.cli import publishing, session
+from tefflab.measure import presence
 from tefflab.output.charts.sheet import Picture
 from tefflab.systems.probing import probe
 from tefflab.systems.registry import Registry
@@ -111,7 +112,7 @@ def commanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unrendered: None)
     """An empty checkout on which `teff` works, of a machine that is known and has all that it needs."""
     monkeypatch.setattr("tefflab.project_root", lambda: tmp_path)
     monkeypatch.setattr("tefflab.measure.measurement.read_machine", lambda: MACHINE)
-    monkeypatch.setattr(session, "ensure", lambda *_, **__: {})
+    monkeypatch.setattr(presence, "ensure", lambda *_, **__: {})
     monkeypatch.setattr(session, "warn_of_others", lambda _: None)
     return tmp_path
 
@@ -123,6 +124,12 @@ def teff(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
         cli.main()
     assert isinstance(ended.value.code, int)
     return ended.value.code
+
+
+def printed_rows(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    """The rows that a command printed with --json, without further numbers of the same runs."""
+    rows = map(json.loads, capsys.readouterr().out.splitlines())
+    return [row for row in rows if not row["is_beside"]]
 
 
 def write_system(root: Path, name: str, programs: str) -> None:
@@ -160,7 +167,7 @@ def skip_unless_there(program: Program) -> None:
     _skip_without_its_machine(program)
     if system.install.apart:
         if not system.is_installed:
-            pytest.skip(f"./teff install {system.name} brings it")
+            pytest.skip(f"./teff systems add {system.name} brings it")
         return
     for requirement in system.install.pip:
         name = re.split(r"[^\w.-]", requirement, maxsplit=1)[0]

@@ -70,7 +70,7 @@ def test_a_regression_is_an_error_and_an_unknown_verdict_a_warning(
     said: str,
 ) -> None:
     laboratory(mine=(mine, "fine"), usual=(1e-6, "fine"))
-    words = ("watch", "--system", "mine", "--against", "usual", "--workers", "2", "--rounds", rounds, "--json")
+    words = ("compare", "mine", "usual", "--fail-if-slower", "5%", "--workers", "2", "--rounds", rounds, "--json")
     ended = teff(monkeypatch, *words)
     done = job(capsys.readouterr().out, ended)
     assert done.returncode == code, done.stderr
@@ -82,7 +82,7 @@ def test_a_regression_is_an_error_and_an_unknown_verdict_a_warning(
     assert "|  | A: mine | B: usual | A / B | 95 % interval |  | rounds |\n" in summary
     assert f"| {verdict} |" in summary
     asked = (commanded / "words").read_text()
-    assert f"<--store><{commanded}/teff-watch><--system><mine><--against><usual><--slower-than><5%>" in asked
+    assert f"<compare><mine><usual><--json><--store><{commanded}/teff-watch><--fail-if-slower><5%>" in asked
     assert asked.endswith("<-type><nearest><-radix><5>")
 
 
@@ -91,7 +91,15 @@ def test_a_watch_that_fails_is_an_error_with_its_exit_code(
 ) -> None:
     done = job("", 2)
     assert done.returncode == 2
-    assert done.stdout == "::error::teff watch failed with exit code 2; the log of this step says why\n"
+    assert done.stdout == "::error::teff compare failed with exit code 2; the log of this step says why\n"
+
+
+def test_a_watch_without_a_place_that_was_measured_on_both_is_a_warning(
+    job: Callable[[str, int], subprocess.CompletedProcess[str]],
+) -> None:
+    done = job("\n", 4)
+    assert done.returncode == 0
+    assert done.stdout.startswith("::warning::whether mine is slower than usual can't be told")
 
 
 @pytest.mark.parametrize("verdict", ["unknown", "not slower", "slower"])
@@ -99,11 +107,11 @@ def test_a_watch_that_fails_is_an_error_with_its_exit_code(
 def test_a_watch_that_did_not_end_is_an_error_whatever_its_verdict(
     job: Callable[[str, int], subprocess.CompletedProcess[str]], verdict: str, code: int, how: str
 ) -> None:
-    pair = {"verdict": verdict, "ratio": {"value": 1.2, "low": 1.1, "high": 1.3}, "rounds": 2, "place": "here"}
-    pairs = [pair | {"a": {"value": 1.2e-6}, "b": {"value": 1e-6}}]
-    done = job(json.dumps({"verdict": verdict, "a": "mine", "b": "usual", "threshold": 0.05, "pairs": pairs}), code)
+    pair = {"verdict": verdict, "verdict_of_all": verdict, "rounds": 2, "place": "here", "threshold": 0.05}
+    pair |= {"ratio": {"value": 1.2, "low": 1.1, "high": 1.3}, "a": {"value": 1.2e-6}, "b": {"value": 1e-6}}
+    done = job(json.dumps(pair), code)
     assert done.returncode == code, done.stderr
-    assert done.stdout == f"::error::teff watch {how} (exit code {code}): its verdict is of the rounds before that\n"
+    assert done.stdout == f"::error::teff compare {how} (exit code {code}): its verdict is of the rounds before that\n"
 
 
 def test_every_input_reaches_the_script() -> None:

@@ -8,18 +8,19 @@ from random import Random
 from typing import Any, cast
 
 import pytest
+from click.testing import CliRunner
 from rich.console import Console
-from typer.testing import CliRunner
 
 from conftest import skip_unless_there
 from pictures import data, words
 from samples import sitting
 from tefflab import project_root
-from tefflab.cli import advising, single_runs
+from tefflab.cli import advising
 from tefflab.cli import main as cli
-from tefflab.cli.advising import USUAL, metg_of, search, setting_of, with_tasks
 from tefflab.errors import TeffError
 from tefflab.host.machine import read_machine
+from tefflab.measure import single_runs
+from tefflab.profiles.advice import USUAL, metg_of, search, setting_of
 from tefflab.profiles.granularity import Findings, Metg, find
 from tefflab.profiles.granularity_table import to_table
 from tefflab.profiles.task_picture import draw
@@ -313,10 +314,15 @@ def test_the_quickest_setting_lies_between_two_slower_ones() -> None:
             assert best / 2 <= quickest <= 2 * best
 
 
-def test_the_flags_get_another_number_of_tasks() -> None:
-    assert with_tasks(["-app", "x", "-tasks", "3", "-size", "5"], 7) == ["-app", "x", "-size", "5", "-tasks", "7"]
-    assert with_tasks(["-tasks", "auto"], 8) == ["-tasks", "8"]
-    assert with_tasks(["--tasks=3", "-app", "x"], 7) == ["-app", "x", "-tasks", "7"]
+@pytest.mark.parametrize(("words", "asked"), [(["-tasks", "3"], 3), (["--tasks=3"], 3), (["-tasks=3"], 3), ([], None)])
+def test_the_number_of_tasks_is_no_flag_of_the_app(
+    monkeypatch: pytest.MonkeyPatch, words: list[str], asked: int | None
+) -> None:
+    told: list[Any] = []
+    monkeypatch.setattr(advising, "advise_app", lambda _registry, *said, **__: told.extend(said[:3]))
+    done = CliRunner().invoke(cli.app, ["explain", "hpccg", *words, "-size", "5"])
+    assert done.exit_code == 0, done.output
+    assert told == [["teff/t"], ["-app", "hpccg", "-size", "5"], asked]
 
 
 def test_a_setting_is_as_the_record_says_it() -> None:
@@ -328,16 +334,18 @@ def test_a_setting_is_as_the_record_says_it() -> None:
 
 
 def test_the_tasks_with_priorities_of_sssp_have_no_setting() -> None:
-    with pytest.raises(TeffError, match="sssp: its tasks with priorities do not read -tasks; say --system teff/graph"):
+    with pytest.raises(TeffError, match="sssp: its tasks with priorities do not read -tasks; say --systems teff/graph"):
         setting_of('{"way": "tasks", "parameters": {"app": "sssp", "tasks": 8}}')
     assert setting_of('{"way": "graph", "parameters": {"app": "sssp", "tasks": 8}}') == 8
 
 
 @pytest.mark.parametrize("words", [["--ranks", "2"], ["-ranks=2"]])
 def test_a_run_that_is_advised_has_one_process(words: list[str]) -> None:
-    done = CliRunner().invoke(cli.app, ["advise", "lulesh", *words])
+    done = CliRunner().invoke(cli.app, ["explain", "lulesh", *words])
     assert isinstance(done.exception, TeffError)
-    assert str(done.exception).startswith("--ranks: advise runs one process; trace ranks by teff run --ranks N --trace")
+    assert str(done.exception).startswith(
+        "--ranks: explain runs one process; trace ranks by teff run --ranks N --trace"
+    )
     assert done.exception.exit_code == 2
 
 
@@ -400,12 +408,12 @@ def test_below_the_workers_of_a_rank_stands_when_its_operations_of_mpi_were_unde
 def test_the_command_reads_the_trace_of_any_program(tmp_path: Path) -> None:
     file = tmp_path / "sort.json"
     file.write_text(json.dumps({"otherData": {"lost_events": 0}, "traceEvents": events(tasks(0, 1000, 100, 3))}))
-    done = CliRunner().invoke(cli.app, ["advise", "--trace", str(file), "--metg", "2us", "--json"])
+    done = CliRunner().invoke(cli.app, ["explain", str(file), "--metg", "2us", "--json"])
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)
     assert told["phase"] == "too fine"
     assert told["types"][0]["tasks"] == 100
-    drawn = CliRunner().invoke(cli.app, ["advise", "--trace", str(file), "--picture", str(tmp_path / "sort.png")])
+    drawn = CliRunner().invoke(cli.app, ["explain", str(file), "--picture", str(tmp_path / "sort.png")])
     assert drawn.exit_code == 0, drawn.output
     assert (tmp_path / "sort.svg").is_file()
     assert (tmp_path / "sort.png").is_file()
@@ -424,7 +432,7 @@ def test_a_file_without_tasks_is_an_error(tmp_path: Path, text: str | None, wron
     file = tmp_path / "trace.json"
     if text is not None:
         file.write_text(text)
-    done = CliRunner().invoke(cli.app, ["advise", "--trace", str(file)])
+    done = CliRunner().invoke(cli.app, ["explain", str(file)])
     assert isinstance(done.exception, TeffError)
     assert str(done.exception).startswith(f"{file}: {wrong}")
     assert done.exception.exit_code == 2
@@ -441,9 +449,8 @@ def test_an_app_is_advised_from_one_traced_run_and_runs_with_other_settings(
 ) -> None:
     program = find_program(Registry(project_root()), "apps", "teff/t")
     skip_unless_there(program)
-    for module in (advising, single_runs):
-        monkeypatch.setattr(module, "ensure", lambda *_, **__: {})
-    words = ["advise", "hpccg", "-grid", "10x10x10", "-tasks", "9", "--runs", "1", "--json"]
+    monkeypatch.setattr(advising, "ensure", lambda *_, **__: {})
+    words = ["explain", "hpccg", "-grid", "10x10x10", "-tasks", "9", "--runs", "1", "--json"]
     done = CliRunner().invoke(cli.app, [*words, "--picture", str(tmp_path / "app")])
     assert done.exit_code == 0, done.output
     told = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))

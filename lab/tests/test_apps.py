@@ -84,7 +84,7 @@ def test_systems_are_held_against_the_quickest_and_against_the_cores(
     assert sum(line.startswith("wrong ") for line in lines) == 1, "in the table of GEMM only"
     (folder,) = (each for each in (root / "results" / "default").iterdir() if each.is_dir())
     assert {file.name for file in folder.iterdir()} == {"apps-2-workers.png", "apps-2-workers.svg", "report.html"}
-    assert teff(monkeypatch, "report", "--json") == 0
+    assert teff(monkeypatch, "show", "--json") == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert rows[0]["efficiency"] == pytest.approx(0.9, rel=0.03)
     assert rows[0]["flops_per_second"] == pytest.approx(90e9, rel=0.03)

@@ -9,14 +9,16 @@ from typing import Any
 
 import pytest
 
-from conftest import PROGRAM, teff, write_system
+from conftest import PROGRAM, printed_rows, teff, write_system
 from samples import MACHINE
 from tefflab.benchmarks.task_graph import BENCHMARK
 from tefflab.cli import publishing, session
-from tefflab.cli.session import Options, whoever_is_here
-from tefflab.cli.ways import ways_of
+from tefflab.cli.session import Options
 from tefflab.errors import TeffError
+from tefflab.measure import presence
 from tefflab.measure.measurement import best_of_each
+from tefflab.measure.presence import ways_of, whoever_is_here
+from tefflab.records.store import Store
 from tefflab.systems import probing
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import System
@@ -44,7 +46,7 @@ def ways(root: Path, name: str, *rows: tuple[str, str]) -> None:
 @pytest.fixture
 def root(laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, unrendered: None) -> Path:  # noqa: ARG001
     """A lake with three ways, the last the best; a pond with two, of which none is marked as the best."""
-    monkeypatch.setattr(session, "ensure", lambda *_, **__: {})
+    monkeypatch.setattr(presence, "ensure", lambda *_, **__: {})
     monkeypatch.setattr(session, "warn_of_others", lambda _: None)
     monkeypatch.setattr("tefflab.measure.measurement.read_machine", lambda: MACHINE)
     folder = laboratory()
@@ -57,6 +59,11 @@ def metg(root: Path, **changes: Any) -> None:
     command = BENCHMARK.commands[0]
     usual = Options(seconds=60, rounds=2, workers=(2,), store="test", as_json=True, own={"threshold": 0.5})
     session.run_command(Registry(root), BENCHMARK, command, replace(usual, **changes))
+
+
+def others_of(root: Path) -> set[str]:
+    """The variants of the same systems that its last sitting did not measure."""
+    return set(Store.open(root / "results" / "test").sitting().plan["others"])
 
 
 @pytest.mark.parametrize(
@@ -76,9 +83,8 @@ def test_a_name_stands_for_the_best_way_and_a_longer_one_for_that_way(
     root: Path, capsys: pytest.CaptureFixture[str], said: dict[str, Any], measured: set[str], others: set[str]
 ) -> None:
     metg(root, **said)
-    case = json.loads(capsys.readouterr().out)
-    assert {row["system_id"] for row in case["rows"]} == measured
-    assert set(case["others"]) == others
+    assert {row["system_id"] for row in printed_rows(capsys)} == measured
+    assert others_of(root) == others
 
 
 BEST_FIRST = ["lake/last", "lake/first", "lake/other"]
@@ -115,18 +121,17 @@ def test_where_the_best_was_built_and_does_not_answer_the_others_are_built(
         asked.append([each.name for each in systems])
         return {}
 
-    monkeypatch.setattr(session, "ensure", ensured)
+    monkeypatch.setattr(presence, "ensure", ensured)
     whoever_is_here(Registry(root), BENCHMARK, ())
     assert asked == [["lake"]]
 
 
 def test_a_row_can_be_measured_alone_by_what_the_table_calls_it(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     metg(root, all_variants=True)
-    case = json.loads(capsys.readouterr().out)
-    for row in case["rows"]:
+    for row in printed_rows(capsys):
         metg(root, systems=(row["system_id"],))
-        alone = json.loads(capsys.readouterr().out)
-        assert [(each["system_id"], each["title"]) for each in alone["rows"]] == [(row["system_id"], row["title"])]
+        (alone,) = printed_rows(capsys)
+        assert (alone["system_id"], alone["title"]) == (row["system_id"], row["title"])
 
 
 def test_where_the_best_is_not_here_the_first_that_is_takes_its_place(
@@ -136,9 +141,8 @@ def test_where_the_best_is_not_here_the_first_that_is_takes_its_place(
     *before, last = file.read_text().split("[[program]]")
     file.write_text("[[program]]".join([*before, last.replace('"lake"', '"stranger"')]))
     metg(root, systems=("lake",))
-    case = json.loads(capsys.readouterr().out)
-    assert [row["system_id"] for row in case["rows"]] == ["lake/first"]
-    assert case["others"] == ["lake/other"]
+    assert [row["system_id"] for row in printed_rows(capsys)] == ["lake/first"]
+    assert others_of(root) == {"lake/other"}
 
 
 def broken(root: Path, how: str) -> None:
@@ -206,7 +210,7 @@ def test_the_table_says_how_many_other_ways_there_are_and_how_to_have_them(
     metg(root, as_json=False)
     said = "The best way of each system; 3 others are here, too: --all-variants"
     assert said in capsys.readouterr().out.splitlines()
-    publishing.report(Registry(root), "test", as_json=False)
+    publishing.show(Registry(root), "test", as_json=False)
     assert said in capsys.readouterr().out.splitlines()
     metg(root, as_json=False, systems=("lake/other",))
     assert "--all-variants" not in capsys.readouterr().out
@@ -218,8 +222,7 @@ def test_a_sitting_goes_on_with_the_ways_it_had(root: Path, capsys: pytest.Captu
         metg(root, resume=True, all_variants=True, workers=())
     capsys.readouterr()
     metg(root, resume=True, rounds=3, workers=())
-    case = json.loads(capsys.readouterr().out)
-    assert [(row["system_id"], row["rounds"]) for row in case["rows"]] == [("lake/last", 3)]
+    assert [(row["system_id"], row["rounds"]) for row in printed_rows(capsys)] == [("lake/last", 3)]
 
 
 def test_an_experiment_measures_the_best_ways_or_all_as_it_or_the_user_says(
@@ -238,8 +241,7 @@ def test_an_experiment_measures_the_best_ways_or_all_as_it_or_the_user_says(
         ("all", replace(usual, systems=("pond",)), {"pond", "pond/other"}),
     ):
         session.experiment(Registry(root), name, options)
-        case = json.loads(capsys.readouterr().out)
-        assert {row["system_id"] for row in case["rows"]} == measured, (name, options)
+        assert {row["system_id"] for row in printed_rows(capsys)} == measured, (name, options)
 
 
 def test_who_measured_nobody_leaves_with_an_error_in_one_line(
@@ -313,5 +315,4 @@ def test_the_flag_is_one_of_the_command_line(
     monkeypatch.setattr("tefflab.project_root", lambda: root)
     words = ["--workers", "2", "--rounds", "2", "--minutes", "0.1", "--json"]
     assert teff(monkeypatch, "metg", "--systems", "pond", "--all-variants", *words) == 0
-    case = json.loads(capsys.readouterr().out)
-    assert {row["system_id"] for row in case["rows"]} == {"pond", "pond/other"}
+    assert {row["system_id"] for row in printed_rows(capsys)} == {"pond", "pond/other"}

@@ -10,8 +10,8 @@ from simulated_sitting import Silent, begun, graphs, measured, plan, sat, varian
 from tefflab.benchmarks.task_graph.measured import CEILING
 from tefflab.benchmarks.task_graph.plan import GraphPlan
 from tefflab.benchmarks.task_graph.record import GraphRecord
-from tefflab.cli.session import whoever_is_here
 from tefflab.measure.measurement import present
+from tefflab.measure.presence import whoever_is_here
 from tefflab.records.run import Role
 from tefflab.records.store import Store
 from tefflab.systems.probing import Probe
@@ -112,5 +112,5 @@ def test_a_system_that_is_installed_where_no_machine_for_it_is_says_so_and_is_no
         here = whoever_is_here(Registry(two), graphs(), ["near", "far"])
         assert [each.variant.id for each in here] == ["near"]
         said = capsys.readouterr().err
-        assert ("./teff install far" in said) is not is_installed
+        assert ("./teff systems add far" in said) is not is_installed
         assert ("--identity ended with exit code 1" in said) is is_installed

@@ -1,4 +1,4 @@
-"""`teff test` counts what its steps did, and never takes a failure for a success."""
+"""`teff dev test` counts what its steps did, and never takes a failure for a success."""
 
 import io
 import re

@@ -1,5 +1,6 @@
 """The command line: its output and its exit codes."""
 
+import inspect
 import json
 import os
 import re
@@ -9,18 +10,19 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import get_args
 
+import click
 import pytest
-import typer
 
 from conftest import write_system
 from tefflab import __version__, project_root
-from tefflab.benchmarks import graph_flags
-from tefflab.benchmarks.task_graph.graphs import answer_of_core, core_program
-from tefflab.cli import completion, declared
+from tefflab.benchmarks import declared, graph_flags
+from tefflab.benchmarks.graphs import answer_of_core, core_program
+from tefflab.cli import completion
 from tefflab.cli import main as cli
-from tefflab.cli.commands import options
+from tefflab.cli.grammar import Command, Former, Names, Number, Tree
+from tefflab.cli.options import MINUTES, PERCENT
+from tefflab.cli.tree import FORMER, measuring
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.host.machine import read_revision
 from tefflab.systems.registry import Registry
@@ -51,17 +53,17 @@ def test_without_a_command_a_short_screen_says_what_to_begin_with(
     assert max(map(len, lines)) <= 80
     for command in ("teff systems", "teff metg", "teff report"):
         assert any(line.startswith(f"  {command} ") for line in lines)
-    for name in typer.main.get_command(cli.app).commands:  # type: ignore[attr-defined]
+    for name in cli.app.list_commands(click.Context(cli.app)):
         assert any(name in line.split() for line in lines), name
 
 
 def completed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
     """Bash's completions of the last of the words."""
-    monkeypatch.setenv("_TEFF_COMPLETE", "complete_bash")
+    monkeypatch.setenv("_TEFF_COMPLETE", "bash_complete")
     monkeypatch.setenv("COMP_WORDS", " ".join(("teff", *words)))
     monkeypatch.setenv("COMP_CWORD", str(len(words)))
     assert run(monkeypatch) == 0
-    return capsys.readouterr().out.splitlines()
+    return [line.removeprefix("plain,") for line in capsys.readouterr().out.splitlines()]
 
 
 def test_a_shell_completes_commands_systems_and_experiments(
@@ -69,13 +71,15 @@ def test_a_shell_completes_commands_systems_and_experiments(
 ) -> None:
     systems = Registry(project_root()).systems
     ids = {name for system in systems for program in system.programs for name in (program.id, program.long_name)}
-    assert completed(capsys, monkeypatch, "exp") == ["experiment", "export"]
+    assert completed(capsys, monkeypatch, "exp") == ["experiment", "explain", "export"]
     assert "fig7" in completed(capsys, monkeypatch, "experiment", "fig")
     offered = set(completed(capsys, monkeypatch, "run", ""))
     assert offered <= ids | {system.name for system in systems}
     assert "std_thread" in offered
-    for command in ("metg", "spawn", "profile"):
-        assert completed(capsys, monkeypatch, command, "--systems", "serial,std_") == ["serial,std_thread"]
+    for command in (("metg",), ("measure", "spawn"), ("explain", "spawn"), ("spawn",)):
+        assert completed(capsys, monkeypatch, *command, "--systems", "serial,std_") == ["serial,std_thread"]
+    assert "spawn" in completed(capsys, monkeypatch, "measure", "sp")
+    assert completed(capsys, monkeypatch, "systems", "d") == ["doctor"]
     assert "teff" not in completed(capsys, monkeypatch, "run", "teff,te")
     for words in (("metg",), ("metg", "--minutes", "1"), ("run", "openmp"), ("graph",)):
         asked = (*words, "-type", "stencil_1d_")
@@ -107,18 +111,20 @@ def test_what_is_known_of_the_commands_completes_them_without_loading_the_kinds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(declared, "project_root", lambda: tmp_path)
-    assert completed(capsys, monkeypatch, "spawn", "--pat") == ["--patterns"]
+    measuring.cache_clear()
+    assert completed(capsys, monkeypatch, "measure", "spawn", "--tr") == ["--trees"]
     asks = (
-        "import sys, pathlib; from tefflab.cli import declared; from tefflab.cli.main import main;"
+        "import sys, pathlib; from tefflab.benchmarks import declared; from tefflab.cli.main import main;"
         f"declared.project_root = lambda: pathlib.Path({str(tmp_path)!r})\n"
         "try: main()\nexcept SystemExit: print(*sys.modules)"
     )
     said = subprocess.check_output([sys.executable, "-c", asks], text=True).splitlines()
-    assert said[0] == "--patterns"
+    assert said[0] == "plain,--trees"
     assert not {"numpy", "altair", "scipy", "polars"}.intersection(said[-1].split())
     (file,) = (tmp_path / ".teff/stamps").iterdir()
     file.write_text('{"of": []}')
-    assert completed(capsys, monkeypatch, "spawn", "--pat") == ["--patterns"], "of other kinds: made again"
+    measuring.cache_clear()
+    assert completed(capsys, monkeypatch, "measure", "spawn", "--tr") == ["--trees"], "of other kinds: made again"
 
 
 def test_a_shell_that_completes_sets_nothing_up(tmp_path: Path) -> None:
@@ -126,30 +132,40 @@ def test_a_shell_that_completes_sets_nothing_up(tmp_path: Path) -> None:
     (tmp_path / "lab").mkdir()
     for name in ("pyproject.toml", "constraints.txt"):
         (tmp_path / "lab" / name).touch()
-    asked = {**os.environ, "_TEFF_COMPLETE": "complete_bash"}
+    asked = {**os.environ, "_TEFF_COMPLETE": "bash_complete"}
     done = subprocess.run([tmp_path / "teff"], env=asked, capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("", "")
     assert not (tmp_path / ".teff").exists()
 
 
-COMMANDS = cli.Commands.list_commands(typer.main.get_command(cli.app), None)  # type: ignore[arg-type]
+def paths(group: Tree, *before: str) -> list[tuple[str, ...]]:
+    """The words of every command that stands in a help."""
+    context = click.Context(group)
+    found: list[tuple[str, ...]] = []
+    for name in group.list_commands(context):
+        one = group.get_command(context, name)
+        found += [(*before, name)] if not isinstance(one, Tree) else [(*before, name), *paths(one, *before, name)]
+    return found
+
+
+PATHS = paths(cli.app)
 
 
 def test_the_commands_that_measure_are_among_all() -> None:
-    assert {"metg", "sweep", "spawn", "compare", "report"} <= set(COMMANDS)
+    assert {("metg",), ("measure", "graph"), ("measure", "spawn"), ("compare",), ("systems", "add")} <= set(PATHS)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("words", PATHS, ids=" ".join)
 def test_help_begins_with_an_example_and_fits_a_screen(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    assert run(monkeypatch, name, "--help") == 0
+    assert run(monkeypatch, *words, "--help") == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith(f"Example:  teff {name}")
+    assert lines[0].startswith("Example:  teff ")
+    assert words[0] in lines[0]
     assert len(lines) < 30
     assert max(map(len, lines)) <= 80
-    assert "<" not in "".join(lines), "types are named as people name them"
 
 
 def test_the_help_of_all_is_a_line_for_each_command_and_fits_a_screen(
@@ -162,7 +178,52 @@ def test_the_help_of_all_is_a_line_for_each_command_and_fits_a_screen(
     assert max(map(len, lines)) <= 80
     assert "…" not in "".join(lines)
     first = [line.split()[0] for line in lines if line.startswith("  ")]
-    assert sorted(COMMANDS) == sorted(name for name in first if not name.startswith("-"))
+    assert [name for (name, *more) in PATHS if not more] == [name for name in first if not name.startswith("-")]
+
+
+@pytest.mark.parametrize("name", FORMER)
+def test_a_former_name_says_the_new_one_and_works(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    assert run(monkeypatch, name, "--help") == 0
+    told = capsys.readouterr()
+    assert told.err == f"teff: teff {name} is now teff {FORMER[name]}\n"
+    assert f"Usage: teff {FORMER[name]} " in told.out
+    assert run(monkeypatch, "--help") == 0
+    assert f"  {name} " not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["export", "--store", "none"], "teff export --store is now an argument: name the store without --store"),
+        (["simulate", "--store", "none"], "teff simulate --store is now an argument: name the store without --store"),
+        (["compare", "a", "b", "--store", "c"], "teff compare --store is now an argument: teff compare a b c"),
+        (["run", "openmp", "--benchmark", "none"], "teff run --benchmark is now teff run SYSTEM KIND"),
+        (["contention", "--shares", "x"], "teff contention --shares is now --load spin:P,Q"),
+        (["contention", "--cores", "x"], "teff contention --cores is now --load spin:P,Q@CORES"),
+        (["measure", "spawn", "--patterns", "x", "--no-install", "--install-missing"], "--patterns is now --cases"),
+    ],
+)
+def test_a_former_option_says_the_new_form(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    assert run(monkeypatch, *words) != 0
+    assert said in capsys.readouterr().err.splitlines()[0]
+
+
+def test_a_former_option_and_what_has_taken_its_place_name_one_store(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "report", "a", "--store", "b") == BAD_INPUT
+    assert "a and --store b: give one of them" in capsys.readouterr().err
+
+
+def test_what_follows_two_dashes_is_another_program_s(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "explain", "--cases", "serial", "--", "prog", "-h", "--json") == BAD_INPUT
+    assert "are for spawn patterns" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("words", [[], ["compare"], ["metg", "-width", "4"], ["run"]])
@@ -176,11 +237,11 @@ def test_help_is_asked_for_by_one_letter_too(
     assert any(line.startswith("  --help ") for line in said.splitlines()), "named alike everywhere"
 
 
-@pytest.mark.parametrize("name", ["graph", "run", "metg", "sweep"])
+@pytest.mark.parametrize("name", ["graph", "run", "metg", "measure graph"])
 def test_help_of_what_takes_a_graphs_flags_says_them_and_where_all_are(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
-    assert run(monkeypatch, name, "--help") == 0
+    assert run(monkeypatch, *name.split(), "--help") == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "docs/reference/flags.md" in said
     assert all(flag in said for flag in ("-type", "-width", "-radix", *graph_flags.values()["type"]))
@@ -202,86 +263,90 @@ def test_the_values_of_flags_are_those_of_the_core(flag: str) -> None:
     assert str(refused.value).endswith(f"choose one of {', '.join(graph_flags.values()[flag])}")
 
 
-def test_patterns_are_also_called_cases_as_elsewhere() -> None:
-    for command in ("spawn", "profile"):
-        there = typer.main.get_command(cli.app).get_command(None, command).params  # type: ignore[attr-defined]
-        assert next(each.opts for each in there if each.name == "cases") == ["--cases", "--patterns"]
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["nonsense"], "No such command 'nonsense'; see teff --help"),
-        (["compare", "a"], "Missing argument 'b'; see teff compare --help"),
-        (["spawn", "extra"], "Got unexpected extra argument(s) (extra); see teff spawn --help"),
+        (["compare", "a"], "Missing argument 'B'; see teff compare --help"),
+        (["measure", "spawn", "extra"], "Got unexpected extra argument (extra); see teff measure spawn --help"),
+        (["measure", "nonsense"], "No such command 'nonsense'; see teff measure --help"),
         (["graph", "--svg"], "Option '--svg' requires an argument; see teff graph --help"),
-        (["doctor", "--nope"], "No such option: --nope; see teff doctor --help"),
+        (["systems", "doctor", "--nope"], "No such option '--nope'; see teff systems doctor --help"),
         (["metg", "--minuts", "3"], "no option is called --minuts; did you mean --minutes?"),
-        (["spawn", "-workers", "2"], "-workers: an option has two dashes; say --workers"),
+        (["measure", "spawn", "-workers", "2"], "-workers: an option has two dashes; say --workers"),
         (["metg", "-minutes=1"], "-minutes: an option has two dashes; say --minutes"),
         (["run", "openmp", "-ranks", "2", "-type", "fft"], "-ranks: an option has two dashes; say --ranks"),
         (["metg", "-iter", "5"], "-iter can't be given here: the iterations are what is searched for"),
         (["metg", "-steps", "0"], "-steps 0: must be a whole number from 1, as -steps 1000"),
         (["metg", "-steps", "²"], "-steps ²: must be a whole number from 1, as -steps 1000"),
-        (["sweep", "--longest", "soon"], "soon"),
-        (["programs", "--scale", "huge"], "no scale is called 'huge'; there are: tiny usual large"),
+        (["measure", "graph", "--longest", "soon"], "soon"),
+        (["measure", "programs", "--scale", "huge"], "no scale is called 'huge'; there are: tiny usual large"),
         (["metg", "--systems", "openmpp"], "no system is called 'openmpp'; did you mean openmp?"),
         (["metg", "--systems", ""], "Invalid value for '--systems': it names nothing; leave it out for the usual"),
-        (["spawn", "--workers", ""], "Invalid value for '--workers': it names nothing; leave it out for the usual"),
+        (
+            ["measure", "spawn", "--workers", ""],
+            "Invalid value for '--workers': it names nothing; leave it out for the usual",
+        ),
         *(
-            ([command, option, names], f"Invalid value for '{option}': it names nothing; leave it out for the usual")
+            (
+                [*command.split(), option, names],
+                f"Invalid value for '{option}': it names nothing; leave it out for the usual",
+            )
             for command, option in [
-                ("spawn", "--cases"),
-                ("spawn", "--trees"),
-                ("wake", "--cases"),
-                ("programs", "--cases"),
-                ("programs", "--scale"),
-                ("micro", "--against"),
-                ("profile", "--cases"),
-                ("profile", "--trees"),
+                ("measure spawn", "--cases"),
+                ("measure spawn", "--trees"),
+                ("measure wake", "--cases"),
+                ("measure programs", "--cases"),
+                ("measure programs", "--scale"),
+                ("measure micro", "--against"),
+                ("explain spawn", "--cases"),
+                ("explain spawn", "--trees"),
             ]
             for names in ("", ",")
         ),
         (["watch", "--system", "a", "--against", "b", "--workers", ""], "'--workers': it names nothing"),
         (
-            ["spawn", "--workers", "0"],
+            ["measure", "spawn", "--workers", "0"],
             "--workers 0: give numbers from 1 to 4096, by commas; leave it out for the cores",
         ),
-        (["metg", "--workers", "0"], "--workers 0: give a number from 1 to 4096; leave it out for the cores"),
-        (["metg", "--workers", "²"], "--workers ²: give a number from 1 to 4096; leave it out for the cores"),
-        (["spawn", "--workers", "1,٢²"], "--workers 1,٢²: give numbers from 1 to 4096, by commas; leave it out for"),
+        (["metg", "--workers", "0"], "--workers 0: give numbers from 1 to 4096, by commas; leave it out for the cores"),
+        (["metg", "--workers", "²"], "--workers ²: give numbers from 1 to 4096, by commas; leave it out for the cores"),
+        (
+            ["measure", "spawn", "--workers", "1,٢²"],
+            "--workers 1,٢²: give numbers from 1 to 4096, by commas; leave it out for",
+        ),
         (
             ["metg", "--workers", "9999"],
-            "--workers 9999: give a number from 1 to 4096; leave it out for the cores",
+            "--workers 9999: give numbers from 1 to 4096, by commas; leave it out for the cores",
         ),
         (
             ["experiment", "fig7", "--workers", "0"],
-            "--workers 0: give a whole number from 1 to 4096, as --workers 2",
+            "--workers 0: give numbers from 1 to 4096, by commas; leave it out for the cores",
         ),
         (["metg", "--minutes", "abc"], "--minutes abc: give a number from 0.1 on, as --minutes 5"),
         (["metg", "--minutes", "0.05"], "--minutes 0.05: give a number from 0.1 on, as --minutes 5"),
-        (["profile", "--seconds", "50%"], "--seconds 50%: give a number from 0.01 to 600, as --seconds 3"),
+        (["explain", "spawn", "--seconds", "50%"], "--seconds 50%: give a number from 0.01 to 600, as --seconds 3"),
         (["metg", "--minutes", "inf"], "--minutes inf: give a number from 0.1 on, as --minutes 5"),
         (["metg", "--threshold", "2"], "--threshold 2: give a number from 0.05 to 0.95, as --threshold 0.5"),
-        (["spawn", "--rounds", "2.5"], "--rounds 2.5: give a whole number from 2 on, as --rounds 25"),
+        (["measure", "spawn", "--rounds", "2.5"], "--rounds 2.5: give a whole number from 2 on, as --rounds 25"),
         (["run", "openmp", "--ranks", "0"], "--ranks 0: give a whole number from 1 to 4096, as --ranks 2"),
-        (["profile", "--seconds", "700"], "--seconds 700: give a number from 0.01 to 600, as --seconds 3"),
+        (["explain", "spawn", "--seconds", "700"], "--seconds 700: give a number from 0.01 to 600, as --seconds 3"),
         (
             ["metg", "-type", "stencil_2d"],
             "-type: there is no 'stencil_2d' (did you mean stencil_1d?); choose one of trivial, no_comm, stencil_1d",
         ),
         (["run", "openmp", "-type", "stencil"], "-type: there is no 'stencil' (did you mean stencil_1d?); choose"),
-        (["sweep", "--kernel=fast"], "-kernel: there is no 'fast'; choose one of empty, busy_wait"),
+        (["measure", "graph", "--kernel=fast"], "-kernel: there is no 'fast'; choose one of empty, busy_wait"),
         (["run", "openmp", "-type", "foo"], "-type: there is no 'foo'; choose one of trivial"),
         (["run", "all", "-type", "foo"], "-type: there is no 'foo'; choose one of trivial"),
         (["graph", "-type", "fft", "-and", "-type", "foo"], "-type: there is no 'foo'; choose one of trivial"),
         (["metg", "--systems", "std_thread/nope"], "no system is called 'std_thread/nope'; there are: "),
-        (["profile", "--systems", "openmp/nope"], "no system is called 'openmp/nope'; there are: "),
-        (["spawn", "--systems", "openmp,openmp/nope"], "no system is called 'openmp/nope'; there are: "),
+        (["explain", "spawn", "--systems", "openmp/nope"], "no system is called 'openmp/nope'; there are: "),
+        (["measure", "spawn", "--systems", "openmp,openmp/nope"], "no system is called 'openmp/nope'; there are: "),
         (["run", "scalapack", "-type", "fft"], "scalapack has no adapter for task_graph; there is one for: "),
         (["metg", "--systems", "scalapack"], "scalapack has no adapter for METG; there is one for: "),
         (["experiment", "fig7", "--systems", ""], "Invalid value for '--systems': it names nothing"),
-        (["profile", "--systems", ""], "Invalid value for '--systems': it names nothing"),
+        (["explain", "spawn", "--systems", ""], "Invalid value for '--systems': it names nothing"),
         (["metg", "--store", "caf\udce9"], "--store 'caf\\udce9': give a name in UTF-8"),
         (["metg", "--store", "a" * 256], f"--store {'a' * 39}…: longer than 255 bytes; give a shorter name"),
         (["metg", "--store", ""], "--store '': give the name of a folder below results/, or an absolute path"),
@@ -295,14 +360,14 @@ def test_patterns_are_also_called_cases_as_elsewhere() -> None:
             "-width 1001 -steps 1000: 1,001,008",
         ),
         (["graph", "--svg", "fft.png"], "--svg fft.png: the picture is SVG; give a name that ends in .svg"),
-        (["install", "nobody"], "no system is called 'nobody'"),
-        (["install", "--all", "--list"], "--all: name systems to install or remove, or ask for the --list alone"),
+        (["systems", "add", "nobody"], "no system is called 'nobody'"),
+        (["systems", "add", "dask", "--all"], "dask and --all: one of them"),
     ],
 )
 def test_a_bad_command_line_is_told_in_one_line_before_anything_is_set_up(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], said: str
 ) -> None:
-    for user in ("cli.session", "cli.single_runs", "systems.programs", "systems.setup"):
+    for user in ("measure.presence", "cli.single_runs", "cli.graphs", "systems.programs", "systems.setup"):
         monkeypatch.setattr(f"tefflab.{user}.ensure", lambda *_, **__: pytest.fail("set up"))
     assert run(monkeypatch, *words) == BAD_INPUT
     told = capsys.readouterr()
@@ -326,7 +391,10 @@ esac
     ("words", "said"),
     [
         (["metg", "-widht", "4"], "there is no flag '-widht' (did you mean -width?); see teff metg --help"),
-        (["sweep", "-widht", "4"], "there is no flag '-widht' (did you mean -width?); see teff sweep --help"),
+        (
+            ["measure", "graph", "-widht", "4"],
+            "there is no flag '-widht' (did you mean -width?); see teff measure graph --help",
+        ),
         (["metg", "--widht", "4"], "there is no flag '--widht' (did you mean -width?); see teff metg --help"),
         (["metg", "--bogus"], "there is no flag '--bogus'; see teff metg --help"),
         (["graph", "--svg", "x.svg", "-bogus"], "there is no flag '-bogus'; see teff graph --help"),
@@ -341,10 +409,10 @@ def test_an_unknown_flag_leads_to_the_help_of_the_command_that_was_typed_and_to_
     said: str,
 ) -> None:
     core_program(laboratory(lake=(1e-6, "fine"))).write_text(CORE)
-    monkeypatch.setattr("tefflab.systems.setup.ensure", lambda *_, **__: {})
+    monkeypatch.setattr("tefflab.cli.graphs.ensure", lambda *_, **__: {})
     monkeypatch.chdir(commanded)
     assert run(monkeypatch, *words) == BAD_INPUT
-    assert capsys.readouterr().err.splitlines()[-1] == f"teff: {said}"
+    assert capsys.readouterr().err.splitlines()[-1].endswith(said)
 
 
 def test_json_is_alone_on_stdout(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -414,11 +482,11 @@ def test_what_can_not_be_built_is_not_completed(tmp_path: Path, monkeypatch: pyt
 
 
 def test_numbers_may_have_units_and_lists_blanks() -> None:
-    (minutes,) = get_args(options.Minutes)[1:]
-    assert [minutes.parser(said) for said in ("2", "1.5m", "2 min", "90s", "1h")] == [2, 1.5, 2, 1.5, 60]
-    threshold = options.number("--threshold", "", 0.5, 0.05, 0.95, units=options.PERCENT)
-    assert [threshold.parser(said) for said in ("0.5", "50%", "5 %")] == [0.5, 0.5, 0.05]
-    assert options.names("std_thread, openmp ,tbb,") == ("std_thread", "openmp", "tbb")
+    said = ("2", "1.5m", "2 min", "90s", "1h")
+    assert [MINUTES.type.convert(each, MINUTES, None) for each in said] == [120, 90, 120, 90, 3600]
+    threshold = Number(0.5, 0.05, 0.95, units=PERCENT)
+    assert [threshold.convert(each, None, None) for each in ("0.5", "50%", "5 %")] == [0.5, 0.5, 0.05]
+    assert Names().convert("std_thread, openmp ,tbb,", None, None) == ("std_thread", "openmp", "tbb")
 
 
 def test_the_list_of_commands_loads_no_kind_of_benchmark() -> None:
@@ -431,3 +499,15 @@ def test_the_list_of_commands_loads_no_kind_of_benchmark() -> None:
         told = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True).stdout
     assert told.splitlines()[-1] == "[]"
     assert "metg" in told
+
+
+@pytest.mark.parametrize("words", PATHS, ids=" ".join)
+def test_what_a_command_calls_takes_its_parameters(words: tuple[str, ...]) -> None:
+    command: click.Command | None = cli.app
+    for word in words:
+        assert isinstance(command, Tree)
+        command = command.get_command(click.Context(command), word)
+    if isinstance(command, Command):
+        told = {each.name: None for each in command.params if not isinstance(each, Former)}
+        told |= {"programs": ()} if command.takes_programs else {}
+        inspect.signature(command.function).bind(None, **command.given, **told)

@@ -77,7 +77,7 @@ def test_the_sentence_says_who_is_first_as_far_as_that_is_known(groups: Sequence
             [row(1, "first"), row(2, "behind"), row(3, "failed", None, "it has no knots")],
             f"./teff compare {WHO[1].id} {WHO[2].id} --store s",
         ),
-        ([row(1, "first", noisy=0.9), row(2, "behind")], "./teff doctor"),
+        ([row(1, "first", noisy=0.9), row(2, "behind")], "./teff systems doctor"),
     ],
 )
 def test_what_to_try_next_suits_what_was_seen(rows: Sequence[Row], first: str) -> None:
@@ -94,7 +94,10 @@ def test_where_narrow_intervals_are_wanted_a_wide_one_calls_for_more_rounds() ->
 
 def test_two_commands_are_shown() -> None:
     last = LastWords("", suggestions([[row(1, "first", noisy=0.9), row(2, "unknown")]], "knots", "default"))
-    assert [command for command, _ in last.suggestions] == ["./teff doctor", "./teff knots --resume --minutes 15"]
+    assert [command for command, _ in last.suggestions] == [
+        "./teff systems doctor",
+        "./teff knots --resume --minutes 15",
+    ]
 
 
 def test_every_kind_says_what_its_numbers_mean() -> None:

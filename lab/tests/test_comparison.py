@@ -22,9 +22,9 @@ from tefflab.benchmarks.benchmark import benchmarks
 from tefflab.benchmarks.task_graph.estimates import MetgSamples
 from tefflab.benchmarks.task_graph.measured import OVERHEAD
 from tefflab.benchmarks.task_graph.record import GraphRecord
-from tefflab.cli.comparing import answer
 from tefflab.errors import TeffError
 from tefflab.host.terminal import output
+from tefflab.measure.comparing import answer
 from tefflab.output.comparison_table import UNKNOWN, agreement, missing, to_tables
 from tefflab.records.plan import Variant
 from tefflab.records.store import Store

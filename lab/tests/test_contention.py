@@ -12,7 +12,7 @@ import pytest
 
 from conftest import teff, write_system
 from pictures import words as texts
-from tefflab.cli.commands.measuring import measuring_commands
+from tefflab.cli.tree import measuring
 from tefflab.host.load import Load
 from tefflab.measure.noise import is_disturbed
 from tefflab.output.charts.sheet import Picture
@@ -26,7 +26,7 @@ SOON = 20.0  # seconds after which a command will not end any more
 CORE = max(os.sched_getaffinity(0))
 CORES = len(os.sched_getaffinity(0))
 CONTENTION = {"share_got", "ideal_slowdown", "seconds"}  # facts
-COMMAND = ("contention", "--cases", "spawn:serial", "--shares", "50", "--rounds", "3")
+COMMAND = ("contention", "--cases", "spawn:serial", "--load", "spin:50", "--rounds", "3")
 
 pytestmark = pytest.mark.skipif(CORES < 2, reason="no core is left beside the load")
 
@@ -122,10 +122,10 @@ def test_a_simulation_stands_beside_the_measured_curves(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     drawn: list[Picture] = []
-    monkeypatch.setattr("tefflab.cli.simulating.save", lambda picture, path: drawn.append(picture) or (path, path))
+    monkeypatch.setattr("tefflab.cli.publishing.save", lambda figure, path: drawn.append(figure) or (path, path))
     assert teff(monkeypatch, *COMMAND[:-1], "2", "--store", "one") == 0
-    assert "?: of fewer than 3 launches, or an interval that says nothing" in capsys.readouterr().out
-    words = ("simulate", "--store", "one", "--steps", "20")
+    capsys.readouterr()
+    words = ("simulate", "one", "--steps", "20")
     assert teff(monkeypatch, *words, "--json", "--picture", str(root / "beside")) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     predictions = {row["system_id"]: row["value"] for row in rows if row.get("x") == 0.5}
@@ -137,7 +137,7 @@ def test_a_simulation_stands_beside_the_measured_curves(
         (point,) = row["points"]
         assert (point["share_asked"], row["case"]) == (0.5, "spawn:serial")
         assert point["predicted_to_measured"] == pytest.approx(predictions[row["policy"]], rel=0.05)
-    assert {"quick", "slow", "flow: a graph without places"} <= set(texts(drawn[0]))
+    assert {"quick", "slow", "flow: a graph without places"} <= set(texts(drawn[-1]))
     assert teff(monkeypatch, *words) == 0
     assert "Predicted beside one:" in capsys.readouterr().out
     assert teff(monkeypatch, *words, "--case", "spawn:tree") == 2
@@ -180,18 +180,18 @@ def test_gaps_are_noise_unless_a_load_makes_them() -> None:
 
 def test_every_command_that_measures_can_do_so_beside_a_load(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     load = f"primes:25@{CORE}"
-    words = ("spawn", "--cases", "serial", "--workers", "1", "--rounds", "2", "--store", "one")
+    words = ("measure", "spawn", "--cases", "serial", "--workers", "1", "--rounds", "2", "--store", "one")
     assert teff(monkeypatch, *words, "--load", load) == 0
     assert {run["beside"]["load"] for run in runs(root, "one")} == {load}
     assert {run["configuration"] for run in runs(root, "one")} == {f"-pattern serial beside {load}"}
 
 
 @pytest.mark.usefixtures("commanded")
-@pytest.mark.parametrize("command", sorted(measuring_commands().keys() - {"contention"}))
+@pytest.mark.parametrize("command", sorted(measuring().keys() - {"contention", "measure command"}))
 def test_every_other_command_that_measures_takes_a_load(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str
 ) -> None:
-    assert teff(monkeypatch, command, "--load", "spin@1") == 2
+    assert teff(monkeypatch, *command.split(), "--load", "spin@1") == 2
     assert "'spin@1' is no load: say kind, percentage and cores" in capsys.readouterr().err
 
 
@@ -200,7 +200,7 @@ def test_a_command_of_the_user_is_measured_in_the_place_of_systems(
 ) -> None:
     monkeypatch.setattr("tefflab.measure.runner.Competitors", SimulatedCompetitors)
     command = f"echo {{workers}} >> {commanded}/counts"
-    assert teff(monkeypatch, *COMMAND[:1], "--command", command, *COMMAND[3:], "--store", "one") == 0
+    assert teff(monkeypatch, *COMMAND[:1], *COMMAND[3:], "--store", "one", "--", command) == 0
     assert set((commanded / "counts").read_text().split()) == {str(CORES), str(CORES - 1)}
     assert "command" in capsys.readouterr().out
     assert teff(monkeypatch, "contention", "--resume", "--rounds", "4", "--store", "one") == 0
@@ -211,7 +211,7 @@ def test_a_command_of_the_user_that_fails_says_its_last_words(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("tefflab.measure.runner.Competitors", SimulatedCompetitors)
-    assert teff(monkeypatch, "contention", "--command", "echo no input >&2; exit 3", "--shares", "50") == 1
+    assert teff(monkeypatch, "contention", "--load", "spin:50", "--", "echo no input >&2; exit 3") == 1
     assert "ended with exit code 3: no input" in capsys.readouterr().err
 
 
@@ -219,8 +219,8 @@ def test_a_command_has_ended_though_something_that_it_left_running_has_not(tmp_p
     os.mkfifo(tmp_path / "end")
     end = os.open(tmp_path / "end", os.O_RDWR)
     records: list[dict[str, object]] = []
-    command = f"{{ read word; }} <{tmp_path}/end & echo a note >&2"
-    running = Thread(target=lambda: records.append(run_own_command.run(command, 1)), daemon=True)
+    command = ["sh", "-c", f"{{ read word; }} <{tmp_path}/end & echo a note >&2"]
+    running = Thread(target=lambda: records.append(run_own_command.run("contention", command, 1)), daemon=True)
     running.start()
     running.join(SOON)
     found = list(records)
@@ -235,10 +235,11 @@ def test_a_command_has_ended_though_something_that_it_left_running_has_not(tmp_p
     [
         (("--cases", "serial"), "no kind of benchmark is called 'serial': say a case as KIND:CASE"),
         (("--cases", "spawn:dig"), "no case is called 'dig'; there are: serial"),
-        (("--shares", "half"), "--shares half: give numbers by commas"),
-        (("--shares", "0"), "--shares 0: give a percentage above 0"),
+        (("--load", "spin:half"), "'spin:half' is no load: say kind, percentage and cores"),
+        (("--load", "spin:0"), "a load of 0 %: give a percentage above 0"),
         (("--load", "dig"), "no load is called 'dig'; there are: spin primes compile"),
-        (("--cores", "4097"), "core 4097 can't be used here"),
+        (("--load", "spin:25,50@4097"), "core 4097 can't be used here"),
+        (("--shares", "50", "--cores", "4097"), "core 4097 can't be used here"),
         (("--workers", "5000"), "--workers 5000"),
     ],
 )

@@ -4,19 +4,21 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
-import typer
 from playwright.sync_api import Browser
 
 from tefflab import project_root
 from tefflab.cli import main as cli
-from tefflab.cli.commands.measuring import measuring_commands
+from tefflab.cli.grammar import Tree
 from tefflab.errors import TeffError
 from tefflab.systems.registry import Registry
 from tools.declarations import contract, declarations, find
+from tools.mini_apps import app_pages
 from tools.site import DIRECTIVE, as_a_page, on_page_markdown
 from tools.system_pages import Source, comments, pages, sources
 
@@ -69,17 +71,49 @@ class pot : detail::hidden {
 """
 
 
-def test_every_command_stands_in_the_reference() -> None:
-    """But for those of kinds: a new kind needs no line outside its folder and file."""
+def test_every_command_and_option_stands_in_the_reference() -> None:
     text = (DOCS / "reference" / "commands.md").read_text(encoding="utf-8")
-    for name in typer.main.get_command(cli.app).commands.keys() - measuring_commands().keys():  # type: ignore[attr-defined]
-        assert f"| `teff {name}" in text, name
+    for words, command in commands(cli.app):
+        assert f"`teff {' '.join(words)}" in text, words
+        for option in command.params:
+            shown = isinstance(option, click.Option) and not option.hidden
+            assert not shown or any(f"`{name}" in text for name in option.opts), (words, option.opts)
+
+
+def commands(group: Tree, *before: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        if (one := group.get_command(context, name)) is not None:
+            yield (*before, name), one
+        if isinstance(one, Tree):
+            yield from commands(one, *before, name)
+
+
+STARTED = re.compile(r"\./teff ([a-z][^`\n#|]*)")
+
+
+def test_a_command_that_a_page_starts_is_one_and_has_the_options() -> None:
+    known = dict(commands(cli.app))
+    for page in [project_root() / "README.md", project_root() / "CONTRIBUTING.md", *DOCS.rglob("*.md")]:
+        for said in STARTED.findall(page.read_text(encoding="utf-8")):
+            words = said.split(" -- ")[0].split()
+            named = next((known[key] for end in (2, 1) if (key := tuple(words[:end])) in known), None)
+            assert named, f"{page}: teff {said}"
+            options = {name for each in named.params for name in each.opts if not getattr(each, "hidden", False)}
+            if isinstance(named, Tree):
+                options |= {name for one in named.commands.values() for each in one.params for name in each.opts}
+            for word in words[1:]:
+                name = word.strip(",.;:()").partition("=")[0]
+                is_own = not word.endswith('"')  # else of another program, in a text
+                assert not (name.startswith("--") and is_own) or name in options | {"--help"}, f"{page}: teff {said}"
 
 
 def test_every_page_stands_in_the_navigation() -> None:
     navigation = (project_root() / "mkdocs.yml").read_text(encoding="utf-8")
+    of_apps = [place for each in app_pages(project_root()) for place in each.values()]
     for page in DOCS.rglob("*.md"):
-        assert str(page.relative_to(DOCS)) in navigation, page
+        place = str(page.relative_to(DOCS))
+        assert place in of_apps or place in navigation, page
 
 
 def test_measured_numbers_stand_in_the_results_with_their_date() -> None:
@@ -343,7 +377,7 @@ def test_a_page_has_what_a_spawn_and_a_wake_cost_in_the_last_sitting(tmp_path: P
         wake | {"sitting": "4", **seconds(None, None, None)},
     ]
     page = page_of_lake(tmp_path, stored)
-    assert "`./teff spawn`:" in page
+    assert "`./teff measure spawn`:" in page
     assert "| `lake` | 2 | serial | 1 | 3.00 ns | 2.00 – 4.00 ns | `mine:2` |" in page
     assert "| `lake` | 2 | serial | 2 | 8.00 ns | 7.00 – 9.00 ns | `mine:1` |" in page
     assert "5.00 ns" not in page

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tefflab.cli.commands import doctor as doctor_command
+from tefflab.cli import systems
 from tefflab.host import doctor, findings, kernel_files
 from tefflab.host.findings import Finding
 from tefflab.host.machine import read_machine
+from tefflab.systems.registry import Registry
 
 BEFORE = "cpu  100 0 100 800 0 0 0 10 0 0\ncpu0 100 0 100 800 0 0 0 10 0 0\n"
 
@@ -228,7 +229,7 @@ def test_doctor_speaks_of_disturbances_alone(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("tefflab.host.doctor.examine", lambda: [findings.quota(1.0)])
-    doctor_command.command()
+    systems.doctor(Registry(Path()), as_json=False)
     said = capsys.readouterr()
     assert "CPU quota" in said.out
     assert "install" not in said.out + said.err

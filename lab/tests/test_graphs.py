@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from pictures import data, words
-from tefflab.benchmarks.task_graph import graphs
-from tefflab.benchmarks.task_graph.drawing import Graph, Task, draw
-from tefflab.benchmarks.task_graph.graphs import parse
+from tefflab.benchmarks import graphs
+from tefflab.benchmarks.graph_drawing import Graph, Task, draw
+from tefflab.benchmarks.graphs import parse
 from tefflab.benchmarks.task_graph.plan import GraphCase, GraphPlan
 from tefflab.errors import TeffError
 

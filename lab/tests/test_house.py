@@ -28,11 +28,11 @@ SOUND = {
     f"{LAB}/errors.py": "class TeffError(Exception): ...\n",
     f"{LAB}/durations.py": "from tefflab.errors import TeffError\n",
     f"{LAB}/records/store.py": "from tefflab import __version__\nfrom tefflab.host import spin\n",
-    f"{LAB}/host/spin.py": '"""Spins, as `teff spawn --pattern tree` does not."""\n_OWN = 1\n',
+    f"{LAB}/host/spin.py": '"""Spins, as `teff measure spawn --pattern tree` does not."""\n_OWN = 1\n',
     f"{LAB}/benchmarks/wake.py": "from tefflab.benchmarks.cases import base\nBENCHMARK = 1\n",
     f"{LAB}/benchmarks/graph/__init__.py": "from tefflab.benchmarks.graph.plan import plan\nBENCHMARK = 1\n",
     f"{LAB}/output/table.py": "# a table\n",
-    f"{LAB}/cli/commands/test.py": "from tools.running import run_checks\n",
+    f"{LAB}/cli/checking.py": "from tools.running import run_checks\n",
     f"{LAB}/cli/main.py": 'NAME = "sweep"\nHELP = "as a family tree"\n',
     "lab/tools/running.py": "from tefflab.cli import main\n",
 }

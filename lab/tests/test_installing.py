@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from tefflab.cli import requested
+from tefflab.cli import systems as requested
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.output.systems_table import to_table
 from tefflab.systems import setup
@@ -182,7 +182,7 @@ def test_who_may_not_install_debian_packages_is_told_what_to_type(
     monkeypatch.setattr("tefflab.systems.packages.as_root", lambda: None)
     monkeypatch.setattr("tefflab.systems.packages.available", lambda _: frozenset({"liblake-dev"}))
     problems = install(Registry(tmp_path), [lake(tmp_path, f"apt = ['liblake-dev']\n{ON_REQUEST}")], console())
-    assert "apt-get install --no-install-recommends liblake-dev, then ./teff install lake" in problems["lake"]
+    assert "apt-get install --no-install-recommends liblake-dev, then ./teff systems add lake" in problems["lake"]
     assert not folder_of(tmp_path).exists()
 
 
@@ -191,7 +191,7 @@ def test_python_packages_have_an_environment_of_their_own_whose_python_runs_the_
     (program,) = system.programs
     before = probe(program, system)
     assert (before.found, before.reason) == (False, "is not installed")
-    assert (before.source, before.how_to_install) == ("install", "./teff install lake")
+    assert (before.source, before.how_to_install) == ("install", "./teff systems add lake")
     assert install(Registry(tmp_path), [system], console()) == {}
     found = probe(program, system)
     assert (found.found, found.version) == (True, str(folder_of(tmp_path) / "venv"))
@@ -219,13 +219,13 @@ def test_it_is_removed_with_what_was_built_with_it_and_debian_packages_stay(
 
 def test_what_there_is_not_to_remove_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lake(tmp_path, f"apt = ['liblake-dev']\n{ON_REQUEST}")
-    requested.take_away(Registry(tmp_path), [])
-    assert capsys.readouterr().err == "teff: `teff install` has brought nothing that could be removed\n"
-    requested.take_away(Registry(tmp_path), ["lake"])
-    assert capsys.readouterr().err == "teff: lake is not installed by `teff install`\n"
+    requested.remove(Registry(tmp_path), [])
+    assert capsys.readouterr().err == "teff: `teff systems add` has brought nothing that could be removed\n"
+    requested.remove(Registry(tmp_path), ["lake"])
+    assert capsys.readouterr().err == "teff: lake is not installed by `teff systems add`\n"
     lake(tmp_path, "")
-    with pytest.raises(TeffError, match=r"^lake: not brought by `teff install`, so it does not remove it; "):
-        requested.take_away(Registry(tmp_path), ["lake"])
+    with pytest.raises(TeffError, match=r"^lake: not brought by `teff systems add`, so not removed; "):
+        requested.remove(Registry(tmp_path), ["lake"])
 
 
 def _with(file: Path, was: str, becomes: str) -> Path:
@@ -274,7 +274,7 @@ def test_the_list_of_systems_and_that_of_what_comes_on_request_say_the_same(
         requested.list_offers(Registry(tmp_path), as_json=False)
         listed = capsys.readouterr().out.splitlines()[-1].split()[1]
         assert (listed, "Not built yet; a command builds" in told(to)) in (("no", False), ("found", True))
-        return "teff install" in told(to), listed == "no"
+        return "teff systems add" in told(to), listed == "no"
 
     assert said(system) == (False, False)  # the set-up makes its classes
     file = _with(system.folder / "system.toml", 'program = "lake.py"', 'program = "lake_{benchmark}"')
@@ -289,7 +289,7 @@ def test_the_list_of_systems_and_that_of_what_comes_on_request_say_the_same(
     [
         ("apt = ['liblake-dev']\n", "lake", "lake comes by itself: every command that measures sets it up"),
         ('[install.elsewhere]\nspack = "lake"\n', "lake", "in no registry that Teff asks (lake in Spack): install it"),
-        ("", "pond", "no system is called 'pond'; ./teff install --list has those that this brings, ./teff systems"),
+        ("", "pond", "no system is called 'pond'; ./teff systems add has those that this brings, ./teff systems"),
         ("", "lkae", "no system is called 'lkae'; did you mean lake?"),
     ],
 )
@@ -308,7 +308,7 @@ def test_the_list_says_what_each_costs(tmp_path: Path, capsys: pytest.CaptureFix
     requested.list_offers(Registry(tmp_path), as_json=True)
     listed = json.loads(capsys.readouterr().out)
     assert (listed["name"], listed["installed"], listed["licence"], listed["megabytes"]) == ("lake", False, "MIT", 3)
-    assert not_here([system]) == "lake (3 MB, MIT); ./teff install lake"
+    assert not_here([system]) == "lake (3 MB, MIT); ./teff systems add lake"
     install(Registry(tmp_path), [system], console())
     requested.list_offers(Registry(tmp_path), as_json=False)
     heading, row = capsys.readouterr().out.splitlines()

@@ -22,7 +22,7 @@ from tefflab.benchmarks.micro import BENCHMARK as MICRO
 from tefflab.benchmarks.programs import BENCHMARK as PROGRAMS
 from tefflab.benchmarks.spawn import BENCHMARK as SPAWN
 from tefflab.benchmarks.wake import BENCHMARK as WAKE
-from tefflab.cli.requested import to_object
+from tefflab.cli.systems import to_object
 from tefflab.host.findings import governor
 from tefflab.output.systems_table import to_json as systems_to_json
 from tefflab.systems.probing import Probe
@@ -88,9 +88,9 @@ def test_the_keys_of_systems() -> None:
     probes = {each.id: absent for system in systems for each in system.listed}
     found = set(paths([json.loads(line) for line in systems_to_json(systems, probes).splitlines()]))
     assert {path for path in found if not path.startswith("variants.why.")} == said("systems")
-    assert set(to_object(systems[0])) == said("install --list --json`")
+    assert set(to_object(systems[0])) == said("systems add --json`")
 
 
 @pytest.mark.parametrize("key", governor([]).__dataclass_fields__)
 def test_the_keys_of_the_doctor(key: str) -> None:
-    assert f"`{key}`" in next(line for line in PAGE.splitlines() if line.startswith("| `teff doctor`"))
+    assert f"`{key}`" in next(line for line in PAGE.splitlines() if line.startswith("| `teff systems doctor`"))

@@ -47,7 +47,8 @@ def test_a_time_is_read_with_either_of_the_two_letters_for_micro() -> None:
     ("text", "said"),
     [
         ("spin", "'spin' is no load: say kind, percentage and cores, as spin:50@1"),
-        ("spin:50", "'spin:50' is no load"),
+        ("spin:50@", "'spin:50@' is no load"),
+        ("spin:x@0", "'spin:x@0' is no load"),
         ("dig:50@0", "no load is called 'dig'; there are: spin primes compile"),
         ("spin:0@0", "a load of 0 %: give a percentage above 0 and up to 100"),
         ("spin:101@0", "a load of 101 %"),

@@ -77,7 +77,7 @@ def test_messages_are_held_against_plain_message_passing(
     assert not any(line.startswith("?") for line in lines)
     (folder,) = (each for each in (root / "results" / "default").iterdir() if each.is_dir())
     assert {file.name for file in folder.iterdir()} == {"messages.png", "messages.svg", "report.html"}
-    assert teff(monkeypatch, "report", "--json") == 0
+    assert teff(monkeypatch, "show", "--json") == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert rows[0]["bytes_per_second"] == pytest.approx(65536 / rows[0]["value"])
 

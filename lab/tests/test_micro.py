@@ -62,7 +62,7 @@ def test_times_of_empty_tasks_and_efficiencies_of_others_are_shown(
     stems = [f"micro-{count}{rest}" for count in ("1-worker", "2-workers") for rest in ("", "-2")]
     names = {f"{stem}.{end}" for stem in stems for end in ("png", "svg")}
     assert {file.name for file in folder.iterdir()} == names | {"report.html"}
-    assert teff(monkeypatch, "report", "--json") == 0
+    assert teff(monkeypatch, "show", "--json") == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert rows[0]["value"] == pytest.approx(100e-9, rel=0.03)
     for row in (each for each in rows if each["verdict"] != "failed"):

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from jsonschema_rs import validator_for
 from rich.console import Console
-from typer.testing import CliRunner
 
 from simulated_sitting import variant
 from tefflab import project_root
@@ -175,9 +175,9 @@ def test_the_command_prints_what_it_found_and_which_pattern_could_not_be_profile
     )
     program._folder = tmp_path / "bench/systems/one"
     here = Present(variant("one"), program)
-    monkeypatch.setattr("tefflab.cli.session.prepare", lambda *_, **__: None)
-    monkeypatch.setattr("tefflab.cli.session.whoever_is_here", lambda *_, **__: [here])
-    done = CliRunner().invoke(cli.app, ["profile", "--patterns", "serial,parallel", "--json"])
+    monkeypatch.setattr("tefflab.cli.explaining.prepare", lambda *_, **__: None)
+    monkeypatch.setattr("tefflab.cli.explaining.whoever_is_here", lambda *_, **__: [here])
+    done = CliRunner().invoke(cli.app, ["explain", "spawn", "--cases", "serial,spawn:parallel", "--json"])
     assert done.exit_code == 1
     (line,) = done.stdout.splitlines()
     told = json.loads(line)

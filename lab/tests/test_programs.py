@@ -63,7 +63,7 @@ def test_all_programs_are_measured_shown_drawn_reported_and_compared(
     names = {f"programs-{count}.{end}" for count in ("1-worker", "2-workers") for end in ("png", "svg")}
     assert {file.name for file in folder.iterdir()} == names | {"report.html"}
     assert "geometric mean" in (folder / "report.html").read_text()
-    assert teff(monkeypatch, "report", "--json") == 0
+    assert teff(monkeypatch, "show", "--json") == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [row["system_id"] for row in rows[:2]] == ["quick", "partial"]
     assert rows[0]["value"] == pytest.approx(10e-3, rel=0.03)

@@ -13,7 +13,7 @@ from conftest import skip_unless_there
 from samples import failed_record, good_record
 from tefflab import project_root
 from tefflab.benchmarks.task_graph.record import GraphRecord
-from tefflab.cli.commands.options import most_workers
+from tefflab.cli.options import most_workers
 from tefflab.records.record import RecordError, parse_record
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import Program

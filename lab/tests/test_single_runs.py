@@ -7,24 +7,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
-from typer.testing import CliRunner
+from click.exceptions import Exit
+from click.testing import CliRunner
 
 from conftest import write_system
 from simulated_apps_program import record as app_record
 from tefflab import project_root
-from tefflab.benchmarks.benchmark import find_benchmark
-from tefflab.benchmarks.task_graph.drawing import DrawingError, describe_graphs, expect_listable
-from tefflab.benchmarks.task_graph.graphs import core_program
+from tefflab.benchmarks.declared import described_kind
+from tefflab.benchmarks.graph_drawing import DrawingError, describe_graphs
+from tefflab.benchmarks.graphs import core_program, expect_listable
 from tefflab.cli import main as cli
 from tefflab.cli import single_runs
-from tefflab.cli.single_runs import command_of, run_each, workers_of
+from tefflab.cli.single_runs import run_each
 from tefflab.errors import TeffError
 from tefflab.host import waiting
+from tefflab.measure.single_runs import command_of
 from tefflab.systems import programs
 from tefflab.systems.programs import call_program, find_program
 from tefflab.systems.registry import Registry
-from tefflab.systems.systems import BUILD_FOLDER, SKIPPED_FOLDER, Program, System, usable_cores
+from tefflab.systems.systems import BUILD_FOLDER, SKIPPED_FOLDER, Program, System
 
 FLAGS = ["-type", "stencil_1d", "-steps", "100", "-width", "2", "-kernel", "compute_bound", "-iter", "1000"]
 
@@ -49,7 +50,7 @@ def test_another_kind_of_benchmark_runs_once_too(tmp_path: Path, capsys: pytest.
     (tmp_path / "said").write_text(json.dumps(app_record("lake", 0.5, 2, " ".join(flags), 0)))
     row = '[[program]]\nbenchmark = "apps"\nname = "one"\ntitle = "lake"\nprogram = "/bin/sh"\n'
     write_system(tmp_path, "lake", row + f'command = ["{{program}}", "-c", "cat {tmp_path}/said"]\n')
-    run_each(Registry(tmp_path), ["lake"], [*flags, "--workers", "2"], as_json=False, kind=find_benchmark("apps"))
+    run_each(Registry(tmp_path), ["lake"], flags, 2, as_json=False, kind=described_kind("apps"))
     heads, line = capsys.readouterr().out.splitlines()
     assert (heads.split(), line.split()[0], line.split()[-1]) == (["system", "elapsed", "validated"], "lake", "yes")
 
@@ -68,21 +69,20 @@ def test_a_run_with_fewer_workers_than_were_asked_for_is_a_failed_one(
     laboratory: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     root = laboratory(good=(1e-6, "fine"), limited=(1e-6, "is_limited"))
-    with pytest.raises(typer.Exit) as ended:
+    with pytest.raises(Exit) as ended:
         run_each(Registry(root), [], [*FLAGS, "--workers", "2"], as_json=False)
     assert ended.value.exit_code == 1
     assert "limited: had 1 of 2 workers: " in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_sign_that_is_no_number_is_left_to_the_program_to_refuse() -> None:
-    assert workers_of(["--workers", "²"], None) == (usable_cores(), True)
     expect_listable(["-width", "²", "-steps", "³"])
 
 
 def test_a_system_that_refuses_is_named_and_the_others_run(
     laboratory: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(typer.Exit) as ended:
+    with pytest.raises(Exit) as ended:
         run_each(Registry(laboratory(good=(1e-6, "fine"), bad=(1e-6, "refuses"))), [], FLAGS, as_json=False)
     assert ended.value.exit_code == 1
     out = capsys.readouterr().out
@@ -122,7 +122,7 @@ def test_a_program_that_was_left_out_is_not_started_but_says_why(
     (root / SKIPPED_FOLDER / "lame").write_text("it wants another launcher\n")
     with pytest.raises(TeffError, match=r"^lame: it wants another launcher$"):
         call_program(Registry(root), "true", FLAGS, started=find_program(Registry(root), "task_graph", "lame"))
-    with pytest.raises(typer.Exit):
+    with pytest.raises(Exit):
         run_each(Registry(root), ["quick", "lame"], FLAGS, as_json=False)
     assert "lame: it wants another launcher" in capsys.readouterr().out
 
@@ -130,7 +130,7 @@ def test_a_program_that_was_left_out_is_not_started_but_says_why(
 @pytest.mark.parametrize(
     ("install", "way"),
     [
-        ('apt = ["lake"]\non_request = true\nlicence = "MIT"\nmegabytes = 3\nseconds = 1', "./teff install lake"),
+        ('apt = ["lake"]\non_request = true\nlicence = "MIT"\nmegabytes = 3\nseconds = 1', "./teff systems add lake"),
         ('elsewhere = { spack = "lake" }', "lake in Spack; https://example.org"),
     ],
 )
@@ -151,7 +151,7 @@ def test_a_system_that_is_not_here_is_said_to_be_absent_and_how_to_get_it(
     with pytest.raises(TeffError) as raised:
         call_program(Registry(root), "true", FLAGS, started=find_program(Registry(root), "task_graph", "lake"))
     assert str(raised.value) == said
-    with pytest.raises(typer.Exit):
+    with pytest.raises(Exit):
         run_each(Registry(root), ["quick", "lake"], FLAGS, as_json=False)
     assert said in " ".join(capsys.readouterr().out.split())
 
@@ -168,7 +168,7 @@ def test_one_program_needs_its_own_system_set_up_and_no_other(
     monkeypatch.setattr(programs, "ensure", ensured)
     root = laboratory(a=(1e-6, "fine"), b=(1e-6, "fine"))
     for started in (find_program(Registry(root), "task_graph", "a"), None):
-        with pytest.raises(typer.Exit):
+        with pytest.raises(Exit):
             call_program(Registry(root), "true", FLAGS, started=started)
     assert asked == [["a"], []]
 
@@ -178,7 +178,7 @@ def test_what_a_program_says_of_its_help_leads_to_that_of_the_command(
 ) -> None:
     monkeypatch.setattr(programs, "ensure", lambda *_, **__: {})
     said = "echo \"error: there is no flag '-foo'; see --help\" >&2; echo 'note: it takes long' >&2; exit 2"
-    with pytest.raises(typer.Exit) as ended:
+    with pytest.raises(Exit) as ended:
         call_program(Registry(laboratory()), "sh", ["-c", said], command_path="teff graph")
     assert ended.value.exit_code == 2
     told = "teff: there is no flag '-foo'; see teff graph --help\nteff: it takes long\n"
@@ -195,7 +195,7 @@ def test_as_json_all_but_records_goes_to_standard_error(
         (True, '{"one": 1}\n{"two": 2}\n', {"a map of ranks", "{a note}"}),
         (False, 'a map of ranks\n{"one": 1}\n{"two": 2}', {"{a note}"}),
     ):
-        with pytest.raises(typer.Exit):
+        with pytest.raises(Exit):
             call_program(registry, "sh", ["-c", says], as_json=as_json)
         told = capfd.readouterr()
         assert told.out == out
@@ -215,7 +215,7 @@ def test_a_program_that_is_ended_by_a_signal_is_said_to_be_and_counts_as_failed(
     aborts = '[[program]]\nbenchmark = "task_graph"\nname = "one"\ntitle = "lame"\nprogram = "lame"\n'
     write_system(root, "lame", aborts + 'command = ["sh", "-c", "echo pool.cpp:7 >&2; kill -ABRT $$", "{program}"]\n')
     (root / BUILD_FOLDER / "bin" / "lame").touch()
-    with pytest.raises(typer.Exit):
+    with pytest.raises(Exit):
         run_each(Registry(root), ["lame"], FLAGS, as_json=False)
     assert "lame: was ended by signal 6 (SIGABRT) without a record: pool.cpp:7" in capsys.readouterr().out
 
@@ -225,7 +225,7 @@ def test_a_run_that_takes_long_says_for_how_long_and_how_to_end_it(
 ) -> None:
     monkeypatch.setattr(programs, "ensure", lambda *_, **__: {})
     monkeypatch.setattr(waiting, "PATIENCE", 0.0)
-    with pytest.raises(typer.Exit):
+    with pytest.raises(Exit):
         call_program(Registry(laboratory()), "sh", ["-c", "echo its result"])
     told = capfd.readouterr()
     assert told.out == "its result\n"
@@ -236,13 +236,13 @@ def test_a_run_among_several_that_does_not_end_is_ended(
     laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name, value in (("TIMEOUT", 0.0), ("LOOK", 0.01)):
-        monkeypatch.setattr(single_runs, name, value)
+        monkeypatch.setattr(f"tefflab.measure.single_runs.{name}", value)
     monkeypatch.setattr(waiting, "PATIENCE", 0.0)
     root = laboratory()
     hangs = '[[program]]\nbenchmark = "task_graph"\nname = "one"\ntitle = "lame"\nprogram = "lame"\n'
     write_system(root, "lame", hangs + 'command = ["sh", "-c", "exec sleep 1000", "{program}"]\n')
     (root / BUILD_FOLDER / "bin" / "lame").touch()
-    with pytest.raises(typer.Exit):
+    with pytest.raises(Exit):
         run_each(Registry(root), ["lame"], FLAGS, as_json=False)
     told = capsys.readouterr()
     assert "lame: did not end within 0 s" in told.out
@@ -267,22 +267,22 @@ def test_a_program_is_told_how_many_workers_unless_the_user_says(laboratory: Cal
 
 def test_the_number_of_workers_is_an_option_of_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[Any] = []
-    monkeypatch.setattr(single_runs, "run_each", lambda _registry, _names, flags, *_, **__: told.extend(flags))
+    monkeypatch.setattr(single_runs, "run_each", lambda _registry, _names, *asked, **__: told.extend(asked[:2]))
     assert "--workers" in CliRunner().invoke(cli.app, ["run", "--help"]).output
     done = CliRunner().invoke(cli.app, ["run", "all", "-steps", "5", "--workers", "3"])
     assert done.exit_code == 0, done.output
-    assert told == ["--workers", "3", "-steps", "5"]
+    assert told == [("-steps", "5"), 3]
     refused = CliRunner().invoke(cli.app, ["run", "all", "--workers", "0"])
-    assert str(refused.exception).startswith("--workers 0: give a whole number")
+    assert str(refused.exception).startswith("--workers 0: give numbers from 1")
 
 
 def test_a_sequential_system_has_one_worker_unless_the_user_says() -> None:
     registry = Registry(project_root())
     program = find_program(registry, "apps", "serial")
-    words, _ = command_of(registry, program, ["-app", "hpccg"], kind=find_benchmark("apps"))
+    words, _ = command_of(registry, program, ["-app", "hpccg"], kind=described_kind("apps"))
     assert words[-4:] == ["--workers", "1", "-app", "hpccg"]
-    words, _ = command_of(registry, program, ["-workers", "2"], kind=find_benchmark("apps"))
-    assert words[-2:] == ["-workers", "2"]
+    words, _ = command_of(registry, program, [], 2, kind=described_kind("apps"))
+    assert words[-2:] == ["--workers", "2"]
 
 
 def test_ranks_are_so_many_processes_with_a_worker_each_at_least(tmp_path: Path) -> None:
@@ -290,15 +290,15 @@ def test_ranks_are_so_many_processes_with_a_worker_each_at_least(tmp_path: Path)
     ranks = 'command_for_ranks = ["start", "{ranks}", "{workers}", "{program}"]\n'
     write_system(tmp_path, "lake", launched("wide") + ranks + launched("narrow"))
     wide, narrow = Registry(tmp_path).systems[0].programs
-    words, _ = command_of(Registry(tmp_path), wide, ["-steps", "3"], 1000)
+    words, _ = command_of(Registry(tmp_path), wide, ["-steps", "3"], ranks=1000)
     assert words[:3] == ["start", "1000", "1000"]
     assert words[-4:] == ["--workers", "1000", "-steps", "3"]
-    words, _ = command_of(Registry(tmp_path), wide, ["-workers", "6"], 3)
+    words, _ = command_of(Registry(tmp_path), wide, [], 6, 3)
     assert words[:3] == ["start", "3", "6"]
     with pytest.raises(TeffError, match=r"^lake/narrow takes no --ranks: .*; these take them: lake$"):
-        command_of(Registry(tmp_path), narrow, [], 2)
+        command_of(Registry(tmp_path), narrow, [], ranks=2)
     with pytest.raises(TeffError, match=r"^--workers 2 --ranks 3: each rank has a worker; say --workers 3, or"):
-        command_of(Registry(tmp_path), wide, ["--workers", "2"], 3)
+        command_of(Registry(tmp_path), wide, [], 2, 3)
 
 
 def test_ranks_that_can_not_be_are_refused_before_anything_is_set_up(
@@ -307,9 +307,9 @@ def test_ranks_that_can_not_be_are_refused_before_anything_is_set_up(
     write_system(tmp_path, "lake", '[[program]]\nbenchmark = "task_graph"\nname = "lake"\ntitle = "l"\nprogram = "l"\n')
     monkeypatch.setattr("tefflab.cli.single_runs.ensure", lambda *_, **__: pytest.fail("set up"))
     with pytest.raises(TeffError, match=r"^--workers 2 --ranks 3: "):
-        run_each(Registry(tmp_path), [], ["--workers", "2"], 3, as_json=False)
+        run_each(Registry(tmp_path), [], [], 2, 3, as_json=False)
     with pytest.raises(TeffError, match=r"^lake takes no --ranks: "):
-        run_each(Registry(tmp_path), ["lake"], [], 2, as_json=False)
+        run_each(Registry(tmp_path), ["lake"], [], ranks=2, as_json=False)
 
 
 @pytest.fixture

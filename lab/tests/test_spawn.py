@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
+from click.exceptions import Exit
 from rich.console import Console
 
 from conftest import write_system
@@ -344,7 +344,7 @@ def _simulated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def spawn(root: Path, **changes: Any) -> None:
-    """`teff spawn --cases serial --workers 1,2 --json`, or as the changes say."""
+    """`teff measure spawn --cases serial --workers 1,2 --json`, or as the changes say."""
     own = {"cases": changes.pop("cases", "serial"), "trees": ""}
     usual = Options(workers=(1, 2), seconds=1e9, rounds=4, store="test", as_json=True, own=own)
     session.run_command(Registry(root), BENCHMARK, BENCHMARK.commands[0], replace(usual, **changes))
@@ -367,11 +367,14 @@ def test_an_interrupted_measurement_goes_on_where_it_was(
 
     real = BatchProgram.ask
     monkeypatch.setattr(BatchProgram, "ask", interrupted_in_a_round)
-    with pytest.raises(typer.Exit) as left:
+    with pytest.raises(Exit) as left:
         spawn(tmp_path)
     assert left.value.exit_code == 130
     told = capsys.readouterr().err
-    assert "the measured runs are kept: 7 rounds, all systems together; to go on: ./teff spawn --resume --store" in told
+    assert (
+        "the measured runs are kept: 7 rounds, all systems together; to go on: ./teff measure spawn --resume --store"
+        in told
+    )
     spawn(tmp_path, **AGAIN)
     told, errors = capsys.readouterr()
     assert "teff: goes on with a sitting of 7 rounds, all systems together\n" in errors

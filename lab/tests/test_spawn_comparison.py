@@ -17,8 +17,8 @@ from tefflab.analysis.comparison import Answer
 from tefflab.analysis.rows import ByRound
 from tefflab.benchmarks.spawn import SpawnRecord
 from tefflab.cli import main as cli
-from tefflab.cli.comparing import answer
 from tefflab.errors import TeffError
+from tefflab.measure.comparing import answer
 from tefflab.output.comparison_table import DRIFT, to_tables
 from tefflab.records.plan import Case, Plan
 from tefflab.records.record import parse_record

@@ -372,7 +372,7 @@ def test_who_is_not_here_is_listed_by_how_one_gets_it(tmp_path: Path, width: int
     (tmp_path / SKIPPED_FOLDER / "pond").write_text("Pond is not here\n")
     text = printed([lake, pond], width)
     assert max(map(len, text.splitlines())) <= width
-    assert "./teff install NAME... gets it:\n  lake  79 MB, MIT\n" in text
+    assert "./teff systems add NAME... gets it:\n  lake  79 MB, MIT\n" in text
     plain = " ".join(text.split())
     assert "found by itself in an active Spack or conda environment" in plain
     assert "pond pond in Spack, nixpkgs, water in vcpkg; https://example.org/lake" in plain

@@ -25,8 +25,8 @@ from tefflab.benchmarks.task_graph.measured import CEILING, OVERHEAD, Measured, 
 from tefflab.benchmarks.task_graph.notes import notes
 from tefflab.benchmarks.task_graph.sections import curve_section, metg_section, series_section
 from tefflab.benchmarks.task_graph.sentences import curve_sentence, curve_suggestions, metg_sentence
-from tefflab.cli.comparing import answer
 from tefflab.host.machine import Revision
+from tefflab.measure.comparing import answer
 from tefflab.output import quantities
 from tefflab.output.caveats import sitting_caveats
 from tefflab.output.live import summary
@@ -245,8 +245,8 @@ def test_an_unknown_interval_of_many_rounds_is_not_said_to_be_of_too_few(ends: t
     assert re.search(r"^floor +1.00 µs \? +unknown ", printed(given), re.MULTILINE)
     assert headings(given) == ["unknown", "drift"]
     assert noted(given, "unknown") == (
-        "floor: 32 rounds differ too much, swift: 2 of 32 rounds count; a quieter machine (`./teff doctor`) will help "
-        "more than further rounds"
+        "floor: 32 rounds differ too much, swift: 2 of 32 rounds count; a quieter machine (`./teff systems doctor`) "
+        "will help more than further rounds"
     )
 
 

@@ -1,4 +1,4 @@
-"""`teff watch`: it finds a slowdown, invents none, and admits what it can't tell."""
+"""`teff compare --fail-if-slower`: it finds a slowdown, invents none, and admits what it can't tell."""
 
 import io
 import json
@@ -20,7 +20,7 @@ from tefflab.analysis.pairs import FEWEST_PAIRS, Pair, Verdict, paired_ratio, pa
 from tefflab.analysis.rows import ByRound, Row
 from tefflab.analysis.statistics import Interval, Observation, metg, metg_ratios
 from tefflab.benchmarks.task_graph.estimates import MetgSamples
-from tefflab.cli.watching import SLOWER, UNKNOWN
+from tefflab.cli.comparing import SLOWER, UNKNOWN
 from tefflab.errors import BAD_INPUT, FAILED
 from tefflab.output.pairs_table import Effort, sentence, to_table
 from test_json_reference import said
@@ -124,6 +124,9 @@ def test_one_launch_far_out_moves_no_verdict() -> None:
     calm = [1.0, 1.01, 0.99, 1.02, 0.98] * 4
     assert paired_ratio([*calm, 50.0]).value == pytest.approx(1.0, abs=0.01)
     assert paired_ratio([*calm, 50.0]).high < 1.05
+
+
+SLOWER_BY = ("--fail-if-slower", "5%")
 
 
 @pytest.mark.parametrize(
@@ -259,7 +262,7 @@ def test_the_exit_code_says_whether_it_is_slower(
     said: str,
 ) -> None:
     lab(laboratory, commanded, mine=(mine, "fine"), usual=(1e-6, "fine"))
-    assert teff(monkeypatch, "watch", "--system", "mine", "--against", "usual", "--workers", "2") == code
+    assert teff(monkeypatch, "compare", "mine", "usual", *SLOWER_BY, "--workers", "2") == code
     assert said in " ".join(capsys.readouterr().out.split())
 
 
@@ -270,7 +273,7 @@ def test_too_few_rounds_say_nothing(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     lab(laboratory, commanded, mine=(2e-6, "fine"), usual=(1e-6, "fine"))
-    words = ("watch", "--system", "mine", "--against", "usual", "--workers", "2", "--rounds", "4", "--json")
+    words = ("compare", "mine", "usual", *SLOWER_BY, "--workers", "2", "--rounds", "4", "--json")
     assert teff(monkeypatch, *words) == UNKNOWN
     out, errors = capsys.readouterr()
     assert "4 rounds can be compared, and 10 are needed. About 10 rounds may tell: --rounds 10; or a qu" in errors
@@ -286,7 +289,7 @@ def test_both_are_launched_in_turns(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     lab(laboratory, commanded, mine=(1e-6, "fine"), usual=(1e-6, "fine"))
-    teff(monkeypatch, "watch", "--system", "mine", "--against", "usual", "--workers", "2")
+    teff(monkeypatch, "compare", "mine", "usual", *SLOWER_BY, "--workers", "2")
     capsys.readouterr()
     runs = [json.loads(line) for line in (commanded / "results/watch/runs.jsonl").read_text().splitlines()]
     launches = list(dict.fromkeys((run["round"], run["system_id"]) for run in runs if run["role"] == "system"))
@@ -299,7 +302,7 @@ def test_both_are_launched_in_turns(
     ("words", "code", "said"),
     [
         (("--system", "usual", "--against", "usual"), BAD_INPUT, "usual and usual are the same"),
-        (("--system", "mine", "--against", "usual", "--slower-than", "5"), BAD_INPUT, "--slower-than 5: a percentage"),
+        (("--system", "mine", "--against", "usual", "--slower-than", "0"), BAD_INPUT, "--slower-than 0: give a number"),
         (("--system", "none", "--against", "usual"), BAD_INPUT, "no system is called 'none'"),
         (("--system", "mine", "--against", "dead", "--workers", "2"), FAILED, "dead: "),
     ],
@@ -346,7 +349,7 @@ def test_every_kind_of_benchmark_is_watched(
             f'[[program]]\nbenchmark = "{kind}"\nname = "one"\ntitle = "{name}"\nprogram = "{file}"\n'
             f'command = ["{sys.executable}", "{{program}}", "{name}", "{value}", "fine"]\n',
         )
-    words = ("watch", "--benchmark", kind, "--system", "mine", "--against", "usual", "--rounds", "10", "--json")
+    words = ("compare", "mine", "usual", *SLOWER_BY, "--kind", kind, "--rounds", "10", "--json")
     assert teff(monkeypatch, *words, "--workers", "2", *(["--cases", case] if case else [])) == SLOWER
     found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert {(each["verdict_of_all"], each["rounds"] >= FEWEST_PAIRS) for each in found} == {("slower", True)}
@@ -356,8 +359,8 @@ def test_a_kind_without_cases_says_so(
     commanded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     del commanded
-    assert teff(monkeypatch, "watch", "--system", "a", "--against", "b", "--cases", "c") == BAD_INPUT
-    assert "--cases: --benchmark task_graph has none" in capsys.readouterr().err
+    assert teff(monkeypatch, "compare", "a", "b", *SLOWER_BY, "--cases", "c") == BAD_INPUT
+    assert "--cases: graph has none" in capsys.readouterr().err
 
 
 def test_a_report_takes_its_store_as_argument_or_option(
@@ -365,7 +368,7 @@ def test_a_report_takes_its_store_as_argument_or_option(
 ) -> None:
     del commanded
     assert teff(monkeypatch, "report", "a", "--store", "b") == BAD_INPUT
-    assert "a and --store b: name one store" in capsys.readouterr().err
+    assert "a and --store b: give one of them" in capsys.readouterr().err
     for words in (("report", "a"), ("report", "--store", "a"), ("export", "--store", "a")):
         assert teff(monkeypatch, *words) == BAD_INPUT
         assert "results/a: a store holds sittings.jsonl" in capsys.readouterr().err

@@ -56,7 +56,7 @@ def test_an_installed_teff_knows_its_systems_and_its_revision_outside_a_clone(si
     assert teff(site, tmp_path, "--version").stdout.rstrip("+)\n") == f"teff {__version__} ({commit}"
     assert "stencil_1d" in teff(site, tmp_path, "graph", "--help").stdout
     assert not list(tmp_path.iterdir())
-    assert '"teff install ' in listed.stdout
+    assert '"teff systems add ' in listed.stdout
     assert "./teff" not in listed.stdout
 
 
@@ -70,9 +70,9 @@ def test_help_unpacks_nothing(site: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", ["test", "docs"])
 def test_what_only_a_clone_can_do_is_refused_outside(site: Path, tmp_path: Path, command: str) -> None:
-    refused = teff(site, tmp_path, command)
+    refused = teff(site, tmp_path, "dev", command)
     assert refused.returncode == 2
-    assert f"teff {command} works in a clone of Teff only" in refused.stderr
+    assert f"teff dev {command} works in a clone of Teff only" in refused.stderr
 
 
 def test_a_clone_s_own_teff_goes_on_if_the_user_stands_in_it(site: Path, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ class Toy(CaseBenchmark[ToyRecord]):
     meaning = "Time of a nap against the workers, with 95 % intervals; smaller is better."
     title = "What a nap takes"
     help = "Measure how long a nap takes."
-    example = "teff toy --cases short"
+    example = "teff measure toy --cases short"
     lesson = "a toy costs what it costs"
     facts = (Fact("slept_share", "slept", percent),)
 

@@ -25,7 +25,7 @@ LAYERS = (
     {"measure"},
     {"cli"},
 )
-ROOM_OF_TOOLS = ("lab/tools", "lab/src/tefflab/cli/commands/test.py", "lab/src/tefflab/cli/commands/docs.py")
+ROOM_OF_TOOLS = ("lab/tools", "lab/src/tefflab/cli/checking.py")
 # Words that are a system's name, and more than that: word -> (where it may stand, why).
 WORDS = {
     "teff": (("",), "this project"),
@@ -35,8 +35,8 @@ WORDS = {
 # Names of cases that the lab may say: word -> (where, why).
 _OF_GRAPHS = "lab/src/tefflab/benchmarks/task_graph"
 WORDS_OF_CASES = {
-    "sweep": ((_OF_GRAPHS,), "a command of teff"),
-    "tree": (("lab/src/tefflab/benchmarks/spawn.py",), "an option of teff spawn"),
+    "sweep": (("lab/src/tefflab/cli/tree.py",), "a former command of teff"),
+    "tree": (("lab/src/tefflab/benchmarks/spawn.py",), "an option of teff measure spawn"),
     "trivial": ((_OF_GRAPHS,), "no dependences: what the ceiling runs"),
     "stencil_1d": ((_OF_GRAPHS,), "the default graph of METG"),
 }
@@ -373,7 +373,7 @@ LAWS = (
     Law("a package of the lab imports those below it", _ending(".py", _LAB), _imported_upwards),
     Law("what shows results knows no kind of benchmark", _ending(".py", f"{_LAB}/output"), _kinds_shown),
     Law("a kind of benchmark imports no other kind", _ending(".py", _KINDS), _kinds_in_kinds),
-    Law("only `teff test` and `teff docs` import lab/tools", _ending(".py", _LAB, _TOOLS), _tools_imported),
+    Law("only `teff dev test` and `teff dev docs` import lab/tools", _ending(".py", _LAB, _TOOLS), _tools_imported),
     Law("a name with an underscore is its module's own", _ending(".py", _LAB, _TOOLS), _private_names_used),
     Law("the scheduler knows sources, and no way in", _ending(_CODE, *_SCHEDULER), _ways_into_the_scheduler),
     Law("a part of libteff includes those before it", _ending(_CODE, *_HOMES), _included_upwards),

@@ -1,4 +1,4 @@
-"""Runs the steps of `teff test`, two at a time, and closes with one line that counts them all.
+"""Runs the steps of `teff dev test`, two at a time, and closes with one line that counts them all.
 
 Nothing that the steps check is a time, so they may slow each other down. Each writes to a separate log; the user sees
 its output in one piece, when it has ended.

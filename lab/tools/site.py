@@ -3,8 +3,8 @@
     ::: runtime/include/teff/join.hpp join
 
 stands for the contract of `teff::join`, made from the header. Of a .cpp file it is the definition as it stands.
-`::: mini-apps` stands for their table (`mini_apps`). Besides, the site has a page for each system (`system_pages`), and one
-for README.md and other files of the root.
+`::: mini-apps` stands for their table (`mini_apps`). Besides, the site has a page for each system (`system_pages`), and
+one for README.md and other files of the root.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""The steps of `teff test`: the purpose and the command of each."""
+"""The steps of `teff dev test`: the purpose and the command of each."""
 
 import io
 import sys
@@ -27,7 +27,7 @@ _CLANG_RT_APT = "libclang-rt-19-dev | libclang-rt-14-dev"
 
 @dataclass(frozen=True)
 class Check:
-    """A step of `teff test`. `thorough` steps are left out by --quick; one that `builds` needs a compiler and the
+    """A step of `teff dev test`. `thorough` steps are left out by --quick; one that `builds` needs a compiler and the
     systems' packages. A step `of_systems` runs only if it is named, with names of systems behind it.
 
     It begins when the steps named in `after` have ended, well or badly, and runs them first. It lets the steps named in
@@ -216,5 +216,5 @@ def systems_among(names: Sequence[str], registry: Registry) -> list[str]:
         if name not in there:
             raise no_such_system(name, there)
     if not named:
-        raise InputError(f"{step}: name the systems behind it, as `teff test {step} {there[0]}`")
+        raise InputError(f"{step}: name the systems behind it, as `teff dev test {step} {there[0]}`")
     return named

@@ -159,7 +159,7 @@ def _kinds(system: System) -> Iterator[tuple[AnyBenchmark, list[Program]]]:
 
 
 def _ways_in(system: System) -> str:
-    return ", ".join(f"`{kind.commands[0].name}`" for kind, _ in _kinds(system)) or "nothing"
+    return ", ".join(f"`{kind.commands[0].path}`" for kind, _ in _kinds(system)) or "nothing"
 
 
 # --- how to get it
@@ -168,7 +168,7 @@ def _ways_in(system: System) -> str:
 def _how_to_get(system: System) -> Iterator[str]:
     asked = system.install
     if asked.on_request:
-        yield f"`./teff install {system.name}` brings it: {asked.cost}, about {asked.seconds:g} s, by " + (
+        yield f"`./teff systems add {system.name}` brings it: {asked.cost}, about {asked.seconds:g} s, by " + (
             f"{' and '.join(asked.registries)}."
         )
     elif asked.registries:
@@ -218,7 +218,7 @@ def _versions(system: System) -> str:
 def _ways(system: System) -> str:
     rows = [
         [
-            f"`{kind.commands[0].name}`",
+            f"`{kind.commands[0].path}`",
             f"`{program.id}`",
             _cell(program.title),
             "best" if _is_best(program, ways) else "",
@@ -327,7 +327,7 @@ def _costs(measured: Sequence[Figure]) -> Iterator[str]:
             if each.kind == kind.name
         ]
         if isinstance(kind, CaseBenchmark) and rows:
-            yield f"`./teff {kind.commands[0].name}`:"
+            yield f"`./teff {kind.commands[0].path}`:"
             head = ["row", "version", kind.row_word, "workers", kind.quantity, "95 % interval", "sitting"]
             yield _table(head, rows, "---::")
 

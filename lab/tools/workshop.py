@@ -1,4 +1,4 @@
-"""The place where a step of `teff test` works: the checkout, and a separate log."""
+"""The place where a step of `teff dev test` works: the checkout, and a separate log."""
 
 import shutil
 import subprocess

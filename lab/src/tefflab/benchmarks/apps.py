@@ -122,8 +122,7 @@ class Apps(ComparedBenchmark[AppsRecord]):
     meaning = "Time of a run, divided by that of one system, with 95 % intervals; smaller is better."
     title = "Mini-apps"
     help = "Measure mini-apps: whole computations, each written once over loops, tasks, data flow and ranks."
-    example = "teff apps --cases cholesky --all-variants"
-    said_workers = "all cores"
+    example = "teff measure apps --cases cholesky --all-variants"
     lesson = "all systems call the same kernels: what differs is what a system loses to tasks and to waiting"
     facts = (
         Fact(_SHARE, "of the\ncores'", percent, lambda record: record.efficiency if record.has_ceiling else None),

@@ -37,19 +37,21 @@ Scales = Mapping[tuple[str, Case], float]  # of cases, by a variant's ceiling
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option that a command has besides those that all measuring commands share."""
+    """An option that a command has besides those that all measuring commands share. If several kinds have it, the
+    command line declares it (`tefflab.cli.options`), and the flag is enough."""
 
     flag: str  # "--cases"
-    help: str
+    help: str = ""
     default: str | int | float | bool = ""
     least: float | None = None
     most: float | None = None
     metavar: str = "NAMES"  # what stands for its value in the help, where that is no number
-    aliases: Sequence[str] = ()  # other flags that mean the same
+    now: str = ""  # of an option of earlier versions: the form that has taken its place
+    into: str = ""  # the name under which the command has its value, if that is not the flag's
 
     @property
     def name(self) -> str:
-        return self.flag.lstrip("-").replace("-", "_")
+        return self.into or self.flag.lstrip("-").replace("-", "_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +79,17 @@ class Command:
     takes_flags: bool = False
     check: Callable[[Mapping[str, Any], Sequence[str]], object] = lambda _own, _flags: None
     """TeffError for what can be seen to be wrong with its own options and the flags before anything is set up."""
+    minutes: float = 5
     rounds: int = 25  # of each system, at most
-    workers: str = "all cores"  # by default
     takes_one_number: bool = False  # of workers: each would need a separate ceiling
+    is_alone: bool = False  # `teff NAME`, not `teff measure NAME`
+    takes_programs: bool = False  # behind `--`
+    measures_systems: bool = True
+
+    @property
+    def path(self) -> str:
+        """What the user types behind `teff`."""
+        return self.name if self.is_alone else f"measure {self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +241,7 @@ class Benchmark(ABC, Generic[AnyRecord]):
     """A kind of benchmark."""
 
     name: ClassVar[str]  # of its folder in bench/
+    word: ClassVar[str] = ""  # what users call it; empty: its name
     adapters: ClassVar[str] = ""  # the kind whose adapters it runs on; empty: this kind's
     measured: ClassVar[str]  # "METG", as in "the sitting has METG"
     row_word: ClassVar[str] = "case"  # the subject of a line of a comparison, besides a system
@@ -250,7 +261,8 @@ class Benchmark(ABC, Generic[AnyRecord]):
         """The programs of a system that run it."""
         return system.programs_for(self.name, self.adapters or self.name)
 
-    own_command: OwnCommand | None = None  # of the user, which it measures in the place of systems
+    own_commands: Sequence[OwnCommand] = ()  # of the user, which it measures in the place of systems
+    enough: Callable[[Estimates], bool] | None = None  # when to end, if all variants have their rounds in turns
 
     def narrowed(self, own: Mapping[str, Any]) -> Self:
         """This kind, with only the programs that a command needs with these options."""
@@ -291,9 +303,14 @@ def benchmarks() -> tuple[AnyBenchmark, ...]:
 
 
 def find_benchmark(name: str) -> AnyBenchmark:
-    """TeffError, naming those there are, for another."""
+    """By its name or the users' word for it. TeffError, naming those there are, for another."""
     for kind in benchmarks():
-        if kind.name == name:
+        if name in (kind.name, kind.word):
             return kind
-    known = " ".join(kind.name for kind in benchmarks())
-    raise InputError(f"no benchmark is called {name!r}; there are: {known}")
+    known = " ".join(kind.word or kind.name for kind in benchmarks())
+    raise InputError(f"no kind of benchmark is called {name!r}; there are: {known}")
+
+
+def find_command(path: str) -> tuple[AnyBenchmark, Command]:
+    """The command that measures, and its kind."""
+    return next((kind, each) for kind in benchmarks() for each in kind.commands if each.path == path)

@@ -225,7 +225,6 @@ class CaseBenchmark(Benchmark[AnyRecord]):
     title: ClassVar[str]  # of its sittings
     help: ClassVar[str]  # of the command; the first sentence stands in the list of commands
     example: ClassVar[str]  # of the command
-    said_workers: ClassVar[str] = "1 and all cores"  # `usual_workers` in words
     quantity: ClassVar[str]  # the estimated quantity, as a column's title: "a task"
     meaning: ClassVar[str]  # of a picture's axis, in a sentence
     lesson: ClassVar[str]  # the meaning of its numbers for programmers, as the end of a sentence
@@ -242,14 +241,13 @@ class CaseBenchmark(Benchmark[AnyRecord]):
                 lambda request: self.plan(request, self.title),
                 self.case_options,
                 check=lambda own, _: self.check(own),
-                workers=self.said_workers,
             ),
         )
 
     @property
     def case_options(self) -> Sequence[Option]:
         """The options of its command."""
-        return (Option("--cases", "Names or groups of cases, by commas; an unknown one lists them. [the usual]"),)
+        return (Option("--cases"),)
 
     def check(self, own: Mapping[str, Any]) -> None:
         """TeffError for options of the command that can be seen to be wrong before anything is set up."""
@@ -264,7 +262,11 @@ class CaseBenchmark(Benchmark[AnyRecord]):
 
     def choose(self, listed: Sequence[ListedCase], own: Mapping[str, Any]) -> list[ListedCase]:
         """The cases that the command's options (or an experiment's keys) ask for. TeffError for an unknown one."""
-        return choose(listed, words_of(own.get("cases", ())))
+        return choose(listed, self.case_words(own))
+
+    def case_words(self, own: Mapping[str, Any]) -> list[str]:
+        """The names that are asked for, each `CASE` or `KIND:CASE`."""
+        return [word.removeprefix(f"{self.name}:") for word in words_of(own.get("cases", ()))]
 
     def notes(self, rows: Sequence[Row]) -> list[str]:
         """Faults and warnings, a line each."""

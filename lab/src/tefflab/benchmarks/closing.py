@@ -43,7 +43,7 @@ def suggestions(
     rows = [row for own in groups for row in own]
     resume, kept = f"{TYPED} {again} --resume", of_store(store)
     if is_busy or max((row.noisy_share for row in rows), default=0.0) > MUCH_NOISE:
-        yield f"{TYPED} doctor", "what else runs on this machine"
+        yield f"{TYPED} systems doctor", "what else runs on this machine"
     if any(row.note in (NO_TURN, ELSEWHERE) for row in rows):
         yield f"{resume} --minutes {minutes}{kept}", "measures systems without a turn"
     elif any(row.value and (row.verdict == "unknown" or is_uncertain(row, wanted)) for row in rows):

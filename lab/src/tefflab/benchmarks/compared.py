@@ -156,12 +156,10 @@ class ComparedBenchmark(CaseBenchmark[AnyRecord]):
 
     plan_type = ComparedPlan
     paradigm: ClassVar[str] = ""  # the measure is a system of this paradigm, if the user names none
-    usual_measure: ClassVar[str] = "the quickest that has most cases"
 
     @property
     def case_options(self) -> Sequence[Option]:
-        said = f"The system by whose values the others' are divided. [{self.usual_measure}]"
-        return (*super().case_options, Option("--against", said, metavar="SYSTEM"))
+        return (*super().case_options, Option("--against"))
 
     def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> ComparedPlan:
         asked = super().plan(request, title, workers)

@@ -89,13 +89,11 @@ class Messages(ComparedBenchmark[MessagesRecord]):
     record = MessagesRecord
     estimates_type = MessagesEstimates
     paradigm = _MEASURE
-    usual_measure = "plain message passing"
     quantity = "a message"
     meaning = "Time of a message or dependence, divided by that of one system, with 95 % intervals; smaller is better."
     title = "Messages between two ranks"
     help = "Measure messages between two ranks: latency, rate, bandwidth, a chain of tasks, idle CPU."
-    example = "teff messages --cases bandwidth"
-    said_workers = "a rank each on two cores"
+    example = "teff measure messages --cases bandwidth"
     lesson = "a message's time is what a dependence between two ranks costs: shorter tasks are better kept on one"
     facts = (
         Fact(_BYTES, read=lambda record: record.get("parameters", "bytes"), over_time=True),

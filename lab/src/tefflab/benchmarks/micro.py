@@ -85,7 +85,7 @@ class Micro(ComparedBenchmark[MicroRecord]):
     meaning = "Time x workers / tasks, divided by that of one system, with 95 % intervals; smaller is better."
     title = "Micro-benchmarks"
     help = "Measure micro-benchmarks: the cost of a task, with up to ten dependences."
-    example = "teff micro --cases empty-tasks --workers 2"
+    example = "teff measure micro --cases empty-tasks --workers 2"
     lesson = "an empty task's time is what the system takes of a worker for each task, however short that is"
     facts = (
         Fact(_EFFICIENCY, read=lambda record: record.spin_seconds, over_time=True),

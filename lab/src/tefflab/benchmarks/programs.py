@@ -62,7 +62,7 @@ class Programs(ComparedBenchmark[ProgramRecord]):
     meaning = "Time of a run, divided by that of one system, with 95 % intervals; smaller is better."
     title = "Real programs"
     help = "Measure real programs on every system, and their geometric mean against one of them."
-    example = "teff programs --workers 2 --minutes 10"
+    example = "teff measure programs --workers 2 --minutes 10"
     lesson = "a ratio is what the choice of a system makes of a whole program, its work and its tasks together"
     facts = (Fact("peak_rss_bytes", "RSS,\nMiB", lambda count: f"{count / _MIB:.0f}"),)
 

@@ -74,7 +74,7 @@ class Spawn(CaseBenchmark[SpawnRecord]):
     meaning = "Wall time / tasks against the workers, with 95 % intervals; smaller is better."
     title = "What a spawned task costs"
     help = "Measure what spawning a task costs: in a row, in a loop, in Fibonacci, in an unbalanced tree."
-    example = "teff spawn --workers 1,2 --minutes 2"
+    example = "teff measure spawn --workers 1,2 --minutes 2"
     lesson = "a task's time is what spawning it costs: work that takes no longer is better done without a task"
     facts = (
         Fact("peak_rss_bytes", "RSS,\nMiB", mebibytes, whole=True),
@@ -85,12 +85,9 @@ class Spawn(CaseBenchmark[SpawnRecord]):
     @property
     def case_options(self) -> Sequence[Option]:
         return (
-            Option(
-                "--cases",
-                "Names or groups of patterns, by commas; an unknown one lists them. [all]",
-                aliases=("--patterns",),
-            ),
-            Option("--trees", "Published trees, by commas; an unknown one lists them. [its default]"),
+            *super().case_options,
+            Option("--trees"),
+            Option("--patterns", now="--cases", into="cases"),
         )
 
     def value(self, record: SpawnRecord) -> float:
@@ -98,7 +95,7 @@ class Spawn(CaseBenchmark[SpawnRecord]):
 
     def choose(self, listed: Sequence[ListedCase], own: Mapping[str, Any]) -> list[ListedCase]:
         """Patterns are names or groups of cases. Of a group that has a tree asked for, those trees; else the usual."""
-        patterns, trees = words_of(own.get("cases") or own.get("patterns", ())), words_of(own.get("trees", ()))
+        patterns, trees = self.case_words(own) or words_of(own.get("patterns", ())), words_of(own.get("trees", ()))
         _check("pattern", patterns, [word for each in listed for word in (each.name, each.group)])
         varied = {each.group for each in listed if not each.default}
         _check("tree", trees, [_within_group(each) for each in listed if each.group in varied])

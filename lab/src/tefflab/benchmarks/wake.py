@@ -35,8 +35,7 @@ class Wake(CaseBenchmark[WakeRecord]):
     meaning = "From spawning a task until it has begun on another worker, with 95 % intervals; smaller is better."
     title = "How long a worker takes to wake"
     help = "Measure how long a worker takes to wake after a pause (the case), and the CPU that idle workers burn."
-    example = "teff wake --cases 1ms"
-    said_workers = "all cores"
+    example = "teff measure wake --cases 1ms"
     lesson = "a wake is what a task waits for a worker that sleeps: shorter work is over before help comes"
     facts = (
         Fact("idle_cpu_share", "CPU while\nidle", percent, meaning="of all workers' time"),

@@ -1,88 +1,34 @@
-"""`teff advise`: traces a run, or reads a trace, and says how long its tasks should be. For an app it also finds out by
-runs which number of tasks is best."""
+"""`teff explain` of a trace or an app: how long tasks should be. For an app it also finds out by runs which number of
+tasks is best."""
 
-import json
 import tempfile
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from rich.text import Text
 
-from tefflab.benchmarks.benchmark import find_benchmark
-from tefflab.benchmarks.task_graph.graphs import is_usual
-from tefflab.benchmarks.task_graph.measured import metg_name
-from tefflab.cli.single_runs import SingleRun, refuse_untraced, run_once
-from tefflab.durations import seconds
+from tefflab.benchmarks.declared import described_kind
+from tefflab.cli.publishing import draw
 from tefflab.errors import InputError, TeffError
-from tefflab.host.machine import read_machine
 from tefflab.host.terminal import output, progress, titled_table
 from tefflab.json_lines import json_lines
-from tefflab.output.charts.sheet import save
+from tefflab.measure.single_runs import SingleRun, refuse_untraced, run_once
 from tefflab.output.quantities import digits, duration
+from tefflab.profiles.advice import search, setting_of
 from tefflab.profiles.granularity import Findings, Metg, find
 from tefflab.profiles.granularity_table import to_table
-from tefflab.profiles.task_picture import draw
-from tefflab.profiles.task_trace import TaskTrace, read_task_trace
-from tefflab.records.store import Store, file_of, new_sitting_name, stores_in
+from tefflab.profiles.task_picture import draw as picture_of
+from tefflab.profiles.task_trace import read_task_trace
 from tefflab.systems.programs import find_program
 from tefflab.systems.registry import Registry
 from tefflab.systems.setup import ensure
-
-USUAL = Metg(1.6e-6, "a stencil of libteff's data flow on two cores; measure yours: teff metg --systems teff/flow")
-_WAY = "teff/flow"  # whose METG counts: its tasks name their memory
-_METG = metg_name(0.5)
-_TASKS = ("-tasks", "--tasks")
-
-
-def metg_of(registry: Registry, said: str) -> Metg:
-    """As the user says, as it was measured last on this machine, or the usual one."""
-    if said:
-        return Metg(seconds(said), f"--metg {said}")
-    machine, now = read_machine().id, new_sitting_name()
-    found: list[tuple[str, float, str]] = []
-    others = ""
-    for store in stores_in(registry.results):
-        folder = registry.results / store
-        here = {each.sitting for each in Store(folder).sittings() if each.machine.id == machine}
-        file = file_of(folder, "estimates")
-        for line in file.read_text(encoding="utf-8").splitlines() if file.is_file() else ():
-            row = _object(line)
-            is_metg = str(row.get("quantity")).startswith("METG")
-            if row.get("system_id") != _WAY or not is_metg or not row.get("value"):
-                continue
-            is_past = str(row.get("sitting")) < now  # or else a clock was wrong
-            if row.get("sitting") in here and is_past and _is_usual(row):
-                found.append((str(row["sitting"]), float(row["value"]), store))
-            else:
-                others = store
-    if not found:
-        why = f"that of {others} is of another graph, threshold or machine, or its interval is unknown"
-        return replace(USUAL, source=f"{USUAL.source}; {why}") if others else USUAL
-    sitting, value, store = max(found)
-    return Metg(value, f"{_WAY} in {store}:{sitting}")
-
-
-def _is_usual(row: Mapping[str, Any]) -> bool:
-    """Whether it is METG(50 %) of the graph that `teff metg` measures by itself, with a known interval."""
-    ends = row.get("relation") == "=" and row.get("low") and row.get("high")
-    return bool(ends and row.get("quantity") == _METG and is_usual(str(row.get("configuration"))))
-
-
-def _object(line: str) -> dict[str, Any]:
-    """A line of a store; empty if it can't be read."""
-    try:
-        row = json.loads(line)
-    except ValueError:
-        return {}
-    return row if isinstance(row, dict) else {}
 
 
 def advise_trace(file: Path, metg: Metg, picture: Path | None, *, as_json: bool) -> None:
     trace = read_task_trace(file)
     found = find(trace, metg)
-    _draw(trace, file.name, picture)
+    if picture:
+        draw(picture_of(trace, file.name), picture)
     if as_json:
         print(json_lines([found.to_json()]))
     else:
@@ -90,12 +36,22 @@ def advise_trace(file: Path, metg: Metg, picture: Path | None, *, as_json: bool)
 
 
 def advise_app(
-    registry: Registry, system: str, flags: Sequence[str], runs: int, metg: Metg, picture: Path | None, *, as_json: bool
+    registry: Registry,
+    systems: Sequence[str],
+    flags: Sequence[str],
+    tasks: int | None,
+    runs: int,
+    metg: Metg,
+    picture: Path | None,
+    *,
+    as_json: bool,
 ) -> None:
-    """Of a mini-app with these flags; `runs`: of each setting near the advised one. TeffError if a run fails or leaves
-    no trace."""
-    refuse_ranks(flags)
-    kind = find_benchmark("apps")
+    """Of a mini-app with these flags, which the system cuts into `tasks` at first; `runs`: of each setting near the
+    advised one. TeffError if a run fails or leaves no trace."""
+    system, *more = systems
+    if more:
+        raise InputError(f"--systems {','.join(systems)}: one system runs the app")
+    kind = described_kind("apps")
     program = find_program(registry, kind.name, system, kind.adapters)
     owner = registry.owner(program)
     ensure(registry, [owner], console=progress(), ways=lambda _: [[program]])
@@ -109,13 +65,14 @@ def advise_app(
 
     with tempfile.TemporaryDirectory(prefix="teff-advise-") as folder:
         file = Path(folder) / "trace.json"
-        traced = run(flags, file)
+        traced = run(flags if tasks is None else with_tasks(flags, tasks), file)
         refuse_untraced(program, file)
         trace = read_task_trace(file)
     found = find(trace, metg)
     now = setting_of(traced.line)
     title = f"{program.id} {' '.join(with_tasks(flags, now))}"
-    _draw(trace, title, picture)
+    if picture:
+        draw(picture_of(trace, title), picture)
     advised = now if found.phase == "good" else found.setting(now)
 
     def seconds_with(setting: int) -> float:
@@ -148,62 +105,10 @@ def _tell(now: int, advised: int, best: int, tried: Mapping[int, float], found: 
     output().print(Text(f"Choose -tasks {best} (now {now}){factor}.", "bold"))
 
 
-def search(starts: Collection[int], seconds_of: Callable[[int], float]) -> dict[int, float]:
-    """The times of `starts`, then of half and twice the quickest setting so far, until it lies between two others. One
-    task is the least."""
-    tried: dict[int, float] = {}
-    missing = starts
-    while missing:
-        tried |= {tasks: seconds_of(tasks) for tasks in missing}
-        best = min(tried, key=lambda each: tried[each])
-        missing = {max(1, best // 2), 2 * best} - tried.keys()
-    return tried
-
-
 def _quickest(run: Callable[[Sequence[str]], SingleRun], flags: Sequence[str], runs: int) -> float:
     done = [run(flags).record for _ in range(runs)]
     return min(each.wall_seconds for each in done if each is not None)
 
 
-def setting_of(line: str) -> int:
-    """Into how many tasks the run of a record has cut a loop. TeffError if its app has no such setting."""
-    record = _object(line)
-    parameters = record.get("parameters", {})
-    app, way = parameters.get("app"), record.get("way")
-    by_trace = "trace it by teff run --trace, and give the trace"
-    if (app, way) == ("sssp", "tasks"):  # its tasks have as many vertices as a round is worth
-        raise InputError(f"{app}: its tasks with priorities do not read -tasks; say --system teff/graph, or {by_trace}")
-    if "tasks" not in parameters or way == "loops":
-        raise InputError(f"{app}: -tasks does not cut its loops; {by_trace}")
-    return int(parameters["tasks"])
-
-
-def refuse_ranks(flags: Sequence[str]) -> None:
-    """TeffError where the flags ask for several processes."""
-    if any(word.partition("=")[0] in ("-ranks", "--ranks") for word in flags):
-        raise InputError(
-            "--ranks: advise runs one process; trace ranks by teff run --ranks N --trace FILE, then say "
-            "advise --trace FILE"
-        )
-
-
 def with_tasks(flags: Sequence[str], tasks: int) -> list[str]:
-    """The flags with another number of tasks."""
-    kept: list[str] = []
-    skips = False
-    for word in flags:
-        if skips or word.partition("=")[0] in _TASKS:
-            skips = not skips and "=" not in word
-            continue
-        kept.append(word)
-    return [*kept, "-tasks", str(tasks)]
-
-
-def _draw(trace: TaskTrace, title: str, picture: Path | None) -> None:
-    if picture is None:
-        return
-    try:
-        files = save(draw(trace, title), picture)
-    except OSError as failure:
-        raise InputError(f"--picture {picture}: {failure.strerror}; name a file that can be written") from None
-    progress().print(f"teff: drew {files[0]} and {files[1]}", soft_wrap=True)
+    return [*flags, "-tasks", str(tasks)]

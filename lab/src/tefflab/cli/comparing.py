@@ -1,216 +1,127 @@
-"""`teff compare`: finds the sittings that two names mean, and compares what both have, for each kind of benchmark."""
+"""`teff compare`: of stored sittings; with --fail-if-slower it measures two systems in turns, and says by its exit code
+whether one is slower."""
 
-import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Sequence
+from typing import Any
 
-from tefflab.analysis.comparison import (
-    Answer,
-    beside_others,
-    compare_sittings,
-    compare_systems,
-    relative,
-)
-from tefflab.analysis.rows import Row
-from tefflab.benchmarks.benchmark import AnyBenchmark, benchmarks
-from tefflab.errors import InputError
-from tefflab.host.machine import Machine
-from tefflab.host.terminal import say
-from tefflab.measure.measurement import estimated
-from tefflab.records.run import Sitting
-from tefflab.records.store import Store, is_store, stores_in
-from tefflab.records.stored import full_name, open_sittings
-from tefflab.systems.naming import canonical, owner_of
+from click.exceptions import Exit
+
+from tefflab.analysis.pairs import are_clear, pairs_of, verdict
+from tefflab.benchmarks.benchmark import AnyBenchmark, Estimates, find_benchmark
+from tefflab.cli.session import Options, checked_name, measured_live, request_of
+from tefflab.errors import INTERRUPTED, InputError, TeffError
+from tefflab.host.terminal import output, progress, say
+from tefflab.json_lines import json_lines
+from tefflab.measure.comparing import answer
+from tefflab.measure.measurement import Present, begin
+from tefflab.measure.presence import prepare, whoever_is_here
+from tefflab.output import comparison_table, pairs_table
+from tefflab.output.pairs_table import Effort, sentence
+from tefflab.records.store import Store
+from tefflab.systems.naming import canonical
 from tefflab.systems.registry import Registry
+from tefflab.systems.systems import best_of
 
-_DEFAULT = "default"  # the store that measuring commands use unless told otherwise
-_NAMED = 3  # sittings in a sentence
-
-
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """The answer for each kind that could be compared, and the reason why another could not."""
-
-    answers: tuple[Answer, ...]
-    left_out: tuple[str, ...]
-
-    @classmethod
-    def of(cls, answers: Iterable[Answer], reasons: Iterable[str]) -> "Answers":
-        """TeffError where nothing could be compared."""
-        found = cls(tuple(answers), tuple(reasons))
-        if not found.answers:
-            raise InputError("; ".join(found.left_out))
-        return found
+_ROUNDS = 100  # at most, where the user does not say it
+SLOWER = 3
+UNKNOWN = 4
+_EXIT_CODES = {"not slower": 0, "slower": SLOWER, "unknown": UNKNOWN}
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """One sitting, and its comparable quantities."""
-
-    name: str
-    sitting: str
-    machine: Machine
-    systems: tuple[str, ...]
-    rows: tuple[Row, ...]
-
-
-def answer(registry: Registry, a: str, b: str, store: str | None, against: str | None = None) -> Answers:
-    """`a` and `b` are two stores (or STORE:SITTING), or two systems of a sitting of `store` (its last, if not said).
-
-    Without `store` they are stores where both are, else systems of the store `default`. TeffError for anything else.
-    With `against` the systems of two stores are compared in relation to this one.
-    """
-    a, b = canonical(a), canonical(b)
-    if store is None and all(_is_store(registry, each) for each in (a, b)):
-        return _of_stores(registry, a, b, against)
-    if against:
-        raise InputError(f"--against {against}: is for two stores, which {a} and {b} are not")
-    sources = _sources(registry, store or _DEFAULT)[0] if store or _has_sittings(registry) else {}
-    known = dict.fromkeys(system for source in sources.values() for system in source.systems)
-    a, b = (_only_way(each, known) for each in (a, b))
-    if unknown := [each for each in (a, b) if each not in known]:
-        nowhere = [] if store else [each for each in unknown if not _is_store(registry, each)]
-        earlier = _earlier_of_both(registry, a, b, sources)
-        raise InputError(
-            _unknown(registry, nowhere or unknown, list(sources.values()), earlier, as_stores=bool(nowhere))
-        )
-    answers, lacking = [], {}
-    for kind, source in sources.items():
-        if found := compare_systems(source.rows, a, b):
-            answers.append(Answer(kind.commands[0].name, kind.row_word, a, b, tuple(found), False, True))
-        else:
-            lacking[kind] = source
-    return Answers.of(answers, [_not_of_both(registry, a, b, lacking)] if lacking else [])
-
-
-def _not_of_both(registry: Registry, a: str, b: str, lacking: Mapping[AnyBenchmark, _Source]) -> str:
-    """That these sittings do not have both systems, and where they can be had."""
-    way_out = _earlier_of_both(registry, a, b, lacking) or f"measure them in one, with --systems {a},{b}"
-    where = _some([f"{source.name} ({kind.measured})" for kind, source in lacking.items()])
-    return f"{a} and {b} are compared where one sitting has both: {way_out}; no value of both in {where}"
-
-
-def _earlier_of_both(registry: Registry, a: str, b: str, sources: Mapping[AnyBenchmark, _Source]) -> str:
-    """How an earlier sitting that has both systems is named; empty where there is none."""
-    for kind, source in sources.items():
-        for each in _before(registry, kind, source, a, b):
-            if compare_systems(each.rows, _only_way(a, each.systems), _only_way(b, each.systems)):
-                return f"add --store {each.name} ({kind.measured})"
-    return ""
-
-
-def _some(names: Sequence[str]) -> str:
-    """The first of them, and how many more there are."""
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"{', '.join(names[:_NAMED])}{more}"
-
-
-def _only_way(name: str, known: Iterable[str]) -> str:
-    """A system's name stands for its way that was measured, where that is one."""
-    ways = [each for each in known if owner_of(each) == name]
-    return ways[0] if len(ways) == 1 else name
-
-
-def _unknown(
-    registry: Registry, names: Sequence[str], sources: Sequence[_Source], earlier: str, *, as_stores: bool
-) -> str:
-    """That these are no systems of the sources and, where that was looked for, no stores. `earlier` names a sitting
-    that has both."""
-    what = []
-    if sources:
-        systems = dict.fromkeys(system for source in sources for system in source.systems)
-        what.append(f"no system (there are: {' '.join(systems)})")
-    if as_stores:
-        there = " ".join(stores_in(registry.results))
-        what.append(f"no store ({f'there are: {there}' if there else 'there is none'})")
-    if earlier:
-        way_out = f"; an earlier sitting has both: {earlier}"
+def compare(
+    registry: Registry, a: str, b: str, words: Sequence[str], against: str | None, as_json: bool, **measuring: Any
+) -> None:
+    """Two stores, or two systems of a store, which `words` names. With a threshold the two systems are measured now,
+    and `words` are flags."""
+    if measuring["threshold"] is not None:
+        if against:
+            raise InputError(f"--against {against}: is for two stores; A and B are measured beside each other")
+        watch(registry, a, b, flags=words, as_json=as_json, **measuring)
+        return
+    if former := measuring.pop("store"):
+        say(f"teff compare --store is now an argument: teff compare {a} {b} {former}")
+    store, *more = [*([former] if former else []), *words] or [None]
+    if beside := more or [name for name, value in measuring.items() if value]:
+        raise InputError(f"{beside[0]}: is for what is measured now, with --fail-if-slower")
+    found = answer(registry, a, b, store, against)
+    for reason in found.left_out:
+        progress().print(f"teff: {reason}", soft_wrap=True, markup=False)
+    if as_json:
+        print(json_lines(line for each in found.answers for line in each.to_json()))
     else:
-        way_out = f"; what is measured with --store {names[0]} is kept in a store of that name" if as_stores else ""
-    where = f"; looked in {_some([each.name for each in sources])}" if sources else ""
-    return f"{' and '.join(map(repr, names))}: {' and '.join(what)}{way_out}{where}"
+        output().print(comparison_table.to_tables(found.answers))
 
 
-def _of_stores(registry: Registry, a: str, b: str, against: str | None) -> Answers:
-    left, right = _sources(registry, a, b)
-    answers, reasons = [], []
-    if against:
-        both = (source.systems for side in (left, right) for source in side.values())
-        against = _only_way(against, dict.fromkeys(itertools.chain(*both)))
-    for kind in benchmarks():
-        if kind in left and kind in right:
-            one, other = left[kind], right[kind]
-            one_sitting = one.sitting == other.sitting
-            pair = [relative(each.rows, against) if against else each.rows for each in (one, other)]
-            if found := compare_sittings(*pair, one_sitting=one_sitting):
-                machine = None
-                if not one_sitting and not against:
-                    found, machine = beside_others(found)
-                about = kind.commands[0].name, kind.row_word, one.name, other.name
-                machines = one.machine.summary, other.machine.summary
-                on_two = machines if one.machine.id != other.machine.id else None
-                answers.append(Answer(*about, tuple(found), True, one_sitting, against, machine, on_two))
-            else:
-                beside = f" beside {against}" if against else ""
-                older = _older(registry, kind, one, other, against)
-                reasons.append(
-                    f"{one.name} and {other.name} have {kind.measured} of no system {kind.alike}{beside}{older}"
-                )
-        elif kind in left or kind in right:
-            has, lacks = (a, b) if kind in left else (b, a)
-            reasons.append(f"{has} has {kind.measured}, {lacks} has none")
-    return Answers.of(answers, reasons)
+def watch_as_before(registry: Registry, a: str, b: str, **said: Any) -> None:
+    """`teff watch`, as it was called."""
+    say(f"teff watch is now teff compare {a} {b} --fail-if-slower {100 * said['threshold']:g}%")
+    watch(registry, a, b, **said)
 
 
-def _older(registry: Registry, kind: AnyBenchmark, one: _Source, other: _Source, against: str | None) -> str:
-    """Which earlier sitting of either store could be compared: the last one may have been interrupted."""
-
-    def rows(source: _Source) -> Sequence[Row]:
-        return relative(source.rows, against) if against else source.rows
-
-    for last, beside in ((other, one), (one, other)):
-        for earlier in _before(registry, kind, last):
-            if earlier.sitting != beside.sitting and compare_sittings(rows(earlier), rows(beside), one_sitting=False):
-                return f"; {earlier.name} and {beside.name} can be compared"
-    return ""
-
-
-def _before(registry: Registry, kind: AnyBenchmark, last: _Source, *systems: str) -> Iterator[_Source]:
-    """The sittings of its kind before the last one of a store, the newest first, of those that planned these systems:
-    to estimate one takes time."""
-    store, _ = open_sittings(registry, last.name)
-    known = store.sittings(kind.name)
-    for head in reversed(known[: [each.sitting for each in known].index(last.sitting)]):
-        planned = _planned(kind, head)
-        if all(_only_way(each, planned) in planned for each in systems):
-            yield _source(registry, store, kind, head)
-
-
-def _is_store(registry: Registry, name: str) -> bool:
-    return is_store(registry.results / name.partition(":")[0])
-
-
-def _has_sittings(registry: Registry) -> bool:
-    """Whether the usual store is there, and not empty. A sitting that can't be read counts: that has to be told."""
-    return _is_store(registry, _DEFAULT) and any(Store.open(registry.results / _DEFAULT).lines("sittings", Sitting))
+def watch(
+    registry: Registry,
+    a: str,
+    b: str,
+    flags: Sequence[str],
+    threshold: float,
+    kind: str | None,
+    cases: Sequence[str],
+    store: str | None,
+    as_json: bool,
+    **limits: Any,
+) -> None:
+    """Leaves with 0 where `a` is not slower than `b`, else with SLOWER or UNKNOWN; TeffError where one of them can't be
+    measured."""
+    benchmark = find_benchmark(kind or "graph")
+    command = benchmark.commands[0]
+    own = {each.name: each.default for each in command.options} | ({"cases": cases} if cases else {})
+    asked = Options(store=store or "watch", as_json=as_json, flags=flags, own=own, **limits)
+    asked = asked.within(command.minutes, asked.rounds or _ROUNDS)
+    if flags and not command.takes_flags:
+        raise InputError(f"{' '.join(flags)}: {kind} takes no flags")
+    if cases and all(each.name != "cases" for each in command.options):
+        raise InputError(f"--cases: {kind or 'graph'} has none; its flags say what")
+    command.check(own, flags)
+    _watch(registry, benchmark, canonical(a), canonical(b), threshold, asked)
 
 
-def _sources(registry: Registry, *names: str) -> list[Mapping[AnyBenchmark, _Source]]:
-    """The source behind each name of a store or sitting, by kind. Says once which lines there can't be read."""
-    opened = [open_sittings(registry, name) for name in names]
-    for store in {store.folder: store for store, _ in opened}.values():
-        for sentence in store.warnings():
-            say(sentence)
-    return [
-        {kind: _source(registry, store, kind, sittings[kind.name]) for kind in benchmarks() if kind.name in sittings}
-        for store, sittings in opened
-    ]
+def _watch(
+    registry: Registry, kind: AnyBenchmark, mine: str, baseline: str, threshold: float, options: Options
+) -> None:
+    command = kind.commands[0]
+    prepare(registry, kind, (mine, baseline))
+    found = whoever_is_here(registry, kind, (mine, baseline))
+    two = [_named(found, name) for name in (mine, baseline)]
+    a, b = (each.variant.id for each in two)
+    if a == b:
+        raise InputError(f"{mine} and {baseline} are the same: nothing to compare")
+    store = Store.create(registry.results / checked_name(options.store))
+    head = begin(registry, store, kind, command.plan(request_of(registry, options, two)))
+
+    def is_clear(known: Estimates) -> bool:
+        return are_clear(pairs_of(known.rows, a, b, threshold))
+
+    began = time.monotonic()
+    estimates, interrupted = measured_live(registry, store, kind, head, options, is_clear)
+    effort = Effort(time.monotonic() - began, *options.limits, interrupted)
+    if failures := store.failures(head.sitting):
+        raise TeffError("; ".join(f"{each.system_id}: {each.reason}" for each in failures))
+    pairs = pairs_of(estimates.rows, a, b, threshold)
+    if options.as_json:
+        said = {"kind": command.name, "verdict_of_all": verdict(pairs)}
+        print(json_lines(each.to_json() | said for each in pairs))
+        progress().print(f"teff: {sentence(pairs, a, b, effort)}", soft_wrap=True, markup=False)
+    else:
+        quantity = next((each.a.quantity for each in pairs), kind.measured)
+        output().print(pairs_table.to_table(pairs, quantity, a, b, effort))
+    raise Exit(INTERRUPTED if interrupted else _EXIT_CODES[verdict(pairs)])
 
 
-def _source(registry: Registry, store: Store, kind: AnyBenchmark, head: Sitting) -> _Source:
-    rows = tuple(estimated(store, kind, head).rows)
-    return _Source(full_name(registry, store, head), head.sitting, head.machine, _planned(kind, head), rows)
-
-
-def _planned(kind: AnyBenchmark, head: Sitting) -> tuple[str, ...]:
-    return tuple(each.id for each in kind.plan_of(head).variants)
+def _named(found: Sequence[Present], name: str) -> Present:
+    """The program of this `SYSTEM/WAY`, or the best of this system."""
+    ways = [each for each in found if name in (each.program.system_name, each.program.long_name)]
+    if not ways:
+        raise TeffError(f"{name} is not here; see `teff systems`")
+    best = best_of([each.program for each in ways])
+    return next(each for each in ways if each.program is best)

@@ -1,17 +1,40 @@
-"""The completions of a shell after TAB: names of systems and of experiments.
+"""The completions of a shell after TAB: names of systems and of experiments; and how a shell learns to ask for them.
 
 It reads the names from the files, and looks which programs could not be built. A user who presses TAB does not wait
 until programs are checked or asked.
 """
 
+import os
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import click
+
 from tefflab import project_root
-from tefflab.errors import TeffError
+from tefflab.errors import InputError, TeffError
 from tefflab.systems.toml_files import read_toml
+
+_FILES = {"bash": "~/.bashrc", "zsh": "~/.zshrc", "fish": "~/.config/fish/completions/teff.fish"}  # that a shell reads
+
+
+def install(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    """Writes into the file of the user's shell that it asks `teff` for completions."""
+    if not wanted:
+        return
+    shell = Path(os.environ.get("SHELL", "")).name
+    if shell not in _FILES:
+        raise InputError(f"SHELL is {shell!r}: teff completes in {', '.join(_FILES)}")
+    file = Path(_FILES[shell]).expanduser()
+    asks = f"_TEFF_COMPLETE={shell}_source teff"
+    line = f"{asks} | source\n" if shell == "fish" else f'command -v teff >/dev/null && eval "$({asks})"\n'
+    known = file.read_text(encoding="utf-8") if file.is_file() else ""
+    if line not in known:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(known + line, encoding="utf-8")
+    print(f"{file}: each new {shell} completes the commands of teff, if teff is in the PATH")
+    context.exit()
 
 
 def system(incomplete: str) -> list[str]:
@@ -28,7 +51,7 @@ def systems(incomplete: str) -> list[str]:
 
 
 def on_request(incomplete: str) -> list[str]:
-    """Systems that `teff install` brings."""
+    """Systems that `teff systems add` brings."""
     found = ((file.parent.name, _described(file).get("install", {})) for file in _files())
     return [name for name, asked in found if asked.get("on_request") and name.startswith(incomplete)]
 

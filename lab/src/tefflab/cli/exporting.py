@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import typer
-
 from tefflab.analysis.comparison import comparable
 from tefflab.benchmarks.benchmark import Estimates, find_benchmark
 from tefflab.errors import InputError
@@ -20,8 +18,8 @@ _PARQUET, _PDF = "parquet", "pdf"
 FORMATS = (*TEXTS, _PARQUET, _PDF)
 
 
-def export(registry: Registry, name: str, form: str, file: Path | None) -> None:
-    """Writes the values of `name` (of `STORE` the last sitting of each kind), or its pictures, to `file`, else prints
+def export(registry: Registry, store: str, form: str, file: Path | None) -> None:
+    """Writes the values of `store` (of `STORE` the last sitting of each kind), or its pictures, to `file`, else prints
     them. TeffError for an unknown format, and where there is nothing to export."""
     ending = file.suffix[1:].lower() if file else ""
     form = form or (ending if ending in FORMATS else "csv")
@@ -29,18 +27,18 @@ def export(registry: Registry, name: str, form: str, file: Path | None) -> None:
         raise InputError(f"--as {form}: there are {', '.join(FORMATS)}")
     if form not in TEXTS and file is None:
         raise InputError(f"--as {form}: it is no text; name a file, as -o measured.{form}")
-    known = _estimates(registry, name)
+    known = _estimates(registry, store)
     try:
         if file is None:
-            typer.echo(TEXTS[form](_rows(name, form, known)), nl=False)
+            print(TEXTS[form](_rows(store, form, known)), end="")
             return
         file.parent.stat()  # no folder is made for a name that was mistyped
         if form == _PDF:
             save_pages([picture for each in known for picture in each.drawn.values()], file)
         elif form == _PARQUET:
-            to_parquet(_rows(name, form, known), file)
+            to_parquet(_rows(store, form, known), file)
         else:
-            write_whole(file, TEXTS[form](_rows(name, form, known)))
+            write_whole(file, TEXTS[form](_rows(store, form, known)))
     except OSError as error:
         raise InputError(f"-o {file}: {error.strerror}; name a file that can be written") from None
 

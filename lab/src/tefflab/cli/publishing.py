@@ -4,11 +4,11 @@ from pathlib import Path
 
 from tefflab.benchmarks.benchmark import Estimates, find_benchmark
 from tefflab.carried import TYPED
-from tefflab.errors import TeffError
+from tefflab.errors import InputError, TeffError
 from tefflab.host.terminal import output, path_text, progress
 from tefflab.json_lines import json_lines
 from tefflab.measure.measurement import estimated
-from tefflab.output.charts.sheet import save
+from tefflab.output.charts.sheet import Picture, save
 from tefflab.records.store import Store
 from tefflab.records.stored import open_sitting, store_name
 from tefflab.systems.naming import parsed
@@ -18,19 +18,41 @@ ALL_VARIANTS = "--all-variants"
 _REPORT = "report.html"
 
 
-def report(registry: Registry, name: str, *, as_json: bool) -> None:
-    """Makes everything that can be seen of a sitting again from its store, and says where it is."""
-    store, head = open_sitting(registry, name)
+def show(registry: Registry, store: str, as_json: bool) -> None:
+    """Prints the tables, or rows as JSON, of a sitting again from its store."""
+    opened, head = open_sitting(registry, store)
     kind = find_benchmark(head.benchmark)
     planned = kind.plan_of(head).experiment
-    again = f"experiment {planned}" if planned else kind.commands[0].name
-    file = publish(registry, store, estimated(store, kind, head), as_json=as_json, again=again)
+    again = f"experiment {planned}" if planned else kind.commands[0].path
+    print_results(registry, opened, estimated(opened, kind, head), as_json=as_json, again=again)
+
+
+def report(registry: Registry, store: str, as_json: bool = False) -> None:
+    """Makes the pictures and the report of a sitting again from its store, and says where they are."""
+    opened, head = open_sitting(registry, store)
+    if as_json:
+        show(registry, store, as_json=True)
+    file = write_files(registry, opened, estimated(opened, find_benchmark(head.benchmark), head))
     (progress() if as_json else output()).print(path_text(file), soft_wrap=True)
 
 
+def draw(picture: Picture, file: Path) -> None:
+    """Into the file that --picture names."""
+    try:
+        files = save(picture, file)
+    except OSError as failure:
+        raise InputError(f"--picture {file}: {failure.strerror}; name a file that can be written") from None
+    progress().print(f"teff: drew {files[0]} and {files[1]}", soft_wrap=True)
+
+
 def publish(registry: Registry, store: Store, estimates: Estimates, *, as_json: bool, again: str) -> Path:
-    """Prints tables or JSON and writes pictures and report; returns the report's path. `again` is the command that
-    measures it."""
+    """Prints the results, and writes pictures and report; returns the report's path."""
+    print_results(registry, store, estimates, as_json=as_json, again=again)
+    return write_files(registry, store, estimates)
+
+
+def print_results(registry: Registry, store: Store, estimates: Estimates, *, as_json: bool, again: str) -> None:
+    """Prints tables or JSON. `again` is the command that measures it."""
     console = output()
     if as_json:
         console.out(json_lines(estimates.objects()), highlight=False)
@@ -53,6 +75,10 @@ def publish(registry: Registry, store: Store, estimates: Estimates, *, as_json: 
             console.print()
     for sentence in store.warnings():
         progress().print(f"teff: {sentence}", soft_wrap=True, markup=False)
+
+
+def write_files(registry: Registry, store: Store, estimates: Estimates) -> Path:
+    """Writes pictures and report; returns the report's path."""
     folder = store.folder / estimates.sitting.sitting
     try:
         for name, picture in estimates.drawn.items():

@@ -2,32 +2,26 @@
 the results."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import typer
+from click.exceptions import Exit
 from rich.console import Console
 
-from tefflab.benchmarks.benchmark import AnyBenchmark, Command, Estimates, Request, find_benchmark
-from tefflab.benchmarks.experiments import find_experiment
+from tefflab.benchmarks.benchmark import AnyBenchmark, Command, Estimates, Request, find_benchmark, find_command
+from tefflab.benchmarks.experiments import experiment_list, find_experiment, load_experiments
 from tefflab.carried import TYPED
+from tefflab.cli.options import installing, start_ranks_by
 from tefflab.cli.publishing import ALL_VARIANTS, publish
-from tefflab.cli.ways import is_silent, not_built, ways_of
 from tefflab.errors import INTERRUPTED, InputError, TeffError, shortened
 from tefflab.host.doctor import busy_cores
 from tefflab.host.load import Load
-from tefflab.host.terminal import path_text, progress, say
-from tefflab.measure.measurement import (
-    Present,
-    begin,
-    best_of_each,
-    measure,
-    own_present,
-    present,
-    refuse_unknown,
-)
+from tefflab.host.terminal import output, path_text, progress
+from tefflab.json_lines import json_lines
+from tefflab.measure.measurement import Present, begin, best_of_each, measure, own_present
+from tefflab.measure.presence import asked_for, not_built, offer, prepare, whoever_is_here
 from tefflab.measure.time_budget import TimeBudget
 from tefflab.output.last_words import of_store
 from tefflab.output.live import LiveTable
@@ -36,13 +30,10 @@ from tefflab.records.run import Sitting
 from tefflab.records.sitting_lock import measured_alone
 from tefflab.records.store import Store
 from tefflab.records.stored import store_name
-from tefflab.systems.bringing import bring_version
-from tefflab.systems.naming import owner_of
 from tefflab.systems.packages import Installing
-from tefflab.systems.probing import Probe, is_unexplained, probe_all
-from tefflab.systems.registry import Registry, no_such_system
-from tefflab.systems.setup import bring_missing, ensure, not_here, warn
-from tefflab.systems.systems import BENCH_FOLDER, BROKEN_FOLDER, Program, System, best_of, usable_cores
+from tefflab.systems.registry import Registry
+from tefflab.systems.setup import bring_missing
+from tefflab.systems.systems import usable_cores
 
 _LOOK = 0.5  # seconds for which other programs are watched before measuring
 _BUSY = 0.2  # cores that they may use
@@ -51,21 +42,52 @@ _LONGEST_NAME = 255  # bytes, of a file
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The values of a measuring command's options."""
+    """The values of a measuring command's options. If the user says no seconds and rounds, the command or the
+    experiment gives them."""
 
-    seconds: float
-    rounds: int
+    seconds: float | None = None
+    rounds: int | None = None
     systems: tuple[str, ...] = ()
     workers: tuple[int, ...] = ()
     store: str = "default"
     resume: bool = False
     install_missing: bool = False
-    installing: Installing = "ask"
+    installs: bool | None = None  # packages, without asking
     all_variants: bool = False
     as_json: bool = False
-    load: str = ""  # that runs beside every run
+    load: str | None = None  # that runs beside every run
     own: Mapping[str, Any] = field(default_factory=dict)  # that the command alone has, by name
     flags: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if self.installs is False and self.install_missing:
+            raise InputError("--install-missing and --no-install: one of them")
+
+    @property
+    def installing(self) -> Installing:
+        return "yes" if self.install_missing else installing(self.installs)
+
+    @property
+    def limits(self) -> tuple[float, int]:
+        """Seconds and rounds; none where they are not known yet."""
+        return self.seconds or 0.0, self.rounds or 0
+
+    def within(self, minutes: float, rounds: int) -> "Options":
+        """With these limits, where the user says none."""
+        return replace(self, seconds=self.seconds or 60 * minutes, rounds=self.rounds or rounds)
+
+
+def measure_kind(
+    registry: Registry, path: str, flags: Sequence[str] = (), programs: Sequence[str] = (), **said: Any
+) -> None:
+    """For the command of this path, with the values of its options."""
+    from tefflab.cli.tracing import trace_cases
+
+    kind, command = find_command(path)
+    names = {each.name for each in command.options}
+    own = {name: said.pop(name) for name in names if name in said} | ({"commands": programs} if programs else {})
+    perform = trace_cases if own.get("trace") else run_command
+    perform(registry, kind, command, Options(**said, own=own, flags=flags))
 
 
 def run_command(registry: Registry, kind: AnyBenchmark, command: Command, options: Options) -> None:
@@ -75,20 +97,20 @@ def run_command(registry: Registry, kind: AnyBenchmark, command: Command, option
     if command.takes_one_number and len(options.workers) > 1:
         said = ",".join(map(str, options.workers))
         raise InputError(f"--workers {said}: one number is measured at a time here")
-    command.check(options.own, options.flags)
-    if options.load:
-        Load.parse(options.load)
+    if len(Load.parse_all(options.load or "")) > 1 and command.takes_one_number:
+        raise InputError(f"--load {options.load}: one share is measured at a time here")
     if not options.resume:
+        command.check(options.own, options.flags)
         kind = kind.narrowed(options.own)
-    if kind.own_command and options.systems:
-        raise InputError("--command and --systems: a command of yours is measured alone; give one")
+    if kind.own_commands and options.systems:
+        raise InputError("a command of yours is measured without systems: leave out --systems")
     _measure(
         registry,
         kind,
-        options,
-        command.name,
+        options.within(command.minutes, command.rounds),
+        command.path,
         lambda found: command.plan(request_of(registry, options, found)),
-        named=options.systems,
+        named=options.systems or [each.id for each in kind.own_commands],
     )
 
 
@@ -99,21 +121,34 @@ def _said_of_the_plan(command: Command, options: Options) -> list[str]:
         "--workers": options.workers,
         "--load": options.load,
         ALL_VARIANTS: options.all_variants,
+        "--": options.own.get("commands"),
     }
-    own = {each.flag: options.own.get(each.name, each.default) != each.default for each in command.options}
+    own = {each.flag: options.own.get(each.name) not in (each.default, (), None) for each in command.options}
     return [*(flag for flag, is_said in (shared | own).items() if is_said), *options.flags]
 
 
+def measure_experiment(
+    registry: Registry, name: str | None, launcher: str | None, hosts: str | None, **said: Any
+) -> None:
+    """Lists them where none is named."""
+    options = Options(**said)
+    if name is not None:
+        start_ranks_by(launcher, hosts)
+        experiment(registry, name, options)
+    elif options.as_json:
+        there = load_experiments(registry.root)
+        print(json_lines(each.model_dump(mode="json", exclude_defaults=True) for each in there))
+    else:
+        output().print(experiment_list(registry.root))
+
+
 def experiment(registry: Registry, name: str, options: Options) -> None:
-    """Measures and draws the experiment of this name; `options` without seconds or rounds take its own."""
+    """Measures and draws the experiment of this name."""
     asked = find_experiment(registry.root, name)
     kind = find_benchmark(asked.benchmark).narrowed(asked.model_dump())
     again, named = f"experiment {name}", options.systems
     options = replace(
-        options,
-        seconds=options.seconds or 60 * asked.minutes,
-        rounds=options.rounds or asked.rounds,
-        all_variants=options.all_variants or asked.variants == "all",
+        options.within(asked.minutes, asked.rounds), all_variants=options.all_variants or asked.variants == "all"
     )
     if not options.systems:
         taken = tuple(each.name for each in registry.systems if kind.programs(each) and asked.takes(each))
@@ -160,11 +195,11 @@ def _measure(
         rounds_before = _rounds_made(store, kind, head)
         progress().print(f"teff: goes on with a sitting of {_rounds(rounds_before)}", soft_wrap=True, highlight=False)
         kind = kind.resumed(kind.plan_of(head))
-        if not kind.own_command:
+        if not kind.own_commands:
             prepare(registry, kind, [each.id for each in kind.plan_of(head).variants], installing=options.installing)
-    elif kind.own_command:
+    elif kind.own_commands:
         store = Store.create(folder)
-        chosen = [own_present(kind.own_command)]
+        chosen = [own_present(each) for each in kind.own_commands]
         head = begin(registry, store, kind, _beside(plan(chosen), options.load))
     else:
         store = Store.create(folder)
@@ -178,7 +213,7 @@ def _measure(
         head = begin(registry, store, kind, _beside(asked, options.load))
         if not options.systems:  # only now: a mistyped flag comes first
             here = {each.program.system_name for each in found}
-            _offer([each for each in asked_for(registry, kind, ()) if each.name not in here])
+            offer([each for each in asked_for(registry, kind, ()) if each.name not in here])
     estimates, interrupted = measured_live(registry, store, kind, head, options)
     file = publish(registry, store, estimates, as_json=options.as_json, again=again)
     progress().print(f"teff: report and pictures: {path_text(file)}", soft_wrap=True)
@@ -186,7 +221,7 @@ def _measure(
     if interrupted:
         resume = f"{TYPED} {again} --resume{of_store(options.store)}"
         progress().print(f"teff: interrupted; the measured runs are kept: {rounds}; to go on: {resume}", soft_wrap=True)
-        raise typer.Exit(INTERRUPTED)
+        raise Exit(INTERRUPTED)
     if options.resume:
         progress().print(f"teff: the sitting now has {rounds}", soft_wrap=True, highlight=False)
     if not estimates.has_values:
@@ -195,11 +230,12 @@ def _measure(
         raise TeffError(f"asked for by name and not measured, or not to the end: {', '.join(missing)}")
 
 
-def _beside(plan: Plan, load: str) -> Plan:
-    """The plan with a load beside each of its cases, where one is given."""
+def _beside(plan: Plan, load: str | None) -> Plan:
+    """The plan with each of its cases beside each load, where one is given."""
     if not load:
         return plan
-    cases = tuple(case.model_copy(update={"load": str(Load.parse(load))}) for case in plan.cases)
+    loads = Load.parse_all(load)
+    cases = tuple(case.model_copy(update={"load": str(each)}) for case in plan.cases for each in loads)
     return plan.model_copy(update={"cases": cases, "title": f"{plan.title}, beside {load}"})
 
 
@@ -221,7 +257,7 @@ def _unmeasured(
     ran = {run.system_id for run in store.runs(kind.record, head.sitting) if run.role == "system"}
     good = ran - {failure.system_id for failure in store.failures(head.sitting) if not failure.lacks}
     ids = {
-        name: [each.variant.id for each in chosen if name in (each.program.system_name, each.program.long_name)]
+        name: [one.id for each in chosen for one in [each.program] if name in (one.id, one.system_name, one.long_name)]
         for name in named
     }
     return [name for name in named if not ids[name] or not good.issuperset(ids[name])]
@@ -236,96 +272,6 @@ def checked_name(store: str) -> str:
     if not Path(store).is_absolute() and (store in ("", ".", "..") or "/" in store or ":" in store):
         raise InputError(f"--store {store!r}: give the name of a folder below results/, or an absolute path")
     return store
-
-
-def prepare(
-    registry: Registry,
-    kind: AnyBenchmark,
-    systems: Sequence[str],
-    *,
-    all_variants: bool = False,
-    installing: Installing = "ask",
-) -> None:
-    """Sets up the systems asked for, and builds the ways that are measured. TeffError if this kind of benchmark can't
-    be built, or if a version of a system can't be had or is another than asked for."""
-    asked = asked_for(registry, kind, systems)
-    folder = f"{BENCH_FOLDER}/{kind.name}"
-    ways = ways_of(kind, systems, all_variants=all_variants)
-    problems = ensure(registry, asked, console=progress(), ways=ways, extra_apt=kind.apt, installing=installing)
-    if reason := problems.get(folder):
-        raise TeffError(f"nothing can be measured: {folder}: {reason}")
-    for each in asked:
-        if each.asked and (programs := kind.programs(each)):
-            best = programs if all_variants else [best_of(programs)]
-            named = [one for one in programs if one.long_name in systems or (one in best and each.name in systems)]
-            bring_version(registry, named, progress())
-
-
-def asked_for(registry: Registry, kind: AnyBenchmark, systems: Sequence[str]) -> list[System]:
-    """The systems of these names or ids; where none is named, all that run this kind of benchmark. Raises TeffError
-    for a name that no system has."""
-    named = {owner_of(name) for name in systems}
-    known = registry.named(systems)
-    if unknown := sorted(named - {each.name for each in known}):
-        raise no_such_system(unknown[0], [each.name for each in known if kind.programs(each)])
-    refuse_unknown(registry, kind, systems)
-    return [each for each in known if (each.name in named if named else kind.programs(each))]
-
-
-def whoever_is_here(
-    registry: Registry, kind: AnyBenchmark, systems: Sequence[str], *, all_ways: bool = False
-) -> list[Present]:
-    """The requested systems that are here, each in all of its ways. It warns of a named system that is not here, with
-    the reason, and of a stand-in for the best of a system unless `all_ways` are measured. No other system is started
-    for this."""
-    asked = asked_for(registry, kind, systems)
-    with progress().status("asking the systems whether they are there"):
-        probes = probe_all(asked, kind.programs)
-    if silent := [each for each in asked if is_silent(kind.programs(each), probes)]:
-        ensure(registry, silent, console=progress(), ways=ways_of(kind, (), all_variants=True))
-        probes |= probe_all(silent, kind.programs)
-    here = [each for each in asked if any(probes[one.id].found for one in kind.programs(each))]
-    if systems:
-        _offer([each for each in asked if each not in here and not each.is_installed])
-    found = present(registry, kind, systems, probes)
-    for program, reason in _missed(kind, asked, systems, probes, all_ways=all_ways):
-        warn(progress(), program.id, reason)
-    return found
-
-
-def _missed(
-    kind: AnyBenchmark,
-    asked: Sequence[System],
-    named: Sequence[str],
-    probes: Mapping[str, Probe],
-    *,
-    all_ways: bool,
-) -> Iterator[tuple[Program, str]]:
-    """The programs that a user expects to be measured and that are not there, with the reason: a way that is named, the
-    best of a system, and a program that nothing builds. The set-up has reported the programs that do not compile, but
-    not the stand-in for a best one."""
-    for system in asked:
-        programs = kind.programs(system)
-        here = [each for each in programs if probes[each.id].found]
-        for each in (one for one in programs if not probes[one.id].found):
-            reason = probes[each.id].reason or ""
-            is_best = each is best_of(programs)
-            is_replaced = here and is_best and (system.name in named or not named) and not all_ways
-            is_system_named = system.name in named and not here and is_best
-            is_asked = all_ways or is_best
-            is_expected = each.long_name in named or is_system_named or (is_asked and is_unexplained(reason))
-            is_offered = system.install.on_request and not here and not system.is_installed
-            is_said = (system.root / BROKEN_FOLDER / each.identity).is_file() or is_offered
-            if is_replaced:
-                yield each, f"{reason}; {best_of(here).id} is measured instead"
-            elif is_expected and not is_said:
-                yield each, reason
-
-
-def _offer(absent: Sequence[System]) -> None:
-    """Says which of them come on request."""
-    if missing := not_here(absent):
-        say(f"not here: {missing}")
 
 
 def request_of(registry: Registry, options: Options, found: Sequence[Present]) -> Request:
@@ -346,7 +292,7 @@ def _unfinished(registry: Registry, store: Store, kind: AnyBenchmark, experiment
         raise store.no_sitting(f"sitting of {kind.measured} to go on with", "leave out --resume to begin one")
     head = store.sitting(benchmark=kind.name)
     if (was := kind.plan_of(head).experiment) != experiment:
-        again = f"experiment {was}" if was else kind.commands[0].name
+        again = f"experiment {was}" if was else kind.commands[0].path
         raise InputError(
             f"the last sitting of {kind.measured} in {store.folder} was begun by `{head.command}`: go on with it by "
             f"{TYPED} {again} --resume{of_store(store_name(registry, store))}, or leave out --resume to begin another"
@@ -374,10 +320,11 @@ def measured_live(
         console.print(f"teff: {most} workers share {usable_cores()} cores, so some of them always wait", soft_wrap=True)
     if plan.warning:
         console.print(f"teff: {plan.warning}", soft_wrap=True, markup=False)
-    budget = TimeBudget(options.seconds)
+    seconds, rounds = options.limits
+    budget = TimeBudget(seconds)
     alone = measured_alone(store.folder, head.sitting)
     with alone, store, LiveTable(console, plan.variants, lambda: str(budget)) as live:
-        return measure(registry, store, kind, head, live, options.seconds, options.rounds, enough)
+        return measure(registry, store, kind, head, live, seconds, rounds, enough or kind.enough)
 
 
 def warn_of_others(console: Console) -> None:
@@ -386,6 +333,6 @@ def warn_of_others(console: Console) -> None:
     if busy > _BUSY:
         console.print(
             f"teff: [yellow]other programs use {busy:.1f} of {usable_cores()} cores: results will be poor and slow to "
-            f"come; `{TYPED} doctor` names them[/]",
+            f"come; `{TYPED} systems doctor` names them[/]",
             soft_wrap=True,
         )

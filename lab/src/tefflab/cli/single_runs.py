@@ -1,62 +1,105 @@
-"""Runs one case once on each of several systems: a look, not a measurement."""
+"""`teff run`: one case once, on one system or on each of several; a look, not a measurement."""
 
-import os
-import subprocess
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
 
-import typer
-from rich.console import Group
+import click
+from click.exceptions import Exit
 from rich.markup import escape
-from rich.text import Text
 
-from tefflab.benchmarks.benchmark import AnyBenchmark
-from tefflab.benchmarks.task_graph import BENCHMARK
-from tefflab.benchmarks.task_graph.graphs import read_flags
-from tefflab.benchmarks.task_graph.record import GraphRecord
-from tefflab.errors import BAD_INPUT, FAILED, INTERRUPTED, InputError, TeffError
-from tefflab.host.processes import end, how_it_ended
+from tefflab.benchmarks.declared import Kind, described_kind
+from tefflab.benchmarks.graphs import refuse_unknown_values
+from tefflab.cli.options import start_ranks_by
+from tefflab.errors import FAILED, INTERRUPTED, InputError, TeffError
 from tefflab.host.terminal import output, progress
-from tefflab.host.waiting import LOOK, Waiting
-from tefflab.output.quantities import duration, rate
-from tefflab.output.table import Column, Table
-from tefflab.records.record import Record, RecordError, parse_record
+from tefflab.measure.single_runs import (
+    GRAPH,
+    SingleRun,
+    command_of,
+    one_number,
+    refuse_ranks,
+    refuse_untraced,
+    run_once,
+    trace_to,
+    workers_of,
+)
 from tefflab.systems.bringing import bring_version
+from tefflab.systems.naming import canonical
 from tefflab.systems.probing import absence, probe_all
-from tefflab.systems.programs import EXIT_CODES, find_program
+from tefflab.systems.programs import ask_cases, call_program, find_program
 from tefflab.systems.registry import Registry
 from tefflab.systems.setup import ensure
-from tefflab.systems.systems import Program, System, usable_cores
-
-TIMEOUT = 600.0  # seconds
+from tefflab.systems.systems import Program, System
 
 
-@dataclass(frozen=True, slots=True)
-class SingleRun:
-    """The result of one run: the program's line with its record, or the reason why there is none."""
+def run(
+    registry: Registry,
+    system: str,
+    words: Sequence[str],
+    ranks: int | None,
+    workers: Sequence[int],
+    launcher: str | None,
+    hosts: str | None,
+    trace: Path | None,
+    as_json: bool,
+    kind: str | None = None,
+) -> None:
+    """On one system, whose program's exit code it leaves with, or on several. `words` are a kind of benchmark and
+    flags."""
+    start_ranks_by(launcher, hosts)
+    said, flags = (words[0], words[1:]) if words and not words[0].startswith("-") else ("", words)
+    named, _, case = said.partition(":")
+    of = described_kind(kind or named or GRAPH.word)
+    if of == GRAPH:
+        refuse_unknown_values(flags)
+    count = one_number(workers)
+    names = [canonical(name) for name in system.split(",") if name]
+    if case:
+        flags = [*_flags_of(registry, of, case, names), *flags]
+    if system == "all" or len(names) > 1 or "@" in system:
+        if trace is not None:
+            raise InputError(f"--trace {trace}: a file holds one run; name one system")
+        run_each(registry, [] if system == "all" else names, flags, count, ranks, as_json=as_json, kind=of)
+        return
+    program = find_program(registry, of.name, system, of.adapters)
+    told = ["--report"] if of == GRAPH and not as_json else []
+    (first, *rest), environment = command_of(registry, program, [*told, *flags], count, ranks, of)
+    if trace is not None:
+        environment |= trace_to(registry, program, trace)
+    path = click.get_current_context().command_path
+    try:
+        call_program(registry, first, rest, environment, program, path, as_json=as_json)
+    except Exit as ended:
+        if trace is not None and not ended.exit_code:
+            refuse_untraced(program, trace)
+        raise
 
-    program: Program
-    line: str
-    record: Record | None
-    error: str
-    was_refused: bool  # by the program, for its flags
 
-    @property
-    def ok(self) -> bool:
-        return self.record is not None and self.record.ok
+def _flags_of(registry: Registry, kind: Kind, case: str, names: Sequence[str]) -> list[str]:
+    """As the first program that is here lists them. InputError for a case that it does not list."""
+    if names == ["all"]:
+        every = ((each, system) for system in registry.systems for each in kind.programs(system))
+        program = next((each for each, system in every if not absence(each, system)), None)
+        if program is None:
+            raise TeffError(f"no program of {kind.word} is built yet, which would list its cases; name a system")
+    else:
+        program = find_program(registry, kind.name, names[0], kind.adapters)
+        ensure(registry, [registry.owner(program)], console=progress(), ways=lambda _: [[program]])
+    listed = {each["name"]: each["flags"] for each in ask_cases(program)}
+    if case not in listed:
+        raise InputError(f"no case is called {case!r}; there are: {' '.join(listed)}")
+    return str(listed[case]).split()
 
 
 def run_each(
     registry: Registry,
     names: Sequence[str],
     flags: Sequence[str],
+    workers: int | None = None,
     ranks: int | None = None,
     *,
     as_json: bool,
-    kind: AnyBenchmark = BENCHMARK,
+    kind: Kind = GRAPH,
 ) -> None:
     """Runs the flags, of a kind of benchmark, on each system named and prints the results. Without names, it runs on
     all systems that are here, with `ranks` only on systems that can be started as so many processes.
@@ -64,7 +107,7 @@ def run_each(
     Leaves with 1 if a run failed, and with 130 after Ctrl-C, once it has printed the results before. TeffError with the
     program's words if every program refuses the flags.
     """
-    workers_of(flags, ranks)
+    workers_of(workers, ranks)
     chosen = [find_program(registry, kind.name, name, kind.adapters) for name in dict.fromkeys(names)]
     for program in chosen:
         refuse_ranks(registry, program, ranks, kind)
@@ -72,7 +115,7 @@ def run_each(
     systems = [system for system in registry.systems if not names or system.name in owners]
 
     def ways(system: System) -> list[list[Program]]:
-        every = chosen if names else BENCHMARK.programs(system)
+        every = chosen if names else kind.programs(system)
         return [[each] for each in every if each.identity == system.name]
 
     ensure(registry, systems, console=progress(), ways=ways)
@@ -89,7 +132,7 @@ def run_each(
     interrupted = False
     try:
         for program in chosen:
-            runs.append(run_once(registry, program, owner[program.identity], flags, ranks, kind))
+            runs.append(run_once(registry, program, owner[program.identity], flags, workers, ranks, kind))
     except KeyboardInterrupt:
         interrupted = True
     if not interrupted and all(run.was_refused for run in runs):
@@ -100,170 +143,11 @@ def run_each(
         if run.line and as_json:
             print(run.line)
     if not as_json and runs:
+        from tefflab.cli.single_runs_table import to_table
+
         output().print(to_table(runs))
     if interrupted:
         missing = " ".join(program.id for program in chosen[len(runs) :])
         raise TeffError(f"interrupted; no run of {missing}", exit_code=INTERRUPTED)
     if not all(run.ok for run in runs):
-        raise typer.Exit(FAILED)
-
-
-def command_of(
-    registry: Registry, program: Program, flags: Sequence[str], ranks: int | None = None, kind: AnyBenchmark = BENCHMARK
-) -> tuple[list[str], dict[str, str]]:
-    """The command line and the environment of one run. The flags give the number of workers. By default it is all cores
-    that are here, or one a rank if there are more ranks, and one of a sequential system.
-
-    A program is always told: its own default may be wrong once its threads are bound to cores. TeffError where it does
-    not spread over ranks.
-    """
-    refuse_ranks(registry, program, ranks, kind)
-    workers, is_said = workers_of(flags, ranks, registry.owner(program))
-    told = [] if is_said else ["--workers", str(workers)]
-    return [*program.command_line(workers, ranks), *told, *flags], program.environment_for(workers)
-
-
-def trace_to(registry: Registry, program: Program, file: Path) -> dict[str, str]:
-    """The environment in which a program traces a run to the file. An earlier trace is removed. TeffError where the
-    program's system can't trace."""
-    variables = registry.owner(program).trace
-    if not variables:
-        refuse_traceless(registry, program)
-    try:
-        file.unlink(missing_ok=True)
-    except OSError as failure:
-        raise InputError(f"--trace {file}: {failure.strerror}; name a file that can be written") from None
-    path = str(file.absolute())
-    return {
-        name: value.replace("{file}", path) if "{file}" in value else os.environ.get(name, value)
-        for name, value in variables.items()
-    }
-
-
-def refuse_traceless(registry: Registry, program: Program) -> NoReturn:
-    able = " ".join(each.name for each in registry.systems if each.trace)
-    raise InputError(
-        f"{program.id} can't trace its tasks; name a way of a system that can, as `teff systems` lists them: {able}"
-    )
-
-
-def refuse_untraced(program: Program, file: Path) -> None:
-    """TeffError where the run has left no trace."""
-    if not file.is_file():
-        raise TeffError(f"{program.id} has left no trace in {file}: it writes the trace at its end")
-
-
-def refuse_ranks(registry: Registry, program: Program, ranks: int | None, kind: AnyBenchmark = BENCHMARK) -> None:
-    """TeffError where `ranks` are asked for, and the program does not spread over them."""
-    if ranks is None or program.command_for_ranks:
-        return
-    spread = [each.id for system in registry.systems for each in kind.programs(system) if each.command_for_ranks]
-    raise InputError(
-        f"{program.id} takes no --ranks: it runs in one process, or starts as many as it wants; "
-        f"these take them: {' '.join(spread)}"
-    )
-
-
-def workers_of(flags: Sequence[str], ranks: int | None, system: System | None = None) -> tuple[int, bool]:
-    """How many workers a run on this system has, and whether the flags say so. TeffError where there are more ranks."""
-    said = next((value[0] for name, *value in read_flags(flags) if name == "workers" and value), "")
-    usual = 1 if system and system.is_sequential else max(usable_cores(), ranks or 1)
-    workers = int(said) if said.isdecimal() and int(said) else usual
-    if ranks is not None and ranks > workers:
-        raise InputError(
-            f"--workers {workers} --ranks {ranks}: each rank has a worker; say --workers {ranks}, or leave it out"
-        )
-    return workers, bool(said)
-
-
-def run_once(
-    registry: Registry,
-    program: Program,
-    system: System,
-    flags: Sequence[str],
-    ranks: int | None = None,
-    kind: AnyBenchmark = BENCHMARK,
-    trace: Path | None = None,
-) -> SingleRun:
-    """Starts the program of a system for one run, which libteff traces to the file `trace`."""
-    if reason := absence(program, system):
-        return SingleRun(program, "", None, reason, False)
-    words, environment = command_of(registry, program, flags, ranks, kind)
-    if trace is not None:
-        environment |= trace_to(registry, program, trace)
-    try:
-        process = subprocess.Popen(
-            words,
-            env={**os.environ, **environment},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            errors="replace",
-        )
-    except OSError as error:
-        return SingleRun(program, "", None, f"{program.executable} can't be started: {error.strerror}", False)
-    try:
-        out, said = _heard(process, f"running {program.id}, for {TIMEOUT:.0f} s at most")
-    except subprocess.TimeoutExpired:
-        return SingleRun(program, "", None, f"did not end within {TIMEOUT:.0f} s", False)
-    finally:
-        end(process)
-    line = next((text for text in out.splitlines() if text.lstrip().startswith("{")), "")
-    if not line:
-        return SingleRun(
-            program, "", None, _why_without_record(process.returncode, said), process.returncode == BAD_INPUT
-        )
-    try:
-        record = parse_record(line, kind.record)
-    except RecordError as error:
-        return SingleRun(program, line, None, str(error), False)
-    if refusal := record.refusal(workers_of(flags, ranks, system)[0]):
-        return SingleRun(program, line, None, refusal, False)
-    return SingleRun(program, line, record, record.error or "", False)
-
-
-def _heard(process: "subprocess.Popen[str]", doing: str) -> tuple[str, str]:
-    """All that a program says on its two streams. TimeoutExpired where it does not end in time."""
-    deadline = time.monotonic() + TIMEOUT
-    with Waiting(progress(), doing) as waiting:
-        while True:
-            try:
-                return process.communicate(timeout=LOOK)
-            except subprocess.TimeoutExpired:
-                waiting.look()
-                if time.monotonic() >= deadline:
-                    raise
-
-
-def _why_without_record(code: int, said: str) -> str:
-    """The program's words for it. Unless it exited by itself, its end is told before the last of them."""
-    words = said.strip().splitlines()
-    if error := next((word for word in words if word.startswith("error: ")), ""):
-        return error.removeprefix("error: ")
-    if words and code in EXIT_CODES:
-        return words[-1]
-    return f"{how_it_ended(code)} without a record" + (f": {words[-1]}" if words else "")
-
-
-def to_table(runs: Sequence[SingleRun]) -> Group:
-    """A row a system, the quickest first; then a line for each run that failed."""
-    good = [(run, run.record) for run in runs if run.record is not None and run.record.ok]
-    good.sort(key=lambda pair: pair[1].wall_seconds)
-    records = [record for _, record in good]
-    failed = [run for run in runs if not run.ok]
-    none = ["-"] * len(failed)
-    graphs = [record for record in records if isinstance(record, GraphRecord)]
-    unproven = [record for record in graphs if not record.proven]
-    proven = [Text("switched off" if record in unproven else "yes") for record in records]
-    of_graphs = [
-        Column("granularity", [duration(record.granularity) for record in graphs] + none),
-        Column("rate", [rate(record.rate, record.rate_unit) for record in graphs] + none),
-    ]
-    table = Table(
-        [
-            Column("system", [run.program.id for run in (*(run for run, _ in good), *failed)], "left"),
-            Column("elapsed", [duration(record.wall_seconds) for record in records] + none),
-            *(of_graphs if len(graphs) == len(records) else []),
-            Column("validated", proven + [Text("failed", "red") for _ in failed], "left"),
-        ]
-    )
-    return Group(table, *(Text.assemble((run.program.id, "red"), f": {run.error}") for run in failed))
+        raise Exit(FAILED)

@@ -1,14 +1,16 @@
-"""`teff apps --trace`: traces a run of each case on each system that can trace its tasks, in the place of measuring."""
+"""`teff measure apps --trace`: traces a run of each case on each system that can, in the place of measuring."""
 
-import typer
+from click.exceptions import Exit
 
 from tefflab.benchmarks.benchmark import AnyBenchmark, Command
-from tefflab.cli.session import Options, checked_name, prepare, request_of, whoever_is_here
-from tefflab.cli.single_runs import SingleRun, refuse_traceless, run_once
+from tefflab.benchmarks.declared import described_kind
+from tefflab.cli.session import Options, checked_name, request_of
 from tefflab.errors import FAILED, TeffError
 from tefflab.host.terminal import output, path_text, progress
 from tefflab.json_lines import json_lines
 from tefflab.measure.measurement import best_of_each
+from tefflab.measure.presence import prepare, whoever_is_here
+from tefflab.measure.single_runs import SingleRun, refuse_traceless, run_once
 from tefflab.output.charts.sheet import slug
 from tefflab.output.quantities import duration
 from tefflab.output.table import Column, Table
@@ -37,8 +39,9 @@ def trace_cases(registry: Registry, kind: AnyBenchmark, command: Command, option
     for case in plan.cases:
         for program in traced:
             file = folder / f"{slug(f'{case.place} {program.id}')}.json"
-            flags = ["--workers", str(case.workers), *case.flags.split()]
-            run = run_once(registry, program, owner[program.id], flags, kind=kind, trace=file)
+            one = described_kind(kind.name)
+            flags = case.flags.split()
+            run = run_once(registry, program, owner[program.id], flags, case.workers, kind=one, trace=file)
             if run.ok:
                 rows.append((case.place, run, path_text(file)))
                 continue
@@ -58,4 +61,4 @@ def trace_cases(registry: Registry, kind: AnyBenchmark, command: Command, option
             )
         )
     if is_failed:
-        raise typer.Exit(FAILED)
+        raise Exit(FAILED)

@@ -1,7 +1,8 @@
 """A load: competitors that take a share of chosen cores while a program is measured, and the share that they got.
 
 The load `spin:50@1` spins and takes 50 % of core 1. The load `primes:25@0,1/100ms` sieves and takes 25 % of each of two
-cores, in periods of 100 ms. For each core the lab starts a process, the competitor (`competitor.py`).
+cores, in periods of 100 ms. `spin:25,50@1` are two loads, one after the other. For each core the lab starts a process,
+the competitor (`competitor.py`).
 """
 
 import contextlib
@@ -42,17 +43,31 @@ class Load:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """TeffError for a text that is no load, or not one of this machine."""
+        """InputError for a text that is no load, or not one of this machine."""
+        found = cls.parse_all(text)
+        if len(found) != 1:
+            raise InputError(f"{text!r}: one load is meant here, as spin:50@1")
+        return found[0]
+
+    @classmethod
+    def parse_all(cls, text: str, percents: str = "") -> list[Self]:
+        """The loads of `KIND:PERCENT,PERCENT@CORE,CORE/PERIOD`, rising; none of an empty text. Without cores they are
+        on the last one, and without percentages they take `percents`. InputError as `parse`."""
+        if not text:
+            return []
         words, _, period = text.partition("/")
-        kind, _, rest = words.partition(":")
-        percent, _, cores = rest.partition("@")
+        before, has_cores, cores = words.partition("@")
+        kind, _, shares = before.partition(":")
         try:
-            found = cls(kind, float(percent), tuple(dict.fromkeys(map(int, cores.split(",")))), period or PERIOD)
+            on = tuple(dict.fromkeys(map(int, cores.split(",")))) if has_cores else (max(os.sched_getaffinity(0)),)
+            rising = sorted({float(share) for share in (shares or percents).split(",")})
         except ValueError:
             raise InputError(
                 f"{text!r} is no load: say kind, percentage and cores, as spin:50@1 or primes:25@0,1/100ms"
             ) from None
-        found.check()
+        found = [cls(kind, share, on, period or PERIOD) for share in rising]
+        for each in found:
+            each.check()
         return found
 
     def __str__(self) -> str:

@@ -229,8 +229,7 @@ def _entries(
 ) -> list[Entry]:
     ids = [each.variant.id for each in rounds]
     programs = {each.id: each for system in registry.named(ids) for each in kind.programs(system)}
-    if kind.own_command:
-        programs[kind.own_command.id] = kind.own_command
+    programs |= {each.id: each for each in kind.own_commands}
     failed = {(each.system_id, each.configuration, each.workers): each for each in failures}
 
     def failure(one: Round[Any]) -> Failure | None:

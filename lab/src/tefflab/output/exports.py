@@ -6,12 +6,13 @@ A format for dashboards has a number for each name, so a bound is left out of it
 import csv
 import io
 import json
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tefflab.analysis.rows import Row
+from tefflab.analysis.rows import ByRound, Row
 from tefflab.analysis.statistics import Interval
 from tefflab.output.quantities import bound, duration, duration_range, percent
 from tefflab.records.run import Sitting
@@ -175,14 +176,41 @@ def to_parquet(rows: Sequence[Exported], file: Path) -> None:
     write_whole(file, columns.getvalue())
 
 
+def to_hyperfine(rows: Sequence[Exported]) -> str:
+    """As hyperfine writes with --export-json: seconds. Each time is a run's, or the median of a round's runs."""
+    return _json({"results": [_result(each) for each in rows if isinstance(each.row.samples, ByRound)]})
+
+
+def _result(of: Exported) -> dict[str, Any]:
+    row = of.row
+    assert isinstance(row.samples, ByRound)
+    times = [statistics.median(own) for own in row.samples.values.values()]
+    cpu, system, peak = (row.facts.get(name) for name in ("cpu_seconds", "system_seconds", "peak_rss_bytes"))
+    return {
+        "command": row.id,
+        "mean": statistics.mean(times),
+        "stddev": statistics.stdev(times) if len(times) > 1 else None,
+        "median": statistics.median(times),
+        "user": None if cpu is None or system is None else cpu - system,
+        "system": system,
+        "min": min(times),
+        "max": max(times),
+        "times": times,
+        "memory_usage_byte": [] if peak is None else [peak],
+        "exit_codes": [0] * len(times),  # a run that failed is no time
+        "parameters": {"workers": str(row.workers), "case": row.case},
+    }
+
+
 TEXTS: Mapping[str, Callable[[Sequence[Exported]], str]] = {
     "csv": to_csv,
     "md": to_markdown,
     "gbench": to_google_benchmark,
     "github": to_github,
     "bencher": to_bencher,
+    "hyperfine": to_hyperfine,
 }
-DASHBOARDS = ("gbench", "github", "bencher")
+DASHBOARDS = ("gbench", "github", "bencher", "hyperfine")
 
 
 def _json(said: object) -> str:

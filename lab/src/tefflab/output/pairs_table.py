@@ -1,4 +1,4 @@
-"""The table of `teff watch`, and its result in a sentence."""
+"""The table of `teff compare --fail-if-slower`, and its result in a sentence."""
 
 import math
 from collections.abc import Sequence
@@ -12,6 +12,7 @@ from tefflab.carried import TYPED
 from tefflab.output.quantities import digits, percent, value_text
 from tefflab.output.table import Column, Table
 
+_QUIETER = f"a quieter machine (`{TYPED} systems doctor`)"
 _LONG = 24  # of the name of a place: beyond it there is no room for it beside the numbers
 _IN_VAIN = 1000  # more rounds than a user will wait for
 _STYLES = {"slower": "red", "not slower": "", "unknown": "yellow"}
@@ -82,7 +83,7 @@ def _way_out(pair: Pair, effort: Effort) -> str:
     if pair.rounds_wanted is None:
         return f"Measure longer (--minutes {_minutes(2 * effort.most_seconds)}), or another case."
     if pair.rounds_wanted > _IN_VAIN:
-        return f"More rounds will hardly tell: try a quieter machine (`{TYPED} doctor`), or a larger --slower-than."
+        return f"More rounds will hardly tell: try {_QUIETER}, or a larger --fail-if-slower."
     times = pair.rounds_wanted / max(pair.pairs, 1)
     words = []
     if (seconds := times * effort.seconds) > effort.most_seconds:
@@ -91,7 +92,7 @@ def _way_out(pair: Pair, effort: Effort) -> str:
         words.append(f"--rounds {math.ceil(times * effort.most_rounds)}")
     elif pair.rounds_wanted > effort.most_rounds:
         words.append(f"--rounds {pair.rounds_wanted}")
-    return f"About {pair.rounds_wanted} rounds may tell: {' '.join(words)}; or a quieter machine (`{TYPED} doctor`)."
+    return f"About {pair.rounds_wanted} rounds may tell: {' '.join(words)}; or {_QUIETER}."
 
 
 def _minutes(seconds: float) -> int:

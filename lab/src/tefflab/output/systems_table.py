@@ -102,7 +102,7 @@ def _groups(
         sources.setdefault(probes[system.listed[0].id].source, []).append(system)
     if ours := sources.get("install"):
         yield (
-            f"Not here; {TYPED} install NAME... gets it:",
+            f"Not here; {TYPED} systems add NAME... gets it:",
             _rows([each.name for each in ours], [each.install.cost for each in ours]),
         )
     if elsewhere := sources.get("elsewhere"):

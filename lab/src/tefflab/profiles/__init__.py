@@ -1,1 +1,1 @@
-"""Where the time of a run goes: `teff profile`."""
+"""Where the time of a run goes: `teff explain spawn`."""

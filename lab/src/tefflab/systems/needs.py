@@ -52,7 +52,7 @@ class Install(BaseModel, extra="forbid"):
     fetch: list[
         Annotated[list[Annotated[NonEmpty, knowing("folder", "installed")]], Field(min_length=1)]
     ] = []  # commands of other registries' clients
-    on_request: bool = False  # only by `teff install`; else every command that wants the system sets it up
+    on_request: bool = False  # only by `teff systems add`; else every command that wants the system sets it up
     apart: bool = False  # the Python packages go into a separate environment: they clash with other systems'
     licence: NonEmpty | None = None
     megabytes: Annotated[float, Field(gt=0)] | None = None  # on the disk, about

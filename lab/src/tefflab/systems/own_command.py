@@ -1,27 +1,66 @@
-"""A user's own command in the place of a system's program."""
+"""Users' own commands in the place of systems' programs."""
 
+import contextlib
+import shlex
 import sys
+from collections.abc import Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from pydantic import PrivateAttr
 
+from tefflab.errors import InputError
 from tefflab.systems.systems import Program
 
-ID = "command"  # among variants
+WORKERS = "{workers}"  # in a command stands for their number
+_BETWEEN = "---"  # commands on a command line
 
 
 class OwnCommand(Program):
-    """Nothing is installed or built for it. `{workers}` in the command stands for their number."""
+    """Nothing is installed or built for it."""
 
     _text: str = PrivateAttr("")
 
     @classmethod
-    def of(cls, text: str, benchmark: str) -> "OwnCommand":
-        one = cls(benchmark=benchmark, name=ID, title=text, program="run_own_command.py")
-        one._id, one._text = ID, text
+    def of(cls, text: str, benchmark: str, id_: str) -> "OwnCommand":
+        one = cls(benchmark=benchmark, name="command", title=text, program="run_own_command.py")
+        one._id, one._text = id_, text
         return one
 
     def command_line(self, workers: int, ranks: int | None = None) -> list[str]:
         del ranks
         script = Path(__file__).with_name(self.program)
-        return [sys.executable, str(script), self._text.replace("{workers}", str(workers))]
+        words = _started_by(self._text.replace(WORKERS, str(workers)))
+        return [sys.executable, "-I", "-S", str(script), self.benchmark, *words]
+
+
+def _started_by(command: str) -> list[str]:
+    """A shell runs it only if something in it is for a shell."""
+    with contextlib.suppress(ValueError):  # a quote that does not end
+        words = shlex.split(command)
+        if words and shlex.join(words) == command:
+            return words
+    return ["/bin/sh", "-c", command]
+
+
+def own_texts(own: Mapping[str, Any]) -> list[str]:
+    """The commands that follow `--`, with --- between them. A command of one word may be a line for the shell. The
+    option `command` of earlier versions is such a line. InputError for an empty command, and for one that stands
+    there twice."""
+    if line := own.get("command"):
+        return [str(line)]
+    parts = groupby(own.get("commands", ()), key=lambda word: word == _BETWEEN)
+    texts = [_text(list(words)) for is_between, words in parts if not is_between]
+    if twice := [text for text in texts if texts.count(text) > 1]:
+        raise InputError(f"{twice[0]}: stands there twice; the first command is measured against itself anyway")
+    return texts
+
+
+def _text(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else " ".join(map(_quoted, words))
+
+
+def _quoted(word: str) -> str:
+    plain = word.replace(WORKERS, "1")
+    return word if shlex.quote(plain) == plain else shlex.quote(word)

@@ -46,7 +46,7 @@ class Probe:
     """Whether a program is there and answers; `reason` says why where it is not.
 
     `how_to_install` is empty where nothing that could be installed would help: the adapter is broken. `source` is the
-    way to get it: `teff install`, the user (`elsewhere`: no registry has it), or the next command (`setup`).
+    way to get it: `teff systems add`, the user (`elsewhere`: no registry has it), or the next command (`setup`).
     """
 
     found: bool
@@ -183,7 +183,7 @@ def unbuilt(systems: Sequence[System]) -> dict[str, str]:
 
 def _how_to_install(system: System, packages: PackageState) -> tuple[_Source, str]:
     if is_absent(system, packages):
-        return "install", f"{TYPED} install {system.name}"
+        return "install", f"{TYPED} systems add {system.name}"
     if system.install.on_request and not system.is_installed:
         return "setup", _SET_UP
     if (system.root / SKIPPED_FOLDER / system.name).is_file() and not system.install.registries:

@@ -11,7 +11,7 @@ from queue import Empty, Queue
 from threading import Thread
 from typing import IO, Any
 
-import typer
+from click.exceptions import Exit
 
 from tefflab.errors import BAD_INPUT, FAILED, TeffError, shortened
 from tefflab.host.processes import answer, end, how_it_ended
@@ -86,7 +86,7 @@ def call_program(
         end(called)
     if code not in EXIT_CODES:
         raise TeffError(f"{name}: {how_it_ended(code)}")
-    raise typer.Exit(code)
+    raise Exit(code)
 
 
 def _passed_on(called: "subprocess.Popen[bytes]", doing: str, command_path: str, *, as_json: bool) -> int:

@@ -3,9 +3,9 @@
 It leaves existing packages alone. It reports packages that can't be installed, and does not try again for a day. A
 system that can't be set up never keeps the others from being used.
 
-`teff install` installs systems that no other command sets up, each into a separate folder in `.teff/systems`. A folder
-counts once its stamp is there, which is written last. A failed installation leaves no folder. An interrupted one goes
-on where it was, since the registries' clients keep their downloads.
+`teff systems add` installs systems that no other command sets up, each into a separate folder in `.teff/systems`. A
+folder counts once its stamp is there, which is written last. A failed installation leaves no folder. An interrupted one
+goes on where it was, since the registries' clients keep their downloads.
 """
 
 import re
@@ -119,13 +119,13 @@ def offered(systems: Sequence[System]) -> list[System]:
 
 
 def not_here(systems: Sequence[System]) -> str:
-    """`lake (79 MB, MIT); ./teff install lake`, of the systems that come on request; empty without any. Of many
+    """`lake (79 MB, MIT); ./teff systems add lake`, of the systems that come on request; empty without any. Of many
     systems, only the names."""
     offers = offered(systems)
     if len(offers) > _TOLD_AT_LENGTH:
-        return f"{', '.join(each.name for each in offers)}; {TYPED} install --list says more"
+        return f"{', '.join(each.name for each in offers)}; {TYPED} systems add says more"
     sizes = ", ".join(f"{each.name} ({each.install.cost})" for each in offers)
-    return f"{sizes}; {TYPED} install {' '.join(each.name for each in offers)}" if offers else ""
+    return f"{sizes}; {TYPED} systems add {' '.join(each.name for each in offers)}" if offers else ""
 
 
 def absent(systems: Sequence[System]) -> list[System]:
@@ -214,7 +214,7 @@ def _by_apt(system: System, console: Console) -> str:
         return ""
     outcome = provide_apt(system.root, {system.name: system.install.apt}, console)
     if outcome.command:
-        return f"{outcome.for_root}, then {TYPED} install {system.name}"
+        return f"{outcome.for_root}, then {TYPED} systems add {system.name}"
     if system.name not in outcome.problems:
         return ""
     log = system.root / ".teff" / "log" / "apt.log"

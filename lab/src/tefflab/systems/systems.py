@@ -23,7 +23,7 @@ BUILD_FOLDER = Path(".teff/build")
 SKIPPED_FOLDER = BUILD_FOLDER / "skipped"  # CMake's reasons for systems and programs that it left out
 BROKEN_FOLDER = BUILD_FOLDER / "broken"  # the lab's reasons for systems and kinds of benchmark that can't be built
 
-INSTALLED_FOLDER = Path(".teff/systems")  # the systems that `teff install` brought, a folder each
+INSTALLED_FOLDER = Path(".teff/systems")  # the systems that `teff systems add` brought, a folder each
 STAMP = "installed.json"  # in that folder, written last: the requirements, once all are there
 
 PLACEHOLDERS = ("program", "benchmark", "workers", "python", "folder", "build", "installed")
@@ -68,8 +68,8 @@ _CommandForRanks = Annotated[list[Annotated[str, knowing("ranks", *PLACEHOLDERS)
 
 
 class Attribution(BaseModel, extra="forbid"):
-    """Which of a system's functions do what, for `teff profile`: by the Sandia report's categories, rules of the form
-    `FILE:FUNCTION` or `FILE`, with wildcards."""
+    """Which of a system's functions do what, for `teff explain spawn`: by the Sandia report's categories, rules of the
+    form `FILE:FUNCTION` or `FILE`, with wildcards."""
 
     task: list[NonEmpty] = []
     spawning: list[NonEmpty] = []
@@ -192,7 +192,7 @@ class Program(BaseModel, extra="forbid"):
 
     @property
     def installed(self) -> Path:
-        """Where `teff install` puts what its system needs."""
+        """Where `teff systems add` puts what its system needs."""
         return self._asked.home if self._asked else root_of(self._folder) / INSTALLED_FOLDER / self.system_name
 
     def environment_for(self, workers: int) -> dict[str, str]:
@@ -296,12 +296,12 @@ class System(BaseModel, extra="forbid"):
 
     @property
     def installed_folder(self) -> Path:
-        """What `teff install` puts it in."""
+        """What `teff systems add` puts it in."""
         return self.root / INSTALLED_FOLDER / self.name
 
     @property
     def is_installed(self) -> bool:
-        """Whether `teff install` brought what its file asks for now."""
+        """Whether `teff systems add` brought what its file asks for now."""
         stamp = self.installed_folder / STAMP
         return stamp.is_file() and stamp.read_text(encoding="utf-8") == self.wanted()
 

@@ -7,38 +7,31 @@ without that core.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import repeat
 from typing import Any, Self
 
 from tefflab.benchmarks.benchmark import Command, Experiment, Option, Request
 from tefflab.benchmarks.cases import CaseBenchmark
 from tefflab.benchmarks.contention.estimates import ContentionEstimates
-from tefflab.benchmarks.contention.plan import ContentionPlan, chosen_kinds, kinds_there, loads_of, plan
-from tefflab.host.load import KINDS, PERIOD
+from tefflab.benchmarks.contention.plan import SHARES, ContentionPlan, chosen_kinds, kinds_there, loads_of, plan
+from tefflab.host.load import KINDS
 from tefflab.records.plan import Case, Plan, Variant
 from tefflab.records.record import Record
 from tefflab.systems.naming import parsed
-from tefflab.systems.own_command import OwnCommand
+from tefflab.systems.own_command import OwnCommand, own_texts
 from tefflab.systems.systems import Program, System, best_of
 
-_SHARES = "0,10,25,50,75,90"
-_CASES = Experiment.model_fields["benchmark"].default
 _TITLE = "A shared core"
 
 
 class ContentionExperiment(Experiment):
     """The options of the command, as keys."""
 
-    cases: tuple[str, ...] = (_CASES,)
-    shares: tuple[float, ...] = tuple(map(float, _SHARES.split(",")))
-    load: str = KINDS[0]
-    cores: tuple[int, ...] = ()
-    period: str = PERIOD
+    cases: tuple[str, ...] = ()
+    load: str = ""
 
     def plan(self, request: Request) -> Plan:
-        own = self.model_dump(include={"cases", "load", "period"}) | {
-            "shares": ",".join(map(str, self.shares)),
-            "cores": ",".join(map(str, self.cores)),
-        }
+        own = self.model_dump(include={"cases", "load"})
         return plan(replace(request, own=own), self.title).model_copy(update={"experiment": self.name})
 
 
@@ -56,38 +49,42 @@ class Contention(CaseBenchmark[Record]):
     meaning = "Time of a run, with 95 % intervals; smaller is better."
     lesson = "a program that shares a core should use all that is left of it"
 
-    def __init__(self, kinds: Sequence[str] = (), command: str = "") -> None:
-        """With the programs of these kinds only; without any, of all. Or with the user's own command."""
+    def __init__(self, kinds: Sequence[str] = (), commands: Sequence[str] = ()) -> None:
+        """With the programs of these kinds only; without any, of all. Or with the user's own commands."""
         self._kinds = kinds
-        self.own_command = OwnCommand.of(command, self.name) if command else None
+        ids = ["command", *(f"command-{number}" for number in range(2, len(commands) + 1))]
+        self.own_commands = [OwnCommand.of(*own) for own in zip(commands, repeat(self.name), ids, strict=False)]
         self.commands = (
             Command(
                 "contention",
                 "Measure how systems share a core: their time beside a competitor that takes more and more of it.\n\n"
-                "Beside it stand the ideal time, and the time without that core.",
-                "teff contention --cases spawn --shares 25,50 --minutes 15",
+                "Beside it stand the ideal time, and the time without that core. If no load is said, it is "
+                f"{KINDS[0]}:{SHARES} on the last core.",
+                "teff contention --cases spawn --load spin:25,50@1 --minutes 15",
                 lambda request: plan(request, _TITLE),
                 (
-                    Option("--cases", "KIND:CASE or KIND, by commas.", _CASES),
-                    Option("--command", "Your own, not systems; {workers} is filled in.", metavar="COMMAND"),
-                    Option("--shares", "Of a core, in per cent.", _SHARES, metavar="P,Q"),
-                    Option("--load", f"{', '.join(KINDS[:-1])} or {KINDS[-1]}.", KINDS[0], metavar="KIND"),
-                    Option("--cores", "The cores that it shares, by commas. [the last]", metavar="N,M"),
-                    Option("--period", "Of the load, from 1ms to 100ms.", PERIOD, metavar="TIME"),
+                    Option("--cases"),
+                    Option("--load"),
+                    Option("--command", now="teff contention -- COMMAND"),
+                    Option("--shares", now="--load spin:P,Q"),
+                    Option("--cores", now="--load spin:P,Q@CORES"),
+                    Option("--period", now="--load spin:P,Q/PERIOD"),
                 ),
                 check=lambda own, _: (chosen_kinds(own["cases"], kinds_there()), loads_of(own)),
                 takes_one_number=True,
+                is_alone=True,
+                takes_programs=True,
             ),
         )
 
     def narrowed(self, own: Mapping[str, Any]) -> Self:
-        if command := str(own.get("command", "")):
-            return type(self)(command=command)
+        if commands := own_texts(own):
+            return type(self)(commands=commands)
         return type(self)(list(chosen_kinds(own["cases"], kinds_there())))
 
     def resumed(self, plan: Plan) -> Self:
         assert isinstance(plan, ContentionPlan)
-        return type(self)(command=plan.command)
+        return type(self)(commands=plan.commands)
 
     def programs(self, system: System) -> list[Program]:
         """Their ids say their kinds: `SYSTEM/KIND` is the best one of a kind, `SYSTEM/KIND.NAME` another. Their long

@@ -156,7 +156,7 @@ class ContentionEstimates(CaseEstimates):
                 left = next((case.workers for case in cases if self._is_left(case)), None)
                 title = f"{name}: {cases[0].title}" if cases[0].title else name
                 columns = columns_of(own, left) if own else []
-                found.append(Section(title, columns, self._notes(rows, own), self.of_plan.command))
+                found.append(Section(title, columns, self._notes(rows, own), "; ".join(self.of_plan.commands)))
         return explained(found)
 
     def _notes(self, rows: Sequence[Row], curves: Sequence[Curve]) -> list[str]:
@@ -184,7 +184,7 @@ class ContentionEstimates(CaseEstimates):
         cores = f"core {','.join(map(str, self.of_plan.loaded))}"
         if not said:
             sentence = f"Too little is known yet to say when a program should leave {cores} rather than share it."
-        elif self.of_plan.command:
+        elif len(self.of_plan.commands) == 1:
             sentence = f"It can lose {break_even_text(told[0])} of {cores} before it is quicker without it."
         else:
             sentence = f"Shares of {cores} that a system can lose before it is quicker without it: {'; '.join(said)}."

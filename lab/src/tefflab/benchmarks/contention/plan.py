@@ -7,12 +7,13 @@ from typing import Any
 from tefflab.benchmarks.benchmark import AnyBenchmark, Request, benchmarks
 from tefflab.benchmarks.cases import ListedCase, choose, words_of
 from tefflab.errors import InputError, TeffError
-from tefflab.host.load import Load
+from tefflab.host.load import KINDS, Load
 from tefflab.records.plan import Case, Plan, counted_workers
-from tefflab.systems.own_command import ID
+from tefflab.systems.own_command import own_texts
 from tefflab.systems.programs import ask_cases
 
 COLUMNS = 8  # of a graph, for each worker
+SHARES = "10,25,50,75,90"  # of a core, in per cent, where the user does not say them
 
 
 class ContentionPlan(Plan):
@@ -21,24 +22,22 @@ class ContentionPlan(Plan):
 
     loaded: tuple[int, ...]  # cores
     period: float  # of the load [s]
-    command: str = ""  # the user's own, if that is measured
+    commands: tuple[str, ...] = ()  # the user's own, if that is measured
 
 
 def chosen_kinds(said: str | Sequence[str], there: Sequence[AnyBenchmark]) -> dict[str, list[str]]:
     """The kinds of benchmark that `--cases` names, each with the names of its cases; none means its usual ones.
-    TeffError for a kind that there is not."""
-    known = {kind.name for kind in there}
+    Without any it is the first kind. InputError for a kind that there is not."""
+    known = {kind.word or kind.name: kind.name for kind in there}
     chosen: dict[str, list[str]] = {}
-    for word in words_of(said):
+    for word in words_of(said) or [next(iter(known))]:
         kind, _, case = word.partition(":")
-        if kind not in known:
+        if kind not in (*known, *known.values()):
             raise InputError(
                 f"no kind of benchmark is called {kind!r}: say a case as KIND:CASE, or a kind alone for its usual "
                 f"cases; the kinds are {' '.join(sorted(known))}"
             )
-        chosen.setdefault(kind, []).extend([case] if case else [])
-    if not chosen:
-        raise InputError("--cases names nothing; say KIND:CASE, or a kind of benchmark")
+        chosen.setdefault(known.get(kind, kind), []).extend([case] if case else [])
     return chosen
 
 
@@ -48,21 +47,14 @@ def kinds_there() -> list[AnyBenchmark]:
 
 
 def loads_of(own: Mapping[str, Any]) -> list[Load]:
-    """The load at each share above none, rising. TeffError for a word that is none of them, or no load."""
-    here = sorted(os.sched_getaffinity(0))
-    words = words_of(own["cores"]) or [str(here[-1])]
-    try:
-        shares = sorted({float(word) for word in words_of(own["shares"])})
-        cores = tuple(map(int, words))
-    except ValueError:
-        said = " ".join(f"--{each} {own[each]}" for each in ("shares", "cores") if own[each])
-        raise InputError(f"{said}: give numbers by commas, as --shares 0,25,50 --cores 1") from None
-    loads = [Load(own["load"], share, cores, own["period"]) for share in shares if share]
-    if not loads:
-        raise InputError(f"--shares {own['shares']}: give a percentage above 0, as 25,50")
-    for each in loads:
-        each.check()
-    return loads
+    """The load at each share above none, rising. InputError for a text that is none. `shares`, `cores` and `period` are
+    of experiments and of earlier versions."""
+    text = str(own["load"] or KINDS[0])
+    shares = ",".join(word for word in words_of(own.get("shares") or "") if word.strip("0."))
+    text += f":{shares}" if shares else ""
+    text += f"@{own['cores']}" if own.get("cores") else ""
+    text += f"/{own['period']}" if own.get("period") else ""
+    return Load.parse_all(text, SHARES)
 
 
 def plan(request: Request, title: str) -> ContentionPlan:
@@ -80,8 +72,8 @@ def plan(request: Request, title: str) -> ContentionPlan:
     bound = tuple(used) if workers < len(here) else ()
     left = tuple(core for core in used if core not in loaded)
     cases: list[Case] = []
-    command = str(request.own.get("command", ""))
-    for each in [Case(name=ID, flags="run", workers=workers)] if command else _listed(request, workers):
+    commands = own_texts(request.own)
+    for each in [Case(name="run", flags="run", workers=workers)] if commands else _listed(request, workers):
         alone = each.model_copy(update={"cores": bound, "x": 0.0})
         beside = [alone.model_copy(update={"load": str(load), "x": load.percent}) for load in loads]
         cases += [alone, *beside]
@@ -93,7 +85,7 @@ def plan(request: Request, title: str) -> ContentionPlan:
         cases=tuple(cases),
         loaded=loaded,
         period=largest.seconds,
-        command=command,
+        commands=tuple(commands),
     )
 
 

@@ -1,13 +1,14 @@
-"""Task graphs: `teff metg`, the smallest task that is worth its overhead, and `teff sweep`, whole curves."""
+"""Task graphs: `teff metg`, the smallest task that is worth its overhead, and `teff measure graph`, whole
+curves."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tefflab.benchmarks.benchmark import Benchmark, Command, Option, Request, Round, Scales
+from tefflab.benchmarks.graphs import check, parse, refuse_unknown_values
 from tefflab.benchmarks.task_graph.ceiling import Ceiling, expect_rates
 from tefflab.benchmarks.task_graph.estimates import GraphEstimates, GraphRun
 from tefflab.benchmarks.task_graph.experiment import GraphExperiment, one_number_of_workers
-from tefflab.benchmarks.task_graph.graphs import check, parse, refuse_unknown_values
 from tefflab.benchmarks.task_graph.plan import Asks, GraphCase, GraphPlan
 from tefflab.benchmarks.task_graph.questions import CurveQuestion, GraphQuestion, MetgQuestion, curve_iterations
 from tefflab.benchmarks.task_graph.record import GraphRecord
@@ -20,6 +21,7 @@ class TaskGraph(Benchmark[GraphRecord]):
     """A round of a system answers the questions of all cases; each run is compared with the ceiling."""
 
     name = "task_graph"
+    word = "graph"
     measured = "METG"
     row_word = "configuration"
     alike = "under one configuration"
@@ -44,12 +46,13 @@ class TaskGraph(Benchmark[GraphRecord]):
                 check=lambda _, flags: _check_flags(flags),
                 rounds=100,
                 takes_one_number=True,
+                is_alone=True,
             ),
             Command(
-                "sweep",
+                "graph",
                 "Measure curves: efficiency and rate of every system that is here, from the smallest task to the "
                 "longest.",
-                "teff sweep --points 8 --longest 300us -type fft -width 8",
+                "teff measure graph --points 8 --longest 300us -type fft -width 8",
                 _sweep_plan,
                 (
                     Option("--points", "Sizes of task, 3 to 100, evenly in log.", 12, 3, 100),

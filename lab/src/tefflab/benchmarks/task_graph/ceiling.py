@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterable
 from pathlib import Path
 
 from tefflab.benchmarks.benchmark import Reference
-from tefflab.benchmarks.task_graph.graphs import Graphs
+from tefflab.benchmarks.graphs import Graphs
 from tefflab.benchmarks.task_graph.plan import GraphCase
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.errors import InputError, TeffError

@@ -11,8 +11,8 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from tefflab.benchmarks.benchmark import Experiment, NonEmpty, Request
+from tefflab.benchmarks.graphs import check, parse, read_flags
 from tefflab.benchmarks.task_graph.ceiling import expect_rates
-from tefflab.benchmarks.task_graph.graphs import check, parse, read_flags
 from tefflab.benchmarks.task_graph.plan import GraphCase, GraphPlan
 from tefflab.durations import seconds
 from tefflab.errors import InputError, TeffError

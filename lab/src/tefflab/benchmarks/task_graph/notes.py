@@ -56,7 +56,7 @@ def _more_rounds(rows: Sequence[Row]) -> Iterator[str]:
         yield f"more minutes: {len(wide)} of {len(measured)} intervals {verb} {what}{of_them}{more}: {_some(wide)}"
     if vain:
         reasons = ", ".join(f"{row.id}: {why_unknown(row)}" for row in vain[:_NAMED])
-        yield f"unknown: {reasons}; a quieter machine (`{TYPED} doctor`) will help more than further rounds"
+        yield f"unknown: {reasons}; a quieter machine (`{TYPED} systems doctor`) will help more than further rounds"
 
 
 def _noise(case: Measured) -> Iterator[str]:

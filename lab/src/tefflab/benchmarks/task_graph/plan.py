@@ -7,7 +7,7 @@ import math
 import shlex
 from typing import Literal
 
-from tefflab.benchmarks.task_graph.graphs import Graphs, parse
+from tefflab.benchmarks.graphs import Graphs, parse
 from tefflab.records.plan import Case, Plan
 
 LEAST_SECONDS = 0.05  # of a run

@@ -82,7 +82,7 @@ def curve_suggestions(case: Measured, store: str) -> Iterator[tuple[str, str]]:
     """Commands after curves, each with its effect, the most needed first."""
     points = [point for curve in case.curves for point in curve.points]
     if sum(each.noisy for each in points) > MUCH_NOISE * sum(each.runs for each in points):
-        yield f"{TYPED} doctor", "what else runs on this machine"
+        yield f"{TYPED} systems doctor", "what else runs on this machine"
     named = ",".join(dict.fromkeys(each for each, _ in (_reached(case)[:1] + _reached(case)[-1:])))
     systems = f" --systems {named}" if named else ""
     yield f"{TYPED} metg{systems}{of_store(store)}", "the size where they cross, with its interval"

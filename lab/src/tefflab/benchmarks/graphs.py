@@ -5,17 +5,22 @@ The flags are the published Task Bench's. The defaults are the usual subject of 
 worker, compute_bound. The program `task_graph` says what flags describe, and whether they are right (`check`).
 """
 
+import json
+import math
 import re
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 from tefflab.benchmarks import graph_flags
 from tefflab.errors import InputError, TeffError
 from tefflab.systems.systems import BUILD_FOLDER
 
+MOST_LISTED = 1_000_000  # tasks: some 50 MB of text in a few seconds
+_USUAL = {"type": "trivial", "width": "4", "steps": "4"}  # the core's own
 _NUMBER = re.compile(r"-?\.?\d")
 _OURS = {  # flags that the measurement sets itself, and what to say instead
     "iter": "the iterations are what is searched for",
@@ -143,6 +148,39 @@ def read_flags(words: Sequence[str]) -> list[Flag]:
         else:
             raise InputError(f"{word!r} belongs to no flag; flags are like -type stencil_1d")
     return [tuple(flag) for flag in flags]
+
+
+def listed_tasks(root: Path, words: Sequence[str]) -> list[dict[str, Any]]:
+    """The tasks of the graphs of a command line, as the core has them. TeffError with the core's words for flags that
+    are wrong."""
+    found: list[dict[str, Any]] = json.loads(answer_of_core(root, ["--json", *words]))
+    return found
+
+
+def expect_listable(words: Sequence[str]) -> None:
+    """TeffError for graphs of more tasks than anyone reads: before the core, silently, lists them for hours."""
+    sizes = [(int(each["width"]), int(each["steps"])) for each in segments_of(read_flags(words)) if has_size(each)]
+    tasks = sum(width * steps for width, steps in sizes)
+    if tasks > MOST_LISTED:
+        width, steps = max(sizes, key=math.prod)
+        raise InputError(
+            f"-width {width} -steps {steps}: {tasks:,} tasks are too many to list, at most {MOST_LISTED:,}; give less"
+        )
+
+
+def has_size(flags: dict[str, str]) -> bool:
+    """The core gives the fault of other flags."""
+    return flags["width"].isdecimal() and flags["steps"].isdecimal()
+
+
+def segments_of(flags: Sequence[Flag]) -> list[dict[str, str]]:
+    segments = [dict(_USUAL)]
+    for name, *value in flags:
+        if name == "and":
+            segments.append(dict(_USUAL))
+        else:
+            segments[-1][name] = " ".join(value)
+    return segments
 
 
 def _steps(flag: Flag) -> int:

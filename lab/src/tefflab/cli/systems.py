@@ -1,25 +1,76 @@
-"""A user's request to `teff install`: finds the systems, brings or removes them, reports the result."""
+"""`teff systems` lists the systems (the paper's Table 4, for this machine), adds and removes them, and says what
+disturbs measurement here."""
 
 from collections.abc import Callable, Sequence
 
-import typer
+from click.exceptions import Exit
 
 from tefflab.carried import TYPED
+from tefflab.cli.options import installing
 from tefflab.errors import FAILED, InputError
+from tefflab.host import doctor as examination
 from tefflab.host.terminal import output, progress
 from tefflab.json_lines import json_lines
+from tefflab.output import systems_table
 from tefflab.output.table import Column, Table
+from tefflab.systems.probing import probe_all, unbuilt
 from tefflab.systems.registry import Registry, no_such_system
-from tefflab.systems.setup import absent, install, offered, remove, report
+from tefflab.systems.setup import absent, ensure, install, offered, report
+from tefflab.systems.setup import remove as remove_one
 from tefflab.systems.systems import System
 from tefflab.systems.versions import VERSIONS_FOLDER
+
+
+def list_systems(registry: Registry, as_json: bool, installs: bool | None, set_up: bool) -> None:
+    """Nothing is installed or built, unless `set_up`."""
+    systems = registry.systems
+    if set_up:
+        ensure(registry, systems, console=progress(), installing=installing(installs))
+    with progress().status(f"asking {len(systems)} systems whether they are there"):
+        probes = probe_all(systems, lambda system: system.listed)
+    if as_json:
+        print(systems_table.to_json(systems, probes))
+    else:
+        here = [each for each in systems if any(probes[one.id].found for one in each.listed)]
+        output().print(systems_table.to_table(systems, probes, unbuilt(here) if set_up else None))
+
+
+def add(
+    registry: Registry,
+    names: Sequence[str],
+    every: bool,
+    as_json: bool,
+    listing: bool = False,
+    removing: bool = False,
+) -> None:
+    """Brings these systems, or every one; without either it lists them. The last two are of earlier versions."""
+    said = [*names, *(["--all"] * every), *(["--remove"] * removing)]
+    if listing or not said:
+        if said:
+            raise InputError(f"{' '.join(said)}: name systems to install or remove, or ask for the --list alone")
+        list_offers(registry, as_json=as_json)
+        return
+    if as_json:
+        raise InputError("--json is for the list")
+    if names and every:
+        raise InputError(f"{' '.join(names)} and --all: one of them")
+    (remove if removing else bring)(registry, names)
+
+
+def doctor(_registry: Registry, as_json: bool) -> None:
+    with progress().status("looking at this machine"):
+        findings = examination.examine()
+    if as_json:
+        print(examination.to_json(findings))
+    else:
+        output().print(examination.to_table(findings))
 
 
 def list_offers(registry: Registry, *, as_json: bool) -> None:
     """A line for each system that comes on request."""
     offers = offered(registry.systems)
     if as_json:
-        typer.echo(json_lines(to_object(each) for each in offers))
+        print(json_lines(to_object(each) for each in offers))
         return
     if not offers:
         output().print("Nothing comes on request: every system of a registry is set up by itself.")
@@ -48,20 +99,20 @@ def bring(registry: Registry, names: Sequence[str]) -> None:
     problems = install(registry, chosen, console)
     report(problems, chosen, console)
     if problems:
-        raise typer.Exit(FAILED)
+        raise Exit(FAILED)
 
 
-def take_away(registry: Registry, names: Sequence[str]) -> None:
+def remove(registry: Registry, names: Sequence[str]) -> None:
     """Removes the systems, all that are installed where none is named."""
     chosen = _chosen(registry, names, why_not=_not_to_remove)
     installed = [each for each in chosen if each.installed_folder.is_dir()]
     for each in chosen:
         if names and each not in installed:
-            progress().print(f"teff: {each.name} is not installed by `teff install`", soft_wrap=True)
+            progress().print(f"teff: {each.name} is not installed by `teff systems add`", soft_wrap=True)
     if not (names or installed):
-        progress().print("teff: `teff install` has brought nothing that could be removed", soft_wrap=True)
+        progress().print("teff: `teff systems add` has brought nothing that could be removed", soft_wrap=True)
     for each in installed:
-        remove(each, progress())
+        remove_one(each, progress())
 
 
 def _chosen(registry: Registry, names: Sequence[str], *, why_not: Callable[[System], str]) -> list[System]:
@@ -78,7 +129,7 @@ def _chosen(registry: Registry, names: Sequence[str], *, why_not: Callable[[Syst
             )
         if name not in known:
             raise no_such_system(
-                name, list(known), f"{TYPED} install --list has those that this brings, {TYPED} systems all"
+                name, list(known), f"{TYPED} systems add has those that this brings, {TYPED} systems all"
             )
         if name not in offers:
             raise InputError(why_not(known[name]))
@@ -96,9 +147,7 @@ def _not_on_request(system: System) -> str:
 
 
 def _not_to_remove(system: System) -> str:
-    return (
-        f"{system.name}: not brought by `teff install`, so it does not remove it; --systems leaves it out of a command"
-    )
+    return f"{system.name}: not brought by `teff systems add`, so not removed; --systems leaves it out of a command"
 
 
 def to_object(system: System) -> dict[str, object]:

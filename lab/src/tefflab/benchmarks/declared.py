@@ -1,21 +1,45 @@
-"""The descriptions of the commands that measure, kept in a file for completion in a shell. Kinds of benchmark take
-seconds to load, with their libraries for statistics and pictures.
+"""The descriptions of the commands that measure, kept in a file for help, completion and parsing. Kinds of benchmark
+take seconds to load, with their libraries for statistics and pictures.
 
 The file is made again once a file of a kind is another.
 """
 
 import json
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tefflab import benchmarks, carried, project_root
-from tefflab.errors import TeffError
+from tefflab.errors import InputError, TeffError
 from tefflab.whole_files import kept_json, write_whole
 
-_FIELDS = ("name", "help", "example", "takes_flags", "rounds", "workers", "takes_one_number")  # of a Command
+if TYPE_CHECKING:
+    from tefflab.systems.systems import Program, System
+
+_FIELDS = ("name", "path", "help", "example", "takes_flags", "takes_programs", "measures_systems")  # of a Command
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """The names of a kind of benchmark, which a single run needs."""
+
+    name: str
+    word: str  # users'
+    adapters: str = ""
+
+    def programs(self, system: "System") -> "list[Program]":
+        return system.programs_for(self.name, self.adapters or self.name)
+
+
+def described_kind(said: str) -> Kind:
+    """By its name or the users' word for it. InputError, naming those there are, for another."""
+    known = {each.kind["word"]: Kind(**each.kind) for each in declared()}
+    found = known.get(said) or next((each for each in known.values() if each.name == said), None)
+    if found is None:
+        raise InputError(f"no kind of benchmark is called {said!r}; there are: {' '.join(known)}")
+    return found
 
 
 def declared() -> list[Any]:
@@ -49,6 +73,7 @@ def _loaded() -> list[dict[str, Any]]:
 
     return [
         {field: getattr(command, field) for field in _FIELDS}
+        | {"kind": {"name": kind.name, "word": kind.word or kind.name, "adapters": kind.adapters}}
         | {"options": [asdict(each) | {"name": each.name} for each in command.options]}
         for kind in kinds()
         for command in kind.commands

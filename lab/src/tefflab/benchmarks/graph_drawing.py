@@ -4,25 +4,20 @@ A picture is like Figure 1 of the paper: each task is a circle, each dependence 
 Several graphs stand side by side, as they run side by side.
 """
 
-import json
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import altair as alt
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from tefflab.benchmarks.task_graph.graphs import Flag, answer_of_core, read_flags
+from tefflab.benchmarks.graphs import answer_of_core, has_size, read_flags, segments_of
 from tefflab.errors import InputError
 from tefflab.output.charts.looks import PAPER, Datum
 from tefflab.output.charts.marks import X, Y, layer, word, words
 from tefflab.output.charts.sheet import SMALL, SOFT, Head, Picture, sheet, text_width
 
-MOST_LISTED = 1_000_000  # tasks: some 50 MB of text in a few seconds
 _OF_PATTERNS = ("radix", "period", "fraction")  # what a title says besides the pattern's name
-_USUAL = {"type": "trivial", "width": "4", "steps": "4"}  # the core's own
 LARGEST = 64  # points a side: beyond it lines merge to a grey field that shows nothing
 
 _NUMBERED = 32  # rows or columns up to which each bears its number
@@ -130,46 +125,13 @@ def _row_height(graph: Graph) -> float:
 def describe_graphs(root: Path, words: Sequence[str]) -> list[Graph]:
     """The graphs of a command line, in order. DrawingError where one is too large to be drawn; TeffError with the
     core's words for flags that are wrong."""
-    segments = _segments(read_flags(words))
+    segments = segments_of(read_flags(words))
     titles = [_title(segment) for segment in segments]
     for title, segment in zip(titles, segments, strict=True):
-        if _has_size(segment):  # before the core lists a million tasks
+        if has_size(segment):  # before the core lists a million tasks
             _check_size(title, int(segment["width"]), int(segment["steps"]))
     tasks = _TASKS.validate_json(answer_of_core(root, ["--json", *words]))
     return [Graph(title, tuple(task for task in tasks if task.graph == number)) for number, title in enumerate(titles)]
-
-
-def listed_tasks(root: Path, words: Sequence[str]) -> list[dict[str, Any]]:
-    """The tasks of the graphs of a command line, as the core has them. TeffError with the core's words for flags that
-    are wrong."""
-    found: list[dict[str, Any]] = json.loads(answer_of_core(root, ["--json", *words]))
-    return found
-
-
-def expect_listable(words: Sequence[str]) -> None:
-    """TeffError for graphs of more tasks than anyone reads: before the core, silently, lists them for hours."""
-    sizes = [(int(each["width"]), int(each["steps"])) for each in _segments(read_flags(words)) if _has_size(each)]
-    tasks = sum(width * steps for width, steps in sizes)
-    if tasks > MOST_LISTED:
-        width, steps = max(sizes, key=math.prod)
-        raise InputError(
-            f"-width {width} -steps {steps}: {tasks:,} tasks are too many to list, at most {MOST_LISTED:,}; give less"
-        )
-
-
-def _has_size(flags: dict[str, str]) -> bool:
-    """The core gives the fault of other flags."""
-    return flags["width"].isdecimal() and flags["steps"].isdecimal()
-
-
-def _segments(flags: Sequence[Flag]) -> list[dict[str, str]]:
-    segments = [dict(_USUAL)]
-    for name, *value in flags:
-        if name == "and":
-            segments.append(dict(_USUAL))
-        else:
-            segments[-1][name] = " ".join(value)
-    return segments
 
 
 def _title(flags: dict[str, str]) -> str:

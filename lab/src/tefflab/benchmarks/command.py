@@ -1,0 +1,240 @@
+"""Commands of the user: the time, the CPU time and the memory of each, and the ratio of each two.
+
+A run is one start of a command. The sitting runs all commands in turns. In each turn it runs the first command once
+more, under another name. This command seems to differ from itself by some per cent, and the machine can't tell smaller
+differences apart.
+"""
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import combinations
+from typing import Any, Self
+
+from tefflab.analysis.pairs import paired_ratio
+from tefflab.analysis.rows import ByRound, Row
+from tefflab.analysis.statistics import Interval
+from tefflab.benchmarks.benchmark import Ask, Command, Request, Round, Scales
+from tefflab.benchmarks.case_rows import Cell, Fact
+from tefflab.benchmarks.cases import ATTEMPTS, CaseBenchmark, CaseEstimates, RepeatedQuestion
+from tefflab.errors import InputError
+from tefflab.output.last_words import LastWords
+from tefflab.output.quantities import digits, duration, interval_text, percent, value_text
+from tefflab.output.sections import Section, absences, precision, warnings
+from tefflab.output.table import Column
+from tefflab.records.plan import Case, Plan
+from tefflab.records.record import AnyRecord, Record
+from tefflab.records.run import Run
+from tefflab.systems.own_command import WORKERS, OwnCommand, own_texts
+
+_AGAIN = " again"  # behind the first command's id
+_MEBIBYTE = 1 << 20
+
+
+class CommandPlan(Plan):
+    commands: tuple[str, ...]
+
+
+class CommandQuestion(RepeatedQuestion[AnyRecord]):
+    """A round is one run. Before the first one the command is run once to warm up what it reads."""
+
+    def round(self) -> Generator[Ask, Sequence[Run[AnyRecord]], None]:
+        seconds = self.runs[-1].record.wall_seconds if self.runs else 0.0
+        if not self.runs:
+            (cold,) = yield Ask(self.case.flags, role="probe")
+            seconds = cold.record.wall_seconds
+        yield Ask(self.case.flags, attempts=ATTEMPTS, seconds=seconds)
+
+
+class CommandEstimates(CaseEstimates):
+    """A table of each case, one of its pairs of commands, and what can't be told apart here."""
+
+    def __init__(self, *known: Any) -> None:
+        super().__init__(*known)
+        every = self.cells
+        self.cells = {case: [each for each in cells if not _is_again(each)] for case, cells in every.items()}
+        self._again = {case: next(filter(_is_again, cells), None) for case, cells in every.items()}
+
+    @cached_property
+    def rows(self) -> Sequence[Row]:
+        """Of the commands; and of each pair the ratio of their times."""
+        return [row for case, rows in self.groups.items() for row in (*rows, *self._pairs(rows))]
+
+    def sections(self) -> Sequence[Section]:
+        found: list[Section] = []
+        for case, rows in self.groups.items():
+            where = f", {case.where}" if len(self.groups) > 1 else ""
+            known = [row for row in rows if row.value]
+            notes = [*absences(rows), *warnings(rows), *precision(rows)]
+            found.append(Section(f"{self.plan.title}{where}", self._columns(known) if known else [], notes))
+            told = self._least(case, rows)
+            if pairs := self._pairs(rows):
+                found.append(Section(f"Each two of them{where}", _columns_of(pairs), [told]))
+            elif told:
+                found.append(Section(told))
+        return found
+
+    def closing(self, again: str, store: str) -> LastWords | None:
+        del again, store
+        return None
+
+    def _columns(self, rows: Sequence[Row]) -> list[Column]:
+        return [
+            Column("command", [row.id for row in rows], "left"),
+            Column("a run", [value_text(row) for row in rows]),
+            Column("95 % interval", [interval_text(row.value) for row in rows if row.value]),
+            Column("runs", [str(row.rounds) for row in rows]),
+            *(
+                Column(fact.title, [fact.shown(row) for row in rows], priority=1 + number, meaning=fact.meaning)
+                for number, fact in enumerate(self.kind.facts)
+            ),
+        ]
+
+    def _pairs(self, rows: Sequence[Row]) -> list[Row]:
+        """Of each two commands the ratio of their times, of the runs of the same turns."""
+        order = [each.id for each in self.plan.variants]
+        known = sorted((row for row in rows if row.value), key=lambda row: order.index(row.id))
+        return [
+            replace(
+                a,
+                case=f"beside {b.id}",
+                quantity="A / B",
+                value=ratio,
+                ratio=None,
+                unit="",
+                rounds=min(a.rounds, b.rounds),
+                noisy_share=max(a.noisy_share, b.noisy_share),
+                verdict="unknown" if not ratio.is_told else "behind" if ratio.significant else "level",
+                facts={},
+                samples=None,
+            )
+            for a, b in combinations(known, 2)
+            for ratio in [_ratio(a, b)]
+        ]
+
+    def _least(self, case: Case, rows: Sequence[Row]) -> str:
+        """The difference that can't be seen here, by the first command beside itself."""
+        cell = self._again[case]
+        again = cell and cell.row(self.kind.name, self.kind.quantity, self.kind.value, ())
+        first = next((row for row in rows if again and f"{row.id}{_AGAIN}" == again.id), None)
+        if not (again and first and again.value and first.value):
+            return ""
+        ratio = _ratio(first, again)
+        seconds = sum(run.record.wall_seconds for each in (cell, *self.cells[case]) if each for run in each.runs)
+        if not ratio.is_told:
+            return f"What can't be told apart here is not known after {again.rounds} turns: measure longer"
+        return (
+            f"Differences below {percent(max(1 - ratio.low, ratio.high - 1))} can't be seen here in {again.rounds} "
+            f"turns ({duration(seconds)} of runs): so much {first.id} may differ from itself"
+        )
+
+
+def _is_again(cell: Cell[Any]) -> bool:
+    return cell.variant.id.endswith(_AGAIN)
+
+
+def _ratio(a: Row, b: Row) -> Interval:
+    assert isinstance(a.samples, ByRound)
+    assert isinstance(b.samples, ByRound)
+    ratios = a.samples.ratios_to(b.samples)
+    return paired_ratio(ratios).after(len(ratios))
+
+
+def _columns_of(pairs: Sequence[Row]) -> list[Column]:
+    words = {"behind": "significant", "level": "not significant", "unknown": "too few runs"}
+    values = [row.value for row in pairs if row.value]
+    return [
+        Column("A", [row.id for row in pairs], "left"),
+        Column("B", [row.case.removeprefix("beside ") for row in pairs], "left"),
+        Column("A / B", [digits(each.value) for each in values]),
+        Column("95 % interval", [_ends(each) for each in values]),
+        Column("", [words[row.verdict] for row in pairs], "left"),
+    ]
+
+
+def _ends(ratio: Interval) -> str:
+    return f"{digits(ratio.low)} – {digits(ratio.high)}" if ratio.is_told else "-"
+
+
+class Commands(CaseBenchmark[Record]):
+    name = "command"
+    measured = "commands"
+    row_word = "command"
+    record = Record
+    plan_type = CommandPlan
+    estimates_type = CommandEstimates
+    quantity = "a run"
+    meaning = "Time of a run, with 95 % intervals; smaller is better."
+    title = "Commands in turns"
+    help = "Measure commands of yours, with --- between them, in turns: time, CPU, memory, and which is quicker."
+    example = "teff measure -- ./a --threads {workers} --- ./b"
+    lesson = "a command costs what it costs"
+    facts = (
+        Fact("cpu_seconds", "CPU", duration, lambda record: record.get("noise", "cpu_seconds")),
+        Fact(
+            "peak_rss_bytes",
+            "peak,\nMiB",
+            lambda count: f"{count / _MEBIBYTE:.1f}",
+            meaning="empty where it is no more than starting any process takes",
+        ),
+        Fact("system_seconds", "of CPU\nsystem", duration),
+    )
+
+    def __init__(self, texts: Sequence[str] = ()) -> None:
+        ids = [(each, each) for each in texts] + [(each, f"{each}{_AGAIN}") for each in texts[:1]]
+        self.own_commands = [OwnCommand.of(text, self.name, id_) for text, id_ in ids]
+        self.enough = lambda _: False  # each has as many runs as there is time for
+        self.commands = (
+            Command(
+                self.name,
+                self.help,
+                self.example,
+                lambda request: self.plan(request, self.title),
+                check=_check,
+                minutes=2,
+                rounds=100,
+                takes_programs=True,
+                measures_systems=False,
+            ),
+        )
+
+    def narrowed(self, own: Mapping[str, Any]) -> Self:
+        return type(self)(own_texts(own))
+
+    def resumed(self, plan: Plan) -> Self:
+        assert isinstance(plan, CommandPlan)
+        return type(self)(plan.commands)
+
+    def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> CommandPlan:
+        del workers
+        texts = own_texts(request.own)
+        is_filled = any(WORKERS in each for each in texts)
+        if request.workers and not is_filled:
+            raise InputError(f"--workers: no command has {WORKERS} in it")
+        counts = request.workers or (request.cores,)
+        return CommandPlan(
+            title=title,
+            variants=request.variants,
+            cases=tuple(Case(name="run", flags="run", workers=count) for count in counts),
+            commands=tuple(texts),
+        )
+
+    def rounds(self, plan: Plan, scales: Scales) -> Sequence[Round[Record]]:
+        del scales
+        return [
+            Round(variant, case.workers, [CommandQuestion(case, self.value)], company=case.place, case=case)
+            for case in plan.cases
+            for variant in plan.variants
+        ]
+
+    def value(self, record: Record) -> float:
+        return record.wall_seconds
+
+
+def _check(own: Mapping[str, Any], flags: Sequence[str]) -> None:
+    del flags
+    if not own_texts(own):
+        raise InputError("name a command behind --, as teff measure -- ./a --- ./b")
+
+
+BENCHMARK = Commands()

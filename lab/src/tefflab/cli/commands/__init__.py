@@ -1,1 +1,0 @@
-"""The commands of `teff`, a module each; `tefflab.cli.main` registers them."""

@@ -1,0 +1,75 @@
+"""The options and arguments that commands share, each declared once."""
+
+import json
+import os
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tefflab import project_root
+from tefflab.cli import completion
+from tefflab.cli.grammar import FLAGS, Former, Names, Number, Text, argument, option
+from tefflab.systems.naming import canonical
+
+if TYPE_CHECKING:
+    from tefflab.systems.packages import Installing
+
+
+@cache
+def most_workers() -> int:
+    """That a program of bench/ takes."""
+    head = json.loads((project_root() / "bench" / "driver" / "record.schema.json").read_text(encoding="utf-8"))
+    most: int = head["properties"]["workers"]["maximum"]
+    return most
+
+
+PERCENT = {"%": 0.01}  # a unit of shares
+FILE = click.Path(path_type=Path)
+NAME = Text(completion.systems)
+SHARE = Number(5.0, 0.1, 100, units={"%": 1.0}, scale=0.01)  # in per cent
+_MINUTES = Number(5.0, 0.1, units={"min": 1.0, "m": 1.0, "s": 1 / 60, "h": 60.0}, scale=60)
+_SYSTEMS = "NAME: a system, in its best way; NAME/WAY: in this one; NAME@VERSION: of a version. By commas. [all]"
+_CASES = "CASE, KIND:CASE or a group; an unknown one lists them."
+_LOAD = "Beside each run, as spin:50@1: half of core 1; spin:25,50@0,1/100ms: two loads, in turns."
+
+SYSTEMS = option("--systems NAMES", _SYSTEMS, Names(completion.systems, canonical), default=())
+ALL_VARIANTS = option("--all-variants", "Each system in all of its ways.")
+CASES = option("--cases NAMES", _CASES, Names(), default=())
+TREES = option("--trees NAMES", "Published trees; an unknown one lists them. [its default]", Names(), default=())
+AGAINST = option("--against SYSTEM", "The system by whose values the others' are divided. [the usual]", NAME)
+LOAD = option("--load LOAD", _LOAD, Text())
+MINUTES = option("--minutes seconds M", "Time for measuring, at most; from 0.1.", _MINUTES)
+ROUNDS = option("--rounds R", "Rounds of each, at most; from 2.", Number(25, 2))
+WORKERS = option("--workers N,M", "Numbers of workers. [the usual]", Names(counts_to=most_workers), default=())
+STORE = option("--store NAME", "Folder below results/ that keeps the runs, or a path.", default="default")
+RESUME = option("--resume", "Go on with the store's last sitting.")
+INSTALL_MISSING = option("--install-missing", "First install what comes on request.")
+INSTALLS = option("--yes/--no-install installs", "Install packages without asking, or none.", default=None)
+LAUNCHER = option("--launcher WORDS", "Starts ranks, as mpirun or srun. [the usual]", Text())
+HOSTS = option("--hosts NAMES", "Machines that share the ranks, by commas.", Text())
+JSON = option("--json as_json", "Print rows as JSON, one a line.")
+PICTURE = option("--picture FILE", "Draw it, as FILE.svg and FILE.png.", FILE)
+STORED = argument(
+    "[STORE[:SITTING]] store",
+    "A folder below results/; its last sittings, or this one. [default]",
+    Text(),
+    default="default",
+)
+FORMER_STORE = Former("--store", "store", now="an argument: name the store without --store", type=Text())
+GRAPH_FLAGS = argument("[FLAGS]... flags", kind=FLAGS, nargs=-1)
+
+OF_KINDS = {each.opts[0]: each for each in (CASES, TREES, AGAINST, LOAD)}  # that some kinds take
+MEASURING = (MINUTES, ROUNDS, WORKERS, STORE, RESUME, JSON)
+INSTALLING = (INSTALL_MISSING, INSTALLS)
+
+
+def installing(installs: bool | None) -> "Installing":
+    """Whether packages may be installed, by --yes or --no-install."""
+    return "ask" if installs is None else "yes" if installs else "no"
+
+
+def start_ranks_by(launcher: str | None, hosts: str | None) -> None:
+    """Every program of several ranks that this process starts is started so."""
+    os.environ |= {name: said for name, said in (("TEFF_LAUNCHER", launcher), ("TEFF_HOSTS", hosts)) if said}

@@ -1,0 +1,90 @@
+"""The parts of advice on the length of tasks: METG of this machine, the setting of a run, and the search for the
+quickest setting."""
+
+import json
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
+from tefflab.benchmarks.graphs import is_usual
+from tefflab.benchmarks.task_graph.measured import metg_name
+from tefflab.durations import seconds
+from tefflab.errors import InputError
+from tefflab.host.machine import read_machine
+from tefflab.profiles.granularity import Metg
+from tefflab.records.store import Store, file_of, new_sitting_name, stores_in
+from tefflab.systems.registry import Registry
+
+USUAL = Metg(1.6e-6, "a stencil of libteff's data flow on two cores; measure yours: teff metg --systems teff/flow")
+_WAY = "teff/flow"  # whose METG counts: its tasks name their memory
+_METG = metg_name(0.5)
+
+
+def metg_of(registry: Registry, said: str) -> Metg:
+    """As the user says, as it was measured last on this machine, or the usual one."""
+    if said:
+        return Metg(seconds(said), f"--metg {said}")
+    machine, now = read_machine().id, new_sitting_name()
+    found: list[tuple[str, float, str]] = []
+    others = ""
+    for store in stores_in(registry.results):
+        folder = registry.results / store
+        here = {each.sitting for each in Store(folder).sittings() if each.machine.id == machine}
+        file = file_of(folder, "estimates")
+        for line in file.read_text(encoding="utf-8").splitlines() if file.is_file() else ():
+            row = _object(line)
+            is_metg = str(row.get("quantity")).startswith("METG")
+            if row.get("system_id") != _WAY or not is_metg or not row.get("value"):
+                continue
+            is_past = str(row.get("sitting")) < now  # or else a clock was wrong
+            if row.get("sitting") in here and is_past and _is_usual(row):
+                found.append((str(row["sitting"]), float(row["value"]), store))
+            else:
+                others = store
+    if not found:
+        why = f"that of {others} is of another graph, threshold or machine, or its interval is unknown"
+        return replace(USUAL, source=f"{USUAL.source}; {why}") if others else USUAL
+    sitting, value, store = max(found)
+    return Metg(value, f"{_WAY} in {store}:{sitting}")
+
+
+def _is_usual(row: Mapping[str, Any]) -> bool:
+    """Whether it is METG(50 %) of the graph that `teff metg` measures by itself, with a known interval."""
+    ends = row.get("relation") == "=" and row.get("low") and row.get("high")
+    return bool(ends and row.get("quantity") == _METG and is_usual(str(row.get("configuration"))))
+
+
+def _object(line: str) -> dict[str, Any]:
+    """A line of a store; empty if it can't be read."""
+    try:
+        row = json.loads(line)
+    except ValueError:
+        return {}
+    return row if isinstance(row, dict) else {}
+
+
+def search(starts: Collection[int], seconds_of: Callable[[int], float]) -> dict[int, float]:
+    """The times of `starts`, then of half and twice the quickest setting so far, until it lies between two others. One
+    task is the least."""
+    tried: dict[int, float] = {}
+    missing = starts
+    while missing:
+        tried |= {tasks: seconds_of(tasks) for tasks in missing}
+        best = min(tried, key=lambda each: tried[each])
+        missing = {max(1, best // 2), 2 * best} - tried.keys()
+    return tried
+
+
+def setting_of(line: str) -> int:
+    """Into how many tasks the run of a record has cut a loop. TeffError if its app has no such setting."""
+    record = _object(line)
+    parameters = record.get("parameters", {})
+    app, way = parameters.get("app"), record.get("way")
+    by_trace = "trace it by teff run --trace, and explain the trace"
+    if (app, way) == ("sssp", "tasks"):  # its tasks have as many vertices as a round is worth
+        raise InputError(
+            f"{app}: its tasks with priorities do not read -tasks; say --systems teff/graph, or {by_trace}"
+        )
+    if "tasks" not in parameters or way == "loops":
+        raise InputError(f"{app}: -tasks does not cut its loops; {by_trace}")
+    return int(parameters["tasks"])
