@@ -1,5 +1,5 @@
-"""The work of the GitHub action in action.yml: runs `teff compare --fail-if-slower`, writes a table to the summary of the job, and makes a
-slowdown an error.
+"""The work of the GitHub action in action.yml: runs `teff compare --fail-if-slower`, writes a table to the summary of the
+job, and makes a slowdown an error.
 
 Exit code 4, the verdict *unknown*, is a warning, and the job goes on: a shared runner may be too noisy.
 """
@@ -9,7 +9,6 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,33 +18,62 @@ OPTIONS = {  # of `teff compare`, by the variable that action.yml sets
     "MINUTES": "--minutes",
     "WORKERS": "--workers",
 }
-SLOWER, UNKNOWN, INTERRUPTED = 3, 4, 130  # exit codes of `teff compare --fail-if-slower`
+SLOWER, UNKNOWN, INTERRUPTED = (
+    3,
+    4,
+    130,
+)  # exit codes of `teff compare --fail-if-slower`
 UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
 
 def main() -> int:
     store = Path(os.environ["RUNNER_TEMP"]) / "teff-watch"
-    said = {option: value for name, option in OPTIONS.items() if (value := os.environ.get(name, ""))}
+    said = {
+        option: value
+        for name, option in OPTIONS.items()
+        if (value := os.environ.get(name, ""))
+    }
     options = [word for pair in said.items() for word in pair]
     teff = Path(os.environ["GITHUB_ACTION_PATH"]) / "teff"
     sides = os.environ["SYSTEM"], os.environ["AGAINST"]
-    command = [teff, "compare", *sides, "--json", "--store", store, *options, *shlex.split(os.environ.get("FLAGS", ""))]
+    command = [
+        teff,
+        "compare",
+        *sides,
+        "--json",
+        "--store",
+        store,
+        *options,
+        *shlex.split(os.environ.get("FLAGS", "")),
+    ]
     watch = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     add("GITHUB_OUTPUT", f"store={store}\n")
-    if not watch.stdout.strip():
-        annotate("error", f"teff compare failed with exit code {watch.returncode}; the log of this step says why")
+    pairs = [json.loads(line) for line in watch.stdout.splitlines() if line]
+    if not pairs and watch.returncode not in (UNKNOWN, INTERRUPTED):
+        annotate(
+            "error",
+            f"teff compare failed with exit code {watch.returncode}; the log of this step says why",
+        )
         return watch.returncode or 1
-    found = [json.loads(line) for line in watch.stdout.splitlines()]
-    add("GITHUB_OUTPUT", f"verdict={found[0]['verdict_of_all']}\n")
-    add("GITHUB_STEP_SUMMARY", summary(found))
+    verdict = (
+        pairs[0]["verdict_of_all"] if pairs else "unknown"
+    )  # no place was measured on both
+    told = sentence(pairs, verdict)
+    add("GITHUB_OUTPUT", f"verdict={verdict}\n")
+    add(
+        "GITHUB_STEP_SUMMARY", f"### Teff watch: {verdict}\n\n{told}.\n\n{table(pairs)}"
+    )
     if watch.returncode == UNKNOWN:
-        annotate("warning", sentence(found))
+        annotate("warning", told)
         return 0
     if watch.returncode == SLOWER:
-        annotate("error", sentence(found))
+        annotate("error", told)
     elif watch.returncode:
         how = "was interrupted" if watch.returncode == INTERRUPTED else "failed"
-        annotate("error", f"teff compare {how} (exit code {watch.returncode}): its verdict is of the rounds before that")
+        annotate(
+            "error",
+            f"teff compare {how} (exit code {watch.returncode}): its verdict is of the rounds before that",
+        )
     return watch.returncode
 
 
@@ -59,21 +87,30 @@ def annotate(level: str, text: str) -> None:
     print(f"::{level}::{text.replace('%', '%25')}")
 
 
-def sentence(found: Sequence[dict[str, Any]]) -> str:
-    one = found[0]
-    a, b, verdict = one["a"]["system_id"], one["b"]["system_id"], one["verdict_of_all"]
+def sentence(pairs: list[dict[str, Any]], verdict: str) -> str:
+    a, b = os.environ["SYSTEM"], os.environ["AGAINST"]
     if verdict == "unknown":
         return f"whether {a} is slower than {b} can't be told; the log of this step says what may help"
     if verdict == "not slower":
-        return f"{a} is not slower than {b}; a slowdown of {200 * one['threshold']:.3g} % would have been seen"
-    worst = max((each for each in found if each["verdict"] == "slower"), key=lambda each: each["ratio"]["value"])
+        return f"{a} is not slower than {b}; a slowdown of {200 * pairs[0]['threshold']:.3g} % would have been seen"
+    worst = max(
+        (each for each in pairs if each["verdict"] == "slower"),
+        key=lambda each: each["ratio"]["value"],
+    )
     return f"{a} is slower than {b}: at {worst['place']} by {100 * (worst['ratio']['value'] - 1):.3g} %"
 
 
-def summary(found: Sequence[dict[str, Any]]) -> str:
-    """A table in Markdown, a row a place."""
-    sides = (f"{side.upper()}: {found[0][side]['system_id']}" for side in ("a", "b"))
-    head = ["", *sides, "A / B", "95 % interval", "", "rounds"]
+def table(pairs: list[dict[str, Any]]) -> str:
+    """In Markdown, a row a place."""
+    head = [
+        "",
+        f"A: {os.environ['SYSTEM']}",
+        f"B: {os.environ['AGAINST']}",
+        "A / B",
+        "95 % interval",
+        "",
+        "rounds",
+    ]
     rows = [
         [
             each["place"],
@@ -84,11 +121,10 @@ def summary(found: Sequence[dict[str, Any]]) -> str:
             each["verdict"],
             str(each["rounds"]),
         ]
-        for each in found
+        for each in pairs
     ]
     lines = [head, ["---"] * len(head), *rows]
-    table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    return f"### Teff watch: {found[0]['verdict_of_all']}\n\n{sentence(found)}.\n\n{table}"
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def number(of: dict[str, float | None] | None, end: str) -> str:

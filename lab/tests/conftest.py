@@ -126,6 +126,12 @@ def teff(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
     return ended.value.code
 
 
+def printed_rows(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    """The rows that a command printed with --json, without further numbers of the same runs."""
+    rows = map(json.loads, capsys.readouterr().out.splitlines())
+    return [row for row in rows if not row["is_beside"]]
+
+
 def write_system(root: Path, name: str, programs: str) -> None:
     folder = root / "bench" / "systems" / name
     folder.mkdir(parents=True)

@@ -94,14 +94,22 @@ def test_a_watch_that_fails_is_an_error_with_its_exit_code(
     assert done.stdout == "::error::teff compare failed with exit code 2; the log of this step says why\n"
 
 
+def test_a_watch_without_a_place_that_was_measured_on_both_is_a_warning(
+    job: Callable[[str, int], subprocess.CompletedProcess[str]],
+) -> None:
+    done = job("\n", 4)
+    assert done.returncode == 0
+    assert done.stdout.startswith("::warning::whether mine is slower than usual can't be told")
+
+
 @pytest.mark.parametrize("verdict", ["unknown", "not slower", "slower"])
 @pytest.mark.parametrize(("code", "how"), [(130, "was interrupted"), (1, "failed")])
 def test_a_watch_that_did_not_end_is_an_error_whatever_its_verdict(
     job: Callable[[str, int], subprocess.CompletedProcess[str]], verdict: str, code: int, how: str
 ) -> None:
-    pair = {"verdict": verdict, "ratio": {"value": 1.2, "low": 1.1, "high": 1.3}, "rounds": 2, "place": "here"}
-    sides = {"a": {"system_id": "mine", "value": 1.2e-6}, "b": {"system_id": "usual", "value": 1e-6}}
-    done = job(json.dumps(pair | sides | {"verdict_of_all": verdict, "threshold": 0.05}), code)
+    pair = {"verdict": verdict, "verdict_of_all": verdict, "rounds": 2, "place": "here", "threshold": 0.05}
+    pair |= {"ratio": {"value": 1.2, "low": 1.1, "high": 1.3}, "a": {"value": 1.2e-6}, "b": {"value": 1e-6}}
+    done = job(json.dumps(pair), code)
     assert done.returncode == code, done.stderr
     assert done.stdout == f"::error::teff compare {how} (exit code {code}): its verdict is of the rounds before that\n"
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from conftest import PROGRAM, teff, write_system
+from conftest import PROGRAM, printed_rows, teff, write_system
 from samples import MACHINE
 from tefflab.benchmarks.task_graph import BENCHMARK
 from tefflab.cli import publishing, session
@@ -18,6 +18,7 @@ from tefflab.errors import TeffError
 from tefflab.measure import presence
 from tefflab.measure.measurement import best_of_each
 from tefflab.measure.presence import ways_of, whoever_is_here
+from tefflab.records.store import Store
 from tefflab.systems import probing
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import System
@@ -60,6 +61,11 @@ def metg(root: Path, **changes: Any) -> None:
     session.run_command(Registry(root), BENCHMARK, command, replace(usual, **changes))
 
 
+def others_of(root: Path) -> set[str]:
+    """The variants of the same systems that its last sitting did not measure."""
+    return set(Store.open(root / "results" / "test").sitting().plan["others"])
+
+
 @pytest.mark.parametrize(
     ("said", "measured", "others"),
     [
@@ -77,9 +83,8 @@ def test_a_name_stands_for_the_best_way_and_a_longer_one_for_that_way(
     root: Path, capsys: pytest.CaptureFixture[str], said: dict[str, Any], measured: set[str], others: set[str]
 ) -> None:
     metg(root, **said)
-    case = json.loads(capsys.readouterr().out)
-    assert {row["system_id"] for row in case["rows"]} == measured
-    assert set(case["others"]) == others
+    assert {row["system_id"] for row in printed_rows(capsys)} == measured
+    assert others_of(root) == others
 
 
 BEST_FIRST = ["lake/last", "lake/first", "lake/other"]
@@ -123,11 +128,10 @@ def test_where_the_best_was_built_and_does_not_answer_the_others_are_built(
 
 def test_a_row_can_be_measured_alone_by_what_the_table_calls_it(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     metg(root, all_variants=True)
-    case = json.loads(capsys.readouterr().out)
-    for row in case["rows"]:
+    for row in printed_rows(capsys):
         metg(root, systems=(row["system_id"],))
-        alone = json.loads(capsys.readouterr().out)
-        assert [(each["system_id"], each["title"]) for each in alone["rows"]] == [(row["system_id"], row["title"])]
+        (alone,) = printed_rows(capsys)
+        assert (alone["system_id"], alone["title"]) == (row["system_id"], row["title"])
 
 
 def test_where_the_best_is_not_here_the_first_that_is_takes_its_place(
@@ -137,9 +141,8 @@ def test_where_the_best_is_not_here_the_first_that_is_takes_its_place(
     *before, last = file.read_text().split("[[program]]")
     file.write_text("[[program]]".join([*before, last.replace('"lake"', '"stranger"')]))
     metg(root, systems=("lake",))
-    case = json.loads(capsys.readouterr().out)
-    assert [row["system_id"] for row in case["rows"]] == ["lake/first"]
-    assert case["others"] == ["lake/other"]
+    assert [row["system_id"] for row in printed_rows(capsys)] == ["lake/first"]
+    assert others_of(root) == {"lake/other"}
 
 
 def broken(root: Path, how: str) -> None:
@@ -219,8 +222,7 @@ def test_a_sitting_goes_on_with_the_ways_it_had(root: Path, capsys: pytest.Captu
         metg(root, resume=True, all_variants=True, workers=())
     capsys.readouterr()
     metg(root, resume=True, rounds=3, workers=())
-    case = json.loads(capsys.readouterr().out)
-    assert [(row["system_id"], row["rounds"]) for row in case["rows"]] == [("lake/last", 3)]
+    assert [(row["system_id"], row["rounds"]) for row in printed_rows(capsys)] == [("lake/last", 3)]
 
 
 def test_an_experiment_measures_the_best_ways_or_all_as_it_or_the_user_says(
@@ -239,8 +241,7 @@ def test_an_experiment_measures_the_best_ways_or_all_as_it_or_the_user_says(
         ("all", replace(usual, systems=("pond",)), {"pond", "pond/other"}),
     ):
         session.experiment(Registry(root), name, options)
-        case = json.loads(capsys.readouterr().out)
-        assert {row["system_id"] for row in case["rows"]} == measured, (name, options)
+        assert {row["system_id"] for row in printed_rows(capsys)} == measured, (name, options)
 
 
 def test_who_measured_nobody_leaves_with_an_error_in_one_line(
@@ -314,5 +315,4 @@ def test_the_flag_is_one_of_the_command_line(
     monkeypatch.setattr("tefflab.project_root", lambda: root)
     words = ["--workers", "2", "--rounds", "2", "--minutes", "0.1", "--json"]
     assert teff(monkeypatch, "metg", "--systems", "pond", "--all-variants", *words) == 0
-    case = json.loads(capsys.readouterr().out)
-    assert {row["system_id"] for row in case["rows"]} == {"pond", "pond/other"}
+    assert {row["system_id"] for row in printed_rows(capsys)} == {"pond", "pond/other"}

@@ -216,8 +216,8 @@ def test_an_experiment_is_measured_drawn_and_reported_and_can_be_reported_again(
         "of both cases each"
     )
     told = [json.loads(line) for line in out.splitlines()]
-    assert [each["name"] for each in told] == ["radix 1", "radix 5"]
-    assert {row["rounds"] for each in told for row in each["rows"]} == {2}
+    assert list(dict.fromkeys(each["case"] for each in told)) == ["radix 1", "radix 5"]
+    assert {each["rounds"] for each in told} == {2}
     written(root, ONE, "two")
     with pytest.raises(TeffError, match=r"go on with it by \./teff experiment one --resume --store test, or leave out"):
         session.experiment(Registry(root), "two", options(resume=True))
@@ -260,7 +260,7 @@ def test_a_sweep_measures_the_points_asked_for_and_draws_them(
     session.run_command(Registry(root), BENCHMARK, sweep, asked)
     lines = capsys.readouterr().out.splitlines()
     assert "Efficiency – fft, width 8, compute_bound" in lines[0]
-    points = [line for line in lines if line.endswith("OP/s")]
+    points = [line for line in lines if "OP/s " in line]
     assert len(points) == 5
     assert lines[lines.index(points[0]) - 1] == "quick"
     (folder,) = (each for each in (root / "results" / "test").iterdir() if each.is_dir())

@@ -148,8 +148,7 @@ def test_a_new_kind_of_benchmark_needs_one_file(
     assert rows[0]["value"] == pytest.approx(1e-6, rel=0.05)
     report = (folder / "report.html").read_text()
     assert "short, 2 workers" in report
-    assert all(f"– {case}</h2>" in report for case in ("short", "long")), "over the pictures"
-    assert "data:image/svg+xml;base64," in report
+    assert report.count("<svg") == 2, "a picture a case"
     kept = [json.loads(line) for line in (root / "results" / "before" / "estimates.jsonl").read_text().splitlines()]
     assert {line["benchmark"] for line in kept} == {"toy"}
     assert {line["configuration"] for line in kept} == {"-nap short", "-nap long"}

@@ -22,7 +22,6 @@ from tefflab.profiles.spawn_profile import (
     TAKEN,
     UNKNOWN,
     Frame,
-    SpawnProfile,
     attribute,
     base_name,
     category_of,
@@ -112,7 +111,7 @@ def test_a_function_is_known_by_its_own_name(function: str, name: str) -> None:
 
 
 def test_shares_are_of_all_looks_and_have_intervals() -> None:
-    source = SpawnProfile.model_validate(answer())
+    source = answer()
     spent = attribute(
         "one", "serial", source, Attribution(spawning=["rt/deque.hpp:push"]), [[PUSH], [PATTERN], [OTHER]]
     )
@@ -142,7 +141,7 @@ def test_an_answer_that_is_an_error_or_nonsense_is_told() -> None:
     ):
         with pytest.raises(TeffError, match=words):
             parse_profile("one", line)
-    nobody = SpawnProfile.model_validate(answer(stacks=[], missed=0))
+    nobody = answer(stacks=[], missed=0)
     with pytest.raises(TeffError, match="no worker was sampled"):
         attribute("one", "serial", nobody, Attribution(), [])
 

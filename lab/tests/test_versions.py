@@ -12,7 +12,7 @@ from unittest.mock import Mock
 import pytest
 from rich.console import Console
 
-from conftest import PROGRAM, teff, write_system
+from conftest import PROGRAM, printed_rows, teff, write_system
 from tefflab import project_root
 from tefflab.cli.comparing import SLOWER
 from tefflab.errors import BAD_INPUT, FAILED, TeffError
@@ -184,7 +184,7 @@ def test_versions_are_rows_of_one_sitting(
     looks = [each["variant_index"] for each in head["plan"]["variants"]]
     assert len(set(looks)) == len(looks)
     assert teff(monkeypatch, "compare", f"lake@{mine}", "lake@3", "--json") == 0
-    (compared,) = json.loads(capsys.readouterr().out)["comparisons"]
+    compared = json.loads(capsys.readouterr().out.splitlines()[0])
     assert compared["ratio"]["value"] == pytest.approx(3, rel=0.1)
 
 
@@ -194,8 +194,7 @@ def test_a_way_of_a_version_is_named_before_it(
 ) -> None:
     words = ("--systems", "lake/two@2.1,lake@3", "--all-variants", "--rounds", "2", "--workers", "2", "--json")
     assert teff(monkeypatch, "metg", *words) == 0
-    case = json.loads(capsys.readouterr().out)
-    assert {row["system_id"] for row in case["rows"]} == {"lake/two@2.1", "lake@3", "lake/two@3"}
+    assert {row["system_id"] for row in printed_rows(capsys)} == {"lake/two@2.1", "lake@3", "lake/two@3"}
     assert teff(monkeypatch, "metg", "--resume", "--rounds", "3") == 0
 
 

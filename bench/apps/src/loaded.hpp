@@ -19,13 +19,8 @@ struct outcome {
 };
 
 /// The processes that a run is made on: here, this one.
-class company {
+class company : interface {
  public:
-  company() = default;
-  company(const company&) = delete;
-  company& operator=(const company&) = delete;
-  virtual ~company() = default;
-
   [[nodiscard]] virtual bench::ranks& protocol() { return alone_; }
   [[nodiscard]] virtual int rank() const { return 0; }
   [[nodiscard]] virtual int size() const { return 1; }
@@ -42,13 +37,8 @@ class company {
 };
 
 /// An app with its data, ready to run again and again on a system.
-class loaded {
+class loaded : interface {
  public:
-  loaded() = default;
-  loaded(const loaded&) = delete;
-  loaded& operator=(const loaded&) = delete;
-  virtual ~loaded() = default;
-
   /// Forgets the result of the run before.
   virtual void reset() = 0;
   /// Runs it once, checks the result, and adds everything but the system's identity to the record.

@@ -85,8 +85,8 @@ def simulate(work: Work, policy: Policy, cores: Cores, seed: int = 0) -> Outcome
     return _Simulation(work, policy, cores, Random(seed)).run()
 
 
-class _SharedCore:
-    """A core that the competitor takes for the first `burst` seconds of each period."""
+class _Core:
+    """A core that a competitor takes for the first `burst` seconds of each period; 0: nobody takes it."""
 
     def __init__(self, burst: float, period: float, begins: float, is_given_way: bool) -> None:
         self._burst, self._period, self._begins, self._is_given_way = burst, period, begins, is_given_way
@@ -123,10 +123,10 @@ class _Simulation:
         self._after = policy.after
         self._tasks = work.tasks
         self._seconds = [work.seconds * random.uniform(1 - _SPREAD, 1 + _SPREAD) for _ in range(_LENGTHS)]
-        alone: list[_SharedCore | None] = [None] * (cores.number - cores.loaded)
-        self._cores = alone + [
-            _SharedCore(cores.share * cores.period, cores.period, -random.random() * cores.period, policy.gives_way)
-            for _ in range(cores.loaded)
+        bursts = [0.0] * (cores.number - cores.loaded) + [cores.share * cores.period] * cores.loaded
+        self._cores = [
+            _Core(burst, cores.period, -random.random() * cores.period if burst else 0.0, policy.gives_way)
+            for burst in bursts
         ]
         self._places = [column * cores.number // work.tasks for column in range(work.tasks)]
         self._ready: list[deque[int]] = [deque() for _ in range(cores.number)]  # by place
@@ -151,12 +151,12 @@ class _Simulation:
                     continue
                 worker = called
             core = self._cores[worker]
-            free_at = core.free_at(now) if core else now
+            free_at = core.free_at(now)
             if free_at > now:
                 heappush(events, (free_at, worker, _NO_TASK))
             elif (task := self._next_task(worker, now)) != _NO_TASK:
                 seconds = self._seconds[task % _LENGTHS]
-                heappush(events, (core.ended(now, seconds) if core else now + seconds, worker, task))
+                heappush(events, (core.ended(now, seconds), worker, task))
                 tasks += 1
                 worked += seconds
             else:
@@ -204,8 +204,7 @@ class _Simulation:
             return None
         soonest, at = _ANY, math.inf
         for worker in self._idle:
-            core = self._cores[worker]
-            free_at = core.free_at(now) if core else now
+            free_at = self._cores[worker].free_at(now)
             if free_at < at:
                 soonest, at = worker, free_at
             if free_at <= now:

@@ -169,6 +169,9 @@ def path_text(path: Path) -> str:
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
-def titled_table(title: str) -> Table:
-    """Without lines, its title at the left; columns are yet to be added."""
-    return Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim")
+def titled_table(title: str, *columns: str) -> Table:
+    """Without lines, its title at the left. The first column has words, and the others have numbers."""
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim")
+    for number, name in enumerate(columns):
+        table.add_column(name, justify="right" if number else "left", no_wrap=number > 0)
+    return table

@@ -4,6 +4,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from tefflab.host.terminal import titled_table
 from tefflab.output.quantities import digits, duration, percent
 from tefflab.profiles.granularity import Findings
 from tefflab.records.plan import counted_workers
@@ -36,9 +37,7 @@ def _advises(found: Findings) -> bool:
 
 
 def _times(found: Findings) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("worker time")
-    table.add_column("", justify="right", no_wrap=True)
+    table = titled_table("", "worker time", "")
     times = found.times
     for name, seconds in (
         ("tasks", times.tasks),
@@ -54,10 +53,8 @@ def _times(found: Findings) -> Table:
 
 
 def _types(found: Findings) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("type of task")
-    for name in ("tasks", "time", "a task", *(["should last"] if _advises(found) else [])):
-        table.add_column(name, justify="right", no_wrap=True)
+    advised = ["should last"] if _advises(found) else []
+    table = titled_table("", "type of task", "tasks", "time", "a task", *advised)
     for each in found.types[:_MOST_TYPES]:
         name = each.name if len(each.name) <= _MOST_LETTERS else "…" + each.name[1 - _MOST_LETTERS :]
         factor = "as the library chooses" if each.factor is None else f"{digits(each.factor, 2)} x as long"

@@ -6,6 +6,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from tefflab.host.terminal import titled_table
 from tefflab.output.quantities import digits, duration, percent, rate
 from tefflab.profiles.job_profile import PATHS, SPENT, JobProfile, RankProfile
 from tefflab.records.plan import counted_workers
@@ -20,10 +21,7 @@ def to_table(profile: JobProfile) -> Group:
     columns = [whole, *profile.ranks] if 1 < len(profile.ranks) <= _MOST_COLUMNS else [whole]
     many = f"{len(profile.ranks)} ranks, " if len(profile.ranks) > 1 else ""
     title = f"{' '.join(profile.command)}: {many}{counted_workers(whole.workers)}"
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("worker time")
-    for each in columns:
-        table.add_column("" if len(columns) == 1 else each.name, justify="right", no_wrap=True)
+    table = titled_table("", "worker time", *("" if len(columns) == 1 else each.name for each in columns))
     table.add_row("in all", *(duration(rank.seconds) for rank in columns))
     for what in SPENT:
         if whole.spent[what] > 0:

@@ -15,15 +15,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 from scipy.stats import binomtest
 
+from tefflab import project_root
 from tefflab.benchmarks.cases import ListedCase
 from tefflab.benchmarks.spawn import BENCHMARK as SPAWN
-from tefflab.errors import InputError, TeffError, first_fault, shortened
+from tefflab.errors import InputError, TeffError, shortened
 from tefflab.host.processes import answer
+from tefflab.records.record import validator
 from tefflab.systems.programs import ask_cases
 from tefflab.systems.systems import Attribution, Program
 
@@ -33,57 +34,13 @@ TAKEN = "taken by the OS"  # the worker was ready to run, and did not
 TIMEOUT = 300.0  # seconds, besides those asked for
 _OUTSIDE = ("/usr/", "/lib", "[", "linux-vdso")  # places without code of the systems or of this project
 
+Told = Mapping[str, Any]  # of a program's answer to `--profile`, by the names of its schema
+
 COMMON = {
     "task": ("bench/spawn/*",),
     "allocation": ("libc.so*:*alloc*", "libc.so*:*free*", "libc.so*:*brk", "libstdc++.so*:operator *"),
     "yielding": ("libc.so*:*sched_yield", "libc.so*:*nanosleep"),
 }
-
-
-Count = Annotated[int, Field(ge=0)]
-
-
-class Strict(BaseModel):
-    """No unknown field, no silent conversion, no NaN, no change after reading."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
-
-
-class Place(Strict):
-    """An address in a file of code."""
-
-    module: str
-    offset: Count
-    symbol: str
-
-
-class Stack(Strict):
-    """A place and its callers, as indices, innermost first; how often it was seen."""
-
-    count: Annotated[int, Field(ge=1)]
-    places: Annotated[list[Count], Field(min_length=1)]
-
-
-class SpawnProfile(Strict):
-    """A program's answer to `--profile` (schema `teff-spawn-profile-1`), if it was no error."""
-
-    schema_: Literal["teff-spawn-profile-1"] = Field(alias="schema")
-    system: str
-    variant: str
-    version: str
-    workers: Annotated[int, Field(ge=1)]
-    pattern: str
-    parameters: dict[str, JsonValue]
-    tasks: Count
-    runs: Count
-    elapsed_seconds: Annotated[float, Field(ge=0)]
-    period_seconds: Annotated[float, Field(ge=0)]
-    threads: Count
-    missed: Count
-    lost: Count
-    places: list[Place]
-    stacks: list[Stack]
-    started_at: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +73,7 @@ class TimeSpent:
 
     program: str
     pattern: str
-    source: SpawnProfile
+    source: Told
     shares: tuple[Share, ...]
     functions: Mapping[str, Sequence[tuple[str, int]]]  # by category: function and looks, the most frequent first
 
@@ -125,12 +82,8 @@ class TimeSpent:
         return {
             "system_id": self.program,
             "pattern": self.pattern,
-            "workers": source.threads,
-            "tasks": source.tasks,
-            "runs": source.runs,
-            "elapsed_seconds": source.elapsed_seconds,
-            "period_seconds": source.period_seconds,
-            "lost": source.lost,
+            "workers": source["threads"],
+            **{name: source[name] for name in ("tasks", "runs", "elapsed_seconds", "period_seconds", "lost")},
             "shares": [asdict(share) for share in self.shares],
             "functions": {category: dict(seen) for category, seen in self.functions.items()},
         }
@@ -158,43 +111,45 @@ def take_profile(program: Program, name: str, flags: str, workers: int, seconds:
         raise TeffError(f"{program.id}: did not end within {TIMEOUT + seconds:.0f} s") from None
     line = next((text for text in done.stdout.splitlines() if text.startswith("{")), "")
     told = parse_profile(program.id, line or json.dumps({"error": done.stderr.strip() or "no answer"}))
-    return attribute(program.id, name, told, program.profile or Attribution(), frames_of(told.places))
+    return attribute(program.id, name, told, program.profile or Attribution(), frames_of(told["places"]))
 
 
-def parse_profile(program: str, line: str) -> SpawnProfile:
+def parse_profile(program: str, line: str) -> Told:
     """The program's answer. TeffError with the program's reason if it is an error, or with the fault of the line."""
     try:
         told = json.loads(line)
-        if isinstance(told, dict) and "error" in told:
-            raise TeffError(f"{program}: {told['error']}")
-        return SpawnProfile.model_validate(told)
     except json.JSONDecodeError:
         raise TeffError(f"{program}: no valid profile: {shortened(line)}") from None
-    except ValidationError as failure:
-        raise TeffError(f"{program}: no valid profile ({first_fault(failure)}): {shortened(line)}") from None
+    if isinstance(told, dict) and "error" in told:
+        raise TeffError(f"{program}: {told['error']}")
+    for fault in validator(project_root(), SPAWN.name, "profile").iter_errors(told):
+        place = ".".join(map(str, fault.instance_path))
+        raise TeffError(f"{program}: no valid profile ({place}: {fault.message}): {shortened(line)}")
+    assert isinstance(told, dict)
+    return told
 
 
 def attribute(
-    program: str, pattern: str, answer: SpawnProfile, rules: Attribution, frames: Sequence[Sequence[Frame]]
+    program: str, pattern: str, told: Told, rules: Attribution, frames: Sequence[Sequence[Frame]]
 ) -> TimeSpent:
     """A category for each look. `frames` has the functions of each place, the innermost first."""
     sought = [
         (category, rule) for category in CATEGORIES for rule in (*getattr(rules, category), *COMMON.get(category, ()))
     ]
-    looks: Counter[str] = Counter({TAKEN: answer.missed})
+    looks: Counter[str] = Counter({TAKEN: told["missed"]})
     functions: dict[str, Counter[str]] = {}
-    for stack in answer.stacks:
-        frame, category = category_of([frame for place in stack.places for frame in frames[place]], sought)
-        looks[category] += stack.count
-        functions.setdefault(category, Counter())[str(frame)] += stack.count
+    for stack in told["stacks"]:
+        frame, category = category_of([frame for place in stack["places"] for frame in frames[place]], sought)
+        looks[category] += stack["count"]
+        functions.setdefault(category, Counter())[str(frame)] += stack["count"]
     total = looks.total()
     if not total:
-        raise TeffError(f"{program}: no worker was sampled in {answer.elapsed_seconds:.3g} s; ask for more")
-    time = answer.elapsed_seconds * answer.threads / answer.tasks
+        raise TeffError(f"{program}: no worker was sampled in {told['elapsed_seconds']:.3g} s; ask for more")
+    time = told["elapsed_seconds"] * told["threads"] / told["tasks"]
     return TimeSpent(
         program,
         pattern,
-        answer,
+        told,
         tuple(_share(name, looks[name], total, time) for name in (*CATEGORIES, UNKNOWN, TAKEN)),
         {category: seen.most_common(8) for category, seen in functions.items()},
     )
@@ -225,21 +180,21 @@ def _share(category: str, looks: int, total: int, seconds_per_task: float) -> Sh
     return Share(category, looks, looks / total, interval.low, interval.high, looks / total * seconds_per_task)
 
 
-def frames_of(places: Sequence[Place]) -> list[list[Frame]]:
+def frames_of(places: Sequence[Told]) -> list[list[Frame]]:
     """The functions at each place, those in line first; by addr2line, which comes with the compiler."""
     frames: list[list[Frame]] = [[] for _ in places]
-    for module in dict.fromkeys(place.module for place in places):
-        here = [index for index, place in enumerate(places) if place.module == module]
-        told = _ask_addr2line(module, [places[index].offset for index in here])
+    for module in dict.fromkeys(place["module"] for place in places):
+        here = [index for index, place in enumerate(places) if place["module"] == module]
+        told = _ask_addr2line(module, [places[index]["offset"] for index in here])
         for index, functions in zip(here, told, strict=True):
             frames[index] = [_frame(places[index], *each) for each in functions] or [_frame(places[index], "??", "??")]
     return frames
 
 
-def _frame(place: Place, function: str, where: str) -> Frame:
+def _frame(place: Told, function: str, where: str) -> Frame:
     path = where.rpartition(":")[0]
-    name = base_name(function) if function != "??" else place.symbol or "??"
-    inside = path if path.startswith("/") else place.module
+    name = base_name(function) if function != "??" else place["symbol"] or "??"
+    inside = path if path.startswith("/") else place["module"]
     return Frame(posixpath.normpath(inside), name)
 
 

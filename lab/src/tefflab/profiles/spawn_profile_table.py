@@ -15,10 +15,8 @@ _WORTH_A_LINE = 0.005  # of the time: functions of a category with less are left
 def to_table(spent: TimeSpent, *, functions: bool) -> Group:
     """A row a category; where `functions`, below it where in it the workers were."""
     source = spent.source
-    table = titled_table(f"{spent.program}: {spent.pattern}, {counted_workers(source.threads)}")
-    table.add_column("worker time")
-    for name in ("share", "95 %", "a task"):
-        table.add_column(name, justify="right", no_wrap=True)
+    title = f"{spent.program}: {spent.pattern}, {counted_workers(source['threads'])}"
+    table = titled_table(title, "worker time", "share", "95 %", "a task")
     total = sum(share.looks for share in spent.shares)
     for share in spent.shares:
         if share.category == UNKNOWN and not share.looks:
@@ -33,13 +31,13 @@ def to_table(spent: TimeSpent, *, functions: bool) -> Group:
                     table.add_row(f"  [dim]{escape(_short(name))}[/]", f"[dim]{percent(looks / total)}[/]")
     lines = [
         Text(
-            f"{total} looks in {source.elapsed_seconds:.3g} s, {source.runs} runs of "
-            f"{source.tasks // max(source.runs, 1)} tasks; each run validated",
+            f"{total} looks in {source['elapsed_seconds']:.3g} s, {source['runs']} runs of "
+            f"{source['tasks'] // max(source['runs'], 1)} tasks; each run validated",
             style="dim",
         )
     ]
-    if source.lost:
-        lines.append(Text(f"{source.lost} more looks found no room and are not counted", style="dim"))
+    if source["lost"]:
+        lines.append(Text(f"{source['lost']} more looks found no room and are not counted", style="dim"))
     return Group(table, *lines)
 
 

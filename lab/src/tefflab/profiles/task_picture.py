@@ -32,7 +32,7 @@ _REST = "#8d949d"  # of all further types
 _MOST_STRETCHES = 160  # of a worker: more are too narrow to be seen
 _SHOWN_SHARE = 0.002  # a type with less of the window's time has no line in the legend
 _ROW, _BAR, _LEGEND = 38.0, 27.0, 150.0  # pixels
-_LONGEST = 21  # letters of a name
+_LONGEST = 19  # letters of a name
 
 _Window = tuple[float, float]
 

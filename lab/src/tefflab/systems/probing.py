@@ -11,6 +11,7 @@ from typing import Literal
 from pydantic import BaseModel, ValidationError
 
 from tefflab.carried import TYPED
+from tefflab.errors import TeffError
 from tefflab.host.processes import answer, how_it_ended
 from tefflab.systems.packages import PackageState, as_root, available, install_command
 from tefflab.systems.systems import (
@@ -38,10 +39,6 @@ class Identity(BaseModel, extra="ignore"):
     system: str
     variant: str
     version: str | None = None
-
-
-class IdentityError(Exception):
-    """The program did not give its identity; the message is the reason in one line."""
 
 
 @dataclass(frozen=True)
@@ -77,10 +74,11 @@ def probe(program: Program, system: System, *, packages: PackageState | None = N
     )
     in_vain = broken or left_out or _has_all_it_needs(program, system, packages)
     source, how = _NO_WAY if in_vain else _how_to_install(system, packages)
-    identity = _identity_of(program)
-    if isinstance(identity, str):
-        return Probe(found=False, version=None, reason=identity, how_to_install=how, source=source)
-    return Probe(found=True, version=identity.version, reason=None, how_to_install=how, source=source)
+    try:
+        version, reason = _version_of(program), None
+    except TeffError as error:
+        version, reason = None, str(error)
+    return Probe(reason is None, version, reason, how, source)
 
 
 def probe_all(systems: Sequence[System], programs: Callable[[System], Sequence[Program]]) -> dict[str, Probe]:
@@ -106,24 +104,21 @@ def _has_all_it_needs(program: Program, system: System, packages: PackageState) 
     return is_brought and not program.is_python and not why_not_there(program)
 
 
-def _identity_of(program: Program) -> Identity | str:
-    """The program's identity, or the reason why it gives none."""
+def _version_of(program: Program) -> str | None:
+    """As the program says it. TeffError with the reason where it gives no identity, or another's."""
     if reason := why_not_there(program):
-        return reason
+        raise TeffError(reason)
     workers = usable_cores()
-    try:
-        identity = ask_identity(
-            [*program.command_line(workers), "--identity"],
-            environment=program.environment_for(workers),
-            timeout=PYTHON_TIMEOUT if program.is_python else COMPILED_TIMEOUT,
-        )
-    except IdentityError as error:
-        return str(error)
+    identity = _ask_identity(
+        [*program.command_line(workers), "--identity"],
+        environment=program.environment_for(workers),
+        timeout=PYTHON_TIMEOUT if program.is_python else COMPILED_TIMEOUT,
+    )
     if identity.system != program.identity:
-        return f"the program says it is {identity.system!r}"
+        raise TeffError(f"the program says it is {identity.system!r}")
     if program.asked and (refusal := program.asked.refusal(identity.version)):
-        return refusal
-    return identity
+        raise TeffError(refusal)
+    return identity.version
 
 
 def why_not_there(program: Program) -> str:
@@ -199,33 +194,24 @@ def _how_to_install(system: System, packages: PackageState) -> tuple[_Source, st
     return "setup", _SET_UP
 
 
-def ask_identity(command: Sequence[str], *, environment: Mapping[str, str], timeout: float) -> Identity:
-    """Runs `command` with `environment` added to the lab's, for at most `timeout` seconds.
-
-    Raises IdentityError where it can't be started, fails, hangs, or answers something else.
-    """
+def _ask_identity(command: Sequence[str], *, environment: Mapping[str, str], timeout: float) -> Identity:
+    """TeffError where the command can't be started, fails, hangs, or answers something else."""
     try:
         asked = answer(command, environment=environment, timeout=timeout)
     except OSError as error:
-        raise IdentityError(f"{command[0]} can't be started: {error.strerror}") from None
+        raise TeffError(f"{command[0]} can't be started: {error.strerror}") from None
     except subprocess.TimeoutExpired:
-        raise IdentityError(f"gave no identity within {timeout:g} s") from None
+        raise TeffError(f"gave no identity within {timeout:g} s") from None
     if asked.returncode != 0:
-        raise IdentityError(f"--identity {how_it_ended(asked.returncode)}{_last_line(asked.stderr, before=': ')}")
-    return _parsed(asked.stdout)
+        raise TeffError(f"--identity {how_it_ended(asked.returncode)}{_last_line(asked.stderr)}")
+    # Launchers like to talk before it.
+    line = next((line for line in reversed(asked.stdout.splitlines()) if line.lstrip().startswith("{")), "")
+    try:
+        return Identity.model_validate_json(line)
+    except ValidationError:
+        raise TeffError(f"answers --identity with something else{_last_line(asked.stdout)}") from None
 
 
-def _parsed(out: str) -> Identity:
-    """The last line that is a JSON object; launchers like to talk before it."""
-    for line in reversed(out.splitlines()):
-        if line.lstrip().startswith("{"):
-            try:
-                return Identity.model_validate_json(line)
-            except ValidationError:
-                break
-    raise IdentityError(f"answers --identity with something else{_last_line(out, before=': ')}")
-
-
-def _last_line(text: str, *, before: str) -> str:
+def _last_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return f"{before}{lines[-1][:200]}" if lines else ""
+    return f": {lines[-1][:200]}" if lines else ""

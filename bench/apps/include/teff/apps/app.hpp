@@ -29,13 +29,8 @@ struct finding {
 };
 
 /// An app with its data.
-class app {
+class app : interface {
  public:
-  app() = default;
-  app(const app&) = delete;
-  app& operator=(const app&) = delete;
-  virtual ~app() = default;
-
   /// Forgets the result of the run before.
   virtual void reset() = 0;
   /// Runs all steps, and waits for them.

@@ -25,13 +25,8 @@ class whole_system;
 
 /// A system that runs the apps, with its workers, or one rank of it. Each function that runs an app computes
 /// between region.start() and region.stop(): from the call of one thread until all is there.
-class system {
+class system : interface {
  public:
-  system() = default;
-  system(const system&) = delete;
-  system& operator=(const system&) = delete;
-  virtual ~system() = default;
-
   /// Over ranks, it need not know how many there are, nor the release of their MPI.
   [[nodiscard]] virtual bench::identity describe() const = 0;
   [[nodiscard]] virtual bool has(way_kind /*how*/) const { return false; }

@@ -48,6 +48,7 @@ class Axis:
                 values=ticks,
                 labelExpr=f"{texts}[indexof({ticks}, datum.value)]",
                 labelOverlap="greedy" if self.drops_labels else False,
+                labelSeparation=6,
                 gridColor={"condition": is_hair, "value": RULE} if hairs else RULE,
                 title=self.title or None,
             ),

@@ -63,7 +63,7 @@ def write_report(
             sitting=sitting,
             started=sitting.started_at.astimezone(UTC),
             sections=sections,
-            pictures=drawn,
+            pictures=[(each.title, svg) for each, svg in zip(pictures, drawn, strict=True)],
             nightly=_nightly(drawn),
             absent=absent,
             remarks=sitting_caveats(sitting, *noise, damage),
