@@ -50,8 +50,8 @@ def answer(
     timeout: float | None = None,
     stdin: str = "",
 ) -> "subprocess.CompletedProcess[str]":
-    """What a command says, with `environment` added to the lab's. OSError where it can't be started, TimeoutExpired
-    after so many seconds: then the command is ended with all it started."""
+    """Runs a command, with `environment` added to the lab's, and returns what it says. OSError if it can't be started.
+    TimeoutExpired after so many seconds: then the command is ended with all it started."""
     process = subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
