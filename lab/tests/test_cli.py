@@ -87,6 +87,26 @@ def test_a_shell_completes_commands_systems_and_experiments(
     assert completed(capsys, monkeypatch, "metg", "-width", "3", "-kernel", "busy") == ["busy_wait"]
 
 
+@pytest.mark.parametrize(
+    ("shell", "file", "line"),
+    [
+        ("/bin/bash", ".bashrc", 'command -v teff >/dev/null && eval "$(_TEFF_COMPLETE=bash_source teff)"'),
+        ("zsh", ".zshrc", 'command -v teff >/dev/null && eval "$(_TEFF_COMPLETE=zsh_source teff)"'),
+        ("/usr/bin/fish", ".config/fish/completions/teff.fish", "_TEFF_COMPLETE=fish_source teff | source"),
+    ],
+)
+def test_a_shell_learns_once_to_ask_for_completions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: str, file: str, line: str
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("SHELL", shell)
+    for _ in range(2):
+        assert run(monkeypatch, "--install-completion") == 0
+    assert (tmp_path / file).read_text().splitlines() == [line]
+    monkeypatch.setenv("SHELL", "/bin/dash")
+    assert run(monkeypatch, "--install-completion") == BAD_INPUT
+
+
 def test_a_first_program_that_is_not_the_best_is_offered_by_its_long_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

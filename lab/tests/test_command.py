@@ -14,7 +14,7 @@ from tefflab.systems import run_own_command
 from tefflab.systems.own_command import OwnCommand, own_texts
 
 QUICK = "sleep 0.01"
-SLOW = "sleep 0.04"
+SLOW = "sleep 0.2"
 
 
 def rows(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
@@ -35,7 +35,8 @@ def test_commands_are_run_in_turns_and_each_two_of_them_are_compared(
     assert 0 < times[QUICK]["cpu_seconds"] < times[QUICK]["value"]
     (pair,) = (row for row in found if row["quantity"] == "A / B")
     assert (pair["system_id"], pair["case"]) == (SLOW, f"beside {QUICK}")
-    assert 1 < pair["low"] < pair["value"] < pair["high"]
+    assert pair["value"] > 1
+    assert pair["low"] <= pair["value"] <= pair["high"]
     assert teff(monkeypatch, "show") == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "significant" in told

@@ -31,10 +31,6 @@ _AGAIN = " again"  # behind the first command's id
 _MEBIBYTE = 1 << 20
 
 
-class CommandPlan(Plan):
-    commands: tuple[str, ...]
-
-
 class CommandQuestion(RepeatedQuestion[AnyRecord]):
     """A round is one run. Before the first one the command is run once to warm up what it reads."""
 
@@ -161,7 +157,6 @@ class Commands(CaseBenchmark[Record]):
     measured = "commands"
     row_word = "command"
     record = Record
-    plan_type = CommandPlan
     estimates_type = CommandEstimates
     quantity = "a run"
     meaning = "Time of a run, with 95 % intervals; smaller is better."
@@ -202,17 +197,16 @@ class Commands(CaseBenchmark[Record]):
         return type(self)(own_texts(own))
 
     def resumed(self, plan: Plan) -> Self:
-        assert isinstance(plan, CommandPlan)
         return type(self)(plan.commands)
 
-    def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> CommandPlan:
+    def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> Plan:
         del workers
         texts = own_texts(request.own)
         is_filled = any(WORKERS in each for each in texts)
         if request.workers and not is_filled:
             raise InputError(f"--workers: no command has {WORKERS} in it")
         counts = request.workers or (request.cores,)
-        return CommandPlan(
+        return Plan(
             title=title,
             variants=request.variants,
             cases=tuple(Case(name="run", flags="run", workers=count) for count in counts),

@@ -98,13 +98,7 @@ class Command(click.Command):
         return [*pieces, "[-- COMMAND...]"] if self.takes_programs else pieces
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        text, _, example = (self.help or "").partition(_EXAMPLE)
-        if example:
-            formatter.write(f"{_EXAMPLE}{example.strip()}\n\n")
-        self.format_usage(ctx, formatter)
-        formatter.write_paragraph()
-        with formatter.indentation():
-            formatter.write_text(" ".join(text.split()))
+        _explain(self.help or "", lambda: self.format_usage(ctx, formatter), formatter)
         self.format_options(ctx, formatter)
         if self.epilog:
             formatter.write_paragraph()
@@ -151,14 +145,8 @@ class Tree(click.Group):
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """A line for each command or option, with the first thing that its help says."""
-        text, _, example = (self.help or "").partition(_EXAMPLE)
-        if example:
-            formatter.write(f"{_EXAMPLE}{example.strip()}\n\n")
-        formatter.write(f"Usage:  {ctx.command_path} COMMAND [OPTIONS]    (COMMAND --help: its options)\n")
-        if example:
-            formatter.write_paragraph()
-            with formatter.indentation():
-                formatter.write_text(" ".join(text.split()))
+        usage = f"Usage:  {ctx.command_path} COMMAND [OPTIONS]    (COMMAND --help: its options)\n"
+        _explain(self.help or "", lambda: formatter.write(usage), formatter)
         options = [each.get_help_record(ctx) for each in self.get_params(ctx)]
         for title, rows in {**self.groups(ctx), "Options": list(filter(None, options))}.items():
             column = 4 + max(len(name) for name, _ in rows)
@@ -193,6 +181,18 @@ def refuse_misspelled(word: str, of: click.Command) -> None:
         raise InputError(f"{name}: an option has two dashes; say -{name}")
     if name.startswith("--") and name not in known and (near := get_close_matches(name, known, 1, _ALIKE)):
         raise InputError(f"no option is called {name}; did you mean {near[0]}?")
+
+
+def _explain(text: str, write_usage: Callable[[], None], formatter: click.HelpFormatter) -> None:
+    """The examples, the usage, and then what is said before the examples."""
+    said, _, example = text.partition(_EXAMPLE)
+    if example:
+        formatter.write(f"{_EXAMPLE}{example.strip()}\n\n")
+    write_usage()
+    if said:
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(" ".join(said.split()))
 
 
 def beginning(text: str, most: int) -> str:

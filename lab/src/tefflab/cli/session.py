@@ -314,8 +314,8 @@ def measured_live(
     warn_of_others(console)
     *fewer, most = plan.workers
     workers = " and ".join([*map(str, fewer), counted_workers(most)])
-    systems = f"{len(plan.variants)} system{'s' * (len(plan.variants) > 1)}"
-    console.print(f"teff: {plan.title}; {workers}; {systems}", soft_wrap=True, markup=False)
+    count, word = (len(plan.commands), "command") if plan.commands else (len(plan.variants), "system")
+    console.print(f"teff: {plan.title}; {workers}; {count} {word}{'s' * (count > 1)}", soft_wrap=True, markup=False)
     if most > usable_cores():
         console.print(f"teff: {most} workers share {usable_cores()} cores, so some of them always wait", soft_wrap=True)
     if plan.warning:

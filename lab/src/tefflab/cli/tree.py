@@ -169,7 +169,7 @@ EXPORT = Command(
 COMPARE = Command(
     "compare",
     "comparing.compare",
-    """Say whether two systems of a sitting differ, or each system between two sittings, in whatever was measured.
+    """Say whether two systems of a sitting differ, or each system between two sittings.
 
     A and B are two systems of STORE, compared round by round, or two stores. Between stores it says what the machine
     did, by the rows of at least four other systems; with fewer, compare --against one that did not change.

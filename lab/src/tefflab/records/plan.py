@@ -79,6 +79,7 @@ class Plan(Frozen):
     title: str
     variants: tuple[Variant, ...]
     cases: tuple[Case, ...]
+    commands: tuple[str, ...] = ()  # of the user, which are measured in the place of systems
     others: tuple[str, ...] = ()  # ids of the measured systems' variants that are here and were not asked for
     experiment: str | None = None  # the experiment of this figure
     charts: tuple[str, ...] = ()  # the charts to draw; empty: the kind's default

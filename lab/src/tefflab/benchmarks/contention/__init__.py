@@ -83,7 +83,6 @@ class Contention(CaseBenchmark[Record]):
         return type(self)(list(chosen_kinds(own["cases"], kinds_there())))
 
     def resumed(self, plan: Plan) -> Self:
-        assert isinstance(plan, ContentionPlan)
         return type(self)(commands=plan.commands)
 
     def programs(self, system: System) -> list[Program]:

@@ -4,6 +4,8 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pydantic import model_validator
+
 from tefflab.benchmarks.benchmark import AnyBenchmark, Request, benchmarks
 from tefflab.benchmarks.cases import ListedCase, choose, words_of
 from tefflab.errors import InputError, TeffError
@@ -22,7 +24,16 @@ class ContentionPlan(Plan):
 
     loaded: tuple[int, ...]  # cores
     period: float  # of the load [s]
-    commands: tuple[str, ...] = ()  # the user's own, if that is measured
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_an_earlier_version(cls, told: Any) -> Any:
+        """It had one command."""
+        if isinstance(told, dict) and "command" in told:
+            told = dict(told)
+            command = told.pop("command")
+            told["commands"] = [command] if command else []
+        return told
 
 
 def chosen_kinds(said: str | Sequence[str], there: Sequence[AnyBenchmark]) -> dict[str, list[str]]:
