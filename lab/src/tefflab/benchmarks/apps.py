@@ -7,7 +7,9 @@ program measures it just before each of its runs, so that the machine's drift ca
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Self
 
+from tefflab import project_root
 from tefflab.analysis.rows import Row
 from tefflab.benchmarks.apps_experiment import AppsExperiment
 from tefflab.benchmarks.benchmark import Experiment, Option, Request
@@ -23,7 +25,7 @@ from tefflab.output.charts.sheet import Head, Picture, slug
 from tefflab.output.quantities import percent, rate
 from tefflab.output.table import Column
 from tefflab.records.plan import Case, Plan, Variant, counted_workers
-from tefflab.records.record import Record, RecordError
+from tefflab.records.record import Record, RecordError, properties
 
 _RATE = "flops_per_second"
 _WORK_RATE = "work_per_second"
@@ -39,6 +41,16 @@ class AppsRecord(Record):
     """One run of a mini-app, with its `work` in its `unit`."""
 
     schema = "apps"
+
+    @classmethod
+    def of(cls, told: object) -> Self:
+        """Stores of 0.1 have an app's own keys, and FLOPs, beside the other keys."""
+        if isinstance(told, dict) and "own" not in told and "error" not in told:
+            keys = properties(project_root(), cls.schema)
+            own = {name: told[name] for name in told if name not in keys}
+            work, unit = told.get("work", own.pop("flops", 0.0)), told.get("unit", "FLOP")
+            told = {name: told[name] for name in told if name in keys} | {"work": work, "unit": unit, "own": own}
+        return super().of(told)
 
     def fault(self) -> str:
         residual, bound = (self.get("validation", each) for each in ("residual", "bound"))
