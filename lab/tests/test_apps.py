@@ -77,7 +77,7 @@ def test_systems_are_held_against_the_quickest_and_against_the_cores(
     lines = console.export_text().splitlines()
     assert [line for line in lines if line.endswith(", 2 workers")] == ["gemm-64, 2 workers", "cholesky-64, 2 workers"]
     (gemm, cholesky) = (line for line in lines if line.startswith("library"))
-    assert gemm.split()[-2:] == ["45", "%"]
+    assert " 45 % " in gemm
     assert "2.0" in gemm
     assert "ms" in cholesky
     assert any(line.startswith("wrong: the residual is 1.0e-03") for line in lines)

@@ -75,6 +75,22 @@ def test_nobody_narrows_while_another_has_too_few_rounds_for_an_interval() -> No
     assert next_round([quick, slow], 21.0) == "quick", "it would get no interval"
 
 
+def test_where_time_is_short_one_that_has_begun_gets_its_interval_before_another_begins() -> None:
+    begun, new = Standing("begun", 1, 10.0, 3, 3), Standing("new", 0, 10.0, 4, 4)
+    assert next_round([begun, new], 60.0) == "new", "there is time for three rounds of both"
+    assert next_round([begun, new], 45.0) == "begun"
+    assert next_round([begun, new], 25.0, latest="begun") == "begun"
+    assert next_round([begun, new], 35.0, latest="begun") == "new", "there is time for a first value"
+
+
+def test_a_dear_one_waits_for_three_rounds_of_the_others_and_comes_before_they_are_narrowed() -> None:
+    quick, dear = Standing("quick", 2, 1.0, 9, 9), Standing("dear", 0, 20.0, 4, 4, is_dear=True)
+    assert next_round([quick, dear], 100.0, latest="quick") == "quick"
+    quick = Standing("quick", 3, 1.0, 9, 9)
+    assert next_round([quick, dear], 100.0, latest="quick") == "dear"
+    assert next_round([quick, dear], 15.0, latest="quick") == "quick", "no round of the other fits"
+
+
 def test_who_takes_seconds_to_start_is_launched_last_of_those_that_are_equally_far() -> None:
     for seed in range(20):
         names = [f"{seed}_{i}" for i in range(5)]

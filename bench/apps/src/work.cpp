@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view usual_app = "gemm";
 
-/// What the help says of an app below its flags.
+/// The last lines of an app's help: its ways, and the meaning of its keys in a record.
 std::string footer_of(const description& what) {
   std::vector<std::string_view> ways;
   for (const way_kind each : what.ways) ways.push_back(name_of(each));

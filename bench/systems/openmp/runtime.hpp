@@ -55,8 +55,8 @@ inline void bind_thread() {
   if (omp_get_proc_bind() == omp_proc_bind_false) teff::bench::bind_to_core(omp_get_thread_num());
 }
 
-/// The parallel loop: calls body(begin, end) for blocks that cover the indices from first to last - 1. Each
-/// thread has an equal block; or free threads take blocks of `grain`, if that is not 0.
+/// The parallel loop: calls body(begin, end) for blocks that cover the indices from first to last - 1. Free
+/// threads take blocks of `grain` indices. With 0, each thread has an equal block.
 template <class Body>
 void parallel_blocks(std::int64_t first, std::int64_t last, std::int64_t grain, const Body& body) {
   if (grain == 0) {

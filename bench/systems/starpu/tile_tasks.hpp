@@ -28,20 +28,18 @@ class tile_tasks : public teff::apps::whole_system {
       return sums[static_cast<std::size_t>(layer)].at(t.row, t.column);
     };
     timed(region, [&] {
-      for (int column = 0; column < product.tiles(); ++column)
-        for (int row = 0; row < product.tiles(); ++row)
-          for (int step = 0; step < product.tiles() + product.layers() - 1; ++step) {
-            const task t{step, row, column};
-            const starpu_data_handle_t own = sum_of(product.layer(t), t);
-            if (!product.is_product(t))
-              submit(work::add, {{own, STARPU_RW}, {sum_of(product.added_layer(t), t), STARPU_R}}, -step);
-            else if (step < product.layers())
-              submit(work::multiply,
-                     {{own, STARPU_W}, {a.at(row, step), STARPU_R}, {b.at(step, column), STARPU_R}}, -step);
-            else
-              submit(work::add_product,
-                     {{own, STARPU_RW}, {a.at(row, step), STARPU_R}, {b.at(step, column), STARPU_R}}, -step);
-          }
+      product.visit_in_order([&](const task& t) {
+        const auto& [step, row, column] = t;
+        const starpu_data_handle_t own = sum_of(product.layer(t), t);
+        if (!product.is_product(t))
+          submit(work::add, {{own, STARPU_RW}, {sum_of(product.added_layer(t), t), STARPU_R}}, -step);
+        else if (step < product.layers())
+          submit(work::multiply,
+                 {{own, STARPU_W}, {a.at(row, step), STARPU_R}, {b.at(step, column), STARPU_R}}, -step);
+        else
+          submit(work::add_product,
+                 {{own, STARPU_RW}, {a.at(row, step), STARPU_R}, {b.at(step, column), STARPU_R}}, -step);
+      });
     });
     return {.tasks = product.own_tasks()};
   }
@@ -50,21 +48,20 @@ class tile_tasks : public teff::apps::whole_system {
     using teff::apps::cholesky;
     const tiles a(*this, factors.at(), factors.a(), 0, part::lower);
     timed(region, [&] {
-      for (int step = 0; step < factors.tiles(); ++step)
-        for (int column = step; column < factors.tiles(); ++column)
-          for (int row = column; row < factors.tiles(); ++row) {
-            const int priority = cholesky::priority({step, row, column});
-            const starpu_data_descr own{a.at(row, column), STARPU_RW};
-            if (row == step)
-              submit(work::factorise, {own}, priority);
-            else if (column == step)
-              submit(work::solve, {own, {a.at(step, step), STARPU_R}}, priority);
-            else if (row == column)
-              submit(work::subtract_square, {own, {a.at(row, step), STARPU_R}}, priority);
-            else
-              submit(work::subtract_product,
-                     {own, {a.at(row, step), STARPU_R}, {a.at(column, step), STARPU_R}}, priority);
-          }
+      factors.visit_in_order([&](const cholesky::task& t) {
+        const auto& [step, row, column] = t;
+        const int priority = cholesky::priority(t);
+        const starpu_data_descr own{a.at(row, column), STARPU_RW};
+        if (row == step)
+          submit(work::factorise, {own}, priority);
+        else if (column == step)
+          submit(work::solve, {own, {a.at(step, step), STARPU_R}}, priority);
+        else if (row == column)
+          submit(work::subtract_square, {own, {a.at(row, step), STARPU_R}}, priority);
+        else
+          submit(work::subtract_product, {own, {a.at(row, step), STARPU_R}, {a.at(column, step), STARPU_R}},
+                 priority);
+      });
     });
     return {.tasks = factors.own_tasks()};
   }

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-/// The parallel loop: calls body(begin, end) for blocks that cover the indices from first to last - 1. oneTBB
-/// chooses the blocks; or they have `grain` indices each, if that is not 0.
+/// The parallel loop: calls body(begin, end) for blocks that cover the indices from first to last - 1. Each
+/// block has `grain` indices. With 0, oneTBB chooses the blocks.
 template <class Body>
 void parallel_blocks(std::int64_t first, std::int64_t last, std::int64_t grain, const Body& body) {
   using indices = tbb::blocked_range<std::int64_t>;

@@ -12,17 +12,9 @@
 namespace teff::apps {
 namespace {
 
-/// Calls visit(task) for all tasks, in the order of one thread.
-template <class Visit>
-void visit_all(int tiles, Visit&& visit) {
-  for (int step = 0; step < tiles; ++step)
-    for (int column = step; column < tiles; ++column)
-      for (int row = column; row < tiles; ++row) visit(cholesky::task{step, row, column});
-}
-
 /// All tasks but one, each by its rank; final tiles go to all ranks.
 void run_all(std::vector<cholesky>& ranks, const cholesky::task& left_out = {-1, 0, 0}) {
-  visit_all(ranks.front().tiles(), [&](const cholesky::task& which) {
+  ranks.front().visit_in_order([&](const cholesky::task& which) {
     if (which == left_out) return;
     ranks[static_cast<std::size_t>(ranks.front().at().grid.owner(which.row, which.column))].execute(which);
     if (cholesky::makes_final(which))
@@ -53,7 +45,8 @@ TEST(cholesky, of_random_blocks_has_a_residual_that_rounding_explains) {
 }
 
 TEST(cholesky, without_any_one_of_its_updates_is_refused) {
-  visit_all(4, [](const cholesky::task& which) {
+  const cholesky four({.size = 30, .block = 8});
+  four.visit_in_order([](const cholesky::task& which) {
     if (cholesky::makes_final(which)) return;  // without these, others may find no positive diagonal
     auto ranks = on_grid<cholesky>(30, 8, six_ranks);
     run_all(ranks, which);
@@ -81,13 +74,8 @@ TEST(cholesky, fulfils_each_task_as_often_as_its_indegree_says) {
   const cholesky factors({.size = 30, .block = 5});
   std::map<std::tuple<int, int, int>, int> fulfilled;
   const auto count = [&](const cholesky::task& each) { ++fulfilled[{each.step, each.row, each.column}]; };
-  visit_all(factors.tiles(), [&](const cholesky::task& which) {
-    if (cholesky::makes_final(which))
-      factors.readers(which.row, which.column, count);
-    else
-      count(cholesky::next(which));
-  });
-  visit_all(factors.tiles(), [&](const cholesky::task& which) {
+  factors.visit_in_order([&](const cholesky::task& which) { factors.visit_next(which, count); });
+  factors.visit_in_order([&](const cholesky::task& which) {
     const auto found = fulfilled.find({which.step, which.row, which.column});
     EXPECT_EQ(found == fulfilled.end() ? 0 : found->second, cholesky::indegree(which));
     if (found != fulfilled.end()) fulfilled.erase(found);
@@ -97,21 +85,17 @@ TEST(cholesky, fulfils_each_task_as_often_as_its_indegree_says) {
 
 TEST(cholesky, gives_no_task_a_higher_priority_than_one_that_it_needs) {
   const cholesky factors({.size = 30, .block = 5});
-  visit_all(factors.tiles(), [&](const cholesky::task& which) {
-    const auto is_no_higher = [&](const cholesky::task& after) {
+  factors.visit_in_order([&](const cholesky::task& which) {
+    factors.visit_next(which, [&](const cholesky::task& after) {
       EXPECT_LE(cholesky::priority(after), cholesky::priority(which));
-    };
-    if (cholesky::makes_final(which))
-      factors.readers(which.row, which.column, is_no_higher);
-    else
-      is_no_higher(cholesky::next(which));
+    });
   });
 }
 
 TEST(cholesky, gives_each_task_a_number_of_its_own) {
   const cholesky factors({.size = 30, .block = 5});
   std::set<std::size_t> numbers;
-  visit_all(factors.tiles(), [&](const cholesky::task& which) { numbers.insert(factors.number(which)); });
+  factors.visit_in_order([&](const cholesky::task& which) { numbers.insert(factors.number(which)); });
   EXPECT_EQ(static_cast<std::int64_t>(numbers.size()), factors.tasks());
   EXPECT_EQ(static_cast<std::int64_t>(*numbers.rbegin()), factors.tasks() - 1);
 }

@@ -43,11 +43,13 @@ def governors(root: Path) -> list[str]:
 
 def tightest_quota(root: Path) -> float | None:
     """The least CPU quota [cores] of the control groups we are in and of those around them; None without any."""
-    quotas = (_quota_of(folder) for folder in control_groups(text(root / "proc/self/cgroup") or "", root))
+    folders = _control_groups(text(root / "proc/self/cgroup") or "", root)
+    files = ("cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us")
+    quotas = (quota_cores(*(text(folder / name) for name in files)) for folder in folders)
     return min((cores for cores in quotas if cores is not None), default=None)
 
 
-def control_groups(own: str, root: Path) -> list[Path]:
+def _control_groups(own: str, root: Path) -> list[Path]:
     """The folders that limit our CPU, from `/proc/self/cgroup`: our group's and all above it.
 
     In a container the group may be named as the host sees it; the folders that are not there limit nothing.
@@ -75,8 +77,3 @@ def quota_cores(cpu_max: str | None, cfs_quota_us: str | None, cfs_period_us: st
     if cfs_quota_us is None or cfs_period_us is None or int(cfs_quota_us) < 0:
         return None
     return int(cfs_quota_us) / int(cfs_period_us)
-
-
-def _quota_of(folder: Path) -> float | None:
-    contents = (text(folder / name) for name in ("cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us"))
-    return quota_cores(*contents)

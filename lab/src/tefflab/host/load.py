@@ -21,7 +21,7 @@ import psutil
 
 from tefflab.durations import seconds
 from tefflab.errors import InputError, TeffError
-from tefflab.host.processes import end_all, family
+from tefflab.host.processes import end, family
 
 KINDS = ("spin", "primes", "compile")
 PERIOD = "10ms"  # of a load that does not say it
@@ -139,17 +139,8 @@ class Competitors(AbstractContextManager["Competitors"]):
 
     def close(self) -> None:
         """Ends them."""
-        for process in self._processes:
-            members = family(process.pid)
-            with contextlib.suppress(ProcessLookupError):
-                process.send_signal(signal.SIGCONT)
-                process.terminate()
-            end_all(members)
-            process.wait()
-            for pipe in (process.stdout, process.stderr):
-                if pipe:
-                    pipe.close()
-        self._processes.clear()
+        while self._processes:
+            end(self._processes.pop())
 
     def _signal(self, number: signal.Signals) -> None:
         for process in self._processes:

@@ -1,13 +1,16 @@
 """A program together with all it started: launchers give their ranks process groups of their own."""
 
 import contextlib
+import math
 import os
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 
 import psutil
 
+_LOOK = 1.0  # seconds between two looks at a command that runs
 _GRACE = 2.0  # seconds between asking a program to end and ending it
 
 
@@ -47,11 +50,13 @@ def answer(
     command: Sequence[str],
     *,
     environment: Mapping[str, str] | None = None,
-    timeout: float | None = None,
+    timeout: float = math.inf,
     stdin: str = "",
+    look: Callable[[], object] = lambda: None,
 ) -> "subprocess.CompletedProcess[str]":
-    """What a command says, with `environment` added to the lab's. OSError where it can't be started, TimeoutExpired
-    after so many seconds: then the command is ended with all it started."""
+    """Runs a command, with `environment` added to the lab's, and returns what it says. OSError if it can't be started.
+    TimeoutExpired after so many seconds: then the command is ended with all it started. `look` is called each second.
+    """
     process = subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
@@ -60,11 +65,18 @@ def answer(
         errors="replace",
         env={**os.environ, **(environment or {})},
     )
+    deadline, rest = time.monotonic() + timeout, iter([stdin])
     try:
-        said = process.communicate(stdin, timeout)
+        while True:
+            try:
+                said = process.communicate(next(rest, None), min(_LOOK, max(deadline - time.monotonic(), 0.0)))
+                return subprocess.CompletedProcess(command, process.returncode, *said)
+            except subprocess.TimeoutExpired:
+                look()
+                if time.monotonic() >= deadline:
+                    raise
     finally:
         end(process)
-    return subprocess.CompletedProcess(command, process.returncode, *said)
 
 
 def how_it_ended(code: int) -> str:

@@ -1,5 +1,5 @@
-"""What the lab does, or waits for, in one line: on a terminal it is redrawn, and elsewhere, as in the log of a job, a
-line each half minute."""
+"""One line says what the lab does, or waits for. A terminal redraws the line. Elsewhere, as in the log of a job, it is
+printed each half minute."""
 
 import time
 from contextlib import AbstractContextManager
@@ -17,7 +17,7 @@ SAY_EVERY = 30.0  # seconds, where no terminal shows them as they pass
 
 
 class StatusLine(AbstractContextManager["StatusLine"]):
-    """On a terminal nothing is left of it."""
+    """On a terminal the line goes when the work is done."""
 
     def __init__(self, console: Console, text: str) -> None:
         self._console = console

@@ -6,7 +6,8 @@ A sitting that was interrupted is resumed from the store, which has its plan and
 import shlex
 import statistics
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -18,7 +19,7 @@ from tefflab.measure.runner import Runner
 from tefflab.measure.sitting import Entry, Observer
 from tefflab.measure.sitting import Sitting as Rounds
 from tefflab.records.plan import Case, Plan, Variant
-from tefflab.records.run import Failure, Sitting, seconds_of_rounds
+from tefflab.records.run import Failure, Sitting
 from tefflab.records.store import Store, new_sitting_name
 from tefflab.systems.naming import owner_of
 from tefflab.systems.own_command import OwnCommand
@@ -164,14 +165,19 @@ def estimated(store: Store, kind: Benchmark[Any], head: Sitting) -> Estimates:
 
 
 def _foresee(store: Store, kind: Benchmark[Any], head: Sitting, entries: Sequence[Entry]) -> None:
-    """How long a round of each takes, by the store's sittings on this machine."""
+    """How long the runs of a round of each take, by the store's sittings on this machine."""
     here = {each.sitting for each in store.sittings(kind.name) if each.machine.id == head.machine.id}
-    seconds = seconds_of_rounds(run for run in store.runs(kind.record) if run.sitting in here)
+    # Seconds, by place and round.
+    taken: defaultdict[Hashable, defaultdict[Hashable, float]] = defaultdict(lambda: defaultdict(float))
+    for run in store.runs(kind.record):
+        if run.sitting in here:
+            place = run.system_id, run.configuration, run.workers
+            taken[place][run.sitting, run.round] += run.record.elapsed_seconds
     for entry in entries:
         cases = [question.case for question in entry.round.questions]
-        known = [seconds.get((entry.round.variant.id, case.configuration, case.workers)) for case in cases]
-        if all(known):
-            entry.foreseen = sum(statistics.median(each) for each in known if each)
+        places = [(entry.round.variant.id, case.configuration, case.workers) for case in cases]
+        if all(place in taken for place in places):
+            entry.foreseen = sum(statistics.median(taken[place].values()) for place in places)
 
 
 def _in_turns(one: Round[Any]) -> Round[Any]:

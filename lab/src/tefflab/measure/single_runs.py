@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +9,9 @@ from typing import NoReturn
 
 from tefflab.benchmarks.declared import Kind
 from tefflab.errors import BAD_INPUT, InputError, TeffError
-from tefflab.host.processes import end, how_it_ended
+from tefflab.host.processes import answer, how_it_ended
 from tefflab.host.terminal import progress
-from tefflab.host.waiting import LOOK, Waiting
+from tefflab.host.waiting import Waiting
 from tefflab.records.record import Record, RecordError, parse_record
 from tefflab.systems.probing import absence
 from tefflab.systems.programs import EXIT_CODES
@@ -134,25 +133,16 @@ def run_once(
     if trace is not None:
         environment |= trace_to(registry, program, trace)
     try:
-        process = subprocess.Popen(
-            words,
-            env={**os.environ, **environment},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            errors="replace",
-        )
+        with Waiting(progress(), f"running {program.id}, for {TIMEOUT:.0f} s at most") as waiting:
+            done = answer(words, environment=environment, timeout=TIMEOUT, look=waiting.look)
     except OSError as error:
         return SingleRun(program, "", None, f"{program.executable} can't be started: {error.strerror}", False)
-    try:
-        out, said = _heard(process, f"running {program.id}, for {TIMEOUT:.0f} s at most")
     except subprocess.TimeoutExpired:
         return SingleRun(program, "", None, f"did not end within {TIMEOUT:.0f} s", False)
-    finally:
-        end(process)
-    line = next((text for text in out.splitlines() if text.lstrip().startswith("{")), "")
+    line = next((text for text in done.stdout.splitlines() if text.lstrip().startswith("{")), "")
     if not line:
         return SingleRun(
-            program, "", None, _why_without_record(process.returncode, said), process.returncode == BAD_INPUT
+            program, "", None, _why_without_record(done.returncode, done.stderr), done.returncode == BAD_INPUT
         )
     from tefflab.benchmarks.benchmark import find_benchmark  # takes seconds
 
@@ -163,19 +153,6 @@ def run_once(
     if refusal := record.refusal(workers_of(workers, ranks, system)):
         return SingleRun(program, line, None, refusal, False)
     return SingleRun(program, line, record, record.error or "", False)
-
-
-def _heard(process: "subprocess.Popen[str]", doing: str) -> tuple[str, str]:
-    """All that a program says on its two streams. TimeoutExpired where it does not end in time."""
-    deadline = time.monotonic() + TIMEOUT
-    with Waiting(progress(), doing) as waiting:
-        while True:
-            try:
-                return process.communicate(timeout=LOOK)
-            except subprocess.TimeoutExpired:
-                waiting.look()
-                if time.monotonic() >= deadline:
-                    raise
 
 
 def _why_without_record(code: int, said: str) -> str:

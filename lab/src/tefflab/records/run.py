@@ -100,19 +100,14 @@ class Failure(Line):
 def minutes_for(rounds: int, runs: Iterable[Run[AnyRecord]]) -> int | None:
     """About how many minutes so many rounds take, if they are like the rounds of `runs`; None if there are none of
     either."""
-    taken = [seconds for own in seconds_of_rounds(runs).values() for seconds in own]
-    return math.ceil(rounds * statistics.median(taken) / 60) or None if taken else None
-
-
-def seconds_of_rounds(runs: Iterable[Run[AnyRecord]]) -> dict[tuple[str, str, int], list[float]]:
-    """How long each round took, by system, configuration and workers."""
-    ends: dict[tuple[str, str, int], dict[Hashable, list[float]]] = {}
+    begun: dict[Hashable, list[tuple[float, float]]] = {}
     for run in runs:
         if run.record.started_at:
             began = run.record.started_at.timestamp()
-            rounds = ends.setdefault((run.system_id, run.configuration, run.workers), {})
-            rounds.setdefault((run.sitting, run.round), []).extend((began, began + (run.record.elapsed_seconds or 0.0)))
-    return {place: [max(each) - min(each) for each in rounds.values()] for place, rounds in ends.items()}
+            place = (run.system_id, run.round, run.configuration, run.workers)
+            begun.setdefault(place, []).append((began, began + (run.record.elapsed_seconds or 0.0)))
+    taken = [max(end for _, end in each) - min(begin for begin, _ in each) for each in begun.values()]
+    return math.ceil(rounds * statistics.median(taken) / 60) or None if taken else None
 
 
 def in_time(runs: Iterable[Run[AnyRecord]]) -> list[Run[AnyRecord]]:

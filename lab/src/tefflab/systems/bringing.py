@@ -111,7 +111,7 @@ def _install(asked: Asked, apt: Sequence[str], pip: Sequence[str], log: Path, co
     name = str(asked.named)
     outcome = provide_apt(asked.root, {name: apt}, console)
     if outcome.command:
-        raise TeffError(f"{name}: only root may install packages; type: {outcome.command}")
+        raise TeffError(f"{name}: {outcome.for_root}")
     if name in outcome.problems:
         raise TeffError(f"{name}: {outcome.problems[name]}")
     if not pip:

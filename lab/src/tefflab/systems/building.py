@@ -110,21 +110,17 @@ class Build:
         return left_out if stamp == self._stamped(left_out) else None
 
     def _stamped(self, left_out: dict[str, str]) -> dict[str, Any]:
-        """The state that holds as long as CMake need not run again. A system that was left out is tried again once a
-        CMake file of its folder, or of all, has changed."""
-        folders = [self.root / "cmake", *(self.root / _folder(name) for name in left_out)] if left_out else []
-        files = sorted(file for folder in folders for file in folder.rglob("*") if _IS_CMAKE.search(file.name))
-        seen = [(str(file), file.stat().st_mtime_ns) for file in files]
-        return {"fingerprint": self._fingerprint(), "left_out": left_out, "seen": _digest(seen)}
-
-    def _fingerprint(self) -> str:
-        """Changes whenever CMake might find something else than it did: new packages, presets, places."""
+        """The state that holds as long as CMake need not run again: it changes whenever CMake might find something else
+        than it did, as new packages, presets or places. A system that was left out is tried again once a CMake file of
+        its folder, or of all, has changed."""
         packages = DPKG_STATUS.stat().st_mtime_ns if DPKG_STATUS.is_file() else 0
-        files = [self.root / "CMakePresets.json", PIP_LEDGER]
-        contents = [file.read_bytes() for file in files if file.is_file()]
-        stamps = sorted((self.root / INSTALLED_FOLDER).glob(f"*/{STAMP}"))
-        places = [str(self.root), fingerprint(), [(str(each), each.stat().st_mtime_ns) for each in stamps]]
-        return _digest((packages, contents, places))
+        contents = [file.read_bytes() for file in (self.root / "CMakePresets.json", PIP_LEDGER) if file.is_file()]
+        folders = [self.root / "cmake", *(self.root / _folder(name) for name in left_out)] if left_out else []
+        files = [file for folder in folders for file in folder.rglob("*") if _IS_CMAKE.search(file.name)]
+        stamps = (self.root / INSTALLED_FOLDER).glob(f"*/{STAMP}")
+        times = sorted((str(file), file.stat().st_mtime_ns) for file in (*files, *stamps))
+        seen = repr((packages, contents, str(self.root), fingerprint(), times))
+        return {"left_out": left_out, "seen": hashlib.sha256(seen.encode()).hexdigest()}
 
     def _configure(self, prefix: Sequence[str]) -> dict[str, str]:
         """Runs CMake; a system or a kind whose CMakeLists.txt fails is left out, and CMake is run again."""
@@ -217,10 +213,6 @@ class Build:
 def _folder(name: str) -> str:
     """Below the checkout, of a system or a kind."""
     return name if is_kind(name) else f"{SYSTEMS_FOLDER}/{name}"
-
-
-def _digest(what: object) -> str:
-    return hashlib.sha256(repr(what).encode()).hexdigest()
 
 
 def run_ninja(

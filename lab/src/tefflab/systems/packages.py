@@ -170,6 +170,12 @@ class Provision:
     problems: dict[str, str] = field(default_factory=dict)
     command: str = ""
 
+    @property
+    def for_root(self) -> str:
+        """What root has to type; empty if nothing."""
+        how = "type" if sudo() else "type as root"
+        return f"only root may install packages; {how}: {self.command}" if self.command else ""
+
     def blame(self, owners: Iterable[str], reason: str) -> None:
         for owner in owners:
             self.problems.setdefault(owner, reason)

@@ -87,8 +87,7 @@ def ensure(
         for owner, reason in problems.items():
             warn(console, owner, reason)
         if by_apt.command:
-            words = "type" if sudo() else "type as root"
-            console.print(f"teff: only root may install packages; {words}: [bold]{by_apt.command}[/]", soft_wrap=True)
+            console.print(f"teff: {escape(by_apt.for_root)}", soft_wrap=True)
         if build:
             failed = build.make(systems, ways)
             asked = {one.name for one in systems}
@@ -215,8 +214,7 @@ def _by_apt(system: System, console: Console) -> str:
         return ""
     outcome = provide_apt(system.root, {system.name: system.install.apt}, console)
     if outcome.command:
-        words = "type" if sudo() else "type as root"
-        return f"only root may install packages; {words}: {outcome.command}, then {TYPED} systems add {system.name}"
+        return f"{outcome.for_root}, then {TYPED} systems add {system.name}"
     if system.name not in outcome.problems:
         return ""
     log = system.root / ".teff" / "log" / "apt.log"

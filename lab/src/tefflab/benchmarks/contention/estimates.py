@@ -94,7 +94,9 @@ class ContentionEstimates(CaseEstimates):
 
     @cached_property
     def rows(self) -> Sequence[Row]:
-        return [*super().rows, *(row for curve in self.curves for row in curve.rows)]
+        """With the share of the loaded cores as `x`, from 0 to 1."""
+        times = [replace(row, x=None if row.x is None else row.x / 100) for row in super().rows]
+        return [*times, *(row for curve in self.curves for row in curve.rows)]
 
     def _got(self, variant: Variant, case: Case) -> float:
         """The share of the loaded cores that the load got: the median of the runs that count; 0 without a load."""
