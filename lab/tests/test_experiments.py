@@ -254,7 +254,7 @@ def test_a_sweep_measures_the_points_asked_for_and_draws_them(
     laboratory: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     root = laboratory(quick=(1e-6, "fine"))
-    (sweep,) = (command for command in BENCHMARK.commands if command.name == "sweep")
+    (sweep,) = (command for command in BENCHMARK.commands if command.name == "graph")
     own = {"points": 5, "longest": "100us"}
     asked = options(seconds=60, own=own, flags=("-type", "fft", "-width", "8"))
     session.run_command(Registry(root), BENCHMARK, sweep, asked)

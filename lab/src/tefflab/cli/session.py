@@ -84,8 +84,10 @@ def measure_kind(
     from tefflab.cli.tracing import trace_cases
 
     kind, command = find_command(path)
-    names = {each.name for each in command.options}
-    own = {name: said.pop(name) for name in names if name in said} | ({"commands": programs} if programs else {})
+    defaults = {each.name: each.default for each in command.options}
+    given = {name: said.pop(name) for name in defaults if name in said}
+    own = defaults | {name: value for name, value in given.items() if value is not None}
+    own |= {"commands": programs} if programs else {}
     perform = trace_cases if own.get("trace") else run_command
     perform(registry, kind, command, Options(**said, own=own, flags=flags))
 
