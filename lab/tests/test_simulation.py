@@ -138,7 +138,7 @@ def test_the_command_prints_a_curve_for_each_policy_and_draws_them(
         (("--loaded", "3"), "--loaded 3: at most --cores, 2"),
         (("--cores", "0"), "--cores 0: give a whole number from 1 to 1024"),
         (("--task", "long"), "'long' is no duration"),
-        (("--store", "one", "--cores", "2"), "--store one: --cores, --loaded, --shares and --period are those"),
+        (("one", "--cores", "2"), "teff: one: --cores, --loaded, --shares and --period are those"),
     ],
 )
 def test_what_can_not_be_simulated_is_refused_in_one_line(

@@ -84,11 +84,6 @@ class Command(click.Command):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             raise TeffError("interrupted", exit_code=INTERRUPTED) from None
-        except BrokenPipeError:  # the reader (`teff systems | head`) has seen enough
-            from tefflab.host.terminal import drop_output
-
-            drop_output()
-            ctx.exit()
         except TeffError as error:
             said = str(error).replace("see --help", f"see {ctx.command_path} --help")
             raise TeffError(said, exit_code=error.exit_code) from None
@@ -130,6 +125,15 @@ class Tree(click.Group):
         elif self.usual and (first.startswith("-") or not (first or ctx.resilient_parsing)):
             args = [self.usual, *args]
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:  # the reader (`teff systems | head`) has seen enough
+            from tefflab.host.terminal import drop_output
+
+            drop_output()
+            ctx.exit()
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
