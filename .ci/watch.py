@@ -1,5 +1,5 @@
-"""The work of the GitHub action in action.yml: runs `teff compare --fail-if-slower`, writes a table to the summary of the
-job, and makes a slowdown an error.
+"""The work of the GitHub action in action.yml: runs `teff compare --fail-if-slower`, writes a table to the summary of
+the job, and makes a slowdown an error.
 
 Exit code 4, the verdict *unknown*, is a warning, and the job goes on: a shared runner may be too noisy.
 """
@@ -28,11 +28,7 @@ UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
 def main() -> int:
     store = Path(os.environ["RUNNER_TEMP"]) / "teff-watch"
-    said = {
-        option: value
-        for name, option in OPTIONS.items()
-        if (value := os.environ.get(name, ""))
-    }
+    said = {option: value for name, option in OPTIONS.items() if (value := os.environ.get(name, ""))}
     options = [word for pair in said.items() for word in pair]
     teff = Path(os.environ["GITHUB_ACTION_PATH"]) / "teff"
     sides = os.environ["SYSTEM"], os.environ["AGAINST"]
@@ -55,14 +51,10 @@ def main() -> int:
             f"teff compare failed with exit code {watch.returncode}; the log of this step says why",
         )
         return watch.returncode or 1
-    verdict = (
-        pairs[0]["verdict_of_all"] if pairs else "unknown"
-    )  # no place was measured on both
+    verdict = pairs[0]["verdict_of_all"] if pairs else "unknown"  # no place was measured on both
     told = sentence(pairs, verdict)
     add("GITHUB_OUTPUT", f"verdict={verdict}\n")
-    add(
-        "GITHUB_STEP_SUMMARY", f"### Teff watch: {verdict}\n\n{told}.\n\n{table(pairs)}"
-    )
+    add("GITHUB_STEP_SUMMARY", f"### Teff watch: {verdict}\n\n{told}.\n\n{table(pairs)}")
     if watch.returncode == UNKNOWN:
         annotate("warning", told)
         return 0

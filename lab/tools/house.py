@@ -38,8 +38,9 @@ WORDS_OF_CASES = {
     "sweep": (("lab/src/tefflab/cli/tree.py",), "a former command of teff"),
     "tree": (("lab/src/tefflab/benchmarks/spawn.py",), "an option of teff measure spawn"),
     "trivial": ((_OF_GRAPHS,), "no dependences: what the ceiling runs"),
-    "stencil_1d": ((_OF_GRAPHS,), "the default graph of METG"),
+    "stencil_1d": ((_OF_GRAPHS, "lab/src/tefflab/benchmarks/graphs.py"), "the default graph of METG"),
 }
+_EXAMPLE = "Example:  "
 # A part of libteff includes itself and those before it.
 PARTS = (
     "platform",
@@ -311,7 +312,7 @@ def _cases_of(program: Path) -> list[dict[str, str]]:
 
 
 def _cases_named(root: Path, files: Iterable[Path]) -> Iterator[str]:
-    """In strings, but not in a docstring or a command line that a reader is to type.
+    """In strings, but not in a docstring, a command line that a reader is to type, or an example of help.
 
     A name that is no plain word, as `stencil_1d`, is wrong anywhere. A plain word, as `tree`, is wrong only in the
     files of its own kind, as a whole string or as a flag's value: elsewhere it is English.
@@ -328,7 +329,8 @@ def _cases_named(root: Path, files: Iterable[Path]) -> Iterator[str]:
         for node in ast.walk(tree):
             if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or id(node) in told:
                 continue
-            if not node.value.startswith("teff ") and is_wrong(node.value):
+            text = node.value.partition(_EXAMPLE)[0]
+            if not text.startswith("teff ") and is_wrong(text):
                 yield f"{place}:{node.lineno}: {node.value!r}"
 
 

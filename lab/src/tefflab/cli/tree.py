@@ -238,7 +238,7 @@ SYSTEMS = Tree(
         Each goes into a separate folder below .teff/systems, so that none breaks another. Without a name, list them
         with licence and size.
 
-        Example:  teff systems add dask""",
+        Example:  teff systems add --all""",
         _ON_REQUEST,
         option("--all every", "Every one of them."),
         options.JSON,
@@ -250,7 +250,7 @@ SYSTEMS = Tree(
         "systems.remove",
         """Remove what `teff systems add` brought: these systems, or all of them.
 
-        Example:  teff systems remove dask""",
+        Example:  teff systems remove""",
         _ON_REQUEST,
     ),
     Command(
