@@ -171,18 +171,18 @@ def _refuse(constant: str) -> NoReturn:
 
 
 @cache
-def validator(root: Path, kind: str) -> jsonschema_rs.Validator:
-    """Of the records of a kind of benchmark, by the schemas below this root."""
-    schemas = [_schema(root, each) for each in (HEAD, kind)]
-    registry = jsonschema_rs.Registry([(each["$id"], each) for each in schemas])
-    return jsonschema_rs.validator_for(schemas[-1], registry=registry)
+def validator(root: Path, kind: str, what: str = "record") -> jsonschema_rs.Validator:
+    """Of the records of a kind of benchmark, or of something else that its programs tell, by the schemas below this
+    root."""
+    head, own = _schema(root, HEAD, "record"), _schema(root, kind, what)
+    return jsonschema_rs.validator_for(own, registry=jsonschema_rs.Registry([(head["$id"], head)]))
 
 
 @cache
 def properties(root: Path, kind: str) -> frozenset[str]:
     """The keys of the records of a kind of benchmark."""
-    return frozenset(key for each in (HEAD, kind) for key in _schema(root, each)["properties"])
+    return frozenset(key for each in (HEAD, kind) for key in _schema(root, each, "record")["properties"])
 
 
-def _schema(root: Path, kind: str) -> Any:
-    return json.loads((root / "bench" / kind / "record.schema.json").read_text(encoding="utf-8"))
+def _schema(root: Path, kind: str, what: str) -> Any:
+    return json.loads((root / "bench" / kind / f"{what}.schema.json").read_text(encoding="utf-8"))
