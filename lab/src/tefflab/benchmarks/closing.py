@@ -1,4 +1,4 @@
-"""The last words after the tables: who is first, what that means for a program, and the next command to try."""
+"""The last words after the tables: the first system, what that means for a program, and the next command to try."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
