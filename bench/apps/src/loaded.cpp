@@ -141,7 +141,7 @@ way_kind way_for(const description& what, const system& on, const company& with,
   const auto found = std::ranges::find_if(what.ways, is_possible);
   if (found == what.ways.end()) {
     std::vector<std::string_view> names;
-    for (const way_kind each : what.ways) names.push_back(name_of(each));
+    for (const way_kind each : only ? std::vector{*only} : what.ways) names.push_back(name_of(each));
     throw lack(fmt::format("it runs no steps of {} as {}", what.name, fmt::join(names, ", ")));
   }
   if (with.size() > 1 && !what.over_ranks)

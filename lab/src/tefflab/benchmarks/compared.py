@@ -132,9 +132,10 @@ class ComparedEstimates(CaseEstimates):
         return next((each for each in plan.variants if each.id == best), None)
 
     def sections(self) -> Sequence[Section]:
-        to = self.measure
-        tables = [table for group in self.measured if to for table in self.tables_of(group, to)]
-        *before, last = tables or [(self.plan.title, [])]
+        if (to := self.measure) is None:  # there is none among the floors
+            return super().sections()
+        tables = [table for group in self.measured for table in self.tables_of(group, to)]
+        *before, last = tables
         return explained([*(Section(*table) for table in before), Section(*last, self.remarks())])
 
     def pictures(self) -> Iterator[tuple[str, Picture]]:

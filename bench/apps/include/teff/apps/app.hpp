@@ -31,7 +31,7 @@ struct finding {
 /// An app with its data.
 class app : interface {
  public:
-  /// Forgets the result of the run before.
+  /// Forgets the result of the run before. It is called before the first run, too.
   virtual void reset() = 0;
   /// Runs all steps, and waits for them.
   virtual void run(way& in) = 0;
