@@ -355,6 +355,7 @@ def test_the_values_of_flags_are_those_of_the_core(flag: str) -> None:
             ["metg", "-type", "stencil_2d"],
             "-type: there is no 'stencil_2d' (did you mean stencil_1d?); choose one of trivial, no_comm, stencil_1d",
         ),
+        (["metg", "-type"], "flag '-type' needs a value"),
         (["run", "openmp", "-type", "stencil"], "-type: there is no 'stencil' (did you mean stencil_1d?); choose"),
         (["measure", "graph", "--kernel=fast"], "-kernel: there is no 'fast'; choose one of empty, busy_wait"),
         (["run", "openmp", "-type", "foo"], "-type: there is no 'foo'; choose one of trivial"),

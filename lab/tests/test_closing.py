@@ -64,7 +64,7 @@ def test_the_sentence_says_who_is_first_as_far_as_that_is_known(groups: Sequence
 @pytest.mark.parametrize(
     ("rows", "first"),
     [
-        ([row(1, "first"), row(2, "behind")], f"./teff compare {WHO[1].id} {WHO[2].id} --store s"),
+        ([row(1, "first"), row(2, "behind")], f"./teff compare {WHO[1].id} {WHO[2].id} s"),
         ([row(1, "first"), row(2, "unknown")], "./teff knots --resume --minutes 15 --store s"),
         ([row(1, "first"), row(2, "failed", None, NO_TURN)], "./teff knots --resume --minutes 15 --store s"),
         ([row(1, "first"), row(2, "failed", None, ELSEWHERE)], "./teff knots --resume --minutes 15 --store s"),
@@ -75,7 +75,7 @@ def test_the_sentence_says_who_is_first_as_far_as_that_is_known(groups: Sequence
         ),
         (
             [row(1, "first"), row(2, "behind"), row(3, "failed", None, "it has no knots")],
-            f"./teff compare {WHO[1].id} {WHO[2].id} --store s",
+            f"./teff compare {WHO[1].id} {WHO[2].id} s",
         ),
         ([row(1, "first", noisy=0.9), row(2, "behind")], "./teff systems doctor"),
     ],

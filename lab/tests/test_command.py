@@ -69,8 +69,20 @@ def test_the_number_of_workers_is_filled_in_and_a_sitting_goes_on(
 def test_a_command_that_fails_says_its_last_words(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str, said: str
 ) -> None:
-    assert teff(monkeypatch, "measure", "--rounds", "2", "--", "true", "---", command) == 1
-    assert said in " ".join(capsys.readouterr().out.split())
+    assert teff(monkeypatch, "measure", "--rounds", "3", "--", "true", "---", command) == 1
+    told = " ".join(capsys.readouterr().out.split())
+    assert said in told
+    assert "no turn" not in told, "the others go on"
+
+
+@pytest.mark.usefixtures("commanded")
+def test_the_first_command_says_its_last_words_although_it_is_run_under_two_names(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert teff(monkeypatch, "measure", "--rounds", "3", "--", "false", "---", "true") == 1
+    told = capsys.readouterr()
+    assert "ended with exit code 1" in told.out
+    assert told.err.endswith("not measured, or not to the end: false\n")
 
 
 @pytest.mark.usefixtures("commanded")
@@ -78,6 +90,7 @@ def test_a_command_that_fails_says_its_last_words(
     ("words", "said"),
     [
         (("--",), "name a command behind --"),
+        (("--", "true", "---", ""), "a command between --- and --- is empty"),
         (("--workers", "2", "--", "true"), "--workers: no command has {workers} in it"),
         (("--", "true", "---", "true"), "true: stands there twice"),
         (("true", "x"), "true: a command of yours stands behind --: teff measure -- true x"),

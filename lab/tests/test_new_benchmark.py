@@ -75,7 +75,7 @@ def test_the_last_words_say_who_is_first_what_that_means_and_what_to_try_next(
     assert re.search(
         r"quick is first or level in (\d+) of \1 places?; a toy costs what it costs\. Try next: \./teff", said
     )
-    assert "./teff compare quick slow --store small" in said
+    assert "./teff compare quick slow small" in said
 
 
 @pytest.mark.usefixtures("root")

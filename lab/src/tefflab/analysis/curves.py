@@ -19,6 +19,7 @@ class CurvePoint:
     work_per_task: float  # FLOPs or bytes of a task, by rate_unit: the published figures' problem size
     runs: int
     noisy: int  # runs among them that stayed noisy after all repeats
+    rounds: int = 0
 
 
 @dataclass(frozen=True, slots=True)

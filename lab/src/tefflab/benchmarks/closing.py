@@ -51,7 +51,8 @@ def suggestions(
     elif not any(row.value for row in rows) or any(row.rounds and not row.value for row in rows):
         yield f"{resume}{kept}", "tries failed systems again"
     if pair := _pair(groups):
-        yield f"{TYPED} compare {' '.join(pair)}{kept}", "their ratios with their intervals"
+        where = [] if store == "default" else [store]
+        yield f"{TYPED} compare {' '.join([*pair, *where])}", "their ratios with their intervals"
     yield f"{TYPED} experiment", "what else can be measured and drawn"
     yield f"{TYPED} systems", "lists further systems to measure"
 

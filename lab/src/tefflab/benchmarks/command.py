@@ -133,7 +133,8 @@ def _ratio(a: Row, b: Row) -> Interval:
     assert isinstance(a.samples, ByRound)
     assert isinstance(b.samples, ByRound)
     ratios = a.samples.ratios_to(b.samples)
-    return paired_ratio(ratios).after(len(ratios))
+    found = paired_ratio(ratios)  # which takes six turns
+    return found if found.is_told else a.samples.over(b.samples).after(len(ratios))
 
 
 def _columns_of(pairs: Sequence[Row]) -> list[Column]:

@@ -32,6 +32,7 @@ _OURS = {  # flags that the measurement sets itself, and what to say instead
     "skip-graph-validation": "only validated runs are measured",
 }
 _OF_DEPENDENCES = {"type", "radix", "period", "fraction", "width", "output", "imbalance", "persistent-imbalance"}
+_WITH_VALUE = _OF_DEPENDENCES - {"persistent-imbalance"} | {"kernel"}
 
 Flag = tuple[str, ...]  # a name without dashes, and its value where it has one
 
@@ -109,6 +110,8 @@ def parse(words: Sequence[str], workers: int) -> Graphs:
             graphs.append([])
         elif name == "steps":
             steps = _steps(flag)
+        elif len(flag) == 1 and name in _WITH_VALUE:
+            raise InputError(f"flag '-{name}' needs a value")
         else:
             graphs[-1].append(flag)
     return Graphs(tuple(_completed(graph, workers) for graph in graphs), steps)

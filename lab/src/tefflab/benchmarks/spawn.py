@@ -112,7 +112,9 @@ class Spawn(CaseBenchmark[SpawnRecord]):
 
     def notes(self, rows: Sequence[Row]) -> list[str]:
         nodes = [seconds for row in rows if (seconds := row.facts["generator_seconds"]) is not None]
-        return super().notes(rows) + ([f"of which the generator alone: {duration(min(nodes))} a node"] if nodes else [])
+        return super().notes(rows) + (
+            [f"the generator alone, on one core: {duration(min(nodes))} a node"] if nodes else []
+        )
 
 
 def matrix(rows: Sequence[Row]) -> Section:

@@ -43,6 +43,7 @@ def advise_app(
     runs: int,
     metg: Metg,
     picture: Path | None,
+    workers: int | None = None,
     *,
     as_json: bool,
 ) -> None:
@@ -57,7 +58,7 @@ def advise_app(
     ensure(registry, [owner], console=progress(), ways=lambda _: [[program]])
 
     def run(words: Sequence[str], to: Path | None = None) -> SingleRun:
-        done = run_once(registry, program, owner, words, kind=kind, trace=to)
+        done = run_once(registry, program, owner, words, workers, kind=kind, trace=to)
         if not done.ok:
             fault = InputError if done.was_refused else TeffError
             raise fault(f"{program.id} {' '.join(words)}: {done.error}")

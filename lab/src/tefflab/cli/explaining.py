@@ -59,7 +59,8 @@ def explain(
     else:
         app = ["-app", case if kind == _APPS else target, *flags]
         grain = metg_of(registry, metg or "")
-        advising.advise_app(registry, systems or ["teff/t"], app, tasks, runs, grain, picture, as_json=as_json)
+        count = one_number(patterns["workers"])
+        advising.advise_app(registry, systems or ["teff/t"], app, tasks, runs, grain, picture, count, as_json=as_json)
 
 
 def profile_program(words: Sequence[str], *, as_json: bool) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tefflab.analysis.comparison import comparable
+from tefflab.analysis.rows import ByRound
 from tefflab.benchmarks.benchmark import Estimates, find_benchmark
 from tefflab.errors import InputError
 from tefflab.host.terminal import say
@@ -52,6 +53,8 @@ def _estimates(registry: Registry, name: str) -> list[Estimates]:
 
 def _rows(name: str, form: str, known: Sequence[Estimates]) -> list[Exported]:
     rows = [Exported(each.sitting, row) for each in known for row in comparable(each.rows)]
+    if form == "hyperfine":
+        rows = [each for each in rows if isinstance(each.row.samples, ByRound) and not each.row.is_beside]
     if form in DASHBOARDS and (left_out := [each for each in rows if each.row.relation != "="]):
         rows = [each for each in rows if each.row.relation == "="]
         say(f"{len(left_out)} bound{'s' * (len(left_out) > 1)} left out, for {form} has no sign for one")

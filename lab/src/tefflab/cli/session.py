@@ -112,7 +112,7 @@ def run_command(registry: Registry, kind: AnyBenchmark, command: Command, option
         options.within(command.minutes, command.rounds),
         command.path,
         lambda found: command.plan(request_of(registry, options, found)),
-        named=options.systems or [each.id for each in kind.own_commands],
+        named=options.systems or list(dict.fromkeys(each.title for each in kind.own_commands)),
     )
 
 
@@ -259,7 +259,12 @@ def _unmeasured(
     ran = {run.system_id for run in store.runs(kind.record, head.sitting) if run.role == "system"}
     good = ran - {failure.system_id for failure in store.failures(head.sitting) if not failure.lacks}
     ids = {
-        name: [one.id for each in chosen for one in [each.program] if name in (one.id, one.system_name, one.long_name)]
+        name: [
+            one.id
+            for each in chosen
+            for one in [each.program]
+            if name in (one.id, one.system_name, one.long_name, one.title)
+        ]
         for name in named
     }
     return [name for name in named if not ids[name] or not good.issuperset(ids[name])]

@@ -129,7 +129,7 @@ def _chosen(registry: Registry, names: Sequence[str], *, why_not: Callable[[Syst
             )
         if name not in known:
             raise no_such_system(
-                name, list(known), f"{TYPED} systems add has those that this brings, {TYPED} systems all"
+                name, list(known), f"{TYPED} systems add has those that this brings, {TYPED} systems has all"
             )
         if name not in offers:
             raise InputError(why_not(known[name]))

@@ -188,11 +188,14 @@ def _in_turns(one: Round[Any]) -> Round[Any]:
 def _asked(
     kind: Benchmark[Any], head: Sitting, entries: Sequence[Entry], enough: Callable[[Estimates], bool] | None
 ) -> Callable[[], bool] | None:
-    """Whether the estimates so far are enough."""
+    """Whether the estimates so far are enough. Two systems that are compared have no more rounds once one has failed;
+    commands of the user go on without it."""
     if enough is None:
         return None
 
     def is_enough() -> bool:
+        if any(each.is_out for each in entries) and not kind.own_commands:
+            return True
         runs = [run for each in entries for question in each.round.questions for run in question.runs]
         return bool(runs) and enough(kind.estimate(head, runs, []))
 

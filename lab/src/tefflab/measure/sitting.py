@@ -146,7 +146,7 @@ class Sitting:
     observer: Observer
     budget: float
     rounds: int
-    is_enough: Callable[[], bool] | None = None  # given: all have equally many rounds until it says so or one fails
+    is_enough: Callable[[], bool] | None = None  # given: all have equally many rounds until it says so
     _time: TimeBudget = field(init=False)
     _latest: str | None = None  # the company that had the last round
     _is_foretold: bool = False
@@ -177,7 +177,7 @@ class Sitting:
             if len({each.rounds for each in company}) > 1:
                 return company
         if self.is_enough is not None:
-            over = not left or any(each.is_out for each in self.entries) or self.is_enough()
+            over = not left or self.is_enough()
             return None if over else min(left.values(), key=lambda company: company[0].rounds)
         runs = [run for each in self.entries for question in each.round.questions for run in question.runs]
         here = self.runner.round_trip

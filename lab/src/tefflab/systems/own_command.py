@@ -24,7 +24,7 @@ class OwnCommand(Program):
 
     @classmethod
     def of(cls, text: str, benchmark: str, id_: str) -> "OwnCommand":
-        one = cls(benchmark=benchmark, name="command", title=text, program="run_own_command.py")
+        one = cls(benchmark=benchmark, name="command", title=text, program="run_own_command.py", slow_start=True)
         one._id, one._text = id_, text
         return one
 
@@ -52,6 +52,8 @@ def own_texts(own: Mapping[str, Any]) -> list[str]:
         return [str(line)]
     parts = groupby(own.get("commands", ()), key=lambda word: word == _BETWEEN)
     texts = [_text(list(words)) for is_between, words in parts if not is_between]
+    if not all(text.strip() for text in texts):
+        raise InputError("a command between --- and --- is empty: leave it out, or name it")
     if twice := [text for text in texts if texts.count(text) > 1]:
         raise InputError(f"{twice[0]}: stands there twice; the first command is measured against itself anyway")
     return texts

@@ -94,8 +94,9 @@ def _passed_on(called: "subprocess.Popen[bytes]", doing: str, command_path: str,
     said: Queue[tuple[bool, bytes]] = Queue()  # lines, of stdout or not; one without bytes is a stream's end
 
     def hear(stream: IO[bytes] | None, is_output: bool) -> None:
-        for line in stream or ():
-            said.put((is_output, line))
+        with suppress(ValueError):  # it was closed, for nobody reads on
+            for line in stream or ():
+                said.put((is_output, line))
         said.put((is_output, b""))
 
     for stream in (called.stdout, called.stderr):

@@ -89,7 +89,7 @@ class Program(BaseModel, extra="forbid"):
     title: NonEmpty
     program: Annotated[NonEmpty, knowing("benchmark")]  # `{benchmark}` in it is the measured kind
     best: bool = False  # of its system's programs of this kind; by default the first one is
-    slow_start: bool = False  # it takes seconds to start: other programs are started before it
+    slow_start: bool = False  # it may take seconds to answer first: other programs are started before it
     ceiling: NonEmpty | None = None  # the program that measures its ceiling; none: its kernels run on the cores
     command: _Command = ["{program}"]
     command_for_ranks: _CommandForRanks = []  # with `--ranks`; none: it does not choose how many processes there are

@@ -142,6 +142,7 @@ def _point(iterations: int, runs: Sequence[GraphRun]) -> CurvePoint:
         work_per_task=work,
         runs=len(runs),
         noisy=sum(run.noisy for run in runs),
+        rounds=len({run.round for run in runs}),
     )
 
 
@@ -264,7 +265,12 @@ class GraphEstimates(Estimates):
         for each in curve.points:
             facts = {"work_per_task": each.work_per_task}
             point = replace(
-                of_curve, x=each.iterations, runs=each.runs, noisy_share=each.noisy / each.runs, facts=facts
+                of_curve,
+                x=each.iterations,
+                rounds=each.rounds,
+                runs=each.runs,
+                noisy_share=each.noisy / each.runs,
+                facts=facts,
             )
             yield replace(point, value=each.efficiency, unit="1")
             yield replace(point, quantity="granularity", value=each.granularity, is_beside=True)

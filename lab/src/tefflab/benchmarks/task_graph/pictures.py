@@ -94,6 +94,6 @@ def _meaning(threshold: float) -> str:
 def _footer(sitting: Sitting, cases: Sequence[Measured]) -> str:
     """The line at the foot of each picture of these cases."""
     where = [apart(each.where.round_trip) for each in cases[:1] if each.where]
-    rows = [row for case in cases for row in case.rows]
-    noisy = sum(round(row.runs * row.noisy_share) for row in rows)
-    return signature(sitting, *where, f"{noisy} of {sum(row.runs for row in rows)} runs noisy")
+    noise = [case.noise for case in cases]
+    noisy, runs = (sum(each) for each in zip(*noise, strict=True))
+    return signature(sitting, *where, f"{noisy} of {runs} runs noisy")
