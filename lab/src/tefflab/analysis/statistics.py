@@ -110,12 +110,6 @@ class Interval:
         """From where to where a line is drawn: of a bound only its uncertain side; 0 or infinite where it is open."""
         return self.value if self.relation == "<" else self.low, self.value if self.relation == ">" else self.high
 
-    @property
-    def is_unknown(self) -> bool:
-        """Whether it is open on both sides."""
-        low, high = self.extent
-        return low <= 0 and high == math.inf
-
     def after(self, rounds: int) -> "Interval":
         """As it is, or open where it is of fewer than FEWEST_ROUNDS: they say nothing of the next."""
         return self if rounds >= FEWEST_ROUNDS else Interval(self.value, 0.0, math.inf)
@@ -151,12 +145,6 @@ class MetgEstimate(Interval):
         """Whether its interval says anything: an interval of fewer than FEWEST_ROUNDS does not, even if it is
         narrow."""
         return self.rounds >= FEWEST_ROUNDS and is_told(self.low, self.high)
-
-    @property
-    def is_unknown(self) -> bool:
-        """Whether its interval says nothing: of too few rounds, or open on both sides."""
-        low, high = self.extent
-        return self.rounds < FEWEST_ROUNDS or (low <= 0 and high == math.inf)
 
 
 def metg(observations: Iterable[Observation], threshold: float = 0.5) -> MetgEstimate:

@@ -133,11 +133,6 @@ def time_tick(seconds: float) -> str:
     return brief(duration(seconds))
 
 
-def rate_tick(value: float, unit: str) -> str:
-    """`10 GFLOP/s`, at a rate axis."""
-    return brief(rate(value, unit))
-
-
 def rate_range(interval: Interval, unit: str) -> str:
     """A rate with its interval: `92.1 GFLOP/s (91.0 GFLOP/s – 93.2 GFLOP/s)`."""
     return _with_ends(interval, lambda value: rate(value, unit))
