@@ -59,7 +59,7 @@ def test_the_keys_of_rows() -> None:
 
 @pytest.mark.parametrize("kind", ["metg", "curve"])
 def test_the_facts_of_task_graphs(laboratory: Callable[..., Path], kind: str) -> None:
-    """Those of contention are known from its own tests."""
+    """test_contention checks the facts of contention."""
     estimates = sat(laboratory(quick=(1e-6, "fine")), plan("quick", kind=kind), Silent(), rounds=1)
     facts = {fact for row in estimates.rows for fact in row.facts}
     assert facts

@@ -116,9 +116,9 @@ def _missed(
     *,
     all_ways: bool,
 ) -> Iterator[tuple[Program, str]]:
-    """The programs that a user expects to be measured and that are not there, with the reason: a way that is named, the
-    best of a system, and a program that nothing builds. The set-up has reported the programs that do not compile, but
-    not the stand-in for a best one."""
+    """The programs that a user expects and that are not there, each with its reason. A user expects each way that the
+    command names, the best way of each system, and each program that nothing builds. The
+    set-up has reported the programs that do not compile, but not the stand-in for a best one."""
     for system in asked:
         programs = kind.programs(system)
         here = [each for each in programs if probes[each.id].found]
