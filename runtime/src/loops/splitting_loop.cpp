@@ -47,9 +47,9 @@ void splitting_loop::split(block run, void* piece, std::uint64_t first, std::uin
   constexpr auto aligned = loop_pace<>::aligned;
   const std::uint64_t unit = grain_ != 0 ? grain_ : count < 4 * aligned ? 1 : aligned;
   const auto units = count / unit + (count % unit != 0);
-  // A few iterations that take very long are dealt out one by one, in their order: the worker that takes the
-  // rest offers what is behind its first iteration. If the loop begins with its longest iterations, a half
-  // would end long after the other one.
+  // A few very long iterations are dealt out one by one, in their order. The worker that takes the rest
+  // offers what is behind its first iteration. If a loop began with its longest iterations, its first half
+  // would end long after the second.
   constexpr std::uint64_t few = 32;
   const bool deals_out = count <= few && pace.iteration_takes(blocks_of_an_iteration_to_deal_out);
   const auto middle = first + (deals_out ? 1 : units / 2 + units % 2) * unit;
