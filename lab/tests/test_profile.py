@@ -27,8 +27,8 @@ from tefflab.profiles.spawn_profile import (
     category_of,
     parse_profile,
     take_profile,
+    to_table,
 )
-from tefflab.profiles.spawn_profile_table import to_table
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import Attribution, Program
 

@@ -12,11 +12,14 @@ import posixpath
 import re
 import subprocess
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from rich.console import Group
+from rich.markup import escape
+from rich.text import Text
 from scipy.stats import binomtest
 
 from tefflab import project_root
@@ -24,6 +27,9 @@ from tefflab.benchmarks.cases import ListedCase
 from tefflab.benchmarks.spawn import BENCHMARK as SPAWN
 from tefflab.errors import InputError, TeffError, shortened
 from tefflab.host.processes import answer
+from tefflab.host.terminal import titled_table
+from tefflab.output.quantities import duration, percent
+from tefflab.records.plan import counted_workers
 from tefflab.records.record import validator
 from tefflab.systems.programs import ask_cases
 from tefflab.systems.systems import Attribution, Program
@@ -31,6 +37,7 @@ from tefflab.systems.systems import Attribution, Program
 CATEGORIES = tuple(Attribution.model_fields)
 UNKNOWN = "unknown"  # no rule names it
 TAKEN = "taken by the OS"  # the worker was ready to run, and did not
+_WORTH_A_LINE = 0.005  # of the time: functions of a category with less are left out
 TIMEOUT = 300.0  # seconds, besides those asked for
 _OUTSIDE = ("/usr/", "/lib", "[", "linux-vdso")  # places without code of the systems or of this project
 
@@ -133,9 +140,8 @@ def attribute(
     program: str, pattern: str, told: Told, rules: Attribution, frames: Sequence[Sequence[Frame]]
 ) -> TimeSpent:
     """A category for each look. `frames` has the functions of each place, the innermost first."""
-    sought = [
-        (category, rule) for category in CATEGORIES for rule in (*getattr(rules, category), *COMMON.get(category, ()))
-    ]
+    every = {category: (*getattr(rules, category), *COMMON.get(category, ())) for category in CATEGORIES}
+    sought = [(category, rule) for category, own in every.items() for rule in own]
     looks: Counter[str] = Counter({TAKEN: told["missed"]})
     functions: dict[str, Counter[str]] = {}
     for stack in told["stacks"]:
@@ -155,13 +161,12 @@ def attribute(
     )
 
 
-def category_of(frames: Sequence[Frame], rules: Iterable[tuple[str, str]]) -> tuple[Frame, str]:
+def category_of(frames: Sequence[Frame], rules: Sequence[tuple[str, str]]) -> tuple[Frame, str]:
     """From the innermost outwards, the first function that a rule names, by the longest rule that does.
 
     A function outside (the C library, the compiler's headers) without a rule counts for its caller. A function of the
     system or of the pattern without a rule ends the search.
     """
-    rules = list(rules)
     for frame in frames:
         found = [(len(rule), category) for category, rule in rules if _names(rule, frame)]
         if found:
@@ -186,7 +191,8 @@ def frames_of(places: Sequence[Told]) -> list[list[Frame]]:
     for module in dict.fromkeys(place["module"] for place in places):
         here = [index for index, place in enumerate(places) if place["module"] == module]
         told = _ask_addr2line(module, [places[index]["offset"] for index in here])
-        for index, functions in zip(here, told, strict=True):
+        for index, lines in zip(here, told, strict=True):
+            functions = zip(lines[::2], lines[1::2], strict=False)
             frames[index] = [_frame(places[index], *each) for each in functions] or [_frame(places[index], "??", "??")]
     return frames
 
@@ -198,8 +204,8 @@ def _frame(place: Told, function: str, where: str) -> Frame:
     return Frame(posixpath.normpath(inside), name)
 
 
-def _ask_addr2line(module: str, offsets: Sequence[int]) -> list[list[tuple[str, str]]]:
-    """For each offset the functions (name, file:line), innermost first."""
+def _ask_addr2line(module: str, offsets: Sequence[int]) -> list[list[str]]:
+    """For each offset the functions, innermost first: a line with the name, and one with file:line."""
     if not Path(module).is_file():
         return [[] for _ in offsets]
     try:
@@ -207,11 +213,8 @@ def _ask_addr2line(module: str, offsets: Sequence[int]) -> list[list[tuple[str, 
         said.check_returncode()
     except (OSError, subprocess.CalledProcessError) as failure:
         raise TeffError(f"addr2line (of binutils) can't be run on {module}: {failure}") from None
-    told: list[list[tuple[str, str]]] = []
-    for block in re.split(r"^0x[0-9a-f]+\n", said.stdout, flags=re.MULTILINE)[1:]:
-        lines = block.splitlines()
-        told.append(list(zip(lines[::2], lines[1::2], strict=False)))
-    return told
+    blocks = re.split(r"^0x[0-9a-f]+\n", said.stdout, flags=re.MULTILINE)
+    return [block.splitlines() for block in blocks[1:]]
 
 
 def base_name(function: str) -> str:
@@ -230,3 +233,33 @@ def base_name(function: str) -> str:
     if not name.startswith("operator "):
         name = name.rpartition(" ")[2]
     return name.partition(".")[0].replace("operator_call", "operator()") or function
+
+
+def to_table(spent: TimeSpent, *, functions: bool) -> Group:
+    """A row a category; where `functions`, below it where in it the workers were."""
+    source = spent.source
+    title = f"{spent.program}: {spent.pattern}, {counted_workers(source['threads'])}"
+    table = titled_table(title, "worker time", "share", "95 %", "a task")
+    total = sum(share.looks for share in spent.shares)
+    for share in spent.shares:
+        if share.category == UNKNOWN and not share.looks:
+            continue
+        interval = f"{100 * share.low:.1f} – {100 * share.high:.1f}"
+        name = share.category.replace("_", " ")
+        table.add_row(name, percent(share.value), interval, duration(share.seconds_per_task))
+        for function, looks in spent.functions.get(share.category, ()):
+            if (functions or share.category == UNKNOWN) and looks / total >= _WORTH_A_LINE:
+                table.add_row(f"  [dim]{escape(_short(function))}[/]", f"[dim]{percent(looks / total)}[/]")
+    lines = [
+        f"{total} looks in {source['elapsed_seconds']:.3g} s, {source['runs']} runs of "
+        f"{source['tasks'] // max(source['runs'], 1)} tasks; each run validated"
+    ]
+    if source["lost"]:
+        lines.append(f"{source['lost']} more looks found no room and are not counted")
+    return Group(table, *(Text(line, style="dim") for line in lines))
+
+
+def _short(frame: str) -> str:
+    """The file's own name and the function."""
+    path, _, function = frame.partition(":")
+    return f"{path.rpartition('/')[2]}: {function}"
