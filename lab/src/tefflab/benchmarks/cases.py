@@ -6,16 +6,15 @@ record.
 """
 
 import statistics
-from abc import abstractmethod
 from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
 from tefflab.analysis.progress import Progress
-from tefflab.analysis.rows import NO_TURN, Row
+from tefflab.analysis.rows import NO_TURN, ByRound, Row
 from tefflab.analysis.statistics import FEWEST_ROUNDS
 from tefflab.benchmarks import closing
 from tefflab.benchmarks.benchmark import (
@@ -31,8 +30,7 @@ from tefflab.benchmarks.benchmark import (
     Scales,
     find_benchmark,
 )
-from tefflab.benchmarks.case_rows import Cell, Fact, by_round, median_of_rounds
-from tefflab.benchmarks.ranking import ranked, verdict_text
+from tefflab.benchmarks.case_rows import Fact, by_round, median_of_rounds, ranked, verdict_text
 from tefflab.errors import InputError
 from tefflab.output.charts.lines import values_chart
 from tefflab.output.charts.sheet import Head, Picture, signature, slug
@@ -110,17 +108,18 @@ class RepeatedQuestion(Question[AnyRecord]):
         return Progress(self.case.place, seen, half, self.rounds) if seen else None
 
 
-class CaseFigure(Experiment):
+class CaseExperiment(Experiment):
     """A picture a case, against the workers: one, twice as many and so on, and all."""
 
+    cases: tuple[str, ...] = ()  # names or groups; all usual ones where none is given
+
     def plan(self, request: Request) -> Plan:
+        most = max(request.workers, default=0) or request.cores
+        rising = (*(1 << power for power in range(most.bit_length()) if 1 << power < most), most)
+        asked = replace(request, workers=(), own=self.model_dump(exclude_unset=True))
         kind = find_benchmark(self.benchmark)
         assert isinstance(kind, CaseBenchmark)
-        return kind.plan_of_experiment(self, request)
-
-
-class CaseExperiment(CaseFigure):
-    cases: tuple[str, ...] = ()  # names or groups; all usual ones where none is given
+        return kind.plan(asked, self.title, rising).model_copy(update={"experiment": self.name})
 
 
 class CaseEstimates(Estimates):
@@ -136,29 +135,53 @@ class CaseEstimates(Estimates):
     ) -> None:
         super().__init__(sitting, plan)
         self.kind = kind
-        measured: dict[tuple[str, str, int], list[Run[Any]]] = {}
+        self._runs: dict[tuple[str, str, int], list[Run[Any]]] = {}
         for run in runs:
-            measured.setdefault((run.system_id, run.configuration, run.workers), []).append(run)
-        reasons = {(each.system_id, each.configuration, each.workers): each.reason for each in failures}
-        self.cells = {
-            case: [
-                Cell(variant, case, measured.get(at, []), reasons.get(at, ""))
-                for variant in plan.variants
-                if kind.asks(variant, case)
-                for at in [(variant.id, case.configuration, case.workers)]
-            ]
-            for case in plan.cases
-        }
-        waiting = sum(not cell.runs and not cell.failure for own in self.cells.values() for cell in own)
-        self.minutes = minutes_for(FEWEST_ROUNDS * waiting, runs)  # that those without a turn need, about
+            self._runs.setdefault((run.system_id, run.configuration, run.workers), []).append(run)
+        self._reasons = {(each.system_id, each.configuration, each.workers): each.reason for each in failures}
+
+    @property
+    def variants(self) -> Sequence[Variant]:
+        """Those that are compared."""
+        return self.plan.variants
+
+    def runs(self, variant: Variant, case: Case) -> Sequence[Run[Any]]:
+        return self._runs.get((variant.id, case.configuration, case.workers), [])
+
+    def row(self, variant: Variant, case: Case) -> Row:
+        """A system that failed later has shown that it can't be trusted with the case: it has no value."""
+        kind, runs = self.kind, self.runs(variant, case)
+        failure = self._reasons.get((variant.id, case.configuration, case.workers), "")
+        rounds = by_round(runs, kind.value)
+        time = None if failure else median_of_rounds(rounds)
+        own = [run for run in runs if run.role == "system"]
+        had = {run.record.workers for run in own} - {case.workers}
+        told = f"took {had.pop()} workers" if had else ""
+        return Row(
+            kind=kind.name,
+            variant=variant,
+            case=case.name,
+            where=case.where,
+            configuration=case.configuration,
+            quantity=kind.quantity,
+            value=time,
+            workers=case.workers,
+            x=case.x,
+            group=case.group,
+            rounds=len(rounds),
+            runs=len(own),
+            noisy_share=sum(run.noisy for run in own) / len(own) if own else 0.0,
+            note=told if time else failure or NO_TURN,
+            facts={fact.key: fact.of(runs, time) if time else None for fact in kind.facts},
+            samples=ByRound(rounds) if time else None,
+        )
 
     @cached_property
     def groups(self) -> dict[Case, list[Row]]:
         """The rows of each, the quickest first and those that failed last."""
-        kind = self.kind
         return {
-            case: ranked(cell.row(kind.name, kind.quantity, kind.value, kind.facts) for cell in cells)
-            for case, cells in self.cells.items()
+            case: ranked(self.row(each, case) for each in self.variants if self.kind.asks(each, case))
+            for case in self.plan.cases
         }
 
     @cached_property
@@ -177,11 +200,20 @@ class CaseEstimates(Estimates):
             title = f"{case.place}: {case.title}" if case.title else case.place
             verdicts = Column("to the first", [verdict_text(row) for row in measured])
             columns = self.columns(measured, verdicts) if measured else []
-            found.append(Section(title, columns, self.kind.notes(rows)))
+            is_compared = any(row.ratio and row.verdict not in ("first", "floor") for row in rows)
+            how = "; to the first: the median of the rounds' ratios" if is_compared else ""
+            found.append(Section(title, columns, self.notes(rows, how)))
         if left:
-            more = f": about {counted_minutes(self.minutes)} more" if self.minutes else ""
+            waiting = sum(row.note == NO_TURN for row in self.rows)
+            every = (run for runs in self._runs.values() for run in runs)
+            minutes = minutes_for(FEWEST_ROUNDS * waiting, every)
+            more = f": about {counted_minutes(minutes)} more" if minutes else ""
             found.append(Section(f"No turn in the time; go on with --resume{more}", notes=["; ".join(left)]))
         return explained(found)
+
+    def notes(self, rows: Sequence[Row], how: str = "") -> list[str]:
+        """Faults and warnings of these rows, a line each; what they are known from, and `how`."""
+        return [*absences(rows), *warnings(rows), *(f"{known}{how}" for known in precision(rows))]
 
     def closing(self, again: str, store: str) -> LastWords | None:
         groups = list(self.groups.values())
@@ -193,7 +225,13 @@ class CaseEstimates(Estimates):
             alike = [row for row in self.rows if row.case == name]
             if any(row.value for row in alike):
                 head = Head(f"{self.plan.title} – {name}", [self.kind.meaning], self.foot(alike))
-                yield slug(f"{self.stem} {name}").replace("_", "-"), workers_chart(alike, head)
+                counts = {float(count): str(count) for count in sorted({row.workers for row in alike})}
+                workers = partial(values_chart, x_of=lambda row: float(row.workers), at="with workers:")
+                yield self.file_of(name), workers(alike, counts, "workers", head)
+
+    def file_of(self, case: str) -> str:
+        """The name of the picture of a case."""
+        return slug(f"{self.stem} {case}").replace("_", "-")
 
     @property
     def stem(self) -> str:
@@ -207,14 +245,14 @@ class CaseEstimates(Estimates):
     def columns(self, rows: Sequence[Row], compared: Column) -> list[Column]:
         """A row a system; `compared` says how it compares with others."""
         return [
-            Column("system", [row.id for row in rows], "left"),
+            Column(self.kind.subject, [row.id for row in rows], "left"),
             Column(self.kind.quantity, [value_text(row) for row in rows]),
             Column("95 % interval", [interval_text(row.value) for row in rows if row.value]),
             compared,
             *(
                 Column(fact.title, [fact.shown(row) for row in rows], priority=1 + number, meaning=fact.meaning)
                 for number, fact in enumerate(self.kind.facts)
-                if fact.title and any(row.facts.get(fact.key) is not None for row in rows)
+                if fact.title and (fact.stays or any(row.facts.get(fact.key) is not None for row in rows))
             ),
         ]
 
@@ -229,6 +267,8 @@ class CaseBenchmark(Benchmark[AnyRecord]):
     meaning: ClassVar[str]  # of a picture's axis, in a sentence
     lesson: ClassVar[str]  # the meaning of its numbers for programmers, as the end of a sentence
     facts: Sequence[Fact[AnyRecord]] = ()
+    subject: ClassVar[str] = "system"  # what a row of its tables is about
+    options: ClassVar[Sequence[Option]] = (Option("--cases"),)  # of its command
     experiment_type: ClassVar[type[Experiment]] = CaseExperiment
     estimates_type: ClassVar[type[CaseEstimates]] = CaseEstimates
 
@@ -239,15 +279,10 @@ class CaseBenchmark(Benchmark[AnyRecord]):
                 self.help,
                 self.example,
                 lambda request: self.plan(request, self.title),
-                self.case_options,
+                self.options,
                 check=lambda own, _: self.check(own),
             ),
         )
-
-    @property
-    def case_options(self) -> Sequence[Option]:
-        """The options of its command."""
-        return (Option("--cases"),)
 
     def check(self, own: Mapping[str, Any]) -> None:
         """TeffError for options of the command that can be seen to be wrong before anything is set up."""
@@ -256,9 +291,9 @@ class CaseBenchmark(Benchmark[AnyRecord]):
         """The numbers of workers if the user gives none."""
         return sorted({1, cores})
 
-    @abstractmethod
     def value(self, record: AnyRecord) -> float:
         """The time [s] that a run says."""
+        return record.wall_seconds
 
     def choose(self, listed: Sequence[ListedCase], own: Mapping[str, Any]) -> list[ListedCase]:
         """The cases that the command's options (or an experiment's keys) ask for. TeffError for an unknown one."""
@@ -267,13 +302,6 @@ class CaseBenchmark(Benchmark[AnyRecord]):
     def case_words(self, own: Mapping[str, Any]) -> list[str]:
         """The names that are asked for, each `CASE` or `KIND:CASE`."""
         return [word.removeprefix(f"{self.name}:") for word in words_of(own.get("cases", ()))]
-
-    def notes(self, rows: Sequence[Row]) -> list[str]:
-        """Faults and warnings, a line each."""
-        how = precision(rows)
-        if how and any(row.ratio and row.verdict not in ("first", "floor") for row in rows):
-            how = [f"{how[0]}; to the first: the median of the rounds' ratios"]
-        return [*absences(rows), *warnings(rows), *how]
 
     def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> Plan:
         """The cases asked for, with each number of workers: as asked, or the usual ones."""
@@ -316,12 +344,6 @@ class CaseBenchmark(Benchmark[AnyRecord]):
     def estimate(self, head: Sitting, runs: Sequence[Run[AnyRecord]], failures: Sequence[Failure]) -> CaseEstimates:
         return self.estimates_type(self, head, self.plan_of(head), runs, failures)
 
-    def plan_of_experiment(self, experiment: Experiment, request: Request) -> Plan:
-        most = max(request.workers, default=0) or request.cores
-        rising = (*(1 << power for power in range(most.bit_length()) if 1 << power < most), most)
-        asked = replace(request, workers=(), own=experiment.model_dump(exclude_unset=True))
-        return self.plan(asked, experiment.title, rising).model_copy(update={"experiment": experiment.name})
-
 
 def words_of(said: str | Sequence[str]) -> list[str]:
     """Names by commas, or a list of them, each once."""
@@ -332,13 +354,12 @@ def words_of(said: str | Sequence[str]) -> list[str]:
 def choose(listed: Sequence[ListedCase], words: Sequence[str]) -> list[ListedCase]:
     """The cases of these names, and the usual cases of these groups; all usual cases without words. TeffError for
     others."""
-    known = dict.fromkeys(word for each in listed for word in (each.name, each.group) if word)
-    if unknown := [word for word in words if word not in known]:
-        raise InputError(f"no case is called {unknown[0]!r}; there are: {' '.join(known)}")
+    refuse_unknown("case", words, [word for each in listed for word in (each.name, each.group)])
     return [each for each in listed if each.name in words or (each.default and (not words or each.group in words))]
 
 
-def workers_chart(rows: Sequence[Row], head: Head) -> Picture:
-    """The values of every system at one case against the workers."""
-    counts = {float(count): str(count) for count in sorted({row.workers for row in rows})}
-    return values_chart(rows, counts, "workers", head, x_of=lambda row: float(row.workers), at="with workers:")
+def refuse_unknown(what: str, words: Sequence[str], known: Sequence[str]) -> None:
+    """InputError for a word that is not known, with those that are."""
+    if unknown := [word for word in words if word not in known]:
+        there = " ".join(dict.fromkeys(word for word in known if word))
+        raise InputError(f"no {what} is called {unknown[0]!r}; there are: {there}")

@@ -15,14 +15,14 @@ from tefflab.analysis.pairs import paired_ratio
 from tefflab.analysis.rows import ByRound, Row
 from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.benchmark import Ask, Command, Request, Round, Scales
-from tefflab.benchmarks.case_rows import Cell, Fact
+from tefflab.benchmarks.case_rows import Fact
 from tefflab.benchmarks.cases import ATTEMPTS, CaseBenchmark, CaseEstimates, RepeatedQuestion
 from tefflab.errors import InputError
 from tefflab.output.last_words import LastWords
-from tefflab.output.quantities import digits, duration, interval_text, percent, value_text
-from tefflab.output.sections import Section, absences, precision, warnings
+from tefflab.output.quantities import digits, duration, percent
+from tefflab.output.sections import Section
 from tefflab.output.table import Column
-from tefflab.records.plan import Case, Plan
+from tefflab.records.plan import Case, Plan, Variant
 from tefflab.records.record import AnyRecord, Record
 from tefflab.records.run import Run
 from tefflab.systems.own_command import WORKERS, OwnCommand, own_texts
@@ -45,11 +45,9 @@ class CommandQuestion(RepeatedQuestion[AnyRecord]):
 class CommandEstimates(CaseEstimates):
     """A table of each case, one of its pairs of commands, and what can't be told apart here."""
 
-    def __init__(self, *known: Any) -> None:
-        super().__init__(*known)
-        every = self.cells
-        self.cells = {case: [each for each in cells if not _is_again(each)] for case, cells in every.items()}
-        self._again = {case: next(filter(_is_again, cells), None) for case, cells in every.items()}
+    @property
+    def variants(self) -> Sequence[Variant]:
+        return [each for each in self.plan.variants if not each.id.endswith(_AGAIN)]
 
     @cached_property
     def rows(self) -> Sequence[Row]:
@@ -61,8 +59,9 @@ class CommandEstimates(CaseEstimates):
         for case, rows in self.groups.items():
             where = f", {case.where}" if len(self.groups) > 1 else ""
             known = [row for row in rows if row.value]
-            notes = [*absences(rows), *warnings(rows), *precision(rows)]
-            found.append(Section(f"{self.plan.title}{where}", self._columns(known) if known else [], notes))
+            runs = Column("runs", [str(row.rounds) for row in known])
+            columns = self.columns(known, runs) if known else []
+            found.append(Section(f"{self.plan.title}{where}", columns, self.notes(rows)))
             told = self._least(case, rows)
             if pairs := self._pairs(rows):
                 found.append(Section(f"Each two of them{where}", _columns_of(pairs), [told]))
@@ -73,18 +72,6 @@ class CommandEstimates(CaseEstimates):
     def closing(self, again: str, store: str) -> LastWords | None:
         del again, store
         return None
-
-    def _columns(self, rows: Sequence[Row]) -> list[Column]:
-        return [
-            Column("command", [row.id for row in rows], "left"),
-            Column("a run", [value_text(row) for row in rows]),
-            Column("95 % interval", [interval_text(row.value) for row in rows if row.value]),
-            Column("runs", [str(row.rounds) for row in rows]),
-            *(
-                Column(fact.title, [fact.shown(row) for row in rows], priority=1 + number, meaning=fact.meaning)
-                for number, fact in enumerate(self.kind.facts)
-            ),
-        ]
 
     def _pairs(self, rows: Sequence[Row]) -> list[Row]:
         """Of each two commands the ratio of their times, of the runs of the same turns."""
@@ -110,23 +97,20 @@ class CommandEstimates(CaseEstimates):
 
     def _least(self, case: Case, rows: Sequence[Row]) -> str:
         """The difference that can't be seen here, by the first command beside itself."""
-        cell = self._again[case]
-        again = cell and cell.row(self.kind.name, self.kind.quantity, self.kind.value, ())
-        first = next((row for row in rows if again and f"{row.id}{_AGAIN}" == again.id), None)
-        if not (again and first and again.value and first.value):
+        again = next((each for each in self.plan.variants if each not in self.variants), None)
+        other = again and self.row(again, case)
+        first = next((row for row in rows if other and f"{row.id}{_AGAIN}" == other.id), None)
+        if not (other and first and other.value and first.value):
             return ""
-        ratio = _ratio(first, again)
-        seconds = sum(run.record.wall_seconds for each in (cell, *self.cells[case]) if each for run in each.runs)
+        ratio = _ratio(first, other)
         if not ratio.is_told:
-            return f"What can't be told apart here is not known after {again.rounds} turns: measure longer"
+            return f"What can't be told apart here is not known after {other.rounds} turns: measure longer"
+        every = [run for variant in self.plan.variants for run in self.runs(variant, case)]
         return (
-            f"Differences below {percent(max(1 - ratio.low, ratio.high - 1))} can't be seen here in {again.rounds} "
-            f"turns ({duration(seconds)} of runs): so much {first.id} may differ from itself"
+            f"Differences below {percent(max(1 - ratio.low, ratio.high - 1))} can't be seen here in {other.rounds} "
+            f"turns ({duration(sum(run.record.wall_seconds for run in every))} of runs): so much {first.id} may differ "
+            "from itself"
         )
-
-
-def _is_again(cell: Cell[Any]) -> bool:
-    return cell.variant.id.endswith(_AGAIN)
 
 
 def _ratio(a: Row, b: Row) -> Interval:
@@ -140,23 +124,21 @@ def _ratio(a: Row, b: Row) -> Interval:
 def _columns_of(pairs: Sequence[Row]) -> list[Column]:
     words = {"behind": "significant", "level": "not significant", "unknown": "too few runs"}
     values = [row.value for row in pairs if row.value]
+    ends = [f"{digits(each.low)} – {digits(each.high)}" if each.is_told else "-" for each in values]
     return [
         Column("A", [row.id for row in pairs], "left"),
         Column("B", [row.case.removeprefix("beside ") for row in pairs], "left"),
         Column("A / B", [digits(each.value) for each in values]),
-        Column("95 % interval", [_ends(each) for each in values]),
+        Column("95 % interval", ends),
         Column("", [words[row.verdict] for row in pairs], "left"),
     ]
-
-
-def _ends(ratio: Interval) -> str:
-    return f"{digits(ratio.low)} – {digits(ratio.high)}" if ratio.is_told else "-"
 
 
 class Commands(CaseBenchmark[Record]):
     name = "command"
     measured = "commands"
     row_word = "command"
+    subject = "command"
     record = Record
     estimates_type = CommandEstimates
     quantity = "a run"
@@ -172,6 +154,7 @@ class Commands(CaseBenchmark[Record]):
             "peak,\nMiB",
             lambda count: f"{count / _MEBIBYTE:.1f}",
             meaning="empty where it is no more than starting any process takes",
+            stays=True,
         ),
         Fact("system_seconds", "of CPU\nsystem", duration),
     )
@@ -201,18 +184,12 @@ class Commands(CaseBenchmark[Record]):
         return type(self)(plan.commands)
 
     def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> Plan:
-        del workers
         texts = own_texts(request.own)
-        is_filled = any(WORKERS in each for each in texts)
-        if request.workers and not is_filled:
+        if request.workers and not any(WORKERS in each for each in texts):
             raise InputError(f"--workers: no command has {WORKERS} in it")
-        counts = request.workers or (request.cores,)
-        return Plan(
-            title=title,
-            variants=request.variants,
-            cases=tuple(Case(name="run", flags="run", workers=count) for count in counts),
-            commands=tuple(texts),
-        )
+        counts = request.workers or workers or (request.cores,)
+        cases = tuple(Case(name="run", flags="run", workers=count) for count in counts)
+        return Plan(title=title, variants=request.variants, cases=cases, commands=tuple(texts))
 
     def rounds(self, plan: Plan, scales: Scales) -> Sequence[Round[Record]]:
         del scales
@@ -221,9 +198,6 @@ class Commands(CaseBenchmark[Record]):
             for case in plan.cases
             for variant in plan.variants
         ]
-
-    def value(self, record: Record) -> float:
-        return record.wall_seconds
 
 
 def _check(own: Mapping[str, Any], flags: Sequence[str]) -> None:

@@ -7,7 +7,6 @@ by round.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
 
 from tefflab.analysis.rows import Row
 from tefflab.benchmarks.benchmark import Request
@@ -38,41 +37,9 @@ class MessagesRecord(Record):
 class MessagesEstimates(ComparedEstimates):
     """One table and one picture."""
 
-    @cached_property
-    def _of_cpu(self) -> set[str]:
-        """The cases whose times are no message's: ranks wait in them."""
-        return {
-            case.name
-            for case, cells in self.cells.items()
-            if any(run.record.get("parameters", "idle_seconds") for cell in cells for run in cell.runs)
-        }
+    tells_workers = False  # all have two ranks
 
     def tables_of(self, group: Group, to: Variant) -> Iterator[tuple[str, list[Column]]]:
-        yield f"{self.plan.title}: times, and those of the others divided by {to.id}'s", self._columns_of(group, to)
-
-    def ratio_rows(self, group: Group, to: Variant) -> dict[str, list[Row]]:
-        return {case: own for case, own in super().ratio_rows(group, to).items() if case not in self._of_cpu}
-
-    def place(self, group: Group) -> str:
-        """All have two ranks."""
-        del group
-        return ""
-
-    def remarks(self) -> list[str]:
-        explained = [line for group in self.measured if self.measure for line in self._remarks(group)]
-        return [*explained, *super().remarks()]
-
-    def _remarks(self, group: Group) -> list[str]:
-        """The titles of cases whose names are no lengths of messages, for one case of each group; and the meaning of a
-        question mark."""
-        titles: dict[str, str] = {}
-        for case in self.plan.cases:
-            own = group.rows.get(case.name, {})
-            if case.title and own and all(row.facts[_BYTES] is None for row in own.values()):
-                titles[case.group or case.name] = f"{case.name}: {case.title}"
-        return ["; ".join(titles.values())] if titles else []
-
-    def _columns_of(self, group: Group, to: Variant) -> list[Column]:
         cases, *ratios = self.ratios_of(group, list(group.rows), to)
         columns = [cases]
         for each, compared in zip((to, *self.others(group, to)), ratios, strict=True):
@@ -80,7 +47,25 @@ class MessagesEstimates(ComparedEstimates):
             columns.append(Column(head(each), [_time_text(row) for row in rows]))
             columns.append(Column("rate", [_rate_text(row) for row in rows], priority=2 if each is to else 1))
             columns += [] if each is to else [replace(compared, title=f"/ {to.id}")]
-        return columns
+        yield f"{self.plan.title}: times, and those of the others divided by {to.id}'s", columns
+
+    def ratio_rows(self, group: Group, to: Variant) -> dict[str, list[Row]]:
+        """Without the cases whose times are no message's: ranks wait in them."""
+        every = [(case.name, self.runs(each, case)) for case in self.plan.cases for each in self.plan.variants]
+        idle = {case for case, runs in every if any(run.record.get("parameters", "idle_seconds") for run in runs)}
+        return {case: own for case, own in super().ratio_rows(group, to).items() if case not in idle}
+
+    def remarks(self) -> list[str]:
+        """First the titles of cases whose names are no lengths of messages, for one case of each group."""
+        told = []
+        for group in self.measured:
+            titles: dict[str, str] = {}
+            for case in self.plan.cases:
+                own = group.rows.get(case.name, {})
+                if case.title and own and all(row.facts[_BYTES] is None for row in own.values()):
+                    titles[case.group or case.name] = f"{case.name}: {case.title}"
+            told += ["; ".join(titles.values())] if titles else []
+        return [*told, *super().remarks()]
 
 
 class Messages(ComparedBenchmark[MessagesRecord]):

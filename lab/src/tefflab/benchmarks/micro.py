@@ -14,7 +14,7 @@ from tefflab.output.charts.lines import values_chart
 from tefflab.output.charts.sheet import Head, Picture, slug
 from tefflab.output.quantities import percent, time_tick
 from tefflab.output.table import Column
-from tefflab.records.plan import Variant, counted_workers
+from tefflab.records.plan import Variant
 from tefflab.records.record import Checked
 
 _EFFICIENCY, _SPIN, _DEPENDENCES = "efficiency", "spin_seconds", "dependences"
@@ -25,12 +25,6 @@ class MicroRecord(Checked):
     """One run of a grid of tasks."""
 
     schema = "micro"
-
-    @property
-    def seconds_per_task(self) -> float:
-        """Of a worker."""
-        tasks = self.get("tasks") or self.has_no_numbers()
-        return float(self.wall_seconds * self.workers / tasks)
 
     @property
     def spin_seconds(self) -> float | None:
@@ -45,7 +39,7 @@ class MicroEstimates(ComparedEstimates):
     def tables_of(self, group: Group, to: Variant) -> Iterator[tuple[str, list[Column]]]:
         spinning = [case for case, own in group.rows.items() if _spins(own.values())]
         empty = [case for case in group.rows if case not in spinning]
-        place = f"{self.plan.title}, {counted_workers(group.workers)}"
+        place = f"{self.plan.title}, {self.place(group)}"
         if empty:
             title = f"{place}: an empty task of {to.id}, and of the others divided by it"
             yield title, self.ratios_of(group, empty, to)
@@ -57,15 +51,16 @@ class MicroEstimates(ComparedEstimates):
             case: own for case, own in super().ratio_rows(group, to).items() if not _spins(group.rows[case].values())
         }
 
-    def further_pictures(self, group: Group) -> Iterator[tuple[str, Picture]]:
-        workers = counted_workers(group.workers)
-        for dependences, rows in sorted(_by_dependences(group).items()):
-            each = "no dependences" if not dependences else f"{dependences} dependence{'s' * (dependences > 1)} a task"
-            title = f"{self.plan.title}, {workers}: {each}"
-            lengths = {x: time_tick(x) for x in sorted({row.x for row in rows if row.x})}
-            head = Head(title, [_EFFICIENT], self.foot(self.rows))
-            chart = values_chart(rows, lengths, "time of a task without the system", head)
-            yield slug(f"{self.stem} {workers} {dependences}"), chart
+    def pictures(self) -> Iterator[tuple[str, Picture]]:
+        yield from super().pictures()
+        for group in self.measured if self.measure else ():
+            place = self.place(group)
+            for dependences, rows in sorted(_by_dependences(group).items()):
+                each = f"{dependences} dependence{'s' * (dependences > 1)} a task" if dependences else "no dependences"
+                lengths = {x: time_tick(x) for x in sorted({row.x for row in rows if row.x})}
+                head = Head(f"{self.plan.title}, {place}: {each}", [_EFFICIENT], self.foot(self.rows))
+                chart = values_chart(rows, lengths, "time of a task without the system", head)
+                yield slug(f"{self.stem} {place} {dependences}"), chart
 
     def _efficiencies(self, group: Group, cases: Sequence[str], to: Variant) -> list[Column]:
         columns = [Column(self.kind.row_word, list(cases), "left")]
@@ -94,7 +89,8 @@ class Micro(ComparedBenchmark[MicroRecord]):
     )
 
     def value(self, record: MicroRecord) -> float:
-        return record.seconds_per_task
+        """Of a worker, a task."""
+        return float(record.wall_seconds * record.workers / (record.get("tasks") or record.has_no_numbers()))
 
 
 def _spins(rows: Iterable[Row]) -> bool:

@@ -8,13 +8,8 @@ from typing import Any
 
 from tefflab.benchmarks.benchmark import Option, Request
 from tefflab.benchmarks.case_rows import Fact
-from tefflab.benchmarks.cases import CaseExperiment
-from tefflab.benchmarks.compared import (
-    ComparedBenchmark,
-    ComparedEstimates,
-    ComparedPlan,
-)
-from tefflab.errors import InputError
+from tefflab.benchmarks.cases import CaseBenchmark, CaseExperiment, refuse_unknown
+from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates, ComparedPlan
 from tefflab.records.record import Checked
 
 _MEAN = "geometric mean"
@@ -64,29 +59,24 @@ class Programs(ComparedBenchmark[ProgramRecord]):
     help = "Measure real programs on every system, and their geometric mean against one of them."
     example = "teff measure programs --workers 2 --minutes 10"
     lesson = "a ratio is what the choice of a system makes of a whole program, its work and its tasks together"
+    options = (
+        *CaseBenchmark.options,
+        Option("--scale", "How large the inputs are: tiny, usual or large. [usual]", metavar="WORD"),
+        Option("--against"),
+    )
     facts = (Fact("peak_rss_bytes", "RSS,\nMiB", lambda count: f"{count / _MIB:.0f}"),)
-
-    @property
-    def case_options(self) -> Sequence[Option]:
-        how = Option("--scale", "How large the inputs are: tiny, usual or large. [usual]", metavar="WORD")
-        *before, against = super().case_options
-        return (*before, how, against)
 
     def check(self, own: Mapping[str, Any]) -> None:
         """TeffError for a scale that there is not."""
-        if (scale := own.get("scale", "")) not in ("", *_SCALES):
-            raise InputError(f"no scale is called {scale!r}; there are: {' '.join(_SCALES)}")
-
-    def value(self, record: ProgramRecord) -> float:
-        return record.wall_seconds
+        refuse_unknown("scale", [own.get("scale") or "usual"], _SCALES)
 
     def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> ComparedPlan:
         self.check(request.own)
         asked = super().plan(request, title, workers)
         scale = str(request.own.get("scale", ""))
         flags = f" -scale {scale}" if scale else ""
-        cases = tuple(each.model_copy(update={"flags": each.flags + flags}) for each in asked.cases)
-        return asked.model_copy(update={"cases": cases})
+        cases = [each.model_copy(update={"flags": each.flags + flags}) for each in asked.cases]
+        return asked.model_copy(update={"cases": tuple(cases)})
 
 
 BENCHMARK = Programs()

@@ -96,9 +96,6 @@ class Contention(CaseBenchmark[Record]):
             for each in own
         ]
 
-    def value(self, record: Record) -> float:
-        return record.wall_seconds
-
     def asks(self, variant: Variant, case: Case) -> bool:
         return not case.group or parsed(variant.id).way.partition(".")[0] == case.group
 

@@ -25,8 +25,8 @@ from tefflab.analysis.statistics import (
 )
 from tefflab.analysis.trace import trace
 from tefflab.benchmarks.benchmark import Estimates
+from tefflab.benchmarks.case_rows import ranked
 from tefflab.benchmarks.closing import suggestions
-from tefflab.benchmarks.ranking import ranked
 from tefflab.benchmarks.task_graph.measured import CEILING, OVERHEAD, Measured, apart, metg_name, why_unknown
 from tefflab.benchmarks.task_graph.notes import WANTED
 from tefflab.benchmarks.task_graph.pictures import pictures
