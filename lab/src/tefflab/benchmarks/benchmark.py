@@ -208,11 +208,15 @@ class Estimates(ABC):
         return (each for each in self.objects() if each["round_trip"] == first)
 
     def write_report(self, path: Path, damage: Sequence[Damage]) -> None:
-        noisy = sum(round(row.runs * row.noisy_share) for row in self.rows if not row.is_beside)
-        noise = noisy, sum(row.runs for row in self.rows if not row.is_beside)
         title = f"Teff: {self.plan.title}"
         drawn = list(self.drawn.values())
-        write_report(path, self.sitting, damage, title, self.sections(), drawn, absences(self.rows), noise)
+        write_report(path, self.sitting, damage, title, self.sections(), drawn, absences(self.rows), noise(self.rows))
+
+
+def noise(rows: Sequence[Row]) -> tuple[int, int]:
+    """How many runs were noisy, and of how many."""
+    own = [row for row in rows if not row.is_beside]
+    return sum(round(row.runs * row.noisy_share) for row in own), sum(row.runs for row in own)
 
 
 class Experiment(Frozen):

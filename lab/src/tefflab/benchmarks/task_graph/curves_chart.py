@@ -8,7 +8,7 @@ import altair as alt
 
 from tefflab.analysis.curves import Curve, CurvePoint
 from tefflab.benchmarks.task_graph.measured import Measured, WorkAxis, metg_name
-from tefflab.benchmarks.task_graph.sections import value_text
+from tefflab.benchmarks.task_graph.tables import value_text
 from tefflab.output.charts.axes import Axis, linear_axis, log_axis
 from tefflab.output.charts.looks import Datum, looks
 from tefflab.output.charts.marks import COLOR, DASH, SAID, Entry, layer, legend, mark, marks

@@ -49,19 +49,6 @@ class Measured:
         middle = sorted(each.value for each in known)[(len(known) - 1) // 2]
         return Interval(middle, min(each.low for each in known), max(each.high for each in known))
 
-    @property
-    def noise(self) -> tuple[int, int]:
-        """How many runs were noisy, and of how many; of curves, those of their points."""
-        runs = sum(row.runs for row in self.rows if row.value)
-        if runs:
-            return sum(round(row.runs * row.noisy_share) for row in self.rows), runs
-        points = [point for curve in self.curves for point in curve.points]
-        return sum(point.noisy for point in points), sum(point.runs for point in points)
-
-    def beside_row(self, row: Row) -> list[Row]:
-        """What was found by the same runs as a METG."""
-        return [each for (id_, _), each in self.beside.items() if id_ == row.id]
-
     def overhead(self, row: Row) -> Row | None:
         """Of a METG row, where empty tasks were measured."""
         return self.beside.get((row.id, OVERHEAD))

@@ -3,31 +3,28 @@
 from collections.abc import Iterator, Sequence
 
 from tefflab.benchmarks.task_graph.curves_chart import efficiency_chart, rate_chart
-from tefflab.benchmarks.task_graph.measured import Measured, apart, is_roughly_known, metg_name
+from tefflab.benchmarks.task_graph.measured import Measured, is_roughly_known, metg_name
 from tefflab.benchmarks.task_graph.plan import GraphPlan
-from tefflab.benchmarks.task_graph.sections import ends_text, value_text
+from tefflab.benchmarks.task_graph.tables import ends_text, value_text
 from tefflab.output.charts.lines import values_chart
 from tefflab.output.charts.rows import rows_chart
-from tefflab.output.charts.sheet import Head, Picture, signature, slug
+from tefflab.output.charts.sheet import Head, Picture, slug
 from tefflab.output.quantities import percent
 from tefflab.output.sections import absences, warnings
-from tefflab.records.run import Sitting
 
 _USUAL: dict[str, tuple[str, ...]] = {"metg": ("metg", "efficiency"), "curve": ("efficiency", "rate")}
 _ARROW = "An arrow leads from a bound to where the value lies."
 
 
-def pictures(sitting: Sitting, plan: GraphPlan, cases: Sequence[Measured]) -> Iterator[tuple[str, Picture]]:
+def pictures(plan: GraphPlan, cases: Sequence[Measured], footer: str) -> Iterator[tuple[str, Picture]]:
     """Each picture with the name of its files. What holds nothing is not drawn.
 
     The name is the chart's; an experiment's first picture has the experiment's name, the others begin with it. If one
     kind of chart gives several pictures, each name ends with its case.
     """
-    shown = list(cases[: len(plan.cases)])
-    footer = _footer(sitting, shown)
     for number, kind in enumerate(plan.charts or _USUAL[plan.asks]):
         title = plan.title if plan.experiment and not number else ""
-        drawn = list(_drawn(kind, plan, shown, footer, title))
+        drawn = list(_drawn(kind, plan, cases, footer, title))
         for part, picture in drawn:
             words = [plan.experiment or "", "" if plan.experiment and not number else kind]
             words += [part] if len(drawn) > 1 else []
@@ -89,11 +86,3 @@ def metg_chart(case: Measured, title: str = "", footer: str = "") -> Picture:
 def _meaning(threshold: float) -> str:
     share = percent(threshold)
     return f"The smallest task with which a system still reaches {share} of what the cores can do; smaller is better."
-
-
-def _footer(sitting: Sitting, cases: Sequence[Measured]) -> str:
-    """The line at the foot of each picture of these cases."""
-    where = [apart(each.where.round_trip) for each in cases[:1] if each.where]
-    noise = [case.noise for case in cases]
-    noisy, runs = (sum(each) for each in zip(*noise, strict=True))
-    return signature(sitting, *where, f"{noisy} of {runs} runs noisy")
