@@ -20,10 +20,9 @@ from samples import sitting
 from tefflab.analysis.curves import Curve, CurvePoint
 from tefflab.analysis.rows import Row
 from tefflab.analysis.statistics import Interval
-from tefflab.benchmarks.task_graph.curves_chart import efficiency_chart, named, rate_chart
 from tefflab.benchmarks.task_graph.estimates import GraphEstimates
 from tefflab.benchmarks.task_graph.measured import Measured
-from tefflab.benchmarks.task_graph.pictures import metg_chart, pictures
+from tefflab.benchmarks.task_graph.pictures import efficiency_chart, metg_chart, named, pictures, rate_chart
 from tefflab.benchmarks.task_graph.plan import GraphPlan
 from tefflab.output.charts.axes import linear_axis, log_axis, parameter_axis
 from tefflab.output.charts.lines import values_chart
