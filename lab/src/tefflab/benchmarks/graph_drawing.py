@@ -26,10 +26,6 @@ _TASK, _EDGE = "#0072b2", "#5b6b7b"
 _MEANING = "A column a point, a row a timestep. A line leads from the task that wrote to the task below it that reads."
 
 
-class DrawingError(InputError):
-    """A graph that is too large to be drawn."""
-
-
 class Task(BaseModel):
     """One task as a program lists it: its graph, and the points of the timestep before that it reads."""
 
@@ -59,10 +55,16 @@ class Graph:
     def rows(self) -> int:
         return max(task.timestep for task in self.tasks) + 1
 
+    @property
+    def row_height(self) -> float:
+        """Roomy where the graph is small; lines that reach far want room to fall."""
+        reach = max((abs(task.point - source) for task in self.tasks for source in task.dependencies), default=0)
+        return min(40.0 + 8.0 * min(reach, 6), max(13.0, 640.0 / self.rows))
+
 
 def draw(graphs: Sequence[Graph]) -> Picture:
     """The graphs side by side."""
-    down = max(_row_height(graph) for graph in graphs)  # one for all, so that timesteps stand level
+    down = max(graph.row_height for graph in graphs)  # one for all, so that timesteps stand level
     rows = max(graph.rows for graph in graphs)
     texts = [word(-14, row * down, str(row), SMALL, SOFT, "right") for row in range(rows) if 1 < rows <= _NUMBERED]
     texts += [word(-14, -28, "timestep ↓", SMALL, SOFT, "right")] if rows > 1 else []
@@ -108,31 +110,17 @@ def _edges(graph: Graph, centre: float, across: float, down: float, radius: floa
     return {"x": 0, "y": 0, "shape": path or "M0,0", "size": 4, "thick": thick, "opacity": faint}
 
 
-def _check_size(title: str, points: int, timesteps: int) -> None:
-    if points > LARGEST or timesteps > LARGEST:
-        raise DrawingError(
-            f"{title}: {points} points x {timesteps} timesteps is too large to draw; "
-            f"at most {LARGEST} x {LARGEST} can be told apart: lower -width or -steps"
-        )
-
-
-def _row_height(graph: Graph) -> float:
-    """Roomy where the graph is small; lines that reach far want room to fall."""
-    reach = max((abs(task.point - source) for task in graph.tasks for source in task.dependencies), default=0)
-    return min(40.0 + 8.0 * min(reach, 6), max(13.0, 640.0 / graph.rows))
-
-
 def describe_graphs(root: Path, words: Sequence[str]) -> list[Graph]:
-    """The graphs of a command line, in order. DrawingError where one is too large to be drawn; TeffError with the
-    core's words for flags that are wrong."""
-    segments = segments_of(read_flags(words))
-    titles = [_title(segment) for segment in segments]
-    for title, segment in zip(titles, segments, strict=True):
-        if has_size(segment):  # before the core lists a million tasks
-            _check_size(title, int(segment["width"]), int(segment["steps"]))
+    """The graphs of a command line, in order. InputError where one is too large to be drawn, and with the core's words
+    for flags that are wrong."""
+    titles = []
+    for each in segments_of(read_flags(words)):
+        title = ", ".join([each["type"], *(f"{name} {each[name]}" for name in _OF_PATTERNS if name in each)])
+        titles.append(title)
+        if has_size(each) and max(int(each["width"]), int(each["steps"])) > LARGEST:  # before the core lists it
+            raise InputError(
+                f"{title}: {int(each['width'])} points x {int(each['steps'])} timesteps is too large to draw; "
+                f"at most {LARGEST} x {LARGEST} can be told apart: lower -width or -steps"
+            )
     tasks = _TASKS.validate_json(answer_of_core(root, ["--json", *words]))
     return [Graph(title, tuple(task for task in tasks if task.graph == number)) for number, title in enumerate(titles)]
-
-
-def _title(flags: dict[str, str]) -> str:
-    return ", ".join([flags["type"], *(f"{name} {flags[name]}" for name in _OF_PATTERNS if name in flags)])

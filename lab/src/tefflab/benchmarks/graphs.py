@@ -103,18 +103,24 @@ def parse(words: Sequence[str], workers: int) -> Graphs:
     graphs: list[list[Flag]] = [[]]
     steps = None
     for flag in read_flags(words):
-        name = flag[0]
+        name, value = flag[0], " ".join(flag[1:])
         if name in _OURS:
             raise InputError(f"-{name} can't be given here: {_OURS[name]}")
+        if name == "steps" and (not value.isdecimal() or value == "0"):
+            raise InputError(f"-steps {value}: must be a whole number from 1, as -steps 1000")
+        if name in _WITH_VALUE and not value:
+            raise InputError(f"flag '-{name}' needs a value")
         if name == "and":
             graphs.append([])
         elif name == "steps":
-            steps = _steps(flag)
-        elif len(flag) == 1 and name in _WITH_VALUE:
-            raise InputError(f"flag '-{name}' needs a value")
+            steps = int(value)
         else:
             graphs[-1].append(flag)
-    return Graphs(tuple(_completed(graph, workers) for graph in graphs), steps)
+    usual = {"type": "stencil_1d", "width": str(workers), "kernel": "compute_bound"}
+    for graph in graphs:
+        said = {flag[0] for flag in graph}
+        graph += [flag for flag in usual.items() if flag[0] not in said]
+    return Graphs(tuple(map(tuple, graphs)), steps)
 
 
 def refuse_unknown_values(words: Sequence[str]) -> None:
@@ -184,18 +190,6 @@ def segments_of(flags: Sequence[Flag]) -> list[dict[str, str]]:
         else:
             segments[-1][name] = " ".join(value)
     return segments
-
-
-def _steps(flag: Flag) -> int:
-    if len(flag) != 2 or not flag[1].isdecimal() or flag[1] == "0":
-        raise InputError(f"-steps {' '.join(flag[1:])}: must be a whole number from 1, as -steps 1000")
-    return int(flag[1])
-
-
-def _completed(graph: Sequence[Flag], workers: int) -> tuple[Flag, ...]:
-    said = {flag[0] for flag in graph}
-    usual: dict[str, str] = {"type": "stencil_1d", "width": str(workers), "kernel": "compute_bound"}
-    return (*(flag for flag in graph), *((name, value) for name, value in usual.items() if name not in said))
 
 
 def _text(flags: Sequence[Flag]) -> str:

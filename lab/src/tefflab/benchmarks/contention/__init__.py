@@ -70,7 +70,7 @@ class Contention(CaseBenchmark[Record]):
                     Option("--cores", now="--load spin:P,Q@CORES"),
                     Option("--period", now="--load spin:P,Q/PERIOD"),
                 ),
-                check=lambda own, _: (chosen_kinds(own["cases"], kinds_there()), loads_of(own)),
+                check=lambda own, _: (chosen_kinds(own["cases"]), loads_of(own)),
                 takes_one_number=True,
                 is_alone=True,
                 takes_programs=True,
@@ -80,7 +80,7 @@ class Contention(CaseBenchmark[Record]):
     def narrowed(self, own: Mapping[str, Any]) -> Self:
         if commands := own_texts(own):
             return type(self)(commands=commands)
-        return type(self)(list(chosen_kinds(own["cases"], kinds_there())))
+        return type(self)(list(chosen_kinds(own["cases"])))
 
     def resumed(self, plan: Plan) -> Self:
         return type(self)(commands=plan.commands)

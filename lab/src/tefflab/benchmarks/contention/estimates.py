@@ -3,7 +3,7 @@ program should leave the core."""
 
 import math
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -42,7 +42,9 @@ class Curve:
 
     @property
     def system(self) -> str:
-        return shown(self.variant.id)
+        """`SYSTEM`, or `SYSTEM/WAY` where that is not the best one of its kind of benchmark."""
+        named = parsed(self.variant.id)
+        return str(Named(named.system, named.way.partition(".")[2], named.version))
 
     @property
     def is_told(self) -> bool:
@@ -73,18 +75,14 @@ def got(point: Row) -> float:
     return point.facts.get("share_got") or 0.0
 
 
+def alone(curve: Curve) -> float:
+    """The time of a run without a load [s]."""
+    return curve.points[0].facts["seconds"] or 0.0
+
+
 def ideal(point: Row) -> float:
     """The slowdown of a program that uses all that is left."""
-    return point.facts.get("ideal_slowdown") or 1.0
-
-
-def to_ideal(point: Row) -> Interval | None:
-    return point.value and scaled(point.value, 1 / ideal(point))
-
-
-def seconds(point: Row) -> float:
-    """The time of a run."""
-    return point.facts.get("seconds") or 0.0
+    return point.facts["ideal_slowdown"] or 1.0
 
 
 class ContentionEstimates(CaseEstimates):
@@ -147,9 +145,8 @@ class ContentionEstimates(CaseEstimates):
     def sections(self) -> Sequence[Section]:
         found = []
         for name, cases in self._by_case.items():
-            rows = [row for case in cases for row in self.groups[case]]
             own = [each for each in self.curves if each.case == name]
-            if rows:
+            if rows := [row for case in cases for row in self.groups[case]]:
                 left = next((case.workers for case in cases if self._is_left(case)), None)
                 title = f"{name}: {cases[0].title}" if cases[0].title else name
                 columns = columns_of(own, left) if own else []
@@ -185,33 +182,34 @@ def columns_of(curves: Sequence[Curve], left: int | None) -> list[Column]:
     at = [{each.x or 0.0: each for each in curve.points[1:]} for curve in curves]
     columns = [
         Column("system", [curve.system for curve in curves], "left"),
-        Column("alone", [duration(seconds(curve.points[0])) for curve in curves]),
+        Column("alone", [duration(alone(curve)) for curve in curves]),
     ]
     for share in sorted({share for own in at for share in own}):
         points = [own.get(share) for own in at]
         lost = f"{percent(share)} lost"
         columns += [
-            Column(f"x alone,\n{lost}", [_ratio(each.value) if each else "-" for each in points]),
-            Column(f"x ideal,\n{lost}", [_ratio(to_ideal(each)) if each else "-" for each in points], priority=1),
+            Column(f"x alone,\n{lost}", [_slowdown_text(each) for each in points]),
+            Column(f"x ideal,\n{lost}", [_slowdown_text(each, ideal) for each in points], priority=1),
         ]
     if left:
         cores = f"{left} core{'s' * (left != 1)}"
         columns += [
-            Column(f"x alone,\non {cores}", [_ratio(curve.left.value if curve.left else None) for curve in curves]),
+            Column(f"x alone,\non {cores}", [_slowdown_text(curve.left) for curve in curves]),
             Column("break-even", [break_even_text(curve) for curve in curves]),
         ]
     return columns
 
 
-def _ratio(ratio: Interval | None) -> str:
-    """Without an interval where it is exact."""
+def _slowdown_text(point: Row | None, by: Callable[[Row], float] = lambda _: 1.0) -> str:
+    """Divided `by` another, and without an interval where it is exact."""
+    ratio = scaled(point.value, 1 / by(point)) if point and point.value else None
     return digits(ratio.value) if ratio and ratio.low == ratio.high else ratio_text(ratio)
 
 
 def too_short(curves: Sequence[Curve], period: float, otherwise: str) -> list[str]:
     """A note if runs without a load are too short for periods of so many seconds: the ways out are a shorter period,
     or `otherwise`."""
-    shortest = min((seconds(curve.points[0]) for curve in curves), default=math.inf)
+    shortest = min(map(alone, curves), default=math.inf)
     if shortest >= _PERIODS * period:
         return []
     return [
@@ -250,12 +248,6 @@ def chart(title: str, footer: str, curves: Sequence[Curve]) -> Picture:
         details=details | {best.id: "all that is left is used"},
         bare=bare,
     )
-
-
-def shown(id_: str) -> str:
-    """`SYSTEM` of a variant's id, `SYSTEM/WAY` where that is not the best one of its kind of benchmark."""
-    named = parsed(id_)
-    return str(Named(named.system, named.way.partition(".")[2], named.version))
 
 
 def break_even_text(curve: Curve) -> str:

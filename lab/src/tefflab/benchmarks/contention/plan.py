@@ -29,17 +29,16 @@ class ContentionPlan(Plan):
     @classmethod
     def _of_an_earlier_version(cls, told: Any) -> Any:
         """It had one command."""
-        if isinstance(told, dict) and "command" in told:
-            told = dict(told)
-            command = told.pop("command")
-            told["commands"] = [command] if command else []
-        return told
+        if not isinstance(told, dict) or "command" not in told:
+            return told
+        kept = {name: value for name, value in told.items() if name != "command"}
+        return kept | {"commands": [command] if (command := told["command"]) else []}
 
 
-def chosen_kinds(said: str | Sequence[str], there: Sequence[AnyBenchmark]) -> dict[str, list[str]]:
+def chosen_kinds(said: str | Sequence[str]) -> dict[str, list[str]]:
     """The kinds of benchmark that `--cases` names, each with the names of its cases; none means its usual ones.
     Without any it is the first kind. InputError for a kind that there is not."""
-    known = {kind.word or kind.name: kind.name for kind in there}
+    known = {kind.word or kind.name: kind.name for kind in kinds_there()}
     chosen: dict[str, list[str]] = {}
     for word in words_of(said) or [next(iter(known))]:
         kind, _, case = word.partition(":")
@@ -102,7 +101,7 @@ def plan(request: Request, title: str) -> ContentionPlan:
 
 def _listed(request: Request, workers: int) -> list[Case]:
     """The cases that are asked for, of each kind, as its first program here lists them."""
-    kinds = chosen_kinds(request.own["cases"], kinds_there())
+    kinds = chosen_kinds(request.own["cases"])
     found: list[Case] = []
     for kind in kinds_there():
         if kind.name not in kinds:
@@ -112,14 +111,8 @@ def _listed(request: Request, workers: int) -> list[Case]:
             raise TeffError(f"no system that is asked for runs {kind.name}; see `teff systems`")
         listed = [ListedCase.model_validate(each) for each in ask_cases(program)]
         size = kind.of_fixed_size.replace("{width}", str(COLUMNS * workers))
-        found += [
-            each.case(workers).model_copy(
-                update={
-                    "name": f"{kind.name}:{each.name}",
-                    "group": kind.name,
-                    "flags": f"{each.flags} {size}".strip(),
-                }
-            )
-            for each in choose(listed, kinds[kind.name])
-        ]
+        for each in choose(listed, kinds[kind.name]):
+            flags = f"{each.flags} {size}".strip()
+            named = {"name": f"{kind.name}:{each.name}", "group": kind.name, "flags": flags}
+            found.append(each.case(workers).model_copy(update=named))
     return found
