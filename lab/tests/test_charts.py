@@ -332,7 +332,7 @@ def test_the_footer_says_machine_time_revision_and_noise() -> None:
         cases = (case(3),)
 
     asked = GraphPlan(asks="metg", title="", variants=(), cases=(case(3).case,), charts=("metg",))
-    ((_, picture),) = Known(sitting(), asked, [], {}).pictures()
+    ((_, picture),) = Known(sitting(), asked, [], []).pictures()
     (foot,) = [text for text in words(picture) if "teff" in text]
     assert foot.replace("\N{NO-BREAK SPACE}", " ") == (
         "Sample CPU, 2 cores, 8 GiB, Linux 6.1.0 · 2026-11-20 22:00 UTC · teff abc+ · 15 of 192 runs noisy"

@@ -37,8 +37,7 @@ Scales = Mapping[tuple[str, Case], float]  # of cases, by a variant's ceiling
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option that a command has besides those that all measuring commands share. If several kinds have it, the
-    command line declares it (`tefflab.cli.options`), and the flag is enough."""
+    """An option of a command alone. If several kinds have it, `tefflab.cli.options` declares it: the flag is enough."""
 
     flag: str  # "--cases"
     help: str = ""
@@ -77,8 +76,8 @@ class Command:
     plan: Callable[[Request], Plan]
     options: Sequence[Option] = ()
     takes_flags: bool = False
+    # TeffError for own options and flags that can be seen to be wrong before anything is set up.
     check: Callable[[Mapping[str, Any], Sequence[str]], object] = lambda _own, _flags: None
-    """TeffError for what can be seen to be wrong with its own options and the flags before anything is set up."""
     minutes: float = 5
     rounds: int = 25  # of each system, at most
     takes_one_number: bool = False  # of workers: each would need a separate ceiling
@@ -112,8 +111,7 @@ class Question(ABC, Generic[AnyRecord]):
 
     @abstractmethod
     def round(self) -> Generator[Ask, Sequence[Run[AnyRecord]], None]:
-        """Asks for the runs of one round more, and is sent the attempts at each. It may read `runs`, which has the
-        runs of the rounds before."""
+        """Asks for the runs of one round more, and is sent the attempts at each. `runs` has those of rounds before."""
 
     def add(self, runs: Sequence[Run[AnyRecord]]) -> None:
         """A round is over."""
@@ -124,10 +122,7 @@ class Question(ABC, Generic[AnyRecord]):
         return len({run.round for run in self.runs})
 
     def progress(self, round_trip: float | None) -> Progress | None:
-        """The value so far, of the runs at this distance of the cores. None if there is none yet, or if the question
-        has no single value."""
-        del round_trip
-        return None
+        """The value so far, of the runs at this distance of the cores; None if there is none (yet)."""
 
 
 @dataclass(frozen=True)
@@ -149,8 +144,7 @@ class Reference(ABC, Generic[AnyRecord]):
 
     @abstractmethod
     def of(self, program: str) -> "Reference[AnyRecord]":
-        """The reference for kernels that do not run on the cores, by a program of their system; itself without a
-        program."""
+        """Of kernels that do not run on the cores, by a program of their system; itself without one."""
 
     @abstractmethod
     def command_line(self, root: Path, workers: int) -> list[str]:
@@ -158,8 +152,7 @@ class Reference(ABC, Generic[AnyRecord]):
 
     @abstractmethod
     def calibration(self, case: Case) -> Generator[str, AnyRecord, tuple[str, float]]:
-        """Asks for runs until it can say with which line the ceiling is measured, and the scale of the case, which its
-        questions are given."""
+        """Asks for runs until it knows the line that measures the ceiling, and the scale that the questions take."""
 
 
 class Estimates(ABC):
@@ -187,10 +180,9 @@ class Estimates(ABC):
         """The pictures by the names of their files."""
         return dict(self.pictures())
 
+    @abstractmethod
     def closing(self, again: str, store: str) -> LastWords | None:
         """The meaning for the reader, and the next command to try; `again` is the command that measured it."""
-        del again, store
-        return None
 
     @property
     def has_values(self) -> bool:
@@ -202,14 +194,12 @@ class Estimates(ABC):
             yield row.to_json() | {"sitting": self.sitting.sitting}
 
     def lines(self) -> Iterator[dict[str, Any]]:
-        """What the store keeps of them: the rows at the distance of the cores that is shown first. The others can be
-        made again from the runs."""
+        """What the store keeps of them: the rows at the distance of the cores that is shown first."""
         first = next((row.round_trip for row in self.rows), None)
         return (each for each in self.objects() if each["round_trip"] == first)
 
     def write_report(self, path: Path, damage: Sequence[Damage]) -> None:
-        title = f"Teff: {self.plan.title}"
-        drawn = list(self.drawn.values())
+        title, drawn = f"Teff: {self.plan.title}", list(self.drawn.values())
         write_report(path, self.sitting, damage, title, self.sections(), drawn, absences(self.rows), noise(self.rows))
 
 

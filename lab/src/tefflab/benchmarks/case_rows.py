@@ -3,11 +3,12 @@
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from tefflab.analysis.rows import Row, Verdict
 from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval, median_interval
 from tefflab.output.quantities import digits
+from tefflab.records.plan import Case, Variant
 from tefflab.records.record import AnyRecord
 from tefflab.records.run import Run, counted
 
@@ -62,6 +63,22 @@ def median_of_rounds(rounds: Mapping[int, Sequence[float]]) -> Interval | None:
     if not rounds:
         return None
     return median_interval([statistics.median(samples) for samples in rounds.values()]).after(len(rounds))
+
+
+def row_of(kind: str, variant: Variant, case: Case, quantity: str, runs: Sequence[Run[Any]] = ()) -> Row:
+    """Of a case, as far as it is known without the value."""
+    return Row(
+        kind=kind,
+        variant=variant,
+        case=case.name,
+        configuration=case.configuration,
+        quantity=quantity,
+        workers=case.workers,
+        x=case.x,
+        group=case.group,
+        runs=len(runs),
+        noisy_share=sum(run.noisy for run in runs) / len(runs) if runs else 0.0,
+    )
 
 
 def ranked(rows: Iterable[Row]) -> list[Row]:

@@ -30,7 +30,7 @@ from tefflab.benchmarks.benchmark import (
     Scales,
     find_benchmark,
 )
-from tefflab.benchmarks.case_rows import Fact, by_round, median_of_rounds, ranked, verdict_text
+from tefflab.benchmarks.case_rows import Fact, by_round, median_of_rounds, ranked, row_of, verdict_text
 from tefflab.errors import InputError
 from tefflab.output.charts.lines import values_chart
 from tefflab.output.charts.sheet import Head, Picture, signature, slug
@@ -72,8 +72,7 @@ class ListedCase(BaseModel):
 class RepeatedQuestion(Question[AnyRecord]):
     """One case, again and again. A round is one process: memory that another case left behind is in no peak.
 
-    The rounds make the interval, so the time of long runs goes into more rounds. A round has fewer of them, and no run
-    that warms it up: a long run warms itself up.
+    The rounds make the interval, so of long runs a round has fewer, and none to warm up: a long run warms itself up.
     """
 
     def __init__(self, case: Case, value: Callable[[AnyRecord], float]) -> None:
@@ -81,7 +80,10 @@ class RepeatedQuestion(Question[AnyRecord]):
         self._value = value
 
     def round(self) -> Generator[Ask, Sequence[Run[AnyRecord]], None]:
-        seconds = yield from self._foreseen()
+        seconds = statistics.median(run.record.wall_seconds for run in self.runs) if self.runs else 0.0
+        for _ in range(2 if self.case.small and not self.runs else 0):  # the first meets a cold program
+            (run,) = yield Ask(self.case.small, role="probe")
+            seconds = run.record.wall_seconds * self.case.small_times
         if seconds < LAUNCH:
             (run,) = yield Ask(self.case.flags, role="probe", seconds=seconds)
             seconds = run.record.wall_seconds
@@ -89,17 +91,6 @@ class RepeatedQuestion(Question[AnyRecord]):
             is_long = seconds >= LAUNCH
             (*_, run) = yield Ask(self.case.flags, attempts=ATTEMPTS, seconds=seconds, warms_itself=is_long)
             seconds = run.record.wall_seconds
-
-    def _foreseen(self) -> Generator[Ask, Sequence[Run[AnyRecord]], float]:
-        """About how long a run takes [s]; 0 where nothing says it. The first small run meets a cold program: the second
-        counts."""
-        if self.runs:
-            return statistics.median(run.record.wall_seconds for run in self.runs)
-        seconds = 0.0
-        for _ in range(2 if self.case.small else 0):
-            (run,) = yield Ask(self.case.small, role="probe")
-            seconds = run.record.wall_seconds * self.case.small_times
-        return seconds
 
     def progress(self, round_trip: float | None) -> Progress | None:
         del round_trip
@@ -157,20 +148,11 @@ class CaseEstimates(Estimates):
         own = [run for run in runs if run.role == "system"]
         had = {run.record.workers for run in own} - {case.workers}
         told = f"took {had.pop()} workers" if had else ""
-        return Row(
-            kind=kind.name,
-            variant=variant,
-            case=case.name,
+        return replace(
+            row_of(kind.name, variant, case, kind.quantity, own),
             where=case.where,
-            configuration=case.configuration,
-            quantity=kind.quantity,
             value=time,
-            workers=case.workers,
-            x=case.x,
-            group=case.group,
             rounds=len(rounds),
-            runs=len(own),
-            noisy_share=sum(run.noisy for run in own) / len(own) if own else 0.0,
             note=told if time else failure or NO_TURN,
             facts={fact.key: fact.of(runs, time) if time else None for fact in kind.facts},
             samples=ByRound(rounds) if time else None,
@@ -270,6 +252,7 @@ class CaseBenchmark(Benchmark[AnyRecord]):
     subject: ClassVar[str] = "system"  # what a row of its tables is about
     options: ClassVar[Sequence[Option]] = (Option("--cases"),)  # of its command
     experiment_type: ClassVar[type[Experiment]] = CaseExperiment
+    question_type: ClassVar[type[RepeatedQuestion[Any]]] = RepeatedQuestion
     estimates_type: ClassVar[type[CaseEstimates]] = CaseEstimates
 
     def __init__(self) -> None:
@@ -321,7 +304,7 @@ class CaseBenchmark(Benchmark[AnyRecord]):
             Round(
                 variant,
                 case.workers,
-                [RepeatedQuestion(case, self.value)],
+                [self.question_type(case, self.value)],
                 company=self.company(case),
                 case=case,
             )

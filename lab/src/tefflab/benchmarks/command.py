@@ -14,7 +14,7 @@ from typing import Any, Self
 from tefflab.analysis.pairs import paired_ratio
 from tefflab.analysis.rows import ByRound, Row
 from tefflab.analysis.statistics import Interval
-from tefflab.benchmarks.benchmark import Ask, Command, Request, Round, Scales
+from tefflab.benchmarks.benchmark import Ask, Command, Request
 from tefflab.benchmarks.case_rows import Fact
 from tefflab.benchmarks.cases import ATTEMPTS, CaseBenchmark, CaseEstimates, RepeatedQuestion
 from tefflab.errors import InputError
@@ -140,6 +140,7 @@ class Commands(CaseBenchmark[Record]):
     row_word = "command"
     subject = "command"
     record = Record
+    question_type = CommandQuestion
     estimates_type = CommandEstimates
     quantity = "a run"
     meaning = "Time of a run, with 95 % intervals; smaller is better."
@@ -190,14 +191,6 @@ class Commands(CaseBenchmark[Record]):
         counts = request.workers or workers or (request.cores,)
         cases = tuple(Case(name="run", flags="run", workers=count) for count in counts)
         return Plan(title=title, variants=request.variants, cases=cases, commands=tuple(texts))
-
-    def rounds(self, plan: Plan, scales: Scales) -> Sequence[Round[Record]]:
-        del scales
-        return [
-            Round(variant, case.workers, [CommandQuestion(case, self.value)], company=case.place, case=case)
-            for case in plan.cases
-            for variant in plan.variants
-        ]
 
 
 def _check(own: Mapping[str, Any], flags: Sequence[str]) -> None:

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from tefflab.host.terminal import titled_table
 from tefflab.output.quantities import digits, duration, percent
-from tefflab.profiles.task_trace import LOOP, Covered, Stretch, TaskTrace, Track
+from tefflab.profiles.task_trace import LOOP, Covered, Stretch, TaskTrace
 from tefflab.records.plan import counted_workers
 
 Phase = Literal["too fine", "good", "too coarse", "chunks of loops"]
@@ -136,9 +136,9 @@ def find(trace: TaskTrace, metg: Metg) -> Findings:
     grain, source = max(lengths, key=lambda each: each[0])
     types = []
     for name in names:
-        length = spent[name] / counted[name]
+        own_time, length = spent[name], spent[name] / counted[name]
         factor = None if name in loops else grain / length
-        types.append(TaskType(name, counted[name], spent[name], spent[name] / times["tasks"], length, factor))
+        types.append(TaskType(name, counted[name], own_time, own_time / times["tasks"], length, factor))
     return Findings(
         phase=phase,
         bound=bound,
@@ -156,8 +156,7 @@ def find(trace: TaskTrace, metg: Metg) -> Findings:
 
 
 def _without_pauses(trace: TaskTrace) -> TaskTrace:
-    """The trace with each disturbed stretch of a task as a usual one and a pause. The trace does not tell when in the
-    stretch the pause was."""
+    """With each disturbed stretch of a task as a usual one and a pause, wherever in the stretch the pause was."""
     lengths = defaultdict[str, list[float]](list)
     for track in trace.tracks:
         for each in track.stretches:
@@ -171,10 +170,9 @@ def _without_pauses(trace: TaskTrace) -> TaskTrace:
         resumes = each.began + usual[each.name]
         return replace(each, ended=resumes), Stretch(resumes, each.ended, _DISTURBANCE, "", is_first=True)
 
-    def calm(track: Track) -> Track:
-        return replace(track, stretches=tuple(part for each in track.stretches for part in parts(each)))
-
-    return replace(trace, tracks=tuple(map(calm, trace.tracks)))
+    calm = [tuple(part for each in track.stretches for part in parts(each)) for track in trace.tracks]
+    tracks = (replace(track, stretches=own) for track, own in zip(trace.tracks, calm, strict=True))
+    return replace(trace, tracks=tuple(tracks))
 
 
 def _phase(times: Mapping[str, float], *, may_be_shorter: bool) -> tuple[Phase, str]:

@@ -6,7 +6,6 @@ function with a rule decides, from the innermost outwards. A system's rules stan
 patterns and the C library are here, for all systems.
 """
 
-import fnmatch
 import json
 import posixpath
 import re
@@ -14,6 +13,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -75,8 +75,7 @@ class Share:
 
 @dataclass(frozen=True)
 class TimeSpent:
-    """A whole profile: a share for each category, the functions without a rule, and the most frequent functions of each
-    category."""
+    """A whole profile: a share for each category, and the most frequent functions of each."""
 
     program: str
     pattern: str
@@ -99,8 +98,7 @@ class TimeSpent:
 def profiled_cases(
     programs: Sequence[Program], cases: str, trees: str, *, is_chosen: bool
 ) -> list[tuple[Program, ListedCase]]:
-    """The profiles to take: each program whose functions are known, at each case. TeffError if a chosen program's
-    functions are unknown."""
+    """Each program whose functions are known, at each case. TeffError for a chosen program without them."""
     if missing := [each.id for each in programs if each.profile is None and is_chosen]:
         raise InputError(f"{missing[0]}: its system.toml has no [program.profile]")
     able = [each for each in programs if each.profile is not None]
@@ -152,37 +150,24 @@ def attribute(
     if not total:
         raise TeffError(f"{program}: no worker was sampled in {told['elapsed_seconds']:.3g} s; ask for more")
     time = told["elapsed_seconds"] * told["threads"] / told["tasks"]
-    return TimeSpent(
-        program,
-        pattern,
-        told,
-        tuple(_share(name, looks[name], total, time) for name in (*CATEGORIES, UNKNOWN, TAKEN)),
-        {category: seen.most_common(8) for category, seen in functions.items()},
-    )
+    shares = []
+    for category in (*CATEGORIES, UNKNOWN, TAKEN):
+        share, ends = looks[category] / total, binomtest(looks[category], total).proportion_ci(method="wilson")
+        shares.append(Share(category, looks[category], share, ends.low, ends.high, share * time))
+    most = {category: seen.most_common(8) for category, seen in functions.items()}
+    return TimeSpent(program, pattern, told, tuple(shares), most)
 
 
 def category_of(frames: Sequence[Frame], rules: Sequence[tuple[str, str]]) -> tuple[Frame, str]:
-    """From the innermost outwards, the first function that a rule names, by the longest rule that does.
-
-    A function outside (the C library, the compiler's headers) without a rule counts for its caller. A function of the
-    system or of the pattern without a rule ends the search.
-    """
+    """From the innermost outwards, the first function that a rule names, by the longest rule that does. One
+    outside (the C library, the compiler's headers) without a rule counts for its caller; another ends the search."""
     for frame in frames:
-        found = [(len(rule), category) for category, rule in rules if _names(rule, frame)]
-        if found:
+        patterns = ((category, rule, f"*/{rule}" if ":" in rule else f"*/{rule}:*") for category, rule in rules)
+        if found := [(len(rule), category) for category, rule, how in patterns if fnmatchcase(f"/{frame}", how)]:
             return frame, max(found)[1]
         if not frame.path.startswith(_OUTSIDE):
             return frame, UNKNOWN
     return frames[0], UNKNOWN
-
-
-def _names(rule: str, frame: Frame) -> bool:
-    return fnmatch.fnmatchcase(f"/{frame}", f"*/{rule}" if ":" in rule else f"*/{rule}:*")
-
-
-def _share(category: str, looks: int, total: int, seconds_per_task: float) -> Share:
-    interval = binomtest(looks, total).proportion_ci(method="wilson")
-    return Share(category, looks, looks / total, interval.low, interval.high, looks / total * seconds_per_task)
 
 
 def frames_of(places: Sequence[Told]) -> list[list[Frame]]:
@@ -247,9 +232,11 @@ def to_table(spent: TimeSpent, *, functions: bool) -> Group:
         interval = f"{100 * share.low:.1f} – {100 * share.high:.1f}"
         name = share.category.replace("_", " ")
         table.add_row(name, percent(share.value), interval, duration(share.seconds_per_task))
-        for function, looks in spent.functions.get(share.category, ()):
+        for frame, looks in spent.functions.get(share.category, ()):
             if (functions or share.category == UNKNOWN) and looks / total >= _WORTH_A_LINE:
-                table.add_row(f"  [dim]{escape(_short(function))}[/]", f"[dim]{percent(looks / total)}[/]")
+                path, _, function = frame.partition(":")
+                where = escape(f"{path.rpartition('/')[2]}: {function}")
+                table.add_row(f"  [dim]{where}[/]", f"[dim]{percent(looks / total)}[/]")
     lines = [
         f"{total} looks in {source['elapsed_seconds']:.3g} s, {source['runs']} runs of "
         f"{source['tasks'] // max(source['runs'], 1)} tasks; each run validated"
@@ -257,9 +244,3 @@ def to_table(spent: TimeSpent, *, functions: bool) -> Group:
     if source["lost"]:
         lines.append(f"{source['lost']} more looks found no room and are not counted")
     return Group(table, *(Text(line, style="dim") for line in lines))
-
-
-def _short(frame: str) -> str:
-    """The file's own name and the function."""
-    path, _, function = frame.partition(":")
-    return f"{path.rpartition('/')[2]}: {function}"

@@ -13,6 +13,7 @@ from tefflab.output.table import Column
 from tefflab.records.plan import Variant
 
 _COLOURS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b")  # of the policies
+_WHO = {"system": "system_id", "policy": "policy"}  # by the title of the column
 _Share = tuple[float, float]  # asked, got
 
 
@@ -78,14 +79,8 @@ def compared(measured: Measured | None, found: Sequence[Curve]) -> Iterator[dict
 
 def columns_beside(rows: Sequence[dict[str, Any]]) -> list[Column]:
     at = [{point["share_asked"]: point["predicted_to_measured"] for point in row["points"]} for row in rows]
-    return [
-        Column("system", [row["system_id"] for row in rows], "left"),
-        Column("policy", [row["policy"] for row in rows], "left"),
-        *(
-            Column(
-                f"{percent(share)} lost",
-                [f"{100 * (own[share] - 1):+.0f} %" if share in own else "-" for own in at],
-            )
-            for share in sorted({share for own in at for share in own})
-        ),
-    ]
+    columns = [Column(title, [row[key] for row in rows], "left") for title, key in _WHO.items()]
+    for share in sorted({share for own in at for share in own}):
+        off = [f"{100 * (own[share] - 1):+.0f} %" if share in own else "-" for own in at]
+        columns.append(Column(f"{percent(share)} lost", off))
+    return columns

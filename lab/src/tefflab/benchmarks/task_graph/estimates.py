@@ -3,10 +3,10 @@ them. Pure: the same runs give the same estimates.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Self
+from typing import Any, Self
 
 from tefflab.analysis.curves import BEYOND, Curve, CurvePoint
 from tefflab.analysis.distance import Distance, is_at, places
@@ -26,7 +26,7 @@ from tefflab.analysis.statistics import (
 )
 from tefflab.analysis.trace import trace
 from tefflab.benchmarks.benchmark import Estimates, noise
-from tefflab.benchmarks.case_rows import ranked
+from tefflab.benchmarks.case_rows import ranked, row_of
 from tefflab.benchmarks.closing import suggestions
 from tefflab.benchmarks.task_graph import tables
 from tefflab.benchmarks.task_graph.measured import CEILING, OVERHEAD, Measured, apart, metg_name, why_unknown
@@ -45,10 +45,7 @@ _AGREED = 0.98  # of the better of two ceilings, from which the other is as good
 
 
 def observations(runs: Iterable[GraphRun]) -> tuple[Observation, ...]:
-    """The runs of one system and case; noisy ones only of tasks without a calm run.
-
-    Runs of empty tasks have iterations 0 and no efficiency.
-    """
+    """The runs of one system and case that count. Those of empty tasks have iterations 0 and no efficiency."""
     return tuple(
         Observation(run.round, run.record.iterations, run.record.granularity, _efficiency(run))
         for run in _counted(runs)
@@ -89,40 +86,33 @@ class MetgSamples(Samples):
 def estimate_curve(variant: Variant, threshold: float, runs: Sequence[GraphRun]) -> Curve | None:
     """The curve of one system, without points of a single round where half of them are of more. None without points."""
     by_iterations: dict[int, list[GraphRun]] = defaultdict(list)
-    for run in _counted(runs):
-        if iterations := run.record.iterations:
-            by_iterations[iterations].append(run)
-    if not by_iterations:
+    tasks = [run for run in _counted(runs) if run.record.iterations]
+    for run in tasks:
+        by_iterations[run.record.iterations].append(run)
+    if not tasks:
         return None
-    often = {iterations: runs for iterations, runs in by_iterations.items() if len({run.round for run in runs}) > 1}
-    kept = often if 2 * len(often) >= len(by_iterations) else by_iterations
-    points = [_point(iterations, runs) for iterations, runs in sorted(kept.items())]
-    unit = next(iter(by_iterations.values()))[0].record.rate_unit
-    ceilings = [rate for point in by_iterations.values() for run in point for rate in run.ceilings or ()]
+    every = [_point(iterations, runs) for iterations, runs in sorted(by_iterations.items())]
+    often = [point for point in every if point.rounds > 1]
+    points = often if 2 * len(often) >= len(every) else every
+    unit = tasks[0].record.rate_unit
+    ceilings = [rate for runs in by_iterations.values() for run in runs for rate in run.ceilings or ()]
     line = trace(observations(runs), points, threshold)
     return Curve(variant, unit, tuple(points), median_interval(ceilings) if ceilings else None, line)
 
 
 def _counted(runs: Iterable[GraphRun]) -> list[GraphRun]:
-    """The calm runs, and the noisy ones of tasks whose every run was noisy.
-
-    Whether a run counts depends on the disturbances beside it, never on its result, so that nothing is chosen. But a
-    run beyond its ceiling has no efficiency at all.
-    """
+    """The calm runs, and the noisy ones of tasks whose every run was noisy. Whether a run counts depends on the
+    disturbances beside it, never on its result; but a run beyond its ceiling has no efficiency at all."""
     return counted((run for run in runs if _efficiency(run) <= BEYOND), lambda run: run.record.iterations)
 
 
 def _efficiency(run: GraphRun) -> float:
+    """Against the ceilings beside it. Noise can only lower a ceiling, so the better counts if they differ. If they
+    agree both count: the better of two equally good ones is too good by half of their spread."""
     if run.ceilings is None or not run.record.iterations:
         return 0.0
-    return run.record.rate / _yardstick(*run.ceilings)
-
-
-def _yardstick(before: float, after: float) -> float:
-    """The ceiling that a run is compared with. Noise can only lower a ceiling, so the better counts if they differ. If
-    they agree both count: the better of two equally good ones is too good by half of their spread."""
-    better = max(before, after)
-    return (before + after) / 2 if min(before, after) > _AGREED * better else better
+    low, high = sorted(run.ceilings)
+    return run.record.rate / ((low + high) / 2 if low > _AGREED * high else high)
 
 
 def _point(iterations: int, runs: Sequence[GraphRun]) -> CurvePoint:
@@ -141,16 +131,14 @@ def _point(iterations: int, runs: Sequence[GraphRun]) -> CurvePoint:
 
 
 class GraphEstimates(Estimates):
-    """`failures` are by system's id."""
-
     plan: GraphPlan
 
     def __init__(
-        self, sitting: Sitting, plan: GraphPlan, runs: Sequence[GraphRun], failures: Mapping[str, Failure]
+        self, sitting: Sitting, plan: GraphPlan, runs: Sequence[GraphRun], failures: Sequence[Failure]
     ) -> None:
         super().__init__(sitting, plan)
         self._runs = [run for run in runs if run.role == "system"]
-        self._failures = failures
+        self._failures = {each.system_id: each for each in failures}
 
     @cached_property
     def cases(self) -> Sequence[Measured]:
@@ -230,20 +218,6 @@ class GraphEstimates(Estimates):
         minutes = minutes_for(FEWEST_ROUNDS * waiting, every)
         return Measured(case, self.plan.threshold, ranked(rows), curves, beside, where, minutes=minutes)
 
-    def _row(self, case: GraphCase, variant: Variant, where: Distance | None, quantity: str) -> Row:
-        """Of a case at a distance of the cores, without its values."""
-        return Row(
-            kind=self.sitting.benchmark,
-            variant=variant,
-            case=case.name,
-            where=apart(where.round_trip) if where else "",
-            configuration=case.question,
-            quantity=quantity,
-            workers=case.workers,
-            group=case.group,
-            round_trip=where.round_trip if where else None,
-        )
-
     def _metg(
         self, case: GraphCase, variant: Variant, where: Distance | None, runs: Sequence[GraphRun], note: str
     ) -> Iterator[Row]:
@@ -252,12 +226,10 @@ class GraphEstimates(Estimates):
         found = metg_of(seen, threshold)
         tasks = [run for run in runs if run.record.iterations]
         row = replace(
-            self._row(case, variant, where, metg_name(threshold)),
+            row_of(self.sitting.benchmark, variant, case, metg_name(threshold), runs),
+            **_at(where, case),
             value=found,
-            x=case.x,
             rounds=len({run.round for run in runs}),
-            runs=len(runs),
-            noisy_share=sum(run.noisy for run in runs) / len(runs) if runs else 0.0,
             note=note or ("" if found else BUSY if tasks else NO_TURN),
             facts={
                 "threshold": threshold,
@@ -280,10 +252,11 @@ class GraphEstimates(Estimates):
 
     def _points(self, case: Measured, curve: Curve) -> Iterator[Row]:
         """Three rows each; `x` is the number of iterations."""
-        of_curve = self._row(case.case, curve.variant, case.where, "efficiency")
+        of_curve = row_of(self.sitting.benchmark, curve.variant, case.case, "efficiency")
         for each in curve.points:
             point = replace(
                 of_curve,
+                **_at(case.where, case.case),
                 x=each.iterations,
                 rounds=each.rounds,
                 runs=each.runs,
@@ -293,3 +266,9 @@ class GraphEstimates(Estimates):
             yield replace(point, value=each.efficiency, unit="1")
             yield replace(point, quantity="granularity", value=each.granularity, is_beside=True)
             yield replace(point, quantity="rate", value=each.rate, unit=curve.rate_unit, is_beside=True)
+
+
+def _at(where: Distance | None, case: GraphCase) -> dict[str, Any]:
+    """What the rows of a case say of its configuration and of the distance of the cores."""
+    here = {"where": apart(where.round_trip), "round_trip": where.round_trip} if where else {}
+    return {"configuration": case.question} | here

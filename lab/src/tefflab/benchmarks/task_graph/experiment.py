@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from tefflab.benchmarks.benchmark import Experiment, NonEmpty, Request
 from tefflab.benchmarks.graphs import check, parse, read_flags
@@ -64,16 +64,15 @@ class Vary(Frozen):
     @property
     def settings(self) -> list[_Setting]:
         if self.cases is not None:
-            graphs = {name: (flags,) if isinstance(flags, str) else flags for name, flags in self.cases.items()}
-            return [_Setting(text=name, x=None, graphs=each) for name, each in graphs.items()]
-        assert self.values is not None
-        return [self._setting(value) for value in self.values]
-
-    def _setting(self, value: float) -> _Setting:
-        number = f"{value:g}" if value != int(value) else str(int(value))
-        text = size(int(value)) if self.unit == "bytes" else number
-        graphs = ((self.flags or "").replace("{value}", number),) * (int(value) if self.copies else 1)
-        return _Setting(text=text, x=value, graphs=graphs, columns=int(value) if self.columns else None)
+            named = {name: (flags,) if isinstance(flags, str) else flags for name, flags in self.cases.items()}
+            return [_Setting(text=name, x=None, graphs=each) for name, each in named.items()]
+        found = []
+        for value in self.values or ():
+            number = f"{value:g}" if value != int(value) else str(int(value))
+            text = size(int(value)) if self.unit == "bytes" else number
+            graphs = ((self.flags or "").replace("{value}", number),) * (int(value) if self.copies else 1)
+            found.append(_Setting(text=text, x=value, graphs=graphs, columns=int(value) if self.columns else None))
+        return found
 
 
 class GraphExperiment(Experiment):
@@ -89,15 +88,6 @@ class GraphExperiment(Experiment):
     points: Annotated[int, Field(ge=3)] = 12  # of a curve
     longest: str = "3ms"  # task of a curve
 
-    @field_validator("longest")
-    @classmethod
-    def _longest_is_a_duration(cls, text: str) -> str:
-        try:
-            seconds(text)
-        except TeffError as error:
-            raise ValueError(str(error)) from None
-        return text
-
     @model_validator(mode="after")
     def _charts_can_be_drawn(self) -> Self:
         ranked = [chart for chart in self.charts if chart.startswith("metg")]
@@ -108,6 +98,10 @@ class GraphExperiment(Experiment):
             raise ValueError(f"charts: metg_lines needs one [[vary]] with values; there are {len(numbers)}")
         if sum(vary.columns for vary in self.vary) > 1:
             raise ValueError("vary: only one can be of columns")
+        try:
+            seconds(self.longest)
+        except TeffError as error:
+            raise ValueError(f"longest: {error}") from None
         return self
 
     def takes(self, system: System) -> bool:
@@ -138,18 +132,15 @@ class GraphExperiment(Experiment):
 
     def _case(self, settings: Sequence[_Setting], workers: int) -> GraphCase:
         columns = next((one.columns for one in settings if one.columns is not None), self.columns_per_worker)
-        # Of two that are of several graphs at once, all pairs run.
-        graphs = [
-            shlex.split(" ".join((self.flags, *flags)))
-            for flags in itertools.product(*(one.graphs for one in settings))
-        ]
-        for flags in graphs:
-            if not any(name == "width" for name, *_ in read_flags(flags)):
-                flags += ["-width", str(columns * workers)]
-        described = parse(list(itertools.chain(graphs[0], *(["-and", *flags] for flags in graphs[1:]))), workers)
+        words: list[str] = []
+        for each in itertools.product(*(one.graphs for one in settings)):  # of two that are of several, all pairs run
+            flags = shlex.split(" ".join((self.flags, *each)))
+            has_width = any(name == "width" for name, *_ in read_flags(flags))
+            width = [] if has_width else ["-width", str(columns * workers)]
+            words += [*(["-and"] if words else []), *flags, *width]
         named = list(zip(self.vary, settings, strict=True))
-        words = [one.text if vary.cases else f"{vary.name} {one.text}" for vary, one in named]
-        case = GraphCase.of(described, workers, ", ".join(words) or None)
+        name = ", ".join(one.text if vary.cases else f"{vary.name} {one.text}" for vary, one in named)
+        case = GraphCase.of(parse(words, workers), workers, name)
         number = next((one for vary, one in named if vary.values is not None), None)
         return case.model_copy(
             update={

@@ -1,7 +1,7 @@
 """Everything that a sitting says about one case while the cores were so far apart: rows, and curves behind them."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tefflab.analysis.curves import Curve, CurvePoint
@@ -57,13 +57,13 @@ class Measured:
     def curves_in_order(self) -> list[Curve]:
         """As the table has them, the smallest METG first. Without a table they stand from left to right, by the
         smallest granularity measured that reaches the threshold."""
-        rank = {row.id: number for number, row in enumerate(self.rows)}
 
-        def reach(curve: Curve) -> float:
+        def place(curve: Curve) -> tuple[int, float]:
+            rank = next((rank for rank, row in enumerate(self.rows) if row.id == curve.variant.id), len(self.rows))
             enough = (each.granularity.value for each in curve.points if each.efficiency.value >= self.threshold)
-            return min(enough, default=math.inf)
+            return rank, min(enough, default=math.inf)
 
-        return sorted(self.curves, key=lambda curve: (rank.get(curve.variant.id, len(rank)), reach(curve)))
+        return sorted(self.curves, key=place)
 
 
 def apart(round_trip: float) -> str:
@@ -98,14 +98,13 @@ class WorkAxis:
     """The problem size: FLOPs or bytes of a task, or iterations where its kernel counts neither."""
 
     def __init__(self, curves: Sequence[Curve]) -> None:
-        points = [point for curve in curves for point in curve.points]
-        self._unit = curves[0].rate_unit.removesuffix("/s") if curves else ""
-        self._counted = self._unit != "task" and any(point.work_per_task > 0 for point in points)
-        self.title = "work of a task" if self._counted else "iterations of a task"
-        self.of: Callable[[CurvePoint], float] = (
-            (lambda point: point.work_per_task) if self._counted else (lambda point: float(point.iterations))
-        )
+        unit = curves[0].rate_unit.removesuffix("/s") if curves else "task"
+        self._unit = "" if unit == "task" else unit
+        self.title = "work of a task" if self._unit else "iterations of a task"
+
+    def of(self, point: CurvePoint) -> float:
+        return point.work_per_task if self._unit else float(point.iterations)
 
     def tick(self, value: float) -> str:
         """`1 kFLOP`, or `1 k` of iterations."""
-        return quantities.brief(quantities.rate(value, self._unit if self._counted else "")).strip()
+        return quantities.brief(quantities.rate(value, self._unit)).strip()

@@ -40,9 +40,8 @@ class GraphCase(Case):
     steps: int | None = None  # where the user wants so many
 
     @classmethod
-    def of(cls, graphs: Graphs, workers: int, name: str | None = None) -> "GraphCase":
-        title = name or graphs.title
-        return cls(name=title, flags=graphs.flags, steps=graphs.steps, workers=workers)
+    def of(cls, graphs: Graphs, workers: int, name: str = "") -> "GraphCase":
+        return cls(name=name or graphs.title, flags=graphs.flags, steps=graphs.steps, workers=workers)
 
     @property
     def question(self) -> str:

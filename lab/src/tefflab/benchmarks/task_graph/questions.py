@@ -14,7 +14,6 @@ from tefflab.benchmarks.benchmark import Ask, Question
 from tefflab.benchmarks.task_graph.estimates import GraphRun, at_distance, metg_of, observations
 from tefflab.benchmarks.task_graph.plan import PROBE_STEPS, GraphCase, steps_for
 from tefflab.benchmarks.task_graph.record import GraphRecord
-from tefflab.records.plan import Variant
 
 LONGEST_TASK = 0.05  # seconds of granularity beyond which no crossing is searched for
 ATTEMPTS = 3  # at one point, if it is noisy
@@ -37,9 +36,8 @@ class GraphQuestion(Question[GraphRecord]):
     `seconds_per_iteration`: ideal time of one iteration of one task on one core.
     """
 
-    def __init__(self, variant: Variant, case: GraphCase, seconds_per_iteration: float) -> None:
+    def __init__(self, case: GraphCase, seconds_per_iteration: float) -> None:
         super().__init__(case)
-        self.variant = variant
         self.graphs = case.graphs
         self._seconds = seconds_per_iteration
         self._overhead = 0.0  # seconds a task, about, in this round: to choose the number of timesteps
@@ -88,15 +86,9 @@ class MetgQuestion(GraphQuestion):
     all measure around it. `is_drawn`: its curve will be, so that a few points far from the crossing are wanted."""
 
     def __init__(
-        self,
-        variant: Variant,
-        case: GraphCase,
-        seconds_per_iteration: float,
-        threshold: float,
-        *,
-        is_drawn: bool = True,
+        self, case: GraphCase, seconds_per_iteration: float, threshold: float, *, is_drawn: bool = True
     ) -> None:
-        super().__init__(variant, case, seconds_per_iteration)
+        super().__init__(case, seconds_per_iteration)
         self.threshold = threshold
         self._is_drawn = is_drawn
         self._longest = max(1, int(LONGEST_TASK / seconds_per_iteration))  # iterations
@@ -160,14 +152,8 @@ class MetgQuestion(GraphQuestion):
 class CurveQuestion(GraphQuestion):
     """A curve while it is made: the same iterations in every round."""
 
-    def __init__(
-        self,
-        variant: Variant,
-        case: GraphCase,
-        seconds_per_iteration: float,
-        iterations: Sequence[int],
-    ) -> None:
-        super().__init__(variant, case, seconds_per_iteration)
+    def __init__(self, case: GraphCase, seconds_per_iteration: float, iterations: Sequence[int]) -> None:
+        super().__init__(case, seconds_per_iteration)
         self._iterations = iterations
 
     def _measured(self) -> _Round:
