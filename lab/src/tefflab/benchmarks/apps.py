@@ -31,17 +31,17 @@ from tefflab.output.charts.sheet import Head, Picture, slug
 from tefflab.output.quantities import percent, rate
 from tefflab.output.table import Column
 from tefflab.records.plan import Case, Frozen, Plan, Variant, counted_workers
-from tefflab.records.record import Record, RecordError, properties
+from tefflab.records.record import Record, properties
 from tefflab.systems.systems import System
 
 _RATE = "flops_per_second"
 _WORK_RATE = "work_per_second"
 _SHARE = "efficiency"
-_TIME_MEANING = "Time of a run, with 95 % intervals; smaller is better."
-_RATE_MEANING = "Work a second, with 95 % intervals; larger is better."
-_SHARE_MEANING = (
-    "Share of the rate of as many cores in one large multiplication, with 95 % intervals; larger is better."
-)
+_MEANINGS = {  # of the charts of lines
+    "time": "Time of a run, with 95 % intervals; smaller is better.",
+    "rate": "Work a second, with 95 % intervals; larger is better.",
+    "share": "Share of the rate of as many cores in one large multiplication, with 95 % intervals; larger is better.",
+}
 
 
 class AppsRecord(Record):
@@ -70,12 +70,6 @@ class AppsRecord(Record):
         return done if self.get("unit") == "FLOP" else None
 
     @property
-    def flops_per_second(self) -> float:
-        if not self.flops:
-            raise RecordError(f"it counts no FLOPs: {self.error or self.get('unit')}")
-        return self.flops / self.wall_seconds
-
-    @property
     def work_per_second(self) -> float:
         return float((self.get("work") or self.has_no_numbers()) / self.wall_seconds)
 
@@ -87,7 +81,7 @@ class AppsRecord(Record):
     def efficiency(self) -> float:
         """The share of the rate of as many cores, each as quick as a single core with one large multiplication."""
         ceiling = self.get("core_flops_per_second") or self.has_no_numbers()
-        return float(self.flops_per_second / (self.workers * ceiling))
+        return float(self.work_per_second / (self.workers * ceiling))
 
 
 class Varied(Frozen):
@@ -186,18 +180,16 @@ class AppsEstimates(ComparedEstimates):
             yield f"{case}, {counted_workers(group.workers)}", self.columns(rows, Column(f"/ {to.id}", texts))
 
     def pictures(self) -> Iterator[tuple[str, Picture]]:
-        yield from self._lines() if self.plan.x_label else super().pictures()
-
-    def _lines(self) -> Iterator[tuple[str, Picture]]:
-        """A picture for each problem, against the varied parameter."""
-        charts = self.plan.charts
-        meaning = _TIME_MEANING if "time" in charts else _RATE_MEANING if "rate" in charts else _SHARE_MEANING
+        if not self.plan.x_label:
+            yield from super().pictures()
+            return
+        meaning = _MEANINGS[next(iter(self.plan.charts), "share")]
         for problem in dict.fromkeys(case.group for case in self.plan.cases):
             texts = {case.x or 0.0: case.x_text for case in self.plan.cases if case.group == problem}
             rows = [self._drawn(row, case) for case, own in self.groups.items() if case.group == problem for row in own]
             if any(row.value for row in rows):
                 head = Head(f"{self.plan.title} – {problem}", [meaning], self.foot(rows))
-                chart = values_chart(rows, texts, self.plan.x_label, head, phases="phases" in charts)
+                chart = values_chart(rows, texts, self.plan.x_label, head, phases="phases" in self.plan.charts)
                 yield slug(f"{self.stem} {problem}"), chart
 
     def _drawn(self, row: Row, case: Case) -> Row:

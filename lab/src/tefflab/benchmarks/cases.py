@@ -248,6 +248,7 @@ class CaseBenchmark(Benchmark[AnyRecord]):
     quantity: ClassVar[str]  # the estimated quantity, as a column's title: "a task"
     meaning: ClassVar[str]  # of a picture's axis, in a sentence
     lesson: ClassVar[str]  # the meaning of its numbers for programmers, as the end of a sentence
+    of_command: ClassVar[Mapping[str, Any]] = {}  # what else its command is
     facts: Sequence[Fact[AnyRecord]] = ()
     subject: ClassVar[str] = "system"  # what a row of its tables is about
     options: ClassVar[Sequence[Option]] = (Option("--cases"),)  # of its command
@@ -264,6 +265,7 @@ class CaseBenchmark(Benchmark[AnyRecord]):
                 lambda request: self.plan(request, self.title),
                 self.options,
                 check=lambda own, _: self.check(own),
+                **self.of_command,
             ),
         )
 

@@ -9,12 +9,12 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from tefflab.analysis.pairs import paired_ratio
 from tefflab.analysis.rows import ByRound, Row
 from tefflab.analysis.statistics import Interval
-from tefflab.benchmarks.benchmark import Ask, Command, Request
+from tefflab.benchmarks.benchmark import Ask, Request
 from tefflab.benchmarks.case_rows import Fact
 from tefflab.benchmarks.cases import ATTEMPTS, CaseBenchmark, CaseEstimates, RepeatedQuestion
 from tefflab.errors import InputError
@@ -75,8 +75,7 @@ class CommandEstimates(CaseEstimates):
 
     def _pairs(self, rows: Sequence[Row]) -> list[Row]:
         """Of each two commands the ratio of their times, of the runs of the same turns."""
-        order = [each.id for each in self.plan.variants]
-        known = sorted((row for row in rows if row.value), key=lambda row: order.index(row.id))
+        known = sorted((row for row in rows if row.value), key=lambda row: self.variants.index(row.variant))
         return [
             replace(
                 a,
@@ -97,11 +96,11 @@ class CommandEstimates(CaseEstimates):
 
     def _least(self, case: Case, rows: Sequence[Row]) -> str:
         """The difference that can't be seen here, by the first command beside itself."""
-        again = next((each for each in self.plan.variants if each not in self.variants), None)
-        other = again and self.row(again, case)
-        first = next((row for row in rows if other and f"{row.id}{_AGAIN}" == other.id), None)
-        if not (other and first and other.value and first.value):
+        again = [self.row(each, case) for each in self.plan.variants if each not in self.variants]
+        both = [(row, other) for row in rows for other in again if f"{row.id}{_AGAIN}" == other.id]
+        if not both or not (both[0][0].value and both[0][1].value):
             return ""
+        first, other = both[0]
         ratio = _ratio(first, other)
         if not ratio.is_told:
             return f"What can't be told apart here is not known after {other.rounds} turns: measure longer"
@@ -148,6 +147,8 @@ class Commands(CaseBenchmark[Record]):
     help = "Measure commands of yours, with --- between them, in turns: time, CPU, memory, and which is quicker."
     example = "teff measure -- ./a --threads {workers} --- ./b"
     lesson = "a command costs what it costs"
+    options = ()
+    of_command: ClassVar = {"minutes": 2, "rounds": 100, "takes_programs": True, "measures_systems": False}
     facts = (
         Fact("cpu_seconds", "CPU", duration, lambda record: record.get("noise", "cpu_seconds")),
         Fact(
@@ -162,21 +163,13 @@ class Commands(CaseBenchmark[Record]):
 
     def __init__(self, texts: Sequence[str] = ()) -> None:
         ids = [(each, each) for each in texts] + [(each, f"{each}{_AGAIN}") for each in texts[:1]]
+        super().__init__()
         self.own_commands = [OwnCommand.of(text, self.name, id_) for text, id_ in ids]
         self.enough = lambda _: False  # each has as many runs as there is time for
-        self.commands = (
-            Command(
-                self.name,
-                self.help,
-                self.example,
-                lambda request: self.plan(request, self.title),
-                check=_check,
-                minutes=2,
-                rounds=100,
-                takes_programs=True,
-                measures_systems=False,
-            ),
-        )
+
+    def check(self, own: Mapping[str, Any]) -> None:
+        if not own_texts(own):
+            raise InputError("name a command behind --, as teff measure -- ./a --- ./b")
 
     def narrowed(self, own: Mapping[str, Any]) -> Self:
         return type(self)(own_texts(own))
@@ -191,12 +184,6 @@ class Commands(CaseBenchmark[Record]):
         counts = request.workers or workers or (request.cores,)
         cases = tuple(Case(name="run", flags="run", workers=count) for count in counts)
         return Plan(title=title, variants=request.variants, cases=cases, commands=tuple(texts))
-
-
-def _check(own: Mapping[str, Any], flags: Sequence[str]) -> None:
-    del flags
-    if not own_texts(own):
-        raise InputError("name a command behind --, as teff measure -- ./a --- ./b")
 
 
 BENCHMARK = Commands()

@@ -3,7 +3,7 @@
 A kind that derives from this gives the columns of its tables, and the cases of which ratios are drawn.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
@@ -174,9 +174,9 @@ def head(variant: Variant) -> str:
     return variant.id.replace("/", "/\n")
 
 
-def ratio_text(ratio: Interval | None) -> str:
+def ratio_text(ratio: Interval | None, text: Callable[[float], str] = digits) -> str:
     """`1.71 ± 2 %`; with a question mark where nothing is known of the interval."""
     if ratio is None:
         return "-"
     half = ratio.relative_half_width
-    return f"{digits(ratio.value)} ?" if half > 1 else f"{digits(ratio.value)} ± {percent(half)}"
+    return f"{text(ratio.value)} " + ("?" if half > 1 else f"± {percent(half)}")

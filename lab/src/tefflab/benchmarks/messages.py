@@ -7,13 +7,14 @@ by round.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from tefflab.analysis.rows import Row
 from tefflab.benchmarks.benchmark import Request
 from tefflab.benchmarks.case_rows import Fact
-from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates, ComparedPlan, Group, head
+from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates, ComparedPlan, Group, head, ratio_text
 from tefflab.errors import InputError
-from tefflab.output.quantities import duration, percent, rate
+from tefflab.output.quantities import duration, rate
 from tefflab.output.table import Column
 from tefflab.records.plan import Variant
 from tefflab.records.record import Record
@@ -21,7 +22,6 @@ from tefflab.records.record import Record
 RANKS = 2
 _MEASURE = "message passing"  # the paradigm of the system that is the measure
 _BYTES = "bytes_per_second"
-_MESSAGES = "messages_per_second"
 
 
 class MessagesRecord(Record):
@@ -44,8 +44,10 @@ class MessagesEstimates(ComparedEstimates):
         columns = [cases]
         for each, compared in zip((to, *self.others(group, to)), ratios, strict=True):
             rows = [own.get(each.id) for own in group.rows.values()]
-            columns.append(Column(head(each), [_time_text(row) for row in rows]))
-            columns.append(Column("rate", [_rate_text(row) for row in rows], priority=2 if each is to else 1))
+            shown = ([fact.shown(row) for fact in self.kind.facts if row] for row in rows)
+            rates = [next(filter(None, texts), "") for texts in shown]
+            columns.append(Column(head(each), [ratio_text(row.value if row else None, duration) for row in rows]))
+            columns.append(Column("rate", rates, priority=2 if each is to else 1))
             columns += [] if each is to else [replace(compared, title=f"/ {to.id}")]
         yield f"{self.plan.title}: times, and those of the others divided by {to.id}'s", columns
 
@@ -57,15 +59,12 @@ class MessagesEstimates(ComparedEstimates):
 
     def remarks(self) -> list[str]:
         """First the titles of cases whose names are no lengths of messages, for one case of each group."""
-        told = []
-        for group in self.measured:
-            titles: dict[str, str] = {}
-            for case in self.plan.cases:
-                own = group.rows.get(case.name, {})
-                if case.title and own and all(row.facts[_BYTES] is None for row in own.values()):
-                    titles[case.group or case.name] = f"{case.name}: {case.title}"
-            told += ["; ".join(titles.values())] if titles else []
-        return [*told, *super().remarks()]
+        titles: dict[str, str] = {}
+        for case in self.plan.cases:
+            own = [row for row in self.groups[case] if row.value]
+            if case.title and own and all(row.facts[_BYTES] is None for row in own):
+                titles[case.group or case.name] = f"{case.name}: {case.title}"
+        return [*(["; ".join(titles.values())] if titles else []), *super().remarks()]
 
 
 class Messages(ComparedBenchmark[MessagesRecord]):
@@ -81,8 +80,18 @@ class Messages(ComparedBenchmark[MessagesRecord]):
     example = "teff measure messages --cases bandwidth"
     lesson = "a message's time is what a dependence between two ranks costs: shorter tasks are better kept on one"
     facts = (
-        Fact(_BYTES, read=lambda record: record.get("parameters", "bytes"), over_time=True),
-        Fact(_MESSAGES, read=lambda record: 1 if record.get("parameters", "window") else None, over_time=True),
+        Fact(
+            _BYTES,
+            text=partial(rate, unit="B/s"),
+            read=lambda record: record.get("parameters", "bytes"),
+            over_time=True,
+        ),
+        Fact(
+            "messages_per_second",
+            text=partial(rate, unit="/s"),
+            read=lambda record: 1 if record.get("parameters", "window") else None,
+            over_time=True,
+        ),
     )
 
     def usual_workers(self, cores: int) -> Sequence[int]:
@@ -97,20 +106,6 @@ class Messages(ComparedBenchmark[MessagesRecord]):
         if not asked.cases:
             raise InputError("messages go between two ranks: leave out --workers, or say 2")
         return asked
-
-
-def _time_text(row: Row | None) -> str:
-    if row is None or row.value is None:
-        return "-"
-    half = row.value.relative_half_width
-    return f"{duration(row.value.value)} " + (f"± {percent(half)}" if half <= 1 else "?")
-
-
-def _rate_text(row: Row | None) -> str:
-    facts = row.facts if row else {}
-    if (bytes_ := facts.get(_BYTES)) is not None:
-        return rate(bytes_, "B/s")
-    return "" if (messages := facts.get(_MESSAGES)) is None else rate(messages, "/s")
 
 
 BENCHMARK = Messages()

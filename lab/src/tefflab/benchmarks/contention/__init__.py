@@ -8,9 +8,9 @@ without that core.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import repeat
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
-from tefflab.benchmarks.benchmark import Command, Experiment, Option, Request
+from tefflab.benchmarks.benchmark import Experiment, Option, Request
 from tefflab.benchmarks.cases import CaseBenchmark
 from tefflab.benchmarks.contention.estimates import ContentionEstimates
 from tefflab.benchmarks.contention.plan import SHARES, ContentionPlan, chosen_kinds, kinds_there, loads_of, plan
@@ -20,8 +20,6 @@ from tefflab.records.record import Record
 from tefflab.systems.naming import parsed
 from tefflab.systems.own_command import OwnCommand, own_texts
 from tefflab.systems.systems import Program, System, best_of
-
-_TITLE = "A shared core"
 
 
 class ContentionExperiment(Experiment):
@@ -47,35 +45,38 @@ class Contention(CaseBenchmark[Record]):
     experiment_type = ContentionExperiment
     quantity = "a run"
     meaning = "Time of a run, with 95 % intervals; smaller is better."
+    title = "A shared core"
+    help = (
+        "Measure how systems share a core: their time beside a competitor that takes more and more of it.\n\n"
+        "Beside it stand the ideal time, and the time without that core. If no load is said, it is "
+        f"{KINDS[0]}:{SHARES} on the last core."
+    )
+    example = "teff contention --cases spawn --load spin:25,50@1 --minutes 15"
+    options = (
+        Option("--cases"),
+        Option("--load"),
+        Option("--command", now="teff contention -- COMMAND"),
+        Option("--shares", now="--load spin:P,Q"),
+        Option("--cores", now="--load spin:P,Q@CORES"),
+        Option("--period", now="--load spin:P,Q/PERIOD"),
+    )
+    of_command: ClassVar = {"takes_one_number": True, "is_alone": True, "takes_programs": True}
     lesson = "a program that shares a core should use all that is left of it"
 
     def __init__(self, kinds: Sequence[str] = (), commands: Sequence[str] = ()) -> None:
         """With the programs of these kinds only; without any, of all. Or with the user's own commands."""
+        super().__init__()
         self._kinds = kinds
         ids = ["command", *(f"command-{number}" for number in range(2, len(commands) + 1))]
         self.own_commands = [OwnCommand.of(*own) for own in zip(commands, repeat(self.name), ids, strict=False)]
-        self.commands = (
-            Command(
-                "contention",
-                "Measure how systems share a core: their time beside a competitor that takes more and more of it.\n\n"
-                "Beside it stand the ideal time, and the time without that core. If no load is said, it is "
-                f"{KINDS[0]}:{SHARES} on the last core.",
-                "teff contention --cases spawn --load spin:25,50@1 --minutes 15",
-                lambda request: plan(request, _TITLE),
-                (
-                    Option("--cases"),
-                    Option("--load"),
-                    Option("--command", now="teff contention -- COMMAND"),
-                    Option("--shares", now="--load spin:P,Q"),
-                    Option("--cores", now="--load spin:P,Q@CORES"),
-                    Option("--period", now="--load spin:P,Q/PERIOD"),
-                ),
-                check=lambda own, _: (chosen_kinds(own["cases"]), loads_of(own)),
-                takes_one_number=True,
-                is_alone=True,
-                takes_programs=True,
-            ),
-        )
+
+    def check(self, own: Mapping[str, Any]) -> None:
+        chosen_kinds(own["cases"])
+        loads_of(own)
+
+    def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> Plan:
+        del workers
+        return plan(request, title)
 
     def narrowed(self, own: Mapping[str, Any]) -> Self:
         if commands := own_texts(own):
