@@ -11,7 +11,7 @@ from pathlib import Path
 import altair as alt
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from tefflab.benchmarks.graphs import answer_of_core, has_size, read_flags, segments_of
+from tefflab.benchmarks.graphs import answer_of_core, described
 from tefflab.errors import InputError
 from tefflab.output.charts.looks import PAPER, Datum
 from tefflab.output.charts.marks import X, Y, layer, word, words
@@ -114,12 +114,12 @@ def describe_graphs(root: Path, words: Sequence[str]) -> list[Graph]:
     """The graphs of a command line, in order. InputError where one is too large to be drawn, and with the core's words
     for flags that are wrong."""
     titles = []
-    for each in segments_of(read_flags(words)):
+    for each, (points, timesteps) in described(words):
         title = ", ".join([each["type"], *(f"{name} {each[name]}" for name in _OF_PATTERNS if name in each)])
         titles.append(title)
-        if has_size(each) and max(int(each["width"]), int(each["steps"])) > LARGEST:  # before the core lists it
+        if max(points, timesteps) > LARGEST:  # before the core lists it
             raise InputError(
-                f"{title}: {int(each['width'])} points x {int(each['steps'])} timesteps is too large to draw; "
+                f"{title}: {points} points x {timesteps} timesteps is too large to draw; "
                 f"at most {LARGEST} x {LARGEST} can be told apart: lower -width or -steps"
             )
     tasks = _TASKS.validate_json(answer_of_core(root, ["--json", *words]))

@@ -34,7 +34,7 @@ _OURS = {  # flags that the measurement sets itself, and what to say instead
 _OF_DEPENDENCES = {"type", "radix", "period", "fraction", "width", "output", "imbalance", "persistent-imbalance"}
 _WITH_VALUE = _OF_DEPENDENCES - {"persistent-imbalance"} | {"kernel"}
 
-Flag = tuple[str, ...]  # a name without dashes, and its value where it has one
+Flag = tuple[str, str]  # a name without dashes, and its value; empty where it has none
 
 
 def is_usual(flags: str) -> bool:
@@ -70,7 +70,7 @@ class Graphs:
     @property
     def title(self) -> str:
         """Short, for the head of a table: `stencil_1d, width 2, compute_bound`; several graphs are counted."""
-        first = {flag[0]: " ".join(flag[1:]) for flag in self.graphs[0]}
+        first = dict(self.graphs[0])
         details = [f"{name} {value}".strip() for name, value in first.items() if name not in ("type", "kernel")]
         steps = [f"{self.steps} timesteps"] if self.steps else []
         text = ", ".join([first["type"], *details, first["kernel"], *steps])
@@ -79,13 +79,13 @@ class Graphs:
     @property
     def width(self) -> int:
         """Points of a timestep, over all graphs."""
-        return sum(int(flag[1]) for graph in self.graphs for flag in graph if flag[0] == "width")
+        return sum(int(value) for graph in self.graphs for name, value in graph if name == "width")
 
     def line(self, steps: int, iterations: int) -> str:
         """The flags of one run. No iterations means empty tasks: the overhead itself."""
         lines = []
         for graph in self.graphs:
-            kept = graph if iterations else tuple(flag for flag in graph if flag[0] != "kernel")
+            kept = [flag for flag in graph if iterations or flag[0] != "kernel"]
             lines.append(f"{_text(kept)}{'' if iterations else ' -kernel empty'} -steps {steps} -iter {iterations}")
         return " -and ".join(lines)
 
@@ -102,8 +102,7 @@ def parse(words: Sequence[str], workers: int) -> Graphs:
     """The graphs that the words of a command line describe. TeffError for a flag that is not the user's."""
     graphs: list[list[Flag]] = [[]]
     steps = None
-    for flag in read_flags(words):
-        name, value = flag[0], " ".join(flag[1:])
+    for name, value in read_flags(words):
         if name in _OURS:
             raise InputError(f"-{name} can't be given here: {_OURS[name]}")
         if name == "steps" and (not value.isdecimal() or value == "0"):
@@ -115,22 +114,21 @@ def parse(words: Sequence[str], workers: int) -> Graphs:
         elif name == "steps":
             steps = int(value)
         else:
-            graphs[-1].append(flag)
+            graphs[-1].append((name, value))
     usual = {"type": "stencil_1d", "width": str(workers), "kernel": "compute_bound"}
     for graph in graphs:
-        said = {flag[0] for flag in graph}
-        graph += [flag for flag in usual.items() if flag[0] not in said]
+        graph += [flag for flag in usual.items() if flag[0] not in dict(graph)]
     return Graphs(tuple(map(tuple, graphs)), steps)
 
 
 def refuse_unknown_values(words: Sequence[str]) -> None:
     """Before the core is there to be asked. TeffError for a word that is none of those a flag takes."""
-    for name, *value in read_flags(words):
+    for name, value in read_flags(words):
         there = graph_flags.values().get(name, ())
-        if there and value and value[0] not in there:
-            near = get_close_matches(value[0], there, 1)
+        if there and value and value not in there:
+            near = get_close_matches(value, there, 1)
             meant = f" (did you mean {near[0]}?)" if near else ""
-            raise InputError(f"-{name}: there is no {value[0]!r}{meant}; choose one of {', '.join(there)}")
+            raise InputError(f"-{name}: there is no {value!r}{meant}; choose one of {', '.join(there)}")
 
 
 def check(root: Path, graphs: Graphs, typed: Sequence[str] = ()) -> None:
@@ -147,16 +145,19 @@ def check(root: Path, graphs: Graphs, typed: Sequence[str] = ()) -> None:
 
 def read_flags(words: Sequence[str]) -> list[Flag]:
     """The words of a command line as flags. TeffError for a word that belongs to none."""
-    flags: list[list[str]] = []
+    flags: list[Flag] = []
+    has_all = True  # the last flag has its value
     for word in words:
         if word.startswith("-") and not _NUMBER.match(word):
-            name, has_value, value = word.lstrip("-").partition("=")
-            flags.append([name, value] if has_value else [name])
-        elif flags and len(flags[-1]) == 1:
-            flags[-1].append(word)
+            name, sign, value = word.lstrip("-").partition("=")
+            flags.append((name, value))
+            has_all = bool(sign)
+        elif not has_all:
+            flags[-1] = (flags[-1][0], word)
+            has_all = True
         else:
             raise InputError(f"{word!r} belongs to no flag; flags are like -type stencil_1d")
-    return [tuple(flag) for flag in flags]
+    return flags
 
 
 def listed_tasks(root: Path, words: Sequence[str]) -> list[dict[str, Any]]:
@@ -168,7 +169,7 @@ def listed_tasks(root: Path, words: Sequence[str]) -> list[dict[str, Any]]:
 
 def expect_listable(words: Sequence[str]) -> None:
     """TeffError for graphs of more tasks than anyone reads: before the core, silently, lists them for hours."""
-    sizes = [(int(each["width"]), int(each["steps"])) for each in segments_of(read_flags(words)) if has_size(each)]
+    sizes = [size for _, size in described(words)]
     tasks = sum(width * steps for width, steps in sizes)
     if tasks > MOST_LISTED:
         width, steps = max(sizes, key=math.prod)
@@ -177,20 +178,20 @@ def expect_listable(words: Sequence[str]) -> None:
         )
 
 
-def has_size(flags: dict[str, str]) -> bool:
-    """The core gives the fault of other flags."""
-    return flags["width"].isdecimal() and flags["steps"].isdecimal()
-
-
-def segments_of(flags: Sequence[Flag]) -> list[dict[str, str]]:
+def described(words: Sequence[str]) -> list[tuple[dict[str, str], tuple[int, int]]]:
+    """The flags of each graph of a command line, its points and its timesteps; 0 and 0 where the core will give a
+    fault."""
     segments = [dict(_USUAL)]
-    for name, *value in flags:
-        if name == "and":
-            segments.append(dict(_USUAL))
-        else:
-            segments[-1][name] = " ".join(value)
-    return segments
+    for name, value in read_flags(words):
+        segments += [dict(_USUAL)] if name == "and" else []
+        segments[-1][name] = value
+    found = []
+    for each in segments:
+        points, timesteps = each["width"], each["steps"]
+        is_known = points.isdecimal() and timesteps.isdecimal()
+        found.append((each, (int(points), int(timesteps)) if is_known else (0, 0)))
+    return found
 
 
 def _text(flags: Sequence[Flag]) -> str:
-    return " ".join(f"-{' '.join(flag)}" for flag in flags)
+    return " ".join(f"-{name} {value}".strip() for name, value in flags)
