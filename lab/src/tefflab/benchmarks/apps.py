@@ -112,8 +112,7 @@ class Varied(Frozen):
 
 
 class AppsExperiment(CaseExperiment):
-    """A picture for each problem, against the varied parameter; without a `[vary]` a picture for each number of
-    workers."""
+    """A picture for each problem, against the varied parameter; without a `[vary]` for each number of workers."""
 
     against: str = ""
     problems: dict[NonEmpty, str] = Field(default_factory=dict)  # name -> flags
@@ -169,8 +168,7 @@ class AppsExperiment(CaseExperiment):
 
 
 class AppsEstimates(ComparedEstimates):
-    """A table for each case. One picture of ratios for each number of workers; or, where something is varied, one of
-    lines for each problem."""
+    """A table for each case. Pictures of ratios; or, where something is varied, of lines for each problem."""
 
     def tables_of(self, group: Group, to: Variant) -> Iterator[tuple[str, list[Column]]]:
         for case, own in group.rows.items():

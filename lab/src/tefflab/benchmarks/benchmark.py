@@ -127,8 +127,8 @@ class Question(ABC, Generic[AnyRecord]):
 
 @dataclass(frozen=True)
 class Round(Generic[AnyRecord]):
-    """The questions that a variant answers in each of its rounds. Rounds of one `company` are made beside each other,
-    equally often. They go on until all of them are known as well as wanted."""
+    """A variant's questions in each of its rounds, until all is known. Those of one `company` are made beside each
+    other."""
 
     variant: Variant
     workers: int

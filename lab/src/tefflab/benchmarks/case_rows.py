@@ -82,8 +82,7 @@ def row_of(kind: str, variant: Variant, case: Case, quantity: str, runs: Sequenc
 
 
 def ranked(rows: Iterable[Row]) -> list[Row]:
-    """The rows of a case, the least value first, those without a value last; each with its ratio to the first that
-    competes, and the verdict on it."""
+    """The least value first, those without one last; each with its ratio to the first that competes, and a verdict."""
     every = list(rows)
     known = sorted((row for row in every if row.value), key=lambda row: row.value.value if row.value else 0.0)
     first = next((row for row in known if row.competes), None)
@@ -103,8 +102,7 @@ def _placed(row: Row, first: Row | None) -> Row:
 
 
 def verdict_text(row: Row) -> str:
-    """`first`, `level`, or how far behind: `x 1.8`; `x 1.8 ?` after too few rounds. The floor does not compete: its
-    ratio is in brackets."""
+    """`first`, `level`, `x 1.8` behind, or `x 1.8 ?` after too few rounds. The floor's ratio is in brackets."""
     if row.ratio is None:
         return row.verdict
     times = f"x {digits(row.ratio.value, 2)}"

@@ -337,8 +337,7 @@ def words_of(said: str | Sequence[str]) -> list[str]:
 
 
 def choose(listed: Sequence[ListedCase], words: Sequence[str]) -> list[ListedCase]:
-    """The cases of these names, and the usual cases of these groups; all usual cases without words. TeffError for
-    others."""
+    """The cases of these names, and the usual ones of these groups; without words of all. TeffError for others."""
     refuse_unknown("case", words, [word for each in listed for word in (each.name, each.group)])
     return [each for each in listed if each.name in words or (each.default and (not words or each.group in words))]
 

@@ -13,8 +13,7 @@ _WON = ("first", "level")
 
 
 def sentence(groups: Sequence[Sequence[Row]], lesson: str) -> str:
-    """The systems that are first or level most often, over cases with a known order of several. Then the meaning of
-    their numbers, in the kind's words."""
+    """The systems that are first or level most often, and the meaning of the numbers, in the kind's words."""
     wins, known = _wins(groups)
     meaning = f"{lesson[0].upper()}{lesson[1:]}."
     if not any(row.value for rows in groups for row in rows):

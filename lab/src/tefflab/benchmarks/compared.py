@@ -36,8 +36,8 @@ class Group:
     rows: Mapping[str, Mapping[str, Row]]  # by case
 
     def ratios(self, to: str, mean: str = "") -> dict[str, dict[str, Interval]]:
-        """By case the times of the other systems divided by the time of the system `to`. With the name `mean` for them,
-        also the geometric mean of each system's ratios, over the cases that both have."""
+        """By case the times of the others divided by that of the system `to`; under the name `mean` their geometric
+        means."""
         found = {case: {} if to not in own else _ratios(own, own[to]) for case, own in self.rows.items()}
         if mean:
             ids = dict.fromkeys(id_ for own in found.values() for id_ in own)
@@ -62,14 +62,10 @@ class ComparedEstimates(CaseEstimates):
         """A row a case, with the measure's time and the others' ratios to it."""
         ratios = group.ratios(to.id, self.mean)
         times = [value_text(group.rows[case].get(to.id)) if case in group.rows else "" for case in cases]
-        return [
-            Column(self.kind.row_word, list(cases), "left"),
-            Column(head(to), times),
-            *(
-                Column(head(each), [ratio_text(ratios[case].get(each.id)) for case in cases])
-                for each in self.others(group, to)
-            ),
-        ]
+        columns = [Column(self.kind.row_word, list(cases), "left"), Column(head(to), times)]
+        for each in self.others(group, to):
+            columns.append(Column(head(each), [ratio_text(ratios[case].get(each.id)) for case in cases]))
+        return columns
 
     def ratio_rows(self, group: Group, to: Variant) -> dict[str, list[Row]]:
         """The rows of the picture of ratios, by their cases; and of their means."""
@@ -106,8 +102,8 @@ class ComparedEstimates(CaseEstimates):
 
     @cached_property
     def measure(self) -> Variant | None:
-        """The system that is the measure: the requested one. By default it is one of the systems with most cases, since
-        a row that the measure lacks has no ratios. Of these it has the smallest mean ratio to the first systems."""
+        """The requested system; else, of those with most cases, the one with the smallest mean ratio to the first
+        systems."""
         asked = self.plan.against
         ratios: dict[str, list[Interval]] = {}
         for row in self.rows:
@@ -150,8 +146,8 @@ class ComparedBenchmark(CaseBenchmark[AnyRecord]):
 
 
 def against_of(request: Request, asked: str, paradigm: str = "") -> str:
-    """The id of the system that is the measure: the one that is asked for, else the first of the paradigm. It is empty
-    for the quickest. TeffError for a system that is not measured, and for the floor."""
+    """The id of the measure: as asked, else the first of the paradigm; empty for the quickest. TeffError for the floor
+    and for what is not measured."""
     asked = canonical(asked)
     known = [each.id for each in request.variants if not each.is_floor]
     if asked and asked not in known:

@@ -59,8 +59,7 @@ def declared() -> list[Any]:
 
 
 def _file() -> Path | None:
-    """Where they are kept: beside the sources. None where a wheel's sources are not unpacked, which a list of commands
-    does not need."""
+    """Beside the sources; None where a wheel's are not unpacked, which a list of commands does not need."""
     try:
         root = carried.place() if carried.ARCHIVE.is_file() else project_root()
     except TeffError:  # there is no home

@@ -32,8 +32,7 @@ def load_experiment(path: Path) -> Experiment:
 
 
 def load_experiments(root: Path) -> list[Experiment]:
-    """Every experiment of the checkout whose file can be read, as their names sort with numbers as numbers; a warning
-    names the others."""
+    """Every experiment of the checkout that can be read, numbers as numbers; a warning names the others."""
     files = (root / EXPERIMENTS_FOLDER).glob("*.toml")
     return readable(sorted(files, key=lambda file: (len(file.stem), file.stem)), load_experiment)
 

@@ -111,8 +111,7 @@ def _edges(graph: Graph, centre: float, across: float, down: float, radius: floa
 
 
 def describe_graphs(root: Path, words: Sequence[str]) -> list[Graph]:
-    """The graphs of a command line, in order. InputError where one is too large to be drawn, and with the core's words
-    for flags that are wrong."""
+    """The graphs of a command line, in order. InputError for one too large to be drawn, and for wrong flags."""
     titles = []
     for each, (points, timesteps) in described(words):
         title = ", ".join([each["type"], *(f"{name} {each[name]}" for name in _OF_PATTERNS if name in each)])

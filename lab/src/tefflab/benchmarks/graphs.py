@@ -132,8 +132,7 @@ def refuse_unknown_values(words: Sequence[str]) -> None:
 
 
 def check(root: Path, graphs: Graphs, typed: Sequence[str] = ()) -> None:
-    """Asks the core whether it takes these flags. TeffError with the core's own words where it does not, and flags as
-    they were typed."""
+    """TeffError with the core's own words where it does not take these flags, and flags as they were typed."""
     try:
         answer_of_core(root, ["--json", *graphs.line(graphs.steps or 1, 1).split()])
     except TeffError as error:
@@ -161,8 +160,7 @@ def read_flags(words: Sequence[str]) -> list[Flag]:
 
 
 def listed_tasks(root: Path, words: Sequence[str]) -> list[dict[str, Any]]:
-    """The tasks of the graphs of a command line, as the core has them. TeffError with the core's words for flags that
-    are wrong."""
+    """Of the graphs of a command line, as the core has them. TeffError with its words for wrong flags."""
     found: list[dict[str, Any]] = json.loads(answer_of_core(root, ["--json", *words]))
     return found
 
@@ -179,8 +177,7 @@ def expect_listable(words: Sequence[str]) -> None:
 
 
 def described(words: Sequence[str]) -> list[tuple[dict[str, str], tuple[int, int]]]:
-    """The flags of each graph of a command line, its points and its timesteps; 0 and 0 where the core will give a
-    fault."""
+    """Of each graph its flags, points and timesteps; 0 and 0 where the core will give a fault."""
     segments = [dict(_USUAL)]
     for name, value in read_flags(words):
         segments += [dict(_USUAL)] if name == "and" else []

@@ -33,8 +33,7 @@ class MicroRecord(Checked):
 
 
 class MicroEstimates(ComparedEstimates):
-    """For each number of workers a table of times, a table of efficiencies and a picture of ratios. For each number of
-    dependences, a picture of efficiency against the length of a task."""
+    """Times and efficiencies for each number of workers; pictures of ratios, and of efficiency against the task."""
 
     def tables_of(self, group: Group, to: Variant) -> Iterator[tuple[str, list[Column]]]:
         spinning = [case for case, own in group.rows.items() if _spins(own.values())]
@@ -98,8 +97,7 @@ def _spins(rows: Iterable[Row]) -> bool:
 
 
 def _by_dependences(group: Group) -> dict[int, list[Row]]:
-    """The efficiency of each system with the length of a task as its `x`: as the table has it, as uncertain as the
-    time."""
+    """Each system's efficiency, as uncertain as the time, with the length of a task as its `x`."""
     found: dict[int, list[Row]] = {}
     for own in group.rows.values():
         for row in own.values():

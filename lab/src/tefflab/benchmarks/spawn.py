@@ -123,8 +123,7 @@ def matrix(rows: Sequence[Row]) -> Section:
 
 
 def performance(row: Row) -> str:
-    """High or Low, with a question mark where the interval holds the limit; a question mark alone where too few rounds
-    were made, empty where none was."""
+    """High or Low, with `?` where the interval holds the limit; `?` alone after too few rounds, empty after none."""
     if row.ratio is None or not row.competes:
         return ""
     if row.verdict == "unknown" or not row.is_told:

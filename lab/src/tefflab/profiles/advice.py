@@ -1,5 +1,4 @@
-"""The parts of advice on the length of tasks: METG of this machine, the setting of a run, and the search for the
-quickest setting."""
+"""Advice on the length of tasks: METG of this machine, the setting of a run, and the search for the quickest."""
 
 import json
 from collections.abc import Callable, Collection
@@ -58,8 +57,7 @@ def _object(line: str) -> dict[str, Any]:
 
 
 def search(starts: Collection[int], seconds_of: Callable[[int], float]) -> dict[int, float]:
-    """The times of `starts`, then of half and twice the quickest setting so far, until it lies between two others. One
-    task is the least."""
+    """The times of `starts`, then of half and twice the quickest (one task is the least), until it lies between two."""
     tried: dict[int, float] = {}
     missing = starts
     while missing:

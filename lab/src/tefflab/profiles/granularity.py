@@ -54,8 +54,7 @@ class Metg:
 
 @dataclass(frozen=True, slots=True)
 class TaskType:
-    """The tasks of one name. `factor`: how many times as long they should be. None for the chunks of loops: the library
-    chooses their length."""
+    """The tasks of one name, and how many times as long they should be; None if the library chooses their length."""
 
     name: str
     tasks: int
@@ -97,8 +96,7 @@ class Findings:
         return self.phase != "chunks of loops"
 
     def setting(self, now: int) -> int:
-        """Into how many tasks to cut a loop of a process that is cut into `now` tasks. At least one for each worker,
-        and the same number for each."""
+        """Into how many tasks to cut a loop that is cut into `now`: the same number for each worker, at least one."""
         wanted = now / self.factor
         return self.workers_of_process * max(1, round(wanted / self.workers_of_process))
 

@@ -23,8 +23,7 @@ TASKS = ("task", LOOP)  # categories of slices that are the program's own work
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """From `began` to `ended` (seconds) the worker's innermost slice was this one. Without a category, the trace has no
-    slice there."""
+    """From `began` to `ended` [s] the worker's innermost slice was this one; without a category there was none."""
 
     began: float
     ended: float
@@ -43,8 +42,7 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """A worker's stretches, one after the other without a gap; or the stretches in which messages that tasks of a
-    process have begun were under way."""
+    """A worker's stretches without a gap; or those in which messages that tasks of a process began were under way."""
 
     process: int
     name: str

@@ -34,8 +34,7 @@ class ContentionExperiment(Experiment):
 
 
 class Contention(CaseBenchmark[Record]):
-    """A variant is a system's best way to run the cases of another kind of benchmark. A case is measured with every
-    share in the same rounds."""
+    """A variant is a system's best way to run the cases of another kind; each share is measured in the same rounds."""
 
     name = "contention"
     measured = "contention"
@@ -87,8 +86,7 @@ class Contention(CaseBenchmark[Record]):
         return type(self)(commands=plan.commands)
 
     def programs(self, system: System) -> list[Program]:
-        """Their ids say their kinds: `SYSTEM/KIND` is the best one of a kind, `SYSTEM/KIND.NAME` another. Their long
-        names are as usual, so a user names a way as in any other command."""
+        """`SYSTEM/KIND` is the best one of a kind, `SYSTEM/KIND.NAME` another. Their long names are as usual."""
         return [
             each.with_id(kind.name if each is best_of(own) else f"{kind.name}.{each.name}")
             for kind in kinds_there()

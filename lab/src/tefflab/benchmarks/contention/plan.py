@@ -19,8 +19,7 @@ SHARES = "10,25,50,75,90"  # of a core, in per cent, where the user does not say
 
 
 class ContentionPlan(Plan):
-    """A case's `group` is its kind of benchmark, its `x` the share in per cent; its `cores` are set if it runs without
-    the loaded cores."""
+    """A case's `group` is its kind, its `x` the share in per cent; its `cores` are set if it leaves the loaded ones."""
 
     loaded: tuple[int, ...]  # cores
     period: float  # of the load [s]
@@ -36,8 +35,8 @@ class ContentionPlan(Plan):
 
 
 def chosen_kinds(said: str | Sequence[str]) -> dict[str, list[str]]:
-    """The kinds of benchmark that `--cases` names, each with the names of its cases; none means its usual ones.
-    Without any it is the first kind. InputError for a kind that there is not."""
+    """The kinds that `--cases` names (the first, if none), each with its cases (the usual, if none). InputError for
+    another."""
     known = {kind.word or kind.name: kind.name for kind in kinds_there()}
     chosen: dict[str, list[str]] = {}
     for word in words_of(said) or [next(iter(known))]:
@@ -57,8 +56,7 @@ def kinds_there() -> list[AnyBenchmark]:
 
 
 def loads_of(own: Mapping[str, Any]) -> list[Load]:
-    """The load at each share above none, rising. InputError for a text that is none. `shares`, `cores` and `period` are
-    of experiments and of earlier versions."""
+    """Of rising shares above none. InputError for no load. `shares`, `cores`, `period`: of earlier versions."""
     text = str(own["load"] or KINDS[0])
     shares = ",".join(word for word in words_of(own.get("shares") or "") if word.strip("0."))
     text += f":{shares}" if shares else ""

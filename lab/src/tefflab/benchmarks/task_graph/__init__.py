@@ -1,16 +1,15 @@
-"""Task graphs: `teff metg`, the smallest task that is worth its overhead, and `teff measure graph`, whole
-curves."""
+"""Task graphs: `teff metg`, the smallest task that is worth its overhead, and `teff measure graph`, whole curves."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tefflab.benchmarks.benchmark import Benchmark, Command, Option, Request, Round, Scales
-from tefflab.benchmarks.graphs import check, parse, refuse_unknown_values
-from tefflab.benchmarks.task_graph.ceiling import Ceiling, expect_rates
+from tefflab.benchmarks.graphs import parse, refuse_unknown_values
+from tefflab.benchmarks.task_graph.ceiling import Ceiling
 from tefflab.benchmarks.task_graph.estimates import GraphEstimates, GraphRun
-from tefflab.benchmarks.task_graph.experiment import GraphExperiment, one_number_of_workers
+from tefflab.benchmarks.task_graph.experiment import GraphExperiment, one_number_of_workers, planned
 from tefflab.benchmarks.task_graph.plan import Asks, GraphCase, GraphPlan
-from tefflab.benchmarks.task_graph.questions import CurveQuestion, GraphQuestion, MetgQuestion, curve_iterations
+from tefflab.benchmarks.task_graph.questions import CurveQuestion, MetgQuestion
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.durations import seconds
 from tefflab.records.plan import Plan
@@ -67,11 +66,12 @@ class TaskGraph(Benchmark[GraphRecord]):
 
     def rounds(self, plan: Plan, scales: Scales) -> Sequence[Round[GraphRecord]]:
         assert isinstance(plan, GraphPlan)
+        question = MetgQuestion if plan.asks == "metg" else CurveQuestion
         return [
             Round(
                 variant,
                 max(plan.workers),
-                [_question(plan, case, scales[variant.ceiling, case]) for case in plan.cases],
+                [question(case, scales[variant.ceiling, case], plan) for case in plan.cases],
                 company=variant.id,
             )
             for variant in plan.variants
@@ -79,12 +79,6 @@ class TaskGraph(Benchmark[GraphRecord]):
 
     def estimate(self, head: Sitting, runs: Sequence[GraphRun], failures: Sequence[Failure]) -> GraphEstimates:
         return GraphEstimates(head, GraphPlan.model_validate(head.plan), runs, failures)
-
-
-def _question(plan: GraphPlan, case: GraphCase, scale: float) -> GraphQuestion:
-    if plan.asks == "metg":
-        return MetgQuestion(case, scale, plan.threshold, is_drawn=plan.has_curves)
-    return CurveQuestion(case, scale, curve_iterations(scale, plan.longest_task, plan.points))
 
 
 def _check(own: Mapping[str, Any], flags: Sequence[str]) -> None:
@@ -99,10 +93,8 @@ def _plan(request: Request, asks: Asks) -> GraphPlan:
     own, workers = request.own, one_number_of_workers(request)
     of_curve = {"longest_task": seconds(own["longest"]), "points": own["points"]} if asks == "curve" else {}
     graphs = parse(request.flags, workers)
-    check(request.registry.root, graphs, request.flags)
-    expect_rates(request.registry.root, [graphs])
     cases = (GraphCase.of(graphs, workers),)
-    return GraphPlan(asks=asks, title=graphs.title, cases=cases, variants=request.variants, **(of_curve or own))
+    return planned(request, cases, request.flags, asks=asks, title=graphs.title, **(of_curve or own))
 
 
 BENCHMARK = TaskGraph()

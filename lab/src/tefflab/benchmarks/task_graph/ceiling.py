@@ -57,8 +57,7 @@ class Ceiling(Reference[GraphRecord]):
         return graphs.ceiling_line(case.workers, steps, iterations), quickest.granularity / iterations
 
     def _calibrated(self, case: GraphCase, iterations: int) -> _Runs:
-        """A short run of the ceiling with so many iterations. A run that seems long enough may only have been noisy, so
-        it is made again; the quickest counts."""
+        """So many iterations. A run that seems long enough may be noisy, so it is made again; the quickest counts."""
         runs: list[GraphRecord] = []
         for _ in range(_CALIBRATIONS):
             record = yield case.graphs.ceiling_line(case.workers, 10, iterations)
@@ -70,8 +69,7 @@ class Ceiling(Reference[GraphRecord]):
 
 
 def expect_rates(root: Path, every: Iterable[Graphs]) -> None:
-    """TeffError for graphs whose kernels have no rate: one short run of the ceiling for each different one
-    finds it. If the ceiling can't run, the sitting will give the reason."""
+    """TeffError for graphs whose kernels have no rate, by a short run of the ceiling for each different one."""
     ceiling = Ceiling().command_line(root, 1)
     for line, graphs in {each.ceiling_line(1, 1, 1): each for each in every}.items():
         asked = subprocess.run([*ceiling, *line.split()], capture_output=True, errors="replace", check=False)

@@ -1,6 +1,4 @@
-"""All estimates of a sitting of task graphs, made once for everything that shows them: rows, and the curves behind
-them. Pure: the same runs give the same estimates.
-"""
+"""All estimates of a sitting of task graphs. Pure: the same runs give the same estimates."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -59,8 +57,7 @@ def at_distance(runs: Iterable[GraphRun], round_trip: float | None) -> list[Grap
 
 @lru_cache(maxsize=1024)
 def metg_of(seen: tuple[Observation, ...], threshold: float) -> MetgEstimate | None:
-    """None where there are only runs of empty tasks. It is kept: the sitting's choices, the live display and the table
-    in the end show one estimate of the same runs."""
+    """None of empty tasks alone. It is kept: the choices of a sitting, the display and the table show one estimate."""
     crossing = [each for each in seen if each.iterations]
     return metg(crossing, threshold) if crossing else None
 
@@ -159,8 +156,7 @@ class GraphEstimates(Estimates):
         return [*metgs, *(row for curve in case.curves if is_asked for row in self._points(case, curve))]
 
     def sections(self) -> Sequence[Section]:
-        """METG of one case at each distance of the cores, or of several cases in one table; the points of curves. The
-        terminal has no room for other distances than the first."""
+        """METG at each distance of the cores (a terminal shows one), or of several cases; the points of curves."""
         curves = [tables.curve_section(each) for each in self.cases if each.curves]
         if self.plan.asks == "curve":
             return [replace(each, is_detail=number >= len(self.plan.cases)) for number, each in enumerate(curves)]

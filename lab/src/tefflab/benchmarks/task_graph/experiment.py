@@ -1,12 +1,9 @@
-"""Experiments of task graphs: the varied parameters, the questions, the systems, and the pictures.
-
-`experiments/README.md` explains the keys.
-"""
+"""Experiments of task graphs; `experiments/README.md` explains the keys."""
 
 import itertools
 import shlex
 from collections.abc import Sequence
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -113,15 +110,11 @@ class GraphExperiment(Experiment):
 
     def plan(self, request: Request) -> GraphPlan:
         workers = one_number_of_workers(request)
-        cases = self.cases(workers)
-        for case in cases:
-            check(request.registry.root, case.graphs)
-        expect_rates(request.registry.root, [case.graphs for case in cases])
-        return GraphPlan(
+        return planned(
+            request,
+            self.cases(workers),
             asks=self.kind,
             title=self.title,
-            cases=cases,
-            variants=request.variants,
             threshold=self.threshold,
             longest_task=seconds(self.longest),
             points=self.points,
@@ -157,3 +150,11 @@ def one_number_of_workers(request: Request) -> int:
         said = ",".join(map(str, request.workers))
         raise InputError(f"--workers {said}: one number is measured at a time here")
     return next(iter(request.workers), 0) or request.cores
+
+
+def planned(request: Request, cases: tuple[GraphCase, ...], typed: Sequence[str] = (), **how: Any) -> GraphPlan:
+    """The plan of these cases. TeffError for graphs that the core does not take, or whose kernels have no rate."""
+    for case in cases:
+        check(request.registry.root, case.graphs, typed)
+    expect_rates(request.registry.root, [case.graphs for case in cases])
+    return GraphPlan(cases=cases, variants=request.variants, **how)

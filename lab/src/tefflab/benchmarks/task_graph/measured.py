@@ -55,8 +55,7 @@ class Measured:
 
     @property
     def curves_in_order(self) -> list[Curve]:
-        """As the table has them, the smallest METG first. Without a table they stand from left to right, by the
-        smallest granularity measured that reaches the threshold."""
+        """The smallest METG first. Without a table, by the smallest granularity measured that reaches the threshold."""
 
         def place(curve: Curve) -> tuple[int, float]:
             rank = next((rank for rank, row in enumerate(self.rows) if row.id == curve.variant.id), len(self.rows))

@@ -52,8 +52,7 @@ def pictures(plan: GraphPlan, cases: Sequence[Measured], footer: str) -> Iterato
 def _drawn(
     kind: str, plan: GraphPlan, cases: Sequence[Measured], footer: str, title: str
 ) -> Iterator[tuple[str, Picture]]:
-    """The pictures of one kind, each with the part of the plan that it shows. Without a title, each gives its
-    subject."""
+    """The pictures of one kind, each with the part of the plan that it shows. Without a title it gives its subject."""
 
     def titled(part: str, otherwise: str = "") -> str:
         return " – ".join(filter(None, (title, part))) if title else otherwise
@@ -135,8 +134,7 @@ class Drawn:
 
     @property
     def band(self) -> list[Place]:
-        """Around the fitted part, as a closed outline. There is none where part of it says too little: a piece of it
-        would seem to be all."""
+        """Around the fitted part, as a closed outline; none where part of it says too little."""
         bands = [(each.ideal, each.band) for each in self.curve.trace[self.fitted] if each.band]
         if any(high > _VAGUE * low for _, (low, high) in bands):
             return []
@@ -242,10 +240,11 @@ def _curves_chart(
     x, y = across.of(alt.X, "x"), along.of(alt.Y, "y")
     path = [x, y, COLOR, SAID, alt.Detail("part:N"), alt.Order("number:Q")]
     thick = alt.StrokeWidth("thick:Q", scale=None)
+    outlines, lines = (layer(each).transform_flatten(["x", "y", "number"]) for each in (bands, strokes))
     layers = [
         layer([{"y": dashed}] if dashed else []).mark_rule(color=SOFT, strokeDash=[4, 3]).encode(y),
-        _flat(bands).mark_line(filled=True, fillOpacity=0.15, strokeWidth=0).encode(*path),
-        _flat(strokes).mark_line(strokeJoin="round").encode(*path, DASH, thick),
+        outlines.mark_line(filled=True, fillOpacity=0.15, strokeWidth=0).encode(*path),
+        lines.mark_line(strokeJoin="round").encode(*path, DASH, thick),
         marks(layer(dots).encode(x, y, alt.Opacity("opacity:Q", scale=None))),
     ]
     grey = ", ".join(each.id for each in others)
@@ -266,10 +265,6 @@ def _path(places: Sequence[Place], id_: str, thick: float, look: Datum) -> list[
     x, y = zip(*places, strict=True) if places else ((), ())
     how = {"said": id_, "thick": thick, "part": f"{id_} {thick} {places[:1]}", "number": list(range(len(x)))}
     return [look | how | {"x": x, "y": y}] if places else []
-
-
-def _flat(paths: Sequence[Datum]) -> alt.Chart:
-    return layer(paths).transform_flatten(["x", "y", "number"])
 
 
 def _facts(point: CurvePoint, unit: str) -> str:

@@ -1,7 +1,4 @@
-"""The plan of a sitting of task graphs, and how long a run is.
-
-A run has enough timesteps that start and end hardly count. It has fewer only if tasks are very long.
-"""
+"""The plan of a sitting of task graphs, and how long a run is: so long that start and end hardly count."""
 
 import math
 import shlex
@@ -25,13 +22,8 @@ def steps_for(granularity: float, width: int, workers: int) -> int:
     wanted = max(STEPS, math.ceil(LEAST_SECONDS / timestep))
     if wanted * timestep > MOST_SECONDS:
         wanted = max(FEWEST_STEPS, math.floor(MOST_SECONDS / timestep))
-    return _rounded(wanted)
-
-
-def _rounded(steps: int) -> int:
-    """To two digits, upwards: a person reads these."""
-    unit = int(10 ** max(len(str(steps)) - 2, 0))
-    return -(-steps // unit) * unit
+    unit = int(10 ** max(len(str(wanted)) - 2, 0))  # to two digits, upwards: a person reads these
+    return -(-wanted // unit) * unit
 
 
 class GraphCase(Case):

@@ -12,7 +12,7 @@ from tefflab.analysis.search import MetgSearch, measurement_grid
 from tefflab.analysis.statistics import MetgEstimate, metg_error
 from tefflab.benchmarks.benchmark import Ask, Question
 from tefflab.benchmarks.task_graph.estimates import GraphRun, at_distance, metg_of, observations
-from tefflab.benchmarks.task_graph.plan import PROBE_STEPS, GraphCase, steps_for
+from tefflab.benchmarks.task_graph.plan import PROBE_STEPS, GraphCase, GraphPlan, steps_for
 from tefflab.benchmarks.task_graph.record import GraphRecord
 
 LONGEST_TASK = 0.05  # seconds of granularity beyond which no crossing is searched for
@@ -31,14 +31,13 @@ _Runs = Generator[Ask, Sequence[GraphRun], Sequence[GraphRun]]
 
 
 class GraphQuestion(Question[GraphRecord]):
-    """One system at one case. A round is one start of its program.
+    """One system at one case, whose iterations take `seconds_per_iteration` at best. A round is one start of its
+    program."""
 
-    `seconds_per_iteration`: ideal time of one iteration of one task on one core.
-    """
-
-    def __init__(self, case: GraphCase, seconds_per_iteration: float) -> None:
+    def __init__(self, case: GraphCase, seconds_per_iteration: float, plan: GraphPlan) -> None:
         super().__init__(case)
         self.graphs = case.graphs
+        self._plan = plan
         self._seconds = seconds_per_iteration
         self._overhead = 0.0  # seconds a task, about, in this round: to choose the number of timesteps
 
@@ -83,14 +82,10 @@ class _Place:
 
 class MetgQuestion(GraphQuestion):
     """A line of a METG table while it is made: its first round at a distance of the cores looks for the crossing, and
-    all measure around it. `is_drawn`: its curve will be, so that a few points far from the crossing are wanted."""
+    all measure around it; and a few points far from it, if its curve will be drawn."""
 
-    def __init__(
-        self, case: GraphCase, seconds_per_iteration: float, threshold: float, *, is_drawn: bool = True
-    ) -> None:
-        super().__init__(case, seconds_per_iteration)
-        self.threshold = threshold
-        self._is_drawn = is_drawn
+    def __init__(self, case: GraphCase, seconds_per_iteration: float, plan: GraphPlan) -> None:
+        super().__init__(case, seconds_per_iteration, plan)
         self._longest = max(1, int(LONGEST_TASK / seconds_per_iteration))  # iterations
         self._places: list[_Place] = []
         self._place: _Place | None = None  # that this round measures
@@ -108,7 +103,7 @@ class MetgQuestion(GraphQuestion):
             self._places.append(self._place)
         place = self._place
         place.rounds += 1
-        wide = place.wide if self._is_drawn and place.rounds <= _WIDE_ROUNDS else ()
+        wide = place.wide if self._plan.has_curves and place.rounds <= _WIDE_ROUNDS else ()
         for iterations in (*place.grid, *wide):
             if iterations != start:
                 yield from self._run(iterations)
@@ -125,7 +120,7 @@ class MetgQuestion(GraphQuestion):
 
     def metg(self, round_trip: float | None) -> MetgEstimate | None:
         """At a distance of the cores; of all runs if it is None."""
-        return metg_of(observations(at_distance(self.runs, round_trip)), self.threshold)
+        return metg_of(observations(at_distance(self.runs, round_trip)), self._plan.threshold)
 
     def progress(self, round_trip: float | None) -> Progress | None:
         seen = self.metg(round_trip)
@@ -133,11 +128,11 @@ class MetgQuestion(GraphQuestion):
             return None
         foreseen = seen.relative_half_width
         if not math.isfinite(foreseen):
-            foreseen = metg_error(observations(at_distance(self.runs, round_trip)), self.threshold)
+            foreseen = metg_error(observations(at_distance(self.runs, round_trip)), self._plan.threshold)
         return Progress(self.case.place, seen, foreseen, seen.rounds)
 
     def _scout(self, round_trip: float | None) -> Generator[Ask, Sequence[GraphRun], _Place]:
-        search = MetgSearch(self.threshold, self._seconds, longest_task=LONGEST_TASK)
+        search = MetgSearch(self._plan.threshold, self._seconds, longest_task=LONGEST_TASK)
         while (iterations := search.next_iterations()) is not None:
             attempts = yield from self._run(iterations)
             for each in observations(attempts):
@@ -150,18 +145,10 @@ class MetgQuestion(GraphQuestion):
 
 
 class CurveQuestion(GraphQuestion):
-    """A curve while it is made: the same iterations in every round."""
-
-    def __init__(self, case: GraphCase, seconds_per_iteration: float, iterations: Sequence[int]) -> None:
-        super().__init__(case, seconds_per_iteration)
-        self._iterations = iterations
+    """A curve while it is made: in every round the same iterations, evenly in log, from 1 to the longest task."""
 
     def _measured(self) -> _Round:
-        for iterations in self._iterations:
+        parts = self._plan.points - 1
+        most = math.log(max(2.0, self._plan.longest_task / self._seconds))
+        for iterations in sorted({round(math.exp(most * part / parts)) for part in range(parts + 1)}):
             yield from self._run(iterations)
-
-
-def curve_iterations(seconds_per_iteration: float, longest_task: float, points: int) -> tuple[int, ...]:
-    """So many iteration counts, evenly in log, from 1 to tasks of `longest_task` seconds."""
-    most = math.log(max(2.0, longest_task / seconds_per_iteration))
-    return tuple(sorted({round(math.exp(most * i / (points - 1))) for i in range(points)}))

@@ -39,8 +39,7 @@ _FAILED = "failed"  # for any other reason
 
 
 def value_text(row: Row) -> str:
-    """`1.23 µs`, `> 1.00 ms`, `1.23 µs ?` where its interval says nothing, or why there is none: `failed`, `no
-    turn`."""
+    """`1.23 µs`, `> 1.00 ms`, `1.23 µs ?` where its interval says nothing, or why there is none: `no turn`."""
     if row.value is None:
         return _HEADINGS.get(row.note, _FAILED)
     return doubtful(quantities.value_text(row), is_known=row.is_told)
@@ -155,8 +154,7 @@ def _more_rounds(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _noise(case: Measured) -> Iterator[str]:
-    """Noisy runs; and the ceiling that was measured most differently beside the systems, if that is so. The ceilings of
-    cores and of an accelerator are two."""
+    """Noisy runs; and ceilings that differ, those of the cores and of an accelerator apart."""
     runs = sum(row.runs for row in case.rows)
     noisy = sum(round(row.runs * row.noisy_share) for row in case.rows)
     parts = [f"{percent(noisy / runs)} of the runs were noisy"] if runs and noisy / runs > MUCH_NOISE else []
@@ -187,12 +185,13 @@ def _of_place(case: Measured) -> Iterator[str]:
 
 
 def _of_rows(case: Measured) -> Iterator[str]:
-    """One note on all systems with a value of which something holds, each with its figure; none where there are
-    none."""
-    rows, share = [row for row in case.rows if row.value], percent(case.threshold)
+    """One note on all systems of which something holds, each with its figure."""
+    known, share = [(row, row.value) for row in case.rows if row.value], percent(case.threshold)
+    rows = [row for row, _ in known]
     yield from (f"note: {row.id}: {row.note}" for row in rows if row.note)
     below, above = ([row.id for row in rows if row.relation == sign] for sign in "<>")
-    beyond = [row.id for row in rows if _is_open(row)]
+    told = [(row.id, row.relation, value) for row, value in known if value.is_told]
+    beyond = [id_ for id_, sign, of in told if (of.low <= 0 and sign != "<") or (math.isinf(of.high) and sign != ">")]
     few = [row.id for row in rows if rounds_counted(row) < FEWEST_ROUNDS and not why_unknown(row)]
     steps = [(row.id, row.facts.get("timesteps") or math.inf) for row in rows]
     short = [f"{id_} ({number:g})" for id_, number in steps if number < STEPS]
@@ -210,18 +209,12 @@ def _of_rows(case: Measured) -> Iterator[str]:
     ):
         if names:
             yield f"{heading}: {', '.join(names)}: {text}"
-    if known := [drift for row in rows if (drift := row.facts.get("drift")) is not None]:
-        is_known = f"known to ± {percent(max(known))}" if max(known) < 1 else "not known to a factor of two"
+    if drifts := [drift for row in rows if (drift := row.facts.get("drift")) is not None]:
+        is_known = f"known to ± {percent(max(drifts))}" if max(drifts) < 1 else "not known to a factor of two"
         yield (
             f"drift: the machine's mean speed over the sitting is {is_known}. It moves all rows alike, so it is no "
             "part of their intervals; add it to compare with another hour"
         )
-
-
-def _is_open(row: Row) -> bool:
-    if row.value is None or not row.value.is_told:
-        return False
-    return (row.value.low <= 0 and row.relation != "<") or (math.isinf(row.value.high) and row.relation != ">")
 
 
 def _some(ids: Sequence[str]) -> str:
@@ -267,8 +260,7 @@ def _ratio(row: Row, to: Row) -> Interval:
 
 
 def curve_sentence(case: Measured) -> str:
-    """The smallest measured size from which on tasks keep the cores busy enough: on the first system and on the
-    last."""
+    """The smallest measured size from which on tasks keep the cores busy enough: on the first system and the last."""
     busy = "half" if case.threshold == 0.5 else percent(case.threshold)
     reached = _reached(case)
     seen = [each for each in case.curves if any(one.efficiency.value >= case.threshold for one in each.points)]
