@@ -14,7 +14,7 @@ from schemas import validator
 from simulated_apps_program import BOUND, CASES, record
 from tefflab import project_root
 from tefflab.benchmarks.apps import BENCHMARK, AppsEstimates, AppsRecord
-from tefflab.benchmarks.experiments import load_experiment
+from tefflab.benchmarks.benchmark import load_experiment
 from tefflab.errors import TeffError
 from tefflab.measure.measurement import estimated
 from tefflab.records.record import RecordError, parse_record

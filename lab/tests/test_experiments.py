@@ -16,8 +16,7 @@ from rich.console import Console
 from samples import MACHINE
 from simulated_sitting import Silent, sat, variant
 from tefflab import project_root
-from tefflab.benchmarks.benchmark import Request
-from tefflab.benchmarks.experiments import experiment_list, find_experiment, load_experiment, load_experiments
+from tefflab.benchmarks.benchmark import Request, experiment_list, find_experiment, load_experiment, load_experiments
 from tefflab.benchmarks.graphs import check, core_program
 from tefflab.benchmarks.task_graph import BENCHMARK
 from tefflab.benchmarks.task_graph.experiment import GraphExperiment

@@ -14,15 +14,16 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from tefflab.analysis.progress import Progress
 from tefflab.analysis.rows import Row
-from tefflab.errors import InputError
+from tefflab.errors import InputError, TeffError, first_fault
 from tefflab.output.charts.sheet import Picture
 from tefflab.output.last_words import LastWords
 from tefflab.output.report import write_report
 from tefflab.output.sections import Section, absences
+from tefflab.output.table import Column, Table
 from tefflab.records.plan import Case, Frozen, Plan, Variant
 from tefflab.records.record import AnyRecord
 from tefflab.records.run import Failure, Role, Run, Sitting
@@ -30,7 +31,9 @@ from tefflab.records.store import Damage
 from tefflab.systems.own_command import OwnCommand
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import Program, System
+from tefflab.systems.toml_files import read_toml, readable
 
+EXPERIMENTS_FOLDER = Path("experiments")  # which has a TOML file for each; its README.md explains the keys
 NonEmpty = Annotated[str, Field(min_length=1)]
 Scales = Mapping[tuple[str, Case], float]  # of cases, by a variant's ceiling
 
@@ -209,12 +212,15 @@ def noise(rows: Sequence[Row]) -> tuple[int, int]:
     return sum(round(row.runs * row.noisy_share) for row in own), sum(row.runs for row in own)
 
 
+_USUAL = "task_graph"  # kind of an experiment
+
+
 class Experiment(Frozen):
     """A TOML file below `experiments/`, with the keys of all kinds; a kind adds its questions and its pictures."""
 
     title: NonEmpty
     description: NonEmpty  # one line
-    benchmark: str = "task_graph"
+    benchmark: str = _USUAL
     figure: str | None = None  # its number in the paper
     variants: Literal["best", "all"] = "best"  # of each system
     rounds: Annotated[int, Field(ge=2)]
@@ -293,7 +299,7 @@ def benchmarks() -> tuple[AnyBenchmark, ...]:
     folder = [str(Path(__file__).parent)]
     modules = [importlib.import_module(f"tefflab.benchmarks.{each.name}") for each in pkgutil.iter_modules(folder)]
     found = [module.BENCHMARK for module in modules if hasattr(module, "BENCHMARK")]
-    return tuple(sorted(found, key=lambda kind: (kind.name != Experiment.model_fields["benchmark"].default, kind.name)))
+    return tuple(sorted(found, key=lambda kind: (kind.name != _USUAL, kind.name)))
 
 
 def find_benchmark(name: str) -> AnyBenchmark:
@@ -308,3 +314,47 @@ def find_benchmark(name: str) -> AnyBenchmark:
 def find_command(path: str) -> tuple[AnyBenchmark, Command]:
     """The command that measures, and its kind."""
     return next((kind, each) for kind in benchmarks() for each in kind.commands if each.path == path)
+
+
+def load_experiment(path: Path) -> Experiment:
+    """Raises TeffError, naming the file, the key and the rule."""
+    keys = read_toml(path)
+    try:
+        if "name" in keys:
+            raise InputError("name: an experiment is called as its file is")
+        kind = find_benchmark(str(keys.get("benchmark", _USUAL)))
+        return kind.experiment_type.model_validate(keys | {"name": path.stem})
+    except TeffError as error:
+        raise InputError(f"{path}: {error}") from None
+    except ValidationError as error:
+        raise InputError(f"{path}: {first_fault(error)}") from None
+
+
+def load_experiments(root: Path) -> list[Experiment]:
+    """Every experiment of the checkout that can be read, numbers as numbers; a warning names the others."""
+    files = (root / EXPERIMENTS_FOLDER).glob("*.toml")
+    return readable(sorted(files, key=lambda file: (len(file.stem), file.stem)), load_experiment)
+
+
+def find_experiment(root: Path, name: str) -> Experiment:
+    """The experiment of this name. TeffError, naming those there are, for another."""
+    path = root / EXPERIMENTS_FOLDER / f"{name}.toml"
+    if Path(name).name != name or not path.is_file():
+        known = sorted((file.stem for file in path.parent.glob("*.toml")), key=lambda stem: (len(stem), stem))
+        raise InputError(f"no experiment is called {name!r}; there are: {' '.join(known)}")
+    return load_experiment(path)
+
+
+def experiment_list(root: Path) -> Table:
+    """A line an experiment."""
+    there = load_experiments(root)
+    if not there:
+        raise TeffError(f"there are no experiments in {root / EXPERIMENTS_FOLDER}")
+    return Table(
+        [
+            Column("experiment", [each.name for each in there], "left"),
+            Column("what it shows", [each.description for each in there], "left"),
+            Column("paper", [f"figure {each.figure}" if each.figure else "" for each in there], "left", priority=2),
+            Column("minutes", [f"{each.minutes:g}" for each in there], priority=1),
+        ]
+    )

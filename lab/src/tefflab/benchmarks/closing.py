@@ -69,12 +69,9 @@ def is_uncertain(row: Row, wanted: float | None = None) -> bool:
 def _pair(groups: Sequence[Sequence[Row]]) -> tuple[str, str] | None:
     """The system that is first most often, and the second of a case in which it is first."""
     wins, _ = _wins(groups)
-    for best, _count in wins.most_common(1):
-        for rows in groups:
-            ids = [row.id for row in _ranked(rows)]
-            if best in ids and len(ids) > 1:
-                return best, next(each for each in ids if each != best)
-    return None
+    best = max(wins, key=lambda id_: wins[id_], default="")
+    ranked = ([row.id for row in _ranked(rows)] for rows in groups)
+    return next(((best, other) for ids in ranked if best in ids for other in ids if other != best), None)
 
 
 def _wins(groups: Sequence[Sequence[Row]]) -> tuple[Counter[str], int]:

@@ -6,10 +6,10 @@ One system is the measure: the times of the others are divided by its times, pro
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tefflab.benchmarks.benchmark import Option, Request
+from tefflab.benchmarks.benchmark import Option
 from tefflab.benchmarks.case_rows import Fact
-from tefflab.benchmarks.cases import CaseBenchmark, CaseExperiment, refuse_unknown
-from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates, ComparedPlan
+from tefflab.benchmarks.cases import CaseBenchmark, CaseExperiment, ListedCase, refuse_unknown
+from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates
 from tefflab.records.record import Checked
 
 _MEAN = "geometric mean"
@@ -70,13 +70,10 @@ class Programs(ComparedBenchmark[ProgramRecord]):
         """TeffError for a scale that there is not."""
         refuse_unknown("scale", [own.get("scale") or "usual"], _SCALES)
 
-    def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> ComparedPlan:
-        self.check(request.own)
-        asked = super().plan(request, title, workers)
-        scale = str(request.own.get("scale", ""))
-        flags = f" -scale {scale}" if scale else ""
-        cases = [each.model_copy(update={"flags": each.flags + flags}) for each in asked.cases]
-        return asked.model_copy(update={"cases": tuple(cases)})
+    def choose(self, listed: Sequence[ListedCase], own: Mapping[str, Any]) -> list[ListedCase]:
+        self.check(own)
+        flags = f" -scale {own['scale']}" if own.get("scale") else ""
+        return [each.model_copy(update={"flags": each.flags + flags}) for each in super().choose(listed, own)]
 
 
 BENCHMARK = Programs()

@@ -6,6 +6,9 @@ import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
+
+from pydantic import model_validator
 
 from tefflab.analysis.crossing import Relation
 from tefflab.analysis.rows import Row
@@ -15,7 +18,6 @@ from tefflab.benchmarks import closing
 from tefflab.benchmarks.case_rows import ratio
 from tefflab.benchmarks.cases import CaseEstimates
 from tefflab.benchmarks.compared import ratio_text
-from tefflab.benchmarks.contention.plan import ContentionPlan
 from tefflab.output.charts.lines import values_chart
 from tefflab.output.charts.looks import DASHED, DOTTED
 from tefflab.output.charts.sheet import SOFT, Head, Picture
@@ -23,11 +25,27 @@ from tefflab.output.last_words import LastWords
 from tefflab.output.quantities import digits, duration, percent
 from tefflab.output.sections import Section, explained
 from tefflab.output.table import Column
-from tefflab.records.plan import Case, Variant
+from tefflab.records.plan import Case, Plan, Variant
 from tefflab.records.run import counted
 from tefflab.systems.naming import Named, parsed
 
 _PERIODS = 10  # of the load that a run should last at least
+
+
+class ContentionPlan(Plan):
+    """A case's `group` is its kind, its `x` the share in per cent; its `cores` are set if it leaves the loaded ones."""
+
+    loaded: tuple[int, ...]  # cores
+    period: float  # of the load [s]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_an_earlier_version(cls, told: Any) -> Any:
+        """It had one command."""
+        if not isinstance(told, dict) or "command" not in told:
+            return told
+        kept = {name: value for name, value in told.items() if name != "command"}
+        return kept | {"commands": [command] if (command := told["command"]) else []}
 
 
 @dataclass(frozen=True)
