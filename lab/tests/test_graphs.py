@@ -7,7 +7,7 @@ import pytest
 
 from pictures import data, words
 from tefflab.benchmarks import graphs
-from tefflab.benchmarks.graph_drawing import Graph, Task, draw
+from tefflab.benchmarks.graph_drawing import Graph, draw
 from tefflab.benchmarks.graphs import parse
 from tefflab.benchmarks.task_graph.plan import GraphCase, GraphPlan
 from tefflab.errors import TeffError
@@ -107,8 +107,8 @@ def test_a_flag_that_there_is_not_is_told_as_it_was_typed(monkeypatch: pytest.Mo
 
 
 def test_a_drawing_has_a_circle_a_task_and_a_line_a_dependence_and_graphs_stand_side_by_side() -> None:
-    tasks = [Task(timestep=t, point=p, dependencies=(p,) * t) for t in range(2) for p in range(3)]
-    picture = draw([Graph("no_comm", tuple(tasks)), Graph("fft, radix 5", tuple(tasks[:5]))])
+    tasks = [{"timestep": t, "point": p, "dependencies": [p] * t} for t in range(2) for p in range(3)]
+    picture = draw([Graph("no_comm", tasks), Graph("fft, radix 5", tasks[:5])])
     circles = [each for each in data(picture, "x", "y", "size") if "text" not in each and "shape" not in each]
     assert len(circles) == 6 + 5
     lines = [each["shape"].count("L") for each in data(picture, "shape")]

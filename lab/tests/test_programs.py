@@ -13,7 +13,8 @@ from rich.console import Console
 from conftest import teff, write_system
 from simulated_real_program import record
 from tefflab.analysis.statistics import Interval, geometric_mean
-from tefflab.benchmarks.programs import BENCHMARK, ProgramEstimates, ProgramRecord
+from tefflab.benchmarks.compared import ComparedEstimates
+from tefflab.benchmarks.programs import BENCHMARK, ProgramRecord
 from tefflab.measure.measurement import estimated
 from tefflab.records.record import RecordError, parse_record
 from tefflab.records.store import Store
@@ -37,14 +38,14 @@ def root(commanded: Path) -> Path:
     return commanded
 
 
-def last_estimates(root: Path, name: str = "default") -> ProgramEstimates:
+def last_estimates(root: Path, name: str = "default") -> ComparedEstimates:
     store, head = open_sitting(Registry(root), name)
     found = estimated(store, BENCHMARK, head)
-    assert isinstance(found, ProgramEstimates)
+    assert isinstance(found, ComparedEstimates)
     return found
 
 
-def printed(estimates: ProgramEstimates) -> str:
+def printed(estimates: ComparedEstimates) -> str:
     console = Console(record=True, width=80, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
     for section in estimates.sections():
         console.print(section)

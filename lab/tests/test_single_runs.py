@@ -329,7 +329,7 @@ def test_graphs_that_run_at_once_are_drawn_each_with_its_own_tasks(core: Path) -
     assert (first.title, first.columns, first.rows) == ("stencil_1d", 3, 2)
     assert (second.title, second.columns, second.rows) == ("nearest, radix 5", 8, 5)
     assert len(second.tasks) == 40
-    assert {task.graph for task in second.tasks} == {1}
+    assert {task["graph"] for task in second.tasks} == {1}
 
 
 def test_a_graph_too_large_to_draw_is_refused_before_its_tasks_are_listed(tmp_path: Path) -> None:

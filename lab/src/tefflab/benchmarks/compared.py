@@ -6,7 +6,7 @@ A kind that derives from this gives the columns of its tables, and the cases of 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from tefflab.analysis.rows import Row
 from tefflab.analysis.statistics import Interval, geometric_mean
@@ -50,8 +50,12 @@ class ComparedEstimates(CaseEstimates):
     """Tables, and a picture of ratios, for each number of workers."""
 
     plan: ComparedPlan
-    mean: ClassVar[str] = ""  # the name of a last row with the geometric means, where there is one
+    kind: "ComparedBenchmark[Any]"
     tells_workers: ClassVar[bool] = True  # in titles, for they tell two groups apart
+
+    @property
+    def mean(self) -> str:
+        return self.kind.mean
 
     def tables_of(self, group: Group, to: Variant) -> Iterator[tuple[str, list[Column]]]:
         """Each with its title; `to` is the measure."""
@@ -87,7 +91,9 @@ class ComparedEstimates(CaseEstimates):
 
     def remarks(self) -> list[str]:
         """Below the last table."""
-        return self.notes(self.rows)
+        has_all = not self.mean or all(row.value or not row.note for row in self.rows)
+        over = [] if has_all else [f"a {self.mean} is over the {self.kind.measured} that both systems have"]
+        return [*self.notes(self.rows), *over]
 
     def place(self, group: Group) -> str:
         return counted_workers(group.workers) if self.tells_workers else ""
@@ -136,6 +142,8 @@ class ComparedBenchmark(CaseBenchmark[AnyRecord]):
     """A kind whose command has --against."""
 
     plan_type = ComparedPlan
+    estimates_type = ComparedEstimates
+    mean: ClassVar[str] = ""  # the name of a last row with the geometric means, where there is one
     options = (*CaseBenchmark.options, Option("--against"))
     paradigm: ClassVar[str] = ""  # the measure is a system of this paradigm, if the user names none
 

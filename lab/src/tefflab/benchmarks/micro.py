@@ -26,11 +26,6 @@ class MicroRecord(Checked):
 
     schema = "micro"
 
-    @property
-    def spin_seconds(self) -> float | None:
-        """Of a task; None where they were empty."""
-        return self.get("parameters", "spin_seconds") or None
-
 
 class MicroEstimates(ComparedEstimates):
     """Times and efficiencies for each number of workers; pictures of ratios, and of efficiency against the task."""
@@ -82,7 +77,7 @@ class Micro(ComparedBenchmark[MicroRecord]):
     example = "teff measure micro --cases empty-tasks --workers 2"
     lesson = "an empty task's time is what the system takes of a worker for each task, however short that is"
     facts = (
-        Fact(_EFFICIENCY, read=lambda record: record.spin_seconds, over_time=True),
+        Fact(_EFFICIENCY, read=lambda record: record.get("parameters", "spin_seconds") or None, over_time=True),
         Fact(_SPIN, read=lambda record: record.get("parameters", "spin_seconds")),
         Fact(_DEPENDENCES, read=lambda record: record.get("parameters", "dependences"), whole=True),
     )

@@ -9,10 +9,9 @@ from typing import Any
 from tefflab.benchmarks.benchmark import Option
 from tefflab.benchmarks.case_rows import Fact
 from tefflab.benchmarks.cases import CaseBenchmark, CaseExperiment, ListedCase, refuse_unknown
-from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates
+from tefflab.benchmarks.compared import ComparedBenchmark
 from tefflab.records.record import Checked
 
-_MEAN = "geometric mean"
 _MIB = 1 << 20
 _SCALES = ("tiny", "usual", "large")
 
@@ -33,25 +32,13 @@ class ProgramsExperiment(CaseExperiment):
     scale: str = ""
 
 
-class ProgramEstimates(ComparedEstimates):
-    """A table and a picture for each number of workers, with a geometric mean over all programs."""
-
-    mean = _MEAN
-
-    def remarks(self) -> list[str]:
-        lines = super().remarks()
-        if any(row.note and row.value is None for row in self.rows):
-            lines.append(f"a {_MEAN} is over the programs that both systems have")
-        return lines
-
-
 class Programs(ComparedBenchmark[ProgramRecord]):
     name = "programs"
     runs_beside_load = True
     measured = "programs"
     row_word = "program"
+    mean = "geometric mean"
     record = ProgramRecord
-    estimates_type = ProgramEstimates
     experiment_type = ProgramsExperiment
     quantity = "a run"
     meaning = "Time of a run, divided by that of one system, with 95 % intervals; smaller is better."

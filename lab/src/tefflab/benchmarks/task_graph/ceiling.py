@@ -3,6 +3,7 @@
 import math
 import subprocess
 from collections.abc import Generator, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from tefflab.benchmarks.benchmark import Reference
@@ -24,10 +25,10 @@ _MEMORY_SECONDS = 0.1  # of a run that moves bytes: its first pass over cold pag
 _Runs = Generator[str, GraphRecord, GraphRecord]
 
 
+@dataclass(frozen=True)
 class Ceiling(Reference[GraphRecord]):
-    def __init__(self, name: str = "ceiling", least_task: float = _LEAST_TASK) -> None:
-        self.name = name
-        self._least_task = least_task
+    name: str = "ceiling"
+    least_task: float = _LEAST_TASK
 
     def of(self, program: str) -> "Ceiling":
         return Ceiling(program, _LEAST_TASK_ELSEWHERE) if program else self
@@ -49,7 +50,7 @@ class Ceiling(Reference[GraphRecord]):
         while quickest.granularity < wanted:
             if iterations > 1 << 30:
                 raise TeffError(f"{graphs.title}: its tasks do not grow with -iter: nothing to search for")
-            wanted = max(self._least_task, _GROWTH * quickest.granularity)
+            wanted = max(self.least_task, _GROWTH * quickest.granularity)
             iterations *= 2
             quickest = yield from self._calibrated(case, iterations)
         seconds = _MEMORY_SECONDS if quickest.rate_unit == "B/s" else _CEILING_SECONDS
@@ -63,7 +64,7 @@ class Ceiling(Reference[GraphRecord]):
             record = yield case.graphs.ceiling_line(case.workers, 10, iterations)
             _refuse_without_rate(record, case.graphs)
             runs.append(record)
-            if record.granularity < self._least_task:
+            if record.granularity < self.least_task:
                 break
         return min(runs, key=lambda each: each.granularity)
 

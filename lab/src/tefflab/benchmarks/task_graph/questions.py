@@ -47,19 +47,16 @@ class GraphQuestion(Question[GraphRecord]):
         Each round finds it out for itself, because systems cost more a task in longer runs. If all rounds took the
         length from one of them, they would share its mistake, which no interval made of rounds can see.
         """
-        cold = yield from self._probed(self.graphs.steps or PROBE_STEPS)
-        self._overhead = cold.granularity
-        if self.graphs.steps is None and cold.wall_seconds < _WARM:
-            self._overhead = (yield from self._probed(self._steps(0))).granularity
+        (probe,) = yield Ask(self.graphs.line(self.graphs.steps or PROBE_STEPS, 0), role="probe")
+        self._overhead = probe.record.granularity
+        if self.graphs.steps is None and probe.record.wall_seconds < _WARM:
+            (probe,) = yield Ask(self.graphs.line(self._steps(0), 0), role="probe")
+            self._overhead = probe.record.granularity
         yield from self._measured()
 
     @abstractmethod
     def _measured(self) -> _Round:
         """The runs of a round, once the program is warm."""
-
-    def _probed(self, steps: int) -> Generator[Ask, Sequence[GraphRun], GraphRecord]:
-        (run,) = yield Ask(self.graphs.line(steps, 0), role="probe")
-        return run.record
 
     def _run(self, iterations: int) -> _Runs:
         return (yield Ask(self.graphs.line(self._steps(iterations), iterations), attempts=ATTEMPTS))
