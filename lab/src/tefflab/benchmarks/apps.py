@@ -6,7 +6,7 @@ program measures it just before each of its runs, so that the machine's drift ca
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, Literal, Self
 
@@ -216,6 +216,7 @@ class Apps(ComparedBenchmark[AppsRecord]):
     title = "Mini-apps"
     help = "Measure mini-apps: whole computations, each written once over loops, tasks, data flow and ranks."
     example = "teff measure apps --cases cholesky --all-variants"
+    usual_workers = (0,)
     lesson = "all systems call the same kernels: what differs is what a system loses to tasks and to waiting"
     options = (
         *ComparedBenchmark.options,
@@ -236,9 +237,6 @@ class Apps(ComparedBenchmark[AppsRecord]):
         Fact("waiting_share", "waiting", percent),
         Fact("residual", read=lambda record: record.get("validation", "residual")),
     )
-
-    def usual_workers(self, cores: int) -> Sequence[int]:
-        return (cores,)
 
 
 BENCHMARK = Apps()

@@ -250,6 +250,7 @@ class CaseBenchmark(Benchmark[AnyRecord]):
     lesson: ClassVar[str]  # the meaning of its numbers for programmers, as the end of a sentence
     of_command: ClassVar[Mapping[str, Any]] = {}  # what else its command is
     facts: Sequence[Fact[AnyRecord]] = ()
+    usual_workers: ClassVar[tuple[int, ...]] = (1, 0)  # if the user gives none; 0 is a worker a core
     subject: ClassVar[str] = "system"  # what a row of its tables is about
     options: ClassVar[Sequence[Option]] = (Option("--cases"),)  # of its command
     experiment_type: ClassVar[type[Experiment]] = CaseExperiment
@@ -272,10 +273,6 @@ class CaseBenchmark(Benchmark[AnyRecord]):
     def check(self, own: Mapping[str, Any]) -> None:
         """TeffError for options of the command that can be seen to be wrong before anything is set up."""
 
-    def usual_workers(self, cores: int) -> Sequence[int]:
-        """The numbers of workers if the user gives none."""
-        return sorted({1, cores})
-
     def value(self, record: AnyRecord) -> float:
         """The time [s] that a run says."""
         return record.wall_seconds
@@ -291,7 +288,7 @@ class CaseBenchmark(Benchmark[AnyRecord]):
     def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> Plan:
         """The cases asked for, with each number of workers: as asked, or the usual ones."""
         listed = [ListedCase.model_validate(each) for each in ask_cases(request.programs[0])]
-        counts = request.workers or workers or self.usual_workers(request.cores)
+        counts = request.workers or workers or sorted({count or request.cores for count in self.usual_workers})
         return Plan(
             title=title,
             variants=request.variants,

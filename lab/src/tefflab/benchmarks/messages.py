@@ -78,6 +78,7 @@ class Messages(ComparedBenchmark[MessagesRecord]):
     title = "Messages between two ranks"
     help = "Measure messages between two ranks: latency, rate, bandwidth, a chain of tasks, idle CPU."
     example = "teff measure messages --cases bandwidth"
+    usual_workers = (RANKS,)
     lesson = "a message's time is what a dependence between two ranks costs: shorter tasks are better kept on one"
     facts = (
         Fact(
@@ -93,10 +94,6 @@ class Messages(ComparedBenchmark[MessagesRecord]):
             over_time=True,
         ),
     )
-
-    def usual_workers(self, cores: int) -> Sequence[int]:
-        del cores
-        return (RANKS,)
 
     def value(self, record: MessagesRecord) -> float:
         return float(record.get("seconds") or record.has_no_numbers())

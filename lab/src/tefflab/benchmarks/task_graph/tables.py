@@ -124,13 +124,10 @@ def notes(case: Measured) -> list[str]:
 
 def _missing(case: Measured) -> Iterator[str]:
     """`2 failed: ID, ID: REASON` where that is one; the reasons of several stand at the end of the report."""
-    reasons: dict[str, dict[str, list[str]]] = {}
-    for row in case.rows:
-        if not row.value:
-            reasons.setdefault(value_text(row), {}).setdefault(row.note, []).append(row.id)
-    for heading, found in reasons.items():
-        ids = [id_ for own in found.values() for id_ in own]
-        why = next(iter(found)) if len(found) == 1 else "the report says why"
+    without = [row for row in case.rows if not row.value]
+    for heading in dict.fromkeys(map(value_text, without)):
+        ids, notes = zip(*((row.id, row.note) for row in without if value_text(row) == heading), strict=True)
+        why = notes[0] if len(set(notes)) == 1 else "the report says why"
         if why == NO_TURN:
             why = f"about {counted_minutes(case.minutes)} more: --resume" if case.minutes else "go on with --resume"
         yield f"{len(ids)} {heading}: {_some(ids)}: {why}"
