@@ -30,7 +30,7 @@ from tefflab.output.charts.lines import values_chart
 from tefflab.output.charts.sheet import Head, Picture, slug
 from tefflab.output.quantities import percent, rate
 from tefflab.output.table import Column
-from tefflab.records.plan import Case, Frozen, Plan, Variant, counted_workers
+from tefflab.records.plan import Case, Frozen, Plan
 from tefflab.records.record import Record, properties
 from tefflab.systems.systems import System
 
@@ -170,12 +170,12 @@ class AppsExperiment(CaseExperiment):
 class AppsEstimates(ComparedEstimates):
     """A table for each case. Pictures of ratios; or, where something is varied, of lines for each problem."""
 
-    def tables_of(self, group: Group, to: Variant) -> Iterator[tuple[str, list[Column]]]:
+    def tables_of(self, group: Group) -> Iterator[tuple[str, list[Column]]]:
         for case, own in group.rows.items():
             rows = sorted(own.values(), key=lambda row: row.value.value if row.value else 0.0)
-            ratios = group.ratios(to.id)[case]
-            texts = ["1" if row.id == to.id else ratio_text(ratios.get(row.id)) for row in rows]
-            yield f"{case}, {counted_workers(group.workers)}", self.columns(rows, Column(f"/ {to.id}", texts))
+            ratios = group.ratios[case]
+            texts = ["1" if row.variant == group.to else ratio_text(ratios.get(row.id)) for row in rows]
+            yield f"{case}, {self.place(group)}", self.columns(rows, Column(f"/ {group.to.id}", texts))
 
     def pictures(self) -> Iterator[tuple[str, Picture]]:
         if not self.plan.x_label:

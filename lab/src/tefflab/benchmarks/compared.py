@@ -30,20 +30,14 @@ class ComparedPlan(Plan):
 
 @dataclass(frozen=True)
 class Group:
-    """All cases with one number of workers: for each the rows of its systems that have a value, by their ids."""
+    """All cases with one number of workers, by case and by a system's id: the rows with a value, and the times of the
+    `others` divided by the time of the system `to`, and under the kind's name for them their geometric means."""
 
     workers: int
-    rows: Mapping[str, Mapping[str, Row]]  # by case
-
-    def ratios(self, to: str, mean: str = "") -> dict[str, dict[str, Interval]]:
-        """By case the times of the others divided by that of the system `to`; under the name `mean` their geometric
-        means."""
-        found = {case: {} if to not in own else _ratios(own, own[to]) for case, own in self.rows.items()}
-        if mean:
-            ids = dict.fromkeys(id_ for own in found.values() for id_ in own)
-            own_ratios = {id_: [own[id_] for own in found.values() if id_ in own] for id_ in ids}
-            found[mean] = {id_: geometric_mean(own) for id_, own in own_ratios.items()}
-        return found
+    to: Variant
+    rows: Mapping[str, Mapping[str, Row]]
+    ratios: Mapping[str, Mapping[str, Interval]]
+    others: Sequence[Variant]  # in the order of the plan; the quickest first where there are means
 
 
 class ComparedEstimates(CaseEstimates):
@@ -53,46 +47,35 @@ class ComparedEstimates(CaseEstimates):
     kind: "ComparedBenchmark[Any]"
     tells_workers: ClassVar[bool] = True  # in titles, for they tell two groups apart
 
-    @property
-    def mean(self) -> str:
-        return self.kind.mean
+    def tables_of(self, group: Group) -> Iterator[tuple[str, list[Column]]]:
+        """Each with its title."""
+        title = f"{self.plan.title}, {self.place(group)}: time of {group.to.id}, and of the others divided by it"
+        yield title, self.ratios_of(group, list(group.ratios))
 
-    def tables_of(self, group: Group, to: Variant) -> Iterator[tuple[str, list[Column]]]:
-        """Each with its title; `to` is the measure."""
-        title = f"{self.plan.title}, {self.place(group)}: time of {to.id}, and of the others divided by it"
-        yield title, self.ratios_of(group, [*group.rows, *([self.mean] if self.mean else [])], to)
-
-    def ratios_of(self, group: Group, cases: Sequence[str], to: Variant) -> list[Column]:
+    def ratios_of(self, group: Group, cases: Sequence[str]) -> list[Column]:
         """A row a case, with the measure's time and the others' ratios to it."""
-        ratios = group.ratios(to.id, self.mean)
-        times = [value_text(group.rows[case].get(to.id)) if case in group.rows else "" for case in cases]
-        columns = [Column(self.kind.row_word, list(cases), "left"), Column(head(to), times)]
-        for each in self.others(group, to):
-            columns.append(Column(head(each), [ratio_text(ratios[case].get(each.id)) for case in cases]))
+        times = [value_text(group.rows[case].get(group.to.id)) if case in group.rows else "" for case in cases]
+        columns = [Column(self.kind.row_word, list(cases), "left"), Column(head(group.to), times)]
+        for each in group.others:
+            columns.append(Column(head(each), [ratio_text(group.ratios[case].get(each.id)) for case in cases]))
         return columns
 
-    def ratio_rows(self, group: Group, to: Variant) -> dict[str, list[Row]]:
+    def ratio_rows(self, group: Group) -> dict[str, list[Row]]:
         """The rows of the picture of ratios, by their cases; and of their means."""
         one = {row.id: row for own in group.rows.values() for row in own.values()}
         return {
             case: [
-                replace(one[each.id], case=case, quantity=f"/ {to.title}", value=own[each.id], unit="1")
-                for each in self.others(group, to)
+                replace(one[each.id], case=case, quantity=f"/ {group.to.title}", value=own[each.id], unit="1")
+                for each in group.others
                 if each.id in own
             ]
-            for case, own in group.ratios(to.id, self.mean).items()
+            for case, own in group.ratios.items()
         }
-
-    def others(self, group: Group, to: Variant) -> list[Variant]:
-        """The variants that have a ratio, in the order of the plan; the quickest first where there are means."""
-        ratios = group.ratios(to.id, self.mean)
-        seen = [each for each in self.plan.variants if any(each.id in own for own in ratios.values())]
-        return sorted(seen, key=lambda each: ratios[self.mean][each.id].value) if self.mean else seen
 
     def remarks(self) -> list[str]:
         """Below the last table."""
-        has_all = not self.mean or all(row.value or not row.note for row in self.rows)
-        over = [] if has_all else [f"a {self.mean} is over the {self.kind.measured} that both systems have"]
+        has_all = not self.kind.mean or all(row.value or not row.note for row in self.rows)
+        over = [] if has_all else [f"a {self.kind.mean} is over the {self.kind.measured} that both systems have"]
         return [*self.notes(self.rows), *over]
 
     def place(self, group: Group) -> str:
@@ -100,11 +83,24 @@ class ComparedEstimates(CaseEstimates):
 
     @cached_property
     def measured(self) -> Sequence[Group]:
+        """None without a measure, as among the floors."""
         rows: dict[int, dict[str, dict[str, Row]]] = {}
-        for row in self.rows:
+        for row in self.rows if self.measure else ():
             if row.value:
                 rows.setdefault(row.workers, {}).setdefault(row.case, {})[row.id] = row
-        return [Group(count, rows[count]) for count in sorted(rows)]
+        return [self._group(self.measure, count, rows[count]) for count in sorted(rows) if self.measure]
+
+    def _group(self, to: Variant, workers: int, rows: Mapping[str, Mapping[str, Row]]) -> Group:
+        mean, ratios = self.kind.mean, {}
+        for case, own in rows.items():
+            known = {id_: ratio(row, own[to.id]) for id_, row in own.items() if id_ != to.id and to.id in own}
+            ratios[case] = {id_: each for id_, each in known.items() if each}
+        others = [each for each in self.plan.variants if any(each.id in own for own in ratios.values())]
+        if mean:
+            every = {each.id: [own[each.id] for own in ratios.values() if each.id in own] for each in others}
+            ratios[mean] = {id_: geometric_mean(own) for id_, own in every.items()}
+            others.sort(key=lambda each: ratios[mean][each.id].value)
+        return Group(workers, to, rows, ratios, others)
 
     @cached_property
     def measure(self) -> Variant | None:
@@ -121,21 +117,20 @@ class ComparedEstimates(CaseEstimates):
         return next((each for each in self.plan.variants if each.id == best), None)
 
     def sections(self) -> Sequence[Section]:
-        if (to := self.measure) is None:  # there is none among the floors
+        tables = [table for group in self.measured for table in self.tables_of(group)]
+        if not tables:
             return super().sections()
-        tables = [table for group in self.measured for table in self.tables_of(group, to)]
         *before, last = tables
         return explained([*(Section(*table) for table in before), Section(*last, self.remarks())])
 
     def pictures(self) -> Iterator[tuple[str, Picture]]:
         for group in self.measured:
-            to = self.measure
-            if to and any((lines := self.ratio_rows(group, to)).values()):
+            if any((lines := self.ratio_rows(group)).values()):
                 place = self.place(group)
                 title = ", ".join(filter(None, (self.plan.title, place)))
-                axis = f"time / that of {to.title} (log scale); the line is at 1"
+                axis = f"time / that of {group.to.title} (log scale); the line is at 1"
                 told = Head(title, [self.kind.meaning], self.foot(self.rows))
-                yield slug(f"{self.stem} {place}"), rows_chart(lines, axis, told, rule=1.0, bold=self.mean)
+                yield slug(f"{self.stem} {place}"), rows_chart(lines, axis, told, rule=1.0, bold=self.kind.mean)
 
 
 class ComparedBenchmark(CaseBenchmark[AnyRecord]):
@@ -165,12 +160,6 @@ def against_of(request: Request, asked: str, paradigm: str = "") -> str:
         raise InputError(f"{asked!r} {why}; there are: {' '.join(known)}")
     of_paradigm = {each.name for each in request.registry.systems if each.paradigm == paradigm}
     return asked or next((id_ for id_ in known if parsed(id_).system in of_paradigm), "")
-
-
-def _ratios(rows: Mapping[str, Row], to: Row) -> dict[str, Interval]:
-    """Of the others to one, by their ids."""
-    found = {id_: ratio(row, to) for id_, row in rows.items() if row is not to}
-    return {id_: known for id_, known in found.items() if known}
 
 
 def head(variant: Variant) -> str:

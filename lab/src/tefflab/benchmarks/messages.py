@@ -16,7 +16,6 @@ from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates, Co
 from tefflab.errors import InputError
 from tefflab.output.quantities import duration, rate
 from tefflab.output.table import Column
-from tefflab.records.plan import Variant
 from tefflab.records.record import Record
 
 RANKS = 2
@@ -39,23 +38,23 @@ class MessagesEstimates(ComparedEstimates):
 
     tells_workers = False  # all have two ranks
 
-    def tables_of(self, group: Group, to: Variant) -> Iterator[tuple[str, list[Column]]]:
-        cases, *ratios = self.ratios_of(group, list(group.rows), to)
+    def tables_of(self, group: Group) -> Iterator[tuple[str, list[Column]]]:
+        cases, *ratios = self.ratios_of(group, list(group.rows))
         columns = [cases]
-        for each, compared in zip((to, *self.others(group, to)), ratios, strict=True):
+        for each, compared in zip((group.to, *group.others), ratios, strict=True):
             rows = [own.get(each.id) for own in group.rows.values()]
             shown = ([fact.shown(row) for fact in self.kind.facts if row] for row in rows)
             rates = [next(filter(None, texts), "") for texts in shown]
             columns.append(Column(head(each), [ratio_text(row.value if row else None, duration) for row in rows]))
-            columns.append(Column("rate", rates, priority=2 if each is to else 1))
-            columns += [] if each is to else [replace(compared, title=f"/ {to.id}")]
-        yield f"{self.plan.title}: times, and those of the others divided by {to.id}'s", columns
+            columns.append(Column("rate", rates, priority=2 if each is group.to else 1))
+            columns += [] if each is group.to else [replace(compared, title=f"/ {group.to.id}")]
+        yield f"{self.plan.title}: times, and those of the others divided by {group.to.id}'s", columns
 
-    def ratio_rows(self, group: Group, to: Variant) -> dict[str, list[Row]]:
+    def ratio_rows(self, group: Group) -> dict[str, list[Row]]:
         """Without the cases whose times are no message's: ranks wait in them."""
         every = [(case.name, self.runs(each, case)) for case in self.plan.cases for each in self.plan.variants]
         idle = {case for case, runs in every if any(run.record.get("parameters", "idle_seconds") for run in runs)}
-        return {case: own for case, own in super().ratio_rows(group, to).items() if case not in idle}
+        return {case: own for case, own in super().ratio_rows(group).items() if case not in idle}
 
     def remarks(self) -> list[str]:
         """First the titles of cases whose names are no lengths of messages, for one case of each group."""

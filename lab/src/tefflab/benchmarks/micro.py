@@ -3,7 +3,7 @@ the share of the cores' time that is left to tasks of a given length.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from tefflab.analysis.rows import Row
@@ -14,7 +14,6 @@ from tefflab.output.charts.lines import values_chart
 from tefflab.output.charts.sheet import Head, Picture, slug
 from tefflab.output.quantities import percent, time_tick
 from tefflab.output.table import Column
-from tefflab.records.plan import Variant
 from tefflab.records.record import Checked
 
 _EFFICIENCY, _SPIN, _DEPENDENCES = "efficiency", "spin_seconds", "dependences"
@@ -30,24 +29,27 @@ class MicroRecord(Checked):
 class MicroEstimates(ComparedEstimates):
     """Times and efficiencies for each number of workers; pictures of ratios, and of efficiency against the task."""
 
-    def tables_of(self, group: Group, to: Variant) -> Iterator[tuple[str, list[Column]]]:
-        spinning = [case for case, own in group.rows.items() if _spins(own.values())]
+    def tables_of(self, group: Group) -> Iterator[tuple[str, list[Column]]]:
+        spinning = [case for case in group.rows if _spins(group, case)]
         empty = [case for case in group.rows if case not in spinning]
         place = f"{self.plan.title}, {self.place(group)}"
         if empty:
-            title = f"{place}: an empty task of {to.id}, and of the others divided by it"
-            yield title, self.ratios_of(group, empty, to)
+            title = f"{place}: an empty task of {group.to.id}, and of the others divided by it"
+            yield title, self.ratios_of(group, empty)
         if spinning:
-            yield f"{place}: efficiency of tasks that spin", self._efficiencies(group, spinning, to)
+            columns = [Column(self.kind.row_word, spinning, "left")]
+            for each in (group.to, *group.others):
+                rows = [group.rows[case].get(each.id) for case in spinning]
+                shares = [row.facts[_EFFICIENCY] if row else None for row in rows]
+                columns.append(Column(head(each), ["-" if share is None else percent(share) for share in shares]))
+            yield f"{place}: efficiency of tasks that spin", columns
 
-    def ratio_rows(self, group: Group, to: Variant) -> dict[str, list[Row]]:
-        return {
-            case: own for case, own in super().ratio_rows(group, to).items() if not _spins(group.rows[case].values())
-        }
+    def ratio_rows(self, group: Group) -> dict[str, list[Row]]:
+        return {case: own for case, own in super().ratio_rows(group).items() if not _spins(group, case)}
 
     def pictures(self) -> Iterator[tuple[str, Picture]]:
         yield from super().pictures()
-        for group in self.measured if self.measure else ():
+        for group in self.measured:
             place = self.place(group)
             for dependences, rows in sorted(_by_dependences(group).items()):
                 each = f"{dependences} dependence{'s' * (dependences > 1)} a task" if dependences else "no dependences"
@@ -55,14 +57,6 @@ class MicroEstimates(ComparedEstimates):
                 head = Head(f"{self.plan.title}, {place}: {each}", [_EFFICIENT], self.foot(self.rows))
                 chart = values_chart(rows, lengths, "time of a task without the system", head)
                 yield slug(f"{self.stem} {place} {dependences}"), chart
-
-    def _efficiencies(self, group: Group, cases: Sequence[str], to: Variant) -> list[Column]:
-        columns = [Column(self.kind.row_word, list(cases), "left")]
-        for each in (to, *self.others(group, to)):
-            rows = [group.rows[case].get(each.id) for case in cases]
-            shares = [row.facts[_EFFICIENCY] if row else None for row in rows]
-            columns.append(Column(head(each), ["-" if share is None else percent(share) for share in shares]))
-        return columns
 
 
 class Micro(ComparedBenchmark[MicroRecord]):
@@ -87,8 +81,8 @@ class Micro(ComparedBenchmark[MicroRecord]):
         return float(record.wall_seconds * record.workers / (record.get("tasks") or record.has_no_numbers()))
 
 
-def _spins(rows: Iterable[Row]) -> bool:
-    return any(row.facts[_EFFICIENCY] is not None for row in rows)
+def _spins(group: Group, case: str) -> bool:
+    return any(row.facts[_EFFICIENCY] is not None for row in group.rows[case].values())
 
 
 def _by_dependences(group: Group) -> dict[int, list[Row]]:

@@ -1,6 +1,5 @@
 """Wake and park: how long a task waits for a worker that has gone to sleep, and what idle workers cost."""
 
-
 from tefflab.benchmarks.case_rows import Fact
 from tefflab.benchmarks.cases import CaseBenchmark
 from tefflab.output.quantities import digits, duration, percent
