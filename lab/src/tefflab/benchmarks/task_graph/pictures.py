@@ -104,42 +104,39 @@ def _meaning(threshold: float) -> str:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A curve in the axes of a picture: the place of a point, and that of an ideal time and an efficiency. The legend
-    has its `figure`, and a large mark stands at its `crossing` with the dashed line."""
+    """A curve in the axes of a picture. The legend has its `figure`, and a large mark stands at its `crossing` with the
+    dashed line."""
 
     curve: Curve
-    dot: Callable[[CurvePoint], Place]
-    place: Callable[[float, float], Place]
-    figure: str = ""
-    crossing: Place | None = None
+    dots: Sequence[tuple[CurvePoint, Place]]
+    line: Sequence[Place]  # all of it, from left to right
+    fitted: slice  # the part of the line that METG is read from
+    band: Sequence[Place]  # around that part, as a closed outline; none where part of it says too little
+    figure: str
+    crossing: Place | None
+
+    @classmethod
+    def of(
+        cls,
+        curve: Curve,
+        dot: Callable[[CurvePoint], Place],
+        place: Callable[[float, float], Place],
+        figure: str = "",
+        crossing: Place | None = None,
+    ) -> "Drawn":
+        """With the place of a point, and that of an ideal time and an efficiency."""
+        dots = [(each, dot(each)) for each in curve.points if dot(each)[1] > 0]
+        line = [place(each.ideal, each.efficiency) for each in curve.trace]
+        bands = [(number, each.ideal, each.band) for number, each in enumerate(curve.trace) if each.band]
+        fitted = slice(bands[0][0], bands[-1][0] + 1) if bands else slice(0, 0)
+        band = [place(ideal, high) for _, ideal, (_, high) in bands]
+        band += [place(ideal, low) for _, ideal, (low, _) in reversed(bands)]
+        is_vague = any(high > _VAGUE * low for _, _, (low, high) in bands)
+        return cls(curve, dots, line, fitted, [] if is_vague else band, figure, crossing)
 
     @property
     def id(self) -> str:
         return self.curve.variant.id
-
-    @property
-    def dots(self) -> list[tuple[CurvePoint, Place]]:
-        return [(each, self.dot(each)) for each in self.curve.points if self.dot(each)[1] > 0]
-
-    @property
-    def line(self) -> list[Place]:
-        """All of it, from left to right."""
-        return [self.place(each.ideal, each.efficiency) for each in self.curve.trace]
-
-    @property
-    def fitted(self) -> slice:
-        """The part of the line that METG is read from."""
-        places = [number for number, each in enumerate(self.curve.trace) if each.band]
-        return slice(places[0], places[-1] + 1) if places else slice(0, 0)
-
-    @property
-    def band(self) -> list[Place]:
-        """Around the fitted part, as a closed outline; none where part of it says too little."""
-        bands = [(each.ideal, each.band) for each in self.curve.trace[self.fitted] if each.band]
-        if any(high > _VAGUE * low for _, (low, high) in bands):
-            return []
-        upper = [self.place(ideal, high) for ideal, (_, high) in bands]
-        return upper + [self.place(ideal, low) for ideal, (low, _) in reversed(bands)]
 
     def within(self, which: int) -> list[float]:
         """All that an axis has to hold: 0 the one across, 1 the one along."""
@@ -166,7 +163,7 @@ def efficiency_chart(case: Measured, title: str = "", footer: str = "") -> Pictu
     rows = {row.id: row for row in case.rows if row.value}
     crossings = {id_: row.value.value for id_, row in rows.items() if row.value and row.relation == "="}
     curves = [
-        Drawn(
+        Drawn.of(
             curve,
             lambda point: (point.granularity.value, point.efficiency.value),
             lambda ideal, efficiency: (ideal / efficiency, efficiency),
@@ -198,7 +195,7 @@ def rate_chart(case: Measured, title: str = "", footer: str = "") -> Picture:
         own = median(each.rate.value / each.efficiency.value for each in known) if known else 1.0
         ideals = [work.of(each) / (each.granularity.value * each.efficiency.value) for each in known]
         pace = median(ideals) if known else 1.0
-        return Drawn(
+        return Drawn.of(
             curve,
             lambda point: (work.of(point), point.rate.value),
             lambda ideal, efficiency: (ideal * pace, efficiency * own),
