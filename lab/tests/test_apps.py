@@ -58,7 +58,7 @@ def test_a_record_says_the_work_and_has_a_ceiling_only_with_the_rate_of_a_core()
     flops = parse_record(json.dumps(solved(2)), AppsRecord)
     assert flops.work_per_second == 8e9
     assert flops.get("own") == {"residuals": {"0": 813.855}, "steps": 3}
-    assert not flops.has_ceiling
+    assert flops.efficiency is None
     zones = parse_record(json.dumps(solved(2) | {"unit": "zone"}), AppsRecord)
     assert (zones.work_per_second, zones.flops) == (8e9, None)
 

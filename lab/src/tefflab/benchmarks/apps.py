@@ -74,14 +74,11 @@ class AppsRecord(Record):
         return float((self.get("work") or self.has_no_numbers()) / self.wall_seconds)
 
     @property
-    def has_ceiling(self) -> bool:
-        return self.ok and self.get("core_flops_per_second") is not None
-
-    @property
-    def efficiency(self) -> float:
-        """The share of the rate of as many cores, each as quick as a single core with one large multiplication."""
-        ceiling = self.get("core_flops_per_second") or self.has_no_numbers()
-        return float(self.work_per_second / (self.workers * ceiling))
+    def efficiency(self) -> float | None:
+        """The share of the rate of as many cores, each as quick as a single core with one large multiplication; None
+        where that was not measured."""
+        ceiling = self.get("core_flops_per_second")
+        return self.work_per_second / (self.workers * ceiling) if ceiling else None
 
 
 class Varied(Frozen):
@@ -199,7 +196,7 @@ class AppsEstimates(ComparedEstimates):
             units = (run.record.get("unit") for run in runs if run.record.ok)
             value = median_of_rounds(by_round(runs, lambda record: record.work_per_second))
             return replace(row, value=value, unit=f"{next(units) or 'FLOP'}/s")
-        able = [run for run in runs if run.record.has_ceiling]
+        able = [run for run in runs if run.record.ok and run.record.efficiency is not None]
         return replace(row, value=median_of_rounds(by_round(able, lambda record: record.efficiency)), unit="1")
 
 
@@ -223,7 +220,7 @@ class Apps(ComparedBenchmark[AppsRecord]):
         Option("--trace", "Trace a run of each instead, as STORE/traces/*.json.", default=False),
     )
     facts = (
-        Fact(_SHARE, "of the\ncores'", percent, lambda record: record.efficiency if record.has_ceiling else None),
+        Fact(_SHARE, "of the\ncores'", percent, lambda record: record.efficiency),
         Fact(_RATE, "rate", lambda value: rate(value, "FLOP/s"), lambda record: record.flops, over_time=True),
         Fact(
             _WORK_RATE,

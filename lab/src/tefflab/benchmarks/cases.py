@@ -224,10 +224,10 @@ class CaseEstimates(Estimates):
         """The line at the foot of a picture of these rows."""
         return signature(self.sitting, noise_of(rows))
 
-    def columns(self, rows: Sequence[Row], compared: Column) -> list[Column]:
+    def columns(self, rows: Sequence[Row], compared: Column, subject: str = "system") -> list[Column]:
         """A row a system; `compared` says how it compares with others."""
         return [
-            Column(self.kind.subject, [row.id for row in rows], "left"),
+            Column(subject, [row.id for row in rows], "left"),
             Column(self.kind.quantity, [value_text(row) for row in rows]),
             Column("95 % interval", [interval_text(row.value) for row in rows if row.value]),
             compared,
@@ -251,7 +251,6 @@ class CaseBenchmark(Benchmark[AnyRecord]):
     of_command: ClassVar[Mapping[str, Any]] = {}  # what else its command is
     facts: Sequence[Fact[AnyRecord]] = ()
     usual_workers: ClassVar[tuple[int, ...]] = (1, 0)  # if the user gives none; 0 is a worker a core
-    subject: ClassVar[str] = "system"  # what a row of its tables is about
     options: ClassVar[Sequence[Option]] = (Option("--cases"),)  # of its command
     experiment_type: ClassVar[type[Experiment]] = CaseExperiment
     question_type: ClassVar[type[RepeatedQuestion[Any]]] = RepeatedQuestion

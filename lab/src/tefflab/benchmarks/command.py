@@ -60,7 +60,7 @@ class CommandEstimates(CaseEstimates):
             where = f", {case.where}" if len(self.groups) > 1 else ""
             known = [row for row in rows if row.value]
             runs = Column("runs", [str(row.rounds) for row in known])
-            columns = self.columns(known, runs) if known else []
+            columns = self.columns(known, runs, "command") if known else []
             found.append(Section(f"{self.plan.title}{where}", columns, self.notes(rows)))
             told = self._least(case, rows)
             if pairs := self._pairs(rows):
@@ -137,7 +137,6 @@ class Commands(CaseBenchmark[Record]):
     name = "command"
     measured = "commands"
     row_word = "command"
-    subject = "command"
     record = Record
     question_type = CommandQuestion
     estimates_type = CommandEstimates

@@ -91,17 +91,12 @@ class Spawn(CaseBenchmark[SpawnRecord]):
         patterns, trees = self.case_words(own) or words_of(own.get("patterns", ())), words_of(own.get("trees", ()))
         refuse_unknown("pattern", patterns, [word for each in listed for word in (each.name, each.group)])
         varied = {each.group for each in listed if not each.default}
-        refuse_unknown("tree", trees, [_within_group(each) for each in listed if each.group in varied])
-        searched = {each.group for each in listed if each.group in varied and _within_group(each) in trees}
-
-        def is_usual(each: ListedCase) -> bool:
-            return _within_group(each) in trees if each.group in searched else each.default
-
-        return [
-            each
-            for each in listed
-            if each.name in patterns or ((not patterns or each.group in patterns) and is_usual(each))
-        ]
+        parts = {each.name: _within_group(each) for each in listed if each.group in varied}
+        refuse_unknown("tree", trees, list(parts.values()))
+        searched = {each.group for each in listed if parts.get(each.name) in trees}
+        usual = [each for each in listed if (parts[each.name] in trees if each.group in searched else each.default)]
+        grouped = [each for each in usual if not patterns or each.group in patterns]
+        return [each for each in listed if each in grouped or each.name in patterns]
 
 
 def matrix(rows: Sequence[Row]) -> Section:

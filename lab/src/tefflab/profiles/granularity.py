@@ -7,7 +7,7 @@ elsewhere, or a rank waits for messages. Nor does a time in which another progra
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from statistics import median
 from typing import Any, Literal
@@ -107,8 +107,8 @@ class Findings:
 
 def find(trace: TaskTrace, metg: Metg) -> Findings:
     """The findings of a trace, for a machine of this METG."""
-    trace = _without_pauses(trace)
-    stretches = [each for track in trace.tracks for each in track.stretches]
+    calm = _calm(trace)
+    stretches = [each for own in calm.values() for each in own]
     counted, spent = Counter[str](), defaultdict[str, float](float)
     for each in stretches:
         if each.is_task:
@@ -116,7 +116,7 @@ def find(trace: TaskTrace, metg: Metg) -> Findings:
             spent[each.name] += each.seconds
     loops = {each.name for each in stretches if each.category == LOOP}  # on other workers their parts are tasks
     names = sorted(filter(counted.get, spent), key=lambda name: -spent[name])  # others have the ends of slices alone
-    times = _times(trace)
+    times = _times(trace, calm.values())
     making, between = (times[each] / counted.total() for each in ("making", "between"))
     workers = max(Counter(track.process for track in trace.tracks).values())
     deciding = [name for name in names if spent[name] >= _WORTH_COUNTING * spent[names[0]]]
@@ -153,24 +153,23 @@ def find(trace: TaskTrace, metg: Metg) -> Findings:
     )
 
 
-def _without_pauses(trace: TaskTrace) -> TaskTrace:
-    """With each disturbed stretch of a task as a usual one and a pause, wherever in the stretch the pause was."""
+def _calm(trace: TaskTrace) -> dict[int, list[Stretch]]:
+    """The stretches of each process; a disturbed one of a task as a usual one and a pause, wherever in it that was."""
     lengths = defaultdict[str, list[float]](list)
     for track in trace.tracks:
         for each in track.stretches:
-            if each.is_task:
-                lengths[each.name].append(each.seconds)
-    usual = {name: median(lengths[name]) for name in lengths}
-
-    def parts(each: Stretch) -> Sequence[Stretch]:
-        if not each.is_task or each.seconds < _PAUSE or each.seconds <= _DISTURBED * usual[each.name]:
-            return (each,)
-        resumes = each.began + usual[each.name]
-        return replace(each, ended=resumes), Stretch(resumes, each.ended, _DISTURBANCE, "", is_first=True)
-
-    calm = [tuple(part for each in track.stretches for part in parts(each)) for track in trace.tracks]
-    tracks = (replace(track, stretches=own) for track, own in zip(trace.tracks, calm, strict=True))
-    return replace(trace, tracks=tuple(tracks))
+            lengths[each.name] += [each.seconds] if each.is_task else []
+    usual = {name: median(lengths[name]) for name in lengths if lengths[name]}
+    found = defaultdict[int, list[Stretch]](list)
+    for track in trace.tracks:
+        for each in track.stretches:
+            if each.is_task and each.seconds >= _PAUSE and each.seconds > _DISTURBED * usual[each.name]:
+                resumes = each.began + usual[each.name]
+                pause = Stretch(resumes, each.ended, _DISTURBANCE, "", is_first=True)
+                found[track.process] += [replace(each, ended=resumes), pause]
+            else:
+                found[track.process].append(each)
+    return found
 
 
 def _phase(times: Mapping[str, float], *, may_be_shorter: bool) -> tuple[Phase, str]:
@@ -187,10 +186,9 @@ def _phase(times: Mapping[str, float], *, may_be_shorter: bool) -> tuple[Phase, 
     return "too fine", "dependences: the time between tasks"
 
 
-def _times(trace: TaskTrace) -> dict[str, float]:
+def _times(trace: TaskTrace, processes: Iterable[Sequence[Stretch]]) -> dict[str, float]:
     times = dict.fromkeys(_TIMES, 0.0)
-    for process in {track.process for track in trace.tracks}:
-        own = [each for track in trace.tracks if track.process == process for each in track.stretches]
+    for own in processes:
         in_tasks = Covered((each.began, each.ended) for each in own if each.is_task)
         gaps = [gap for gap in in_tasks.gaps(trace.began, trace.ended) if gap[1] - gap[0] >= _PAUSE]
         making = [(each.began, each.ended) for each in own if each.category == _MADE]
