@@ -58,10 +58,10 @@ class RankProfile:
         """Seconds of its workers by activity."""
         found = dict.fromkeys(SPENT, 0.0)
         for process in self.processes:
-            ends = [end for began, ended, *_ in process.all_slices for end in (began, ended)] or [0.0]
-            for thread in process.threads:
-                for each in stretches(process.slices.get(thread, []), min(ends), max(ends)):
-                    found[_OF_CATEGORY.get(each.category, NOTHING)] += each.seconds
+            tracks = process.tracks.values()
+            ends = [end for own in tracks for began, ended, *_ in own for end in (began, ended)] or [0.0]
+            for each in (one for own in tracks for one in stretches(own, min(ends), max(ends))):
+                found[_OF_CATEGORY.get(each.category, NOTHING)] += each.seconds
         return found
 
     def counted(self, what: str, *paths: str) -> int:
@@ -90,12 +90,8 @@ class JobProfile:
     exit_status: int
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "command": list(self.command),
-            "ranks": [each.to_json() for each in self.ranks],
-            "lost_events": self.lost_events,
-            "exit_status": self.exit_status,
-        }
+        told = {"command": list(self.command), "ranks": [each.to_json() for each in self.ranks]}
+        return told | {"lost_events": self.lost_events, "exit_status": self.exit_status}
 
 
 def profile_command(command: Sequence[str]) -> JobProfile:

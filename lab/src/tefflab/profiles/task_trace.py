@@ -97,12 +97,9 @@ class Process:
     messages: list[Mapping[str, Any]] = field(default_factory=list)  # counts, of each communicator
 
     @property
-    def threads(self) -> list[int]:
-        return sorted(self.slices.keys() | self.names.keys())
-
-    @property
-    def all_slices(self) -> list[Slice]:
-        return [each for own in self.slices.values() for each in own]
+    def tracks(self) -> dict[int, list[Slice]]:
+        """Of each thread, also of one without a slice."""
+        return {thread: self.slices.get(thread, []) for thread in sorted(self.slices.keys() | self.names.keys())}
 
 
 def read_processes(events: Iterable[Mapping[str, Any]]) -> dict[int, Process]:
@@ -132,15 +129,9 @@ def task_trace(events: Iterable[Mapping[str, Any]], lost: int = 0) -> TaskTrace:
     """TeffError if no event is a task."""
     processes = read_processes(events)
     # A worker keeps the slices that ended last. So its track is complete from the first end on.
-    complete = max(
-        (
-            min(ended for _, ended, *_ in each.slices[thread])
-            for each in processes.values()
-            for thread in each.incomplete & each.slices.keys()
-        ),
-        default=-math.inf,
-    )
-    slices = [one for each in processes.values() for one in each.all_slices]
+    incomplete = [each.slices[thread] for each in processes.values() for thread in each.incomplete & each.slices.keys()]
+    complete = max((min(ended for _, ended, *_ in own) for own in incomplete), default=-math.inf)
+    slices = [one for each in processes.values() for own in each.slices.values() for one in own]
     tasks = [each for each in slices if each[2] in TASKS and each[1] > each[0] >= complete]
     if not tasks:
         raise TeffError("the trace has no task: trace a run that makes tasks")
@@ -148,14 +139,9 @@ def task_trace(events: Iterable[Mapping[str, Any]], lost: int = 0) -> TaskTrace:
     tracks, communication = [], []
     for pid, each in processes.items():
         of_rank = f"{each.rank}, " if each.rank else ""
-        tracks += [
-            Track(
-                pid,
-                of_rank + each.names.get(thread, f"thread {thread}"),
-                stretches(each.slices.get(thread, []), began, ended),
-            )
-            for thread in each.threads
-        ]
+        for thread, own in each.tracks.items():
+            name = of_rank + each.names.get(thread, f"thread {thread}")
+            tracks.append(Track(pid, name, stretches(own, began, ended)))
         if each.requests:
             clipped = ((max(times[0], began), min(times[-1], ended)) for times in each.requests.values())
             under_way = Covered(part for part in clipped if part[0] < part[1]).parts
