@@ -20,6 +20,7 @@ from samples import sitting
 from tefflab.analysis.curves import Curve, CurvePoint
 from tefflab.analysis.rows import Row
 from tefflab.analysis.statistics import Interval
+from tefflab.benchmarks.task_graph import BENCHMARK
 from tefflab.benchmarks.task_graph.estimates import GraphEstimates
 from tefflab.benchmarks.task_graph.measured import Measured
 from tefflab.benchmarks.task_graph.pictures import efficiency_chart, metg_chart, named, pictures, rate_chart
@@ -332,7 +333,7 @@ def test_the_footer_says_machine_time_revision_and_noise() -> None:
         cases = (case(3),)
 
     asked = GraphPlan(asks="metg", title="", variants=(), cases=(case(3).case,), charts=("metg",))
-    ((_, picture),) = Known(sitting(), asked, [], []).pictures()
+    ((_, picture),) = Known(BENCHMARK, sitting(), asked, [], []).pictures()
     (foot,) = [text for text in words(picture) if "teff" in text]
     assert foot.replace("\N{NO-BREAK SPACE}", " ") == (
         "Sample CPU, 2 cores, 8 GiB, Linux 6.1.0 · 2026-11-20 22:00 UTC · teff abc+ · 15 of 192 runs noisy"

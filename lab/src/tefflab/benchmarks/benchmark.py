@@ -159,11 +159,18 @@ class Reference(ABC, Generic[AnyRecord]):
 
 
 class Estimates(ABC):
-    """The estimates from the runs of a sitting: made once, shown everywhere."""
+    """The estimates from the runs of a sitting: made once, shown everywhere. Pure: the same runs give the same."""
 
-    def __init__(self, sitting: Sitting, plan: Plan) -> None:
-        self.sitting = sitting
-        self.plan = plan
+    def __init__(
+        self,
+        kind: "Benchmark[Any]",
+        sitting: Sitting,
+        plan: Plan,
+        runs: Sequence[Run[Any]],
+        failures: Sequence[Failure],
+    ) -> None:
+        self.kind, self.sitting, self.plan = kind, sitting, plan
+        self.every_run, self.failures = runs, failures
 
     @property
     @abstractmethod
@@ -254,6 +261,7 @@ class Benchmark(ABC, Generic[AnyRecord]):
     of_fixed_size: ClassVar[str] = ""  # further flags, if its listed cases have no size: {width} is filled in
     plan_type: ClassVar[type[Plan]] = Plan
     experiment_type: ClassVar[type[Experiment]]
+    estimates_type: ClassVar[type[Estimates]]
     commands: Sequence[Command]
     reference: Reference[AnyRecord] | None = None
 
@@ -285,9 +293,8 @@ class Benchmark(ABC, Generic[AnyRecord]):
         """Equal of the runs that one round made."""
         return run.system_id, run.round
 
-    @abstractmethod
     def estimate(self, head: Sitting, runs: Sequence[Run[AnyRecord]], failures: Sequence[Failure]) -> Estimates:
-        """The estimates from the runs of a sitting. Pure: the same runs give the same estimates."""
+        return self.estimates_type(self, head, self.plan_of(head), runs, failures)
 
 
 AnyBenchmark = Benchmark[Any]

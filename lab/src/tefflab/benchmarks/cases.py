@@ -40,7 +40,7 @@ from tefflab.output.sections import Section, absences, explained, noise_of, prec
 from tefflab.output.table import Column
 from tefflab.records.plan import Case, Plan, Variant
 from tefflab.records.record import AnyRecord
-from tefflab.records.run import Failure, Run, Sitting, minutes_for
+from tefflab.records.run import Run, minutes_for
 from tefflab.systems.programs import ask_cases
 
 REPEATS = 3  # measured runs a round, at most
@@ -116,20 +116,14 @@ class CaseExperiment(Experiment):
 class CaseEstimates(Estimates):
     """Rows, group by group: a group is a case with so many workers."""
 
-    def __init__(
-        self,
-        kind: "CaseBenchmark[Any]",
-        sitting: Sitting,
-        plan: Plan,
-        runs: Sequence[Run[Any]],
-        failures: Sequence[Failure],
-    ) -> None:
-        super().__init__(sitting, plan)
-        self.kind = kind
-        self._runs: dict[tuple[str, str, int], list[Run[Any]]] = {}
-        for run in runs:
-            self._runs.setdefault((run.system_id, run.configuration, run.workers), []).append(run)
-        self._reasons = {(each.system_id, each.configuration, each.workers): each.reason for each in failures}
+    kind: "CaseBenchmark[Any]"
+
+    @cached_property
+    def _runs(self) -> Mapping[tuple[str, str, int], Sequence[Run[Any]]]:
+        found: dict[tuple[str, str, int], list[Run[Any]]] = {}
+        for run in self.every_run:
+            found.setdefault((run.system_id, run.configuration, run.workers), []).append(run)
+        return found
 
     @property
     def variants(self) -> Sequence[Variant]:
@@ -142,7 +136,9 @@ class CaseEstimates(Estimates):
     def row(self, variant: Variant, case: Case) -> Row:
         """A system that failed later has shown that it can't be trusted with the case: it has no value."""
         kind, runs = self.kind, self.runs(variant, case)
-        failure = self._reasons.get((variant.id, case.configuration, case.workers), "")
+        asked = variant.id, case.configuration, case.workers
+        reasons = [each.reason for each in self.failures if (each.system_id, each.configuration, each.workers) == asked]
+        failure = reasons[-1] if reasons else ""
         rounds = by_round(runs, kind.value)
         time = None if failure else median_of_rounds(rounds)
         own = [run for run in runs if run.role == "system"]
@@ -187,8 +183,7 @@ class CaseEstimates(Estimates):
             found.append(Section(title, columns, self.notes(rows, how)))
         if left:
             waiting = sum(row.note == NO_TURN for row in self.rows)
-            every = (run for runs in self._runs.values() for run in runs)
-            minutes = minutes_for(FEWEST_ROUNDS * waiting, every)
+            minutes = minutes_for(FEWEST_ROUNDS * waiting, self.every_run)
             more = f": about {counted_minutes(minutes)} more" if minutes else ""
             found.append(Section(f"No turn in the time; go on with --resume{more}", notes=["; ".join(left)]))
         return explained(found)
@@ -254,7 +249,7 @@ class CaseBenchmark(Benchmark[AnyRecord]):
     options: ClassVar[Sequence[Option]] = (Option("--cases"),)  # of its command
     experiment_type: ClassVar[type[Experiment]] = CaseExperiment
     question_type: ClassVar[type[RepeatedQuestion[Any]]] = RepeatedQuestion
-    estimates_type: ClassVar[type[CaseEstimates]] = CaseEstimates
+    estimates_type: ClassVar[type[Estimates]] = CaseEstimates
 
     def __init__(self) -> None:
         self.commands: Sequence[Command] = (
@@ -321,9 +316,6 @@ class CaseBenchmark(Benchmark[AnyRecord]):
 
     def round_of(self, run: Run[AnyRecord]) -> Hashable:
         return run.system_id, run.round, run.configuration, run.workers
-
-    def estimate(self, head: Sitting, runs: Sequence[Run[AnyRecord]], failures: Sequence[Failure]) -> CaseEstimates:
-        return self.estimates_type(self, head, self.plan_of(head), runs, failures)
 
 
 def words_of(said: str | Sequence[str]) -> list[str]:

@@ -6,14 +6,13 @@ from typing import Any
 from tefflab.benchmarks.benchmark import Benchmark, Command, Option, Request, Round, Scales
 from tefflab.benchmarks.graphs import parse, refuse_unknown_values
 from tefflab.benchmarks.task_graph.ceiling import Ceiling
-from tefflab.benchmarks.task_graph.estimates import GraphEstimates, GraphRun
+from tefflab.benchmarks.task_graph.estimates import GraphEstimates
 from tefflab.benchmarks.task_graph.experiment import GraphExperiment, one_number_of_workers, planned
 from tefflab.benchmarks.task_graph.plan import Asks, GraphCase, GraphPlan
 from tefflab.benchmarks.task_graph.questions import CurveQuestion, MetgQuestion
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.durations import seconds
 from tefflab.records.plan import Plan
-from tefflab.records.run import Failure, Sitting
 
 
 class TaskGraph(Benchmark[GraphRecord]):
@@ -30,6 +29,7 @@ class TaskGraph(Benchmark[GraphRecord]):
     of_fixed_size = "-kernel compute_bound -iter 8000 -steps 4000 -width {width}"
     plan_type = GraphPlan
     experiment_type = GraphExperiment
+    estimates_type = GraphEstimates
     reference = Ceiling()
 
     def __init__(self) -> None:
@@ -76,9 +76,6 @@ class TaskGraph(Benchmark[GraphRecord]):
             )
             for variant in plan.variants
         ]
-
-    def estimate(self, head: Sitting, runs: Sequence[GraphRun], failures: Sequence[Failure]) -> GraphEstimates:
-        return GraphEstimates(head, GraphPlan.model_validate(head.plan), runs, failures)
 
 
 def _check(own: Mapping[str, Any], flags: Sequence[str]) -> None:

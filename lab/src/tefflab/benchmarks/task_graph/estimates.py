@@ -35,7 +35,7 @@ from tefflab.output.charts.sheet import Picture, signature
 from tefflab.output.last_words import LastWords
 from tefflab.output.sections import Section
 from tefflab.records.plan import Variant
-from tefflab.records.run import Failure, Run, Sitting, counted, in_time, minutes_for
+from tefflab.records.run import Run, counted, in_time, minutes_for
 
 GraphRun = Run[GraphRecord]
 
@@ -130,12 +130,9 @@ def _point(iterations: int, runs: Sequence[GraphRun]) -> CurvePoint:
 class GraphEstimates(Estimates):
     plan: GraphPlan
 
-    def __init__(
-        self, sitting: Sitting, plan: GraphPlan, runs: Sequence[GraphRun], failures: Sequence[Failure]
-    ) -> None:
-        super().__init__(sitting, plan)
-        self._runs = [run for run in runs if run.role == "system"]
-        self._failures = {each.system_id: each for each in failures}
+    @cached_property
+    def _runs(self) -> Sequence[GraphRun]:
+        return [run for run in self.every_run if run.role == "system"]
 
     @cached_property
     def cases(self) -> Sequence[Measured]:
@@ -191,6 +188,7 @@ class GraphEstimates(Estimates):
         A system that failed at this case can't be trusted with it: it has neither value nor curve. If it failed at
         another case, its row says so.
         """
+        failures = {each.system_id: each for each in self.failures}
         every = [run for run in self._runs if run.configuration == case.configuration]
         rows: list[Row] = []
         beside: dict[tuple[str, str], Row] = {}
@@ -199,7 +197,7 @@ class GraphEstimates(Estimates):
             own = [run for run in every if run.system_id == variant.id]
             runs = at_distance(own, where.round_trip if where else None)
             note = ELSEWHERE if own and not runs else ""
-            if failure := self._failures.get(variant.id):
+            if failure := failures.get(variant.id):
                 note = failure.reason
                 runs = [] if failure.at in ("", case.configuration) else runs
             row, *others = self._metg(case, variant, where, runs, note)
