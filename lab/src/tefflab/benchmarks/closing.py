@@ -4,12 +4,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from tefflab.analysis.rows import ELSEWHERE, NO_TURN, Row
-from tefflab.analysis.statistics import FEWEST_ROUNDS
+from tefflab.analysis.statistics import FEWEST_ROUNDS, LEAST_ROUNDS
 from tefflab.carried import TYPED
 from tefflab.output.caveats import MUCH_NOISE
 from tefflab.output.last_words import of_store
 
 _WON = ("first", "level")
+_TRIED = 2 * LEAST_ROUNDS  # rounds after which it is not rounds that an interval lacks which says nothing
 
 
 def sentence(groups: Sequence[Sequence[Row]], lesson: str) -> str:
@@ -28,20 +29,13 @@ def sentence(groups: Sequence[Sequence[Row]], lesson: str) -> str:
 
 
 def suggestions(
-    groups: Sequence[Sequence[Row]],
-    again: str,
-    store: str,
-    *,
-    wanted: float | None = None,
-    is_busy: bool = False,
-    minutes: int = 15,
+    groups: Sequence[Sequence[Row]], again: str, store: str, *, wanted: float | None = None, minutes: int = 15
 ) -> Iterator[tuple[str, str]]:
     """Commands, each with its effect, the most needed first. `again` is the command that went before, without options.
-    `wanted`: the half-width above which an interval is wide; `is_busy`: the machine was; `minutes` that systems without
-    a turn need."""
+    `wanted`: the half-width above which an interval is wide; `minutes` that systems without a turn need."""
     rows = [row for own in groups for row in own]
     resume, kept = f"{TYPED} {again} --resume", of_store(store)
-    if is_busy or max((row.noisy_share for row in rows), default=0.0) > MUCH_NOISE:
+    if any(map(is_vague, rows)) or max((row.noisy_share for row in rows), default=0.0) > MUCH_NOISE:
         yield f"{TYPED} systems doctor", "what else runs on this machine"
     if any(row.note in (NO_TURN, ELSEWHERE) for row in rows):
         yield f"{resume} --minutes {minutes}{kept}", "measures systems without a turn"
@@ -54,6 +48,11 @@ def suggestions(
         yield f"{TYPED} compare {' '.join([*pair, *where])}", "their ratios with their intervals"
     yield f"{TYPED} experiment", "what else can be measured and drawn"
     yield f"{TYPED} systems", "lists further systems to measure"
+
+
+def is_vague(row: Row) -> bool:
+    """Whether its interval says nothing after so many rounds that a few more will not help."""
+    return row.value is not None and not row.value.is_told and row.rounds > _TRIED
 
 
 def is_uncertain(row: Row, wanted: float | None = None) -> bool:

@@ -51,7 +51,16 @@ class MicroEstimates(ComparedEstimates):
         yield from super().pictures()
         for group in self.measured:
             place = self.place(group)
-            for dependences, rows in sorted(_by_dependences(group).items()):
+            found: dict[int, list[Row]] = {}
+            for row in (row for own in group.rows.values() for row in own.values()):
+                share, spin, number = (row.facts[each] for each in (_EFFICIENCY, _SPIN, _DEPENDENCES))
+                if share and spin and number is not None and row.value:  # it is as uncertain as the time
+                    low, high = (
+                        share * row.value.value / end if end else math.inf for end in (row.value.high, row.value.low)
+                    )
+                    efficiency = replace(row, x=spin, value=Interval(share, low, high), unit="1")
+                    found.setdefault(int(number), []).append(efficiency)
+            for dependences, rows in sorted(found.items()):
                 each = f"{dependences} dependence{'s' * (dependences > 1)} a task" if dependences else "no dependences"
                 lengths = {x: time_tick(x) for x in sorted({row.x for row in rows if row.x})}
                 head = Head(f"{self.plan.title}, {place}: {each}", [_EFFICIENT], self.foot(self.rows))
@@ -83,21 +92,6 @@ class Micro(ComparedBenchmark[MicroRecord]):
 
 def _spins(group: Group, case: str) -> bool:
     return any(row.facts[_EFFICIENCY] is not None for row in group.rows[case].values())
-
-
-def _by_dependences(group: Group) -> dict[int, list[Row]]:
-    """Each system's efficiency, as uncertain as the time, with the length of a task as its `x`."""
-    found: dict[int, list[Row]] = {}
-    for own in group.rows.values():
-        for row in own.values():
-            share, spin, dependences = (row.facts[each] for each in (_EFFICIENCY, _SPIN, _DEPENDENCES))
-            if share and spin and dependences is not None and row.value:
-                low, high = (
-                    share * row.value.value / end if end else math.inf for end in (row.value.high, row.value.low)
-                )
-                efficiency = replace(row, x=spin, value=Interval(share, low, high), unit="1")
-                found.setdefault(int(dependences), []).append(efficiency)
-    return found
 
 
 BENCHMARK = Micro()

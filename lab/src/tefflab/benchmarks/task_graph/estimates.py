@@ -27,7 +27,7 @@ from tefflab.benchmarks.benchmark import Estimates, noise
 from tefflab.benchmarks.case_rows import ranked, row_of
 from tefflab.benchmarks.closing import suggestions
 from tefflab.benchmarks.task_graph import tables
-from tefflab.benchmarks.task_graph.measured import CEILING, OVERHEAD, Measured, apart, metg_name, why_unknown
+from tefflab.benchmarks.task_graph.measured import CEILING, OVERHEAD, Measured, apart, metg_name
 from tefflab.benchmarks.task_graph.pictures import pictures
 from tefflab.benchmarks.task_graph.plan import GraphCase, GraphPlan
 from tefflab.benchmarks.task_graph.record import GraphRecord
@@ -177,9 +177,8 @@ class GraphEstimates(Estimates):
         case = self.cases[0]
         if self.plan.asks == "curve":
             return LastWords(tables.curve_sentence(case), tables.curve_suggestions(case, store))
-        is_busy = any(why_unknown(row) for row in case.rows)
         minutes = max(case.minutes or 0, 5)
-        next_commands = suggestions([case.rows], again, store, wanted=tables.WANTED, is_busy=is_busy, minutes=minutes)
+        next_commands = suggestions([case.rows], again, store, wanted=tables.WANTED, minutes=minutes)
         return LastWords(tables.metg_sentence(case), next_commands)
 
     def _at(self, case: GraphCase, where: Distance | None) -> Measured:

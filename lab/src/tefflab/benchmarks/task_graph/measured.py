@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from tefflab.analysis.curves import Curve, CurvePoint
 from tefflab.analysis.distance import Distance
 from tefflab.analysis.rows import Row
-from tefflab.analysis.statistics import FEWEST_ROUNDS, LEAST_ROUNDS, Interval
+from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval
+from tefflab.benchmarks.closing import is_vague
 from tefflab.benchmarks.task_graph.plan import GraphCase
 from tefflab.output import quantities
 from tefflab.output.quantities import percent
 
 OVERHEAD, CEILING = "overhead", "ceiling"  # quantities of rows beside a METG
 _ROUGH = 2.0  # METG(50 %) is about twice the overhead: one that may be twice as long may be METG itself
-_TRIED = 2 * LEAST_ROUNDS  # rounds after which it is not rounds that an interval lacks which says nothing
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def rounds_counted(row: Row) -> int:
 
 def why_unknown(row: Row) -> str:
     """Why an interval says nothing, in few words, where there were so many rounds that a few more will not help."""
-    if row.value is None or row.value.is_told or row.rounds <= _TRIED:
+    if not is_vague(row):
         return ""
     if (counted := rounds_counted(row)) < FEWEST_ROUNDS:
         return f"{counted} of {row.rounds} rounds count"
