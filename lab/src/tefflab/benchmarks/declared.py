@@ -44,8 +44,9 @@ def described_kind(said: str) -> Kind:
 
 def declared() -> list[Any]:
     """As `Command`s with their `Option`s, without their functions."""
-    file = _file()
-    current = _fingerprint()
+    file, folder = _file(), Path(benchmarks.__path__[0])
+    stats = [(str(each.relative_to(folder)), each.stat()) for each in sorted(folder.rglob("*.py"))]
+    current = [[name, stat.st_mtime_ns, stat.st_size] for name, stat in stats]
     kept: dict[str, Any] = (file and kept_json(file)) or {}
     if kept.get("of") != current:
         kept = {"of": current, "commands": _loaded()}
@@ -77,9 +78,3 @@ def _loaded() -> list[dict[str, Any]]:
         for kind in kinds()
         for command in kind.commands
     ]
-
-
-def _fingerprint() -> list[list[Any]]:
-    folder = Path(benchmarks.__path__[0])
-    files = sorted(folder.rglob("*.py"))
-    return [[str(file.relative_to(folder)), file.stat().st_mtime_ns, file.stat().st_size] for file in files]

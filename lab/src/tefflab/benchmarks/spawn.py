@@ -91,7 +91,8 @@ class Spawn(CaseBenchmark[SpawnRecord]):
         patterns, trees = self.case_words(own) or words_of(own.get("patterns", ())), words_of(own.get("trees", ()))
         refuse_unknown("pattern", patterns, [word for each in listed for word in (each.name, each.group)])
         varied = {each.group for each in listed if not each.default}
-        parts = {each.name: _within_group(each) for each in listed if each.group in varied}
+        stems = {each.name: f"{each.group}-" for each in listed if each.group in varied}  # `a-` of `a-B`
+        parts = {name: name.removeprefix(stem) if name.startswith(stem) else "" for name, stem in stems.items()}
         refuse_unknown("tree", trees, list(parts.values()))
         searched = {each.group for each in listed if parts.get(each.name) in trees}
         usual = [each for each in listed if (parts[each.name] in trees if each.group in searched else each.default)]
@@ -125,12 +126,6 @@ def performance(row: Row) -> str:
         return "?"
     decided = row.ratio.high <= HIGH or row.ratio.low > HIGH
     return ("High" if row.ratio.value <= HIGH else "Low") + ("" if decided else "?")
-
-
-def _within_group(case: ListedCase) -> str:
-    """`B` of `a-B`, which is of the group `a`; empty where a case is alone."""
-    stem = f"{case.group}-"
-    return case.name.removeprefix(stem) if case.group and case.name.startswith(stem) else ""
 
 
 BENCHMARK = Spawn()

@@ -63,8 +63,3 @@ class GraphPlan(Plan):
             f"-steps {said[0]}: compare this only with what was measured with the same, for every run has {said[0]} "
             f"timesteps{few}. Without -steps a run has at least {STEPS}"
         )
-
-    @property
-    def has_curves(self) -> bool:
-        """Whether any picture shows more of a system than its METG."""
-        return not self.charts or bool({"efficiency", "rate"} & set(self.charts))

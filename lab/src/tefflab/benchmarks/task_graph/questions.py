@@ -100,7 +100,8 @@ class MetgQuestion(GraphQuestion):
             self._places.append(self._place)
         place = self._place
         place.rounds += 1
-        wide = place.wide if self._plan.has_curves and place.rounds <= _WIDE_ROUNDS else ()
+        is_drawn = not self._plan.charts or {"efficiency", "rate"} & set(self._plan.charts)
+        wide = place.wide if is_drawn and place.rounds <= _WIDE_ROUNDS else ()
         for iterations in (*place.grid, *wide):
             if iterations != start:
                 yield from self._run(iterations)
