@@ -88,10 +88,11 @@ def _check(own: Mapping[str, Any], flags: Sequence[str]) -> None:
 def _plan(request: Request, asks: Asks) -> GraphPlan:
     """Of the one case that flags describe."""
     own, workers = request.own, one_number_of_workers(request)
-    of_curve = {"longest_task": seconds(own["longest"]), "points": own["points"]} if asks == "curve" else {}
+    how = {"threshold": own["threshold"]} if asks == "metg" else {"points": own["points"]}
+    how |= {"longest_task": seconds(own["longest"])} if asks == "curve" else {}
     graphs = parse(request.flags, workers)
     cases = (GraphCase.of(graphs, workers),)
-    return planned(request, cases, request.flags, asks=asks, title=graphs.title, **(of_curve or own))
+    return planned(request, cases, request.flags, asks=asks, title=graphs.title, **how)
 
 
 BENCHMARK = TaskGraph()
