@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 from pydantic import model_validator
@@ -128,10 +129,7 @@ class ContentionEstimates(CaseEstimates):
 
     @cached_property
     def _by_case(self) -> dict[str, list[Case]]:
-        cases: dict[str, list[Case]] = {}
-        for case in self.plan.cases:
-            cases.setdefault(case.name, []).append(case)
-        return cases
+        return {name: list(own) for name, own in groupby(self.plan.cases, key=lambda case: case.name)}
 
     def _slowdown(self, case: Case, row: Row, alone: Row) -> Row:
         facts: dict[str, float | None] = {"share_got": None, "ideal_slowdown": None, "seconds": None}

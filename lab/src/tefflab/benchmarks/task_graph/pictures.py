@@ -215,10 +215,8 @@ def rate_chart(case: Measured, title: str = "", footer: str = "") -> Picture:
 def named(case: Measured) -> list[str]:
     """The ids of the curves that are told by name, in the order of the table: the best of each system first."""
     ids = [curve.variant.id for curve in case.curves_in_order]
-    best: dict[str, str] = {}
-    for each in ids:
-        best.setdefault(owner_of(each), each)
-    chosen = [*best.values(), *(each for each in ids if each not in best.values())][:_NAMED]
+    best = [each for place, each in enumerate(ids) if owner_of(each) not in map(owner_of, ids[:place])]
+    chosen = [*best, *(each for each in ids if each not in best)][:_NAMED]
     return [each for each in ids if each in chosen]
 
 

@@ -5,7 +5,7 @@ Notes say what a reader has to know before believing a row, the most important f
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import dropwhile
+from itertools import accumulate, dropwhile
 
 from tefflab.analysis.curves import CurvePoint
 from tefflab.analysis.rows import BUSY, ELSEWHERE, NO_TURN, Row
@@ -95,10 +95,8 @@ def curve_section(case: Measured) -> Section:
     """The points of every curve, a row each, by the rising size of the task."""
     size = WorkAxis(case.curves)
     points = [(curve, point) for curve in case.curves_in_order for point in curve.points]
-    headings: dict[int, str] = {}
-    for number, (curve, _) in enumerate(points):
-        if curve.variant.id not in headings.values():
-            headings[number] = curve.variant.id
+    starts = accumulate((len(curve.points) for curve in case.curves_in_order), initial=0)
+    headings = {start: curve.variant.id for start, curve in zip(starts, case.curves_in_order, strict=False)}
     columns = [
         Column(size.title, [size.tick(size.of(each)) for _, each in points], priority=2),
         Column("granularity", [duration(each.granularity.value) for _, each in points]),
