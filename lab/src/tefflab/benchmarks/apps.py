@@ -232,7 +232,7 @@ class Apps(ComparedBenchmark[AppsRecord]):
         Fact("tasks", whole=True),
         Fact("bytes_sent", whole=True),
         Fact("waiting_share", "waiting", percent),
-        Fact("residual", read=lambda record: record.get("validation", "residual")),
+        Fact("residual", read="validation.residual"),
     )
 
 

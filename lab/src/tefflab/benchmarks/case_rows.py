@@ -25,7 +25,7 @@ class Fact(Generic[AnyRecord]):
     key: str
     title: str = ""
     text: Callable[[float], str] = digits
-    read: Callable[[AnyRecord], float | None] | None = None  # None: the record has it by this name
+    read: Callable[[AnyRecord], float | None] | str = ""  # or where the record has it; empty: by its name in JSON
     whole: bool = False  # counts are whole numbers
     over_time: bool = False  # `read` gives an amount, and the fact is that amount divided by the time of the row
     meaning: str = ""  # of the column, if its title does not say it
@@ -33,8 +33,7 @@ class Fact(Generic[AnyRecord]):
 
     def of(self, runs: Sequence[Run[AnyRecord]], time: Interval) -> float | None:
         """Of the runs that the time is of, where each round counts once, too."""
-        read: Callable[[AnyRecord], float | None] = self.read or (lambda record: record.get(self.key))
-        rounds = by_round(runs, read)
+        rounds = by_round(runs, self._said if isinstance(self.read, str) else self.read)
         said = [[each for each in samples if each is not None] for samples in rounds.values()]
         middles = [statistics.median(samples) for samples in said if samples]
         if not middles:
@@ -43,6 +42,10 @@ class Fact(Generic[AnyRecord]):
         if self.over_time:
             return middle / time.value
         return round(middle) if self.whole else middle
+
+    def _said(self, record: AnyRecord) -> float | None:
+        value: float | None = record.get(*(str(self.read) or self.key).split("."))
+        return value
 
     def shown(self, row: Row) -> str:
         """The cell of its column."""

@@ -1,8 +1,7 @@
 """Kinds of benchmark that ask the same question of every case in their programs' lists, round after round.
 
 A run yields one time, of which the median over rounds is estimated. For each case and number of workers, the lab
-ranks the variants: first, level or behind. A kind that derives from this reads that time, and other facts, from a
-record.
+ranks the variants: first, level or behind.
 """
 
 import statistics

@@ -149,7 +149,7 @@ class Commands(CaseBenchmark[Record]):
     options = ()
     of_command: ClassVar = {"minutes": 2, "rounds": 100, "takes_programs": True, "measures_systems": False}
     facts = (
-        Fact("cpu_seconds", "CPU", duration, lambda record: record.get("noise", "cpu_seconds")),
+        Fact("cpu_seconds", "CPU", duration, "noise.cpu_seconds"),
         Fact(
             "peak_rss_bytes",
             "peak,\nMiB",

@@ -1,7 +1,4 @@
-"""Kinds of benchmark that compare all systems with one of them, the measure: its times divide the times of the others.
-
-A kind that derives from this gives the columns of its tables, and the cases of which ratios are drawn.
-"""
+"""Kinds of benchmark that compare all systems with one of them, the measure: its times divide those of the others."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

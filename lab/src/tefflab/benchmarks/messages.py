@@ -1,8 +1,5 @@
 """Messages between two ranks of one node: latency and bandwidth by size, rate by window, and a chain of tasks that
-alternates between the ranks. Also the CPU time of waiting ranks.
-
-One system is the measure, the system of plain message passing: the times of the others are divided by its times, round
-by round.
+alternates between the ranks. Also the CPU time of waiting ranks. The measure is the system of plain message passing.
 """
 
 from collections.abc import Iterator, Sequence
@@ -80,12 +77,7 @@ class Messages(ComparedBenchmark[MessagesRecord]):
     usual_workers = (RANKS,)
     lesson = "a message's time is what a dependence between two ranks costs: shorter tasks are better kept on one"
     facts = (
-        Fact(
-            _BYTES,
-            text=partial(rate, unit="B/s"),
-            read=lambda record: record.get("parameters", "bytes"),
-            over_time=True,
-        ),
+        Fact(_BYTES, text=partial(rate, unit="B/s"), read="parameters.bytes", over_time=True),
         Fact(
             "messages_per_second",
             text=partial(rate, unit="/s"),

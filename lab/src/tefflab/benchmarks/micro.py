@@ -1,6 +1,5 @@
-"""The micro-benchmarks of Cambier, Qian and Darve: the cost of a task without dependences and with some of them. Also
-the share of the cores' time that is left to tasks of a given length.
-"""
+"""The micro-benchmarks of Cambier, Qian and Darve: the cost of a task by its dependences, and the share of the cores'
+time that is left to tasks of a given length."""
 
 import math
 from collections.abc import Iterator
@@ -81,8 +80,8 @@ class Micro(ComparedBenchmark[MicroRecord]):
     lesson = "an empty task's time is what the system takes of a worker for each task, however short that is"
     facts = (
         Fact(_EFFICIENCY, read=lambda record: record.get("parameters", "spin_seconds") or None, over_time=True),
-        Fact(_SPIN, read=lambda record: record.get("parameters", "spin_seconds")),
-        Fact(_DEPENDENCES, read=lambda record: record.get("parameters", "dependences"), whole=True),
+        Fact(_SPIN, read="parameters.spin_seconds"),
+        Fact(_DEPENDENCES, read="parameters.dependences", whole=True),
     )
 
     def value(self, record: MicroRecord) -> float:

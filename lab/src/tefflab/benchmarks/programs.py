@@ -1,7 +1,4 @@
-"""Real programs, each written once and run by every system: their times, and geometric means over all of them.
-
-One system is the measure: the times of the others are divided by its times, program by program.
-"""
+"""Real programs, each written once and run by every system: their times, and geometric means over all of them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
