@@ -41,10 +41,10 @@ PROFILED = [
 ]
 SCHEMA = json.loads((ROOT / "bench/spawn/profile.schema.json").read_text(encoding="utf-8"))
 
-PATTERN = Frame("/home/x/bench/spawn/src/null_task.cpp", "null_task")
-PUSH = Frame("/home/x/rt/deque.hpp", "push")
-OTHER = Frame("/home/x/rt/deque.hpp", "other")
-SYSCALL = Frame("/lib/libc.so.6", "syscall")
+PATTERN = "/home/x/bench/spawn/src/null_task.cpp:null_task"
+PUSH = "/home/x/rt/deque.hpp:push"
+OTHER = "/home/x/rt/deque.hpp:other"
+SYSCALL = "/lib/libc.so.6:syscall"
 RULES = [
     ("spawning", "rt/deque.hpp:push"),
     ("scheduler", "rt/deque.hpp:p*"),
@@ -82,8 +82,8 @@ def answer(**changed: Any) -> dict[str, Any]:
     [
         ([PUSH, PATTERN], "spawning"),  # the longer rule of two
         ([PATTERN, PUSH], "task"),
-        ([SYSCALL, Frame("/home/x/rt/sleep.cpp", "park"), PATTERN], "yielding"),  # the caller of the C library
-        ([Frame("/usr/include/c++/12/atomic", "load"), PUSH], "spawning"),
+        ([SYSCALL, "/home/x/rt/sleep.cpp:park", PATTERN], "yielding"),  # the caller of the C library
+        (["/usr/include/c++/12/atomic:load", PUSH], "spawning"),
         ([OTHER, PATTERN], UNKNOWN),  # a function of the system without a category: not its caller's
         ([SYSCALL], UNKNOWN),
     ],

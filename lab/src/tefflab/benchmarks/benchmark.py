@@ -34,6 +34,7 @@ from tefflab.systems.systems import Program, System
 from tefflab.systems.toml_files import read_toml, readable
 
 EXPERIMENTS_FOLDER = Path("experiments")  # which has a TOML file for each; its README.md explains the keys
+_USUAL = "task_graph"  # kind of an experiment
 NonEmpty = Annotated[str, Field(min_length=1)]
 Scales = Mapping[tuple[str, Case], float]  # of cases, by a variant's ceiling
 
@@ -217,9 +218,6 @@ def noise(rows: Sequence[Row]) -> tuple[int, int]:
     """How many runs were noisy, and of how many."""
     own = [row for row in rows if not row.is_beside]
     return sum(round(row.runs * row.noisy_share) for row in own), sum(row.runs for row in own)
-
-
-_USUAL = "task_graph"  # kind of an experiment
 
 
 class Experiment(Frozen):

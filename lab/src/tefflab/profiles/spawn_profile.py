@@ -41,6 +41,7 @@ _WORTH_A_LINE = 0.005  # of the time: functions of a category with less are left
 TIMEOUT = 300.0  # seconds, besides those asked for
 _OUTSIDE = ("/usr/", "/lib", "[", "linux-vdso")  # places without code of the systems or of this project
 
+Frame = str  # FILE:FUNCTION that was being executed; the module where its source file is not known
 Told = Mapping[str, Any]  # of a program's answer to `--profile`, by the names of its schema
 
 COMMON = {
@@ -48,17 +49,6 @@ COMMON = {
     "allocation": ("libc.so*:*alloc*", "libc.so*:*free*", "libc.so*:*brk", "libstdc++.so*:operator *"),
     "yielding": ("libc.so*:*sched_yield", "libc.so*:*nanosleep"),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """A function that was being executed, and its source file; the module's where that is not known."""
-
-    path: str
-    function: str
-
-    def __str__(self) -> str:
-        return f"{self.path}:{self.function}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +135,7 @@ def attribute(
     for stack in told["stacks"]:
         frame, category = category_of([frame for place in stack["places"] for frame in frames[place]], sought)
         looks[category] += stack["count"]
-        functions.setdefault(category, Counter())[str(frame)] += stack["count"]
+        functions.setdefault(category, Counter())[frame] += stack["count"]
     total = looks.total()
     if not total:
         raise TeffError(f"{program}: no worker was sampled in {told['elapsed_seconds']:.3g} s; ask for more")
@@ -165,7 +155,7 @@ def category_of(frames: Sequence[Frame], rules: Sequence[tuple[str, str]]) -> tu
         patterns = ((category, rule, f"*/{rule}" if ":" in rule else f"*/{rule}:*") for category, rule in rules)
         if found := [(len(rule), category) for category, rule, how in patterns if fnmatchcase(f"/{frame}", how)]:
             return frame, max(found)[1]
-        if not frame.path.startswith(_OUTSIDE):
+        if not frame.startswith(_OUTSIDE):
             return frame, UNKNOWN
     return frames[0], UNKNOWN
 
@@ -186,7 +176,7 @@ def _frame(place: Told, function: str, where: str) -> Frame:
     path = where.rpartition(":")[0]
     name = base_name(function) if function != "??" else place["symbol"] or "??"
     inside = path if path.startswith("/") else place["module"]
-    return Frame(posixpath.normpath(inside), name)
+    return f"{posixpath.normpath(inside)}:{name}"
 
 
 def _ask_addr2line(module: str, offsets: Sequence[int]) -> list[list[str]]:
