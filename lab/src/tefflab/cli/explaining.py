@@ -100,7 +100,7 @@ def profile_patterns(
             failed = True
             continue
         if as_json:
-            print(json_lines([spent.to_json()]))
+            print(json_lines([spent]))
         else:
             output().print(spawn_profile.to_table(spent, functions=functions), "")
     if failed:

@@ -12,7 +12,6 @@ import re
 import subprocess
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -51,40 +50,6 @@ COMMON = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
-    """A category's part of all looks at workers, with its 95 % interval (Wilson), and the worker time a task of it."""
-
-    category: str
-    looks: int
-    value: float
-    low: float
-    high: float
-    seconds_per_task: float
-
-
-@dataclass(frozen=True)
-class TimeSpent:
-    """A whole profile: a share for each category, and the most frequent functions of each."""
-
-    program: str
-    pattern: str
-    source: Told
-    shares: tuple[Share, ...]
-    functions: Mapping[str, Sequence[tuple[str, int]]]  # by category: function and looks, the most frequent first
-
-    def to_json(self) -> dict[str, Any]:
-        source = self.source
-        return {
-            "system_id": self.program,
-            "pattern": self.pattern,
-            "workers": source["threads"],
-            **{name: source[name] for name in ("tasks", "runs", "elapsed_seconds", "period_seconds", "lost")},
-            "shares": [asdict(share) for share in self.shares],
-            "functions": {category: dict(seen) for category, seen in self.functions.items()},
-        }
-
-
 def profiled_cases(
     programs: Sequence[Program], cases: str, trees: str, *, is_chosen: bool
 ) -> list[tuple[Program, ListedCase]]:
@@ -97,7 +62,7 @@ def profiled_cases(
     return [(program, case) for program in able for case in chosen]
 
 
-def take_profile(program: Program, name: str, flags: str, workers: int, seconds: float) -> TimeSpent:
+def take_profile(program: Program, name: str, flags: str, workers: int, seconds: float) -> Told:
     """Runs a pattern on a system and says where its workers' time went. TeffError where that can't be done."""
     words = [*program.command_line(workers), "--workers", str(workers), "--profile", str(seconds), *flags.split()]
     try:
@@ -124,10 +89,12 @@ def parse_profile(program: str, line: str) -> Told:
     return told
 
 
-def attribute(
-    program: str, pattern: str, told: Told, rules: Attribution, frames: Sequence[Sequence[Frame]]
-) -> TimeSpent:
-    """A category for each look. `frames` has the functions of each place, the innermost first."""
+def attribute(program: str, pattern: str, told: Told, rules: Attribution, frames: Sequence[Sequence[Frame]]) -> Told:
+    """The profile as --json prints it. `frames` has the functions of each place, the innermost first.
+
+    A share is a category's part of all looks at workers, with its 95 % interval (Wilson) and its worker time a task.
+    `functions` are the most frequent of each category, with their looks.
+    """
     every = {category: (*getattr(rules, category), *COMMON.get(category, ())) for category in CATEGORIES}
     sought = [(category, rule) for category, own in every.items() for rule in own]
     looks: Counter[str] = Counter({TAKEN: told["missed"]})
@@ -142,10 +109,18 @@ def attribute(
     time = told["elapsed_seconds"] * told["threads"] / told["tasks"]
     shares = []
     for category in (*CATEGORIES, UNKNOWN, TAKEN):
-        share, ends = looks[category] / total, binomtest(looks[category], total).proportion_ci(method="wilson")
-        shares.append(Share(category, looks[category], share, ends.low, ends.high, share * time))
-    most = {category: seen.most_common(8) for category, seen in functions.items()}
-    return TimeSpent(program, pattern, told, tuple(shares), most)
+        seen, value = looks[category], looks[category] / total
+        ends = binomtest(seen, total).proportion_ci(method="wilson")
+        share = {"category": category, "looks": seen, "value": value, "low": ends.low, "high": ends.high}
+        shares.append(share | {"seconds_per_task": value * time})
+    return {
+        "system_id": program,
+        "pattern": pattern,
+        "workers": told["threads"],
+        **{name: told[name] for name in ("tasks", "runs", "elapsed_seconds", "period_seconds", "lost")},
+        "shares": shares,
+        "functions": {category: dict(seen.most_common(8)) for category, seen in functions.items()},
+    }
 
 
 def category_of(frames: Sequence[Frame], rules: Sequence[tuple[str, str]]) -> tuple[Frame, str]:
@@ -210,27 +185,27 @@ def base_name(function: str) -> str:
     return name.partition(".")[0].replace("operator_call", "operator()") or function
 
 
-def to_table(spent: TimeSpent, *, functions: bool) -> Group:
+def to_table(spent: Told, *, functions: bool) -> Group:
     """A row a category; where `functions`, below it where in it the workers were."""
-    source = spent.source
-    title = f"{spent.program}: {spent.pattern}, {counted_workers(source['threads'])}"
+    title = f"{spent['system_id']}: {spent['pattern']}, {counted_workers(spent['workers'])}"
     table = titled_table(title, "worker time", "share", "95 %", "a task")
-    total = sum(share.looks for share in spent.shares)
-    for share in spent.shares:
-        if share.category == UNKNOWN and not share.looks:
+    total = sum(share["looks"] for share in spent["shares"])
+    for share in spent["shares"]:
+        category = share["category"]
+        if category == UNKNOWN and not share["looks"]:
             continue
-        interval = f"{100 * share.low:.1f} – {100 * share.high:.1f}"
-        name = share.category.replace("_", " ")
-        table.add_row(name, percent(share.value), interval, duration(share.seconds_per_task))
-        for frame, looks in spent.functions.get(share.category, ()):
-            if (functions or share.category == UNKNOWN) and looks / total >= _WORTH_A_LINE:
+        interval = f"{100 * share['low']:.1f} – {100 * share['high']:.1f}"
+        name = category.replace("_", " ")
+        table.add_row(name, percent(share["value"]), interval, duration(share["seconds_per_task"]))
+        for frame, looks in spent["functions"].get(category, {}).items():
+            if (functions or category == UNKNOWN) and looks / total >= _WORTH_A_LINE:
                 path, _, function = frame.partition(":")
                 where = escape(f"{path.rpartition('/')[2]}: {function}")
                 table.add_row(f"  [dim]{where}[/]", f"[dim]{percent(looks / total)}[/]")
     lines = [
-        f"{total} looks in {source['elapsed_seconds']:.3g} s, {source['runs']} runs of "
-        f"{source['tasks'] // max(source['runs'], 1)} tasks; each run validated"
+        f"{total} looks in {spent['elapsed_seconds']:.3g} s, {spent['runs']} runs of "
+        f"{spent['tasks'] // max(spent['runs'], 1)} tasks; each run validated"
     ]
-    if source["lost"]:
-        lines.append(f"{source['lost']} more looks found no room and are not counted")
+    if spent["lost"]:
+        lines.append(f"{spent['lost']} more looks found no room and are not counted")
     return Group(table, *(Text(line, style="dim") for line in lines))
