@@ -65,10 +65,10 @@ def profile_program(words: Sequence[str], *, as_json: bool) -> None:
     """Leaves with 1 if the program failed."""
     profile = job_profile.profile_command(list(words))
     if as_json:
-        print(json_lines([profile.to_json()]))
+        print(json_lines([profile]))
     else:
         output().print(job_profile.to_table(profile))
-    if profile.exit_status:
+    if profile["exit_status"]:
         raise Exit(FAILED)
 
 
