@@ -86,7 +86,7 @@ def test_an_experiment_asks_what_the_core_takes(experiment: GraphExperiment) -> 
         pytest.skip("the core is not built here")
     for workers in (1, 2, 5, 32):
         for case in experiment.cases(workers):
-            check(ROOT, case.graphs)
+            check(ROOT, case)
 
 
 @pytest.mark.parametrize("experiment", OF_GRAPHS, ids=[each.name for each in OF_GRAPHS])
@@ -160,8 +160,8 @@ def test_copies_are_graphs_that_run_at_once(tmp_path: Path) -> None:
     experiment = load_experiment(written(tmp_path, copies))
     assert isinstance(experiment, GraphExperiment)
     one, three = experiment.cases(2)
-    assert len(one.graphs.graphs) == 1
-    assert len(three.graphs.graphs) == 3
+    assert len(one.graphs) == 1
+    assert len(three.graphs) == 3
     assert (three.name, three.x) == ("radix 3", 3)
 
 

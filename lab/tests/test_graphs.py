@@ -9,7 +9,7 @@ from pictures import data, words
 from tefflab.benchmarks import graphs
 from tefflab.benchmarks.graph_drawing import Graph, draw
 from tefflab.benchmarks.graphs import parse
-from tefflab.benchmarks.task_graph.plan import GraphCase, GraphPlan
+from tefflab.benchmarks.task_graph.plan import GraphPlan
 from tefflab.errors import TeffError
 
 
@@ -62,17 +62,16 @@ def test_the_ceiling_runs_each_kernel_once_without_dependences() -> None:
 
 def test_fixed_steps_stand_in_the_title_and_are_warned_of() -> None:
     asked = parse(["-steps", "5"], 2)
-    assert asked.title == "stencil_1d, width 2, compute_bound, 5 timesteps"
+    assert asked.name == "stencil_1d, width 2, compute_bound, 5 timesteps"
     few, many = (
-        GraphPlan(asks="metg", title="", variants=(), cases=(GraphCase.of(parse(["-steps", steps], 2), 2),))
-        for steps in ("5", "4000")
+        GraphPlan(asks="metg", title="", variants=(), cases=(parse(["-steps", steps], 2),)) for steps in ("5", "4000")
     )
     assert few.warning.startswith("-steps 5: compare this only with what was measured with the same")
     assert "weigh more" in few.warning
     assert "\n" not in few.warning
     assert "4000 timesteps" in many.warning
     assert "weigh more" not in many.warning
-    none = GraphPlan(asks="metg", title="", variants=(), cases=(GraphCase.of(parse([], 2), 2),))
+    none = GraphPlan(asks="metg", title="", variants=(), cases=(parse([], 2),))
     assert none.warning == ""
 
 

@@ -8,8 +8,9 @@ from simulated_program import SECONDS_PER_ITERATION, record
 from simulated_sitting import CONFIGURATION
 from tefflab.analysis.search import Bracket, MetgSearch
 from tefflab.benchmarks.benchmark import Ask
+from tefflab.benchmarks.graphs import GraphCase
 from tefflab.benchmarks.task_graph import questions
-from tefflab.benchmarks.task_graph.plan import LEAST_SECONDS, GraphCase, GraphPlan
+from tefflab.benchmarks.task_graph.plan import LEAST_SECONDS, GraphPlan
 from tefflab.benchmarks.task_graph.questions import CurveQuestion, GraphQuestion, MetgQuestion
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.records.record import parse_record

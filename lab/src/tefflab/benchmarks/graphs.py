@@ -8,15 +8,17 @@ worker, compute_bound. The program `task_graph` says what flags describe, and wh
 import json
 import math
 import re
+import shlex
 import subprocess
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from tefflab.benchmarks import graph_flags
 from tefflab.errors import InputError, TeffError
+from tefflab.records.plan import Case
 from tefflab.systems.systems import BUILD_FOLDER
 
 MOST_LISTED = 1_000_000  # tasks: some 50 MB of text in a few seconds
@@ -55,31 +57,24 @@ def answer_of_core(root: Path, words: Sequence[str]) -> str:
     return asked.stdout
 
 
-@dataclass(frozen=True, slots=True)
-class Graphs:
-    """One or several graphs that run at once, without steps and iterations. `steps` where the user wants so many."""
+class GraphCase(Case):
+    """One or several graphs that run at once, by their flags without steps and iterations."""
 
-    graphs: tuple[tuple[Flag, ...], ...]
-    steps: int | None = None
+    steps: int | None = None  # where the user wants so many
 
     @property
-    def flags(self) -> str:
-        """In the words of a command line."""
-        return " -and ".join(_text(graph) for graph in self.graphs)
+    def question(self) -> str:
+        """Its flags with the timesteps that the user wants."""
+        return f"{self.configuration} -steps {self.steps}" if self.steps else self.configuration
 
-    @property
-    def title(self) -> str:
-        """Short, for the head of a table: `stencil_1d, width 2, compute_bound`; several graphs are counted."""
-        first = dict(self.graphs[0])
-        details = [f"{name} {value}".strip() for name, value in first.items() if name not in ("type", "kernel")]
-        steps = [f"{self.steps} timesteps"] if self.steps else []
-        text = ", ".join([first["type"], *details, first["kernel"], *steps])
-        return text if len(self.graphs) == 1 else f"{len(self.graphs)} graphs: {text}"
+    @cached_property
+    def graphs(self) -> list[list[Flag]]:
+        return _split(read_flags(shlex.split(self.flags)))
 
     @property
     def width(self) -> int:
         """Points of a timestep, over all graphs."""
-        return sum(int(value) for graph in self.graphs for name, value in graph if name == "width")
+        return sum(int(dict(graph)["width"]) for graph in self.graphs)
 
     def line(self, steps: int, iterations: int) -> str:
         """The flags of one run. No iterations means empty tasks: the overhead itself."""
@@ -98,27 +93,43 @@ class Graphs:
         )
 
 
-def parse(words: Sequence[str], workers: int) -> Graphs:
-    """The graphs that the words of a command line describe. TeffError for a flag that is not the user's."""
-    graphs: list[list[Flag]] = [[]]
+def parse(words: Sequence[str], workers: int, name: str = "") -> GraphCase:
+    """The graphs that the words of a command line describe. By itself its name is short: `stencil_1d, width 2,
+    compute_bound`, and several graphs are counted. TeffError for a flag that is not the user's."""
+    flags: list[Flag] = []
     steps = None
-    for name, value in read_flags(words):
-        if name in _OURS:
-            raise InputError(f"-{name} can't be given here: {_OURS[name]}")
-        if name == "steps" and (not value.isdecimal() or value == "0"):
+    for flag, value in read_flags(words):
+        if flag in _OURS:
+            raise InputError(f"-{flag} can't be given here: {_OURS[flag]}")
+        if flag == "steps" and (not value.isdecimal() or value == "0"):
             raise InputError(f"-steps {value}: must be a whole number from 1, as -steps 1000")
-        if name in _WITH_VALUE and not value:
-            raise InputError(f"flag '-{name}' needs a value")
-        if name == "and":
-            graphs.append([])
-        elif name == "steps":
+        if flag in _WITH_VALUE and not value:
+            raise InputError(f"flag '-{flag}' needs a value")
+        if flag == "steps":
             steps = int(value)
         else:
-            graphs[-1].append((name, value))
+            flags.append((flag, value))
+    graphs = _split(flags)
     usual = {"type": "stencil_1d", "width": str(workers), "kernel": "compute_bound"}
     for graph in graphs:
-        graph += [flag for flag in usual.items() if flag[0] not in dict(graph)]
-    return Graphs(tuple(map(tuple, graphs)), steps)
+        graph += [own for own in usual.items() if own[0] not in dict(graph)]
+    first = dict(graphs[0])
+    details = [f"{flag} {value}".strip() for flag, value in first.items() if flag not in ("type", "kernel")]
+    of_steps = [f"{steps} timesteps"] if steps else []
+    counted = f"{len(graphs)} graphs: " if len(graphs) > 1 else ""
+    title = counted + ", ".join([first["type"], *details, first["kernel"], *of_steps])
+    return GraphCase(name=name or title, flags=" -and ".join(map(_text, graphs)), steps=steps, workers=workers)
+
+
+def _split(flags: Iterable[Flag]) -> list[list[Flag]]:
+    """Graph by graph."""
+    graphs: list[list[Flag]] = [[]]
+    for flag in flags:
+        if flag[0] == "and":
+            graphs.append([])
+        else:
+            graphs[-1].append(flag)
+    return graphs
 
 
 def refuse_unknown_values(words: Sequence[str]) -> None:
@@ -131,10 +142,10 @@ def refuse_unknown_values(words: Sequence[str]) -> None:
             raise InputError(f"-{name}: there is no {value!r}{meant}; choose one of {', '.join(there)}")
 
 
-def check(root: Path, graphs: Graphs, typed: Sequence[str] = ()) -> None:
+def check(root: Path, case: GraphCase, typed: Sequence[str] = ()) -> None:
     """TeffError with the core's own words where it does not take these flags, and flags as they were typed."""
     try:
-        answer_of_core(root, ["--json", *graphs.line(graphs.steps or 1, 1).split()])
+        answer_of_core(root, ["--json", *case.line(case.steps or 1, 1).split()])
     except TeffError as error:
         said = str(error)
         for word in (word.partition("=")[0] for word in typed if word.startswith("--")):
@@ -178,10 +189,7 @@ def expect_listable(words: Sequence[str]) -> None:
 
 def described(words: Sequence[str]) -> list[tuple[dict[str, str], tuple[int, int]]]:
     """Of each graph its flags, points and timesteps; 0 and 0 where the core will give a fault."""
-    segments = [dict(_USUAL)]
-    for name, value in read_flags(words):
-        segments += [dict(_USUAL)] if name == "and" else []
-        segments[-1][name] = value
+    segments = [_USUAL | dict(graph) for graph in _split(read_flags(words))]
     found = []
     for each in segments:
         points, timesteps = each["width"], each["steps"]

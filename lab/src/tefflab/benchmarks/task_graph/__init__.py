@@ -8,7 +8,7 @@ from tefflab.benchmarks.graphs import parse, refuse_unknown_values
 from tefflab.benchmarks.task_graph.ceiling import Ceiling
 from tefflab.benchmarks.task_graph.estimates import GraphEstimates
 from tefflab.benchmarks.task_graph.experiment import GraphExperiment, one_number_of_workers, planned
-from tefflab.benchmarks.task_graph.plan import Asks, GraphCase, GraphPlan
+from tefflab.benchmarks.task_graph.plan import Asks, GraphPlan
 from tefflab.benchmarks.task_graph.questions import CurveQuestion, MetgQuestion
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.durations import seconds
@@ -90,9 +90,8 @@ def _plan(request: Request, asks: Asks) -> GraphPlan:
     own, workers = request.own, one_number_of_workers(request)
     how = {"threshold": own["threshold"]} if asks == "metg" else {"points": own["points"]}
     how |= {"longest_task": seconds(own["longest"])} if asks == "curve" else {}
-    graphs = parse(request.flags, workers)
-    cases = (GraphCase.of(graphs, workers),)
-    return planned(request, cases, request.flags, asks=asks, title=graphs.title, **how)
+    case = parse(request.flags, workers)
+    return planned(request, (case,), request.flags, asks=asks, title=case.name, **how)
 
 
 BENCHMARK = TaskGraph()

@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from tefflab.benchmarks.benchmark import Experiment, NonEmpty, Request
-from tefflab.benchmarks.graphs import check, parse, read_flags
+from tefflab.benchmarks.graphs import GraphCase, check, parse, read_flags
 from tefflab.benchmarks.task_graph.ceiling import expect_rates
-from tefflab.benchmarks.task_graph.plan import GraphCase, GraphPlan
+from tefflab.benchmarks.task_graph.plan import GraphPlan
 from tefflab.durations import seconds
 from tefflab.errors import InputError, TeffError
 from tefflab.output.quantities import size
@@ -133,7 +133,7 @@ class GraphExperiment(Experiment):
             words += [*(["-and"] if words else []), *flags, *width]
         named = list(zip(self.vary, settings, strict=True))
         name = ", ".join(one.text if vary.cases else f"{vary.name} {one.text}" for vary, one in named)
-        case = GraphCase.of(parse(words, workers), workers, name)
+        case = parse(words, workers, name)
         number = next((one for vary, one in named if vary.values is not None), None)
         return case.model_copy(
             update={
@@ -155,6 +155,6 @@ def one_number_of_workers(request: Request) -> int:
 def planned(request: Request, cases: tuple[GraphCase, ...], typed: Sequence[str] = (), **how: Any) -> GraphPlan:
     """The plan of these cases. TeffError for graphs that the core does not take, or whose kernels have no rate."""
     for case in cases:
-        check(request.registry.root, case.graphs, typed)
-    expect_rates(request.registry.root, [case.graphs for case in cases])
+        check(request.registry.root, case, typed)
+    expect_rates(request.registry.root, cases)
     return GraphPlan(cases=cases, variants=request.variants, **how)

@@ -9,7 +9,7 @@ from tefflab.analysis.distance import Distance
 from tefflab.analysis.rows import Row
 from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval
 from tefflab.benchmarks.closing import is_vague
-from tefflab.benchmarks.task_graph.plan import GraphCase
+from tefflab.benchmarks.graphs import GraphCase
 from tefflab.output import quantities
 from tefflab.output.quantities import percent
 

@@ -1,11 +1,10 @@
 """The plan of a sitting of task graphs, and how long a run is: so long that start and end hardly count."""
 
 import math
-import shlex
 from typing import Literal
 
-from tefflab.benchmarks.graphs import Graphs, parse
-from tefflab.records.plan import Case, Plan
+from tefflab.benchmarks.graphs import GraphCase
+from tefflab.records.plan import Plan
 
 LEAST_SECONDS = 0.05  # of a run
 STEPS = 1000  # at least, unless that takes longer than
@@ -24,25 +23,6 @@ def steps_for(granularity: float, width: int, workers: int) -> int:
         wanted = max(FEWEST_STEPS, math.floor(MOST_SECONDS / timestep))
     unit = int(10 ** max(len(str(wanted)) - 2, 0))  # to two digits, upwards: a person reads these
     return -(-wanted // unit) * unit
-
-
-class GraphCase(Case):
-    """One or several graphs that run at once."""
-
-    steps: int | None = None  # where the user wants so many
-
-    @classmethod
-    def of(cls, graphs: Graphs, workers: int, name: str = "") -> "GraphCase":
-        return cls(name=name or graphs.title, flags=graphs.flags, steps=graphs.steps, workers=workers)
-
-    @property
-    def question(self) -> str:
-        """Its flags with the timesteps that the user wants."""
-        return f"{self.configuration} -steps {self.steps}" if self.steps else self.configuration
-
-    @property
-    def graphs(self) -> Graphs:
-        return Graphs(parse(shlex.split(self.flags), self.workers).graphs, self.steps)
 
 
 class GraphPlan(Plan):

@@ -11,8 +11,9 @@ from tefflab.analysis.progress import Progress
 from tefflab.analysis.search import MetgSearch, measurement_grid
 from tefflab.analysis.statistics import MetgEstimate, metg_error
 from tefflab.benchmarks.benchmark import Ask, Question
+from tefflab.benchmarks.graphs import GraphCase
 from tefflab.benchmarks.task_graph.estimates import GraphRun, at_distance, metg_of, observations
-from tefflab.benchmarks.task_graph.plan import PROBE_STEPS, GraphCase, GraphPlan, steps_for
+from tefflab.benchmarks.task_graph.plan import PROBE_STEPS, GraphPlan, steps_for
 from tefflab.benchmarks.task_graph.record import GraphRecord
 
 LONGEST_TASK = 0.05  # seconds of granularity beyond which no crossing is searched for
@@ -36,7 +37,7 @@ class GraphQuestion(Question[GraphRecord]):
 
     def __init__(self, case: GraphCase, seconds_per_iteration: float, plan: GraphPlan) -> None:
         super().__init__(case)
-        self.graphs = case.graphs
+        self._graphs = case
         self._plan = plan
         self._seconds = seconds_per_iteration
         self._overhead = 0.0  # seconds a task, about, in this round: to choose the number of timesteps
@@ -47,10 +48,10 @@ class GraphQuestion(Question[GraphRecord]):
         Each round finds it out for itself, because systems cost more a task in longer runs. If all rounds took the
         length from one of them, they would share its mistake, which no interval made of rounds can see.
         """
-        (probe,) = yield Ask(self.graphs.line(self.graphs.steps or PROBE_STEPS, 0), role="probe")
+        (probe,) = yield Ask(self._graphs.line(self._graphs.steps or PROBE_STEPS, 0), role="probe")
         self._overhead = probe.record.granularity
-        if self.graphs.steps is None and probe.record.wall_seconds < _WARM:
-            (probe,) = yield Ask(self.graphs.line(self._steps(0), 0), role="probe")
+        if self._graphs.steps is None and probe.record.wall_seconds < _WARM:
+            (probe,) = yield Ask(self._graphs.line(self._steps(0), 0), role="probe")
             self._overhead = probe.record.granularity
         yield from self._measured()
 
@@ -59,11 +60,11 @@ class GraphQuestion(Question[GraphRecord]):
         """The runs of a round, once the program is warm."""
 
     def _run(self, iterations: int) -> _Runs:
-        return (yield Ask(self.graphs.line(self._steps(iterations), iterations), attempts=ATTEMPTS))
+        return (yield Ask(self._graphs.line(self._steps(iterations), iterations), attempts=ATTEMPTS))
 
     def _steps(self, iterations: int) -> int:
         granularity = self._overhead + iterations * self._seconds
-        return self.graphs.steps or steps_for(granularity, self.graphs.width, self.case.workers)
+        return self._graphs.steps or steps_for(granularity, self._graphs.width, self.case.workers)
 
 
 @dataclass
