@@ -19,7 +19,7 @@ from tefflab import project_root
 from tefflab.benchmarks.benchmark import Request, experiment_list, find_experiment, load_experiment, load_experiments
 from tefflab.benchmarks.graphs import check, core_program
 from tefflab.benchmarks.task_graph import BENCHMARK
-from tefflab.benchmarks.task_graph.experiment import GraphExperiment
+from tefflab.benchmarks.task_graph.plan import GraphExperiment
 from tefflab.cli import publishing, session
 from tefflab.cli.session import Options
 from tefflab.errors import BAD_INPUT, TeffError
@@ -289,7 +289,7 @@ def test_a_plan_with_several_pictures_of_a_kind_names_each_by_what_it_is_of(
     more = '[[vary]]\nname = "imbalance"\n[vary.cases]\nEven = ""\n"Very uneven" = "-output 64"\n'
     experiment = load_experiment(written(root, (ONE + more).replace('["metg_lines"]', '["metg_lines", "metg"]')))
     assert isinstance(experiment, GraphExperiment)
-    monkeypatch.setattr("tefflab.benchmarks.task_graph.experiment.check", lambda *_: None)
+    monkeypatch.setattr("tefflab.benchmarks.task_graph.plan.check", lambda *_: None)
     request = Request(Registry(root), (variant("quick"),), (), (2,), 2)
     estimates = sat(root, experiment.plan(request), Silent(), rounds=2)
     assert [name for name, _ in estimates.pictures()] == [

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 
 from tefflab.analysis.progress import Progress
 from tefflab.analysis.rows import NO_TURN, ByRound, Row
@@ -47,19 +47,13 @@ LAUNCH = 0.3  # seconds that the measured runs of a round take, if one does not 
 ATTEMPTS = 2  # at each, where it is noisy
 
 
-class ListedCase(BaseModel):
+class ListedCase(Case):
     """A case as a program lists it."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore")
 
-    name: str
-    flags: str
-    title: str = ""
     default: bool = True
-    group: str = ""
-    workers: str | int = "any"  # or the one number that it makes sense for
-    small: str = ""  # as `Case` has them
-    small_times: float = 1.0
+    workers: Any = "any"  # or the one number that it makes sense for
 
     def takes(self, workers: int) -> bool:
         return self.workers == "any" or str(self.workers) == str(workers)

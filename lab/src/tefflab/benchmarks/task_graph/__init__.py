@@ -7,8 +7,7 @@ from tefflab.benchmarks.benchmark import Benchmark, Command, Option, Request, Ro
 from tefflab.benchmarks.graphs import parse, refuse_unknown_values
 from tefflab.benchmarks.task_graph.ceiling import Ceiling
 from tefflab.benchmarks.task_graph.estimates import GraphEstimates
-from tefflab.benchmarks.task_graph.experiment import GraphExperiment, one_number_of_workers, planned
-from tefflab.benchmarks.task_graph.plan import Asks, GraphPlan
+from tefflab.benchmarks.task_graph.plan import Asks, GraphExperiment, GraphPlan, one_number_of_workers, planned
 from tefflab.benchmarks.task_graph.questions import CurveQuestion, MetgQuestion
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.durations import seconds
