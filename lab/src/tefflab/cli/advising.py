@@ -15,8 +15,7 @@ from tefflab.json_lines import json_lines
 from tefflab.measure.single_runs import SingleRun, refuse_untraced, run_once
 from tefflab.output.quantities import digits, duration
 from tefflab.profiles.advice import search, setting_of
-from tefflab.profiles.granularity import Findings, Metg, find
-from tefflab.profiles.granularity_table import to_table
+from tefflab.profiles.granularity import Findings, Metg, find, to_table
 from tefflab.profiles.task_picture import draw as picture_of
 from tefflab.profiles.task_trace import read_task_trace
 from tefflab.systems.programs import find_program

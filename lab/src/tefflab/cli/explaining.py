@@ -14,10 +14,8 @@ from tefflab.host.terminal import output, progress
 from tefflab.json_lines import json_lines
 from tefflab.measure.presence import prepare, whoever_is_here
 from tefflab.measure.single_runs import one_number
-from tefflab.profiles import job_profile_table, spawn_profile_table
+from tefflab.profiles import job_profile, spawn_profile
 from tefflab.profiles.advice import metg_of
-from tefflab.profiles.job_profile import profile_command
-from tefflab.profiles.spawn_profile import profiled_cases, take_profile
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import usable_cores
 
@@ -65,12 +63,12 @@ def explain(
 
 def profile_program(words: Sequence[str], *, as_json: bool) -> None:
     """Leaves with 1 if the program failed."""
-    profile = profile_command(list(words))
+    profile = job_profile.profile_command(list(words))
     if as_json:
-        print(json_lines([profile.to_json()]))
+        print(json_lines([profile]))
     else:
-        output().print(job_profile_table.to_table(profile))
-    if profile.exit_status:
+        output().print(job_profile.to_table(profile))
+    if profile["exit_status"]:
         raise Exit(FAILED)
 
 
@@ -91,17 +89,19 @@ def profile_patterns(
     prepare(registry, BENCHMARK, systems or able, all_variants=True)
     programs = [each.program for each in whoever_is_here(registry, BENCHMARK, systems or able, all_ways=True)]
     failed = False
-    for program, case in profiled_cases(programs, ",".join(cases), ",".join(trees), is_chosen=bool(systems)):
+    for program, case in spawn_profile.profiled_cases(
+        programs, ",".join(cases), ",".join(trees), is_chosen=bool(systems)
+    ):
         try:
             with progress().status(f"{program.id}: {case.name}"):
-                spent = take_profile(program, case.name, case.flags, count, seconds)
+                spent = spawn_profile.take_profile(program, case.name, case.flags, count, seconds)
         except TeffError as error:  # of one pattern: it may have the others
             progress().print(f"teff: {escape(str(error))}", soft_wrap=True)
             failed = True
             continue
         if as_json:
-            print(json_lines([spent.to_json()]))
+            print(json_lines([spent]))
         else:
-            output().print(spawn_profile_table.to_table(spent, functions=functions), "")
+            output().print(spawn_profile.to_table(spent, functions=functions), "")
     if failed:
         raise Exit(FAILED)
