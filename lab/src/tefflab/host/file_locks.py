@@ -29,29 +29,24 @@ def locked(fd: int, file: Path) -> Iterator[None]:
 def held(file: Path, busy: Callable[[str], None]) -> Iterator[None]:
     """With a lock whose file is there as long. If another process has it, `busy` is told that process's name, and may
     raise; else this process waits. A file that a killed process has left is the next one's."""
-    lock = _opened(file)
-    try:
-        try:
-            _take(lock, file, fcntl.LOCK_NB)
-        except BlockingIOError:
-            busy(os.pread(lock, 1000, 0).decode() or "another process")
-            _take(lock, file)
-        while not (file.exists() and os.path.samestat(file.stat(), os.fstat(lock))):  # removed by the process before
-            os.close(lock)
-            lock = _opened(file)
-            _take(lock, file)
-        os.truncate(lock, 0)
-        os.pwrite(lock, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
-        try:
-            yield
-        finally:
-            file.unlink(missing_ok=True)
-    finally:
-        os.close(lock)
-
-
-def _opened(file: Path) -> int:
-    return os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    while True:
+        with file.open("a+", encoding="utf-8") as lock:
+            try:
+                _take(lock.fileno(), file, fcntl.LOCK_NB)
+            except BlockingIOError:
+                lock.seek(0)
+                busy(lock.read() or "another process")
+                _take(lock.fileno(), file)
+            if not (file.exists() and os.path.samestat(file.stat(), os.fstat(lock.fileno()))):
+                continue  # the process before has removed it
+            lock.truncate(0)
+            lock.write(f"process {os.getpid()} on {socket.gethostname()}")
+            lock.flush()
+            try:
+                yield
+            finally:
+                file.unlink(missing_ok=True)
+            return
 
 
 def _take(fd: int, file: Path, how: int = 0) -> None:

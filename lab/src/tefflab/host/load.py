@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,11 +43,9 @@ class Load:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """InputError for a text that is no load, or not one of this machine."""
-        found = cls.parse_all(text)
-        if len(found) != 1:
-            raise InputError(f"{text!r}: one load is meant here, as spin:50@1")
-        return found[0]
+        """The only load of a text. InputError for a text that is no load, or not one of this machine."""
+        (found,) = cls.parse_all(text)
+        return found
 
     @classmethod
     def parse_all(cls, text: str, percents: str = "") -> list[Self]:
@@ -65,17 +63,14 @@ class Load:
             raise InputError(
                 f"{text!r} is no load: say kind, percentage and cores, as spin:50@1 or primes:25@0,1/100ms"
             ) from None
-        found = [cls(kind, share, on, period or PERIOD) for share in rising]
-        for each in found:
-            each.check()
-        return found
+        return [cls(kind, share, on, period or PERIOD) for share in rising]
 
     def __str__(self) -> str:
         period = "" if self.period == PERIOD else f"/{self.period}"
         return f"{self.kind}:{self.percent:g}@{','.join(map(str, self.cores))}{period}"
 
-    def check(self) -> None:
-        """TeffError for a kind, a percentage, a core or a period that there is not."""
+    def __post_init__(self) -> None:
+        """InputError for a kind, a percentage, a core or a period that there is not."""
         if self.kind not in KINDS:
             raise InputError(f"no load is called {self.kind!r}; there are: {' '.join(KINDS)}")
         if not 0 < self.percent <= 100:
@@ -104,13 +99,27 @@ class Competitors(AbstractContextManager["Competitors"]):
         """`root`: the checkout whose sources are compiled. TeffError where a competitor can't be started."""
         self.load = load
         self.share = 0.0  # of each core that they got in the latest `running`, on average
-        sources = compiled_sources(root) if load.kind == "compile" else []
         self._processes: list[subprocess.Popen[str]] = []
+        sources = sorted((root / "runtime" / "src").rglob("*.cpp")) if load.kind == "compile" else []
+        if load.kind == "compile" and not sources:
+            raise TeffError(f"the load compile reads the sources in {root / 'runtime' / 'src'}, and there are none")
+        command = [sys.executable, str(Path(__file__).with_name("competitor.py")), load.kind]
         try:
             for core in load.cores:
-                self._processes.append(_started(load, core, sources))
+                words = [str(core), str(load.share), str(load.seconds), str(os.getpid()), *map(str, sources)]
+                process = subprocess.Popen(
+                    [*command, *words],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    errors="replace",
+                    start_new_session=True,  # its weight is its session's, and Ctrl-C is the lab's
+                )
+                self._processes.append(process)
             for process in self._processes:
-                _expect_ready(process)
+                if not (process.stdout and process.stdout.readline().strip() == "ready"):
+                    raise TeffError(f"a load can't be started: {_words(process)}")
+                _await_stop(process)
         except BaseException:
             self.close()
             raise
@@ -157,41 +166,12 @@ def cpu_seconds(pid: int) -> float:
     return sum(_of_one(each.pid) for each in family(pid))
 
 
-def compiled_sources(root: Path) -> list[str]:
-    """The sources that the load `compile` reads: libteff's own."""
-    found = [str(file) for file in sorted((root / "runtime" / "src").rglob("*.cpp"))]
-    if not found:
-        raise TeffError(f"the load compile reads the sources in {root / 'runtime' / 'src'}, and there are none")
-    return found
-
-
 def _of_one(pid: int) -> float:
     with contextlib.suppress(OSError, ValueError, IndexError):
         own = int(Path(f"/proc/{pid}/schedstat").read_text(encoding="utf-8").split()[0]) / _NS
         of_stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
         return own + (int(of_stat[13]) + int(of_stat[14])) / _TICKS  # cutime and cstime
     return 0.0
-
-
-def _started(load: Load, core: int, sources: Sequence[str]) -> "subprocess.Popen[str]":
-    script = Path(__file__).with_name("competitor.py")
-    words = [load.kind, str(core), str(load.share), str(load.seconds), str(os.getpid()), *sources]
-    return subprocess.Popen(
-        [sys.executable, str(script), *words],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        errors="replace",
-        start_new_session=True,  # its weight is its session's, and Ctrl-C is the lab's
-    )
-
-
-def _expect_ready(process: "subprocess.Popen[str]") -> None:
-    """Waits until it runs, and suspends it. TeffError where it does not."""
-    assert process.stdout is not None
-    if process.stdout.readline().strip() != "ready":
-        raise TeffError(f"a load can't be started: {_words(process)}")
-    _await_stop(process)
 
 
 def _await_stop(process: "subprocess.Popen[str]") -> None:

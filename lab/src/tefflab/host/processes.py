@@ -83,8 +83,7 @@ def how_it_ended(code: int) -> str:
     """How a program with this code ended. A launcher ends with 128 + the signal that ended one of its processes."""
     if code < 0:
         return f"was ended by signal {-code} ({signal.Signals(-code).name})"
+    of_one = ""
     with contextlib.suppress(ValueError):
-        return (
-            f"ended with exit code {code} (as where one of its processes is ended by {signal.Signals(code - 128).name})"
-        )
-    return f"ended with exit code {code}"
+        of_one = f" (as where one of its processes is ended by {signal.Signals(code - 128).name})"
+    return f"ended with exit code {code}{of_one}"

@@ -21,25 +21,8 @@ from rich.text import Text
 _BLANKS_AT_END = re.compile(r" +\n")
 _LEAST_WIDTH = 16  # columns; a narrower terminal breaks our lines itself
 _UNKNOWN = ConsoleDimensions(80, 25)
-_IN_ASCII = {
-    "µ": "u",
-    "μ": "u",
-    "±": "+-",
-    "×": "x",
-    "≤": "<=",
-    "≥": ">=",
-    "≈": "~",
-    "∞": "inf",
-    "–": "-",
-    "—": "-",
-    "·": "-",
-    "→": "->",
-    "↓": "v",
-    "○": "o",
-    "…": "...",
-    "✓": "+",
-    "●": "*",
-}
+_SIGNS = "µ u, μ u, ± +-, × x, ≤ <=, ≥ >=, ≈ ~, ∞ inf, – -, — -, · -, → ->, ↓ v, ○ o, ✓ +, ● *"
+_IN_ASCII = dict(pair.split() for pair in _SIGNS.split(", "))
 _BYTES_OF_NAMES = range(0xDC80, 0xDD00)  # as Python decodes bytes of a file's name that are no text
 
 
@@ -50,7 +33,9 @@ def prepare_streams() -> None:
     its place, and results would be written there.
     """
     for number in (0, 2):
-        if not _is_open(number):
+        try:
+            os.fstat(number)
+        except OSError:
             null = os.open(os.devnull, os.O_RDWR)
             if null != number:
                 os.dup2(null, number)
@@ -82,14 +67,6 @@ def drop_output() -> None:
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, sys.stdout.fileno())
         os.close(null)
-
-
-def _is_open(number: int) -> bool:
-    try:
-        os.fstat(number)
-    except OSError:
-        return False
-    return True
 
 
 def in_ascii(fault: UnicodeError) -> tuple[str | bytes, int]:

@@ -29,8 +29,7 @@ class StatusLine(AbstractContextManager["StatusLine"]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        del kind
+    def __exit__(self, *_: object) -> None:
         self.hide()
 
     @property

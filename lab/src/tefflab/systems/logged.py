@@ -25,14 +25,14 @@ class Step(StatusLine):
 
     _is_shown = False
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.hide()
         if not self._is_shown:
             return
         outcome = f"{self.seconds:.0f} s"
-        if kind is KeyboardInterrupt:
+        if raised[0] is KeyboardInterrupt:
             outcome = f"stopped after {outcome}; the same command goes on from there"
-        elif kind:
+        elif raised[0]:
             outcome = "not finished"
         self._console.print(f"[dim]teff:[/] {self._text} [dim]({outcome})[/]", soft_wrap=True)
 
