@@ -316,14 +316,18 @@ def test_the_list_says_what_each_costs(tmp_path: Path, capsys: pytest.CaptureFix
     assert not_here([]) == ""
 
 
-def test_what_an_active_environment_has_is_looked_for_after_what_the_user_says(tmp_path: Path) -> None:
+def test_what_an_active_environment_has_is_looked_for_after_what_the_user_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     conda, spack = tmp_path / "conda", tmp_path / "spack"
     (conda / "lib/pkgconfig").mkdir(parents=True)
     (spack / ".spack-env/view").mkdir(parents=True)
-    found = search_environment({"CONDA_PREFIX": str(conda), "SPACK_ENV": str(spack), "CMAKE_PREFIX_PATH": "/mine"})
-    assert found == {
+    monkeypatch.setattr(os, "environ", {"CMAKE_PREFIX_PATH": "/mine"})
+    assert search_environment() == {}
+    before = fingerprint()
+    monkeypatch.setattr(os, "environ", os.environ | {"CONDA_PREFIX": str(conda), "SPACK_ENV": str(spack)})
+    assert fingerprint() != before
+    assert search_environment() == {
         "CMAKE_PREFIX_PATH": os.pathsep.join(["/mine", str(conda), str(spack / ".spack-env/view")]),
         "PKG_CONFIG_PATH": str(conda / "lib/pkgconfig"),
     }
-    assert search_environment({"CMAKE_PREFIX_PATH": "/mine"}) == {}
-    assert fingerprint({"CONDA_PREFIX": "/a"}) != fingerprint({"CONDA_PREFIX": "/b"})

@@ -23,11 +23,9 @@ from tefflab.systems.packages import (
     Installing,
     PackageState,
     Provision,
-    Unavailable,
     candidates,
     choose,
     install_command,
-    install_for_owners,
     installed_packages,
     said_cost,
 )
@@ -108,18 +106,20 @@ def test_the_command_to_type_asks_for_lists_where_there_are_none() -> None:
 # ---- provision
 
 
-def test_everything_is_installed_in_one_go() -> None:
+def test_everything_is_installed_in_one_go(tmp_path: Path) -> None:
     calls: list[list[str]] = []
 
     def install(requirements: Sequence[str]) -> bool:
         calls.append([*requirements])
         return True
 
-    assert install_for_owners({"a": ["x", "y"], "b": ["y"]}, install) == []
+    outcome = Provision(tmp_path, "apt")
+    outcome.install({"a": ["x", "y"], "b": ["y"]}, install)
+    assert outcome.problems == {}
     assert calls == [["x", "y"]]
 
 
-def test_one_owners_bad_package_does_not_keep_the_others_from_theirs() -> None:
+def test_one_owners_bad_package_does_not_keep_the_others_from_theirs(tmp_path: Path) -> None:
     done: list[str] = []
 
     def install(requirements: Sequence[str]) -> bool:
@@ -128,18 +128,20 @@ def test_one_owners_bad_package_does_not_keep_the_others_from_theirs() -> None:
         done.extend(requirements)
         return True
 
-    assert install_for_owners({"a": ["x"], "b": ["bad"], "c": ["z"]}, install) == ["b"]
+    outcome = Provision(tmp_path, "pip")
+    outcome.install({"a": ["x"], "b": ["bad"], "c": ["z"]}, install)
+    assert outcome.problems == {"b": f"pip could not install bad; see {tmp_path}/.teff/log/pip.log"}
     assert done == ["x", "z"]
 
 
 def test_what_could_not_be_had_is_asked_again_only_after_a_day(tmp_path: Path) -> None:
-    file = tmp_path / "unavailable.json"
-    Unavailable(file).note(["x"])
-    outcome = Provision()
-    assert Unavailable(file).sift({"a": ["x", "y"], "b": ["x"]}, outcome) == {"a": ["y"]}
+    outcome = Provision(tmp_path, "apt")
+    outcome.note(["x"])
+    assert Provision(tmp_path, "apt").sift({"c": ["z"]}) == {"c": ["z"]}
+    assert outcome.sift({"a": ["x", "y"], "b": ["x"]}) == {"a": ["y"]}
     assert outcome.problems.keys() == {"a", "b"}
-    file.write_text(json.dumps({"x": time.time() - packages.RETRY_AFTER}))
-    assert Unavailable(file).sift({"b": ["x"]}, Provision()) == {"b": ["x"]}
+    outcome.unavailable.write_text(json.dumps({"x": time.time() - packages.RETRY_AFTER}))
+    assert Provision(tmp_path, "apt").sift({"b": ["x"]}) == {"b": ["x"]}
 
 
 def test_who_is_not_root_is_told_one_command_for_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,12 +13,12 @@ from tefflab.host.terminal import output, progress
 from tefflab.json_lines import json_lines
 from tefflab.output import systems_table
 from tefflab.output.table import Column, Table
+from tefflab.systems.needs import VERSIONS_FOLDER
 from tefflab.systems.probing import probe_all, unbuilt
 from tefflab.systems.registry import Registry, no_such_system
 from tefflab.systems.setup import absent, ensure, install, offered, report
 from tefflab.systems.setup import remove as remove_one
 from tefflab.systems.systems import System
-from tefflab.systems.versions import VERSIONS_FOLDER
 
 
 def list_systems(registry: Registry, as_json: bool, installs: bool | None, set_up: bool) -> None:

@@ -11,15 +11,17 @@ from pathlib import Path
 
 from tefflab.systems.systems import Program
 
-_PROGRESS = re.compile(r"^\[\d+/\d+\] ")
-_FAILED = re.compile(r"^FAILED: (?:\[code=\d+\] )?(.*)")
+_OTHERS = r"FAILED: |ninja: |\[\d+/\d+\] "  # begin what is not a command's output
+_FAILED = re.compile(  # its targets, the command itself, its output
+    rf"^FAILED: (?:\[code=\d+\] )?(?P<outputs>.*)\n.*\n(?P<said>(?:(?!{_OTHERS}).*\n)*)", re.MULTILINE
+)
 _OF_SYSTEM = re.compile(r"(?:^|[\s/])bench/systems/([^/\s]+)/")
 _OF_KIND = re.compile(
     r"(?:^|[\s/])(bench/(?!systems/|driver/|task_graph/)[^/\s]+)/"
 )  # all but what every adapter needs
 _OF_TARGET = re.compile(r"/CMakeFiles/([^/\s]+)\.dir/")
-_CONFIGURE_ERROR = re.compile(r"^CMake Error(?: at (?P<place>.*:\d+) \(\w+\))?")
-_CALLED_FROM = re.compile(r"^  (?P<place>\S.*:\d+) \(\w+\)$")
+_CONFIGURE_ERROR = re.compile(r"^CMake Error.*\n(?:(?: .*|Call Stack.*)?\n)*", re.MULTILINE)  # with its call stack
+_PLACE = re.compile(r"^(?:CMake Error at |  )(\S.*:\d+) \(\w+\):?$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -32,19 +34,8 @@ class Failure:
 
 def failures(ninja_output: str) -> list[Failure]:
     """Reads the commands that failed from what ninja printed."""
-    found: list[Failure] = []
-    outputs, lines = "", list[str]()
-    for line in [*ninja_output.splitlines(), "ninja: end"]:
-        begins = _FAILED.match(line)
-        ends = begins or _PROGRESS.match(line) or line.startswith("ninja: ")
-        if ends and outputs:
-            found.append(Failure(outputs, tuple(lines[1:])))  # the first line is the command itself
-            outputs = ""
-        if begins:
-            outputs, lines = begins[1].strip(), []
-        elif outputs:
-            lines.append(line)
-    return found
+    found = _FAILED.finditer(f"{ninja_output}\n")
+    return [Failure(each["outputs"].strip(), tuple(each["said"].splitlines())) for each in found]
 
 
 @dataclass(frozen=True)
@@ -105,20 +96,11 @@ def first_line(failure: Failure) -> str:
 
 def culprit(configure_log: str) -> str | None:
     """The system or the kind in whose folder the newest of CMake's errors arose, or from which it was called."""
-    found, is_error = None, False
-    for line in configure_log.splitlines():
-        begins = _CONFIGURE_ERROR.match(line)
-        if begins or (line and not line.startswith(" ") and not line.startswith("Call Stack")):
-            is_error, is_known = begins is not None, False
-        place = begins or _CALLED_FROM.match(line)
-        if is_error and not is_known and place and (whose := _whose(place["place"] or "")):
-            found, is_known = whose, True
-    return found
-
-
-def _whose(place: str) -> str | None:
-    of_system, of_kind = _OF_SYSTEM.search(place), _OF_KIND.search(place)
-    return of_system[1] if of_system else of_kind[1] if of_kind else None
+    for error in reversed(_CONFIGURE_ERROR.findall(f"{configure_log}\n")):
+        for place in _PLACE.findall(error):
+            if whose := _OF_SYSTEM.search(place) or _OF_KIND.search(place):
+                return str(whose[1])
+    return None
 
 
 def is_kind(owner: str) -> bool:

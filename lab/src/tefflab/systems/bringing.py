@@ -17,13 +17,13 @@ from rich.console import Console
 from tefflab.errors import InputError, TeffError
 from tefflab.host.processes import answer
 from tefflab.systems.building import run_ninja, search_environment, working_tool
-from tefflab.systems.logged import Step, run_logged, run_step
-from tefflab.systems.packages import PIP_STEP, into_venv, provide_apt
-from tefflab.systems.probing import probe
+from tefflab.systems.logged import Step, run_logged
+from tefflab.systems.needs import PLACE, Asked, Place
+from tefflab.systems.packages import into_venv
+from tefflab.systems.probing import is_unexplained, probe, why_not_there
 from tefflab.systems.registry import Registry
-from tefflab.systems.setup import alone, telling
-from tefflab.systems.systems import BENCH_FOLDER, BROKEN_FOLDER, BUILD_FOLDER, SKIPPED_FOLDER, Program, System
-from tefflab.systems.versions import PLACE, Asked, Place
+from tefflab.systems.setup import alone, by_apt, by_clients, telling
+from tefflab.systems.systems import BENCH_FOLDER, BROKEN_FOLDER, BUILD_FOLDER, Program, System
 from tefflab.whole_files import write_whole
 
 _LINKED = re.compile(r"^\s*(\S+) => (/\S+)", re.MULTILINE)  # as ldd says it
@@ -109,19 +109,13 @@ def _bring(asked: Asked, programs: Sequence[Program], console: Console) -> None:
 
 def _install(asked: Asked, apt: Sequence[str], pip: Sequence[str], log: Path, console: Console) -> None:
     name = str(asked.named)
-    outcome = provide_apt(asked.root, {name: apt}, console)
-    if outcome.command:
-        raise TeffError(f"{name}: {outcome.for_root}")
-    if name in outcome.problems:
-        raise TeffError(f"{name}: {outcome.problems[name]}")
-    if not pip:
-        return
-    for client, command in into_venv(asked.home / "venv", pip):
-        if run_step(console, f"installing {name} by {client}", command, log, PIP_STEP):
-            shutil.rmtree(asked.home, ignore_errors=True)
-            if there := _NO_SUCH.search(log.read_text(encoding="utf-8", errors="replace")):
-                raise InputError(f"{name}: {_those_of(there['package'], there['all'])}")
-            raise TeffError(f"{name}: pip could not install {' '.join(pip)}{telling(log)}")
+    commands = into_venv(asked.home / "venv", pip) if pip else ()
+    if reason := by_apt(asked.root, name, apt, console) or by_clients(name, commands, log, console):
+        shutil.rmtree(asked.home, ignore_errors=True)
+        said = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
+        if there := _NO_SUCH.search(said):
+            raise InputError(f"{name}: {_those_of(there['package'], there['all'])}")
+        raise TeffError(f"{name}: {reason}")
 
 
 def _those_of(package: str, said: str) -> str:
@@ -139,35 +133,26 @@ def _build(asked: Asked, programs: Sequence[Program], prefix: Path, log: Path, c
         if not (folder / "build.ninja").is_file():
             step.show()
             words = [working_tool("cmake"), "--preset", "release", "-B", str(folder)]
-            settings = _settings(asked, prefix) | {
-                "CMAKE_MAKE_PROGRAM": ninja,
-                "TEFF_LEFT_OUT": _broken_kinds(asked.root),
-            }
-            words += [f"-D{name}={value}" for name, value in settings.items()]
+            words += [f"-D{name}={value}" for name, value in _settings(asked, prefix, ninja).items()]
             if run_logged(words, log, folder=asked.root, environment=search_environment(), append=True):
                 shutil.rmtree(folder, ignore_errors=True)
                 raise TeffError(f"{asked.named}: CMake failed{telling(log)}")
-        skipped = folder / SKIPPED_FOLDER.name
         for program in programs:
-            for reason in (skipped / program.identity, skipped / program.executable):
-                if reason.is_file():
-                    where = f" in {prefix}" if prefix != Path() else ""
-                    said = reason.read_text(encoding="utf-8").strip()
-                    shutil.rmtree(folder, ignore_errors=True)  # it may be there next time
-                    raise TeffError(f"{program.id}: CMake did not find it{where}: {said}")
+            if (said := why_not_there(program)) and not is_unexplained(said):
+                shutil.rmtree(folder, ignore_errors=True)  # it may be there next time
+                where = f" in {prefix}" if prefix != Path() else ""
+                raise TeffError(f"{program.id}: CMake did not find it{where}: {said}")
         targets = [program.executable for program in programs]
         if run_ninja(folder, log, step, prefix=[ninja], targets=targets, append=True):
             raise TeffError(f"{asked.named}: its adapter does not compile{telling(log)}")
 
 
-def _broken_kinds(root: Path) -> str:
-    """The kinds of benchmark that the usual build had to leave out."""
-    return ";".join(f"{BENCH_FOLDER}/{each.name}" for each in sorted((root / BROKEN_FOLDER / BENCH_FOLDER).glob("*")))
-
-
-def _settings(asked: Asked, prefix: Path) -> dict[str, str]:
+def _settings(asked: Asked, prefix: Path, ninja: str) -> dict[str, str]:
     """The settings that make a build contain one system in one version."""
+    broken_kinds = sorted((asked.root / BROKEN_FOLDER / BENCH_FOLDER).glob("*"))  # in the usual build
     own = {
+        "CMAKE_MAKE_PROGRAM": ninja,
+        "TEFF_LEFT_OUT": ";".join(f"{BENCH_FOLDER}/{each.name}" for each in broken_kinds),
         "TEFF_VERSION_OF": asked.named.system,
         "TEFF_WERROR": "OFF",  # warnings in a version's headers are no errors
         "CMAKE_EXE_LINKER_FLAGS": "-Wl,--disable-new-dtags",  # its libraries come before LD_LIBRARY_PATH

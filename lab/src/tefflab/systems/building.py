@@ -3,9 +3,8 @@
 A system that can't be configured or compiled is left out with its reason, and the others are built. So is a kind of
 benchmark that only its command needs. In dictionaries a kind goes by its folder, `bench/KIND`.
 
-CMake and pkg-config also look where a user's own package managers have put libraries. CMake itself looks into
-CMAKE_PREFIX_PATH and, for each `bin` of PATH, into the folder above it. This suffices for environment modules, and for
-a Spack environment that is activated with its view. The lab adds the other variables of an active environment.
+CMake itself looks into CMAKE_PREFIX_PATH and, for each `bin` of PATH, into the folder above it. This suffices for
+environment modules, and for a Spack environment with its view. The lab adds the variables of an active environment.
 """
 
 import hashlib
@@ -13,7 +12,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +77,7 @@ class Build:
         if left_out is None:
             left_out = self._configure(prefix)
         else:
-            self._keep_reasons(left_out)
+            self._leave_out(left_out)
         if self._run_ninja(prefix, [_MANIFEST]):
             left_out = self._configure(prefix)
         targets = [target] if systems is None else self._targets(systems, ways)
@@ -104,7 +103,7 @@ class Build:
     def _left_out_before(self) -> dict[str, str] | None:
         """The systems that CMake left out in its last run, with the reasons; None if it has to run again."""
         stamp = kept_json(self._stamp)
-        if not (self.folder / "build.ninja").is_file() or not isinstance(stamp, dict):
+        if not (self.folder / _MANIFEST).is_file() or not isinstance(stamp, dict):
             return None
         left_out: dict[str, str] = stamp["left_out"]
         return left_out if stamp == self._stamped(left_out) else None
@@ -125,44 +124,35 @@ class Build:
     def _configure(self, prefix: Sequence[str]) -> dict[str, str]:
         """Runs CMake; a system or a kind whose CMakeLists.txt fails is left out, and CMake is run again."""
         self._stamp.unlink(missing_ok=True)
-        self._forget_another_checkout()
+        cache = self.folder / "CMakeCache.txt"
+        home = f"CMAKE_HOME_DIRECTORY:INTERNAL={self.root}\n"
+        if cache.is_file() and home not in cache.read_text(encoding="utf-8", errors="replace"):
+            shutil.rmtree(self.folder)  # CMake refuses one made for another place, say before the checkout was moved
+        command = [*prefix, working_tool("cmake"), "--preset", self.preset, f"-DCMAKE_MAKE_PROGRAM={self._ninja}"]
         left_out: dict[str, str] = {}
         with Step(self._console, f"configuring ({self.preset})") as step:
             step.show()
-            while self._run_cmake(prefix, left_out):
+            while run_logged(
+                [*command, f"-DTEFF_LEFT_OUT={';'.join(left_out)}"],
+                self._configure_log,
+                folder=self.root,
+                environment=search_environment(),
+                append=bool(left_out),
+            ):
                 whose = culprit(self._configure_log.read_text(encoding="utf-8", errors="replace"))
                 if whose is None or whose in left_out:
                     raise _broken(tail(self._configure_log), "CMake failed", self._configure_log)
                 left_out[whose] = f"{_folder(whose)}/CMakeLists.txt fails; see {self._configure_log}"
-        self._remove_programs(left_out)
-        self._keep_reasons(left_out)
+        self._leave_out(left_out)
         write_whole(self._stamp, json.dumps(self._stamped(left_out)))
         return left_out
-
-    def _run_cmake(self, prefix: Sequence[str], left_out: dict[str, str]) -> int:
-        settings = [f"-DCMAKE_MAKE_PROGRAM={self._ninja}", f"-DTEFF_LEFT_OUT={';'.join(left_out)}"]
-        command = [*prefix, working_tool("cmake"), "--preset", self.preset, *settings]
-        return run_logged(
-            command,
-            self._configure_log,
-            folder=self.root,
-            environment=search_environment(),
-            append=bool(left_out),
-        )
-
-    def _forget_another_checkout(self) -> None:
-        """CMake refuses a binary folder made for another place, say before the checkout was moved."""
-        cache = self.folder / "CMakeCache.txt"
-        home = f"CMAKE_HOME_DIRECTORY:INTERNAL={self.root}\n"
-        if cache.is_file() and home not in cache.read_text(encoding="utf-8", errors="replace"):
-            shutil.rmtree(self.folder)
 
     def _run_ninja(self, prefix: Sequence[str], targets: Sequence[str]) -> int:
         with Step(self._console, f"building ({self.preset})") as step:
             return run_ninja(self.folder, self._build_log, step, prefix=[*prefix, self._ninja], targets=targets)
 
     def _sort_out_failures(self) -> dict[str, str]:
-        """Reasons by system and kind. Their old programs go, so that code that no longer compiles is not measured."""
+        """Reasons by system and kind."""
         programs = self._programs()
         found = failures(self._build_log.read_text(encoding="utf-8", errors="replace"))
         if not found:
@@ -170,7 +160,7 @@ class Build:
         owned = [(owner_of(failure, programs), failure) for failure in found]
 
         def runs_on(kind: str) -> set[str]:
-            return {each.system_name for each in programs if self._files(each, Path(kind).name)}
+            return {each.system_name for each in programs if each.built_in(self.folder, Path(kind).name)}
 
         blamed = kinds_to_blame([owner for owner, _ in owned], runs_on)
         reasons: dict[str, str] = {}
@@ -180,34 +170,22 @@ class Build:
                 said = "\n".join(failure.lines[-TAIL_LINES:])
                 raise _broken(said, f"the build failed at {failure.outputs}", self._build_log)
             reasons.setdefault(whose, f"does not compile: {first_line(failure)} (see {self._build_log})")
-        self._remove_programs(reasons)
-        self._keep_reasons(reasons)
+        self._leave_out(reasons)
         return reasons
 
     def _programs(self) -> list[Program]:
         return [program for system in self._registry.systems for program in system.programs]
 
-    def _files(self, program: Program, kind: str) -> list[Path]:
-        """The built files of a program for a kind of benchmark, or for all kinds (`*`)."""
-        is_fixed = "{benchmark}" not in program.program
-        if is_fixed and kind not in ("*", program.benchmark):
-            return []
-        return list((self.folder / "bin").glob(program.program.replace("{benchmark}", kind)))
-
-    def _remove_programs(self, owners: Collection[str]) -> None:
-        """Of systems, and of kinds."""
-        kinds = [Path(owner).name for owner in owners if is_kind(owner)]
-        for program in self._programs() if owners else ():
-            for kind in ["*"] if program.system_name in owners else kinds:
-                for file in self._files(program, kind):
+    def _leave_out(self, reasons: Mapping[str, str]) -> None:
+        """Leaves the reasons, by system and kind, where `teff systems` finds them. Their old programs go, so that code
+        that no longer compiles is not measured."""
+        kinds = [Path(owner).name for owner in reasons if is_kind(owner)]
+        for program in self._programs() if reasons else ():
+            for kind in ["*"] if program.system_name in reasons else kinds:
+                for file in program.built_in(self.folder, kind):
                     file.unlink()
-
-    def _keep_reasons(self, reasons: dict[str, str]) -> None:
-        """Leaves the reasons where `teff systems` finds them."""
-        folder = self.folder / BROKEN_FOLDER.name
         for name, reason in reasons.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(reason + "\n", encoding="utf-8")
+            write_whole(self.folder / BROKEN_FOLDER.name / name, f"{reason}\n")
 
 
 def _folder(name: str) -> str:
@@ -251,32 +229,20 @@ def _broken(said: str, what: str, log: Path) -> TeffError:
     return TeffError(f"{what}; all of it is in {log}, and this is its end:\n{said}")
 
 
-def search_environment(environment: Mapping[str, str] | None = None) -> dict[str, str]:
+def search_environment() -> dict[str, str]:
     """The variables by which CMake and pkg-config find the packages of an active environment; the user's values come
     first."""
-    environment = os.environ if environment is None else environment
-    prefixes = list(_prefixes(environment))
-    if not prefixes:
-        return {}
-    configs = [str(path) for prefix in prefixes for each in _PKG_CONFIG if (path := prefix / each).is_dir()]
-    return {
-        "CMAKE_PREFIX_PATH": _joined(environment.get("CMAKE_PREFIX_PATH", ""), map(str, prefixes)),
-        "PKG_CONFIG_PATH": _joined(environment.get("PKG_CONFIG_PATH", ""), iter(configs)),
-    }
+    conda, spack = (os.environ.get(name, "") for name in ("CONDA_PREFIX", "SPACK_ENV"))
+    views = (conda, spack and f"{spack}/.spack-env/view")
+    prefixes = [Path(view) for view in views if view and Path(view).is_dir()]
+    configs = [prefix / each for prefix in prefixes for each in _PKG_CONFIG if (prefix / each).is_dir()]
+    said: dict[str, str] = {}
+    for name, paths in (("CMAKE_PREFIX_PATH", prefixes), ("PKG_CONFIG_PATH", configs)):
+        every = [*os.environ.get(name, "").split(os.pathsep), *map(str, paths)]
+        said[name] = os.pathsep.join(dict.fromkeys(filter(None, every)))
+    return said if prefixes else {}
 
 
-def fingerprint(environment: Mapping[str, str] | None = None) -> dict[str, str]:
+def fingerprint() -> dict[str, str]:
     """The variables whose change makes CMake look anew."""
-    environment = os.environ if environment is None else environment
-    return {name: environment[name] for name in _TOLD if name in environment}
-
-
-def _prefixes(environment: Mapping[str, str]) -> Iterator[Path]:
-    if conda := environment.get("CONDA_PREFIX"):
-        yield Path(conda)
-    if (spack := environment.get("SPACK_ENV")) and (view := Path(spack) / ".spack-env/view").is_dir():
-        yield view
-
-
-def _joined(said: str, more: Iterator[str]) -> str:
-    return os.pathsep.join(dict.fromkeys(filter(None, [*said.split(os.pathsep), *more])))
+    return {name: os.environ[name] for name in _TOLD if name in os.environ}

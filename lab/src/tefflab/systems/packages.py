@@ -35,9 +35,12 @@ Wanted = Mapping[str, Sequence[str]]  # requirements by owner
 # Whether packages may be installed: "ask" asks on a terminal, and elsewhere means "yes".
 Installing = Literal["ask", "yes", "no"]
 
-_DOWNLOAD = re.compile(r"^Need to get (?:\S+ ?\S*/)?(?P<size>[\d.,]+ ?\w+) of archives", re.MULTILINE)
-_ON_DISK = re.compile(r"^After this operation, (?P<size>[\d.,]+ ?\w+) of additional disk space", re.MULTILINE)
-_NEW = re.compile(r"(?P<number>\d+) newly installed")
+_CANDIDATE = re.compile(r"^(\S+):\n  Installed: .*\n  Candidate: (?!\(none\))", re.MULTILINE)
+_COSTS = (
+    (r"(\d+) newly installed", "{} packages"),
+    (r"Need to get (?:\S+ ?\S*/)?([\d.,]+ ?\w+) of archives", "{} to download"),
+    (r"After this operation, ([\d.,]+ ?\w+) of additional disk space", "{} on the disk"),
+)
 PLAIN = {"LC_ALL": "C", "DEBIAN_FRONTEND": "noninteractive"}
 
 
@@ -56,20 +59,19 @@ class PackageState:
     @classmethod
     def of(cls, requirements: Iterable[str]) -> "PackageState":
         """Asks dpkg, once, about every package of `requirements`."""
-        names = sorted({name for requirement in requirements for name in alternatives(requirement)})
-        if shutil.which("dpkg-query") is None:
-            return cls(frozenset(), known=False)
-        if not names:
-            return cls(frozenset(), known=True)
+        names, is_known = _names(requirements), shutil.which("dpkg-query") is not None
         query = ["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\\n", *names]
-        return cls(installed_packages(answer(query, environment=PLAIN).stdout), known=True)
+        said = answer(query, environment=PLAIN).stdout if names and is_known else ""
+        return cls(installed_packages(said), is_known)
 
     def missing(self, requirements: Iterable[str]) -> list[str]:
         """The requirements of which no alternative is installed, each once, in order."""
-        if not self.known:
-            return []
-        wanted = dict.fromkeys(requirements)
+        wanted = dict.fromkeys(requirements) if self.known else ()
         return [one for one in wanted if self.installed.isdisjoint(alternatives(one))]
+
+
+def _names(requirements: Iterable[str]) -> list[str]:
+    return sorted({name for requirement in requirements for name in alternatives(requirement)})
 
 
 def installed_packages(dpkg_answer: str) -> frozenset[str]:
@@ -80,20 +82,12 @@ def installed_packages(dpkg_answer: str) -> frozenset[str]:
 
 def candidates(policy_answer: str) -> frozenset[str]:
     """Reads `apt-cache policy`: the packages that can be installed."""
-    found: set[str] = set()
-    package = ""
-    for line in policy_answer.splitlines():
-        if line and not line[0].isspace():
-            package = line.rstrip(":")
-        elif line.strip().startswith("Candidate:") and "(none)" not in line:
-            found.add(package)
-    return frozenset(found)
+    return frozenset(_CANDIDATE.findall(policy_answer))
 
 
 def available(requirements: Iterable[str]) -> frozenset[str]:
     """The packages of `requirements` that apt knows where to get."""
-    names = sorted({name for requirement in requirements for name in alternatives(requirement)})
-    return candidates(answer(["apt-cache", "policy", *names], environment=PLAIN).stdout)
+    return candidates(answer(["apt-cache", "policy", *_names(requirements)], environment=PLAIN).stdout)
 
 
 def choose(requirement: str, obtainable: frozenset[str]) -> str | None:
@@ -145,28 +139,20 @@ def cost_of(packages: Sequence[str]) -> str:
 
 def said_cost(apt_answer: str) -> str:
     """Reads what apt-get says before it would ask."""
-    number, download, on_disk = (rule.search(apt_answer) for rule in (_NEW, _DOWNLOAD, _ON_DISK))
-    parts = [
-        f"{number['number']} packages" if number else "",
-        f"{download['size']} to download" if download else "",
-        f"{on_disk['size']} on the disk" if on_disk else "",
-    ]
-    return ", ".join(filter(None, parts)) or "apt does not say how large they are"
-
-
-def missing_by_owner(wanted: Mapping[str, Sequence[str]], state: PackageState) -> dict[str, list[str]]:
-    """The missing requirements of each owner (a system, or the core) that lacks any."""
-    lacks = {owner: state.missing(requirements) for owner, requirements in wanted.items()}
-    return {owner: missing for owner, missing in lacks.items() if missing}
+    parts = [told.format(found[1]) for rule, told in _COSTS if (found := re.search(rule, apt_answer))]
+    return ", ".join(parts) or "apt does not say how large they are"
 
 
 @dataclass
 class Provision:
-    """The result: the reason, for each owner whose requirements are not met.
+    """What apt or pip, the `client`, could bring: the reason, for each owner whose requirements are not met. A
+    requirement that could not be had is not asked for again at every call.
 
     `command` is the command for a user with root's rights to type, if only that would help.
     """
 
+    root: Path
+    client: Literal["apt", "pip"]
     problems: dict[str, str] = field(default_factory=dict)
     command: str = ""
 
@@ -176,79 +162,74 @@ class Provision:
         how = "type" if sudo() else "type as root"
         return f"only root may install packages; {how}: {self.command}" if self.command else ""
 
-    def blame(self, owners: Iterable[str], reason: str) -> None:
-        for owner in owners:
-            self.problems.setdefault(owner, reason)
+    @property
+    def log(self) -> Path:
+        return self.root / ".teff" / "log" / f"{self.client}.log"
 
-    def leave(self, lacking: Wanted, obtainable: frozenset[str]) -> None:
-        """Names, for each owner, the Debian packages that are not installed."""
-        for owner, requirements in lacking.items():
-            packages = [choose(one, obtainable) or alternatives(one)[0] for one in requirements]
-            self.blame([owner], f"needs {', '.join(packages)}")
+    @property
+    def unavailable(self) -> Path:
+        """The requirements that could not be had, each with its time."""
+        return self.root / ".teff" / "stamps" / f"unavailable-{self.client}.json"
 
-
-class Unavailable:
-    """Requirements that could not be had lately, so that they are not asked for at every call."""
-
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        noted: dict[str, float] = kept_json(file) or {}
-        self._noted = {what: when for what, when in noted.items() if time.time() - when < RETRY_AFTER}
+    def _noted(self) -> dict[str, float]:
+        noted: dict[str, float] = kept_json(self.unavailable) or {}
+        return {what: when for what, when in noted.items() if time.time() - when < RETRY_AFTER}
 
     def note(self, requirements: Iterable[str]) -> None:
-        self._noted |= dict.fromkeys(requirements, time.time())
-        write_whole(self._file, json.dumps(self._noted, indent=2))
+        """Notes that these can't be had."""
+        write_whole(self.unavailable, json.dumps(self._noted() | dict.fromkeys(requirements, time.time()), indent=2))
 
-    def sift(self, wanted: Wanted, provision: Provision) -> Wanted:
-        """The requirements that are left to ask for; `provision` gets the reason for owners whose requirements can't be
-        had."""
+    def sift(self, wanted: Wanted) -> Wanted:
+        """The requirements that are left to ask for; owners whose requirements can't be had get the reason."""
+        noted = self._noted()
         for owner, requirements in wanted.items():
-            if hopeless := [one for one in requirements if one in self._noted]:
-                names = ", ".join(hopeless)
-                provision.blame([owner], f"{names} can't be had here (asked again in a day, or without {self._file})")
-        left = {owner: [one for one in wanted[owner] if one not in self._noted] for owner in wanted}
+            if hopeless := ", ".join(one for one in requirements if one in noted):
+                self.blame(owner, f"{hopeless} can't be had here (asked again in a day, or without {self.unavailable})")
+        left = {owner: [one for one in requirements if one not in noted] for owner, requirements in wanted.items()}
         return {owner: requirements for owner, requirements in left.items() if requirements}
 
+    def blame(self, owner: str, reason: str) -> None:
+        self.problems.setdefault(owner, reason)
 
-def install_for_owners(wanted: Wanted, install: Callable[[Sequence[str]], bool]) -> list[str]:
-    """Installs everything in one go, or owner by owner where that fails; returns the owners that failed."""
-    together = list(dict.fromkeys(one for requirements in wanted.values() for one in requirements))
-    if not together or install(together):
-        return []
-    if len(wanted) == 1:
-        return list(wanted)
-    return [owner for owner, requirements in wanted.items() if not install(requirements)]
+    def install(self, wanted: Wanted, install: Callable[[Sequence[str]], bool]) -> None:
+        """Installs everything in one go, or owner by owner where that fails."""
+        together = list(dict.fromkeys(one for requirements in wanted.values() for one in requirements))
+        if not together or install(together):
+            return
+        for owner, requirements in wanted.items():
+            if len(wanted) == 1 or not install(requirements):
+                self.note(requirements)
+                self.blame(owner, f"{self.client} could not install {' '.join(requirements)}; see {self.log}")
 
 
 def provide_apt(root: Path, wanted: Wanted, console: Console, installing: Installing = "yes") -> Provision:
     """Installs the Debian packages that are missing, where we are root or may become it unasked."""
-    provision = Provision()
-    memory = Unavailable(root / ".teff" / "stamps" / "unavailable-apt.json")
+    provision = Provision(root, "apt")
     state = PackageState.of([one for requirements in wanted.values() for one in requirements])
-    lacking = memory.sift(missing_by_owner(wanted, state), provision)
+    lacking = provision.sift({owner: state.missing(requirements) for owner, requirements in wanted.items()})
     if not lacking:
         return provision
     prefix = as_root()
+    is_ours = prefix is not None and installing != "no"
     everything = [one for requirements in lacking.values() for one in requirements]
-    if prefix is None or installing == "no":
-        obtainable = available(everything)
-        provision.leave(lacking, obtainable)
-        provision.command = "" if installing == "no" else install_command(everything, obtainable)
-        return provision
-
-    log = root / ".teff" / "log" / "apt.log"
 
     def apt(text: str, *words: str, apart: bool = False) -> bool:
-        return run_step(console, text, apt_get(prefix, *words), log, _APT_STEP, apart=apart) == 0
+        return run_step(console, text, apt_get(prefix or (), *words), provision.log, _APT_STEP, apart=apart) == 0
 
-    log.unlink(missing_ok=True)
-    apt("asking apt for its newest package lists", "update")
+    if is_ours:
+        provision.log.unlink(missing_ok=True)
+        apt("asking apt for its newest package lists", "update")
     obtainable = available(everything)
-    memory.note(one for one in everything if choose(one, obtainable) is None)
-    lacking = memory.sift(lacking, provision)
+    if is_ours:
+        provision.note(one for one in everything if choose(one, obtainable) is None)
+        lacking = provision.sift(lacking)
     chosen = dict.fromkeys(choose(one, obtainable) or one for some in lacking.values() for one in some)
-    if chosen and installing == "ask" and not _agreed(list(chosen), console):
-        provision.leave(lacking, obtainable)
+    if not is_ours or (chosen and installing == "ask" and not _agreed(list(chosen), console)):
+        for owner, requirements in lacking.items():
+            packages = [choose(one, obtainable) or alternatives(one)[0] for one in requirements]
+            provision.blame(owner, f"needs {', '.join(packages)}")
+        if prefix is None and installing != "no":
+            provision.command = install_command(everything, obtainable)
         return provision
 
     def install(requirements: Sequence[str]) -> bool:
@@ -262,9 +243,7 @@ def provide_apt(root: Path, wanted: Wanted, console: Console, installing: Instal
             console.print("teff: apt goes on by itself: packages left half-installed would stop the next apt")
             raise
 
-    for owner in install_for_owners(lacking, install):
-        memory.note(lacking[owner])
-        provision.blame([owner], f"apt could not install {' '.join(lacking[owner])}; see {log}")
+    provision.install(lacking, install)
     return provision
 
 
@@ -281,31 +260,29 @@ def _agreed(packages: Sequence[str], console: Console) -> bool:
 
 def provide_pip(root: Path, wanted: Wanted, console: Console, installing: Installing = "yes") -> Provision:
     """Installs Python packages into the environment that runs this, within the lab's own pins."""
-    provision = Provision()
-    memory = Unavailable(root / ".teff" / "stamps" / "unavailable-pip.json")
+    provision = Provision(root, "pip")
     installed: list[str] = kept_json(PIP_LEDGER) or []
-    missing = {owner: [one for one in wanted[owner] if one not in installed] for owner in wanted}
-    lacking = memory.sift({owner: some for owner, some in missing.items() if some}, provision)
+    lacking = provision.sift({owner: [one for one in wanted[owner] if one not in installed] for owner in wanted})
     if installing == "no":
         for owner, requirements in lacking.items():
-            provision.blame([owner], f"needs {', '.join(requirements)} from PyPI")
+            provision.blame(owner, f"needs {', '.join(requirements)} from PyPI")
         return provision
-    log = root / ".teff" / "log" / "pip.log"
-    pins = root / "lab" / "constraints.txt"
-    log.unlink(missing_ok=True) if lacking else None
+    if lacking:
+        provision.log.unlink(missing_ok=True)
 
     def install(requirements: Sequence[str]) -> bool:
         # The command names installed packages again, so that pip does not trade one system for another.
-        pip = [sys.executable, "-m", "pip", "install", *PIP_QUIETLY, "--constraint", str(pins)]
+        pip = [sys.executable, "-m", "pip", "install", *PIP_QUIETLY, "--constraint", str(root / "lab/constraints.txt")]
         command = [*pip, *installed, *requirements]
-        if done := run_step(console, f"installing {_listed(requirements)} by pip", command, log, PIP_STEP) == 0:
+        if (
+            done := run_step(console, f"installing {_listed(requirements)} by pip", command, provision.log, PIP_STEP)
+            == 0
+        ):
             installed.extend(one for one in requirements if one not in installed)
             write_whole(PIP_LEDGER, json.dumps(installed))
         return done
 
-    for owner in install_for_owners(lacking, install):
-        memory.note(lacking[owner])
-        provision.blame([owner], f"pip could not install {' '.join(lacking[owner])}; see {log}")
+    provision.install(lacking, install)
     return provision
 
 

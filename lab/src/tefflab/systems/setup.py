@@ -10,7 +10,7 @@ goes on where it was, since the registries' clients keep their downloads.
 
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Literal
@@ -28,7 +28,6 @@ from tefflab.systems.packages import (
     PIP_STEP,
     Installing,
     PackageState,
-    as_root,
     into_venv,
     provide_apt,
     provide_pip,
@@ -175,7 +174,7 @@ def remove(system: System, console: Console) -> None:
     with alone(system.root, console):
         shutil.rmtree(system.installed_folder, ignore_errors=True)
         for program in system.programs:
-            for file in (system.root / BUILD_FOLDER / "bin").glob(program.program.replace("{benchmark}", "*")):
+            for file in program.built_in(system.root / BUILD_FOLDER):
                 file.unlink()
     console.print(f"teff: {system.name} is removed", soft_wrap=True)
     state = PackageState.of(system.install.apt)
@@ -188,11 +187,15 @@ def remove(system: System, console: Console) -> None:
 def _bring(system: System, console: Console) -> str:
     """Empty where all went well. A reason has the lines of the log that say most."""
     folder = system.installed_folder
-    if reason := _no_room(system):
-        return reason
+    wanted, free = (system.install.megabytes or 0) * _SPARE, shutil.disk_usage(system.root).free / 1e6
+    if free < wanted:
+        return f"needs about {wanted:.0f} MB on the disk, and {free:.0f} MB are free"
     folder.mkdir(parents=True, exist_ok=True)
+    log = system.root / ".teff" / "log" / f"install-{system.name}.log"
+    log.unlink(missing_ok=True)
     try:
-        reason = _by_apt(system, console) or _by_clients(system, console)
+        reason = by_apt(system.root, system.name, system.install.apt, console, f", then {TYPED} systems add")
+        reason = reason or by_clients(system.name, _commands(system), log, console)
         if not reason:
             write_whole(folder / STAMP, system.wanted())
     except Exception:
@@ -203,30 +206,20 @@ def _bring(system: System, console: Console) -> str:
     return reason
 
 
-def _no_room(system: System) -> str:
-    wanted = (system.install.megabytes or 0) * _SPARE
-    free = shutil.disk_usage(system.root).free / 1e6
-    return f"needs about {wanted:.0f} MB on the disk, and {free:.0f} MB are free" if free < wanted else ""
-
-
-def _by_apt(system: System, console: Console) -> str:
-    if not PackageState.of(system.install.apt).missing(system.install.apt):
-        return ""
-    outcome = provide_apt(system.root, {system.name: system.install.apt}, console)
+def by_apt(root: Path, name: str, packages: Sequence[str], console: Console, then: str = "") -> str:
+    """Installs these Debian packages for a system of this name. Why they are not here; empty if they are. `then` begins
+    the command to type after root's."""
+    outcome = provide_apt(root, {name: packages}, console)
     if outcome.command:
-        return f"{outcome.for_root}, then {TYPED} systems add {system.name}"
-    if system.name not in outcome.problems:
-        return ""
-    log = system.root / ".teff" / "log" / "apt.log"
-    return f"{outcome.problems[system.name]}{telling(log) if as_root() is not None else ''}"
+        return f"{outcome.for_root}{then and f'{then} {name}'}"
+    reason = outcome.problems.get(name, "")
+    return reason and f"{reason}{telling(outcome.log)}"
 
 
-def _by_clients(system: System, console: Console) -> str:
-    """By pip into an environment of the system's own, and by other registries' clients."""
-    log = system.root / ".teff" / "log" / f"install-{system.name}.log"
-    log.unlink(missing_ok=True)
-    for client, command in _commands(system):
-        if run_step(console, f"installing {system.name} by {client}", command, log, PIP_STEP):
+def by_clients(name: str, commands: Iterable[tuple[str, list[str]]], log: Path, console: Console) -> str:
+    """Runs these commands of registries' clients for a system of this name. Why they failed; empty if none did."""
+    for client, command in commands:
+        if run_step(console, f"installing {name} by {client}", command, log, PIP_STEP):
             return f"{client} failed{telling(log)}"
     return ""
 

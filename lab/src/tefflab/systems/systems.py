@@ -14,8 +14,7 @@ from pydantic import AfterValidator, BaseModel, Field, PrivateAttr, model_valida
 
 from tefflab.errors import InputError
 from tefflab.systems.naming import Named, owner_of, parsed
-from tefflab.systems.needs import PLACEHOLDER, Install, NonEmpty, knowing
-from tefflab.systems.versions import Asked, Version, no_such_version
+from tefflab.systems.needs import PLACEHOLDER, Asked, Install, NonEmpty, Version, knowing, no_such_version
 
 BENCH_FOLDER = Path("bench")  # the driver, and a folder for each kind of benchmark
 SYSTEMS_FOLDER = BENCH_FOLDER / "systems"  # a folder for each system
@@ -173,6 +172,11 @@ class Program(BaseModel, extra="forbid"):
         """What CMake built it in."""
         return Path(self._asked.place.build) if self._asked else root_of(self._folder) / BUILD_FOLDER
 
+    def built_in(self, build: Path, kind: str = "*") -> list[Path]:
+        """Its files in the build folder, for a kind of benchmark or for all."""
+        is_of_kind = kind in ("*", self.benchmark) or "{benchmark}" in self.program
+        return list((build / "bin").glob(self.program.replace("{benchmark}", kind))) if is_of_kind else []
+
     def command_line(self, workers: int, ranks: int | None = None) -> list[str]:
         """The words that start the program with `workers` workers; flags are to be appended. `ranks` is the number of
         processes that the user wants, which share the workers; only programs with a `command_for_ranks` can do that."""
@@ -248,22 +252,17 @@ class System(BaseModel, extra="forbid"):
         return self
 
     @model_validator(mode="after")
-    def _versions_are_of_its_programs(self) -> Self:
-        there = {program.name for program in self.programs}
+    def _programs_have_names_of_their_own(self) -> Self:
         for version in self.versions:
-            if other := [name for name in version.programs if name not in there]:
+            if other := [name for name in version.programs if name not in {program.name for program in self.programs}]:
                 raise ValueError(f"version {version.name}: no program is named {other[0]!r}")
-        return self
-
-    @model_validator(mode="after")
-    def _programs_of_a_benchmark_have_names_of_their_own(self) -> Self:
         if not self.programs and self.no_adapter is None:
             raise ValueError("there is no [[program]], nor a reason in no_adapter")
         if self.programs and self.no_adapter is not None:
             raise ValueError("no_adapter says why there is no [[program]], and there is one")
-        known = [(program.benchmark, program.name) for program in self.programs]
-        for benchmark, name in known:
-            if known.count((benchmark, name)) > 1:
+        names = [(program.benchmark, program.name) for program in self.programs]
+        for benchmark, name in names:
+            if names.count((benchmark, name)) > 1:
                 raise ValueError(f"two programs of {benchmark} are named {name!r}")
         best = [program.benchmark for program in self.programs if program.best]
         if twice := [benchmark for benchmark in best if best.count(benchmark) > 1]:
@@ -324,26 +323,24 @@ class System(BaseModel, extra="forbid"):
         return one.placed_in(self._folder)
 
     def _version_asked(self, named: Named) -> Asked:
-        if named.folder:
-            if Path(named.folder).is_dir():
-                return Asked(self.root, named)
-            way = named.version.rpartition("/")[2]
-            is_way = any(program.name == way for program in self.programs)
-            hint = f"; a way stands before the version: {self.name}/{way}@VERSION" if is_way else ""
-            raise InputError(f"{named}: there is no folder {named.folder}{hint}")
-        for rule in self.versions:
-            if (number := rule.number_of(named.version)) is not None:
-                return Asked(self.root, named, number, rule.filled(number))
-        raise InputError(no_such_version(self.name, named.version, self.versions))
+        if not named.folder:
+            for rule in self.versions:
+                if (number := rule.number_of(named.version)) is not None:
+                    return Asked(self.root, named, number, rule.filled(number))
+            raise InputError(no_such_version(self.name, named.version, self.versions))
+        if Path(named.folder).is_dir():
+            return Asked(self.root, named)
+        way = named.version.rpartition("/")[2]
+        is_way = any(program.name == way for program in self.programs)
+        hint = f"; a way stands before the version: {self.name}/{way}@VERSION" if is_way else ""
+        raise InputError(f"{named}: there is no folder {named.folder}{hint}")
 
     def placed_in(self, folder: Path) -> Self:
         """This system, knowing the folder it was read from."""
         self._folder = folder
-        first: dict[str, Program] = {}
         for program in self.programs:
-            is_short = program is first.setdefault(program.benchmark, program) and program is best_of(
-                [each for each in self.programs if each.benchmark == program.benchmark]
-            )
+            ways = [each for each in self.programs if each.benchmark == program.benchmark]
+            is_short = program is ways[0] is best_of(ways)
             named = parsed(self.name)
             program._id = str(named if is_short else Named(named.system, program.name, named.version))
             program._folder = folder
