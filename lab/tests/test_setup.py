@@ -17,8 +17,7 @@ from rich.console import Console
 from tefflab import project_root
 from tefflab.errors import TeffError
 from tefflab.systems import logged, packages, setup
-from tefflab.systems.blame import Failure, Owner, culprit, failures, kinds_to_blame, owner_of
-from tefflab.systems.building import Build
+from tefflab.systems.building import Build, Failure, Owner, culprit, failures, kinds_to_blame, owner_of
 from tefflab.systems.packages import (
     Installing,
     PackageState,

@@ -113,7 +113,7 @@ def test_a_script_is_run_by_the_labs_own_python(tmp_path: Path) -> None:
         (
             "distributed = false",
             'distributed = false\ntrace = { A = "run" }',
-            "no variable of [trace] has {file} in it",
+            "trace: {file} does not occur in it",
         ),
         ("{workers}", "{worker}", "{worker} can't stand in it; {program}, {benchmark}, "),
         ('["{program}", ', "[", "{program} does not occur"),

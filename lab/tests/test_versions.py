@@ -287,9 +287,10 @@ def test_a_version_that_pip_does_not_find_is_told_with_those_that_there_are(
         return "pip" in command
 
     monkeypatch.setattr(logged, "run_logged", fails)
-    asked = Asked(tmp_path, parsed("lake@1.2"), "1.2", NUMBERED.filled("1.2"))
+    rule = NUMBERED.filled("1.2")
+    asked = Asked(tmp_path, parsed("lake@1.2"), "1.2", rule)
     with pytest.raises(TeffError) as caught:
-        bringing._install(asked, [], asked.rule.pip if asked.rule else [], tmp_path / "log", Console())
+        bringing._install(asked, rule, tmp_path / "log", Console())
     assert said in str(caught.value)
     assert caught.value.exit_code == code
 

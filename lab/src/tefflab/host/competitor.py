@@ -1,12 +1,11 @@
 """Takes a share of one core, period after period: `python competitor.py KIND CORE SHARE PERIOD PARENT [SOURCE...]`.
 
 KIND is its work: `spin` reads a clock, `primes` sieves, and `compile` starts the compiler for one SOURCE after another.
-SHARE is from 0 to 1, PERIOD is in seconds. The kernel ends the competitor when the process PARENT ends. SIGUSR1
-suspends the competitor with its compiler, and SIGCONT lets it go on.
+SHARE is from 0 to 1, PERIOD is in seconds. It begins suspended, SIGCONT lets it go on, and SIGUSR1 suspends it again
+with its compiler. Each time it prints the CPU seconds that it has used. It ends with the process PARENT.
 
-In each period the competitor works until its CPU time is up, and sleeps for the rest. If it does not get its share of a
-period, it does not make up for that later. The lab reads the share that it got. Like `spin.py`, this is a separate
-program without the lab.
+In each period it works until its CPU time is up, and sleeps for the rest. It does not make up for a share that it did
+not get. Like `spin.py`, this is a separate program without the lab.
 """
 
 import contextlib
@@ -157,41 +156,31 @@ def take(work: Work, share: float, period: float) -> None:
             time.sleep(left)
 
 
-def end_with(parent: int, number: signal.Signals) -> None:
-    """Has the kernel send this signal when the parent ends."""
-    ctypes.CDLL(None, use_errno=True).prctl(_SET_PDEATHSIG, number)
-    if os.getppid() != parent:  # it has ended before
-        sys.exit(1)
-
-
-def outweigh_others() -> None:
-    """Takes precedence over other programs on the core where that is permitted; else it is their equal."""
-    with contextlib.suppress(OSError):
-        os.setpriority(os.PRIO_PROCESS, 0, -20)
-    with contextlib.suppress(OSError):  # where the kernel gives each session one weight, this is that weight
-        Path("/proc/self/autogroup").write_text("-20")
-
-
 def main() -> None:
     kind, core, share, period, parent, *sources = sys.argv[1:]
     work = Compiling(sources) if kind == "compile" else Work(sieve() if kind == "primes" else time.thread_time_ns)
 
-    def suspend(_number: int, _frame: object) -> None:
+    def suspend(*_: object) -> None:
         work.pause()
+        print(work.used(), flush=True)
         os.kill(os.getpid(), signal.SIGSTOP)
 
-    def leave(_number: int, _frame: object) -> None:
+    def leave(*_: object) -> None:
         work.end()
         os._exit(0)
 
     signal.signal(signal.SIGUSR1, suspend)
     signal.signal(signal.SIGTERM, leave)
-    end_with(int(parent), signal.SIGTERM)
+    ctypes.CDLL(None, use_errno=True).prctl(_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != int(parent):  # it has ended before
+        sys.exit(1)
     os.sched_setaffinity(0, {int(core)})
-    outweigh_others()
+    with contextlib.suppress(OSError):  # it takes precedence over other programs where that is permitted
+        os.setpriority(os.PRIO_PROCESS, 0, -20)
+    with contextlib.suppress(OSError):  # where the kernel gives each session one weight, this is that weight
+        Path("/proc/self/autogroup").write_text("-20")
     gc.disable()
-    print("ready", flush=True)
-    os.kill(os.getpid(), signal.SIGSTOP)
+    suspend()
     take(work, float(share), float(period))
 
 

@@ -1,7 +1,5 @@
-"""Looks at this machine for what disturbs measurement: reads the kernel's files, and spins on every core.
-
-If the kernel does not have the file of a property, its finding is `unknown`, never a guess.
-"""
+"""Looks at this machine for what disturbs measurement: reads the kernel's files, and spins on every core. A property
+whose file the kernel does not have is `unknown`, never a guess."""
 
 import os
 import subprocess

@@ -27,8 +27,8 @@ def locked(fd: int, file: Path) -> Iterator[None]:
 
 @contextmanager
 def held(file: Path, busy: Callable[[str], None]) -> Iterator[None]:
-    """With a lock whose file is there as long. If another process has it, `busy` is told that process's name, and may
-    raise; else this process waits. A file that a killed process has left is the next one's."""
+    """With a lock whose file is there as long; a killed process's file counts for nothing. If another process has it,
+    `busy` is told that process's name, and may raise; else this process waits."""
     while True:
         with file.open("a+", encoding="utf-8") as lock:
             try:

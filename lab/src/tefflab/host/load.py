@@ -1,8 +1,7 @@
 """A load: competitors that take a share of chosen cores while a program is measured, and the share that they got.
 
-The load `spin:50@1` spins and takes 50 % of core 1. The load `primes:25@0,1/100ms` sieves and takes 25 % of each of two
-cores, in periods of 100 ms. `spin:25,50@1` are two loads, one after the other. For each core the lab starts a process,
-the competitor (`competitor.py`).
+`spin:50@1` spins and takes 50 % of core 1. `primes:25@0,1/100ms` sieves and takes 25 % of each of two cores, in periods
+of 100 ms. `spin:25,50@1` are two loads. For each core the lab starts a process, the competitor (`competitor.py`).
 """
 
 import contextlib
@@ -21,15 +20,13 @@ import psutil
 
 from tefflab.durations import seconds
 from tefflab.errors import InputError, TeffError
-from tefflab.host.processes import end, family
+from tefflab.host.processes import end
 
 KINDS = ("spin", "primes", "compile")
 PERIOD = "10ms"  # of a load that does not say it
 _LEAST_PERIOD, _MOST_PERIOD = 0.001, 0.1  # seconds
-_TICKS = os.sysconf("SC_CLK_TCK")
 _STARTS = 10.0  # seconds in which a competitor says that it is ready
 _LOOK = 0.0005  # seconds between two looks whether one is suspended
-_NS = 1e9
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,30 +53,23 @@ class Load:
         words, _, period = text.partition("/")
         before, has_cores, cores = words.partition("@")
         kind, _, shares = before.partition(":")
-        try:
-            on = tuple(dict.fromkeys(map(int, cores.split(",")))) if has_cores else (max(os.sched_getaffinity(0)),)
+        here = os.sched_getaffinity(0)
+        with contextlib.suppress(ValueError):
+            on = tuple(dict.fromkeys(map(int, cores.split(",")))) if has_cores else (max(here),)
             rising = sorted({float(share) for share in (shares or percents).split(",")})
-        except ValueError:
-            raise InputError(
-                f"{text!r} is no load: say kind, percentage and cores, as spin:50@1 or primes:25@0,1/100ms"
-            ) from None
-        return [cls(kind, share, on, period or PERIOD) for share in rising]
+            found = [cls(kind, share, on, period or PERIOD) for share in rising]
+            is_right = kind in KINDS and here.issuperset(on) and all(0 < share <= 100 for share in rising)
+            if is_right and _LEAST_PERIOD <= found[0].seconds <= _MOST_PERIOD:
+                return found
+        kinds, ours = " ".join(KINDS), " ".join(map(str, sorted(here)))
+        raise InputError(
+            f"{text!r} is no load here: say kind, percentage and cores, as spin:50@1 or primes:25@0,1/100ms; there are "
+            f"the kinds {kinds}, percentages above 0 and up to 100, the cores {ours}, and periods from 1ms to 100ms"
+        )
 
     def __str__(self) -> str:
         period = "" if self.period == PERIOD else f"/{self.period}"
         return f"{self.kind}:{self.percent:g}@{','.join(map(str, self.cores))}{period}"
-
-    def __post_init__(self) -> None:
-        """InputError for a kind, a percentage, a core or a period that there is not."""
-        if self.kind not in KINDS:
-            raise InputError(f"no load is called {self.kind!r}; there are: {' '.join(KINDS)}")
-        if not 0 < self.percent <= 100:
-            raise InputError(f"a load of {self.percent:g} %: give a percentage above 0 and up to 100")
-        here = sorted(os.sched_getaffinity(0))
-        if unknown := [core for core in self.cores if core not in here]:
-            raise InputError(f"core {unknown[0]} can't be used here; there are: {' '.join(map(str, here))}")
-        if not _LEAST_PERIOD <= self.seconds <= _MOST_PERIOD:
-            raise InputError(f"a period of {self.period}: give one from 1ms to 100ms")
 
     @property
     def share(self) -> float:
@@ -92,8 +82,7 @@ class Load:
 
 
 class Competitors(AbstractContextManager["Competitors"]):
-    """The processes of a load; they run within `running` only. Use it in a `with`: they are ended when that is left,
-    and whenever this process ends."""
+    """The processes of a load, which run within `running` only, and end with the `with` or with this process."""
 
     def __init__(self, load: Load, root: Path) -> None:
         """`root`: the checkout whose sources are compiled. TeffError where a competitor can't be started."""
@@ -116,10 +105,7 @@ class Competitors(AbstractContextManager["Competitors"]):
                     start_new_session=True,  # its weight is its session's, and Ctrl-C is the lab's
                 )
                 self._processes.append(process)
-            for process in self._processes:
-                if not (process.stdout and process.stdout.readline().strip() == "ready"):
-                    raise TeffError(f"a load can't be started: {_words(process)}")
-                _await_stop(process)
+            self._before = self._used()
         except BaseException:
             self.close()
             raise
@@ -133,18 +119,17 @@ class Competitors(AbstractContextManager["Competitors"]):
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Within it the competitors take their share; afterwards `share` says what they got. TeffError if one has
-        ended."""
+        """Within it they take their share; afterwards `share` says what they got. TeffError if one has ended."""
         self._signal(signal.SIGCONT)
-        before, began = self._seconds(), time.monotonic()
+        began = time.monotonic()
         try:
             yield
         finally:
             took = time.monotonic() - began
-            self.share = max(self._seconds() - before, 0.0) / (took * len(self._processes))
             self._signal(signal.SIGUSR1)
-            for process in self._processes:
-                _await_stop(process)
+            used = self._used()
+            self.share = (used - self._before) / (took * len(self._processes))
+            self._before = used
 
     def close(self) -> None:
         """Ends them."""
@@ -156,22 +141,14 @@ class Competitors(AbstractContextManager["Competitors"]):
             with contextlib.suppress(ProcessLookupError):
                 process.send_signal(number)
 
-    def _seconds(self) -> float:
-        return sum(map(cpu_seconds, self.pids))
-
-
-def cpu_seconds(pid: int) -> float:
-    """CPU time of a process and of all processes that it has started [s]. The scheduler counts it for live processes;
-    for ended ones it is rounded to the kernel's clock tick."""
-    return sum(_of_one(each.pid) for each in family(pid))
-
-
-def _of_one(pid: int) -> float:
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        own = int(Path(f"/proc/{pid}/schedstat").read_text(encoding="utf-8").split()[0]) / _NS
-        of_stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-        return own + (int(of_stat[13]) + int(of_stat[14])) / _TICKS  # cutime and cstime
-    return 0.0
+    def _used(self) -> float:
+        """CPU seconds, as they say once they are suspended."""
+        used = 0.0
+        for process in self._processes:
+            said = process.stdout.readline() if process.stdout else ""
+            _await_stop(process)
+            used += float(said)
+        return used
 
 
 def _await_stop(process: "subprocess.Popen[str]") -> None:
@@ -181,12 +158,7 @@ def _await_stop(process: "subprocess.Popen[str]") -> None:
         if psutil.Process(process.pid).status() == psutil.STATUS_STOPPED:
             return
         time.sleep(_LOOK)
-    raise TeffError(f"a load does not run: {_words(process)}")
-
-
-def _words(process: "subprocess.Popen[str]") -> str:
-    assert process.stderr is not None
     process.kill()
     process.wait()
-    lines = process.stderr.read().strip().splitlines()
-    return lines[-1] if lines else f"exit code {process.returncode}"
+    said = process.stderr.read().strip().splitlines() if process.stderr else []
+    raise TeffError(f"a load does not run: {said[-1] if said else f'exit code {process.returncode}'}")

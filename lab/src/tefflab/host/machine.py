@@ -1,8 +1,6 @@
-"""The machine and the source a result belongs to: facts kept beside every sitting.
-
-All facts are read below a root folder (`/`), so that a test can show another machine. A fact that the
-system does not tell is None, never a guess. Names of hosts and users are not read: stores get published.
-"""
+"""The machine and the source a result belongs to. All facts are read below a root folder (`/`), so that a test can show
+another machine. A fact that the system does not tell is None. Names of hosts and users are not read: stores get
+published."""
 
 import hashlib
 import os
@@ -102,7 +100,11 @@ def read_machine(root: Path = Path("/")) -> Machine:
         simd=tuple(name for name in ("sse2", "avx2", "fma", "avx512f", "asimd", "sve") if name in flags),
         kernel=platform.release(),
         os=_first(r'^PRETTY_NAME="?([^"\n]+)"?$', text(root / "etc/os-release")) or platform.system(),
-        compilers={name: line for name in _COMPILERS if (line := _version_line(name))},
+        compilers={
+            name: said.splitlines()[0].strip()
+            for name in _COMPILERS
+            if (said := _output([name, "version" if name == "go" else "--version"]))
+        },
     )
 
 
@@ -129,8 +131,8 @@ def text(file: Path) -> str:
 
 
 def hypervisor(root: Path) -> str | None:
-    """The name of the hypervisor as the firmware tells it, `unnamed` if it does not; None on bare metal. Only an x86
-    processor itself says that it is virtual; elsewhere the firmware's names or the kernel's files do."""
+    """The name of the hypervisor as the firmware tells it, else `unnamed`; None on bare metal. Only an x86 processor
+    itself says that it is virtual; elsewhere the firmware's names or the kernel's files do."""
     names = (text(root / f"sys/class/dmi/id/{name}").strip() for name in ("sys_vendor", "product_name"))
     named = " ".join(dict.fromkeys(filter(None, names)))
     if flags := _first(r"^flags\s*:(.*)$", text(root / "proc/cpuinfo")):
@@ -161,8 +163,7 @@ def tightest_quota(root: Path) -> float | None:
 
 
 def _control_groups(root: Path) -> Iterator[Path]:
-    """The folders that may limit our CPU: our group's and all above it. In a container the group may be named as the
-    host sees it; the folders that are not there limit nothing."""
+    """The folders that may limit our CPU: our group's and all above it. In a container some are not there."""
     mount = root / "sys/fs/cgroup"
     for line in text(root / "proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
@@ -191,11 +192,6 @@ def _memory_limit(root: Path, present: int | None) -> int | None:
         if limit.isdecimal() and (present is None or int(limit) < present):
             return int(limit)
     return None
-
-
-def _version_line(program: str) -> str | None:
-    answer = _output([program, "version" if program == "go" else "--version"])
-    return answer.splitlines()[0].strip() if answer else None
 
 
 def _output(command: list[str]) -> str | None:

@@ -16,11 +16,9 @@ def open_sittings(registry: Registry, name: str) -> tuple[Store, dict[str, Sitti
     """The same by kind of benchmark: of `STORE` the last sitting of each that is there, of `STORE:SITTING` that one."""
     store, _, wanted = name.partition(":")
     opened = Store.open(registry.results / store)
-    known = opened.sittings()
-    chosen = {each.benchmark: each for each in known if wanted in ("", each.sitting)}
+    chosen = {each.benchmark: each for each in opened.sittings() if wanted in ("", each.sitting)}
     if not chosen:
-        there = ", ".join(each.sitting for each in known) or "none"
-        raise opened.no_sitting(f"sitting{f' {wanted}' if wanted else ''}", f"there is {there}")
+        opened.sitting(wanted or None)  # raises
     return opened, chosen
 
 

@@ -1,15 +1,13 @@
-"""How a system is installed, built and recognised: `[install]` and `[[version]]` of its system.toml, and where its
-versions are kept.
-
-Each version has a separate folder in `.teff/versions`, in which it is installed, and built if it is compiled.
-"""
+"""How a system is installed, built and recognised: `[install]` and `[[version]]` of its system.toml. Each version has a
+separate folder in `.teff/versions`."""
 
 import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path, PurePath
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
@@ -40,20 +38,8 @@ def knowing(*names: str) -> AfterValidator:
 _Command = Annotated[list[Annotated[NonEmpty, knowing("folder", "installed")]], Field(min_length=1)]
 
 
-class Elsewhere(BaseModel, extra="forbid"):
-    """Under which names a system is in package managers that Teff does not run."""
-
-    spack: NonEmpty | None = None
-    conda: NonEmpty | None = None  # of conda-forge
-    vcpkg: NonEmpty | None = None
-    nix: NonEmpty | None = None  # of nixpkgs
-
-    @property
-    def text(self) -> str:
-        """`name in Spack, conda-forge`; empty where none has it."""
-        said = {"Spack": self.spack, "conda-forge": self.conda, "vcpkg": self.vcpkg, "nixpkgs": self.nix}
-        names = dict.fromkeys(filter(None, said.values()))
-        return ", ".join(f"{name} in {', '.join(each for each in said if said[each] == name)}" for name in names)
+_Manager = Literal["spack", "conda", "vcpkg", "nix"]  # of packages, which Teff does not run
+_MANAGERS: dict[_Manager, str] = {"spack": "Spack", "conda": "conda-forge", "vcpkg": "vcpkg", "nix": "nixpkgs"}
 
 
 class Install(BaseModel, extra="forbid"):
@@ -67,7 +53,7 @@ class Install(BaseModel, extra="forbid"):
     licence: NonEmpty | None = None
     megabytes: Annotated[float, Field(gt=0)] | None = None  # on the disk, about
     seconds: Annotated[float, Field(gt=0)] | None = None  # to install it, about
-    elsewhere: Elsewhere = Elsewhere()
+    elsewhere: dict[_Manager, NonEmpty] = {}  # its names where Teff does not look
 
     @model_validator(mode="after")
     def _can_be_done(self) -> Self:
@@ -89,6 +75,15 @@ class Install(BaseModel, extra="forbid"):
         own = ["apt"] * bool(self.apt) + ["pip"] * bool(self.pip)
         clients = (PurePath(command[0]).name for command in self.fetch if command[1:3] != ["-m", "venv"])
         return list(dict.fromkeys([*own, *clients]))
+
+    @property
+    def found_elsewhere(self) -> str:
+        """`name in Spack, conda-forge`, of other package managers; empty where none has it."""
+        names: dict[str, list[str]] = {}
+        for manager, title in _MANAGERS.items():
+            if name := self.elsewhere.get(manager):
+                names.setdefault(name, []).append(title)
+        return ", ".join(f"{name} in {', '.join(titles)}" for name, titles in names.items())
 
     @property
     def cost(self) -> str:
@@ -167,12 +162,14 @@ class Asked:
 
     @property
     def wanted(self) -> str:
-        """What its place was made for."""
-        return self.rule.model_dump_json(include={"apt", "pip", "cmake"}) if self.rule else self.named.folder
+        """What its place is made for: the lab makes another if that has changed, or if the checkout was moved."""
+        presets = self.root / "CMakePresets.json"
+        flags = sha256(presets.read_bytes()).hexdigest() if presets.is_file() else ""
+        own = self.rule.model_dump_json(include={"apt", "pip", "cmake"}) if self.rule else self.named.folder
+        return json.dumps([own, str(self.root), flags])
 
     def refusal(self, said: str | None) -> str:
-        """Why a program that says this of its version is not of the one asked for; empty where it is, or may be. Two
-        numbers are the same as far as both say it: 2022.3 may be 2022.3.1."""
+        """Why a program that says so has another version; empty where it may be this, as 2022.3 may be 2022.3.1."""
         if self.rule is None or not self.number:
             return ""
         found = re.search(rf"(?<![A-Za-z0-9.]){_with_number(self.rule.says)}", said or "")

@@ -45,9 +45,8 @@ def _started_by(command: str) -> list[str]:
 
 
 def own_texts(own: Mapping[str, Any]) -> list[str]:
-    """The commands that follow `--`, with --- between them. A command of one word may be a line for the shell. The
-    option `command` of earlier versions is such a line. InputError for an empty command, and for one that stands
-    there twice."""
+    """The commands that follow `--`, with --- between them. A command of one word may be a line for the shell. So is
+    the option `command` of earlier versions. InputError for an empty command, and for one that stands there twice."""
     if line := own.get("command"):
         return [str(line)]
     parts = groupby(own.get("commands", ()), key=lambda word: word == _BETWEEN)
@@ -60,9 +59,6 @@ def own_texts(own: Mapping[str, Any]) -> list[str]:
 
 
 def _text(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else " ".join(map(_quoted, words))
-
-
-def _quoted(word: str) -> str:
-    plain = word.replace(WORKERS, "1")
-    return word if shlex.quote(plain) == plain else shlex.quote(word)
+    plain = [word.replace(WORKERS, "1") for word in words]
+    quoted = [word if shlex.quote(one) == one else shlex.quote(word) for word, one in zip(words, plain, strict=True)]
+    return words[0] if len(words) == 1 else " ".join(quoted)

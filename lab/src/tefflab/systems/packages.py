@@ -1,5 +1,4 @@
-"""Debian and Python packages: which of the wanted ones are installed, which can be installed, and whether this user may
-do so. Installs them for systems and the core, so that none breaks another.
+"""Debian and Python packages: installs the wanted ones that are missing and can be had, if this user may do so.
 
 A requirement of apt is a package's name, or several with `|` between them (`libomp-19-dev | libomp-dev`). It then means
 the first that can be had: names differ between releases of Debian and Ubuntu.
@@ -13,7 +12,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -28,8 +27,6 @@ RETRY_AFTER = 24 * 3600.0  # seconds until a requirement that could not be had i
 # The packages that pip installed for systems. It stands inside the environment, so that both go together.
 PIP_LEDGER = Path(sys.prefix) / "systems.json"
 PIP_QUIETLY = ("--disable-pip-version-check", "--no-user", "--progress-bar", "off")
-_APT_STEP = re.compile(r"^(?:(Get):\d+(?: \S+){3}|(Unpacking|Setting up)) (\S+)")
-PIP_STEP = re.compile(r"^(Collecting|Building wheel for|Installing collected) (\S+)")
 
 Wanted = Mapping[str, Sequence[str]]  # requirements by owner
 # Whether packages may be installed: "ask" asks on a terminal, and elsewhere means "yes".
@@ -111,10 +108,7 @@ def sudo() -> str:
 
 
 def install_command(requirements: Sequence[str], obtainable: frozenset[str]) -> str:
-    """The command that installs those requirements that can be had, for the user to type.
-
-    An apt that knows none of them has not fetched its lists yet, as on a fresh machine; then all are named.
-    """
+    """The command, for the user to type, that installs what can be had. An apt that knows nothing has no lists yet."""
     install = f"{sudo()}apt-get install --no-install-recommends "
     chosen = [package for one in requirements if (package := choose(one, obtainable))]
     if chosen:
@@ -130,8 +124,7 @@ def apt_get(prefix: Sequence[str], *words: str) -> list[str]:
 
 
 def cost_of(packages: Sequence[str]) -> str:
-    """The cost of these packages, with all that they need, by apt: `34 packages, 123 MB to download, 456 MB on the
-    disk`."""
+    """The cost of these packages with all that they need: `34 packages, 123 MB to download, 456 MB on the disk`."""
     prefix = as_root() or ()
     command = [word for word in apt_get(prefix, "install", "--no-install-recommends", *packages) if word != "-y"]
     return said_cost(answer([*command, "--assume-no"]).stdout)
@@ -143,33 +136,21 @@ def said_cost(apt_answer: str) -> str:
     return ", ".join(parts) or "apt does not say how large they are"
 
 
-@dataclass
 class Provision:
-    """What apt or pip, the `client`, could bring: the reason, for each owner whose requirements are not met. A
-    requirement that could not be had is not asked for again at every call.
+    """What apt or pip, the `client`, could bring. It does not ask again for a day for what could not be had."""
 
-    `command` is the command for a user with root's rights to type, if only that would help.
-    """
-
-    root: Path
-    client: Literal["apt", "pip"]
-    problems: dict[str, str] = field(default_factory=dict)
-    command: str = ""
+    def __init__(self, root: Path, client: Literal["apt", "pip"]) -> None:
+        self.client = client
+        self.problems: dict[str, str] = {}  # the reason, for each owner whose requirements are not met
+        self.command = ""  # for a user with root's rights to type, if only that would help
+        self.log = root / ".teff" / "log" / f"{client}.log"
+        self.unavailable = root / ".teff" / "stamps" / f"unavailable-{client}.json"  # each with its time
 
     @property
     def for_root(self) -> str:
         """What root has to type; empty if nothing."""
         how = "type" if sudo() else "type as root"
         return f"only root may install packages; {how}: {self.command}" if self.command else ""
-
-    @property
-    def log(self) -> Path:
-        return self.root / ".teff" / "log" / f"{self.client}.log"
-
-    @property
-    def unavailable(self) -> Path:
-        """The requirements that could not be had, each with its time."""
-        return self.root / ".teff" / "stamps" / f"unavailable-{self.client}.json"
 
     def _noted(self) -> dict[str, float]:
         noted: dict[str, float] = kept_json(self.unavailable) or {}
@@ -214,7 +195,7 @@ def provide_apt(root: Path, wanted: Wanted, console: Console, installing: Instal
     everything = [one for requirements in lacking.values() for one in requirements]
 
     def apt(text: str, *words: str, apart: bool = False) -> bool:
-        return run_step(console, text, apt_get(prefix or (), *words), provision.log, _APT_STEP, apart=apart) == 0
+        return run_step(console, text, apt_get(prefix or (), *words), provision.log, apart=apart) == 0
 
     if is_ours:
         provision.log.unlink(missing_ok=True)
@@ -273,11 +254,9 @@ def provide_pip(root: Path, wanted: Wanted, console: Console, installing: Instal
     def install(requirements: Sequence[str]) -> bool:
         # The command names installed packages again, so that pip does not trade one system for another.
         pip = [sys.executable, "-m", "pip", "install", *PIP_QUIETLY, "--constraint", str(root / "lab/constraints.txt")]
-        command = [*pip, *installed, *requirements]
-        if (
-            done := run_step(console, f"installing {_listed(requirements)} by pip", command, provision.log, PIP_STEP)
-            == 0
-        ):
+        text = f"installing {_listed(requirements)} by pip"
+        done = run_step(console, text, [*pip, *installed, *requirements], provision.log) == 0
+        if done:
             installed.extend(one for one in requirements if one not in installed)
             write_whole(PIP_LEDGER, json.dumps(installed))
         return done

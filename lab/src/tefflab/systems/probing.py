@@ -1,6 +1,6 @@
-"""Whether systems are here: the lab asks their programs for their identities. `PROGRAM --identity` answers with one
-JSON line."""
+"""Whether systems are here: `PROGRAM --identity` answers with one JSON line."""
 
+import json
 import subprocess
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -8,19 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ValidationError
-
 from tefflab.carried import TYPED
 from tefflab.host.processes import answer, how_it_ended
 from tefflab.systems.packages import PackageState, as_root, available, install_command
-from tefflab.systems.systems import (
-    BENCH_FOLDER,
-    BROKEN_FOLDER,
-    SKIPPED_FOLDER,
-    Program,
-    System,
-    usable_cores,
-)
+from tefflab.systems.systems import BENCH_FOLDER, BROKEN_FOLDER, SKIPPED_FOLDER, Program, System, usable_cores
 
 COMPILED_TIMEOUT = 10.0  # seconds for a program's identity
 PYTHON_TIMEOUT = 30.0  # some frameworks take ten seconds to import
@@ -30,35 +21,22 @@ _NOT_BUILT = "has not been built"
 _SET_UP = f"{TYPED} systems --set-up sets it up"
 
 
-class Identity(BaseModel, extra="ignore"):
-    """A program's identity. The lab ignores all other keys."""
-
-    system: str
-    variant: str
-    version: str | None = None
-
-
 @dataclass(frozen=True)
 class Probe:
-    """Whether a program is there and answers; `reason` says why where it is not.
+    """Whether a program is there and answers; `reason` says why where it is not. `how_to_install` is empty where
+    nothing that could be installed would help. `source` is the way to get it: `teff systems add`, the user
+    (`elsewhere`: no registry has it), or the next command (`setup`)."""
 
-    `how_to_install` is empty where nothing that could be installed would help: the adapter is broken. `source` is the
-    way to get it: `teff systems add`, the user (`elsewhere`: no registry has it), or the next command (`setup`).
-    """
-
-    found: bool
-    version: str | None
-    reason: str | None
-    how_to_install: str
+    found: bool = False
+    version: str | None = None
+    reason: str | None = None
+    how_to_install: str = ""
     source: _Source = ""
 
     @property
     def awaits_set_up(self) -> bool:
         """Whether the next set-up may bring it: it has not been built, or its Python packages are not there."""
         return is_unexplained(self.reason) or self.how_to_install == _SET_UP
-
-
-NO_PROBE = Probe(found=False, version=None, reason=None, how_to_install="")  # of a system without programs
 
 
 def probe(program: Program, system: System, *, packages: PackageState | None = None) -> Probe:
@@ -102,12 +80,13 @@ def _identity(program: Program) -> tuple[str | None, str | None]:
     # Launchers like to talk before it.
     line = next((line for line in reversed(asked.stdout.splitlines()) if line.lstrip().startswith("{")), "")
     try:
-        identity = Identity.model_validate_json(line)
-    except ValidationError:
+        told = json.loads(line)
+        system, version = str(told["system"]), told.get("version")
+    except (ValueError, LookupError):
         return None, f"answers --identity with something else{_last_line(asked.stdout)}"
-    other = f"the program says it is {identity.system!r}" if identity.system != program.identity else ""
-    refusal = other or (program.asked.refusal(identity.version) if program.asked else "")
-    return (None, refusal) if refusal else (identity.version, None)
+    other = f"the program says it is {system!r}" if system != program.identity else ""
+    refusal = other or (program.asked.refusal(version) if program.asked else "")
+    return (None, refusal) if refusal else (version, None)
 
 
 def why_not_there(program: Program) -> str:
@@ -154,8 +133,7 @@ def is_unexplained(reason: str | None) -> bool:
 
 
 def unbuilt(systems: Sequence[System]) -> dict[str, str]:
-    """The messages about unlisted programs that are not there though nothing has left them out, by their ids and kinds.
-    None is started."""
+    """By their ids and kinds the unlisted programs that are not there though nothing has left them out. Starts none."""
     return {
         f"{each.id} ({each.benchmark})": reason
         for system in systems
@@ -179,7 +157,7 @@ def _way_to_get(program: Program, system: System, packages: PackageState) -> tup
         return "install", f"{TYPED} systems add {system.name}"
     is_ours = on_request and not system.is_installed
     if not is_ours and (system.root / SKIPPED_FOLDER / system.name).is_file() and not system.install.registries:
-        return "elsewhere", "; ".join(filter(None, [system.install.elsewhere.text, system.homepage]))
+        return "elsewhere", "; ".join(filter(None, [system.install.found_elsewhere, system.homepage]))
     if not is_ours and missing and as_root() is None:
         return "setup", install_command(missing, available(missing))
     return "setup", _SET_UP

@@ -1,7 +1,5 @@
-"""Sets up the missing requirements of a command: Debian packages, Python packages, compiled programs.
-
-It leaves existing packages alone. It reports packages that can't be installed, and does not try again for a day. A
-system that can't be set up never keeps the others from being used.
+"""Sets up the missing requirements of a command: Debian packages, Python packages, compiled programs. A system that
+can't be set up never keeps the others from being used.
 
 `teff systems add` installs systems that no other command sets up, each into a separate folder in `.teff/systems`. A
 folder counts once its stamp is there, which is written last. A failed installation leaves no folder. An interrupted one
@@ -10,7 +8,7 @@ goes on where it was, since the registries' clients keep their downloads.
 
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Literal
@@ -21,23 +19,15 @@ from rich.markup import escape
 from tefflab.carried import TYPED
 from tefflab.errors import shortened
 from tefflab.host.file_locks import held
-from tefflab.systems.blame import is_kind
-from tefflab.systems.building import Build, Ways
+from tefflab.systems.building import Build, Ways, is_kind
 from tefflab.systems.logged import run_step, tail
-from tefflab.systems.packages import (
-    PIP_STEP,
-    Installing,
-    PackageState,
-    into_venv,
-    provide_apt,
-    provide_pip,
-    sudo,
-)
+from tefflab.systems.packages import Installing, PackageState, into_venv, provide_apt, provide_pip, sudo
 from tefflab.systems.probing import is_absent, probe
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import BUILD_FOLDER, INSTALLED_FOLDER, STAMP, Program, System
 from tefflab.whole_files import write_whole
 
+Commands = Iterable[tuple[str, list[str]]]  # each with the name of its client
 CORE = "core"  # the owner of the requirements of every program
 CORE_APT = (
     "cmake",
@@ -70,11 +60,9 @@ def ensure(
     installing: Installing = "ask",
 ) -> dict[str, str]:
     """Makes `systems` usable as far as that can be done; progress and warnings go to `console`. Returns the reason, in
-    one line, of each part that failed: by system, by a kind's folder (`bench/KIND`), and by `core`.
-
-    It builds the programs that `ways` names, or all of the systems. `extra_apt` are packages that only the calling
-    command needs. Raises TeffError only where nothing at all would work: no compiler, or a core that does not build.
-    """
+    one line, of each part that failed: by system, by a kind's folder (`bench/KIND`), and by `core`. It builds the
+    programs that `ways` names, or all. `extra_apt` are packages that only the calling command needs. TeffError only
+    where nothing at all would work: no compiler, or a core that does not build."""
     with alone(registry.root, console):
         ours = [*(CORE_APT if need_programs else ()), *extra_apt]
         unasked = [one for one in systems if not one.install.on_request]
@@ -105,11 +93,8 @@ def warn(console: Console, owner: str, reason: str) -> None:
 def alone(root: Path, console: Console, *, task: Literal["setup", "test"] = "setup") -> AbstractContextManager[None]:
     """Only one teff sets up at a time, or tests; another waits, and then finds everything done."""
     (root / ".teff").mkdir(exist_ok=True)
-    doing = {"setup": "setting up", "test": "testing"}[task]
-    return held(
-        root / ".teff" / f"{task}.lock",
-        lambda _: console.print(f"teff: waiting for another teff that is {doing}"),
-    )
+    waits = f"teff: waiting for another teff that is {'testing' if task == 'test' else 'setting up'}"
+    return held(root / ".teff" / f"{task}.lock", lambda _: console.print(waits))
 
 
 def offered(systems: Sequence[System]) -> list[System]:
@@ -118,18 +103,12 @@ def offered(systems: Sequence[System]) -> list[System]:
 
 
 def not_here(systems: Sequence[System]) -> str:
-    """`lake (79 MB, MIT); ./teff systems add lake`, of the systems that come on request; empty without any. Of many
-    systems, only the names."""
+    """`lake (79 MB, MIT); ./teff systems add lake`, of the systems that come on request; of many only the names."""
     offers = offered(systems)
     if len(offers) > _TOLD_AT_LENGTH:
         return f"{', '.join(each.name for each in offers)}; {TYPED} systems add says more"
     sizes = ", ".join(f"{each.name} ({each.install.cost})" for each in offers)
     return f"{sizes}; {TYPED} systems add {' '.join(each.name for each in offers)}" if offers else ""
-
-
-def absent(systems: Sequence[System]) -> list[System]:
-    """The systems that come on request and are not here."""
-    return [each for each in systems if is_absent(each)]
 
 
 def announce(systems: Sequence[System], console: Console) -> None:
@@ -152,7 +131,11 @@ def install(registry: Registry, systems: Sequence[System], console: Console) -> 
                 problems[each.name] = reason
     if brought := [each for each in systems if each.name not in problems]:
         ensure(registry, brought, console=console, ways=_listed)
-    return problems | {each.name: reason for each in brought if (reason := _missing(each))}
+    for each in brought:
+        probes = [probe(program, each) for program in each.listed]
+        if not any(one.found for one in probes):
+            problems[each.name] = probes[0].reason or ""
+    return problems
 
 
 def bring_missing(registry: Registry, systems: Sequence[System], console: Console) -> None:
@@ -160,7 +143,7 @@ def bring_missing(registry: Registry, systems: Sequence[System], console: Consol
     offers = offered(systems)
     if offers:
         ensure(registry, offers, console=console, ways=_listed)  # some may be here without it
-    if missing := absent(offers):
+    if missing := [each for each in offers if is_absent(each)]:
         report(install(registry, missing, console), missing, console)
 
 
@@ -169,8 +152,7 @@ def _listed(system: System) -> list[list[Program]]:
 
 
 def remove(system: System, console: Console) -> None:
-    """Removes the files of `install` and the programs that were built with them. Debian packages stay: others may use
-    them."""
+    """Removes the files of `install` and the programs built with them. Debian packages stay: others may use them."""
     with alone(system.root, console):
         shutil.rmtree(system.installed_folder, ignore_errors=True)
         for program in system.programs:
@@ -194,8 +176,8 @@ def _bring(system: System, console: Console) -> str:
     log = system.root / ".teff" / "log" / f"install-{system.name}.log"
     log.unlink(missing_ok=True)
     try:
-        reason = by_apt(system.root, system.name, system.install.apt, console, f", then {TYPED} systems add")
-        reason = reason or by_clients(system.name, _commands(system), log, console)
+        again = f"{TYPED} systems add {system.name}"
+        reason = provide(system.root, system.name, system.install.apt, _commands(system), log, console, again)
         if not reason:
             write_whole(folder / STAMP, system.wanted())
     except Exception:
@@ -206,26 +188,23 @@ def _bring(system: System, console: Console) -> str:
     return reason
 
 
-def by_apt(root: Path, name: str, packages: Sequence[str], console: Console, then: str = "") -> str:
-    """Installs these Debian packages for a system of this name. Why they are not here; empty if they are. `then` begins
-    the command to type after root's."""
-    outcome = provide_apt(root, {name: packages}, console)
+def provide(
+    root: Path, name: str, apt: Sequence[str], commands: Commands, log: Path, console: Console, then: str = ""
+) -> str:
+    """Installs a system's Debian packages, and runs these commands of registries' clients. Why not all of it is here;
+    empty if it is. `then` is to be typed after root's command."""
+    outcome = provide_apt(root, {name: apt}, console)
     if outcome.command:
-        return f"{outcome.for_root}{then and f'{then} {name}'}"
-    reason = outcome.problems.get(name, "")
-    return reason and f"{reason}{telling(outcome.log)}"
-
-
-def by_clients(name: str, commands: Iterable[tuple[str, list[str]]], log: Path, console: Console) -> str:
-    """Runs these commands of registries' clients for a system of this name. Why they failed; empty if none did."""
+        return f"{outcome.for_root}{then and f', then {then}'}"
+    if reason := outcome.problems.get(name):
+        return f"{reason}{telling(outcome.log)}"
     for client, command in commands:
-        if run_step(console, f"installing {name} by {client}", command, log, PIP_STEP):
+        if run_step(console, f"installing {name} by {client}", command, log):
             return f"{client} failed{telling(log)}"
     return ""
 
 
-def _commands(system: System) -> Iterator[tuple[str, list[str]]]:
-    """Each with the name of the client."""
+def _commands(system: System) -> Commands:
     folder = system.installed_folder
     if system.install.apart:
         yield from into_venv(folder / "venv", system.install.pip)
@@ -241,17 +220,6 @@ def telling(log: Path) -> str:
     lines = [line.strip() for line in tail(log, 200).splitlines() if not line.startswith("$ ")]
     said = [line for line in lines if _TELLING.search(line)] or [line for line in lines if line]
     return "".join(f"\n  {line}" for line in dict.fromkeys(map(shortened, said[-_TOLD:]))) + f"\n  all of it: {log}"
-
-
-def _missing(system: System) -> str:
-    """Why no program of it is here; empty where one is."""
-    reasons = []
-    for program in system.listed:
-        found = probe(program, system)
-        if found.found:
-            return ""
-        reasons.append(found.reason or "")
-    return reasons[0]
 
 
 def report(problems: dict[str, str], systems: Sequence[System], console: Console) -> None:

@@ -1,12 +1,8 @@
-"""The systems under test: the contents of their `system.toml`, and their start.
-
-Everything known about a system stands in its own folder below `bench/systems`; nothing here, nor anywhere
-else in the lab, names one.
-"""
+"""The systems under test: the contents of their `system.toml`, and their start. Nothing in the lab names a system."""
 
 import os
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -29,32 +25,18 @@ PLACEHOLDERS = ("program", "benchmark", "workers", "python", "folder", "build", 
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")]
 _Filled = Annotated[str, knowing(*PLACEHOLDERS)]
-_SEQUENTIAL = "sequential"  # the paradigm of systems without tasks
 
 
 def _mentioning(*placeholders: str) -> AfterValidator:
-    """A command with these; or none."""
+    """A command, or variables, with these."""
 
-    def check(command: list[str]) -> list[str]:
-        for needed in placeholders:
-            if not any(needed in word for word in command):
-                raise ValueError(f"{needed} does not occur in it")
+    def check(command: list[str] | dict[str, str]) -> list[str] | dict[str, str]:
+        words = command.values() if isinstance(command, dict) else command
+        if lacking := [needed for needed in placeholders if not any(needed in word for word in words)]:
+            raise ValueError(f"{lacking[0]} does not occur in it")
         return command
 
     return AfterValidator(check)
-
-
-@AfterValidator
-def _naming_a_file(variables: dict[str, str]) -> dict[str, str]:
-    if variables and not any("{file}" in value for value in variables.values()):
-        raise ValueError("no variable of [trace] has {file} in it")
-    return variables
-
-
-def _check_reasons(environment: Mapping[str, str], why: Collection[str], table: str) -> None:
-    for name in environment:
-        if name not in why:
-            raise ValueError(f"environment sets {name}, and {table} has no reason for it")
 
 
 def root_of(folder: Path) -> Path:
@@ -63,12 +45,13 @@ def root_of(folder: Path) -> Path:
 
 
 _Command = Annotated[list[_Filled], _mentioning("{program}")]
+_Constructs = Annotated[list[NonEmpty], Field(min_length=1)]  # that stand for a concept
 _CommandForRanks = Annotated[list[Annotated[str, knowing("ranks", *PLACEHOLDERS)]], _mentioning("{ranks}", "{program}")]
 
 
 class Attribution(BaseModel, extra="forbid"):
-    """Which of a system's functions do what, for `teff explain spawn`: by the Sandia report's categories, rules of the
-    form `FILE:FUNCTION` or `FILE`, with wildcards."""
+    """Which functions do what, for `teff explain spawn`, as `FILE:FUNCTION` or `FILE`: the Sandia report's
+    categories."""
 
     task: list[NonEmpty] = []
     spawning: list[NonEmpty] = []
@@ -102,16 +85,10 @@ class Program(BaseModel, extra="forbid"):
     _apart: bool = PrivateAttr(False)
     _asked: Asked | None = PrivateAttr(None)
 
-    @model_validator(mode="after")
-    def _environment_has_reasons(self) -> Self:
-        _check_reasons(self.environment, self.why, "[program.why]")
-        return self
-
     @property
     def id(self) -> str:
-        """Its name in tables and stores and for `--systems`: `SYSTEM/NAME`. The system's name alone stands for its best
-        program of a benchmark, which is the first if none is marked as best. If a version was asked for, `@VERSION`
-        follows."""
+        """Its name in tables and stores and for `--systems`: `SYSTEM/NAME`, or the system's name alone for its best
+        program of a benchmark. If a version was asked for, `@VERSION` follows."""
         return self._id
 
     @property
@@ -180,12 +157,9 @@ class Program(BaseModel, extra="forbid"):
     def command_line(self, workers: int, ranks: int | None = None) -> list[str]:
         """The words that start the program with `workers` workers; flags are to be appended. `ranks` is the number of
         processes that the user wants, which share the workers; only programs with a `command_for_ranks` can do that."""
-        if ranks is not None:
-            words = [word.replace("{ranks}", str(ranks)) for word in self.command_for_ranks]
-            return [self._fill(word, workers) for word in words]
-        filled = [self._fill(word, workers) for word in self.command]
-        script_first = self.is_python and self.command[0] == "{program}"
-        return [self.python, *filled] if script_first else filled
+        words = self.command if ranks is None else self.command_for_ranks
+        script_first = self.is_python and words[:1] == ["{program}"]
+        return [*([self.python] * script_first), *(self._fill(word, workers, ranks) for word in words)]
 
     @property
     def python(self) -> str:
@@ -203,11 +177,12 @@ class Program(BaseModel, extra="forbid"):
         """The variables to be set besides those that are there."""
         return {name: self._fill(value, workers) for name, value in self.environment.items()}
 
-    def _fill(self, text: str, workers: int) -> str:
+    def _fill(self, text: str, workers: int, ranks: int | None = None) -> str:
         values = {
             "program": str(self.program_path),
             "benchmark": self.measured,
             "workers": str(workers),
+            "ranks": str(ranks),
             "python": self.python,
             "folder": str(self._folder),
             "build": str(self.build_folder),
@@ -230,25 +205,22 @@ class System(BaseModel, extra="forbid"):
     install: Install = Install()
     environment: dict[NonEmpty, _Filled] = {}  # of all its programs
     why: dict[NonEmpty, NonEmpty] = {}
-    trace: Annotated[
-        dict[NonEmpty, str], _naming_a_file
-    ] = {}  # variables with which its programs write a trace of their tasks to {file}
+    # Variables with which its programs write a trace of their tasks to {file}.
+    trace: Annotated[dict[NonEmpty, str], _mentioning("{file}")] = {}
     versions: list[Version] = Field(default=[], alias="version")
     programs: list[Program] = Field(default=[], alias="program")
     no_adapter: NonEmpty | None = None  # the reason why no program measures it
-    concepts: dict[
-        NonEmpty, Annotated[list[NonEmpty], Field(min_length=1)]
-    ] = {}  # and the constructs that stand for each
+    concepts: dict[NonEmpty, _Constructs] = {}
 
     _folder: Path = PrivateAttr(Path())
     _asked: Asked | None = PrivateAttr(None)
 
     @model_validator(mode="after")
     def _programs_have_its_environment(self) -> Self:
-        _check_reasons(self.environment, self.why, "[why]")
         for program in self.programs:
-            program.environment = self.environment | program.environment
-            program.why = self.why | program.why
+            program.environment, program.why = self.environment | program.environment, self.why | program.why
+            if bare := [name for name in program.environment if name not in program.why]:
+                raise ValueError(f"environment sets {bare[0]}, and [why] has no reason for it")
         return self
 
     @model_validator(mode="after")
@@ -276,13 +248,12 @@ class System(BaseModel, extra="forbid"):
     @property
     def listed(self) -> list[Program]:
         """The programs in a list of the systems: those with the benchmark of the first."""
-        first = next((program.benchmark for program in self.programs), "")
-        return [program for program in self.programs if program.benchmark == first]
+        return [program for program in self.programs if program.benchmark == self.programs[0].benchmark]
 
     @property
     def is_sequential(self) -> bool:
         """Whether it has no tasks: its time is the floor under all others, which are not to be compared with it."""
-        return self.paradigm == _SEQUENTIAL
+        return self.paradigm == "sequential"
 
     def programs_for(self, benchmark: str, adapters: str | None = None) -> list[Program]:
         """The programs that run a kind of benchmark, by that kind's adapters or another kind's."""
