@@ -293,7 +293,7 @@ def test_a_failure_belongs_to_the_system_of_its_folder_or_program() -> None:
 
 def programs_of(system: str, program: str) -> list[Program]:
     one = Program(benchmark="task_graph", name="one", title="one", program=program)
-    one._id = system
+    one.id = system
     return [one]
 
 

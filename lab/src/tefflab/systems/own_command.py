@@ -25,7 +25,7 @@ class OwnCommand(Program):
     @classmethod
     def of(cls, text: str, benchmark: str, id_: str) -> "OwnCommand":
         one = cls(benchmark=benchmark, name="command", title=text, program="run_own_command.py", slow_start=True)
-        one._id, one._text = id_, text
+        one.id, one._text = id_, text
         return one
 
     def command_line(self, workers: int, ranks: int | None = None) -> list[str]:

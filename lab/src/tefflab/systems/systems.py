@@ -79,38 +79,29 @@ class Program(BaseModel, extra="forbid"):
     why: dict[NonEmpty, NonEmpty] = {}
     profile: Attribution | None = None  # none: its functions are not known, so it can't be profiled
 
-    _id: str = PrivateAttr("")
-    _folder: Path = PrivateAttr(Path())
+    # By names that no file has. The id is for tables, stores and `--systems`: `SYSTEM/NAME`, or the system's name alone
+    # for its best program of a benchmark. If a version was asked for, `@VERSION` follows.
+    id: str = Field("", alias="(id)")
+    folder: Path = Field(Path(), alias="(folder)")  # its system's
+    asked: Asked | None = Field(None, alias="(asked)")  # the version that was asked for
     _measured: str = PrivateAttr("")
     _apart: bool = PrivateAttr(False)
-    _asked: Asked | None = PrivateAttr(None)
-
-    @property
-    def id(self) -> str:
-        """Its name in tables and stores and for `--systems`: `SYSTEM/NAME`, or the system's name alone for its best
-        program of a benchmark. If a version was asked for, `@VERSION` follows."""
-        return self._id
 
     @property
     def long_name(self) -> str:
         """`SYSTEM/NAME`, by which each can be named, the first, too."""
-        named = parsed(self._id)
+        named = parsed(self.id)
         return str(Named(named.system, self.name, named.version))
 
     @property
     def system_name(self) -> str:
         """With the version, where one was asked for."""
-        return owner_of(self._id)
+        return owner_of(self.id)
 
     @property
     def identity(self) -> str:
         """The system in its program's identity, in any version."""
-        return parsed(self._id).system
-
-    @property
-    def asked(self) -> Asked | None:
-        """The version that was asked for."""
-        return self._asked
+        return parsed(self.id).system
 
     @property
     def is_python(self) -> bool:
@@ -136,18 +127,18 @@ class Program(BaseModel, extra="forbid"):
     def with_id(self, way: str) -> Self:
         """A copy of this program whose id is `SYSTEM/WAY`; its long name stays."""
         one = self.model_copy()
-        named = parsed(self._id)
-        one._id = str(Named(named.system, way, named.version))
+        named = parsed(self.id)
+        one.id = str(Named(named.system, way, named.version))
         return one
 
     @property
     def program_path(self) -> Path:
-        return (self._folder if self.is_python else self.build_folder / "bin") / self.executable
+        return (self.folder if self.is_python else self.build_folder / "bin") / self.executable
 
     @property
     def build_folder(self) -> Path:
         """What CMake built it in."""
-        return Path(self._asked.place.build) if self._asked else root_of(self._folder) / BUILD_FOLDER
+        return Path(self.asked.place.build) if self.asked else root_of(self.folder) / BUILD_FOLDER
 
     def built_in(self, build: Path, kind: str = "*") -> list[Path]:
         """Its files in the build folder, for a kind of benchmark or for all."""
@@ -164,14 +155,14 @@ class Program(BaseModel, extra="forbid"):
     @property
     def python(self) -> str:
         """The interpreter of its scripts: the lab's, or that in the separate environment of its system or version."""
-        if self._asked:
-            return self._asked.place.python
+        if self.asked:
+            return self.asked.place.python
         return str(self.installed / "venv/bin/python") if self._apart else sys.executable
 
     @property
     def installed(self) -> Path:
         """Where `teff systems add` puts what its system needs."""
-        return self._asked.home if self._asked else root_of(self._folder) / INSTALLED_FOLDER / self.system_name
+        return self.asked.home if self.asked else root_of(self.folder) / INSTALLED_FOLDER / self.system_name
 
     def environment_for(self, workers: int) -> dict[str, str]:
         """The variables to be set besides those that are there."""
@@ -184,7 +175,7 @@ class Program(BaseModel, extra="forbid"):
             "workers": str(workers),
             "ranks": str(ranks),
             "python": self.python,
-            "folder": str(self._folder),
+            "folder": str(self.folder),
             "build": str(self.build_folder),
             "installed": str(self.installed),
         }
@@ -212,8 +203,8 @@ class System(BaseModel, extra="forbid"):
     no_adapter: NonEmpty | None = None  # the reason why no program measures it
     concepts: dict[NonEmpty, _Constructs] = {}
 
-    _folder: Path = PrivateAttr(Path())
-    _asked: Asked | None = PrivateAttr(None)
+    folder: Path = Field(Path(), alias="(folder)")
+    asked: Asked | None = Field(None, alias="(asked)")  # the version that was asked for
 
     @model_validator(mode="after")
     def _programs_have_its_environment(self) -> Self:
@@ -242,10 +233,6 @@ class System(BaseModel, extra="forbid"):
         return self
 
     @property
-    def folder(self) -> Path:
-        return self._folder
-
-    @property
     def listed(self) -> list[Program]:
         """The programs in a list of the systems: those with the benchmark of the first."""
         return [program for program in self.programs if program.benchmark == self.programs[0].benchmark]
@@ -262,7 +249,7 @@ class System(BaseModel, extra="forbid"):
     @property
     def root(self) -> Path:
         """The checkout that its folder is in."""
-        return root_of(self._folder)
+        return root_of(self.folder)
 
     @property
     def installed_folder(self) -> Path:
@@ -279,19 +266,14 @@ class System(BaseModel, extra="forbid"):
         """The requirements that its stamp records."""
         return self.install.model_dump_json(include={"apt", "pip", "fetch"})
 
-    @property
-    def asked(self) -> Asked | None:
-        """The version that was asked for."""
-        return self._asked
-
     def at(self, version: str) -> Self:
         """This system in a version, beside which others of it can be measured. TeffError where that is unknown."""
         asked = self._version_asked(Named(self.name, "", version))
         one = self.model_copy(deep=True)
-        one.name, one._asked = str(asked.named), asked
+        one.name, one.asked = str(asked.named), asked
         if asked.rule and asked.rule.programs:
             one.programs = [each for each in one.programs if each.name in asked.rule.programs]
-        return one.placed_in(self._folder)
+        return one.placed_in(self.folder)
 
     def _version_asked(self, named: Named) -> Asked:
         if not named.folder:
@@ -308,15 +290,15 @@ class System(BaseModel, extra="forbid"):
 
     def placed_in(self, folder: Path) -> Self:
         """This system, knowing the folder it was read from."""
-        self._folder = folder
+        self.folder = folder
         for program in self.programs:
             ways = [each for each in self.programs if each.benchmark == program.benchmark]
             is_short = program is ways[0] is best_of(ways)
             named = parsed(self.name)
-            program._id = str(named if is_short else Named(named.system, program.name, named.version))
-            program._folder = folder
+            program.id = str(named if is_short else Named(named.system, program.name, named.version))
+            program.folder = folder
             program._apart = self.install.apart
-            program._asked = self._asked
+            program.asked = self.asked
         return self
 
 
