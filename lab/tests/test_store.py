@@ -15,8 +15,15 @@ from samples import estimate, failed_record, good_record, run, sitting
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.errors import FAILED
 from tefflab.records.run import Run, RunKey, minutes_for
-from tefflab.records.store import Store, StoreError, UnwritableError, measured_alone, new_sitting_name, stores_in
-from tefflab.records.stored import open_sittings
+from tefflab.records.store import (
+    Store,
+    StoreError,
+    UnwritableError,
+    measured_alone,
+    new_sitting_name,
+    open_sittings,
+    stores_in,
+)
 from tefflab.systems.registry import Registry
 
 RUNS = "runs.jsonl"

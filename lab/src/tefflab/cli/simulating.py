@@ -16,7 +16,7 @@ from tefflab.json_lines import json_lines
 from tefflab.measure.measurement import estimated
 from tefflab.output.quantities import brief, duration
 from tefflab.output.table import Table
-from tefflab.records.stored import full_name, open_sittings
+from tefflab.records.store import full_name, open_sittings
 from tefflab.systems.logged import Waiting
 from tefflab.systems.registry import Registry
 

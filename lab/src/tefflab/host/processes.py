@@ -54,8 +54,8 @@ def answer(
     stdin: str = "",
     look: Callable[[], object] = lambda: None,
 ) -> "subprocess.CompletedProcess[str]":
-    """What a command says, with `environment` added to the lab's. OSError if it can't be started. TimeoutExpired after
-    so many seconds: then the command is ended with all it started. `look` is called each second."""
+    """The output of a command, with `environment` added to the lab's. OSError if it can't be started. TimeoutExpired
+    after so many seconds: then the command is ended with all it started. `look` is called each second."""
     process = subprocess.Popen(
         command,
         stdin=subprocess.PIPE,

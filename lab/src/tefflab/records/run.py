@@ -96,7 +96,7 @@ class Failure(Line):
 
 
 def minutes_for(rounds: int, runs: Iterable[Run[AnyRecord]]) -> int | None:
-    """About how many minutes so many rounds take, if they are like those of `runs`; None without either."""
+    """About how many minutes so many rounds take, if they are like the rounds of `runs`; None without either."""
     begun: dict[Hashable, list[tuple[float, float]]] = {}
     for run in runs:
         if run.record.started_at:

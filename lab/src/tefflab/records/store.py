@@ -32,6 +32,7 @@ from tefflab.errors import InputError, TeffError, first_fault
 from tefflab.host.file_locks import held, locked
 from tefflab.records.record import AnyRecord, Record
 from tefflab.records.run import Failure, Line, Run, RunKey, Sitting
+from tefflab.systems.registry import Registry
 
 _SYNC_EVERY_SECONDS = 1.0
 
@@ -225,6 +226,33 @@ def is_store(folder: Path) -> bool:
 def stores_in(folder: Path) -> list[str]:
     """The names of the stores below a folder."""
     return sorted(each.name for each in folder.glob("*/") if is_store(each))
+
+
+def open_sitting(registry: Registry, name: str) -> tuple[Store, Sitting]:
+    """`STORE`, which means its last sitting, or `STORE:SITTING`. StoreError, with the existing names, for another."""
+    store, _, sitting = name.partition(":")
+    opened = Store.open(registry.results / store)
+    return opened, opened.sitting(sitting or None)
+
+
+def open_sittings(registry: Registry, name: str) -> tuple[Store, dict[str, Sitting]]:
+    """The same by kind of benchmark: of `STORE` the last sitting of each that is there, of `STORE:SITTING` that one."""
+    store, _, wanted = name.partition(":")
+    opened = Store.open(registry.results / store)
+    chosen = {each.benchmark: each for each in opened.sittings() if wanted in ("", each.sitting)}
+    if not chosen:
+        opened.sitting(wanted or None)  # raises
+    return opened, chosen
+
+
+def store_name(registry: Registry, store: Store) -> str:
+    """The name of a store for `--store`: the folder's name in `results/`, else the path."""
+    return store.folder.name if store.folder.parent == registry.results else str(store.folder)
+
+
+def full_name(registry: Registry, store: Store, sitting: Sitting) -> str:
+    """What `open_sitting` takes."""
+    return f"{store_name(registry, store)}:{sitting.sitting}"
 
 
 def measured_alone(folder: Path, sitting: str) -> AbstractContextManager[None]:

@@ -1,5 +1,5 @@
-"""Brings the requested versions of systems: installs them, compiles their adapters, and checks the linked libraries. A
-version has a build folder of its own, whose CMake sees the version first, unless the usual build has that version."""
+"""Brings the requested versions of systems: installs them, compiles their adapters, and checks the linked libraries.
+A version has a separate build folder, whose CMake sees the version first. The usual build may have the version, too."""
 
 import re
 import shutil

@@ -217,8 +217,7 @@ def failures(ninja_output: str) -> list[Failure]:
 
 @dataclass(frozen=True)
 class Owner:
-    """A system, or a kind of benchmark by its folder; of a program in which a kind runs on a system both; of the core
-    none."""
+    """A system, or a kind of benchmark, by its folder. A program has both as owners; the core has neither."""
 
     system: str | None = None
     kind: str | None = None

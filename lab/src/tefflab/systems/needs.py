@@ -48,7 +48,7 @@ class Install(BaseModel, extra="forbid"):
     apt: list[NonEmpty] = []
     pip: list[NonEmpty] = []
     fetch: list[_Command] = []  # commands of other registries' clients
-    on_request: bool = False  # only by `teff systems add`; else every command that wants the system sets it up
+    on_request: bool = False  # Only `teff systems add` brings it. Else every command that wants the system sets it up.
     apart: bool = False  # the Python packages go into a separate environment: they clash with other systems'
     licence: NonEmpty | None = None
     megabytes: Annotated[float, Field(gt=0)] | None = None  # on the disk, about
@@ -162,7 +162,7 @@ class Asked:
 
     @property
     def wanted(self) -> str:
-        """What its place is made for: the lab makes another if that has changed, or if the checkout was moved."""
+        """The inputs of its place: the lab makes another if they have changed, or if the checkout was moved."""
         presets = self.root / "CMakePresets.json"
         flags = sha256(presets.read_bytes()).hexdigest() if presets.is_file() else ""
         own = self.rule.model_dump_json(include={"apt", "pip", "cmake"}) if self.rule else self.named.folder

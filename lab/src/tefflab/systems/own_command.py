@@ -31,17 +31,12 @@ class OwnCommand(Program):
     def command_line(self, workers: int, ranks: int | None = None) -> list[str]:
         del ranks
         script = Path(__file__).with_name(self.program)
-        words = _started_by(self._text.replace(WORKERS, str(workers)))
+        command = self._text.replace(WORKERS, str(workers))
+        words = ["/bin/sh", "-c", command]
+        with contextlib.suppress(ValueError):  # a quote that does not end
+            split = shlex.split(command)
+            words = split if split and shlex.join(split) == command else words  # nothing in it is for a shell
         return [sys.executable, "-I", "-S", str(script), self.benchmark, *words]
-
-
-def _started_by(command: str) -> list[str]:
-    """A shell runs it only if something in it is for a shell."""
-    with contextlib.suppress(ValueError):  # a quote that does not end
-        words = shlex.split(command)
-        if words and shlex.join(words) == command:
-            return words
-    return ["/bin/sh", "-c", command]
 
 
 def own_texts(own: Mapping[str, Any]) -> list[str]:

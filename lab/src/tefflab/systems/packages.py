@@ -137,7 +137,7 @@ def said_cost(apt_answer: str) -> str:
 
 
 class Provision:
-    """What apt or pip, the `client`, could bring. It does not ask again for a day for what could not be had."""
+    """The work of a `client`, apt or pip. For a day it does not ask again for a package that could not be had."""
 
     def __init__(self, root: Path, client: Literal["apt", "pip"]) -> None:
         self.client = client

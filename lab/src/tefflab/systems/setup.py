@@ -59,8 +59,8 @@ def ensure(
     extra_apt: Sequence[str] = (),
     installing: Installing = "ask",
 ) -> dict[str, str]:
-    """Makes `systems` usable as far as that can be done; progress and warnings go to `console`. Returns the reason, in
-    one line, of each part that failed: by system, by a kind's folder (`bench/KIND`), and by `core`. It builds the
+    """Makes `systems` usable as far as that can be done; progress and warnings go to `console`. Returns a reason
+    in one line for each part that failed: a system, the folder of a kind of benchmark, or `core`. It builds the
     programs that `ways` names, or all. `extra_apt` are packages that only the calling command needs. TeffError only
     where nothing at all would work: no compiler, or a core that does not build."""
     with alone(registry.root, console):
@@ -103,7 +103,7 @@ def offered(systems: Sequence[System]) -> list[System]:
 
 
 def not_here(systems: Sequence[System]) -> str:
-    """`lake (79 MB, MIT); ./teff systems add lake`, of the systems that come on request; of many only the names."""
+    """`lake (79 MB, MIT); ./teff systems add lake` of the systems that come on request. Many have only names."""
     offers = offered(systems)
     if len(offers) > _TOLD_AT_LENGTH:
         return f"{', '.join(each.name for each in offers)}; {TYPED} systems add says more"
