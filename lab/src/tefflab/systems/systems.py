@@ -81,9 +81,9 @@ class Program(BaseModel, extra="forbid"):
 
     # By names that no file has. The id is for tables, stores and `--systems`: `SYSTEM/NAME`, or the system's name alone
     # for its best program of a benchmark. If a version was asked for, `@VERSION` follows.
-    id: str = Field("", alias="(id)")
-    folder: Path = Field(Path(), alias="(folder)")  # its system's
-    asked: Asked | None = Field(None, alias="(asked)")  # the version that was asked for
+    id: str = Field(default="", alias="(id)")
+    folder: Path = Field(default=Path(), alias="(folder)")  # its system's
+    asked: Asked | None = Field(default=None, alias="(asked)")  # the version that was asked for
     _measured: str = PrivateAttr("")
     _apart: bool = PrivateAttr(False)
 
@@ -203,8 +203,8 @@ class System(BaseModel, extra="forbid"):
     no_adapter: NonEmpty | None = None  # the reason why no program measures it
     concepts: dict[NonEmpty, _Constructs] = {}
 
-    folder: Path = Field(Path(), alias="(folder)")
-    asked: Asked | None = Field(None, alias="(asked)")  # the version that was asked for
+    folder: Path = Field(default=Path(), alias="(folder)")
+    asked: Asked | None = Field(default=None, alias="(asked)")  # the version that was asked for
 
     @model_validator(mode="after")
     def _programs_have_its_environment(self) -> Self:
