@@ -192,8 +192,10 @@ def test_gaps_are_measured_on_every_core_we_may_use() -> None:
     assert all(0 <= share < 1 for share in shares.values())
 
 
-def test_the_findings_are_a_json_list() -> None:
-    listed = json.loads(doctor.to_json([doctor.quota(1.0)]))
+def test_the_findings_are_a_json_list(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("tefflab.host.doctor.examine", lambda: [doctor.quota(1.0)])
+    systems.doctor(Registry(Path()), as_json=True)
+    listed = json.loads(capsys.readouterr().out)
     assert listed.keys() == {"name", "status", "value", "why", "remedy"}
 
 

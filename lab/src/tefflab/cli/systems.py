@@ -2,6 +2,7 @@
 disturbs measurement here."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 
 from click.exceptions import Exit
 
@@ -61,7 +62,7 @@ def doctor(_registry: Registry, as_json: bool) -> None:
     with progress().status("looking at this machine"):
         findings = examination.examine()
     if as_json:
-        print(examination.to_json(findings))
+        print(json_lines(map(asdict, findings)))
     else:
         output().print(examination.to_table(findings))
 

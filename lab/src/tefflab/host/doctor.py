@@ -7,7 +7,7 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Literal
@@ -18,7 +18,6 @@ from rich.table import Table
 
 from tefflab.host import spin
 from tefflab.host.machine import cpu_list, governors, hypervisor, text, tightest_quota
-from tefflab.json_lines import json_lines
 
 Status = Literal["ok", "warn", "unknown"]
 
@@ -274,11 +273,6 @@ def measure_gaps(cores: Sequence[int], seconds: float) -> dict[int, float]:
     spins = [subprocess.Popen([*command, str(core), str(seconds)], stdout=subprocess.PIPE, text=True) for core in cores]
     answers = {core: one.communicate()[0] for core, one in zip(cores, spins, strict=True)}
     return {core: float(answer) for core, answer in answers.items() if answer.strip()}
-
-
-def to_json(found: Sequence[Finding]) -> str:
-    """A line a finding."""
-    return json_lines(map(asdict, found))
 
 
 def to_table(found: Sequence[Finding]) -> Table:

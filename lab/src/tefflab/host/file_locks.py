@@ -5,7 +5,7 @@ import fcntl
 import os
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -15,33 +15,22 @@ _NO_LOCKS = {errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK}  # Lustre without -o 
 
 
 @contextmanager
-def locked(fd: int, file: Path) -> Iterator[None]:
-    """With the lock of an open file."""
-    _take(fd, file)
-    try:
-        yield
-    finally:
-        with suppress(OSError):
-            fcntl.flock(fd, fcntl.LOCK_UN)
-
-
-@contextmanager
 def held(file: Path, busy: Callable[[str], None]) -> Iterator[None]:
     """With a lock whose file is there as long; a killed process's file counts for nothing. If another process has it,
     `busy` is told that process's name, and may raise; else this process waits."""
     while True:
-        with file.open("a+", encoding="utf-8") as lock:
+        with file.open("a+", encoding="utf-8") as opened:
             try:
-                _take(lock.fileno(), file, fcntl.LOCK_NB)
+                lock(opened.fileno(), file, fcntl.LOCK_NB)
             except BlockingIOError:
-                lock.seek(0)
-                busy(lock.read() or "another process")
-                _take(lock.fileno(), file)
-            if not (file.exists() and os.path.samestat(file.stat(), os.fstat(lock.fileno()))):
+                opened.seek(0)
+                busy(opened.read() or "another process")
+                lock(opened.fileno(), file)
+            if not (file.exists() and os.path.samestat(file.stat(), os.fstat(opened.fileno()))):
                 continue  # the process before has removed it
-            lock.truncate(0)
-            lock.write(f"process {os.getpid()} on {socket.gethostname()}")
-            lock.flush()
+            opened.truncate(0)
+            opened.write(f"process {os.getpid()} on {socket.gethostname()}")
+            opened.flush()
             try:
                 yield
             finally:
@@ -49,7 +38,7 @@ def held(file: Path, busy: Callable[[str], None]) -> Iterator[None]:
             return
 
 
-def _take(fd: int, file: Path, how: int = 0) -> None:
+def lock(fd: int, file: Path, how: int = 0) -> None:
     """Takes the lock of an open file, which ends with the descriptor. If the file system has no locks, says so once."""
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | how)

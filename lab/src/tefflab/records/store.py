@@ -29,7 +29,7 @@ from pydantic import ValidationError
 
 from tefflab.carried import TYPED
 from tefflab.errors import InputError, TeffError, first_fault
-from tefflab.host.file_locks import held, locked
+from tefflab.host.file_locks import held, lock
 from tefflab.records.record import AnyRecord, Record
 from tefflab.records.run import Failure, Line, Run, RunKey, Sitting
 from tefflab.systems.registry import Registry
@@ -209,7 +209,8 @@ def file_of(folder: Path, kind: str) -> Path:
 
 
 def _append(file: Path, line: bytes) -> None:
-    with file.open("ab+", buffering=0) as lines, locked(lines.fileno(), file):
+    with file.open("ab+", buffering=0) as lines:
+        lock(lines.fileno(), file)
         end = lines.seek(0, os.SEEK_END)
         is_torn = end > 0 and os.pread(lines.fileno(), 1, end - 1) != b"\n"
         whole = b"\n" * is_torn + line  # leaves the torn line to itself

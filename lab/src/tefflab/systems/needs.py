@@ -3,7 +3,6 @@ separate folder in `.teff/versions`."""
 
 import json
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path, PurePath
@@ -176,13 +175,3 @@ class Asked:
         if found and all(one == other for one, other in zip(self.number.split("."), found[1].split("."), strict=False)):
             return ""
         return f"{self.named.version} was asked for, and the program says it has {said or 'none'}"
-
-
-def no_such_version(system: str, version: str, rules: Sequence[Version]) -> str:
-    """The error for a version that no rule knows: the known versions, and how to name an installed one."""
-    there = ", ".join(f"{system}@{each.example} ({each.title})" for each in rules)
-    can_be_had = f"there are: {there}" if rules else "Teff can bring none of its versions by number"
-    return (
-        f"no version {version!r} of {system} is known; {can_be_had}; "
-        f"one that you have installed is named by its folder, as {system}@/opt/{system}"
-    )

@@ -165,12 +165,11 @@ class Provision:
         noted = self._noted()
         for owner, requirements in wanted.items():
             if hopeless := ", ".join(one for one in requirements if one in noted):
-                self.blame(owner, f"{hopeless} can't be had here (asked again in a day, or without {self.unavailable})")
+                self.problems.setdefault(
+                    owner, f"{hopeless} can't be had here (asked again in a day, or without {self.unavailable})"
+                )
         left = {owner: [one for one in requirements if one not in noted] for owner, requirements in wanted.items()}
         return {owner: requirements for owner, requirements in left.items() if requirements}
-
-    def blame(self, owner: str, reason: str) -> None:
-        self.problems.setdefault(owner, reason)
 
     def install(self, wanted: Wanted, install: Callable[[Sequence[str]], bool]) -> None:
         """Installs everything in one go, or owner by owner where that fails."""
@@ -180,7 +179,9 @@ class Provision:
         for owner, requirements in wanted.items():
             if len(wanted) == 1 or not install(requirements):
                 self.note(requirements)
-                self.blame(owner, f"{self.client} could not install {' '.join(requirements)}; see {self.log}")
+                self.problems.setdefault(
+                    owner, f"{self.client} could not install {' '.join(requirements)}; see {self.log}"
+                )
 
 
 def provide_apt(root: Path, wanted: Wanted, console: Console, installing: Installing = "yes") -> Provision:
@@ -208,7 +209,7 @@ def provide_apt(root: Path, wanted: Wanted, console: Console, installing: Instal
     if not is_ours or (chosen and installing == "ask" and not _agreed(list(chosen), console)):
         for owner, requirements in lacking.items():
             packages = [choose(one, obtainable) or alternatives(one)[0] for one in requirements]
-            provision.blame(owner, f"needs {', '.join(packages)}")
+            provision.problems.setdefault(owner, f"needs {', '.join(packages)}")
         if prefix is None and installing != "no":
             provision.command = install_command(everything, obtainable)
         return provision
@@ -246,7 +247,7 @@ def provide_pip(root: Path, wanted: Wanted, console: Console, installing: Instal
     lacking = provision.sift({owner: [one for one in wanted[owner] if one not in installed] for owner in wanted})
     if installing == "no":
         for owner, requirements in lacking.items():
-            provision.blame(owner, f"needs {', '.join(requirements)} from PyPI")
+            provision.problems.setdefault(owner, f"needs {', '.join(requirements)} from PyPI")
         return provision
     if lacking:
         provision.log.unlink(missing_ok=True)

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -10,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, Field, PrivateAttr, model_valida
 
 from tefflab.errors import InputError
 from tefflab.systems.naming import Named, owner_of, parsed
-from tefflab.systems.needs import PLACEHOLDER, Asked, Install, NonEmpty, Version, knowing, no_such_version
+from tefflab.systems.needs import PLACEHOLDER, Asked, Install, NonEmpty, Version, knowing
 
 BENCH_FOLDER = Path("bench")  # the driver, and a folder for each kind of benchmark
 SYSTEMS_FOLDER = BENCH_FOLDER / "systems"  # a folder for each system
@@ -90,8 +91,7 @@ class Program(BaseModel, extra="forbid"):
     @property
     def long_name(self) -> str:
         """`SYSTEM/NAME`, by which each can be named, the first, too."""
-        named = parsed(self.id)
-        return str(Named(named.system, self.name, named.version))
+        return str(replace(parsed(self.id), way=self.name))
 
     @property
     def system_name(self) -> str:
@@ -127,8 +127,7 @@ class Program(BaseModel, extra="forbid"):
     def with_id(self, way: str) -> Self:
         """A copy of this program whose id is `SYSTEM/WAY`; its long name stays."""
         one = self.model_copy()
-        named = parsed(self.id)
-        one.id = str(Named(named.system, way, named.version))
+        one.id = str(replace(parsed(self.id), way=way))
         return one
 
     @property
@@ -280,7 +279,12 @@ class System(BaseModel, extra="forbid"):
             for rule in self.versions:
                 if (number := rule.number_of(named.version)) is not None:
                     return Asked(self.root, named, number, rule.filled(number))
-            raise InputError(no_such_version(self.name, named.version, self.versions))
+            there = ", ".join(f"{self.name}@{each.example} ({each.title})" for each in self.versions)
+            can_be_had = f"there are: {there}" if there else "Teff can bring none of its versions by number"
+            raise InputError(
+                f"no version {named.version!r} of {self.name} is known; {can_be_had}; one that you have installed is "
+                f"named by its folder, as {self.name}@/opt/{self.name}"
+            )
         if Path(named.folder).is_dir():
             return Asked(self.root, named)
         way = named.version.rpartition("/")[2]
@@ -295,7 +299,7 @@ class System(BaseModel, extra="forbid"):
             ways = [each for each in self.programs if each.benchmark == program.benchmark]
             is_short = program is ways[0] is best_of(ways)
             named = parsed(self.name)
-            program.id = str(named if is_short else Named(named.system, program.name, named.version))
+            program.id = str(named if is_short else replace(named, way=program.name))
             program.folder = folder
             program._apart = self.install.apart
             program.asked = self.asked
