@@ -126,19 +126,22 @@ def test_a_program_on_a_core_that_may_not_be_used_disturbs_nobody(
 
 
 @pytest.mark.parametrize(
-    ("contents", "cores"),
+    ("files", "cores"),
     [
-        (("150000 100000\n", "", ""), 1.5),
-        (("max 100000\n", "", ""), None),
-        (("", "50000\n", "100000\n"), 0.5),
-        (("", "-1\n", "100000\n"), None),
-        (("", "", ""), None),
+        ({"max": "150000 100000\n"}, 1.5),
+        ({"max": "max 100000\n"}, None),
+        ({"cfs_quota_us": "50000\n", "cfs_period_us": "100000\n"}, 0.5),
+        ({"cfs_quota_us": "-1\n", "cfs_period_us": "100000\n"}, None),
+        ({}, None),
     ],
 )
 def test_a_quota_is_read_from_both_versions_of_control_groups(
-    contents: tuple[str, str, str], cores: float | None
+    tmp_path: Path, files: dict[str, str], cores: float | None
 ) -> None:
-    assert machine.quota_cores(*contents) == cores
+    write(tmp_path, "proc/self/cgroup", "0::/\n")
+    for name, content in files.items():
+        write(tmp_path, f"sys/fs/cgroup/cpu.{name}", content)
+    assert machine.tightest_quota(tmp_path) == cores
 
 
 @pytest.mark.parametrize(("text", "cpus"), [("0\n", {0}), ("0-2,5\n", {0, 1, 2, 5}), ("\n", set())])

@@ -18,7 +18,7 @@ from tefflab.systems.building import fingerprint, search_environment
 from tefflab.systems.packages import PackageState
 from tefflab.systems.probing import is_absent, probe
 from tefflab.systems.registry import Registry, load_system
-from tefflab.systems.setup import announce, bring_missing, install, not_here, remove, telling
+from tefflab.systems.setup import bring_missing, install, not_here, remove, telling
 from tefflab.systems.systems import INSTALLED_FOLDER, STAMP, System
 
 HEAD = """
@@ -248,7 +248,7 @@ def test_a_client_of_the_system_s_own_environment_is_called_by_its_name(tmp_path
     system = lake(tmp_path, f"fetch = [['{{installed}}/venv/bin/pip', 'install', 'lake']]\n{ON_REQUEST}")
     assert system.install.registries == ["pip"]
     to = console()
-    announce([system], to)
+    assert install(Registry(tmp_path), [system], to).keys() == {"lake"}
     assert "s, by pip, in " in told(to)
 
 

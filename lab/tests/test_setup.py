@@ -22,11 +22,10 @@ from tefflab.systems.packages import (
     Installing,
     PackageState,
     Provision,
-    candidates,
+    available,
     choose,
+    cost_of,
     install_command,
-    installed_packages,
-    said_cost,
 )
 from tefflab.systems.probing import why_not_there
 from tefflab.systems.registry import Registry
@@ -61,9 +60,16 @@ def told(console: Console) -> str:
 # ---- packages
 
 
-def test_only_packages_that_are_installed_count() -> None:
-    answer = "cmake installed\ng++ config-files\nninja-build half-installed\n"
-    assert installed_packages(answer) == {"cmake"}
+def answers(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
+    """Each command about packages says this."""
+    monkeypatch.setattr(packages, "answer", lambda *_, **__: subprocess.CompletedProcess("", 0, said, ""))
+    monkeypatch.setattr(shutil, "which", lambda name: name)
+
+
+def test_only_packages_that_are_installed_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers(monkeypatch, "cmake installed\ng++ config-files\nninja-build half-installed\n")
+    assert PackageState.of(["cmake"]) == PackageState(frozenset({"cmake"}), known=True)
+    assert PackageState.of([]).installed == frozenset()
 
 
 def test_any_alternative_satisfies_a_requirement() -> None:
@@ -76,8 +82,9 @@ def test_nothing_is_missing_where_there_is_no_dpkg_to_ask(monkeypatch: pytest.Mo
     assert PackageState.of(["cmake"]).missing(["cmake"]) == []
 
 
-def test_the_first_alternative_that_can_be_had_is_chosen() -> None:
-    obtainable = candidates(POLICY)
+def test_the_first_alternative_that_can_be_had_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers(monkeypatch, POLICY)
+    obtainable = available(["libpond-dev | liblake-dev"])
     assert obtainable == {"liblake-dev"}
     assert choose("libpond-dev | liblake-dev", obtainable) == "liblake-dev"
     assert choose("libpond-dev", obtainable) is None
@@ -220,15 +227,17 @@ def test_without_a_terminal_apt_asks_nothing_and_it_does_nothing_where_it_may_no
     assert packages.provide_pip(tmp_path, {"b": ["one==1"]}, quiet(), "no").problems == {"b": "needs one==1 from PyPI"}
 
 
-def test_what_apt_says_of_the_cost_is_read() -> None:
+def test_what_apt_says_of_the_cost_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     said = """The following NEW packages will be installed:
   libx y
 0 upgraded, 19 newly installed, 0 to remove and 136 not upgraded.
 Need to get 9,812 kB/13.7 MB of archives.
 After this operation, 181 MB of additional disk space will be used.
 """
-    assert said_cost(said) == "19 packages, 13.7 MB to download, 181 MB on the disk"
-    assert said_cost("E: Unable to locate package y") == "apt does not say how large they are"
+    answers(monkeypatch, said)
+    assert cost_of(["y"]) == "19 packages, 13.7 MB to download, 181 MB on the disk"
+    answers(monkeypatch, "E: Unable to locate package y")
+    assert cost_of(["y"]) == "apt does not say how large they are"
 
 
 def test_python_packages_are_installed_once_and_kept_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

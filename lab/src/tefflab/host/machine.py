@@ -157,9 +157,13 @@ def cpu_list(said: str) -> set[int]:
 
 def tightest_quota(root: Path) -> float | None:
     """The least CPU quota [cores] of the control groups we are in and of those around them; None without any."""
-    files = ("cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us")
-    quotas = (quota_cores(*(text(folder / name) for name in files)) for folder in _control_groups(root))
-    return min((cores for cores in quotas if cores is not None), default=None)
+    found = []
+    for folder in _control_groups(root):
+        old = (text(folder / f"cpu.cfs_{name}_us").strip() for name in ("quota", "period"))
+        quota, _, period = (text(folder / "cpu.max") or " ".join(old)).partition(" ")
+        if quota.isdecimal() and period:
+            found.append(int(quota) / int(period))
+    return min(found, default=None)
 
 
 def _control_groups(root: Path) -> Iterator[Path]:
@@ -170,12 +174,6 @@ def _control_groups(root: Path) -> Iterator[Path]:
         if not controllers or "cpu" in controllers.split(","):
             tops = (mount / "cpu", mount / controllers) if controllers else (mount, mount / "unified")
             yield from (top / str(part).lstrip("/") for top in tops for part in (Path(path), *Path(path).parents))
-
-
-def quota_cores(cpu_max: str, cfs_quota_us: str, cfs_period_us: str) -> float | None:
-    """Cores a control group may use, by version 2's `cpu.max` or version 1's pair; None is no limit."""
-    quota, period = cpu_max.split() if cpu_max else (cfs_quota_us.strip(), cfs_period_us)
-    return int(quota) / int(period) if quota.isdecimal() and period else None
 
 
 def _cpu(cpu_text: str) -> str:

@@ -55,11 +55,11 @@ class PackageState:
 
     @classmethod
     def of(cls, requirements: Iterable[str]) -> "PackageState":
-        """Asks dpkg, once, about every package of `requirements`."""
+        """Asks dpkg, once, about every package of `requirements`. Unpacked or removed packages do not count."""
         names, is_known = _names(requirements), shutil.which("dpkg-query") is not None
         query = ["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\\n", *names]
         said = answer(query, environment=PLAIN).stdout if names and is_known else ""
-        return cls(installed_packages(said), is_known)
+        return cls(frozenset(re.findall(r"^(\S+) installed$", said, re.MULTILINE)), is_known)
 
     def missing(self, requirements: Iterable[str]) -> list[str]:
         """The requirements of which no alternative is installed, each once, in order."""
@@ -71,20 +71,10 @@ def _names(requirements: Iterable[str]) -> list[str]:
     return sorted({name for requirement in requirements for name in alternatives(requirement)})
 
 
-def installed_packages(dpkg_answer: str) -> frozenset[str]:
-    """Reads lines of `package status`; unpacked or removed packages do not count."""
-    lines = (line.split() for line in dpkg_answer.splitlines())
-    return frozenset(words[0] for words in lines if words[1:] == ["installed"])
-
-
-def candidates(policy_answer: str) -> frozenset[str]:
-    """Reads `apt-cache policy`: the packages that can be installed."""
-    return frozenset(_CANDIDATE.findall(policy_answer))
-
-
 def available(requirements: Iterable[str]) -> frozenset[str]:
     """The packages of `requirements` that apt knows where to get."""
-    return candidates(answer(["apt-cache", "policy", *_names(requirements)], environment=PLAIN).stdout)
+    policy = answer(["apt-cache", "policy", *_names(requirements)], environment=PLAIN).stdout
+    return frozenset(_CANDIDATE.findall(policy))
 
 
 def choose(requirement: str, obtainable: frozenset[str]) -> str | None:
@@ -127,12 +117,8 @@ def cost_of(packages: Sequence[str]) -> str:
     """The cost of these packages with all that they need: `34 packages, 123 MB to download, 456 MB on the disk`."""
     prefix = as_root() or ()
     command = [word for word in apt_get(prefix, "install", "--no-install-recommends", *packages) if word != "-y"]
-    return said_cost(answer([*command, "--assume-no"]).stdout)
-
-
-def said_cost(apt_answer: str) -> str:
-    """Reads what apt-get says before it would ask."""
-    parts = [told.format(found[1]) for rule, told in _COSTS if (found := re.search(rule, apt_answer))]
+    said = answer([*command, "--assume-no"]).stdout
+    parts = [told.format(found[1]) for rule, told in _COSTS if (found := re.search(rule, said))]
     return ", ".join(parts) or "apt does not say how large they are"
 
 

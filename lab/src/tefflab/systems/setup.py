@@ -111,20 +111,15 @@ def not_here(systems: Sequence[System]) -> str:
     return f"{sizes}; {TYPED} systems add {' '.join(each.name for each in offers)}" if offers else ""
 
 
-def announce(systems: Sequence[System], console: Console) -> None:
-    """Announces the downloads before they begin."""
-    for each in systems:
-        come = each.install
-        where = f", in {INSTALLED_FOLDER / each.name}" if come.apart or come.fetch else ""
-        text = f"{each.name}: {each.title}, {come.cost}, about {come.seconds:g} s, by {' and '.join(come.registries)}"
-        console.print(f"teff: {escape(text)}{where}", soft_wrap=True)
-
-
 def install(registry: Registry, systems: Sequence[System], console: Console) -> dict[str, str]:
     """Installs the systems, builds them and asks for their identities. The reason, for each that is not here then."""
     problems: dict[str, str] = {}
     todo = [each for each in offered(systems) if not each.is_installed]
-    announce(todo, console)
+    for each in todo:
+        come = each.install
+        where = f", in {INSTALLED_FOLDER / each.name}" if come.apart or come.fetch else ""
+        text = f"{each.name}: {each.title}, {come.cost}, about {come.seconds:g} s, by {' and '.join(come.registries)}"
+        console.print(f"teff: {escape(text)}{where}", soft_wrap=True)
     with alone(registry.root, console):
         for each in todo:
             if reason := _bring(each, console):
