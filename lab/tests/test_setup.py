@@ -155,7 +155,8 @@ def test_who_is_not_root_is_told_one_command_for_everything(tmp_path: Path, monk
     monkeypatch.setattr(packages, "as_root", lambda: None)
     monkeypatch.setattr(packages, "available", lambda _: frozenset({"x", "y"}))
     outcome = packages.provide_apt(tmp_path, {"a": ["x"], "b": ["x", "y | z"]}, quiet())
-    assert outcome.command == "sudo apt-get install --no-install-recommends x y"
+    command = "sudo apt-get install --no-install-recommends x y"
+    assert outcome.for_root == f"only root may install packages; type: {command}"
     assert outcome.problems == {"a": "needs x", "b": "needs x, y"}
 
 
@@ -213,7 +214,7 @@ def test_on_a_terminal_apt_installs_only_once_the_user_agreed(
     assert apt.installs == installs
     assert "apt would install x: 1, 7 MB to download" in told(console)
     assert outcome.problems == ({} if installs else {"a": "needs x"})
-    assert outcome.command == ""
+    assert outcome.for_root == ""
 
 
 @pytest.mark.parametrize("installing", ["ask", "yes", "no"])

@@ -113,10 +113,6 @@ class Competitors(AbstractContextManager["Competitors"]):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    @property
-    def pids(self) -> list[int]:
-        return [process.pid for process in self._processes]
-
     @contextmanager
     def running(self) -> Iterator[None]:
         """Within it they take their share; afterwards `share` says what they got. TeffError if one has ended."""

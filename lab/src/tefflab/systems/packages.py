@@ -128,15 +128,9 @@ class Provision:
     def __init__(self, root: Path, client: Literal["apt", "pip"]) -> None:
         self.client = client
         self.problems: dict[str, str] = {}  # the reason, for each owner whose requirements are not met
-        self.command = ""  # for a user with root's rights to type, if only that would help
+        self.for_root = ""  # what root has to type, if only that would help
         self.log = root / ".teff" / "log" / f"{client}.log"
         self.unavailable = root / ".teff" / "stamps" / f"unavailable-{client}.json"  # each with its time
-
-    @property
-    def for_root(self) -> str:
-        """What root has to type; empty if nothing."""
-        how = "type" if sudo() else "type as root"
-        return f"only root may install packages; {how}: {self.command}" if self.command else ""
 
     def _noted(self) -> dict[str, float]:
         noted: dict[str, float] = kept_json(self.unavailable) or {}
@@ -197,7 +191,8 @@ def provide_apt(root: Path, wanted: Wanted, console: Console, installing: Instal
             packages = [choose(one, obtainable) or alternatives(one)[0] for one in requirements]
             provision.problems.setdefault(owner, f"needs {', '.join(packages)}")
         if prefix is None and installing != "no":
-            provision.command = install_command(everything, obtainable)
+            how, command = "type" if sudo() else "type as root", install_command(everything, obtainable)
+            provision.for_root = f"only root may install packages; {how}: {command}"
         return provision
 
     def install(requirements: Sequence[str]) -> bool:

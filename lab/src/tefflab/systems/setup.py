@@ -73,7 +73,7 @@ def ensure(
         problems = by_pip.problems | by_apt.problems
         for owner, reason in problems.items():
             warn(console, owner, reason)
-        if by_apt.command:
+        if by_apt.for_root:
             console.print(f"teff: {escape(by_apt.for_root)}", soft_wrap=True)
         if build:
             failed = build.make(systems, ways)
@@ -189,7 +189,7 @@ def provide(
     """Installs a system's Debian packages, and runs these commands of registries' clients. Why not all of it is here;
     empty if it is. `then` is to be typed after root's command."""
     outcome = provide_apt(root, {name: apt}, console)
-    if outcome.command:
+    if outcome.for_root:
         return f"{outcome.for_root}{then and f', then {then}'}"
     if reason := outcome.problems.get(name):
         return f"{reason}{telling(outcome.log)}"
