@@ -218,17 +218,14 @@ class System(BaseModel, extra="forbid"):
         for version in self.versions:
             if other := [name for name in version.programs if name not in {program.name for program in self.programs}]:
                 raise ValueError(f"version {version.name}: no program is named {other[0]!r}")
-        if not self.programs and self.no_adapter is None:
-            raise ValueError("there is no [[program]], nor a reason in no_adapter")
-        if self.programs and self.no_adapter is not None:
-            raise ValueError("no_adapter says why there is no [[program]], and there is one")
+        if bool(self.programs) == (self.no_adapter is not None):
+            raise ValueError("give either a [[program]], or in no_adapter the reason why there is none")
         names = [(program.benchmark, program.name) for program in self.programs]
-        for benchmark, name in names:
-            if names.count((benchmark, name)) > 1:
-                raise ValueError(f"two programs of {benchmark} are named {name!r}")
+        if twice := [each for each in names if names.count(each) > 1]:
+            raise ValueError(f"two programs of {twice[0][0]} are named {twice[0][1]!r}")
         best = [program.benchmark for program in self.programs if program.best]
-        if twice := [benchmark for benchmark in best if best.count(benchmark) > 1]:
-            raise ValueError(f"two programs of {twice[0]} are the best")
+        if both := [benchmark for benchmark in best if best.count(benchmark) > 1]:
+            raise ValueError(f"two programs of {both[0]} are the best")
         return self
 
     @property
