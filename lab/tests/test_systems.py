@@ -170,7 +170,7 @@ def test_a_system_that_nothing_measures_is_listed_with_the_reason(tmp_path: Path
     console.print(to_table(systems, probes))
     said = console.file.getvalue()  # type: ignore[attr-defined]
     assert said.index("Nothing here measures them:") < said.index(reason)
-    with pytest.raises(TeffError, match="give either .*, or in no_adapter the reason"):
+    with pytest.raises(TeffError, match=r"give either .*, or in no_adapter the reason"):
         load_system(write(tmp_path, f'no_adapter = "{reason}"\n{GOOD}'))
 
 
