@@ -2,7 +2,7 @@
 
 KIND is its work: `spin` reads a clock, `primes` sieves, and `compile` starts the compiler for one SOURCE after another.
 SHARE is from 0 to 1, PERIOD is in seconds. It begins suspended, SIGCONT lets it go on, and SIGUSR1 suspends it again
-with its compiler. Each time it prints the CPU seconds that it has used. It ends with the process PARENT.
+with its compiler. Each time it prints the CPU seconds that it has used, and the time. It ends with the process PARENT.
 
 In each period it works until its CPU time is up, and sleeps for the rest. It does not make up for a share that it did
 not get. Like `spin.py`, this is a separate program without the lab.
@@ -162,7 +162,7 @@ def main() -> None:
 
     def suspend(*_: object) -> None:
         work.pause()
-        print(work.used(), flush=True)
+        print(work.used(), time.monotonic(), flush=True)
         os.kill(os.getpid(), signal.SIGSTOP)
 
     def leave(*_: object) -> None:

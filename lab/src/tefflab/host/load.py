@@ -105,7 +105,7 @@ class Competitors(AbstractContextManager["Competitors"]):
                     start_new_session=True,  # its weight is its session's, and Ctrl-C is the lab's
                 )
                 self._processes.append(process)
-            self._before = self._used()
+            self._before = self._suspended()
         except BaseException:
             self.close()
             raise
@@ -121,11 +121,11 @@ class Competitors(AbstractContextManager["Competitors"]):
         try:
             yield
         finally:
-            took = time.monotonic() - began
             self._signal(signal.SIGUSR1)
-            used = self._used()
-            self.share = (used - self._before) / (took * len(self._processes))
-            self._before = used
+            after = self._suspended()
+            got = [(used - one) / (at - began) for (one, _), (used, at) in zip(self._before, after, strict=True)]
+            self.share = sum(got) / len(got)
+            self._before = after
 
     def close(self) -> None:
         """Ends them."""
@@ -137,14 +137,14 @@ class Competitors(AbstractContextManager["Competitors"]):
             with contextlib.suppress(ProcessLookupError):
                 process.send_signal(number)
 
-    def _used(self) -> float:
-        """CPU seconds, as they say once they are suspended."""
-        used = 0.0
+    def _suspended(self) -> list[tuple[float, float]]:
+        """The CPU seconds that each has used, and the time when it was suspended."""
+        found = []
         for process in self._processes:
-            said = process.stdout.readline() if process.stdout else ""
+            said = process.stdout.readline().split() if process.stdout else []
             _await_stop(process)
-            used += float(said)
-        return used
+            found.append((float(said[0]), float(said[1])))
+        return found
 
 
 def _await_stop(process: "subprocess.Popen[str]") -> None:
