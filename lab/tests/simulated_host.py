@@ -263,7 +263,7 @@ def _measured(
 
 def _started(name: str) -> Started:
     started = Started(benchmark="task_graph", name="simulated", title=name, program=name)
-    started._folder = Path("/bench/systems/simulated")
+    started.folder = Path("/bench/systems/simulated")
     return started
 
 

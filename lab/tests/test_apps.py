@@ -18,7 +18,7 @@ from tefflab.benchmarks.benchmark import load_experiment
 from tefflab.errors import TeffError
 from tefflab.measure.measurement import estimated
 from tefflab.records.record import RecordError, parse_record
-from tefflab.records.stored import open_sitting
+from tefflab.records.store import open_sitting
 from tefflab.systems.programs import ask_cases
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import Program

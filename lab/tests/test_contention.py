@@ -193,7 +193,7 @@ def test_every_other_command_that_measures_takes_a_load(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str
 ) -> None:
     assert teff(monkeypatch, *command.split(), "--load", "spin@1") == 2
-    assert "'spin@1' is no load: say kind, percentage and cores" in capsys.readouterr().err
+    assert "'spin@1' is no load here: say kind, percentage and cores" in capsys.readouterr().err
 
 
 def test_a_command_of_the_user_is_measured_in_the_place_of_systems(
@@ -242,11 +242,11 @@ def test_a_command_has_ended_though_something_that_it_left_running_has_not(tmp_p
     [
         (("--cases", "serial"), "no kind of benchmark is called 'serial': say a case as KIND:CASE"),
         (("--cases", "spawn:dig"), "no case is called 'dig'; there are: serial"),
-        (("--load", "spin:half"), "'spin:half' is no load: say kind, percentage and cores"),
-        (("--load", "spin:0"), "a load of 0 %: give a percentage above 0"),
-        (("--load", "dig"), "no load is called 'dig'; there are: spin primes compile"),
-        (("--load", "spin:25,50@4097"), "core 4097 can't be used here"),
-        (("--shares", "50", "--cores", "4097"), "core 4097 can't be used here"),
+        (("--load", "spin:half"), "'spin:half' is no load here: say kind, percentage and cores"),
+        (("--load", "spin:0"), "percentages above 0 and up to 100"),
+        (("--load", "dig"), "'dig' is no load here: "),
+        (("--load", "spin:25,50@4097"), "@4097' is no load here"),
+        (("--shares", "50", "--cores", "4097"), "@4097' is no load here"),
         (("--workers", "5000"), "--workers 5000"),
     ],
 )

@@ -9,77 +9,81 @@ from pathlib import Path
 import pytest
 
 from tefflab.cli import systems
-from tefflab.host import doctor, findings, kernel_files
-from tefflab.host.findings import Finding
+from tefflab.host import doctor, machine
+from tefflab.host.doctor import Finding
 from tefflab.host.machine import read_machine
 from tefflab.systems.registry import Registry
 
-BEFORE = "cpu  100 0 100 800 0 0 0 10 0 0\ncpu0 100 0 100 800 0 0 0 10 0 0\n"
+CPU = "sys/devices/system/cpu"
+CLOCK = "sys/devices/system/clocksource/clocksource0/current_clocksource"
+PAGES = "sys/kernel/mm/transparent_hugepage/enabled"
+LAYOUT = "proc/sys/kernel/randomize_va_space"
+NODES = "sys/devices/system/node/online"
+SWAPS = "Filename Type Size Used Priority\n"
 
 
 def test_governors_that_save_power_are_warned_of_and_counted() -> None:
-    found = findings.governor(["performance", "powersave", "powersave"])
+    found = doctor.governor(["performance", "powersave", "powersave"])
     assert (found.status, found.value) == ("warn", "performance on 1, powersave on 2")
     assert "performance" in found.remedy
 
 
+def test_what_the_kernel_does_not_tell_is_unknown(tmp_path: Path) -> None:
+    found = {each.name: each for each in [*doctor.read_findings(tmp_path, others={}, stolen=None), doctor.gaps({})]}
+    told = {"hypervisor", "other processes", "CPU quota", "usable cores"}
+    assert {name for name, each in found.items() if each.status == "unknown"} == found.keys() - told
+    assert len(found) == 14
+    assert all(each.value for each in found.values())
+
+
 @pytest.mark.parametrize(
-    "found",
+    ("file", "content", "name", "status", "value"),
     [
-        findings.governor([]),
-        findings.boost(None, None),
-        findings.smt(None),
-        findings.steal(None, virtual=False),
-        findings.huge_pages(None),
-        findings.address_layout(None),
-        findings.numa(None),
-        findings.swap(None),
-        findings.clock(None),
-        findings.gaps({}),
+        (f"{CPU}/intel_pstate/no_turbo", "0\n", "turbo", "warn", "on"),
+        (f"{CPU}/intel_pstate/no_turbo", "1\n", "turbo", "ok", "off"),
+        (f"{CPU}/cpufreq/boost", "1\n", "turbo", "warn", "on"),
+        (f"{CPU}/cpufreq/boost", "0\n", "turbo", "ok", "off"),
+        (f"{CPU}/smt/active", "1\n", "SMT", "warn", "on"),
+        (f"{CPU}/smt/active", "0\n", "SMT", "ok", "off"),
+        ("sys/hypervisor/type", "xen\n", "hypervisor", "warn", "yes (unnamed)"),
+        (PAGES, "[always] madvise never\n", "transparent huge pages", "warn", "always"),
+        (PAGES, "always [madvise] never\n", "transparent huge pages", "ok", "madvise"),
+        (LAYOUT, "2\n", "address layout", "ok", "randomised"),
+        (LAYOUT, "0\n", "address layout", "ok", "fixed"),
+        (NODES, "0-1\n", "NUMA nodes", "warn", "2"),
+        (NODES, "0\n", "NUMA nodes", "ok", "1"),
+        ("proc/swaps", SWAPS, "swap", "ok", "none"),
+        ("proc/swaps", f"{SWAPS}/dev/sda2 partition 4096 2048 -2\n", "swap", "warn", "2 MiB in use"),
+        (CLOCK, "tsc\n", "clock", "ok", "tsc"),
+        (CLOCK, "hpet\n", "clock", "warn", "hpet"),
     ],
-    ids=lambda found: found.name,
 )
-def test_what_the_kernel_does_not_tell_is_unknown(found: Finding) -> None:
-    assert found.status == "unknown"
-    assert found.value
+def test_what_a_file_of_the_kernel_says_becomes_a_finding(
+    tmp_path: Path, file: str, content: str, name: str, status: str, value: str
+) -> None:
+    write(tmp_path, file, content)
+    found = next(each for each in doctor.read_findings(tmp_path, others={}, stolen=None) if each.name == name)
+    assert (found.status, found.value, bool(found.remedy)) == (status, value, status == "warn")
 
 
 @pytest.mark.parametrize(
     ("found", "status", "value"),
     [
-        (findings.governor(["performance"]), "ok", "performance on 1"),
-        (findings.boost("0\n", None), "warn", "on"),
-        (findings.boost("1\n", None), "ok", "off"),
-        (findings.boost(None, "1\n"), "warn", "on"),
-        (findings.boost(None, "0\n"), "ok", "off"),
-        (findings.smt("1\n"), "warn", "on"),
-        (findings.smt("0\n"), "ok", "off"),
-        (findings.hypervisor("QEMU"), "warn", "yes (QEMU)"),
-        (findings.hypervisor(None), "ok", "none seen"),
-        (findings.steal(0.0, virtual=False), "ok", "0.0%"),
-        (findings.steal(0.02, virtual=True), "warn", "2.0%"),
+        (doctor.governor(["performance"]), "ok", "performance on 1"),
+        (doctor.steal(0.0, virtual=False), "ok", "0.0%"),
+        (doctor.steal(0.02, virtual=True), "warn", "2.0%"),
         (
-            findings.load({"gcc": 0.9, "sh": 0.01}, "1.50 1.0 0.5 1/100 7\n"),
+            doctor.load({"gcc": 0.9, "sh": 0.01}, "1.50 1.0 0.5 1/100 7\n"),
             "warn",
             "0.91 cores (gcc 90%); load average 1.50",
         ),
-        (findings.load({}, None), "ok", "0.00 cores"),
-        (findings.quota(1.5), "warn", "1.5 cores"),
-        (findings.quota(None), "ok", "none"),
-        (findings.affinity({0, 1}, "0-3\n"), "warn", "2 of 4"),
-        (findings.affinity({0, 1}, "0-1\n"), "ok", "2 of 2"),
-        (findings.huge_pages("[always] madvise never\n"), "warn", "always"),
-        (findings.huge_pages("always [madvise] never\n"), "ok", "madvise"),
-        (findings.address_layout("2\n"), "ok", "randomised"),
-        (findings.address_layout("0\n"), "ok", "fixed"),
-        (findings.numa("0-1\n"), "warn", "2"),
-        (findings.numa("0\n"), "ok", "1"),
-        (findings.swap("Filename Type Size Used Priority\n"), "ok", "none"),
-        (findings.swap("Filename Type Size Used Priority\n/dev/sda2 partition 4096 2048 -2\n"), "warn", "2 MiB in use"),
-        (findings.clock("tsc\n"), "ok", "tsc"),
-        (findings.clock("hpet\n"), "warn", "hpet"),
-        (findings.gaps({0: 0.01, 1: 0.08}), "warn", "worst core 1: 8.0%, median 4.5% of a short spin"),
-        (findings.gaps({0: 0.01}), "ok", "worst core 0: 1.0%, median 1.0% of a short spin"),
+        (doctor.load({}, ""), "ok", "0.00 cores"),
+        (doctor.quota(1.5), "warn", "1.5 cores"),
+        (doctor.quota(None), "ok", "none"),
+        (doctor.affinity({0, 1}, "0-3\n"), "warn", "2 of 4"),
+        (doctor.affinity({0, 1}, "0-1\n"), "ok", "2 of 2"),
+        (doctor.gaps({0: 0.01, 1: 0.08}), "warn", "worst core 1: 8.0%, median 4.5% of a short spin"),
+        (doctor.gaps({0: 0.01}), "ok", "worst core 0: 1.0%, median 1.0% of a short spin"),
     ],
     ids=lambda value: value.name if isinstance(value, Finding) else None,
 )
@@ -87,36 +91,19 @@ def test_what_the_kernel_says_becomes_a_finding(found: Finding, status: str, val
     assert (found.status, found.value) == (status, value)
 
 
-def test_every_warning_says_what_can_be_done() -> None:
-    warned = [
-        findings.smt("1"),
-        findings.boost("0", None),
-        findings.quota(1.0),
-        findings.clock("hpet"),
-        findings.numa("0-3"),
-    ]
-    assert all(found.remedy for found in warned)
-
-
 def test_no_stolen_time_proves_nothing_on_a_virtual_machine() -> None:
-    found = findings.steal(0.0, virtual=True)
+    found = doctor.steal(0.0, virtual=True)
     assert found.status == "unknown"
     assert "no proof" in found.value
 
 
-def test_the_stolen_share_counts_only_the_time_between() -> None:
-    after = BEFORE.replace("cpu  100 0 100 800 0 0 0 10", "cpu  120 0 110 850 0 0 0 30")
-    assert findings.steal_share(BEFORE, after) == pytest.approx(0.2)
-    assert findings.steal_share(BEFORE, BEFORE) is None
-    assert findings.steal_share("", "") is None
-
-
-def test_only_cores_that_may_be_used_count_as_busy() -> None:
-    before = "cpu  0 0 0 0 0 0 0 0 0 0\n" + "".join(f"cpu{core} 0 0 0 0 0 0 0 0 0 0\n" for core in (0, 1, 10))
-    after = before.replace("cpu0 0 0 0 0", "cpu0 90 0 10 0").replace("cpu1 0 0 0 0 0", "cpu1 25 0 0 50 25")
-    assert findings.busy_cores(before, after, [0]) == 1
-    assert findings.busy_cores(before, after, [1]) == pytest.approx(0.25)
-    assert findings.busy_cores(before, after, [0, 1, 10, 99]) == pytest.approx(1.25)
+def test_only_cores_that_may_be_used_count_as_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    online = machine.text(Path(f"/{CPU}/online"))
+    share = {core: 100.0 - core for core in machine.cpu_list(online)}
+    monkeypatch.setattr(doctor.psutil, "cpu_percent", lambda *_, **__: list(share.values()))
+    for here in ({0}, {*share, 99_999}):
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _, here=here: here)
+        assert doctor.busy_cores(0.0) == pytest.approx(sum(share[core] for core in here & share.keys()) / 100)
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one core")
@@ -139,24 +126,27 @@ def test_a_program_on_a_core_that_may_not_be_used_disturbs_nobody(
 
 
 @pytest.mark.parametrize(
-    ("contents", "cores"),
+    ("files", "cores"),
     [
-        (("150000 100000\n", None, None), 1.5),
-        (("max 100000\n", None, None), None),
-        ((None, "50000\n", "100000\n"), 0.5),
-        ((None, "-1\n", "100000\n"), None),
-        ((None, None, None), None),
+        ({"max": "150000 100000\n"}, 1.5),
+        ({"max": "max 100000\n"}, None),
+        ({"cfs_quota_us": "50000\n", "cfs_period_us": "100000\n"}, 0.5),
+        ({"cfs_quota_us": "-1\n", "cfs_period_us": "100000\n"}, None),
+        ({}, None),
     ],
 )
 def test_a_quota_is_read_from_both_versions_of_control_groups(
-    contents: tuple[str | None, str | None, str | None], cores: float | None
+    tmp_path: Path, files: dict[str, str], cores: float | None
 ) -> None:
-    assert kernel_files.quota_cores(*contents) == cores
+    write(tmp_path, "proc/self/cgroup", "0::/\n")
+    for name, content in files.items():
+        write(tmp_path, f"sys/fs/cgroup/cpu.{name}", content)
+    assert machine.tightest_quota(tmp_path) == cores
 
 
 @pytest.mark.parametrize(("text", "cpus"), [("0\n", {0}), ("0-2,5\n", {0, 1, 2, 5}), ("\n", set())])
 def test_lists_of_cores_are_read(text: str, cpus: set[int]) -> None:
-    assert findings.cpu_list(text) == cpus
+    assert machine.cpu_list(text) == cpus
 
 
 def write(root: Path, name: str, text: str) -> None:
@@ -169,20 +159,20 @@ def test_the_tightest_quota_of_all_groups_around_us_counts(tmp_path: Path) -> No
     write(tmp_path, "proc/self/cgroup", "0::/user/app\n")
     write(tmp_path, "sys/fs/cgroup/user/cpu.max", "100000 100000\n")
     write(tmp_path, "sys/fs/cgroup/user/app/cpu.max", "300000 100000\n")
-    assert kernel_files.tightest_quota(tmp_path) == 1.0
+    assert machine.tightest_quota(tmp_path) == 1.0
 
 
 def test_the_quota_of_an_old_control_group_is_found_beside_the_new(tmp_path: Path) -> None:
     write(tmp_path, "proc/self/cgroup", "5:cpu,cpuacct:/job\n3:cpuset:/job\n0::/\n")
     write(tmp_path, "sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_quota_us", "50000\n")
     write(tmp_path, "sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_period_us", "100000\n")
-    assert kernel_files.tightest_quota(tmp_path) == 0.5
+    assert machine.tightest_quota(tmp_path) == 0.5
 
 
 def test_a_container_whose_group_is_not_there_still_sees_its_limit(tmp_path: Path) -> None:
     write(tmp_path, "proc/self/cgroup", "0::/docker/0123\n")
     write(tmp_path, "sys/fs/cgroup/cpu.max", "200000 100000\n")
-    assert kernel_files.tightest_quota(tmp_path) == 2.0
+    assert machine.tightest_quota(tmp_path) == 2.0
 
 
 def test_a_machine_that_tells_nothing_is_examined_all_the_same(tmp_path: Path) -> None:
@@ -191,10 +181,9 @@ def test_a_machine_that_tells_nothing_is_examined_all_the_same(tmp_path: Path) -
 
 
 def test_a_machine_that_saves_power_is_recognised(tmp_path: Path) -> None:
-    cpu = "sys/devices/system/cpu"
-    write(tmp_path, f"{cpu}/cpu0/cpufreq/scaling_governor", "powersave\n")
-    write(tmp_path, f"{cpu}/intel_pstate/no_turbo", "0\n")
-    write(tmp_path, f"{cpu}/smt/active", "1\n")
+    write(tmp_path, f"{CPU}/cpu0/cpufreq/scaling_governor", "powersave\n")
+    write(tmp_path, f"{CPU}/intel_pstate/no_turbo", "0\n")
+    write(tmp_path, f"{CPU}/smt/active", "1\n")
     found = doctor.read_findings(tmp_path, others={}, stolen=0.0)
     assert {one.name for one in found if one.status == "warn"} == {"CPU governor", "turbo", "SMT"}
 
@@ -206,8 +195,10 @@ def test_gaps_are_measured_on_every_core_we_may_use() -> None:
     assert all(0 <= share < 1 for share in shares.values())
 
 
-def test_the_findings_are_a_json_list() -> None:
-    listed = json.loads(doctor.to_json([findings.smt("1")]))
+def test_the_findings_are_a_json_list(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("tefflab.host.doctor.examine", lambda: [doctor.quota(1.0)])
+    systems.doctor(Registry(Path()), as_json=True)
+    listed = json.loads(capsys.readouterr().out)
     assert listed.keys() == {"name", "status", "value", "why", "remedy"}
 
 
@@ -228,7 +219,7 @@ def test_the_machine_kept_with_results_and_the_doctor_see_the_same(tmp_path: Pat
 def test_doctor_speaks_of_disturbances_alone(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("tefflab.host.doctor.examine", lambda: [findings.quota(1.0)])
+    monkeypatch.setattr("tefflab.host.doctor.examine", lambda: [doctor.quota(1.0)])
     systems.doctor(Registry(Path()), as_json=False)
     said = capsys.readouterr()
     assert "CPU quota" in said.out

@@ -16,9 +16,9 @@ from tefflab.output.systems_table import to_table
 from tefflab.systems import setup
 from tefflab.systems.building import fingerprint, search_environment
 from tefflab.systems.packages import PackageState
-from tefflab.systems.probing import probe
+from tefflab.systems.probing import is_absent, probe
 from tefflab.systems.registry import Registry, load_system
-from tefflab.systems.setup import absent, announce, bring_missing, install, not_here, remove, telling
+from tefflab.systems.setup import bring_missing, install, not_here, remove, telling
 from tefflab.systems.systems import INSTALLED_FOLDER, STAMP, System
 
 HEAD = """
@@ -248,15 +248,15 @@ def test_a_client_of_the_system_s_own_environment_is_called_by_its_name(tmp_path
     system = lake(tmp_path, f"fetch = [['{{installed}}/venv/bin/pip', 'install', 'lake']]\n{ON_REQUEST}")
     assert system.install.registries == ["pip"]
     to = console()
-    announce([system], to)
+    assert install(Registry(tmp_path), [system], to).keys() == {"lake"}
     assert "s, by pip, in " in told(to)
 
 
 def test_what_a_person_has_brought_is_not_brought_again(tmp_path: Path) -> None:
     system = lake(tmp_path, f"apt = ['liblake-dev']\n{ON_REQUEST}")
-    assert absent([system]) == []
+    assert not is_absent(system)
     (system.folder / "lake.py").unlink()
-    assert absent([system]) == [system]
+    assert is_absent(system)
 
 
 def test_the_list_of_systems_and_that_of_what_comes_on_request_say_the_same(
@@ -316,14 +316,18 @@ def test_the_list_says_what_each_costs(tmp_path: Path, capsys: pytest.CaptureFix
     assert not_here([]) == ""
 
 
-def test_what_an_active_environment_has_is_looked_for_after_what_the_user_says(tmp_path: Path) -> None:
+def test_what_an_active_environment_has_is_looked_for_after_what_the_user_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     conda, spack = tmp_path / "conda", tmp_path / "spack"
     (conda / "lib/pkgconfig").mkdir(parents=True)
     (spack / ".spack-env/view").mkdir(parents=True)
-    found = search_environment({"CONDA_PREFIX": str(conda), "SPACK_ENV": str(spack), "CMAKE_PREFIX_PATH": "/mine"})
-    assert found == {
+    monkeypatch.setattr(os, "environ", {"CMAKE_PREFIX_PATH": "/mine"})
+    assert search_environment() == {}
+    before = fingerprint()
+    monkeypatch.setattr(os, "environ", os.environ | {"CONDA_PREFIX": str(conda), "SPACK_ENV": str(spack)})
+    assert fingerprint() != before
+    assert search_environment() == {
         "CMAKE_PREFIX_PATH": os.pathsep.join(["/mine", str(conda), str(spack / ".spack-env/view")]),
         "PKG_CONFIG_PATH": str(conda / "lib/pkgconfig"),
     }
-    assert search_environment({"CMAKE_PREFIX_PATH": "/mine"}) == {}
-    assert fingerprint({"CONDA_PREFIX": "/a"}) != fingerprint({"CONDA_PREFIX": "/b"})

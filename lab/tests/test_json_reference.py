@@ -23,7 +23,7 @@ from tefflab.benchmarks.programs import BENCHMARK as PROGRAMS
 from tefflab.benchmarks.spawn import BENCHMARK as SPAWN
 from tefflab.benchmarks.wake import BENCHMARK as WAKE
 from tefflab.cli.systems import to_object
-from tefflab.host.findings import governor
+from tefflab.host.doctor import governor
 from tefflab.output.systems_table import to_json as systems_to_json
 from tefflab.systems.probing import Probe
 from tefflab.systems.registry import Registry

@@ -65,7 +65,7 @@ def test_where_no_terminal_shows_it_a_long_step_says_now_and_then_how_far_it_is(
     with Step(console, "building") as step:
         step.show("1 of 9 steps")
         step.show("2 of 9 steps")
-        monkeypatch.setattr("tefflab.host.waiting.SAY_EVERY", 0.0)
+        monkeypatch.setattr("tefflab.systems.logged.SAY_EVERY", 0.0)
         step.show("3 of 9 steps")
     lines = told(console).splitlines()
     assert lines[0] == "teff: building …"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tefflab.host.doctor import read_findings
-from tefflab.host.file_locks import locked
+from tefflab.host.file_locks import lock
 from tefflab.host.machine import read_machine, read_revision
 
 ARM = "processor : 0\nFeatures : fp asimd\nCPU implementer : 0x41\nCPU part : {}\n"
@@ -104,6 +104,5 @@ def test_a_file_system_without_locks_is_said_once(
     monkeypatch.setattr("fcntl.flock", flock)
     with (tmp_path / "a.lock").open("w") as file:
         for _ in range(2):
-            with locked(file.fileno(), tmp_path / "a.lock"):
-                pass
+            lock(file.fileno(), tmp_path / "a.lock")
     assert capsys.readouterr().err.count(f"the file system of {tmp_path} has no locks") == 1

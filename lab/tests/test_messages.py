@@ -21,7 +21,7 @@ from tefflab.measure.measurement import estimated
 from tefflab.records.plan import Case
 from tefflab.records.record import RecordError, parse_record
 from tefflab.records.run import Run
-from tefflab.records.stored import open_sitting
+from tefflab.records.store import open_sitting
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import Program
 

@@ -16,7 +16,7 @@ from tefflab import project_root
 from tefflab.benchmarks.micro import BENCHMARK, MicroEstimates, MicroRecord
 from tefflab.measure.measurement import estimated
 from tefflab.records.record import RecordError, parse_record
-from tefflab.records.stored import open_sitting
+from tefflab.records.store import open_sitting
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import Program
 

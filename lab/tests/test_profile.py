@@ -173,7 +173,7 @@ def test_the_command_prints_what_it_found_and_which_pattern_could_not_be_profile
         command=[sys.executable, "{program}"],
         profile=Attribution(),
     )
-    program._folder = tmp_path / "bench/systems/one"
+    program.folder = tmp_path / "bench/systems/one"
     here = Present(variant("one"), program)
     monkeypatch.setattr("tefflab.cli.explaining.prepare", lambda *_, **__: None)
     monkeypatch.setattr("tefflab.cli.explaining.whoever_is_here", lambda *_, **__: [here])

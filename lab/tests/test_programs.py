@@ -17,8 +17,7 @@ from tefflab.benchmarks.compared import ComparedEstimates
 from tefflab.benchmarks.programs import BENCHMARK, ProgramRecord
 from tefflab.measure.measurement import estimated
 from tefflab.records.record import RecordError, parse_record
-from tefflab.records.store import Store
-from tefflab.records.stored import open_sitting
+from tefflab.records.store import Store, open_sitting
 from tefflab.systems.registry import Registry
 
 PROGRAM = Path(__file__).parent / "simulated_real_program.py"

@@ -17,19 +17,15 @@ from rich.console import Console
 from tefflab import project_root
 from tefflab.errors import TeffError
 from tefflab.systems import logged, packages, setup
-from tefflab.systems.blame import Failure, Owner, culprit, failures, kinds_to_blame, owner_of
-from tefflab.systems.building import Build
+from tefflab.systems.building import Build, Failure, Owner, culprit, failures, kinds_to_blame, owner_of
 from tefflab.systems.packages import (
     Installing,
     PackageState,
     Provision,
-    Unavailable,
-    candidates,
+    available,
     choose,
+    cost_of,
     install_command,
-    install_for_owners,
-    installed_packages,
-    said_cost,
 )
 from tefflab.systems.probing import why_not_there
 from tefflab.systems.registry import Registry
@@ -64,9 +60,16 @@ def told(console: Console) -> str:
 # ---- packages
 
 
-def test_only_packages_that_are_installed_count() -> None:
-    answer = "cmake installed\ng++ config-files\nninja-build half-installed\n"
-    assert installed_packages(answer) == {"cmake"}
+def answers(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
+    """Each command about packages says this."""
+    monkeypatch.setattr(packages, "answer", lambda *_, **__: subprocess.CompletedProcess("", 0, said, ""))
+    monkeypatch.setattr(shutil, "which", lambda name: name)
+
+
+def test_only_packages_that_are_installed_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers(monkeypatch, "cmake installed\ng++ config-files\nninja-build half-installed\n")
+    assert PackageState.of(["cmake"]) == PackageState(frozenset({"cmake"}), known=True)
+    assert PackageState.of([]).installed == frozenset()
 
 
 def test_any_alternative_satisfies_a_requirement() -> None:
@@ -79,8 +82,9 @@ def test_nothing_is_missing_where_there_is_no_dpkg_to_ask(monkeypatch: pytest.Mo
     assert PackageState.of(["cmake"]).missing(["cmake"]) == []
 
 
-def test_the_first_alternative_that_can_be_had_is_chosen() -> None:
-    obtainable = candidates(POLICY)
+def test_the_first_alternative_that_can_be_had_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers(monkeypatch, POLICY)
+    obtainable = available(["libpond-dev | liblake-dev"])
     assert obtainable == {"liblake-dev"}
     assert choose("libpond-dev | liblake-dev", obtainable) == "liblake-dev"
     assert choose("libpond-dev", obtainable) is None
@@ -108,18 +112,20 @@ def test_the_command_to_type_asks_for_lists_where_there_are_none() -> None:
 # ---- provision
 
 
-def test_everything_is_installed_in_one_go() -> None:
+def test_everything_is_installed_in_one_go(tmp_path: Path) -> None:
     calls: list[list[str]] = []
 
     def install(requirements: Sequence[str]) -> bool:
         calls.append([*requirements])
         return True
 
-    assert install_for_owners({"a": ["x", "y"], "b": ["y"]}, install) == []
+    outcome = Provision(tmp_path, "apt")
+    outcome.install({"a": ["x", "y"], "b": ["y"]}, install)
+    assert outcome.problems == {}
     assert calls == [["x", "y"]]
 
 
-def test_one_owners_bad_package_does_not_keep_the_others_from_theirs() -> None:
+def test_one_owners_bad_package_does_not_keep_the_others_from_theirs(tmp_path: Path) -> None:
     done: list[str] = []
 
     def install(requirements: Sequence[str]) -> bool:
@@ -128,18 +134,20 @@ def test_one_owners_bad_package_does_not_keep_the_others_from_theirs() -> None:
         done.extend(requirements)
         return True
 
-    assert install_for_owners({"a": ["x"], "b": ["bad"], "c": ["z"]}, install) == ["b"]
+    outcome = Provision(tmp_path, "pip")
+    outcome.install({"a": ["x"], "b": ["bad"], "c": ["z"]}, install)
+    assert outcome.problems == {"b": f"pip could not install bad; see {tmp_path}/.teff/log/pip.log"}
     assert done == ["x", "z"]
 
 
 def test_what_could_not_be_had_is_asked_again_only_after_a_day(tmp_path: Path) -> None:
-    file = tmp_path / "unavailable.json"
-    Unavailable(file).note(["x"])
-    outcome = Provision()
-    assert Unavailable(file).sift({"a": ["x", "y"], "b": ["x"]}, outcome) == {"a": ["y"]}
+    outcome = Provision(tmp_path, "apt")
+    outcome.note(["x"])
+    assert Provision(tmp_path, "apt").sift({"c": ["z"]}) == {"c": ["z"]}
+    assert outcome.sift({"a": ["x", "y"], "b": ["x"]}) == {"a": ["y"]}
     assert outcome.problems.keys() == {"a", "b"}
-    file.write_text(json.dumps({"x": time.time() - packages.RETRY_AFTER}))
-    assert Unavailable(file).sift({"b": ["x"]}, Provision()) == {"b": ["x"]}
+    outcome.unavailable.write_text(json.dumps({"x": time.time() - packages.RETRY_AFTER}))
+    assert Provision(tmp_path, "apt").sift({"b": ["x"]}) == {"b": ["x"]}
 
 
 def test_who_is_not_root_is_told_one_command_for_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,7 +155,8 @@ def test_who_is_not_root_is_told_one_command_for_everything(tmp_path: Path, monk
     monkeypatch.setattr(packages, "as_root", lambda: None)
     monkeypatch.setattr(packages, "available", lambda _: frozenset({"x", "y"}))
     outcome = packages.provide_apt(tmp_path, {"a": ["x"], "b": ["x", "y | z"]}, quiet())
-    assert outcome.command == "sudo apt-get install --no-install-recommends x y"
+    command = "sudo apt-get install --no-install-recommends x y"
+    assert outcome.for_root == f"only root may install packages; type: {command}"
     assert outcome.problems == {"a": "needs x", "b": "needs x, y"}
 
 
@@ -205,7 +214,7 @@ def test_on_a_terminal_apt_installs_only_once_the_user_agreed(
     assert apt.installs == installs
     assert "apt would install x: 1, 7 MB to download" in told(console)
     assert outcome.problems == ({} if installs else {"a": "needs x"})
-    assert outcome.command == ""
+    assert outcome.for_root == ""
 
 
 @pytest.mark.parametrize("installing", ["ask", "yes", "no"])
@@ -219,15 +228,17 @@ def test_without_a_terminal_apt_asks_nothing_and_it_does_nothing_where_it_may_no
     assert packages.provide_pip(tmp_path, {"b": ["one==1"]}, quiet(), "no").problems == {"b": "needs one==1 from PyPI"}
 
 
-def test_what_apt_says_of_the_cost_is_read() -> None:
+def test_what_apt_says_of_the_cost_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     said = """The following NEW packages will be installed:
   libx y
 0 upgraded, 19 newly installed, 0 to remove and 136 not upgraded.
 Need to get 9,812 kB/13.7 MB of archives.
 After this operation, 181 MB of additional disk space will be used.
 """
-    assert said_cost(said) == "19 packages, 13.7 MB to download, 181 MB on the disk"
-    assert said_cost("E: Unable to locate package y") == "apt does not say how large they are"
+    answers(monkeypatch, said)
+    assert cost_of(["y"]) == "19 packages, 13.7 MB to download, 181 MB on the disk"
+    answers(monkeypatch, "E: Unable to locate package y")
+    assert cost_of(["y"]) == "apt does not say how large they are"
 
 
 def test_python_packages_are_installed_once_and_kept_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -292,7 +303,7 @@ def test_a_failure_belongs_to_the_system_of_its_folder_or_program() -> None:
 
 def programs_of(system: str, program: str) -> list[Program]:
     one = Program(benchmark="task_graph", name="one", title="one", program=program)
-    one._id = system
+    one.id = system
     return [one]
 
 

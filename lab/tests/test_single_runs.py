@@ -20,9 +20,8 @@ from tefflab.cli import main as cli
 from tefflab.cli import single_runs
 from tefflab.cli.single_runs import run_each
 from tefflab.errors import InputError, TeffError
-from tefflab.host import waiting
 from tefflab.measure.single_runs import command_of
-from tefflab.systems import programs
+from tefflab.systems import logged, programs
 from tefflab.systems.programs import call_program, find_program
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import BUILD_FOLDER, SKIPPED_FOLDER, Program, System
@@ -224,7 +223,7 @@ def test_a_run_that_takes_long_says_for_how_long_and_how_to_end_it(
     laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(programs, "ensure", lambda *_, **__: {})
-    monkeypatch.setattr(waiting, "PATIENCE", 0.0)
+    monkeypatch.setattr(logged, "PATIENCE", 0.0)
     with pytest.raises(Exit):
         call_program(Registry(laboratory()), "sh", ["-c", "echo its result"])
     told = capfd.readouterr()
@@ -236,7 +235,7 @@ def test_a_run_among_several_that_does_not_end_is_ended(
     laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("tefflab.measure.single_runs.TIMEOUT", 0.0)
-    monkeypatch.setattr(waiting, "PATIENCE", 0.0)
+    monkeypatch.setattr(logged, "PATIENCE", 0.0)
     root = laboratory()
     hangs = '[[program]]\nbenchmark = "task_graph"\nname = "one"\ntitle = "lame"\nprogram = "lame"\n'
     write_system(root, "lame", hangs + 'command = ["sh", "-c", "exec sleep 1000", "{program}"]\n')

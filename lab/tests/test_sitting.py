@@ -29,8 +29,7 @@ from tefflab.output.live import LiveTable
 from tefflab.output.quantities import duration
 from tefflab.records.record import parse_record
 from tefflab.records.run import Failure, Run
-from tefflab.records.store import Kind, Store, UnwritableError
-from tefflab.records.stored import open_sitting
+from tefflab.records.store import Kind, Store, UnwritableError, open_sitting
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import BUILD_FOLDER
 

@@ -15,9 +15,15 @@ from samples import estimate, failed_record, good_record, run, sitting
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.errors import FAILED
 from tefflab.records.run import Run, RunKey, minutes_for
-from tefflab.records.sitting_lock import measured_alone
-from tefflab.records.store import Store, StoreError, UnwritableError, new_sitting_name, stores_in
-from tefflab.records.stored import open_sittings
+from tefflab.records.store import (
+    Store,
+    StoreError,
+    UnwritableError,
+    measured_alone,
+    new_sitting_name,
+    open_sittings,
+    stores_in,
+)
 from tefflab.systems.registry import Registry
 
 RUNS = "runs.jsonl"
@@ -29,7 +35,7 @@ def runs(store: Store, sitting: str | None = None) -> list[Run[GraphRecord]]:
 
 def test_a_sitting_is_measured_by_one_process_at_a_time(tmp_path: Path) -> None:
     script = (
-        "import sys; from pathlib import Path; from tefflab.records.sitting_lock import measured_alone\n"
+        "import sys; from pathlib import Path; from tefflab.records.store import measured_alone\n"
         "with measured_alone(Path(sys.argv[1]), 'monday'): pass"
     )
     with measured_alone(tmp_path, "monday"), measured_alone(tmp_path, "tuesday"):

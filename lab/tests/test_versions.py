@@ -19,9 +19,9 @@ from tefflab.errors import BAD_INPUT, FAILED, TeffError
 from tefflab.systems import bringing, logged
 from tefflab.systems.building import working_tool
 from tefflab.systems.naming import Named, canonical, owner_of, parsed
+from tefflab.systems.needs import Asked, Version
 from tefflab.systems.registry import Registry, load_system, no_such_system
 from tefflab.systems.systems import System
-from tefflab.systems.versions import Asked, Version
 
 NUMBERED = Version(name="{number}", example="2.1", title="PyPI's lake", pip=["lake=={number}.*"])
 BY_GCC = Version(name="gcc-{number}", example="gcc-12", title="by GCC", says="GCC {number}")
@@ -275,7 +275,7 @@ PIP_SAYS = (
     [
         ("2.1, 2.2", BAD_INPUT, "lake@1.2: PyPI has no such version of lake for this Python; there are: 2.1 2.2"),
         (", ".join(f"2.{each}" for each in range(20)), BAD_INPUT, "2.18 2.19 (and 8 earlier ones)"),
-        ("none", FAILED, "lake@1.2: pip could not install lake==1.2.*"),  # there is no network, say
+        ("none", FAILED, "lake@1.2: pip failed\n  ERROR: Ignored"),  # there is no network, say
     ],
 )
 def test_a_version_that_pip_does_not_find_is_told_with_those_that_there_are(
@@ -287,9 +287,10 @@ def test_a_version_that_pip_does_not_find_is_told_with_those_that_there_are(
         return "pip" in command
 
     monkeypatch.setattr(logged, "run_logged", fails)
-    asked = Asked(tmp_path, parsed("lake@1.2"), "1.2", NUMBERED.filled("1.2"))
+    rule = NUMBERED.filled("1.2")
+    asked = Asked(tmp_path, parsed("lake@1.2"), "1.2", rule)
     with pytest.raises(TeffError) as caught:
-        bringing._install(asked, [], asked.rule.pip if asked.rule else [], tmp_path / "log", Console())
+        bringing._install(asked, rule, tmp_path / "log", Console())
     assert said in str(caught.value)
     assert caught.value.exit_code == code
 

@@ -174,8 +174,8 @@ def _how_to_get(system: System) -> Iterator[str]:
     elif asked.registries:
         licence = f" ({asked.licence})" if asked.licence else ""
         yield f"Every command that measures sets it up by itself, by {' and '.join(asked.registries)}{licence}."
-    elif asked.elsewhere.text:
-        yield f"In no registry that Teff asks; it is found where you have it: {asked.elsewhere.text}."
+    elif asked.found_elsewhere:
+        yield f"In no registry that Teff asks; it is found where you have it: {asked.found_elsewhere}."
     elif _may_be_missing(system):
         yield (
             "No package manager is known to have it; it is found where you have built it, "

@@ -6,8 +6,7 @@ __version__ = "0.1.0"
 
 
 def project_root() -> Path:
-    """The folder of `bench/`, `runtime/` and `experiments/`. It is the clone that this package lies in. If pip
-    installed the package as a wheel, it is the folder into which the wheel's sources are unpacked."""
+    """The folder of `bench/` and `runtime/`: the clone that this package lies in, or a wheel's unpacked sources."""
     from tefflab import carried
 
     return carried.unpacked() if carried.ARCHIVE.is_file() else Path(__file__).resolve().parents[3]

@@ -1,7 +1,4 @@
-"""The sources that a wheel carries, because the lab builds and reads them. In a clone they stand beside the lab.
-
-`lab/hatch_build.py` writes the archive when it makes the wheel.
-"""
+"""The sources that a wheel carries, because the lab builds and reads them. `lab/hatch_build.py` writes the archive."""
 
 import hashlib
 import os
@@ -21,8 +18,7 @@ _DIGITS = 12  # of the archive's digest, in the name of a folder
 
 
 def cache_folder() -> Path:
-    """Where wheels unpack their sources, a folder for each wheel, and keep what they build. TeffError for a user
-    without a home, unless XDG_CACHE_HOME names a folder."""
+    """Where wheels unpack their sources and keep what they build. TeffError without a home and XDG_CACHE_HOME."""
     base = Path(os.environ.get("XDG_CACHE_HOME", ""))  # only an absolute path counts, says its specification
     if base.is_absolute():
         return base / "teff"
@@ -47,39 +43,27 @@ def place() -> Path:
 
 @cache
 def unpacked() -> Path:
-    """The folder of this wheel's sources. The first call on a machine unpacks them."""
+    """The folder of this wheel's sources. The first call on a machine unpacks them. Two commands may do so at the same
+    time: the first one to end gives the folder its name, and both use it."""
     folder = place()
-    if not folder.is_dir():
-        try:
-            _unpack(folder)
-        except OSError as error:
+    if folder.is_dir():
+        return folder
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="unpacking-", dir=folder.parent) as name:
+            part = Path(name) / folder.name
+            with tarfile.open(ARCHIVE) as archive:
+                # Early releases of Python 3.11 have no filters.
+                archive.extraction_filter = getattr(tarfile, "data_filter", lambda member, _: member)
+                archive.extractall(part)
+            part.rename(folder)
+    except OSError as error:
+        if not folder.is_dir():
             raise TeffError(
                 f"{error.filename or folder}: {error.strerror or error}; teff unpacks its sources there:"
                 " set XDG_CACHE_HOME to a folder that you can write to"
             ) from None
     return folder
-
-
-def _unpack(folder: Path) -> None:
-    """Two commands may do so at the same time: the first one to end gives the folder its name, and both use it."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="unpacking-", dir=folder.parent) as name:
-        part = Path(name) / folder.name
-        with tarfile.open(ARCHIVE) as archive:
-            # Early releases of Python 3.11 have no filters.
-            archive.extraction_filter = getattr(tarfile, "data_filter", lambda member, _: member)
-            archive.extractall(part)
-        try:
-            part.rename(folder)
-        except OSError:
-            if not folder.is_dir():
-                raise
-
-
-def clone_around(folder: Path) -> Path | None:
-    """The clone that a folder lies in."""
-    around = (folder, *folder.parents)
-    return next((one for one in around if all((one / name).exists() for name in _IN_A_CLONE)), None)
 
 
 def expect_clone(root: Path, command: str) -> None:
@@ -92,8 +76,8 @@ def expect_clone(root: Path, command: str) -> None:
 
 
 def give_way_to_a_clone() -> None:
-    """If this is a wheel's `teff` and the user stands in a clone, starts the clone's `teff` in its place: a lab only
-    measures its own sources."""
-    if ARCHIVE.is_file() and (clone := clone_around(Path.cwd())):
-        script = str(clone / "teff")
-        os.execv(script, [script, *sys.argv[1:]])
+    """A wheel's `teff` starts the `teff` of the clone that the user stands in: a lab only measures its own sources."""
+    here = Path.cwd()
+    for clone in (here, *here.parents) if ARCHIVE.is_file() else ():
+        if all((clone / name).exists() for name in _IN_A_CLONE):
+            os.execv(clone / "teff", [str(clone / "teff"), *sys.argv[1:]])

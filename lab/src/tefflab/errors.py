@@ -12,10 +12,7 @@ _IN_OUR_WORDS = {"missing": "is missing", "extra_forbidden": "is none of the key
 
 
 class TeffError(Exception):
-    """Something expected went wrong; the message names the value, the rule and the way out.
-
-    `exit_code` is `INTERRUPTED` (130) after Ctrl-C, and `FAILED` (1) otherwise.
-    """
+    """Something expected went wrong; the message names the value, the rule and the way out."""
 
     def __init__(self, message: str, *, exit_code: int = FAILED) -> None:
         super().__init__(message)

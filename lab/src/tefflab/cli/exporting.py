@@ -11,7 +11,7 @@ from tefflab.host.terminal import say
 from tefflab.measure.measurement import estimated
 from tefflab.output.charts.sheet import save_pages
 from tefflab.output.exports import DASHBOARDS, TEXTS, Exported, to_parquet
-from tefflab.records.stored import open_sittings
+from tefflab.records.store import open_sittings
 from tefflab.systems.registry import Registry
 from tefflab.whole_files import write_whole
 

@@ -9,8 +9,7 @@ from tefflab.host.terminal import output, path_text, progress
 from tefflab.json_lines import json_lines
 from tefflab.measure.measurement import estimated
 from tefflab.output.charts.sheet import Picture, save
-from tefflab.records.store import Store
-from tefflab.records.stored import open_sitting, store_name
+from tefflab.records.store import Store, open_sitting, store_name
 from tefflab.systems.naming import parsed
 from tefflab.systems.registry import Registry
 

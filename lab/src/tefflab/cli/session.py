@@ -36,9 +36,7 @@ from tefflab.output.last_words import of_store
 from tefflab.output.live import LiveTable
 from tefflab.records.plan import Plan, counted_workers
 from tefflab.records.run import Sitting
-from tefflab.records.sitting_lock import measured_alone
-from tefflab.records.store import Store
-from tefflab.records.stored import store_name
+from tefflab.records.store import Store, measured_alone, store_name
 from tefflab.systems.packages import Installing
 from tefflab.systems.registry import Registry
 from tefflab.systems.setup import bring_missing

@@ -12,12 +12,12 @@ from tefflab.cli.publishing import draw
 from tefflab.durations import seconds
 from tefflab.errors import InputError
 from tefflab.host.terminal import output, progress
-from tefflab.host.waiting import Waiting
 from tefflab.json_lines import json_lines
 from tefflab.measure.measurement import estimated
 from tefflab.output.quantities import brief, duration
 from tefflab.output.table import Table
-from tefflab.records.stored import full_name, open_sittings
+from tefflab.records.store import full_name, open_sittings
+from tefflab.systems.logged import Waiting
 from tefflab.systems.registry import Registry
 
 _Share = tuple[float, float]  # asked, got

@@ -2,6 +2,7 @@
 disturbs measurement here."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 
 from click.exceptions import Exit
 
@@ -13,12 +14,12 @@ from tefflab.host.terminal import output, progress
 from tefflab.json_lines import json_lines
 from tefflab.output import systems_table
 from tefflab.output.table import Column, Table
-from tefflab.systems.probing import probe_all, unbuilt
+from tefflab.systems.needs import VERSIONS_FOLDER
+from tefflab.systems.probing import is_absent, probe_all, unbuilt
 from tefflab.systems.registry import Registry, no_such_system
-from tefflab.systems.setup import absent, ensure, install, offered, report
+from tefflab.systems.setup import ensure, install, offered, report
 from tefflab.systems.setup import remove as remove_one
 from tefflab.systems.systems import System
-from tefflab.systems.versions import VERSIONS_FOLDER
 
 
 def list_systems(registry: Registry, as_json: bool, installs: bool | None, set_up: bool) -> None:
@@ -61,7 +62,7 @@ def doctor(_registry: Registry, as_json: bool) -> None:
     with progress().status("looking at this machine"):
         findings = examination.examine()
     if as_json:
-        print(examination.to_json(findings))
+        print(json_lines(map(asdict, findings)))
     else:
         output().print(examination.to_table(findings))
 
@@ -75,8 +76,7 @@ def list_offers(registry: Registry, *, as_json: bool) -> None:
     if not offers:
         output().print("Nothing comes on request: every system of a registry is set up by itself.")
         return
-    missing = absent(offers)
-    here = ["installed" if each.is_installed else "no" if each in missing else "found" for each in offers]
+    here = ["installed" if each.is_installed else "no" if is_absent(each) else "found" for each in offers]
     output().print(
         Table(
             [
@@ -139,7 +139,7 @@ def _chosen(registry: Registry, names: Sequence[str], *, why_not: Callable[[Syst
 def _not_on_request(system: System) -> str:
     if system.install.registries:
         return f"{system.name} comes by itself: every command that measures sets it up; --systems leaves it out"
-    where = f" ({system.install.elsewhere.text})" if system.install.elsewhere.text else ""
+    where = f" ({system.install.found_elsewhere})" if system.install.found_elsewhere else ""
     return (
         f"{system.name} is in no registry that Teff asks{where}: install it from {system.homepage}, and it is found "
         "where CMAKE_PREFIX_PATH or an active environment says"

@@ -1,12 +1,11 @@
 """Takes a share of one core, period after period: `python competitor.py KIND CORE SHARE PERIOD PARENT [SOURCE...]`.
 
 KIND is its work: `spin` reads a clock, `primes` sieves, and `compile` starts the compiler for one SOURCE after another.
-SHARE is from 0 to 1, PERIOD is in seconds. The kernel ends the competitor when the process PARENT ends. SIGUSR1
-suspends the competitor with its compiler, and SIGCONT lets it go on.
+SHARE is from 0 to 1, PERIOD is in seconds. It begins suspended, SIGCONT lets it go on, and SIGUSR1 suspends it again
+with its compiler. Each time it prints the CPU seconds that it has used, and the time. It ends with the process PARENT.
 
-In each period the competitor works until its CPU time is up, and sleeps for the rest. If it does not get its share of a
-period, it does not make up for that later. The lab reads the share that it got. Like `spin.py`, this is a separate
-program without the lab.
+In each period it works until its CPU time is up, and sleeps for the rest. It does not make up for a share that it did
+not get. Like `spin.py`, this is a separate program without the lab.
 """
 
 import contextlib
@@ -18,9 +17,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from itertools import cycle
 from pathlib import Path
-from typing import Protocol
 
 _SET_PDEATHSIG = 1  # of <linux/prctl.h>
 SEGMENT = 1 << 12  # numbers that are sieved between two looks at the clock: some 50 us
@@ -30,57 +29,48 @@ _NS = 1e9
 _HANDLED = (signal.SIGUSR1, signal.SIGTERM)
 
 
-class Work(Protocol):
-    """The use of the core."""
-
-    def used(self) -> float:
-        """CPU seconds so far."""
-
-    def go_on(self, most: float) -> None:
-        """Works for a moment, and for hardly more than `most` CPU seconds."""
-
-    def pause(self) -> None:
-        """Works no more until `go_on`."""
-
-
-class Own:
-    """Work of this thread, in steps of microseconds."""
+class Work:
+    """The use of the core: work of this thread, in steps of microseconds."""
 
     def __init__(self, step: Callable[[], object]) -> None:
         self._step = step
 
     def used(self) -> float:
+        """CPU seconds so far."""
         return time.thread_time_ns() / _NS
 
     def go_on(self, most: float) -> None:
+        """Works for a moment, and for hardly more than `most` CPU seconds."""
         end = time.thread_time_ns() + most * _NS
         deadline = time.monotonic_ns() + most * _NS
         while time.thread_time_ns() < end and time.monotonic_ns() < deadline:
             self._step()
 
     def pause(self) -> None:
-        """Nothing else runs."""
+        """Works no more until `go_on`."""
+
+    def end(self) -> None:
+        """Leaves nothing that runs."""
 
 
-class Compiling:
+class Compiling(Work):
     """A process of the compiler after another. Each leads a process group, which the competitor stops as a whole."""
 
     def __init__(self, sources: Sequence[str]) -> None:
-        self._sources = _endlessly(sources)
+        self._sources = cycle(sources)
         self._running: subprocess.Popen[bytes] | None = None
-        self._failed = 0
-        self._number = len(sources)
+        self._left = self._number = len(sources)  # failures in a row until none compiles
         self._most = 0.0
 
     def used(self) -> float:
         ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-        live = sum(map(_seconds_of, self._members()))
+        live = sum(map(_seconds_of, _family(self._running.pid))) if self._running else 0.0
         # A compiler's time is nowhere while the driver that started it has waited for it and has not ended.
         self._most = max(self._most, time.process_time() + ended.ru_utime + ended.ru_stime + live)
         return self._most
 
     def go_on(self, most: float) -> None:
-        if self._running is None or self._has_ended():
+        if self._has_ended():
             source = next(self._sources)
             command = ["c++", "-std=c++20", "-fsyntax-only", "-w", *_includes(source), source]
             # A signal to suspend or to end that came between the fork and the assignment would miss the compiler.
@@ -100,14 +90,11 @@ class Compiling:
         self._send(signal.SIGKILL)
 
     def _has_ended(self) -> bool:
-        assert self._running is not None
-        code = self._running.poll()
-        if code:
-            self._failed += 1
-            if self._failed >= self._number:
-                sys.exit("no source compiles")
-        elif code == 0:
-            self._failed = 0
+        code = self._running.poll() if self._running else 0
+        if code is not None:
+            self._left = self._left - 1 if code else self._number
+        if not self._left:
+            sys.exit("no source compiles")
         return code is not None
 
     def _send(self, number: signal.Signals) -> None:
@@ -115,13 +102,11 @@ class Compiling:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._running.pid, number)
 
-    def _members(self) -> list[str]:
-        if self._running is None:
-            return []
-        pid = str(self._running.pid)
-        with contextlib.suppress(OSError):
-            return [pid, *Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-        return [pid]
+
+def _family(pid: int) -> list[str]:
+    with contextlib.suppress(OSError):
+        return [str(pid), *Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return [str(pid)]
 
 
 def _seconds_of(pid: str) -> float:
@@ -131,19 +116,10 @@ def _seconds_of(pid: str) -> float:
     return 0.0
 
 
-def _endlessly(sources: Sequence[str]) -> Iterator[str]:
-    while True:
-        yield from sources
-
-
 def _includes(source: str) -> list[str]:
     """Every folder above a source that has headers for it."""
-    return [
-        f"-I{folder / name}"
-        for folder in Path(source).parents
-        for name in ("include", "src")
-        if (folder / name).is_dir()
-    ]
+    folders = (folder / name for folder in Path(source).parents for name in ("include", "src"))
+    return [f"-I{folder}" for folder in folders if folder.is_dir()]
 
 
 def sieve() -> Callable[[], object]:
@@ -180,47 +156,31 @@ def take(work: Work, share: float, period: float) -> None:
             time.sleep(left)
 
 
-def end_with(parent: int, number: signal.Signals) -> None:
-    """Has the kernel send this signal when the parent ends."""
-    ctypes.CDLL(None, use_errno=True).prctl(_SET_PDEATHSIG, number)
-    if os.getppid() != parent:  # it has ended before
-        sys.exit(1)
-
-
-def outweigh_others() -> None:
-    """Takes precedence over other programs on the core where that is permitted; else it is their equal."""
-    with contextlib.suppress(OSError):
-        os.setpriority(os.PRIO_PROCESS, 0, -20)
-    with contextlib.suppress(OSError):  # where the kernel gives each session one weight, this is that weight
-        Path("/proc/self/autogroup").write_text("-20")
-
-
 def main() -> None:
     kind, core, share, period, parent, *sources = sys.argv[1:]
-    works: dict[str, Callable[[], Work]] = {
-        "spin": lambda: Own(time.thread_time_ns),
-        "primes": lambda: Own(sieve()),
-        "compile": lambda: Compiling(sources),
-    }
-    work = works[kind]()
+    work = Compiling(sources) if kind == "compile" else Work(sieve() if kind == "primes" else time.thread_time_ns)
 
-    def suspend(_number: int, _frame: object) -> None:
+    def suspend(*_: object) -> None:
         work.pause()
+        print(work.used(), time.monotonic(), flush=True)
         os.kill(os.getpid(), signal.SIGSTOP)
 
-    def leave(_number: int, _frame: object) -> None:
-        if isinstance(work, Compiling):
-            work.end()
+    def leave(*_: object) -> None:
+        work.end()
         os._exit(0)
 
     signal.signal(signal.SIGUSR1, suspend)
     signal.signal(signal.SIGTERM, leave)
-    end_with(int(parent), signal.SIGTERM)
+    ctypes.CDLL(None, use_errno=True).prctl(_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != int(parent):  # it has ended before
+        sys.exit(1)
     os.sched_setaffinity(0, {int(core)})
-    outweigh_others()
+    with contextlib.suppress(OSError):  # it takes precedence over other programs where that is permitted
+        os.setpriority(os.PRIO_PROCESS, 0, -20)
+    with contextlib.suppress(OSError):  # where the kernel gives each session one weight, this is that weight
+        Path("/proc/self/autogroup").write_text("-20")
     gc.disable()
-    print("ready", flush=True)
-    os.kill(os.getpid(), signal.SIGSTOP)
+    suspend()
     take(work, float(share), float(period))
 
 

@@ -1,34 +1,32 @@
-"""The machine and the source a result belongs to: facts kept beside every sitting.
-
-All facts are read below a root folder (`/`), so that a test can show another machine. A fact that the
-system does not tell is None, never a guess. Names of hosts and users are not read: stores get published.
-"""
+"""The machine and the source a result belongs to. All facts are read below a root folder (`/`), so that a test can show
+another machine. A fact that the system does not tell is None. Names of hosts and users are not read: stores get
+published."""
 
 import hashlib
 import os
 import platform
 import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from tefflab.carried import REVISION
-from tefflab.host import kernel_files
-from tefflab.host.kernel_files import governors, text, tightest_quota
 
 _COMPILERS = ("gcc", "g++", "clang", "clang++", "rustc", "go", "cmake", "mpicc")
 _SOURCES = ("bench", "runtime", "lab")  # what is built and measured: a file that git does not know yet is, too
 _GIB = 1024**3
 # Git sets them for its hooks: they name the user's own repository.
 _OF_GIT = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX"}
+# Names that firmware gives virtual machines, as systemd-detect-virt knows them. A cloud rents whole machines as metal.
+_VIRTUAL = re.compile(
+    r"^(?!.*metal$).*"
+    r"(KVM|QEMU|Amazon EC2|Google Compute Engine|VMware|VirtualBox|Xen|Parallels|Hyper-V|OpenStack|Virtual)"
+)
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Machine(_Frozen):
+class Machine(BaseModel, extra="forbid", frozen=True):
     """The machine of a measurement. Two machines of one make and size share an `id`."""
 
     id: str
@@ -62,7 +60,7 @@ class Machine(_Frozen):
         return ", ".join(parts)
 
 
-class Revision(_Frozen):
+class Revision(BaseModel, extra="forbid", frozen=True):
     """The source that was measured; `dirty` where the work tree held changes besides."""
 
     commit: str | None
@@ -76,17 +74,20 @@ class Revision(_Frozen):
 
 def read_machine(root: Path = Path("/")) -> Machine:
     """The facts of this machine. Starts each compiler once to ask its version; takes about 0.2 s."""
-    cpu_text = _read(root / "proc/cpuinfo")
+    cpu_text = text(root / "proc/cpuinfo")
     cpu = _cpu(cpu_text) or platform.processor() or "unknown CPU"
-    memory = _first(r"^MemTotal:\s*(\d+) kB$", _read(root / "proc/meminfo"))
+    memory = _first(r"^MemTotal:\s*(\d+) kB$", text(root / "proc/meminfo"))
     memory_bytes = int(memory) * 1024 if memory else None
     present = len(re.findall(r"^processor\s*:", cpu_text, re.MULTILINE)) or os.cpu_count() or 1
-    hypervisor = kernel_files.hypervisor(root)
-    if hypervisor == "unnamed":
-        hypervisor = _hypervisor_by_cpuid(root) or hypervisor
+    maker = hypervisor(root)
+    if maker == "unnamed" and root == Path("/"):  # the processor itself may tell it, which only `lscpu` asks
+        maker = _first(r"^Hypervisor vendor:\s*(.+)$", _output(["lscpu"]) or "") or maker
     architecture = platform.machine()
+    flags = (_first(r"^(?:flags|Features)\s*:\s*(.+)$", cpu_text) or "").split()
+    # Stays the same over reboots, updates, containers and affinity.
+    facts = f"{architecture}|{cpu}|{present}|{round((memory_bytes or 0) / _GIB)}|{maker or 'metal'}"
     return Machine(
-        id=_machine_id(architecture, cpu, present, memory_bytes, hypervisor),
+        id=hashlib.sha256(facts.encode()).hexdigest()[:12],
         architecture=architecture,
         cpu=cpu,
         cores_present=present,
@@ -94,12 +95,16 @@ def read_machine(root: Path = Path("/")) -> Machine:
         cgroup_quota_cores=tightest_quota(root),
         memory_bytes=memory_bytes,
         memory_limit_bytes=_memory_limit(root, memory_bytes),
-        hypervisor=hypervisor,
+        hypervisor=maker,
         governor=", ".join(sorted(set(governors(root)))) or None,
-        simd=_simd(cpu_text),
+        simd=tuple(name for name in ("sse2", "avx2", "fma", "avx512f", "asimd", "sve") if name in flags),
         kernel=platform.release(),
-        os=_first(r'^PRETTY_NAME="?([^"\n]+)"?$', _read(root / "etc/os-release")) or platform.system(),
-        compilers={name: line for name in _COMPILERS if (line := _version_line(name))},
+        os=_first(r'^PRETTY_NAME="?([^"\n]+)"?$', text(root / "etc/os-release")) or platform.system(),
+        compilers={
+            name: said.splitlines()[0].strip()
+            for name in _COMPILERS
+            if (said := _output([name, "version" if name == "go" else "--version"]))
+        },
     )
 
 
@@ -108,19 +113,67 @@ def read_revision(folder: Path) -> Revision:
     carries name the commit that the wheel was made from."""
     if (said := folder / REVISION).is_file():
         return Revision.model_validate_json(said.read_text(encoding="utf-8"))
-    top, _, commit = (_output(["git", "-C", str(folder), "rev-parse", "--show-toplevel", "HEAD"]) or "").partition("\n")
+    git = ["git", "-C", str(folder)]
+    top, _, commit = (_output([*git, "rev-parse", "--show-toplevel", "HEAD"]) or "").partition("\n")
     if not commit or Path(top) != folder.resolve():
         return Revision(commit=None, dirty=False)
-    changes = _output(["git", "-C", str(folder), "status", "--porcelain", "--untracked-files=no"])
-    added = _output(["git", "-C", str(folder), "ls-files", "--others", "--exclude-standard", "--", *_SOURCES])
+    changes = _output([*git, "status", "--porcelain", "--untracked-files=no"])
+    added = _output([*git, "ls-files", "--others", "--exclude-standard", "--", *_SOURCES])
     return Revision(commit=commit, dirty=bool(changes or added))
 
 
-def _machine_id(architecture: str, cpu: str, present: int, memory: int | None, hypervisor: str | None) -> str:
-    """Twelve hex digits that stay the same over reboots, updates, containers and affinity."""
-    gib = round(memory / _GIB) if memory else 0
-    facts = f"{architecture}|{cpu}|{present}|{gib}|{hypervisor or 'metal'}"
-    return hashlib.sha256(facts.encode()).hexdigest()[:12]
+def text(file: Path) -> str:
+    """The contents of a file of the kernel; empty where it has no such file or does not show it."""
+    try:
+        return file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def hypervisor(root: Path) -> str | None:
+    """The name of the hypervisor as the firmware tells it, else `unnamed`; None on bare metal. Only an x86 processor
+    itself says that it is virtual; elsewhere the firmware's names or the kernel's files do."""
+    names = (text(root / f"sys/class/dmi/id/{name}").strip() for name in ("sys_vendor", "product_name"))
+    named = " ".join(dict.fromkeys(filter(None, names)))
+    if flags := _first(r"^flags\s*:(.*)$", text(root / "proc/cpuinfo")):
+        is_virtual = "hypervisor" in flags.split()
+    else:
+        signs = ("proc/device-tree/hypervisor", "sys/hypervisor/type")
+        is_virtual = bool(_VIRTUAL.search(named)) or any((root / sign).exists() for sign in signs)
+    return (named or "unnamed") if is_virtual else None
+
+
+def governors(root: Path) -> list[str]:
+    """The frequency governor of every core; none on most virtual machines."""
+    files = sorted((root / "sys/devices/system/cpu").glob("cpu[0-9]*/cpufreq/scaling_governor"))
+    return [name for file in files if (name := text(file).strip())]
+
+
+def cpu_list(said: str) -> set[int]:
+    """Reads the kernel's `0-3,8`."""
+    parts = (part.partition("-") for part in said.strip().split(",") if part)
+    return {cpu for low, _, high in parts for cpu in range(int(low), int(high or low) + 1)}
+
+
+def tightest_quota(root: Path) -> float | None:
+    """The least CPU quota [cores] of the control groups we are in and of those around them; None without any."""
+    found = []
+    for folder in _control_groups(root):
+        old = (text(folder / f"cpu.cfs_{name}_us").strip() for name in ("quota", "period"))
+        quota, _, period = (text(folder / "cpu.max") or " ".join(old)).partition(" ")
+        if quota.isdecimal() and period:
+            found.append(int(quota) / int(period))
+    return min(found, default=None)
+
+
+def _control_groups(root: Path) -> Iterator[Path]:
+    """The folders that may limit our CPU: our group's and all above it. In a container some are not there."""
+    mount = root / "sys/fs/cgroup"
+    for line in text(root / "proc/self/cgroup").splitlines():
+        _, controllers, path = line.split(":", 2)
+        if not controllers or "cpu" in controllers.split(","):
+            tops = (mount / "cpu", mount / controllers) if controllers else (mount, mount / "unified")
+            yield from (top / str(part).lstrip("/") for top in tops for part in (Path(path), *Path(path).parents))
 
 
 def _cpu(cpu_text: str) -> str:
@@ -130,35 +183,13 @@ def _cpu(cpu_text: str) -> str:
     return name or ", ".join(f"CPU of implementer {maker}, part {part}" for maker, part in sorted(set(parts)))
 
 
-def _hypervisor_by_cpuid(root: Path) -> str | None:
-    """The vendor the processor itself tells, which only `lscpu` asks it for."""
-    if root != Path("/"):
-        return None
-    return _first(r"^Hypervisor vendor:\s*(.+)$", _output(["lscpu"]) or "")
-
-
-def _simd(cpu_text: str) -> tuple[str, ...]:
-    flags = set((_first(r"^(?:flags|Features)\s*:\s*(.+)$", cpu_text) or "").split())
-    return tuple(name for name in ("sse2", "avx2", "fma", "avx512f", "asimd", "sve") if name in flags)
-
-
 def _memory_limit(root: Path, present: int | None) -> int | None:
     """Memory limit of the control group [bytes]; None if it is no less than the present memory."""
     for file in ("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        text = _read(root / file).strip()
-        if text.isdecimal() and (present is None or int(text) < present):
-            return int(text)
+        limit = text(root / file).strip()
+        if limit.isdecimal() and (present is None or int(limit) < present):
+            return int(limit)
     return None
-
-
-def _read(file: Path) -> str:
-    return text(file) or ""
-
-
-def _version_line(program: str) -> str | None:
-    argument = "version" if program == "go" else "--version"
-    answer = _output([program, argument])
-    return answer.splitlines()[0].strip() if answer else None
 
 
 def _output(command: list[str]) -> str | None:

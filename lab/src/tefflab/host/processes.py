@@ -54,9 +54,8 @@ def answer(
     stdin: str = "",
     look: Callable[[], object] = lambda: None,
 ) -> "subprocess.CompletedProcess[str]":
-    """Runs a command, with `environment` added to the lab's, and returns what it says. OSError if it can't be started.
-    TimeoutExpired after so many seconds: then the command is ended with all it started. `look` is called each second.
-    """
+    """The output of a command, with `environment` added to the lab's. OSError if it can't be started. TimeoutExpired
+    after so many seconds: then the command is ended with all it started. `look` is called each second."""
     process = subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
@@ -83,8 +82,7 @@ def how_it_ended(code: int) -> str:
     """How a program with this code ended. A launcher ends with 128 + the signal that ended one of its processes."""
     if code < 0:
         return f"was ended by signal {-code} ({signal.Signals(-code).name})"
+    of_one = ""
     with contextlib.suppress(ValueError):
-        return (
-            f"ended with exit code {code} (as where one of its processes is ended by {signal.Signals(code - 128).name})"
-        )
-    return f"ended with exit code {code}"
+        of_one = f" (as where one of its processes is ended by {signal.Signals(code - 128).name})"
+    return f"ended with exit code {code}{of_one}"

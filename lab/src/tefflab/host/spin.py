@@ -1,7 +1,7 @@
 """Spins on a core and prints the part of the time that was lost in gaps: `python spin.py CORE SECONDS`.
 
-The programs of the bench measure the same beside each run. `teff systems doctor` needs no build, so it starts this one:
-a separate program, without the lab, so that no other thread of this interpreter makes gaps.
+The bench measures the same beside each run. `teff systems doctor` needs no build, so it starts this program, in which
+no other thread makes gaps.
 """
 
 import gc

@@ -1,5 +1,4 @@
-"""The two streams that the lab writes to: results go to stdout, progress goes to stderr. Also how a table with a title,
-and a path, look there."""
+"""The two streams that the lab writes to: results go to stdout, progress goes to stderr; and how things look there."""
 
 import codecs
 import contextlib
@@ -10,47 +9,30 @@ import os
 import re
 import sys
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
-from rich.console import Console, ConsoleDimensions, ConsoleOptions, RenderableType
+from rich.console import Console, ConsoleDimensions
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-_BLANKS_AT_END = re.compile(r" +\n")
+_BLANKS_AT_END = re.compile(r" (?: |\x1b\[[\d;]*m)*\n")  # some of them in a style
 _LEAST_WIDTH = 16  # columns; a narrower terminal breaks our lines itself
 _UNKNOWN = ConsoleDimensions(80, 25)
-_IN_ASCII = {
-    "µ": "u",
-    "μ": "u",
-    "±": "+-",
-    "×": "x",
-    "≤": "<=",
-    "≥": ">=",
-    "≈": "~",
-    "∞": "inf",
-    "–": "-",
-    "—": "-",
-    "·": "-",
-    "→": "->",
-    "↓": "v",
-    "○": "o",
-    "…": "...",
-    "✓": "+",
-    "●": "*",
-}
+_SIGNS = "µ u, μ u, ± +-, × x, ≤ <=, ≥ >=, ≈ ~, ∞ inf, – -, — -, · -, → ->, ↓ v, ○ o, ✓ +, ● *"
+_IN_ASCII = dict(pair.split() for pair in _SIGNS.split(", "))
 _BYTES_OF_NAMES = range(0xDC80, 0xDD00)  # as Python decodes bytes of a file's name that are no text
 
 
 def prepare_streams() -> None:
     """Makes the standard streams fit to be written to: in the terminal's encoding, with ASCII or `?` for what it lacks.
-
-    A closed stdin or stderr is the null device. OSError if stdout is closed: the next file that is opened would take
-    its place, and results would be written there.
-    """
+    A closed stdin or stderr is the null device. OSError if stdout is closed: the next opened file would take its
+    place."""
     for number in (0, 2):
-        if not _is_open(number):
+        try:
+            os.fstat(number)
+        except OSError:
             null = os.open(os.devnull, os.O_RDWR)
             if null != number:
                 os.dup2(null, number)
@@ -82,14 +64,6 @@ def drop_output() -> None:
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, sys.stdout.fileno())
         os.close(null)
-
-
-def _is_open(number: int) -> bool:
-    try:
-        os.fstat(number)
-    except OSError:
-        return False
-    return True
 
 
 def in_ascii(fault: UnicodeError) -> tuple[str | bytes, int]:
@@ -124,22 +98,8 @@ class _Sized(Console):
 class _Trimmed(_Sized):
     """No line ends in blanks, with which rich fills those of tables and of broken text."""
 
-    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
-        blanks: list[Segment] = []  # that end a line, unless something follows
-        for segment in super().render(renderable, options):
-            if segment.control or not segment.text:
-                yield segment
-                continue
-            text = _BLANKS_AT_END.sub("\n", segment.text)
-            shown = text.rstrip(" ")
-            if shown:
-                if not shown.startswith("\n"):
-                    yield from blanks
-                yield Segment(shown, segment.style)
-                blanks = []
-            if len(shown) < len(text):
-                blanks.append(Segment(text[len(shown) :], segment.style))
-        yield from blanks
+    def _render_buffer(self, buffer: Iterable[Segment]) -> str:
+        return _BLANKS_AT_END.sub(lambda found: found[0].replace(" ", ""), super()._render_buffer(buffer))
 
 
 def output() -> Console:
@@ -159,8 +119,7 @@ def is_redrawn(console: Console) -> bool:
 
 
 def say(text: str) -> None:
-    """A line on standard error that begins with our name. On a terminal it is broken between words; elsewhere it is
-    one line, to be searched."""
+    """A line on standard error that begins with our name. Only a terminal breaks it between words."""
     console = _Trimmed(stderr=True, highlight=False)
     console.print(Text(f"teff: {text}"), soft_wrap=not is_redrawn(console))
 

@@ -18,8 +18,7 @@ from tefflab.host.machine import Machine
 from tefflab.host.terminal import say
 from tefflab.measure.measurement import estimated
 from tefflab.records.run import Sitting
-from tefflab.records.store import Store, is_store, stores_in
-from tefflab.records.stored import full_name, open_sittings
+from tefflab.records.store import Store, full_name, is_store, open_sittings, stores_in
 from tefflab.systems.naming import canonical, owner_of
 from tefflab.systems.registry import Registry
 

@@ -11,8 +11,8 @@ from tefflab.benchmarks.declared import Kind
 from tefflab.errors import BAD_INPUT, InputError, TeffError
 from tefflab.host.processes import answer, how_it_ended
 from tefflab.host.terminal import progress
-from tefflab.host.waiting import Waiting
 from tefflab.records.record import Record, RecordError, parse_record
+from tefflab.systems.logged import Waiting
 from tefflab.systems.probing import absence
 from tefflab.systems.programs import EXIT_CODES
 from tefflab.systems.registry import Registry

@@ -9,7 +9,7 @@ from rich.text import Text
 from tefflab.carried import TYPED
 from tefflab.json_lines import json_lines
 from tefflab.output.table import Column, Table
-from tefflab.systems.probing import NO_PROBE, Probe
+from tefflab.systems.probing import Probe
 from tefflab.systems.systems import Program, System, best_of
 
 _FOUND_ALONE = (
@@ -25,7 +25,7 @@ def to_json(systems: Sequence[System], probes: Mapping[str, Probe]) -> str:
 
 
 def _as_object(system: System, probes: Mapping[str, Probe]) -> dict[str, object]:
-    first = probes[system.listed[0].id] if system.listed else NO_PROBE
+    first = probes[system.listed[0].id] if system.listed else Probe()
     best = best_of(system.listed) if system.listed else None
     return {
         "name": system.name,

@@ -1,14 +1,12 @@
 """The record: the facts of one run from one program, as the program told them.
 
-`bench/KIND/record.schema.json` alone says what a record of a kind holds; `bench/driver/record.schema.json` is the head
-of all. The program counts; the lab reads its counters. A record is either *good* - all numbers are there, and
-validation passed or was switched off on purpose - or it carries an `error`. A record in between is refused, so no
-unproven number gets further than this module.
+`bench/KIND/record.schema.json` says what a record of a kind holds; `bench/driver/record.schema.json` is the head of
+all. A record is either *good* - all numbers are there, and validation passed or was switched off on purpose - or it
+carries an `error`. A record in between is refused, so no unproven number gets further than this module.
 """
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -29,7 +27,6 @@ class RecordError(TeffError):
     """A line is no record, or a record does not have the number that was asked for."""
 
 
-@dataclass(frozen=True)
 class Record:
     """What a program told of a run, by the names of its schema. If `error` is set, the run is no measurement, even with
     numbers. A kind's subclass names its `schema`, and what it derives from its own keys."""
@@ -37,7 +34,22 @@ class Record:
     schema: ClassVar[str] = HEAD  # the folder in bench/ that has it
     more_work: ClassVar[str] = "ask for more"  # what to do where a run is too short
 
-    told: Mapping[str, Any]
+    def __init__(self, told: Mapping[str, Any]) -> None:
+        self.told = told
+        self.error: str | None = told.get("error")
+        self.ok = self.error is None  # the run finished and, where validation was on, passed it
+        self.lacks = bool(told.get("lacks"))  # the error is what the system does not have: nothing went wrong
+        self.version: str | None = told.get("version")
+        self.workers = int(told.get("workers") or 0)  # 0 where a failed record does not say it
+        self.started_at = datetime.fromisoformat(told["started_at"]) if told.get("started_at") else None
+        self.elapsed_seconds = float(told.get("elapsed_seconds") or 0.0)  # 0 where a failed record does not say it
+        noise = told.get("noise") or {}
+        # The worse of the shares of a spin just before and just after the run that were lost in gaps.
+        self.gap_share: float = max(noise.get(f"gap_share_{when}") or 0.0 for when in ("before", "after"))
+        self.round_trip: float | None = noise.get("round_trip_seconds")  # how far apart the cores were [s], if measured
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Record) and self.told == other.told
 
     @classmethod
     def of(cls, told: object) -> Self:
@@ -78,41 +90,6 @@ class Record:
         )
 
     @property
-    def error(self) -> str | None:
-        said: str | None = self.get("error")
-        return said
-
-    @property
-    def ok(self) -> bool:
-        """Whether the run finished and, where validation was on, passed it."""
-        return self.error is None
-
-    @property
-    def lacks(self) -> bool:
-        """Whether the error is what the system does not have: nothing went wrong."""
-        return bool(self.get("lacks"))
-
-    @property
-    def version(self) -> str | None:
-        said: str | None = self.get("version")
-        return said
-
-    @property
-    def workers(self) -> int:
-        """0 where a failed record does not say it."""
-        return int(self.get("workers") or 0)
-
-    @property
-    def started_at(self) -> datetime | None:
-        said = self.get("started_at")
-        return datetime.fromisoformat(said) if said else None
-
-    @property
-    def elapsed_seconds(self) -> float:
-        """0 where a failed record does not say it."""
-        return float(self.get("elapsed_seconds") or 0.0)
-
-    @property
     def wall_seconds(self) -> float:
         """Wall time of the timed region [s]. Raises RecordError for a failed record or a zero time."""
         if not self.ok:
@@ -123,17 +100,6 @@ class Record:
 
     def has_no_numbers(self) -> NoReturn:
         raise RecordError(f"a failed record has no numbers: {self.error}")
-
-    @property
-    def gap_share(self) -> float:
-        """The worse of the shares of a spin just before and just after the run that were lost in gaps."""
-        return max(self.get("noise", f"gap_share_{when}") or 0.0 for when in ("before", "after"))
-
-    @property
-    def round_trip(self) -> float | None:
-        """How far apart the cores were [s], where the program measured it."""
-        trip: float | None = self.get("noise", "round_trip_seconds")
-        return trip
 
     @property
     def rate(self) -> float | None:
@@ -153,10 +119,7 @@ AnyRecord = TypeVar("AnyRecord", bound=Record)
 
 
 def parse_record(line: str, kind: type[AnyRecord]) -> AnyRecord:
-    """The record, of this `kind` of benchmark, that a program printed as `line`.
-
-    Raises RecordError with one line that names the first field at fault and its value.
-    """
+    """The record, of this `kind`, that a program printed. RecordError, in one line, names the first field at fault."""
     text = line.strip()
     if not text:
         raise RecordError("an empty line is no record: did the program end without answering?")
@@ -172,8 +135,7 @@ def _refuse(constant: str) -> NoReturn:
 
 @cache
 def validator(root: Path, kind: str, what: str = "record") -> jsonschema_rs.Validator:
-    """Of the records of a kind of benchmark, or of something else that its programs tell, by the schemas below this
-    root."""
+    """Of a kind's records, or of something else that its programs tell, by the schemas below this root."""
     head, own = _schema(root, HEAD, "record"), _schema(root, kind, what)
     return jsonschema_rs.validator_for(own, registry=jsonschema_rs.Registry([(head["$id"], head)]))
 

@@ -82,10 +82,8 @@ class Run(Line, Generic[AnyRecord]):
 
 
 class Failure(Line):
-    """A failed system, which is left out of its sitting until the sitting is resumed; with a case, of that case only.
-
-    A later line of the same system and case counts instead of this one.
-    """
+    """A failed system, or a case of one, which is left out of its sitting until the sitting is resumed. A later line of
+    the same system and case counts instead."""
 
     sitting: str
     round: int = Field(ge=0)
@@ -98,8 +96,7 @@ class Failure(Line):
 
 
 def minutes_for(rounds: int, runs: Iterable[Run[AnyRecord]]) -> int | None:
-    """About how many minutes so many rounds take, if they are like the rounds of `runs`; None if there are none of
-    either."""
+    """About how many minutes so many rounds take, if they are like the rounds of `runs`; None without either."""
     begun: dict[Hashable, list[tuple[float, float]]] = {}
     for run in runs:
         if run.record.started_at:

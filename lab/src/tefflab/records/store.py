@@ -5,7 +5,7 @@
     results/<store>/estimates.jsonl  one line an estimate, as it was printed
     results/<store>/failures.jsonl   one line a failed system, with the case and the reason; absent before a failure
 
-    results/<store>/.SITTING.lock    while a process measures that sitting (`tefflab.records.sitting_lock`)
+    results/<store>/.SITTING.lock    while a process measures that sitting
 
 A line is written with one `write` under `flock`, so writers in several processes never mix. It is in the kernel's hands
 when `append` returns, so a killed lab loses nothing, and on disk within about a second. A torn line (power cut in
@@ -19,23 +19,25 @@ import secrets
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, Self, TypeVar, cast, get_args
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from tefflab.carried import TYPED
 from tefflab.errors import InputError, TeffError, first_fault
-from tefflab.host.file_locks import locked
+from tefflab.host.file_locks import held, lock
 from tefflab.records.record import AnyRecord, Record
 from tefflab.records.run import Failure, Line, Run, RunKey, Sitting
+from tefflab.systems.registry import Registry
 
 _SYNC_EVERY_SECONDS = 1.0
 
 Kind = Literal["sittings", "runs", "estimates", "failures"]
+_READ: dict[Kind, type[Line]] = {"runs": Run[Record], "sittings": Sitting, "failures": Failure}
 
 
 class StoreError(InputError):
@@ -103,8 +105,8 @@ class Store(AbstractContextManager["Store"]):
     # Writing.
 
     def append(self, kind: Kind, line: Line | Mapping[str, Any]) -> None:
-        """Keeps one line. Of an estimate it is the row as it is printed, and besides it `sitting`, `benchmark` and
-        `configuration`; StoreError without these. UnwritableError where it can't be written."""
+        """Keeps one line. StoreError for an estimate that lacks the keys to find it by. UnwritableError where it
+        can't."""
         if isinstance(line, Sitting) and any(known.sitting == line.sitting for known in self.sittings()):
             raise StoreError(f"sitting {line.sitting} is already in {self.folder}: resume it instead")
         wanted = ("sitting", "benchmark", "system_id", "configuration") if kind == "estimates" else ()
@@ -129,16 +131,18 @@ class Store(AbstractContextManager["Store"]):
 
     def lines(self, kind: Kind, model: type[_Model]) -> Iterator[_Model | Damage]:
         """All lines of a kind, those that can't be read as the damage they are."""
-        for file, number, line in _numbered(file_of(self.folder, kind)):
-            try:
-                yield model.model_validate_json(line.rstrip(b"\n"))
-            except ValidationError as failure:
-                why = first_fault(failure).replace(" at line 1 column ", " at column ")  # the file's line is told
-                yield Damage(file, number, why if line.endswith(b"\n") else f"torn line: {why}")
+        file = file_of(self.folder, kind)
+        with file.open("rb") if file.is_file() else nullcontext(()) as lines:
+            for number, line in enumerate(lines, start=1):
+                try:
+                    if not line.isspace():
+                        yield model.model_validate_json(line.rstrip(b"\n"))
+                except ValidationError as failure:
+                    why = first_fault(failure).replace(" at line 1 column ", " at column ")  # the file's line is told
+                    yield Damage(file, number, why if line.endswith(b"\n") else f"torn line: {why}")
 
     def sittings(self, benchmark: str | None = None) -> list[Sitting]:
-        """All sittings (of that kind of benchmark) in the order in which they were written: the clock may have been
-        wrong."""
+        """All sittings (of that kind), in the order in which they were written: the clock may have been wrong."""
         known = [line for line in self.lines("sittings", Sitting) if isinstance(line, Sitting)]
         return [each for each in known if benchmark in (None, each.benchmark)]
 
@@ -155,8 +159,7 @@ class Store(AbstractContextManager["Store"]):
     def no_sitting(self, what: str, otherwise: str) -> StoreError:
         """The error that this sitting is not there or, if lines of sittings.jsonl can't be read, that one of them may
         be it. `otherwise` is the remedy, or the list of existing sittings."""
-        damage = [line for line in self.lines("sittings", Sitting) if isinstance(line, Damage)]
-        if damage:
+        if damage := self.damage("sittings"):
             last = damage[-1]
             return StoreError(
                 f"line {last.line} of {last.file} can't be read ({last.why}); it may be the {what}, whose runs are "
@@ -178,31 +181,21 @@ class Store(AbstractContextManager["Store"]):
         return [line for line in latest.values() if line.reason]
 
     def done(self, record: type[AnyRecord], sitting: str) -> dict[RunKey, tuple[Run[AnyRecord], ...]]:
-        """The runs of a sitting: each question with its attempts, in order.
-
-        A runner that resumes asks its plan's questions again and takes the answer from here if there is one. The runner
-        decides whether a noisy last attempt is worth another.
-        """
+        """The runs of a sitting: each question with its attempts, in order. A runner that resumes asks its plan's
+        questions again, takes the answers from here, and decides whether a noisy last attempt is worth another."""
         answers: dict[RunKey, tuple[Run[AnyRecord], ...]] = {}
         for run in self.runs(record, sitting):
             answers[run.key] = (*answers.get(run.key, ()), run)
         return answers
 
-    def damage(self) -> list[Damage]:
-        """Every line that cannot be read, for the caveats of a report."""
-        lines: list[Line | Damage] = [
-            *self.lines("runs", Run[Record]),
-            *self.lines("sittings", Sitting),
-            *self.lines("failures", Failure),
-        ]
+    def damage(self, *kinds: Kind) -> list[Damage]:
+        """Every line (of these kinds) that cannot be read, for the caveats of a report."""
+        lines = (line for kind in kinds or _READ for line in self.lines(kind, _READ[kind]))
         return [line for line in lines if isinstance(line, Damage)]
 
     def warnings(self) -> list[str]:
         """A sentence for each file in which lines can't be read, and for each sitting of the future."""
-        found: dict[Path, list[Damage]] = {}
-        for each in self.damage():
-            found.setdefault(each.file, []).append(each)
-        return [_told(lines) for lines in found.values()] + [
+        return [_told(damage) for kind in _READ if (damage := self.damage(kind))] + [
             f"{each.sitting} has a time in the future ({each.started_at:%Y-%m-%d %H:%M}): a clock is wrong, or was; "
             "the last sitting is the one that was written last"
             for each in self.sittings()
@@ -216,21 +209,13 @@ def file_of(folder: Path, kind: str) -> Path:
 
 
 def _append(file: Path, line: bytes) -> None:
-    with file.open("ab+", buffering=0) as lines, locked(lines.fileno(), file):
+    with file.open("ab+", buffering=0) as lines:
+        lock(lines.fileno(), file)
         end = lines.seek(0, os.SEEK_END)
         is_torn = end > 0 and os.pread(lines.fileno(), 1, end - 1) != b"\n"
         whole = b"\n" * is_torn + line  # leaves the torn line to itself
         if lines.write(whole) != len(whole):
             raise OSError(errno.ENOSPC, "only part of a line could be written; is the disk full?")
-
-
-def _numbered(file: Path) -> Iterator[tuple[Path, int, bytes]]:
-    """The lines of a file that is there, from 1, but the empty ones."""
-    if file.is_file():
-        with file.open("rb") as lines:
-            for number, line in enumerate(lines, start=1):
-                if not line.isspace():
-                    yield file, number, line
 
 
 def is_store(folder: Path) -> bool:
@@ -244,6 +229,46 @@ def stores_in(folder: Path) -> list[str]:
     return sorted(each.name for each in folder.glob("*/") if is_store(each))
 
 
+def open_sitting(registry: Registry, name: str) -> tuple[Store, Sitting]:
+    """`STORE`, which means its last sitting, or `STORE:SITTING`. StoreError, with the existing names, for another."""
+    store, _, sitting = name.partition(":")
+    opened = Store.open(registry.results / store)
+    return opened, opened.sitting(sitting or None)
+
+
+def open_sittings(registry: Registry, name: str) -> tuple[Store, dict[str, Sitting]]:
+    """The same by kind of benchmark: of `STORE` the last sitting of each that is there, of `STORE:SITTING` that one."""
+    store, _, wanted = name.partition(":")
+    opened = Store.open(registry.results / store)
+    chosen = {each.benchmark: each for each in opened.sittings() if wanted in ("", each.sitting)}
+    if not chosen:
+        opened.sitting(wanted or None)  # raises
+    return opened, chosen
+
+
+def store_name(registry: Registry, store: Store) -> str:
+    """The name of a store for `--store`: the folder's name in `results/`, else the path."""
+    return store.folder.name if store.folder.parent == registry.results else str(store.folder)
+
+
+def full_name(registry: Registry, store: Store, sitting: Sitting) -> str:
+    """What `open_sitting` takes."""
+    return f"{store_name(registry, store)}:{sitting.sitting}"
+
+
+def measured_alone(folder: Path, sitting: str) -> AbstractContextManager[None]:
+    """Only one process measures a sitting at a time: its rounds are counted from what is there when it begins.
+    TeffError, with its name, if another process measures this sitting of the store at `folder`."""
+
+    def refuse(process: str) -> None:
+        raise TeffError(
+            f"{process} measures the sitting {sitting} of {folder}: wait for its end, or leave out --resume to begin "
+            "another"
+        )
+
+    return held(folder / f".{sitting}.lock", refuse)
+
+
 def new_sitting_name(now: datetime | None = None) -> str:
     """A name that sorts by time and never repeats: `2026-11-20T22.00.00-1a2b`."""
     moment = (now or datetime.now(UTC)).astimezone(UTC)
@@ -252,18 +277,14 @@ def new_sitting_name(now: datetime | None = None) -> str:
 
 def _told(damage: Sequence[Damage]) -> str:
     """The damage of one file, as a sentence."""
-    first = damage[0]
-    if len(damage) == 1:
+    first, *more = damage
+    if not more:
         return f"line {first.line} of {first.file} can't be read and counts for nothing ({first.why})"
-    return (
-        f"{len(damage)} lines of {first.file} can't be read and count for nothing; "
-        f"the first is line {first.line} ({first.why})"
-    )
+    told = f"{len(damage)} lines of {first.file} can't be read and count for nothing"
+    return f"{told}; the first is line {first.line} ({first.why})"
 
 
 def _text(line: Line | Mapping[str, Any]) -> str:
-    if isinstance(line, Run):
-        return line.model_dump_json(by_alias=True, exclude_unset=True)
-    if isinstance(line, BaseModel):
-        return line.model_dump_json(exclude_defaults=isinstance(line, Failure))
+    if isinstance(line, Line):
+        return line.model_dump_json(exclude_unset=True, exclude_defaults=isinstance(line, Failure))
     return json.dumps(line, allow_nan=False)

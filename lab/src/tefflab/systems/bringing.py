@@ -1,15 +1,10 @@
 """Brings the requested versions of systems: installs them, compiles their adapters, and checks the linked libraries.
+A version has a separate build folder, whose CMake sees the version first. The usual build may have the version, too."""
 
-The usual build is left alone. A version's programs stand in a separate build folder, `.teff/versions/ID/build`, whose
-CMake sees the version first. A version that the usual build has anyway comes from that build.
-"""
-
-import json
 import re
 import shutil
 import sys
 from collections.abc import Sequence
-from hashlib import sha256
 from pathlib import Path
 
 from rich.console import Console
@@ -17,13 +12,13 @@ from rich.console import Console
 from tefflab.errors import InputError, TeffError
 from tefflab.host.processes import answer
 from tefflab.systems.building import run_ninja, search_environment, working_tool
-from tefflab.systems.logged import Step, run_logged, run_step
-from tefflab.systems.packages import PIP_STEP, into_venv, provide_apt
-from tefflab.systems.probing import probe
+from tefflab.systems.logged import Step, run_logged
+from tefflab.systems.needs import PLACE, Asked, Place, Version
+from tefflab.systems.packages import into_venv
+from tefflab.systems.probing import is_unexplained, probe, why_not_there
 from tefflab.systems.registry import Registry
-from tefflab.systems.setup import alone, telling
-from tefflab.systems.systems import BENCH_FOLDER, BROKEN_FOLDER, BUILD_FOLDER, SKIPPED_FOLDER, Program, System
-from tefflab.systems.versions import PLACE, Asked, Place
+from tefflab.systems.setup import alone, provide, telling
+from tefflab.systems.systems import BENCH_FOLDER, BROKEN_FOLDER, BUILD_FOLDER, Program, System
 from tefflab.whole_files import write_whole
 
 _LINKED = re.compile(r"^\s*(\S+) => (/\S+)", re.MULTILINE)  # as ldd says it
@@ -36,15 +31,18 @@ _OF_COMPILER = re.compile(r"(?:libstdc\+\+|libgcc_s|libc|libm|libdl|libpthread|l
 
 
 def bring_version(registry: Registry, programs: Sequence[Program], console: Console) -> None:
-    """Makes these programs of a version of a system ready. Does nothing for a system without a version. TeffError if it
-    can't be had, or if the linked version is another."""
+    """Makes these programs of a version, if it is one, ready. TeffError if it can't be had, or another is linked."""
     asked = programs[0].asked
     if asked is None:
         return
-    usual = next(each for each in registry.systems if each.name == asked.named.system)
+    usual = registry.owner(programs[0])
     with alone(registry.root, console):
-        if not _is_usual(usual, asked, programs):
-            _bring(asked, programs, console)
+        has_own = asked.place.wanted == asked.wanted and not asked.place.is_usual
+        if not has_own and _is_usual(usual, asked, programs):
+            build, python = asked.root / BUILD_FOLDER, usual.programs[0].python
+            _keep(asked, build, python, is_usual=True)
+        else:
+            _bring(asked, programs, console, has_own=has_own)
     for program in programs:
         found = probe(program, usual)
         if not found.found:
@@ -53,82 +51,52 @@ def bring_version(registry: Registry, programs: Sequence[Program], console: Cons
 
 def _is_usual(usual: System, asked: Asked, programs: Sequence[Program]) -> bool:
     """Whether the usual programs are of this version, as they say themselves: then they are its programs."""
-    if asked.rule is None or not asked.number or _has_own(asked):
-        return False
-    for program in programs:
-        twin = next(each for each in usual.programs if (each.benchmark, each.name) == (program.benchmark, program.name))
-        found = probe(twin.measuring(program.measured), usual)
-        if not found.found or asked.refusal(found.version):
-            return False
-    twin = usual.programs[0]
-    build = str(asked.root / BUILD_FOLDER)
-    _keep(asked, Place(wanted=_wanted(asked), build=build, python=twin.python, is_usual=True))
-    return True
+    measured = {(each.benchmark, each.name): each.measured for each in programs}
+    twins = [each for each in usual.programs if (each.benchmark, each.name) in measured]
+    found = (probe(each.measuring(measured[each.benchmark, each.name]), usual) for each in twins)
+    return bool(asked.number) and all(each.found and not asked.refusal(each.version) for each in found)
 
 
-def _has_own(asked: Asked) -> bool:
-    place = asked.place
-    return place.wanted == _wanted(asked) and not place.is_usual
-
-
-def _wanted(asked: Asked) -> str:
-    """The inputs of a place: the lab makes another if they have changed, or if the checkout was moved."""
-    presets = asked.root / "CMakePresets.json"
-    flags = sha256(presets.read_bytes()).hexdigest() if presets.is_file() else ""
-    return json.dumps([asked.wanted, str(asked.root), flags])
-
-
-def _keep(asked: Asked, place: Place) -> None:
+def _keep(asked: Asked, build: Path, python: str, *, is_usual: bool = False) -> None:
+    place = Place(wanted=asked.wanted, build=str(build), python=python, is_usual=is_usual)
     write_whole(asked.home / PLACE, place.model_dump_json())
 
 
-def _bring(asked: Asked, programs: Sequence[Program], console: Console) -> None:
+def _bring(asked: Asked, programs: Sequence[Program], console: Console, *, has_own: bool) -> None:
     home = asked.home
     log = asked.root / ".teff" / "log" / f"version-{asked.named.slug}.log"
     log.unlink(missing_ok=True)
     prefix = Path(asked.named.folder or (home / "venv" if asked.rule and asked.rule.pip else ""))
-    if not _has_own(asked):
+    if not has_own:
         shutil.rmtree(home, ignore_errors=True)
         if asked.rule:
-            _install(asked, asked.rule.apt, asked.rule.pip, log, console)
+            _install(asked, asked.rule, log, console)
     compiled = [program for program in programs if not program.is_python]
     own = prefix / "bin/python"
     if not compiled and not own.exists():
         raise TeffError(f"{asked.named}: there is no {own}, which would run it")
-    python = own if prefix != Path() and own.exists() else sys.executable
     # Its scripts call the core, which is the usual build's.
     build = home / "build" if compiled else asked.root / BUILD_FOLDER
-    _keep(asked, Place(wanted=_wanted(asked), build=str(build), python=str(python)))
+    _keep(asked, build, str(own) if prefix != Path() and own.exists() else sys.executable)
     if compiled:
         _build(asked, compiled, prefix, log, console)
-    if compiled and prefix != Path():
-        for program in compiled:
-            if reason := _foreign(program.program_path, prefix, build):
-                raise TeffError(f"{program.id}: {reason}")
+    for program in compiled if prefix != Path() else ():
+        if reason := _foreign(program.program_path, prefix, build):
+            raise TeffError(f"{program.id}: {reason}")
 
 
-def _install(asked: Asked, apt: Sequence[str], pip: Sequence[str], log: Path, console: Console) -> None:
+def _install(asked: Asked, rule: Version, log: Path, console: Console) -> None:
     name = str(asked.named)
-    outcome = provide_apt(asked.root, {name: apt}, console)
-    if outcome.command:
-        raise TeffError(f"{name}: {outcome.for_root}")
-    if name in outcome.problems:
-        raise TeffError(f"{name}: {outcome.problems[name]}")
-    if not pip:
-        return
-    for client, command in into_venv(asked.home / "venv", pip):
-        if run_step(console, f"installing {name} by {client}", command, log, PIP_STEP):
-            shutil.rmtree(asked.home, ignore_errors=True)
-            if there := _NO_SUCH.search(log.read_text(encoding="utf-8", errors="replace")):
-                raise InputError(f"{name}: {_those_of(there['package'], there['all'])}")
-            raise TeffError(f"{name}: pip could not install {' '.join(pip)}{telling(log)}")
-
-
-def _those_of(package: str, said: str) -> str:
-    """The newest of the versions that pip has listed, the oldest first."""
-    every = said.split(", ")
-    earlier = f" (and {len(every) - _SHOWN} earlier ones)" if len(every) > _SHOWN else ""
-    return f"PyPI has no such version of {package} for this Python; there are: {' '.join(every[-_SHOWN:])}{earlier}"
+    commands = into_venv(asked.home / "venv", rule.pip) if rule.pip else ()
+    if reason := provide(asked.root, name, rule.apt, commands, log, console):
+        shutil.rmtree(asked.home, ignore_errors=True)
+        said = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
+        if there := _NO_SUCH.search(said):
+            every = there["all"].split(", ")  # the oldest first
+            earlier = f" (and {len(every) - _SHOWN} earlier ones)" if len(every) > _SHOWN else ""
+            none = f"PyPI has no such version of {there['package']} for this Python"
+            raise InputError(f"{name}: {none}; there are: {' '.join(every[-_SHOWN:])}{earlier}")
+        raise TeffError(f"{name}: {reason}")
 
 
 def _build(asked: Asked, programs: Sequence[Program], prefix: Path, log: Path, console: Console) -> None:
@@ -139,35 +107,26 @@ def _build(asked: Asked, programs: Sequence[Program], prefix: Path, log: Path, c
         if not (folder / "build.ninja").is_file():
             step.show()
             words = [working_tool("cmake"), "--preset", "release", "-B", str(folder)]
-            settings = _settings(asked, prefix) | {
-                "CMAKE_MAKE_PROGRAM": ninja,
-                "TEFF_LEFT_OUT": _broken_kinds(asked.root),
-            }
-            words += [f"-D{name}={value}" for name, value in settings.items()]
+            words += [f"-D{name}={value}" for name, value in _settings(asked, prefix, ninja).items()]
             if run_logged(words, log, folder=asked.root, environment=search_environment(), append=True):
                 shutil.rmtree(folder, ignore_errors=True)
                 raise TeffError(f"{asked.named}: CMake failed{telling(log)}")
-        skipped = folder / SKIPPED_FOLDER.name
         for program in programs:
-            for reason in (skipped / program.identity, skipped / program.executable):
-                if reason.is_file():
-                    where = f" in {prefix}" if prefix != Path() else ""
-                    said = reason.read_text(encoding="utf-8").strip()
-                    shutil.rmtree(folder, ignore_errors=True)  # it may be there next time
-                    raise TeffError(f"{program.id}: CMake did not find it{where}: {said}")
+            if (said := why_not_there(program)) and not is_unexplained(said):
+                shutil.rmtree(folder, ignore_errors=True)  # it may be there next time
+                where = f" in {prefix}" if prefix != Path() else ""
+                raise TeffError(f"{program.id}: CMake did not find it{where}: {said}")
         targets = [program.executable for program in programs]
         if run_ninja(folder, log, step, prefix=[ninja], targets=targets, append=True):
             raise TeffError(f"{asked.named}: its adapter does not compile{telling(log)}")
 
 
-def _broken_kinds(root: Path) -> str:
-    """The kinds of benchmark that the usual build had to leave out."""
-    return ";".join(f"{BENCH_FOLDER}/{each.name}" for each in sorted((root / BROKEN_FOLDER / BENCH_FOLDER).glob("*")))
-
-
-def _settings(asked: Asked, prefix: Path) -> dict[str, str]:
+def _settings(asked: Asked, prefix: Path, ninja: str) -> dict[str, str]:
     """The settings that make a build contain one system in one version."""
+    broken_kinds = sorted((asked.root / BROKEN_FOLDER / BENCH_FOLDER).glob("*"))  # in the usual build
     own = {
+        "CMAKE_MAKE_PROGRAM": ninja,
+        "TEFF_LEFT_OUT": ";".join(f"{BENCH_FOLDER}/{each.name}" for each in broken_kinds),
         "TEFF_VERSION_OF": asked.named.system,
         "TEFF_WERROR": "OFF",  # warnings in a version's headers are no errors
         "CMAKE_EXE_LINKER_FLAGS": "-Wl,--disable-new-dtags",  # its libraries come before LD_LIBRARY_PATH

@@ -1,11 +1,10 @@
 """The compiled programs: configured by CMake when something changed, built by ninja, which knows what to do.
 
 A system that can't be configured or compiled is left out with its reason, and the others are built. So is a kind of
-benchmark that only its command needs. In dictionaries a kind goes by its folder, `bench/KIND`.
+benchmark. A system goes by its name, and a kind by its folder, `bench/KIND`.
 
-CMake and pkg-config also look where a user's own package managers have put libraries. CMake itself looks into
-CMAKE_PREFIX_PATH and, for each `bin` of PATH, into the folder above it. This suffices for environment modules, and for
-a Spack environment that is activated with its view. The lab adds the other variables of an active environment.
+CMake itself looks into CMAKE_PREFIX_PATH and above each `bin` of PATH, which suffices for environment modules and Spack
+views. The lab adds the variables of an active environment.
 """
 
 import hashlib
@@ -13,7 +12,8 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,6 @@ from rich.console import Console
 
 from tefflab.errors import TeffError
 from tefflab.host.processes import answer
-from tefflab.systems.blame import culprit, failures, first_line, is_kind, kinds_to_blame, owner_of
 from tefflab.systems.logged import TAIL_LINES, Step, run_logged, tail
 from tefflab.systems.naming import parsed
 from tefflab.systems.packages import PIP_LEDGER
@@ -34,10 +33,20 @@ _COMPILERS = ("c++", "g++", "clang++", *(f"g++-{release}" for release in range(1
 _PROGRESS = re.compile(r"^\[(\d+)/(\d+)\] ")
 _GLOBBING = "Re-checking globbed directories"  # said at every call, even where nothing is to do
 _MANIFEST = "build.ninja"
-_OF_KIND = "lab_kind_"  # begins the names of targets in TeffSystems.cmake
+_LAB_KIND = "lab_kind_"  # begins the names of targets in TeffSystems.cmake
 _TOLD = ("CMAKE_PREFIX_PATH", "PKG_CONFIG_PATH", "CONDA_PREFIX", "SPACK_ENV", "LOADEDMODULES", "PATH", "CXX", "CC")
 _PKG_CONFIG = ("lib/pkgconfig", "lib64/pkgconfig", "share/pkgconfig")
 _IS_CMAKE = re.compile(r"^CMakeLists\.txt$|\.cmake$")
+_OTHERS = r"FAILED: |ninja: |\[\d+/\d+\] "  # begin what is not a command's output
+_FAILED = re.compile(  # its targets, the command itself, its output
+    rf"^FAILED: (?:\[code=\d+\] )?(?P<outputs>.*)\n.*\n(?P<said>(?:(?!{_OTHERS}).*\n)*)", re.MULTILINE
+)
+_OF_SYSTEM = re.compile(r"(?:^|[\s/])bench/systems/([^/\s]+)/")
+# A kind: all but the core, which every adapter needs, so that no system is left out for it.
+_OF_KIND = re.compile(r"(?:^|[\s/])(bench/(?!systems/|driver/|task_graph/)[^/\s]+)/")
+_OF_TARGET = re.compile(r"/CMakeFiles/([^/\s]+)\.dir/")
+_CONFIGURE_ERROR = re.compile(r"^CMake Error.*\n(?:(?: .*|Call Stack.*)?\n)*", re.MULTILINE)  # with its call stack
+_PLACE = re.compile(r"^(?:CMake Error at |  )(\S.*:\d+) \(\w+\):?$", re.MULTILINE)
 
 
 # The programs of a system that a command runs, in groups: of each group the first program that can be built is built.
@@ -57,7 +66,12 @@ class Build:
         self._configure_log = root / ".teff" / "log" / f"configure-{preset}.log"
         self._build_log = root / ".teff" / "log" / f"build-{preset}.log"
         self._ninja = working_tool("ninja")
-        _expect_compiler()
+        # CMake says the same in twenty lines, and only after all else has been set up.
+        if not os.environ.get("CXX") and not any(map(shutil.which, _COMPILERS)):
+            raise TeffError(
+                "nothing can be built without a C++ compiler, and there is no c++, g++ or clang++ in PATH;"
+                " install one (apt-get install g++), or name it in CXX"
+            )
 
     def make(
         self,
@@ -68,17 +82,15 @@ class Build:
         target: str = "all",
     ) -> dict[str, str]:
         """Brings the programs of `systems` up to date, or only their `ways`, with the core that these need. Returns the
-        reason for each system and each kind of benchmark that failed.
-
-        Without systems it builds everything: also tests, examples and benchmarks of libteff; or the ninja `target`
-        alone. `prefix` goes before the commands (`setarch -R`). Raises TeffError where the core does not build.
-        """
+        reason for each system and each kind of benchmark that failed. Without systems it builds everything, also tests
+        and examples of libteff, or the ninja `target` alone. `prefix` goes before the commands (`setarch -R`).
+        TeffError where the core does not build."""
         shutil.rmtree(self.folder / BROKEN_FOLDER.name, ignore_errors=True)
         left_out = self._left_out_before()
         if left_out is None:
             left_out = self._configure(prefix)
         else:
-            self._keep_reasons(left_out)
+            self._leave_out(left_out)
         if self._run_ninja(prefix, [_MANIFEST]):
             left_out = self._configure(prefix)
         targets = [target] if systems is None else self._targets(systems, ways)
@@ -91,10 +103,10 @@ class Build:
         there = {line.partition(":")[0] for line in listed.stdout.splitlines()}
         usual = [each for each in systems if not parsed(each.name).version]
         if ways is None:
-            of_kinds = (each for each in there if each.startswith(_OF_KIND))
+            of_kinds = (each for each in there if each.startswith(_LAB_KIND))
             return sorted({*of_kinds, *(f"lab_{each.name}" for each in usual)} & there)
         groups = [group for system in systems for group in ways(system)]
-        wanted = {f"{_OF_KIND}{program.measured}" for group in groups for program in group}
+        wanted = {f"{_LAB_KIND}{program.measured}" for group in groups for program in group}
         for group in (group for system in usual for group in ways(system)):
             made = next((each for each in group if each.is_python or each.executable in there), None)
             if made:  # a script may need a library that its folder compiles
@@ -104,15 +116,14 @@ class Build:
     def _left_out_before(self) -> dict[str, str] | None:
         """The systems that CMake left out in its last run, with the reasons; None if it has to run again."""
         stamp = kept_json(self._stamp)
-        if not (self.folder / "build.ninja").is_file() or not isinstance(stamp, dict):
+        if not (self.folder / _MANIFEST).is_file() or not isinstance(stamp, dict):
             return None
         left_out: dict[str, str] = stamp["left_out"]
         return left_out if stamp == self._stamped(left_out) else None
 
     def _stamped(self, left_out: dict[str, str]) -> dict[str, Any]:
-        """The state that holds as long as CMake need not run again: it changes whenever CMake might find something else
-        than it did, as new packages, presets or places. A system that was left out is tried again once a CMake file of
-        its folder, or of all, has changed."""
+        """The state that holds as long as CMake need not run again: it changes whenever CMake might find something
+        else. A system that was left out is tried again once a CMake file of its folder, or of all, has changed."""
         packages = DPKG_STATUS.stat().st_mtime_ns if DPKG_STATUS.is_file() else 0
         contents = [file.read_bytes() for file in (self.root / "CMakePresets.json", PIP_LEDGER) if file.is_file()]
         folders = [self.root / "cmake", *(self.root / _folder(name) for name in left_out)] if left_out else []
@@ -125,44 +136,35 @@ class Build:
     def _configure(self, prefix: Sequence[str]) -> dict[str, str]:
         """Runs CMake; a system or a kind whose CMakeLists.txt fails is left out, and CMake is run again."""
         self._stamp.unlink(missing_ok=True)
-        self._forget_another_checkout()
+        cache = self.folder / "CMakeCache.txt"
+        home = f"CMAKE_HOME_DIRECTORY:INTERNAL={self.root}\n"
+        if cache.is_file() and home not in cache.read_text(encoding="utf-8", errors="replace"):
+            shutil.rmtree(self.folder)  # CMake refuses one made for another place, say before the checkout was moved
+        command = [*prefix, working_tool("cmake"), "--preset", self.preset, f"-DCMAKE_MAKE_PROGRAM={self._ninja}"]
         left_out: dict[str, str] = {}
         with Step(self._console, f"configuring ({self.preset})") as step:
             step.show()
-            while self._run_cmake(prefix, left_out):
+            while run_logged(
+                [*command, f"-DTEFF_LEFT_OUT={';'.join(left_out)}"],
+                self._configure_log,
+                folder=self.root,
+                environment=search_environment(),
+                append=bool(left_out),
+            ):
                 whose = culprit(self._configure_log.read_text(encoding="utf-8", errors="replace"))
                 if whose is None or whose in left_out:
                     raise _broken(tail(self._configure_log), "CMake failed", self._configure_log)
                 left_out[whose] = f"{_folder(whose)}/CMakeLists.txt fails; see {self._configure_log}"
-        self._remove_programs(left_out)
-        self._keep_reasons(left_out)
+        self._leave_out(left_out)
         write_whole(self._stamp, json.dumps(self._stamped(left_out)))
         return left_out
-
-    def _run_cmake(self, prefix: Sequence[str], left_out: dict[str, str]) -> int:
-        settings = [f"-DCMAKE_MAKE_PROGRAM={self._ninja}", f"-DTEFF_LEFT_OUT={';'.join(left_out)}"]
-        command = [*prefix, working_tool("cmake"), "--preset", self.preset, *settings]
-        return run_logged(
-            command,
-            self._configure_log,
-            folder=self.root,
-            environment=search_environment(),
-            append=bool(left_out),
-        )
-
-    def _forget_another_checkout(self) -> None:
-        """CMake refuses a binary folder made for another place, say before the checkout was moved."""
-        cache = self.folder / "CMakeCache.txt"
-        home = f"CMAKE_HOME_DIRECTORY:INTERNAL={self.root}\n"
-        if cache.is_file() and home not in cache.read_text(encoding="utf-8", errors="replace"):
-            shutil.rmtree(self.folder)
 
     def _run_ninja(self, prefix: Sequence[str], targets: Sequence[str]) -> int:
         with Step(self._console, f"building ({self.preset})") as step:
             return run_ninja(self.folder, self._build_log, step, prefix=[*prefix, self._ninja], targets=targets)
 
     def _sort_out_failures(self) -> dict[str, str]:
-        """Reasons by system and kind. Their old programs go, so that code that no longer compiles is not measured."""
+        """Reasons by system and kind."""
         programs = self._programs()
         found = failures(self._build_log.read_text(encoding="utf-8", errors="replace"))
         if not found:
@@ -170,7 +172,7 @@ class Build:
         owned = [(owner_of(failure, programs), failure) for failure in found]
 
         def runs_on(kind: str) -> set[str]:
-            return {each.system_name for each in programs if self._files(each, Path(kind).name)}
+            return {each.system_name for each in programs if each.built_in(self.folder, Path(kind).name)}
 
         blamed = kinds_to_blame([owner for owner, _ in owned], runs_on)
         reasons: dict[str, str] = {}
@@ -179,35 +181,99 @@ class Build:
             if whose is None:
                 said = "\n".join(failure.lines[-TAIL_LINES:])
                 raise _broken(said, f"the build failed at {failure.outputs}", self._build_log)
-            reasons.setdefault(whose, f"does not compile: {first_line(failure)} (see {self._build_log})")
-        self._remove_programs(reasons)
-        self._keep_reasons(reasons)
+            telling = [line for line in failure.lines if "error" in line.lower()]
+            first = (telling or [*failure.lines, "failed without a word"])[0].strip()
+            reasons.setdefault(whose, f"does not compile: {first} (see {self._build_log})")
+        self._leave_out(reasons)
         return reasons
 
     def _programs(self) -> list[Program]:
         return [program for system in self._registry.systems for program in system.programs]
 
-    def _files(self, program: Program, kind: str) -> list[Path]:
-        """The built files of a program for a kind of benchmark, or for all kinds (`*`)."""
-        is_fixed = "{benchmark}" not in program.program
-        if is_fixed and kind not in ("*", program.benchmark):
-            return []
-        return list((self.folder / "bin").glob(program.program.replace("{benchmark}", kind)))
-
-    def _remove_programs(self, owners: Collection[str]) -> None:
-        """Of systems, and of kinds."""
-        kinds = [Path(owner).name for owner in owners if is_kind(owner)]
-        for program in self._programs() if owners else ():
-            for kind in ["*"] if program.system_name in owners else kinds:
-                for file in self._files(program, kind):
+    def _leave_out(self, reasons: Mapping[str, str]) -> None:
+        """Leaves the reasons for `teff systems`. Old programs go: code that no longer compiles is not measured."""
+        kinds = [Path(owner).name for owner in reasons if is_kind(owner)]
+        for program in self._programs() if reasons else ():
+            for kind in ["*"] if program.system_name in reasons else kinds:
+                for file in program.built_in(self.folder, kind):
                     file.unlink()
-
-    def _keep_reasons(self, reasons: dict[str, str]) -> None:
-        """Leaves the reasons where `teff systems` finds them."""
-        folder = self.folder / BROKEN_FOLDER.name
         for name, reason in reasons.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(reason + "\n", encoding="utf-8")
+            write_whole(self.folder / BROKEN_FOLDER.name / name, f"{reason}\n")
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A command of ninja's that failed: its targets, and its output."""
+
+    outputs: str
+    lines: tuple[str, ...]
+
+
+def failures(ninja_output: str) -> list[Failure]:
+    """Reads the commands that failed from what ninja printed."""
+    found = _FAILED.finditer(f"{ninja_output}\n")
+    return [Failure(each["outputs"].strip(), tuple(each["said"].splitlines())) for each in found]
+
+
+@dataclass(frozen=True)
+class Owner:
+    """A system, or a kind of benchmark, by its folder. A program has both as owners; the core has neither."""
+
+    system: str | None = None
+    kind: str | None = None
+
+
+def owner_of(failure: Failure, programs: Sequence[Program]) -> Owner:
+    """By the folder and the program that a failed output is of."""
+    for output in failure.outputs.split():
+        in_system = _OF_SYSTEM.search(output)
+        made = _OF_TARGET.search(output)
+        name = made[1] if made else Path(output).name
+        if (in_system or Path(output).parent.name == "bin") and (owner := _program(name, programs)):
+            return owner
+        if in_system:
+            return Owner(system=in_system[1])
+        if in_kind := _OF_KIND.search(output):
+            return Owner(kind=in_kind[1])
+    return Owner()
+
+
+def _program(name: str, programs: Sequence[Program]) -> Owner | None:
+    """Of the program of this name, or its target with a word behind it; of two names that fit, the longer."""
+    for each in sorted(programs, key=lambda program: -len(program.program)):
+        pattern = re.escape(each.program).replace(re.escape("{benchmark}"), "(?P<kind>[a-z][a-z0-9_-]*)")
+        if found := re.fullmatch(f"{pattern}(?:_adapter|_tests)?", name):
+            folder = f"bench/{found.groupdict().get('kind') or each.benchmark}"
+            return Owner(each.system_name, folder if is_kind(folder) else None)
+    return None
+
+
+def kinds_to_blame(owners: Sequence[Owner], runs_on: Callable[[str], set[str]]) -> set[str]:
+    """The kinds of benchmark that do not compile. Either one of their files fails, or their program fails with two
+    systems and compiles with none. `runs_on` gives the systems for which a kind has a program."""
+    failed: dict[str, set[str | None]] = {}
+    for owner in owners:
+        if owner.kind is not None:
+            failed.setdefault(owner.kind, set()).add(owner.system)
+    return {
+        kind
+        for kind, systems in failed.items()
+        if None in systems or (len(systems) > 1 and not runs_on(kind) - systems)
+    }
+
+
+def culprit(configure_log: str) -> str | None:
+    """The system or the kind in whose folder the newest of CMake's errors arose, or from which it was called."""
+    for error in reversed(_CONFIGURE_ERROR.findall(f"{configure_log}\n")):
+        for place in _PLACE.findall(error):
+            if whose := _OF_SYSTEM.search(place) or _OF_KIND.search(place):
+                return str(whose[1])
+    return None
+
+
+def is_kind(owner: str) -> bool:
+    """Whether a kind of benchmark goes by that, rather than a system."""
+    return _OF_KIND.fullmatch(f"{owner}/") is not None
 
 
 def _folder(name: str) -> str:
@@ -238,45 +304,23 @@ def working_tool(name: str) -> str:
     raise TeffError(f"nothing can be built without {name} (in Debian's package {package})")
 
 
-def _expect_compiler() -> None:
-    """CMake says the same in twenty lines, and only after all else has been set up."""
-    if not os.environ.get("CXX") and not any(map(shutil.which, _COMPILERS)):
-        raise TeffError(
-            "nothing can be built without a C++ compiler, and there is no c++, g++ or clang++ in PATH;"
-            " install one (apt-get install g++), or name it in CXX"
-        )
-
-
 def _broken(said: str, what: str, log: Path) -> TeffError:
     return TeffError(f"{what}; all of it is in {log}, and this is its end:\n{said}")
 
 
-def search_environment(environment: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The variables by which CMake and pkg-config find the packages of an active environment; the user's values come
-    first."""
-    environment = os.environ if environment is None else environment
-    prefixes = list(_prefixes(environment))
-    if not prefixes:
-        return {}
-    configs = [str(path) for prefix in prefixes for each in _PKG_CONFIG if (path := prefix / each).is_dir()]
-    return {
-        "CMAKE_PREFIX_PATH": _joined(environment.get("CMAKE_PREFIX_PATH", ""), map(str, prefixes)),
-        "PKG_CONFIG_PATH": _joined(environment.get("PKG_CONFIG_PATH", ""), iter(configs)),
-    }
+def search_environment() -> dict[str, str]:
+    """The variables by which CMake and pkg-config find an active environment's packages, the user's values first."""
+    conda, spack = (os.environ.get(name, "") for name in ("CONDA_PREFIX", "SPACK_ENV"))
+    views = (conda, spack and f"{spack}/.spack-env/view")
+    prefixes = [Path(view) for view in views if view and Path(view).is_dir()]
+    configs = [prefix / each for prefix in prefixes for each in _PKG_CONFIG if (prefix / each).is_dir()]
+    said: dict[str, str] = {}
+    for name, paths in (("CMAKE_PREFIX_PATH", prefixes), ("PKG_CONFIG_PATH", configs)):
+        every = [*os.environ.get(name, "").split(os.pathsep), *map(str, paths)]
+        said[name] = os.pathsep.join(dict.fromkeys(filter(None, every)))
+    return said if prefixes else {}
 
 
-def fingerprint(environment: Mapping[str, str] | None = None) -> dict[str, str]:
+def fingerprint() -> dict[str, str]:
     """The variables whose change makes CMake look anew."""
-    environment = os.environ if environment is None else environment
-    return {name: environment[name] for name in _TOLD if name in environment}
-
-
-def _prefixes(environment: Mapping[str, str]) -> Iterator[Path]:
-    if conda := environment.get("CONDA_PREFIX"):
-        yield Path(conda)
-    if (spack := environment.get("SPACK_ENV")) and (view := Path(spack) / ".spack-env/view").is_dir():
-        yield view
-
-
-def _joined(said: str, more: Iterator[str]) -> str:
-    return os.pathsep.join(dict.fromkeys(filter(None, [*said.split(os.pathsep), *more])))
+    return {name: os.environ[name] for name in _TOLD if name in os.environ}

@@ -1,38 +1,92 @@
-"""Commands whose whole output goes to a log, while the user sees one line of progress."""
+"""One line says what the lab does, or waits for: redrawn on a terminal, elsewhere printed each half minute. The output
+of a command that it runs meanwhile goes to a log."""
 
 import os
 import re
 import subprocess
+import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
+from typing import Self
 
 from rich.console import Console
 from rich.markup import escape
+from rich.status import Status
 
 from tefflab.host.processes import end
-from tefflab.host.waiting import StatusLine
+from tefflab.host.terminal import is_redrawn
 
+LOOK = 1.0  # seconds between two calls of `look`
+PATIENCE = 2.0  # seconds before it is said
+SAY_EVERY = 30.0  # seconds, where no terminal shows them as they pass
 TAIL_LINES = 20
+_OF_PACKAGE = re.compile(
+    r"^(?:(Get):\d+(?: \S+){3}|(Unpacking|Setting up|Collecting|Building wheel for|Installing collected)) (\S+)"
+)
 _LOOK = 0.1  # seconds between two looks at what a command has said
 
 
-class Step(StatusLine):
-    """One line about the current work, which stays with its time when done.
+class StatusLine(AbstractContextManager["StatusLine"]):
+    """On a terminal the line goes when the work is done."""
 
-    Nothing is shown before the first `show`, so a step that finds nothing to do is not seen at all.
-    """
+    def __init__(self, console: Console, text: str) -> None:
+        self._console = console
+        self._text = escape(text)
+        self._status: Status | None = None
+        self._started = time.monotonic()
+        self._said = -SAY_EVERY
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.hide()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since it began."""
+        return time.monotonic() - self._started
+
+    def hide(self) -> None:
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+
+    def _draw(self, redrawn: str, printed: str) -> None:
+        if not is_redrawn(self._console):
+            if self.seconds - self._said >= SAY_EVERY:
+                self._said = self.seconds
+                self._console.print(f"teff: {printed}", soft_wrap=True)
+        elif self._status is None:
+            self._status = self._console.status(redrawn)
+            self._status.start()
+        else:
+            self._status.update(redrawn)
+
+
+class Waiting(StatusLine):
+    """While a silent program runs: for how long. Call `look` now and then, and `hide` before others print."""
+
+    def look(self) -> None:
+        if self.seconds >= PATIENCE:
+            line = f"{self._text} [dim]({self.seconds:.0f} s; Ctrl-C ends it)[/]"
+            self._draw(f"teff: {line}", line)
+
+
+class Step(StatusLine):
+    """One line about the current work, which stays with its time when done. It is not seen before the first `show`."""
 
     _is_shown = False
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.hide()
         if not self._is_shown:
             return
         outcome = f"{self.seconds:.0f} s"
-        if kind is KeyboardInterrupt:
+        if raised[0] is KeyboardInterrupt:
             outcome = f"stopped after {outcome}; the same command goes on from there"
-        elif kind:
+        elif raised[0]:
             outcome = "not finished"
         self._console.print(f"[dim]teff:[/] {self._text} [dim]({outcome})[/]", soft_wrap=True)
 
@@ -53,12 +107,9 @@ def run_logged(
     append: bool = False,
     apart: bool = False,
 ) -> int:
-    """Runs a command that says all into `log`, of which `on_line` is given each line; returns its exit code.
-
-    A command that is not there counts as one that failed with 127, as in a shell. Ctrl-C ends the command and all it
-    started. A command that must not be broken off runs `apart`: in a process group of its own, which a terminal does
-    not interrupt. After Ctrl-C it goes on by itself.
-    """
+    """Runs a command that says all into `log`, of which `on_line` is given each line; returns its exit code, or 127 for
+    a command that is not there. Ctrl-C ends the command and all it started. A command that must not be broken off runs
+    `apart`: in a process group that a terminal does not interrupt. After Ctrl-C it goes on by itself."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with (
         log.open("a" if append else "w", encoding="utf-8") as out,
@@ -94,14 +145,12 @@ def run_logged(
         return code
 
 
-def run_step(
-    console: Console, text: str, command: Sequence[str], log: Path, telling: re.Pattern[str], *, apart: bool = False
-) -> int:
-    """As `run_logged`, in a step that shows the groups of the lines that match."""
+def run_step(console: Console, text: str, command: Sequence[str], log: Path, *, apart: bool = False) -> int:
+    """As `run_logged`, of a command of apt's or pip's, in a step that shows which package it is at."""
     with Step(console, text) as step:
 
         def on_line(line: str) -> None:
-            if found := telling.match(line):
+            if found := _OF_PACKAGE.match(line):
                 step.show(" ".join(filter(None, found.groups())))
 
         step.show()

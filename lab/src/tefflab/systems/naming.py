@@ -1,7 +1,5 @@
 """How systems are named, with their ways and versions: `SYSTEM`, `SYSTEM/WAY`, `SYSTEM@VERSION`, `SYSTEM/WAY@VERSION`.
-
-A version is a name, or the folder in which the user has installed one: then it has a `/` in it.
-"""
+A version is a name, or the folder in which the user has installed one: then it has a `/` in it."""
 
 import os
 import re

@@ -25,29 +25,23 @@ class OwnCommand(Program):
     @classmethod
     def of(cls, text: str, benchmark: str, id_: str) -> "OwnCommand":
         one = cls(benchmark=benchmark, name="command", title=text, program="run_own_command.py", slow_start=True)
-        one._id, one._text = id_, text
+        one.id, one._text = id_, text
         return one
 
     def command_line(self, workers: int, ranks: int | None = None) -> list[str]:
         del ranks
         script = Path(__file__).with_name(self.program)
-        words = _started_by(self._text.replace(WORKERS, str(workers)))
+        command = self._text.replace(WORKERS, str(workers))
+        words = ["/bin/sh", "-c", command]
+        with contextlib.suppress(ValueError):  # a quote that does not end
+            split = shlex.split(command)
+            words = split if split and shlex.join(split) == command else words  # nothing in it is for a shell
         return [sys.executable, "-I", "-S", str(script), self.benchmark, *words]
 
 
-def _started_by(command: str) -> list[str]:
-    """A shell runs it only if something in it is for a shell."""
-    with contextlib.suppress(ValueError):  # a quote that does not end
-        words = shlex.split(command)
-        if words and shlex.join(words) == command:
-            return words
-    return ["/bin/sh", "-c", command]
-
-
 def own_texts(own: Mapping[str, Any]) -> list[str]:
-    """The commands that follow `--`, with --- between them. A command of one word may be a line for the shell. The
-    option `command` of earlier versions is such a line. InputError for an empty command, and for one that stands
-    there twice."""
+    """The commands that follow `--`, with --- between them. A command of one word may be a line for the shell. So is
+    the option `command` of earlier versions. InputError for an empty command, and for one that stands there twice."""
     if line := own.get("command"):
         return [str(line)]
     parts = groupby(own.get("commands", ()), key=lambda word: word == _BETWEEN)
@@ -60,9 +54,6 @@ def own_texts(own: Mapping[str, Any]) -> list[str]:
 
 
 def _text(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else " ".join(map(_quoted, words))
-
-
-def _quoted(word: str) -> str:
-    plain = word.replace(WORKERS, "1")
-    return word if shlex.quote(plain) == plain else shlex.quote(word)
+    plain = [word.replace(WORKERS, "1") for word in words]
+    quoted = [word if shlex.quote(one) == one else shlex.quote(word) for word, one in zip(words, plain, strict=True)]
+    return words[0] if len(words) == 1 else " ".join(quoted)

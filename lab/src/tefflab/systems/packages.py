@@ -1,5 +1,4 @@
-"""Debian and Python packages: which of the wanted ones are installed, which can be installed, and whether this user may
-do so. Installs them for systems and the core, so that none breaks another.
+"""Debian and Python packages: installs the wanted ones that are missing and can be had, if this user may do so.
 
 A requirement of apt is a package's name, or several with `|` between them (`libomp-19-dev | libomp-dev`). It then means
 the first that can be had: names differ between releases of Debian and Ubuntu.
@@ -13,7 +12,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -28,16 +27,17 @@ RETRY_AFTER = 24 * 3600.0  # seconds until a requirement that could not be had i
 # The packages that pip installed for systems. It stands inside the environment, so that both go together.
 PIP_LEDGER = Path(sys.prefix) / "systems.json"
 PIP_QUIETLY = ("--disable-pip-version-check", "--no-user", "--progress-bar", "off")
-_APT_STEP = re.compile(r"^(?:(Get):\d+(?: \S+){3}|(Unpacking|Setting up)) (\S+)")
-PIP_STEP = re.compile(r"^(Collecting|Building wheel for|Installing collected) (\S+)")
 
 Wanted = Mapping[str, Sequence[str]]  # requirements by owner
 # Whether packages may be installed: "ask" asks on a terminal, and elsewhere means "yes".
 Installing = Literal["ask", "yes", "no"]
 
-_DOWNLOAD = re.compile(r"^Need to get (?:\S+ ?\S*/)?(?P<size>[\d.,]+ ?\w+) of archives", re.MULTILINE)
-_ON_DISK = re.compile(r"^After this operation, (?P<size>[\d.,]+ ?\w+) of additional disk space", re.MULTILINE)
-_NEW = re.compile(r"(?P<number>\d+) newly installed")
+_CANDIDATE = re.compile(r"^(\S+):\n  Installed: .*\n  Candidate: (?!\(none\))", re.MULTILINE)
+_COSTS = (
+    (r"(\d+) newly installed", "{} packages"),
+    (r"Need to get (?:\S+ ?\S*/)?([\d.,]+ ?\w+) of archives", "{} to download"),
+    (r"After this operation, ([\d.,]+ ?\w+) of additional disk space", "{} on the disk"),
+)
 PLAIN = {"LC_ALL": "C", "DEBIAN_FRONTEND": "noninteractive"}
 
 
@@ -55,45 +55,26 @@ class PackageState:
 
     @classmethod
     def of(cls, requirements: Iterable[str]) -> "PackageState":
-        """Asks dpkg, once, about every package of `requirements`."""
-        names = sorted({name for requirement in requirements for name in alternatives(requirement)})
-        if shutil.which("dpkg-query") is None:
-            return cls(frozenset(), known=False)
-        if not names:
-            return cls(frozenset(), known=True)
+        """Asks dpkg, once, about every package of `requirements`. Unpacked or removed packages do not count."""
+        names, is_known = _names(requirements), shutil.which("dpkg-query") is not None
         query = ["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\\n", *names]
-        return cls(installed_packages(answer(query, environment=PLAIN).stdout), known=True)
+        said = answer(query, environment=PLAIN).stdout if names and is_known else ""
+        return cls(frozenset(re.findall(r"^(\S+) installed$", said, re.MULTILINE)), is_known)
 
     def missing(self, requirements: Iterable[str]) -> list[str]:
         """The requirements of which no alternative is installed, each once, in order."""
-        if not self.known:
-            return []
-        wanted = dict.fromkeys(requirements)
+        wanted = dict.fromkeys(requirements) if self.known else ()
         return [one for one in wanted if self.installed.isdisjoint(alternatives(one))]
 
 
-def installed_packages(dpkg_answer: str) -> frozenset[str]:
-    """Reads lines of `package status`; unpacked or removed packages do not count."""
-    lines = (line.split() for line in dpkg_answer.splitlines())
-    return frozenset(words[0] for words in lines if words[1:] == ["installed"])
-
-
-def candidates(policy_answer: str) -> frozenset[str]:
-    """Reads `apt-cache policy`: the packages that can be installed."""
-    found: set[str] = set()
-    package = ""
-    for line in policy_answer.splitlines():
-        if line and not line[0].isspace():
-            package = line.rstrip(":")
-        elif line.strip().startswith("Candidate:") and "(none)" not in line:
-            found.add(package)
-    return frozenset(found)
+def _names(requirements: Iterable[str]) -> list[str]:
+    return sorted({name for requirement in requirements for name in alternatives(requirement)})
 
 
 def available(requirements: Iterable[str]) -> frozenset[str]:
     """The packages of `requirements` that apt knows where to get."""
-    names = sorted({name for requirement in requirements for name in alternatives(requirement)})
-    return candidates(answer(["apt-cache", "policy", *names], environment=PLAIN).stdout)
+    policy = answer(["apt-cache", "policy", *_names(requirements)], environment=PLAIN).stdout
+    return frozenset(_CANDIDATE.findall(policy))
 
 
 def choose(requirement: str, obtainable: frozenset[str]) -> str | None:
@@ -117,10 +98,7 @@ def sudo() -> str:
 
 
 def install_command(requirements: Sequence[str], obtainable: frozenset[str]) -> str:
-    """The command that installs those requirements that can be had, for the user to type.
-
-    An apt that knows none of them has not fetched its lists yet, as on a fresh machine; then all are named.
-    """
+    """The command, for the user to type, that installs what can be had. An apt that knows nothing has no lists yet."""
     install = f"{sudo()}apt-get install --no-install-recommends "
     chosen = [package for one in requirements if (package := choose(one, obtainable))]
     if chosen:
@@ -136,119 +114,85 @@ def apt_get(prefix: Sequence[str], *words: str) -> list[str]:
 
 
 def cost_of(packages: Sequence[str]) -> str:
-    """The cost of these packages, with all that they need, by apt: `34 packages, 123 MB to download, 456 MB on the
-    disk`."""
+    """The cost of these packages with all that they need: `34 packages, 123 MB to download, 456 MB on the disk`."""
     prefix = as_root() or ()
     command = [word for word in apt_get(prefix, "install", "--no-install-recommends", *packages) if word != "-y"]
-    return said_cost(answer([*command, "--assume-no"]).stdout)
+    said = answer([*command, "--assume-no"]).stdout
+    parts = [told.format(found[1]) for rule, told in _COSTS if (found := re.search(rule, said))]
+    return ", ".join(parts) or "apt does not say how large they are"
 
 
-def said_cost(apt_answer: str) -> str:
-    """Reads what apt-get says before it would ask."""
-    number, download, on_disk = (rule.search(apt_answer) for rule in (_NEW, _DOWNLOAD, _ON_DISK))
-    parts = [
-        f"{number['number']} packages" if number else "",
-        f"{download['size']} to download" if download else "",
-        f"{on_disk['size']} on the disk" if on_disk else "",
-    ]
-    return ", ".join(filter(None, parts)) or "apt does not say how large they are"
-
-
-def missing_by_owner(wanted: Mapping[str, Sequence[str]], state: PackageState) -> dict[str, list[str]]:
-    """The missing requirements of each owner (a system, or the core) that lacks any."""
-    lacks = {owner: state.missing(requirements) for owner, requirements in wanted.items()}
-    return {owner: missing for owner, missing in lacks.items() if missing}
-
-
-@dataclass
 class Provision:
-    """The result: the reason, for each owner whose requirements are not met.
+    """The work of a `client`, apt or pip. For a day it does not ask again for a package that could not be had."""
 
-    `command` is the command for a user with root's rights to type, if only that would help.
-    """
+    def __init__(self, root: Path, client: Literal["apt", "pip"]) -> None:
+        self.client = client
+        self.problems: dict[str, str] = {}  # the reason, for each owner whose requirements are not met
+        self.for_root = ""  # what root has to type, if only that would help
+        self.log = root / ".teff" / "log" / f"{client}.log"
+        self.unavailable = root / ".teff" / "stamps" / f"unavailable-{client}.json"  # each with its time
 
-    problems: dict[str, str] = field(default_factory=dict)
-    command: str = ""
-
-    @property
-    def for_root(self) -> str:
-        """What root has to type; empty if nothing."""
-        how = "type" if sudo() else "type as root"
-        return f"only root may install packages; {how}: {self.command}" if self.command else ""
-
-    def blame(self, owners: Iterable[str], reason: str) -> None:
-        for owner in owners:
-            self.problems.setdefault(owner, reason)
-
-    def leave(self, lacking: Wanted, obtainable: frozenset[str]) -> None:
-        """Names, for each owner, the Debian packages that are not installed."""
-        for owner, requirements in lacking.items():
-            packages = [choose(one, obtainable) or alternatives(one)[0] for one in requirements]
-            self.blame([owner], f"needs {', '.join(packages)}")
-
-
-class Unavailable:
-    """Requirements that could not be had lately, so that they are not asked for at every call."""
-
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        noted: dict[str, float] = kept_json(file) or {}
-        self._noted = {what: when for what, when in noted.items() if time.time() - when < RETRY_AFTER}
+    def _noted(self) -> dict[str, float]:
+        noted: dict[str, float] = kept_json(self.unavailable) or {}
+        return {what: when for what, when in noted.items() if time.time() - when < RETRY_AFTER}
 
     def note(self, requirements: Iterable[str]) -> None:
-        self._noted |= dict.fromkeys(requirements, time.time())
-        write_whole(self._file, json.dumps(self._noted, indent=2))
+        """Notes that these can't be had."""
+        write_whole(self.unavailable, json.dumps(self._noted() | dict.fromkeys(requirements, time.time()), indent=2))
 
-    def sift(self, wanted: Wanted, provision: Provision) -> Wanted:
-        """The requirements that are left to ask for; `provision` gets the reason for owners whose requirements can't be
-        had."""
+    def sift(self, wanted: Wanted) -> Wanted:
+        """The requirements that are left to ask for; owners whose requirements can't be had get the reason."""
+        noted = self._noted()
         for owner, requirements in wanted.items():
-            if hopeless := [one for one in requirements if one in self._noted]:
-                names = ", ".join(hopeless)
-                provision.blame([owner], f"{names} can't be had here (asked again in a day, or without {self._file})")
-        left = {owner: [one for one in wanted[owner] if one not in self._noted] for owner in wanted}
+            if hopeless := ", ".join(one for one in requirements if one in noted):
+                self.problems.setdefault(
+                    owner, f"{hopeless} can't be had here (asked again in a day, or without {self.unavailable})"
+                )
+        left = {owner: [one for one in requirements if one not in noted] for owner, requirements in wanted.items()}
         return {owner: requirements for owner, requirements in left.items() if requirements}
 
-
-def install_for_owners(wanted: Wanted, install: Callable[[Sequence[str]], bool]) -> list[str]:
-    """Installs everything in one go, or owner by owner where that fails; returns the owners that failed."""
-    together = list(dict.fromkeys(one for requirements in wanted.values() for one in requirements))
-    if not together or install(together):
-        return []
-    if len(wanted) == 1:
-        return list(wanted)
-    return [owner for owner, requirements in wanted.items() if not install(requirements)]
+    def install(self, wanted: Wanted, install: Callable[[Sequence[str]], bool]) -> None:
+        """Installs everything in one go, or owner by owner where that fails."""
+        together = list(dict.fromkeys(one for requirements in wanted.values() for one in requirements))
+        if not together or install(together):
+            return
+        for owner, requirements in wanted.items():
+            if len(wanted) == 1 or not install(requirements):
+                self.note(requirements)
+                self.problems.setdefault(
+                    owner, f"{self.client} could not install {' '.join(requirements)}; see {self.log}"
+                )
 
 
 def provide_apt(root: Path, wanted: Wanted, console: Console, installing: Installing = "yes") -> Provision:
     """Installs the Debian packages that are missing, where we are root or may become it unasked."""
-    provision = Provision()
-    memory = Unavailable(root / ".teff" / "stamps" / "unavailable-apt.json")
+    provision = Provision(root, "apt")
     state = PackageState.of([one for requirements in wanted.values() for one in requirements])
-    lacking = memory.sift(missing_by_owner(wanted, state), provision)
+    lacking = provision.sift({owner: state.missing(requirements) for owner, requirements in wanted.items()})
     if not lacking:
         return provision
     prefix = as_root()
+    is_ours = prefix is not None and installing != "no"
     everything = [one for requirements in lacking.values() for one in requirements]
-    if prefix is None or installing == "no":
-        obtainable = available(everything)
-        provision.leave(lacking, obtainable)
-        provision.command = "" if installing == "no" else install_command(everything, obtainable)
-        return provision
-
-    log = root / ".teff" / "log" / "apt.log"
 
     def apt(text: str, *words: str, apart: bool = False) -> bool:
-        return run_step(console, text, apt_get(prefix, *words), log, _APT_STEP, apart=apart) == 0
+        return run_step(console, text, apt_get(prefix or (), *words), provision.log, apart=apart) == 0
 
-    log.unlink(missing_ok=True)
-    apt("asking apt for its newest package lists", "update")
+    if is_ours:
+        provision.log.unlink(missing_ok=True)
+        apt("asking apt for its newest package lists", "update")
     obtainable = available(everything)
-    memory.note(one for one in everything if choose(one, obtainable) is None)
-    lacking = memory.sift(lacking, provision)
+    if is_ours:
+        provision.note(one for one in everything if choose(one, obtainable) is None)
+        lacking = provision.sift(lacking)
     chosen = dict.fromkeys(choose(one, obtainable) or one for some in lacking.values() for one in some)
-    if chosen and installing == "ask" and not _agreed(list(chosen), console):
-        provision.leave(lacking, obtainable)
+    if not is_ours or (chosen and installing == "ask" and not _agreed(list(chosen), console)):
+        for owner, requirements in lacking.items():
+            packages = [choose(one, obtainable) or alternatives(one)[0] for one in requirements]
+            provision.problems.setdefault(owner, f"needs {', '.join(packages)}")
+        if prefix is None and installing != "no":
+            how, command = "type" if sudo() else "type as root", install_command(everything, obtainable)
+            provision.for_root = f"only root may install packages; {how}: {command}"
         return provision
 
     def install(requirements: Sequence[str]) -> bool:
@@ -262,9 +206,7 @@ def provide_apt(root: Path, wanted: Wanted, console: Console, installing: Instal
             console.print("teff: apt goes on by itself: packages left half-installed would stop the next apt")
             raise
 
-    for owner in install_for_owners(lacking, install):
-        memory.note(lacking[owner])
-        provision.blame([owner], f"apt could not install {' '.join(lacking[owner])}; see {log}")
+    provision.install(lacking, install)
     return provision
 
 
@@ -281,31 +223,27 @@ def _agreed(packages: Sequence[str], console: Console) -> bool:
 
 def provide_pip(root: Path, wanted: Wanted, console: Console, installing: Installing = "yes") -> Provision:
     """Installs Python packages into the environment that runs this, within the lab's own pins."""
-    provision = Provision()
-    memory = Unavailable(root / ".teff" / "stamps" / "unavailable-pip.json")
+    provision = Provision(root, "pip")
     installed: list[str] = kept_json(PIP_LEDGER) or []
-    missing = {owner: [one for one in wanted[owner] if one not in installed] for owner in wanted}
-    lacking = memory.sift({owner: some for owner, some in missing.items() if some}, provision)
+    lacking = provision.sift({owner: [one for one in wanted[owner] if one not in installed] for owner in wanted})
     if installing == "no":
         for owner, requirements in lacking.items():
-            provision.blame([owner], f"needs {', '.join(requirements)} from PyPI")
+            provision.problems.setdefault(owner, f"needs {', '.join(requirements)} from PyPI")
         return provision
-    log = root / ".teff" / "log" / "pip.log"
-    pins = root / "lab" / "constraints.txt"
-    log.unlink(missing_ok=True) if lacking else None
+    if lacking:
+        provision.log.unlink(missing_ok=True)
 
     def install(requirements: Sequence[str]) -> bool:
         # The command names installed packages again, so that pip does not trade one system for another.
-        pip = [sys.executable, "-m", "pip", "install", *PIP_QUIETLY, "--constraint", str(pins)]
-        command = [*pip, *installed, *requirements]
-        if done := run_step(console, f"installing {_listed(requirements)} by pip", command, log, PIP_STEP) == 0:
+        pip = [sys.executable, "-m", "pip", "install", *PIP_QUIETLY, "--constraint", str(root / "lab/constraints.txt")]
+        text = f"installing {_listed(requirements)} by pip"
+        done = run_step(console, text, [*pip, *installed, *requirements], provision.log) == 0
+        if done:
             installed.extend(one for one in requirements if one not in installed)
             write_whole(PIP_LEDGER, json.dumps(installed))
         return done
 
-    for owner in install_for_owners(lacking, install):
-        memory.note(lacking[owner])
-        provision.blame([owner], f"pip could not install {' '.join(lacking[owner])}; see {log}")
+    provision.install(lacking, install)
     return provision
 
 

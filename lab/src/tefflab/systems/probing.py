@@ -1,28 +1,17 @@
-"""Whether systems are here: the lab asks their programs for their identities. `PROGRAM --identity` answers with one
-JSON line."""
+"""Whether systems are here: `PROGRAM --identity` answers with one JSON line."""
 
+import json
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ValidationError
-
 from tefflab.carried import TYPED
-from tefflab.errors import TeffError
 from tefflab.host.processes import answer, how_it_ended
 from tefflab.systems.packages import PackageState, as_root, available, install_command
-from tefflab.systems.systems import (
-    BENCH_FOLDER,
-    BROKEN_FOLDER,
-    BUILD_FOLDER,
-    SKIPPED_FOLDER,
-    Program,
-    System,
-    usable_cores,
-)
+from tefflab.systems.systems import BENCH_FOLDER, BROKEN_FOLDER, SKIPPED_FOLDER, Program, System, usable_cores
 
 COMPILED_TIMEOUT = 10.0  # seconds for a program's identity
 PYTHON_TIMEOUT = 30.0  # some frameworks take ten seconds to import
@@ -30,29 +19,18 @@ PYTHON_TIMEOUT = 30.0  # some frameworks take ten seconds to import
 _Source = Literal["", "install", "elsewhere", "setup"]
 _NOT_BUILT = "has not been built"
 _SET_UP = f"{TYPED} systems --set-up sets it up"
-_NO_WAY: tuple[_Source, str] = ("", "")
-
-
-class Identity(BaseModel, extra="ignore"):
-    """A program's identity. The lab ignores all other keys."""
-
-    system: str
-    variant: str
-    version: str | None = None
 
 
 @dataclass(frozen=True)
 class Probe:
-    """Whether a program is there and answers; `reason` says why where it is not.
+    """Whether a program is there and answers; `reason` says why where it is not. `how_to_install` is empty where
+    nothing that could be installed would help. `source` is the way to get it: `teff systems add`, the user
+    (`elsewhere`: no registry has it), or the next command (`setup`)."""
 
-    `how_to_install` is empty where nothing that could be installed would help: the adapter is broken. `source` is the
-    way to get it: `teff systems add`, the user (`elsewhere`: no registry has it), or the next command (`setup`).
-    """
-
-    found: bool
-    version: str | None
-    reason: str | None
-    how_to_install: str
+    found: bool = False
+    version: str | None = None
+    reason: str | None = None
+    how_to_install: str = ""
     source: _Source = ""
 
     @property
@@ -61,23 +39,10 @@ class Probe:
         return is_unexplained(self.reason) or self.how_to_install == _SET_UP
 
 
-NO_PROBE = Probe(found=False, version=None, reason=None, how_to_install="")  # of a system without programs
-
-
 def probe(program: Program, system: System, *, packages: PackageState | None = None) -> Probe:
     """Asks a program for its identity. Nothing is installed or built; a program that hangs is ended."""
-    packages = packages or PackageState.of(system.install.apt)
-    folder = system.root / BROKEN_FOLDER
-    broken = (folder / system.name).is_file() or (folder / BENCH_FOLDER / program.measured).is_file()
-    left_out = (system.root / SKIPPED_FOLDER / program.executable).is_file() and not packages.missing(
-        system.install.apt
-    )
-    in_vain = broken or left_out or _has_all_it_needs(program, system, packages)
-    source, how = _NO_WAY if in_vain else _how_to_install(system, packages)
-    try:
-        version, reason = _version_of(program), None
-    except TeffError as error:
-        version, reason = None, str(error)
+    source, how = _way_to_get(program, system, packages or PackageState.of(system.install.apt))
+    version, reason = _identity(program)
     return Probe(reason is None, version, reason, how, source)
 
 
@@ -97,28 +62,31 @@ def probe_all(systems: Sequence[System], programs: Callable[[System], Sequence[P
             raise
 
 
-def _has_all_it_needs(program: Program, system: System, packages: PackageState) -> bool:
-    """Whether nothing could be installed for a compiled program. If it still does not answer, as without the GPU that
-    it is for, its message tells the remedy."""
-    is_brought = system.is_installed if system.install.on_request else not packages.missing(system.install.apt)
-    return is_brought and not program.is_python and not why_not_there(program)
-
-
-def _version_of(program: Program) -> str | None:
-    """As the program says it. TeffError with the reason where it gives no identity, or another's."""
+def _identity(program: Program) -> tuple[str | None, str | None]:
+    """The version that the program says, and the reason where it gives no identity, or another's."""
     if reason := why_not_there(program):
-        raise TeffError(reason)
+        return None, reason
     workers = usable_cores()
-    identity = _ask_identity(
-        [*program.command_line(workers), "--identity"],
-        environment=program.environment_for(workers),
-        timeout=PYTHON_TIMEOUT if program.is_python else COMPILED_TIMEOUT,
-    )
-    if identity.system != program.identity:
-        raise TeffError(f"the program says it is {identity.system!r}")
-    if program.asked and (refusal := program.asked.refusal(identity.version)):
-        raise TeffError(refusal)
-    return identity.version
+    command = [*program.command_line(workers), "--identity"]
+    timeout = PYTHON_TIMEOUT if program.is_python else COMPILED_TIMEOUT
+    try:
+        asked = answer(command, environment=program.environment_for(workers), timeout=timeout)
+    except OSError as error:
+        return None, f"{command[0]} can't be started: {error.strerror}"
+    except subprocess.TimeoutExpired:
+        return None, f"gave no identity within {timeout:g} s"
+    if asked.returncode != 0:
+        return None, f"--identity {how_it_ended(asked.returncode)}{_last_line(asked.stderr)}"
+    # Launchers like to talk before it.
+    line = next((line for line in reversed(asked.stdout.splitlines()) if line.lstrip().startswith("{")), "")
+    try:
+        told = json.loads(line)
+        system, version = str(told["system"]), told.get("version")
+    except (ValueError, LookupError):
+        return None, f"answers --identity with something else{_last_line(asked.stdout)}"
+    other = f"the program says it is {system!r}" if system != program.identity else ""
+    refusal = other or (program.asked.refusal(version) if program.asked else "")
+    return (None, refusal) if refusal else (version, None)
 
 
 def why_not_there(program: Program) -> str:
@@ -129,16 +97,11 @@ def why_not_there(program: Program) -> str:
         return ""
     if program.is_python:
         return f"{program.executable} is not in its folder"
-    for place in (
-        BROKEN_FOLDER / program.identity,
-        BROKEN_FOLDER / BENCH_FOLDER / program.measured,
-        SKIPPED_FOLDER / program.identity,
-        SKIPPED_FOLDER / program.executable,
-    ):
-        reason = program.build_folder / place.relative_to(BUILD_FOLDER)
-        if reason.is_file():
-            return reason.read_text(encoding="utf-8").strip()
-    return f"{program.executable} {_NOT_BUILT}"
+    broken, skipped = (program.build_folder / each.name for each in (BROKEN_FOLDER, SKIPPED_FOLDER))
+    of_kind = broken / BENCH_FOLDER / program.measured
+    places = (broken / program.identity, of_kind, skipped / program.identity, skipped / program.executable)
+    reasons = (each.read_text(encoding="utf-8").strip() for each in places if each.is_file())
+    return next(reasons, f"{program.executable} {_NOT_BUILT}")
 
 
 def is_absent(system: System, packages: PackageState | None = None) -> bool:
@@ -159,10 +122,9 @@ def absence(program: Program, system: System) -> str:
     reason = why_not_there(program)
     if not reason:
         return ""
-    found = probe(program, system)
-    if found.source not in ("install", "elsewhere") or found.how_to_install in reason:
-        return reason
-    return f"not here: {reason}; to get it: {found.how_to_install}"
+    source, how = _way_to_get(program, system, PackageState.of(system.install.apt))
+    is_told = source not in ("install", "elsewhere") or how in reason
+    return reason if is_told else f"not here: {reason}; to get it: {how}"
 
 
 def is_unexplained(reason: str | None) -> bool:
@@ -171,8 +133,7 @@ def is_unexplained(reason: str | None) -> bool:
 
 
 def unbuilt(systems: Sequence[System]) -> dict[str, str]:
-    """The messages about unlisted programs that are not there though nothing has left them out, by their ids and kinds.
-    None is started."""
+    """By their ids and kinds the unlisted programs that are not there though nothing has left them out. Starts none."""
     return {
         f"{each.id} ({each.benchmark})": reason
         for system in systems
@@ -181,35 +142,25 @@ def unbuilt(systems: Sequence[System]) -> dict[str, str]:
     }
 
 
-def _how_to_install(system: System, packages: PackageState) -> tuple[_Source, str]:
+def _way_to_get(program: Program, system: System, packages: PackageState) -> tuple[_Source, str]:
+    """Empty where nothing that could be installed would help: the adapter is broken, or all that it needs is there. If
+    a compiled program still does not answer, as without the GPU that it is for, its message tells the remedy."""
+    missing, on_request = packages.missing(system.install.apt), system.install.on_request
+    broken = system.root / BROKEN_FOLDER
+    is_left_out = not missing and (system.root / SKIPPED_FOLDER / program.executable).is_file()
+    is_brought = system.is_installed if on_request else not missing
+    has_all = is_brought and not program.is_python and not why_not_there(program)
+    is_broken = any((broken / each).is_file() for each in (system.name, BENCH_FOLDER / program.measured))
+    if is_broken or is_left_out or has_all:
+        return "", ""
     if is_absent(system, packages):
         return "install", f"{TYPED} systems add {system.name}"
-    if system.install.on_request and not system.is_installed:
-        return "setup", _SET_UP
-    if (system.root / SKIPPED_FOLDER / system.name).is_file() and not system.install.registries:
-        return "elsewhere", "; ".join(filter(None, [system.install.elsewhere.text, system.homepage]))
-    missing = packages.missing(system.install.apt)
-    if missing and as_root() is None:
+    is_ours = on_request and not system.is_installed
+    if not is_ours and (system.root / SKIPPED_FOLDER / system.name).is_file() and not system.install.registries:
+        return "elsewhere", "; ".join(filter(None, [system.install.found_elsewhere, system.homepage]))
+    if not is_ours and missing and as_root() is None:
         return "setup", install_command(missing, available(missing))
     return "setup", _SET_UP
-
-
-def _ask_identity(command: Sequence[str], *, environment: Mapping[str, str], timeout: float) -> Identity:
-    """TeffError where the command can't be started, fails, hangs, or answers something else."""
-    try:
-        asked = answer(command, environment=environment, timeout=timeout)
-    except OSError as error:
-        raise TeffError(f"{command[0]} can't be started: {error.strerror}") from None
-    except subprocess.TimeoutExpired:
-        raise TeffError(f"gave no identity within {timeout:g} s") from None
-    if asked.returncode != 0:
-        raise TeffError(f"--identity {how_it_ended(asked.returncode)}{_last_line(asked.stderr)}")
-    # Launchers like to talk before it.
-    line = next((line for line in reversed(asked.stdout.splitlines()) if line.lstrip().startswith("{")), "")
-    try:
-        return Identity.model_validate_json(line)
-    except ValidationError:
-        raise TeffError(f"answers --identity with something else{_last_line(asked.stdout)}") from None
 
 
 def _last_line(text: str) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,7 @@ from click.exceptions import Exit
 from tefflab.errors import BAD_INPUT, FAILED, TeffError, shortened
 from tefflab.host.processes import answer, end, how_it_ended
 from tefflab.host.terminal import progress
-from tefflab.host.waiting import LOOK, Waiting
+from tefflab.systems.logged import LOOK, Waiting
 from tefflab.systems.probing import COMPILED_TIMEOUT, absence
 from tefflab.systems.registry import Registry, no_adapter, no_such_system
 from tefflab.systems.setup import ensure
@@ -26,19 +27,18 @@ EXIT_CODES = (0, FAILED, BAD_INPUT)  # of a program of bench/
 
 
 def find_program(registry: Registry, benchmark: str, name: str, adapters: str = "") -> Program:
-    """The program of this kind of benchmark, by its adapters or another kind's, with this id, or this `SYSTEM/NAME`; of
-    a system's name alone its best. TeffError where there is none."""
+    """The program with this id, or `SYSTEM/NAME`; of a system's name alone its best. TeffError where there is none."""
     known = registry.named([name])
     systems = {each.name: programs for each in known if (programs := each.programs_for(benchmark, adapters))}
     every = [each for programs in systems.values() for each in programs]
-    found = next((each for each in every if name in (each.id, each.long_name)), None)
-    if found is None and name in systems:
+    for program in every:
+        if name in (program.id, program.long_name):
+            return program
+    if name in systems:
         return best_of(systems[name])
-    if found is None and name in {each.name for each in known}:
+    if name in {each.name for each in known}:
         raise no_adapter(name, benchmark, systems)
-    if found is None:
-        raise no_such_system(name, [each.id for each in every])
-    return found
+    raise no_such_system(name, [each.id for each in every])
 
 
 def ask_cases(program: Program) -> list[dict[str, Any]]:
@@ -66,18 +66,19 @@ def call_program(
     """Sets up missing requirements, runs the program, and leaves with its exit code; TeffError if it has no exit code,
     as after a signal. `command_path` is the command that the user typed. Its help replaces the program's "see --help".
     `as_json`: only the program's records go to stdout, and what else it says there, as launchers do, to stderr.
-
-    Where that is to start a system's program, `started`, its system is set up and no other; TeffError where it could
-    not be built.
+    `started`: the only program whose system is set up; TeffError where it could not be built.
     """
     needed = [each for each in registry.systems if started and each.name == started.identity]
     ensure(registry, needed, console=progress(), ways=(lambda _: [[started]]) if started else None)
     for system in needed:
         if started and (reason := absence(started, system)):
             raise TeffError(f"{started.id}: {reason}")
-    command = [str(program), *words]
     called = subprocess.Popen(
-        command, env={**os.environ, **(environment or {})}, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [str(program), *words],
+        env={**os.environ, **(environment or {})},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        errors="replace",
     )
     name = started.id if started else Path(program).name
     try:
@@ -89,18 +90,18 @@ def call_program(
     raise Exit(code)
 
 
-def _passed_on(called: "subprocess.Popen[bytes]", doing: str, command_path: str, *, as_json: bool) -> int:
+def _passed_on(called: "subprocess.Popen[str]", doing: str, command_path: str, *, as_json: bool) -> int:
     """Passes on the program's output as it comes; returns its exit code."""
-    said: Queue[tuple[bool, bytes]] = Queue()  # lines, of stdout or not; one without bytes is a stream's end
+    said: Queue[tuple[bool, str]] = Queue()  # lines, of stdout or not; an empty one is a stream's end
 
-    def hear(stream: IO[bytes] | None, is_output: bool) -> None:
+    def hear(stream: IO[str] | None) -> None:
         with suppress(ValueError):  # it was closed, for nobody reads on
             for line in stream or ():
-                said.put((is_output, line))
-        said.put((is_output, b""))
+                said.put((stream is called.stdout, line))
+        said.put((stream is called.stdout, ""))
 
     for stream in (called.stdout, called.stderr):
-        Thread(target=hear, args=(stream, stream is called.stdout), daemon=True).start()
+        Thread(target=hear, args=(stream,), daemon=True).start()
     ends = 0
     with Waiting(progress(), doing) as waiting:
         while ends < 2:
@@ -108,21 +109,16 @@ def _passed_on(called: "subprocess.Popen[bytes]", doing: str, command_path: str,
             with suppress(Empty):
                 is_output, line = said.get(timeout=LOOK)
                 waiting.hide()
-                text = line.decode(errors="replace")
                 if not line:
                     ends += 1
-                elif is_output and not as_json:
-                    print(text, end="", flush=True)
-                elif is_output and text.lstrip().startswith("{"):
-                    print(text.rstrip("\n"), flush=True)
+                elif is_output and (line.lstrip().startswith("{") or not as_json):
+                    print(f"{line.rstrip()}\n" if as_json else line, end="", flush=True)
                 else:
-                    print(_as_ours(text.rstrip("\n"), command_path), file=sys.stderr)
+                    print(_as_ours(line.rstrip("\n"), command_path), file=sys.stderr)
     return called.wait()
 
 
 def _as_ours(line: str, command_path: str) -> str:
     """The messages of all programs get one prefix, and point to the help of the command."""
-    for prefix in ("error: ", "note: "):
-        if line.startswith(prefix):
-            return "teff: " + line.removeprefix(prefix).replace("see --help", f"see {command_path} --help")
-    return line
+    found = re.match(r"(?:error|note): (.*)", line)
+    return f"teff: {found[1].replace('see --help', f'see {command_path} --help')}" if found else line

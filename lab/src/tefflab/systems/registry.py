@@ -22,8 +22,7 @@ class Registry:
 
     @property
     def results(self) -> Path:
-        """Where stores are: in the clone. If a wheel has unpacked the root, the folder that the user stands in has
-        them."""
+        """Where stores are: in the clone; for a wheel, in the folder that the user stands in."""
         return (Path.cwd() if is_unpacked(self.root) else self.root) / "results"
 
     @cached_property
@@ -36,8 +35,7 @@ class Registry:
         return next(each for each in self.systems if each.name == program.identity)
 
     def named(self, names: Iterable[str]) -> list[System]:
-        """Every system, by name; behind each the versions of it that `names` has. TeffError for a version that there
-        is not."""
+        """Every system, by name; behind each its versions among `names`. TeffError for one that there is not."""
         versions: dict[str, list[str]] = {}
         for named in dict.fromkeys(map(parsed, names)):
             if named.version and named.version not in versions.setdefault(named.system, []):

@@ -1,9 +1,8 @@
-"""Runs a user's own command as a program of the bench runs its cases: `python run_own_command.py BENCHMARK WORD...
---workers N --batch`.
+"""Runs a user's command as the bench does a case: `python run_own_command.py BENCHMARK WORD... --workers N --batch`.
 
-For each line of its input it runs the command once, and answers with a record. A run passes its validation if the
-command ends with exit code 0. The command's output is dropped, but for the last line of what it says of an error. This
-program imports little: a command that it starts begins with its peak of memory.
+For each line of its input it runs the command once, and answers with a record. A run is valid if the command ends with
+exit code 0. The command's output is dropped, but for the last line of an error. This program imports little: a command
+that it starts begins with its peak of memory.
 """
 
 import json
@@ -81,16 +80,11 @@ def _start(words: list[str], errors: int) -> int:
         os.close(nothing)
 
 
-def _least_peak() -> int:
-    _, _, used = os.wait4(_start(["true"], 2), 0)
-    return 1024 * used.ru_maxrss
-
-
 def main() -> None:
     _, benchmark, *words, _, workers, _ = sys.argv
-    least = _least_peak()
+    _, _, idle = os.wait4(_start(["true"], 2), 0)
     for _ in sys.stdin:
-        print(json.dumps(run(benchmark, words, int(workers), least)), flush=True)
+        print(json.dumps(run(benchmark, words, int(workers), 1024 * idle.ru_maxrss)), flush=True)
 
 
 if __name__ == "__main__":

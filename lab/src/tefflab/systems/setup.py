@@ -1,7 +1,5 @@
-"""Sets up the missing requirements of a command: Debian packages, Python packages, compiled programs.
-
-It leaves existing packages alone. It reports packages that can't be installed, and does not try again for a day. A
-system that can't be set up never keeps the others from being used.
+"""Sets up the missing requirements of a command: Debian packages, Python packages, compiled programs. A system that
+can't be set up never keeps the others from being used.
 
 `teff systems add` installs systems that no other command sets up, each into a separate folder in `.teff/systems`. A
 folder counts once its stamp is there, which is written last. A failed installation leaves no folder. An interrupted one
@@ -10,7 +8,7 @@ goes on where it was, since the registries' clients keep their downloads.
 
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Literal
@@ -21,24 +19,15 @@ from rich.markup import escape
 from tefflab.carried import TYPED
 from tefflab.errors import shortened
 from tefflab.host.file_locks import held
-from tefflab.systems.blame import is_kind
-from tefflab.systems.building import Build, Ways
+from tefflab.systems.building import Build, Ways, is_kind
 from tefflab.systems.logged import run_step, tail
-from tefflab.systems.packages import (
-    PIP_STEP,
-    Installing,
-    PackageState,
-    as_root,
-    into_venv,
-    provide_apt,
-    provide_pip,
-    sudo,
-)
+from tefflab.systems.packages import Installing, PackageState, into_venv, provide_apt, provide_pip, sudo
 from tefflab.systems.probing import is_absent, probe
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import BUILD_FOLDER, INSTALLED_FOLDER, STAMP, Program, System
 from tefflab.whole_files import write_whole
 
+Commands = Iterable[tuple[str, list[str]]]  # each with the name of its client
 CORE = "core"  # the owner of the requirements of every program
 CORE_APT = (
     "cmake",
@@ -70,12 +59,10 @@ def ensure(
     extra_apt: Sequence[str] = (),
     installing: Installing = "ask",
 ) -> dict[str, str]:
-    """Makes `systems` usable as far as that can be done; progress and warnings go to `console`. Returns the reason, in
-    one line, of each part that failed: by system, by a kind's folder (`bench/KIND`), and by `core`.
-
-    It builds the programs that `ways` names, or all of the systems. `extra_apt` are packages that only the calling
-    command needs. Raises TeffError only where nothing at all would work: no compiler, or a core that does not build.
-    """
+    """Makes `systems` usable as far as that can be done; progress and warnings go to `console`. Returns a reason
+    in one line for each part that failed: a system, the folder of a kind of benchmark, or `core`. It builds the
+    programs that `ways` names, or all. `extra_apt` are packages that only the calling command needs. TeffError only
+    where nothing at all would work: no compiler, or a core that does not build."""
     with alone(registry.root, console):
         ours = [*(CORE_APT if need_programs else ()), *extra_apt]
         unasked = [one for one in systems if not one.install.on_request]
@@ -86,7 +73,7 @@ def ensure(
         problems = by_pip.problems | by_apt.problems
         for owner, reason in problems.items():
             warn(console, owner, reason)
-        if by_apt.command:
+        if by_apt.for_root:
             console.print(f"teff: {escape(by_apt.for_root)}", soft_wrap=True)
         if build:
             failed = build.make(systems, ways)
@@ -106,11 +93,8 @@ def warn(console: Console, owner: str, reason: str) -> None:
 def alone(root: Path, console: Console, *, task: Literal["setup", "test"] = "setup") -> AbstractContextManager[None]:
     """Only one teff sets up at a time, or tests; another waits, and then finds everything done."""
     (root / ".teff").mkdir(exist_ok=True)
-    doing = {"setup": "setting up", "test": "testing"}[task]
-    return held(
-        root / ".teff" / f"{task}.lock",
-        lambda _: console.print(f"teff: waiting for another teff that is {doing}"),
-    )
+    waits = f"teff: waiting for another teff that is {'testing' if task == 'test' else 'setting up'}"
+    return held(root / ".teff" / f"{task}.lock", lambda _: console.print(waits))
 
 
 def offered(systems: Sequence[System]) -> list[System]:
@@ -119,8 +103,7 @@ def offered(systems: Sequence[System]) -> list[System]:
 
 
 def not_here(systems: Sequence[System]) -> str:
-    """`lake (79 MB, MIT); ./teff systems add lake`, of the systems that come on request; empty without any. Of many
-    systems, only the names."""
+    """`lake (79 MB, MIT); ./teff systems add lake` of the systems that come on request. Many have only names."""
     offers = offered(systems)
     if len(offers) > _TOLD_AT_LENGTH:
         return f"{', '.join(each.name for each in offers)}; {TYPED} systems add says more"
@@ -128,32 +111,26 @@ def not_here(systems: Sequence[System]) -> str:
     return f"{sizes}; {TYPED} systems add {' '.join(each.name for each in offers)}" if offers else ""
 
 
-def absent(systems: Sequence[System]) -> list[System]:
-    """The systems that come on request and are not here."""
-    return [each for each in systems if is_absent(each)]
-
-
-def announce(systems: Sequence[System], console: Console) -> None:
-    """Announces the downloads before they begin."""
-    for each in systems:
-        come = each.install
-        where = f", in {INSTALLED_FOLDER / each.name}" if come.apart or come.fetch else ""
-        text = f"{each.name}: {each.title}, {come.cost}, about {come.seconds:g} s, by {' and '.join(come.registries)}"
-        console.print(f"teff: {escape(text)}{where}", soft_wrap=True)
-
-
 def install(registry: Registry, systems: Sequence[System], console: Console) -> dict[str, str]:
     """Installs the systems, builds them and asks for their identities. The reason, for each that is not here then."""
     problems: dict[str, str] = {}
     todo = [each for each in offered(systems) if not each.is_installed]
-    announce(todo, console)
+    for each in todo:
+        come = each.install
+        where = f", in {INSTALLED_FOLDER / each.name}" if come.apart or come.fetch else ""
+        text = f"{each.name}: {each.title}, {come.cost}, about {come.seconds:g} s, by {' and '.join(come.registries)}"
+        console.print(f"teff: {escape(text)}{where}", soft_wrap=True)
     with alone(registry.root, console):
         for each in todo:
             if reason := _bring(each, console):
                 problems[each.name] = reason
     if brought := [each for each in systems if each.name not in problems]:
         ensure(registry, brought, console=console, ways=_listed)
-    return problems | {each.name: reason for each in brought if (reason := _missing(each))}
+    for each in brought:
+        probes = [probe(program, each) for program in each.listed]
+        if not any(one.found for one in probes):
+            problems[each.name] = probes[0].reason or ""
+    return problems
 
 
 def bring_missing(registry: Registry, systems: Sequence[System], console: Console) -> None:
@@ -161,7 +138,7 @@ def bring_missing(registry: Registry, systems: Sequence[System], console: Consol
     offers = offered(systems)
     if offers:
         ensure(registry, offers, console=console, ways=_listed)  # some may be here without it
-    if missing := absent(offers):
+    if missing := [each for each in offers if is_absent(each)]:
         report(install(registry, missing, console), missing, console)
 
 
@@ -170,12 +147,11 @@ def _listed(system: System) -> list[list[Program]]:
 
 
 def remove(system: System, console: Console) -> None:
-    """Removes the files of `install` and the programs that were built with them. Debian packages stay: others may use
-    them."""
+    """Removes the files of `install` and the programs built with them. Debian packages stay: others may use them."""
     with alone(system.root, console):
         shutil.rmtree(system.installed_folder, ignore_errors=True)
         for program in system.programs:
-            for file in (system.root / BUILD_FOLDER / "bin").glob(program.program.replace("{benchmark}", "*")):
+            for file in program.built_in(system.root / BUILD_FOLDER):
                 file.unlink()
     console.print(f"teff: {system.name} is removed", soft_wrap=True)
     state = PackageState.of(system.install.apt)
@@ -188,11 +164,15 @@ def remove(system: System, console: Console) -> None:
 def _bring(system: System, console: Console) -> str:
     """Empty where all went well. A reason has the lines of the log that say most."""
     folder = system.installed_folder
-    if reason := _no_room(system):
-        return reason
+    wanted, free = (system.install.megabytes or 0) * _SPARE, shutil.disk_usage(system.root).free / 1e6
+    if free < wanted:
+        return f"needs about {wanted:.0f} MB on the disk, and {free:.0f} MB are free"
     folder.mkdir(parents=True, exist_ok=True)
+    log = system.root / ".teff" / "log" / f"install-{system.name}.log"
+    log.unlink(missing_ok=True)
     try:
-        reason = _by_apt(system, console) or _by_clients(system, console)
+        again = f"{TYPED} systems add {system.name}"
+        reason = provide(system.root, system.name, system.install.apt, _commands(system), log, console, again)
         if not reason:
             write_whole(folder / STAMP, system.wanted())
     except Exception:
@@ -203,36 +183,23 @@ def _bring(system: System, console: Console) -> str:
     return reason
 
 
-def _no_room(system: System) -> str:
-    wanted = (system.install.megabytes or 0) * _SPARE
-    free = shutil.disk_usage(system.root).free / 1e6
-    return f"needs about {wanted:.0f} MB on the disk, and {free:.0f} MB are free" if free < wanted else ""
-
-
-def _by_apt(system: System, console: Console) -> str:
-    if not PackageState.of(system.install.apt).missing(system.install.apt):
-        return ""
-    outcome = provide_apt(system.root, {system.name: system.install.apt}, console)
-    if outcome.command:
-        return f"{outcome.for_root}, then {TYPED} systems add {system.name}"
-    if system.name not in outcome.problems:
-        return ""
-    log = system.root / ".teff" / "log" / "apt.log"
-    return f"{outcome.problems[system.name]}{telling(log) if as_root() is not None else ''}"
-
-
-def _by_clients(system: System, console: Console) -> str:
-    """By pip into an environment of the system's own, and by other registries' clients."""
-    log = system.root / ".teff" / "log" / f"install-{system.name}.log"
-    log.unlink(missing_ok=True)
-    for client, command in _commands(system):
-        if run_step(console, f"installing {system.name} by {client}", command, log, PIP_STEP):
+def provide(
+    root: Path, name: str, apt: Sequence[str], commands: Commands, log: Path, console: Console, then: str = ""
+) -> str:
+    """Installs a system's Debian packages, and runs these commands of registries' clients. Why not all of it is here;
+    empty if it is. `then` is to be typed after root's command."""
+    outcome = provide_apt(root, {name: apt}, console)
+    if outcome.for_root:
+        return f"{outcome.for_root}{then and f', then {then}'}"
+    if reason := outcome.problems.get(name):
+        return f"{reason}{telling(outcome.log)}"
+    for client, command in commands:
+        if run_step(console, f"installing {name} by {client}", command, log):
             return f"{client} failed{telling(log)}"
     return ""
 
 
-def _commands(system: System) -> Iterator[tuple[str, list[str]]]:
-    """Each with the name of the client."""
+def _commands(system: System) -> Commands:
     folder = system.installed_folder
     if system.install.apart:
         yield from into_venv(folder / "venv", system.install.pip)
@@ -248,17 +215,6 @@ def telling(log: Path) -> str:
     lines = [line.strip() for line in tail(log, 200).splitlines() if not line.startswith("$ ")]
     said = [line for line in lines if _TELLING.search(line)] or [line for line in lines if line]
     return "".join(f"\n  {line}" for line in dict.fromkeys(map(shortened, said[-_TOLD:]))) + f"\n  all of it: {log}"
-
-
-def _missing(system: System) -> str:
-    """Why no program of it is here; empty where one is."""
-    reasons = []
-    for program in system.listed:
-        found = probe(program, system)
-        if found.found:
-            return ""
-        reasons.append(found.reason or "")
-    return reasons[0]
 
 
 def report(problems: dict[str, str], systems: Sequence[System], console: Console) -> None:

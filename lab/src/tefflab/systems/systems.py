@@ -1,12 +1,9 @@
-"""The systems under test: the contents of their `system.toml`, and their start.
-
-Everything known about a system stands in its own folder below `bench/systems`; nothing here, nor anywhere
-else in the lab, names one.
-"""
+"""The systems under test: the contents of their `system.toml`, and their start. Nothing in the lab names a system."""
 
 import os
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -14,8 +11,7 @@ from pydantic import AfterValidator, BaseModel, Field, PrivateAttr, model_valida
 
 from tefflab.errors import InputError
 from tefflab.systems.naming import Named, owner_of, parsed
-from tefflab.systems.needs import PLACEHOLDER, Install, NonEmpty, knowing
-from tefflab.systems.versions import Asked, Version, no_such_version
+from tefflab.systems.needs import PLACEHOLDER, Asked, Install, NonEmpty, Version, knowing
 
 BENCH_FOLDER = Path("bench")  # the driver, and a folder for each kind of benchmark
 SYSTEMS_FOLDER = BENCH_FOLDER / "systems"  # a folder for each system
@@ -30,32 +26,18 @@ PLACEHOLDERS = ("program", "benchmark", "workers", "python", "folder", "build", 
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")]
 _Filled = Annotated[str, knowing(*PLACEHOLDERS)]
-_SEQUENTIAL = "sequential"  # the paradigm of systems without tasks
 
 
 def _mentioning(*placeholders: str) -> AfterValidator:
-    """A command with these; or none."""
+    """A command, or variables, with these."""
 
-    def check(command: list[str]) -> list[str]:
-        for needed in placeholders:
-            if not any(needed in word for word in command):
-                raise ValueError(f"{needed} does not occur in it")
+    def check(command: list[str] | dict[str, str]) -> list[str] | dict[str, str]:
+        words = command.values() if isinstance(command, dict) else command
+        if lacking := [needed for needed in placeholders if not any(needed in word for word in words)]:
+            raise ValueError(f"{lacking[0]} does not occur in it")
         return command
 
     return AfterValidator(check)
-
-
-@AfterValidator
-def _naming_a_file(variables: dict[str, str]) -> dict[str, str]:
-    if variables and not any("{file}" in value for value in variables.values()):
-        raise ValueError("no variable of [trace] has {file} in it")
-    return variables
-
-
-def _check_reasons(environment: Mapping[str, str], why: Collection[str], table: str) -> None:
-    for name in environment:
-        if name not in why:
-            raise ValueError(f"environment sets {name}, and {table} has no reason for it")
 
 
 def root_of(folder: Path) -> Path:
@@ -64,12 +46,13 @@ def root_of(folder: Path) -> Path:
 
 
 _Command = Annotated[list[_Filled], _mentioning("{program}")]
+_Constructs = Annotated[list[NonEmpty], Field(min_length=1)]  # that stand for a concept
 _CommandForRanks = Annotated[list[Annotated[str, knowing("ranks", *PLACEHOLDERS)]], _mentioning("{ranks}", "{program}")]
 
 
 class Attribution(BaseModel, extra="forbid"):
-    """Which of a system's functions do what, for `teff explain spawn`: by the Sandia report's categories, rules of the
-    form `FILE:FUNCTION` or `FILE`, with wildcards."""
+    """Which functions do what, for `teff explain spawn`, as `FILE:FUNCTION` or `FILE`: the Sandia report's
+    categories."""
 
     task: list[NonEmpty] = []
     spawning: list[NonEmpty] = []
@@ -97,44 +80,28 @@ class Program(BaseModel, extra="forbid"):
     why: dict[NonEmpty, NonEmpty] = {}
     profile: Attribution | None = None  # none: its functions are not known, so it can't be profiled
 
-    _id: str = PrivateAttr("")
-    _folder: Path = PrivateAttr(Path())
+    # By names that no file has. The id is for tables, stores and `--systems`: `SYSTEM/NAME`, or the system's name alone
+    # for its best program of a benchmark. If a version was asked for, `@VERSION` follows.
+    id: str = Field(default="", alias="(id)")
+    folder: Path = Field(default=Path(), alias="(folder)")  # its system's
+    asked: Asked | None = Field(default=None, alias="(asked)")  # the version that was asked for
     _measured: str = PrivateAttr("")
     _apart: bool = PrivateAttr(False)
-    _asked: Asked | None = PrivateAttr(None)
-
-    @model_validator(mode="after")
-    def _environment_has_reasons(self) -> Self:
-        _check_reasons(self.environment, self.why, "[program.why]")
-        return self
-
-    @property
-    def id(self) -> str:
-        """Its name in tables and stores and for `--systems`: `SYSTEM/NAME`. The system's name alone stands for its best
-        program of a benchmark, which is the first if none is marked as best. If a version was asked for, `@VERSION`
-        follows."""
-        return self._id
 
     @property
     def long_name(self) -> str:
         """`SYSTEM/NAME`, by which each can be named, the first, too."""
-        named = parsed(self._id)
-        return str(Named(named.system, self.name, named.version))
+        return str(replace(parsed(self.id), way=self.name))
 
     @property
     def system_name(self) -> str:
         """With the version, where one was asked for."""
-        return owner_of(self._id)
+        return owner_of(self.id)
 
     @property
     def identity(self) -> str:
         """The system in its program's identity, in any version."""
-        return parsed(self._id).system
-
-    @property
-    def asked(self) -> Asked | None:
-        """The version that was asked for."""
-        return self._asked
+        return parsed(self.id).system
 
     @property
     def is_python(self) -> bool:
@@ -160,52 +127,54 @@ class Program(BaseModel, extra="forbid"):
     def with_id(self, way: str) -> Self:
         """A copy of this program whose id is `SYSTEM/WAY`; its long name stays."""
         one = self.model_copy()
-        named = parsed(self._id)
-        one._id = str(Named(named.system, way, named.version))
+        one.id = str(replace(parsed(self.id), way=way))
         return one
 
     @property
     def program_path(self) -> Path:
-        return (self._folder if self.is_python else self.build_folder / "bin") / self.executable
+        return (self.folder if self.is_python else self.build_folder / "bin") / self.executable
 
     @property
     def build_folder(self) -> Path:
         """What CMake built it in."""
-        return Path(self._asked.place.build) if self._asked else root_of(self._folder) / BUILD_FOLDER
+        return Path(self.asked.place.build) if self.asked else root_of(self.folder) / BUILD_FOLDER
+
+    def built_in(self, build: Path, kind: str = "*") -> list[Path]:
+        """Its files in the build folder, for a kind of benchmark or for all."""
+        is_of_kind = kind in ("*", self.benchmark) or "{benchmark}" in self.program
+        return list((build / "bin").glob(self.program.replace("{benchmark}", kind))) if is_of_kind else []
 
     def command_line(self, workers: int, ranks: int | None = None) -> list[str]:
         """The words that start the program with `workers` workers; flags are to be appended. `ranks` is the number of
         processes that the user wants, which share the workers; only programs with a `command_for_ranks` can do that."""
-        if ranks is not None:
-            words = [word.replace("{ranks}", str(ranks)) for word in self.command_for_ranks]
-            return [self._fill(word, workers) for word in words]
-        filled = [self._fill(word, workers) for word in self.command]
-        script_first = self.is_python and self.command[0] == "{program}"
-        return [self.python, *filled] if script_first else filled
+        words = self.command if ranks is None else self.command_for_ranks
+        script_first = self.is_python and words[:1] == ["{program}"]
+        return [*([self.python] * script_first), *(self._fill(word, workers, ranks) for word in words)]
 
     @property
     def python(self) -> str:
         """The interpreter of its scripts: the lab's, or that in the separate environment of its system or version."""
-        if self._asked:
-            return self._asked.place.python
+        if self.asked:
+            return self.asked.place.python
         return str(self.installed / "venv/bin/python") if self._apart else sys.executable
 
     @property
     def installed(self) -> Path:
         """Where `teff systems add` puts what its system needs."""
-        return self._asked.home if self._asked else root_of(self._folder) / INSTALLED_FOLDER / self.system_name
+        return self.asked.home if self.asked else root_of(self.folder) / INSTALLED_FOLDER / self.system_name
 
     def environment_for(self, workers: int) -> dict[str, str]:
         """The variables to be set besides those that are there."""
         return {name: self._fill(value, workers) for name, value in self.environment.items()}
 
-    def _fill(self, text: str, workers: int) -> str:
+    def _fill(self, text: str, workers: int, ranks: int | None = None) -> str:
         values = {
             "program": str(self.program_path),
             "benchmark": self.measured,
             "workers": str(workers),
+            "ranks": str(ranks),
             "python": self.python,
-            "folder": str(self._folder),
+            "folder": str(self.folder),
             "build": str(self.build_folder),
             "installed": str(self.installed),
         }
@@ -226,64 +195,48 @@ class System(BaseModel, extra="forbid"):
     install: Install = Install()
     environment: dict[NonEmpty, _Filled] = {}  # of all its programs
     why: dict[NonEmpty, NonEmpty] = {}
-    trace: Annotated[
-        dict[NonEmpty, str], _naming_a_file
-    ] = {}  # variables with which its programs write a trace of their tasks to {file}
+    # Variables with which its programs write a trace of their tasks to {file}.
+    trace: Annotated[dict[NonEmpty, str], _mentioning("{file}")] = {}
     versions: list[Version] = Field(default=[], alias="version")
     programs: list[Program] = Field(default=[], alias="program")
     no_adapter: NonEmpty | None = None  # the reason why no program measures it
-    concepts: dict[
-        NonEmpty, Annotated[list[NonEmpty], Field(min_length=1)]
-    ] = {}  # and the constructs that stand for each
+    concepts: dict[NonEmpty, _Constructs] = {}
 
-    _folder: Path = PrivateAttr(Path())
-    _asked: Asked | None = PrivateAttr(None)
+    folder: Path = Field(default=Path(), alias="(folder)")
+    asked: Asked | None = Field(default=None, alias="(asked)")  # the version that was asked for
 
     @model_validator(mode="after")
     def _programs_have_its_environment(self) -> Self:
-        _check_reasons(self.environment, self.why, "[why]")
         for program in self.programs:
-            program.environment = self.environment | program.environment
-            program.why = self.why | program.why
+            program.environment, program.why = self.environment | program.environment, self.why | program.why
+            if bare := [name for name in program.environment if name not in program.why]:
+                raise ValueError(f"environment sets {bare[0]}, and [why] has no reason for it")
         return self
 
     @model_validator(mode="after")
-    def _versions_are_of_its_programs(self) -> Self:
-        there = {program.name for program in self.programs}
+    def _programs_have_names_of_their_own(self) -> Self:
         for version in self.versions:
-            if other := [name for name in version.programs if name not in there]:
+            if other := [name for name in version.programs if name not in {program.name for program in self.programs}]:
                 raise ValueError(f"version {version.name}: no program is named {other[0]!r}")
-        return self
-
-    @model_validator(mode="after")
-    def _programs_of_a_benchmark_have_names_of_their_own(self) -> Self:
-        if not self.programs and self.no_adapter is None:
-            raise ValueError("there is no [[program]], nor a reason in no_adapter")
-        if self.programs and self.no_adapter is not None:
-            raise ValueError("no_adapter says why there is no [[program]], and there is one")
-        known = [(program.benchmark, program.name) for program in self.programs]
-        for benchmark, name in known:
-            if known.count((benchmark, name)) > 1:
-                raise ValueError(f"two programs of {benchmark} are named {name!r}")
+        if bool(self.programs) == (self.no_adapter is not None):
+            raise ValueError("give either a [[program]], or in no_adapter the reason why there is none")
+        names = [(program.benchmark, program.name) for program in self.programs]
+        if twice := [each for each in names if names.count(each) > 1]:
+            raise ValueError(f"two programs of {twice[0][0]} are named {twice[0][1]!r}")
         best = [program.benchmark for program in self.programs if program.best]
-        if twice := [benchmark for benchmark in best if best.count(benchmark) > 1]:
-            raise ValueError(f"two programs of {twice[0]} are the best")
+        if both := [benchmark for benchmark in best if best.count(benchmark) > 1]:
+            raise ValueError(f"two programs of {both[0]} are the best")
         return self
-
-    @property
-    def folder(self) -> Path:
-        return self._folder
 
     @property
     def listed(self) -> list[Program]:
         """The programs in a list of the systems: those with the benchmark of the first."""
-        first = next((program.benchmark for program in self.programs), "")
-        return [program for program in self.programs if program.benchmark == first]
+        return [program for program in self.programs if program.benchmark == self.programs[0].benchmark]
 
     @property
     def is_sequential(self) -> bool:
         """Whether it has no tasks: its time is the floor under all others, which are not to be compared with it."""
-        return self.paradigm == _SEQUENTIAL
+        return self.paradigm == "sequential"
 
     def programs_for(self, benchmark: str, adapters: str | None = None) -> list[Program]:
         """The programs that run a kind of benchmark, by that kind's adapters or another kind's."""
@@ -292,7 +245,7 @@ class System(BaseModel, extra="forbid"):
     @property
     def root(self) -> Path:
         """The checkout that its folder is in."""
-        return root_of(self._folder)
+        return root_of(self.folder)
 
     @property
     def installed_folder(self) -> Path:
@@ -309,46 +262,44 @@ class System(BaseModel, extra="forbid"):
         """The requirements that its stamp records."""
         return self.install.model_dump_json(include={"apt", "pip", "fetch"})
 
-    @property
-    def asked(self) -> Asked | None:
-        """The version that was asked for."""
-        return self._asked
-
     def at(self, version: str) -> Self:
         """This system in a version, beside which others of it can be measured. TeffError where that is unknown."""
         asked = self._version_asked(Named(self.name, "", version))
         one = self.model_copy(deep=True)
-        one.name, one._asked = str(asked.named), asked
+        one.name, one.asked = str(asked.named), asked
         if asked.rule and asked.rule.programs:
             one.programs = [each for each in one.programs if each.name in asked.rule.programs]
-        return one.placed_in(self._folder)
+        return one.placed_in(self.folder)
 
     def _version_asked(self, named: Named) -> Asked:
-        if named.folder:
-            if Path(named.folder).is_dir():
-                return Asked(self.root, named)
-            way = named.version.rpartition("/")[2]
-            is_way = any(program.name == way for program in self.programs)
-            hint = f"; a way stands before the version: {self.name}/{way}@VERSION" if is_way else ""
-            raise InputError(f"{named}: there is no folder {named.folder}{hint}")
-        for rule in self.versions:
-            if (number := rule.number_of(named.version)) is not None:
-                return Asked(self.root, named, number, rule.filled(number))
-        raise InputError(no_such_version(self.name, named.version, self.versions))
+        if not named.folder:
+            for rule in self.versions:
+                if (number := rule.number_of(named.version)) is not None:
+                    return Asked(self.root, named, number, rule.filled(number))
+            there = ", ".join(f"{self.name}@{each.example} ({each.title})" for each in self.versions)
+            can_be_had = f"there are: {there}" if there else "Teff can bring none of its versions by number"
+            raise InputError(
+                f"no version {named.version!r} of {self.name} is known; {can_be_had}; one that you have installed is "
+                f"named by its folder, as {self.name}@/opt/{self.name}"
+            )
+        if Path(named.folder).is_dir():
+            return Asked(self.root, named)
+        way = named.version.rpartition("/")[2]
+        is_way = any(program.name == way for program in self.programs)
+        hint = f"; a way stands before the version: {self.name}/{way}@VERSION" if is_way else ""
+        raise InputError(f"{named}: there is no folder {named.folder}{hint}")
 
     def placed_in(self, folder: Path) -> Self:
         """This system, knowing the folder it was read from."""
-        self._folder = folder
-        first: dict[str, Program] = {}
+        self.folder = folder
         for program in self.programs:
-            is_short = program is first.setdefault(program.benchmark, program) and program is best_of(
-                [each for each in self.programs if each.benchmark == program.benchmark]
-            )
+            ways = [each for each in self.programs if each.benchmark == program.benchmark]
+            is_short = program is ways[0] is best_of(ways)
             named = parsed(self.name)
-            program._id = str(named if is_short else Named(named.system, program.name, named.version))
-            program._folder = folder
+            program.id = str(named if is_short else replace(named, way=program.name))
+            program.folder = folder
             program._apart = self.install.apart
-            program._asked = self._asked
+            program.asked = self.asked
         return self
 
 

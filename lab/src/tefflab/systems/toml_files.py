@@ -11,8 +11,7 @@ _Described = TypeVar("_Described")
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """The keys of a file. InputError, naming it, if it is no TOML. A byte order mark, which some editors write, counts
-    for nothing."""
+    """The keys of a file. InputError, naming it, if it is no TOML. A byte order mark counts for nothing."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except ValueError as error:  # no UTF-8, or no TOML
