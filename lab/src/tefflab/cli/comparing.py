@@ -8,20 +8,19 @@ from typing import Any
 from click.exceptions import Exit
 
 from tefflab.analysis.pairs import are_clear, pairs_of, verdict
-from tefflab.benchmarks.benchmark import AnyBenchmark, Estimates, find_benchmark
+from tefflab.benchmarks.benchmark import Estimates, find_benchmark
 from tefflab.cli.session import Options, checked_name, measured_live, request_of
+from tefflab.cli.telling import tell
 from tefflab.errors import INTERRUPTED, InputError, TeffError
-from tefflab.host.terminal import output, progress, say
-from tefflab.json_lines import json_lines
+from tefflab.host.terminal import progress, say
 from tefflab.measure.comparing import answer
-from tefflab.measure.measurement import Present, begin
-from tefflab.measure.presence import prepare, whoever_is_here
+from tefflab.measure.measurement import begin
+from tefflab.measure.presence import Selection
 from tefflab.output import comparison_table, pairs_table
 from tefflab.output.pairs_table import Effort, sentence
 from tefflab.records.store import Store
 from tefflab.systems.naming import canonical
 from tefflab.systems.registry import Registry
-from tefflab.systems.systems import best_of
 
 _ROUNDS = 100  # at most, where the user does not say it
 SLOWER = 3
@@ -47,10 +46,8 @@ def compare(
     found = answer(registry, a, b, store, against)
     for reason in found.left_out:
         progress().print(f"teff: {reason}", soft_wrap=True, markup=False)
-    if as_json:
-        print(json_lines(line for each in found.answers for line in each.to_json()))
-    else:
-        output().print(comparison_table.to_tables(found.answers))
+    lines = (line for each in found.answers for line in each.to_json())
+    tell(as_json, lambda: lines, lambda: comparison_table.to_tables(found.answers))
 
 
 def watch_as_before(registry: Registry, a: str, b: str, **said: Any) -> None:
@@ -76,52 +73,38 @@ def watch(
     benchmark = find_benchmark(kind or "graph")
     command = benchmark.commands[0]
     own = {each.name: each.default for each in command.options} | ({"cases": cases} if cases else {})
-    asked = Options(store=store or "watch", as_json=as_json, flags=flags, own=own, **limits)
-    asked = asked.within(command.minutes, asked.rounds or _ROUNDS)
+    options = Options(store=store or "watch", as_json=as_json, flags=flags, own=own, **limits)
+    options = options.within(command.minutes, options.rounds or _ROUNDS)
     if flags and not command.takes_flags:
         raise InputError(f"{' '.join(flags)}: {kind} takes no flags")
     if cases and all(each.name != "cases" for each in command.options):
         raise InputError(f"--cases: {kind or 'graph'} has none; its flags say what")
     command.check(own, flags)
-    _watch(registry, benchmark, canonical(a), canonical(b), threshold, asked)
-
-
-def _watch(
-    registry: Registry, kind: AnyBenchmark, mine: str, baseline: str, threshold: float, options: Options
-) -> None:
-    command = kind.commands[0]
-    prepare(registry, kind, (mine, baseline))
-    found = whoever_is_here(registry, kind, (mine, baseline))
-    two = [_named(found, name) for name in (mine, baseline)]
+    names = canonical(a), canonical(b)
+    here = Selection(registry, benchmark, names).set_up()
+    two = [each for name in names for each in Selection(registry, benchmark, (name,)).measured(here)[:1]]
+    for name in names:
+        if all(name not in (each.program.system_name, each.program.long_name) for each in two):
+            raise TeffError(f"{name} is not here; see `teff systems`")
     a, b = (each.variant.id for each in two)
     if a == b:
-        raise InputError(f"{mine} and {baseline} are the same: nothing to compare")
-    store = Store.create(registry.results / checked_name(options.store))
-    head = begin(registry, store, kind, command.plan(request_of(registry, options, two)))
+        raise InputError(f"{' and '.join(names)} are the same: nothing to compare")
+    opened = Store.create(registry.results / checked_name(options.store))
+    head = begin(registry, opened, benchmark, command.plan(request_of(registry, options, two)))
 
     def is_clear(known: Estimates) -> bool:
         return are_clear(pairs_of(known.rows, a, b, threshold))
 
     began = time.monotonic()
-    estimates, interrupted = measured_live(registry, store, kind, head, options, is_clear)
+    estimates, interrupted = measured_live(registry, opened, benchmark, head, options, is_clear)
     effort = Effort(time.monotonic() - began, *options.limits, interrupted)
-    if failures := store.failures(head.sitting):
+    if failures := opened.failures(head.sitting):
         raise TeffError("; ".join(f"{each.system_id}: {each.reason}" for each in failures))
     pairs = pairs_of(estimates.rows, a, b, threshold)
-    if options.as_json:
-        said = {"kind": command.name, "verdict_of_all": verdict(pairs)}
-        print(json_lines(each.to_json() | said for each in pairs))
+    said = {"kind": command.name, "verdict_of_all": verdict(pairs)}
+    quantity = next((each.a.quantity for each in pairs), benchmark.measured)
+    lines = (each.to_json() | said for each in pairs)
+    tell(as_json, lambda: lines, lambda: pairs_table.to_table(pairs, quantity, a, b, effort))
+    if as_json:
         progress().print(f"teff: {sentence(pairs, a, b, effort)}", soft_wrap=True, markup=False)
-    else:
-        quantity = next((each.a.quantity for each in pairs), kind.measured)
-        output().print(pairs_table.to_table(pairs, quantity, a, b, effort))
     raise Exit(INTERRUPTED if interrupted else _EXIT_CODES[verdict(pairs)])
-
-
-def _named(found: Sequence[Present], name: str) -> Present:
-    """The program of this `SYSTEM/WAY`, or the best of this system."""
-    ways = [each for each in found if name in (each.program.system_name, each.program.long_name)]
-    if not ways:
-        raise TeffError(f"{name} is not here; see `teff systems`")
-    best = best_of([each.program for each in ways])
-    return next(each for each in ways if each.program is best)

@@ -6,7 +6,6 @@ until programs are checked or asked.
 
 import os
 from collections.abc import Iterator
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -37,17 +36,12 @@ def install(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     context.exit()
 
 
-def system(incomplete: str) -> list[str]:
-    """Ids of variants, as `teff systems` shows them."""
-    return [name for name in _ids() if name.startswith(incomplete)]
-
-
 def systems(incomplete: str) -> list[str]:
     """The values of --systems, for the last name of a list by commas: systems and their ways, each offered once."""
     *named, last = incomplete.split(",")
     before = "".join(f"{name}," for name in named)
-    names = (name for name in _ids(with_first=True) if name.startswith(last))
-    return [before + name for name in names if name not in named]
+    names = dict.fromkeys(name for file in _files() for name in _names_in(file))
+    return [before + name for name in names if name.startswith(last) and name not in named]
 
 
 def on_request(incomplete: str) -> list[str]:
@@ -73,26 +67,20 @@ def _described(file: Path) -> dict[str, Any]:
         return {}
 
 
-def _ids(*, with_first: bool = False) -> list[str]:
-    return list(dict.fromkeys(name for file in _files() for name in _ids_in(file, with_first)))
-
-
-def _ids_in(file: Path, with_first: bool) -> Iterator[str]:
-    """A system's name alone, which means the best of its programs, and `SYSTEM/NAME` of the others. `with_first` adds
-    that form of the first, if it has the system's name and there are others. Programs that the build has left out are
-    not offered; programs that it has not come to yet are."""
-    described = _described(file)
-    for rows in (value for value in described.values() if isinstance(value, list)):
-        programs_of = [row for row in rows if "program" in row]
-        for _, group in groupby(sorted(programs_of, key=_benchmark), key=_benchmark):
-            programs = list(group)
-            has_other_best = any(each.get("best") for each in programs[1:])
-            for number, program in enumerate(programs):
-                if _is_here(file.parent, str(program.get("program", ""))):
-                    if not number:
-                        yield file.parent.name
-                    if number or has_other_best or (with_first and len(programs) > 1):
-                        yield f"{file.parent.name}/{program.get('name')}"
+def _names_in(file: Path) -> Iterator[str]:
+    """A system's name alone, which means the best of its programs, and `SYSTEM/NAME` of each if there are several.
+    Programs that the build has left out are not offered; programs that it has not come to yet are."""
+    for rows in (value for value in _described(file).values() if isinstance(value, list)):
+        benchmarks: dict[str, list[dict[str, Any]]] = {}
+        for row in rows:
+            if "program" in row:
+                benchmarks.setdefault(str(row.get("benchmark")), []).append(row)
+        for _, programs in sorted(benchmarks.items()):
+            here = [each for each in programs if _is_here(file.parent, str(each["program"]))]
+            if programs[0] in here:
+                yield file.parent.name
+            if len(programs) > 1:
+                yield from (f"{file.parent.name}/{each.get('name')}" for each in here)
 
 
 def _is_here(folder: Path, program: str) -> bool:
@@ -102,7 +90,3 @@ def _is_here(folder: Path, program: str) -> bool:
     is_built = any((build / "bin").glob(program.replace("{benchmark}", "*")))
     left_out = (build / why / name for why in ("skipped", "broken") for name in (folder.name, program))
     return is_built or not any(reason.is_file() for reason in left_out)
-
-
-def _benchmark(program: dict[str, Any]) -> str:
-    return str(program.get("benchmark", ""))

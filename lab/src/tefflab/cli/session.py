@@ -14,14 +14,14 @@ from tefflab.benchmarks.benchmark import AnyBenchmark, Command, Estimates, Reque
 from tefflab.benchmarks.experiments import experiment_list, find_experiment, load_experiments
 from tefflab.carried import TYPED
 from tefflab.cli.options import installing, start_ranks_by
-from tefflab.cli.publishing import ALL_VARIANTS, publish
+from tefflab.cli.publishing import ALL_VARIANTS, print_results, write_files
+from tefflab.cli.telling import tell
 from tefflab.errors import INTERRUPTED, InputError, TeffError, shortened
 from tefflab.host.doctor import busy_cores
 from tefflab.host.load import Load
-from tefflab.host.terminal import output, path_text, progress
-from tefflab.json_lines import json_lines
-from tefflab.measure.measurement import Present, begin, best_of_each, measure, own_present
-from tefflab.measure.presence import asked_for, not_built, offer, prepare, whoever_is_here
+from tefflab.host.terminal import path_text, progress
+from tefflab.measure.measurement import begin, measure
+from tefflab.measure.presence import Present, Selection, offer
 from tefflab.measure.time_budget import TimeBudget
 from tefflab.output.last_words import of_store
 from tefflab.output.live import LiveTable
@@ -106,14 +106,8 @@ def run_command(registry: Registry, kind: AnyBenchmark, command: Command, option
         kind = kind.narrowed(options.own)
     if kind.own_commands and options.systems:
         raise InputError("a command of yours is measured without systems: leave out --systems")
-    _measure(
-        registry,
-        kind,
-        options.within(command.minutes, command.rounds),
-        command.path,
-        lambda found: command.plan(request_of(registry, options, found)),
-        named=options.systems or list(dict.fromkeys(each.title for each in kind.own_commands)),
-    )
+    named = options.systems or list(dict.fromkeys(each.title for each in kind.own_commands))
+    _measure(registry, kind, options.within(command.minutes, command.rounds), command.path, command.plan, named)
 
 
 def _said_of_the_plan(command: Command, options: Options) -> list[str]:
@@ -137,37 +131,27 @@ def measure_experiment(
     if name is not None:
         start_ranks_by(launcher, hosts)
         experiment(registry, name, options)
-    elif options.as_json:
-        there = load_experiments(registry.root)
-        print(json_lines(each.model_dump(mode="json", exclude_defaults=True) for each in there))
     else:
-        output().print(experiment_list(registry.root))
+        there = load_experiments(registry.root)
+        lines = (each.model_dump(mode="json", exclude_defaults=True) for each in there)
+        tell(options.as_json, lambda: lines, lambda: experiment_list(registry.root))
 
 
 def experiment(registry: Registry, name: str, options: Options) -> None:
     """Measures and draws the experiment of this name."""
     asked = find_experiment(registry.root, name)
     kind = find_benchmark(asked.benchmark).narrowed(asked.model_dump())
-    again, named = f"experiment {name}", options.systems
-    options = replace(
-        options.within(asked.minutes, asked.rounds), all_variants=options.all_variants or asked.variants == "all"
-    )
-    if not options.systems:
+    named = options.systems
+    options = options.within(asked.minutes, asked.rounds)
+    options = replace(options, all_variants=options.all_variants or asked.variants == "all")
+    if not named:
         taken = tuple(each.name for each in registry.systems if kind.programs(each) and asked.takes(each))
         if not taken:
             raise TeffError(
                 f"experiment {name}: no system is of the kind that its file names; name some with --systems"
             )
         options = replace(options, systems=taken)
-    _measure(
-        registry,
-        kind,
-        options,
-        again,
-        lambda found: asked.plan(request_of(registry, options, found)),
-        named=named,
-        experiment=name,
-    )
+    _measure(registry, kind, options, f"experiment {name}", asked.plan, named, name)
 
 
 def _measure(
@@ -175,18 +159,16 @@ def _measure(
     kind: AnyBenchmark,
     options: Options,
     again: str,
-    plan: Callable[[Sequence[Present]], Plan],
-    *,
+    plan: Callable[[Request], Plan],
     named: Sequence[str],
     experiment: str | None = None,
 ) -> None:
     """`again` is the command that goes on with the sitting. `named` are the systems that the user asks for by name:
     TeffError if one of them was not measured, after the results are shown."""
-    name = checked_name(options.store)
+    folder = registry.results / checked_name(options.store)
+    selection = Selection(registry, kind, options.systems, options.all_variants)
     if options.install_missing:
-        usual = [each for each in asked_for(registry, kind, options.systems) if each.asked is None]
-        bring_missing(registry, usual, progress())
-    folder = registry.results / name
+        bring_missing(registry, [each for each in selection.systems if each.asked is None], progress())
     chosen: list[Present] = []
     rounds_before = None
     if options.resume:
@@ -198,26 +180,23 @@ def _measure(
         progress().print(f"teff: goes on with a sitting of {_rounds(rounds_before)}", soft_wrap=True, highlight=False)
         kind = kind.resumed(kind.plan_of(head))
         if not kind.own_commands:
-            prepare(registry, kind, [each.id for each in kind.plan_of(head).variants], installing=options.installing)
-    elif kind.own_commands:
-        store = Store.create(folder)
-        chosen = [own_present(each) for each in kind.own_commands]
-        head = begin(registry, store, kind, _beside(plan(chosen), options.load))
+            Selection(registry, kind, [each.id for each in kind.plan_of(head).variants]).prepare(options.installing)
     else:
         store = Store.create(folder)
-        every = options.all_variants
-        prepare(registry, kind, options.systems, all_variants=every, installing=options.installing)
-        found = whoever_is_here(registry, kind, options.systems, all_ways=options.all_variants)
-        chosen = found if options.all_variants else best_of_each(found, options.systems)
-        others = tuple(each.variant.id for each in found if each not in chosen)
-        others += not_built(registry, kind, options.systems, found)
-        asked = plan(chosen).model_copy(update={"others": others})
+        found = chosen = [Present.of_user(each) for each in kind.own_commands]
+        if not kind.own_commands:
+            found = selection.set_up(options.installing)
+            chosen = selection.measured(found)
+        asked = plan(request_of(registry, options, chosen))
+        if not kind.own_commands:
+            asked = asked.model_copy(update={"others": selection.others(found)})
         head = begin(registry, store, kind, _beside(asked, options.load))
-        if not options.systems:  # only now: a mistyped flag comes first
+        if not (kind.own_commands or options.systems):  # only now: a mistyped flag comes first
             here = {each.program.system_name for each in found}
-            offer([each for each in asked_for(registry, kind, ()) if each.name not in here])
+            offer([each for each in selection.systems if each.name not in here])
     estimates, interrupted = measured_live(registry, store, kind, head, options)
-    file = publish(registry, store, estimates, as_json=options.as_json, again=again)
+    print_results(registry, store, estimates, as_json=options.as_json, again=again)
+    file = write_files(registry, store, estimates)
     progress().print(f"teff: report and pictures: {path_text(file)}", soft_wrap=True)
     rounds = _rounds(_rounds_made(store, kind, head), rounds_before)
     if interrupted:
@@ -258,16 +237,12 @@ def _unmeasured(
     """Which of the systems that are named were not here, failed, or had no turn: of the cases that they have."""
     ran = {run.system_id for run in store.runs(kind.record, head.sitting) if run.role == "system"}
     good = ran - {failure.system_id for failure in store.failures(head.sitting) if not failure.lacks}
-    ids = {
-        name: [
-            one.id
-            for each in chosen
-            for one in [each.program]
-            if name in (one.id, one.system_name, one.long_name, one.title)
-        ]
-        for name in named
-    }
-    return [name for name in named if not ids[name] or not good.issuperset(ids[name])]
+
+    def ids(name: str) -> set[str]:
+        programs = (each.program for each in chosen)
+        return {each.id for each in programs if name in (each.id, each.system_name, each.long_name, each.title)}
+
+    return [name for name in named if not ids(name) or not good.issuperset(ids(name))]
 
 
 def checked_name(store: str) -> str:

@@ -1,16 +1,16 @@
 """`teff systems` lists the systems (the paper's Table 4, for this machine), adds and removes them, and says what
 disturbs measurement here."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from click.exceptions import Exit
 
 from tefflab.carried import TYPED
 from tefflab.cli.options import installing
+from tefflab.cli.telling import tell
 from tefflab.errors import FAILED, InputError
 from tefflab.host import doctor as examination
 from tefflab.host.terminal import output, progress
-from tefflab.json_lines import json_lines
 from tefflab.output import systems_table
 from tefflab.output.table import Column, Table
 from tefflab.systems.probing import probe_all, unbuilt
@@ -28,11 +28,10 @@ def list_systems(registry: Registry, as_json: bool, installs: bool | None, set_u
         ensure(registry, systems, console=progress(), installing=installing(installs))
     with progress().status(f"asking {len(systems)} systems whether they are there"):
         probes = probe_all(systems, lambda system: system.listed)
-    if as_json:
-        print(systems_table.to_json(systems, probes))
-    else:
-        here = [each for each in systems if any(probes[one.id].found for one in each.listed)]
-        output().print(systems_table.to_table(systems, probes, unbuilt(here) if set_up else None))
+    here = [each for each in systems if any(probes[one.id].found for one in each.listed)]
+    missing = unbuilt(here) if set_up and not as_json else None
+    lines = systems_table.to_objects(systems, probes)
+    tell(as_json, lambda: lines, lambda: systems_table.to_table(systems, probes, missing))
 
 
 def add(
@@ -69,42 +68,35 @@ def doctor(_registry: Registry, as_json: bool) -> None:
 def list_offers(registry: Registry, *, as_json: bool) -> None:
     """A line for each system that comes on request."""
     offers = offered(registry.systems)
-    if as_json:
-        print(json_lines(to_object(each) for each in offers))
-        return
-    if not offers:
+    if not (offers or as_json):
         output().print("Nothing comes on request: every system of a registry is set up by itself.")
         return
-    missing = absent(offers)
+    missing = [] if as_json else absent(offers)
     here = ["installed" if each.is_installed else "no" if each in missing else "found" for each in offers]
-    output().print(
-        Table(
-            [
-                Column("system", [each.name for each in offers], "left"),
-                Column("here", here, "left"),
-                Column("MB", [f"{each.install.megabytes:g}" for each in offers]),
-                Column("seconds", [f"{each.install.seconds:g}" for each in offers], priority=3),
-                Column("licence", [each.install.licence or "" for each in offers], "left", priority=1),
-                Column("by", [", ".join(each.install.registries) for each in offers], "left", priority=2),
-                Column("title", [each.title for each in offers], "left", priority=4),
-            ]
-        )
-    )
+    columns = [
+        Column("system", [each.name for each in offers], "left"),
+        Column("here", here, "left"),
+        Column("MB", [f"{each.install.megabytes:g}" for each in offers]),
+        Column("seconds", [f"{each.install.seconds:g}" for each in offers], priority=3),
+        Column("licence", [each.install.licence or "" for each in offers], "left", priority=1),
+        Column("by", [", ".join(each.install.registries) for each in offers], "left", priority=2),
+        Column("title", [each.title for each in offers], "left", priority=4),
+    ]
+    tell(as_json, lambda: map(to_object, offers), lambda: Table(columns))
 
 
 def bring(registry: Registry, names: Sequence[str]) -> None:
     """Installs the systems, all on request where none is named; leaves with 1 where one is not here then."""
-    chosen = _chosen(registry, names, why_not=_not_on_request)
-    console = progress()
-    problems = install(registry, chosen, console)
-    report(problems, chosen, console)
+    chosen = _chosen(registry, names, to_remove=False)
+    problems = install(registry, chosen, progress())
+    report(problems, chosen, progress())
     if problems:
         raise Exit(FAILED)
 
 
 def remove(registry: Registry, names: Sequence[str]) -> None:
     """Removes the systems, all that are installed where none is named."""
-    chosen = _chosen(registry, names, why_not=_not_to_remove)
+    chosen = _chosen(registry, names, to_remove=True)
     installed = [each for each in chosen if each.installed_folder.is_dir()]
     for each in chosen:
         if names and each not in installed:
@@ -115,12 +107,10 @@ def remove(registry: Registry, names: Sequence[str]) -> None:
         remove_one(each, progress())
 
 
-def _chosen(registry: Registry, names: Sequence[str], *, why_not: Callable[[System], str]) -> list[System]:
-    """All on request where none is named. `why_not` says it of a system that is not on request."""
+def _chosen(registry: Registry, names: Sequence[str], *, to_remove: bool) -> list[System]:
+    """All on request where none is named. InputError for another system, with the reason."""
     known = {each.name: each for each in registry.systems}
-    offers = {each.name: each for each in offered(list(known.values()))}
-    if not names:
-        return list(offers.values())
+    offers = {each.name: each for each in offered(registry.systems)}
     for name in names:
         if "@" in name:
             raise InputError(
@@ -128,26 +118,21 @@ def _chosen(registry: Registry, names: Sequence[str], *, why_not: Callable[[Syst
                 f"{VERSIONS_FOLDER}"
             )
         if name not in known:
-            raise no_such_system(
-                name, list(known), f"{TYPED} systems add has those that this brings, {TYPED} systems has all"
-            )
-        if name not in offers:
-            raise InputError(why_not(known[name]))
-    return [offers[name] for name in dict.fromkeys(names)]
-
-
-def _not_on_request(system: System) -> str:
-    if system.install.registries:
-        return f"{system.name} comes by itself: every command that measures sets it up; --systems leaves it out"
-    where = f" ({system.install.elsewhere.text})" if system.install.elsewhere.text else ""
-    return (
-        f"{system.name} is in no registry that Teff asks{where}: install it from {system.homepage}, and it is found "
-        "where CMAKE_PREFIX_PATH or an active environment says"
-    )
-
-
-def _not_to_remove(system: System) -> str:
-    return f"{system.name}: not brought by `teff systems add`, so not removed; --systems leaves it out of a command"
+            where = f"{TYPED} systems add has those that this brings, {TYPED} systems has all"
+            raise no_such_system(name, list(known), where)
+        if name in offers:
+            continue
+        asked, out = known[name].install, "--systems leaves it out"
+        if to_remove:
+            raise InputError(f"{name}: not brought by `teff systems add`, so not removed; {out} of a command")
+        if asked.registries:
+            raise InputError(f"{name} comes by itself: every command that measures sets it up; {out}")
+        where = f" ({asked.elsewhere.text})" if asked.elsewhere.text else ""
+        raise InputError(
+            f"{name} is in no registry that Teff asks{where}: install it from {known[name].homepage}, and it is found "
+            "where CMAKE_PREFIX_PATH or an active environment says"
+        )
+    return [offers[name] for name in dict.fromkeys(names or offers)]
 
 
 def to_object(system: System) -> dict[str, object]:

@@ -149,7 +149,7 @@ REPORT = Command(
 )
 EXPORT = Command(
     "export",
-    "exporting.export",
+    "publishing.export",
     """Give measured values to other programs: a row for each variant and case, with its interval, rounds and noise.
 
     csv, md and parquet are tables. gbench is the JSON of Google Benchmark, github what github-action-benchmark reads

@@ -97,7 +97,7 @@ def next_round(standings: Sequence[Standing], seconds_left: float, latest: str |
         moved = each.rounds / (each.rounds + waiting[name])
         if is_short and not has_interval:
             moved = -moved
-        return has_interval, each.is_dear, name == latest, moved, each.starts_slowly, _lot(name, each.rounds)
+        return has_interval, each.is_dear, name == latest, moved, each.starts_slowly, lot(name, each.rounds)
 
     return min(waiting, key=progress, default=None)
 
@@ -132,9 +132,9 @@ def _affordable(missing: Sequence[Standing], seconds_left: float) -> dict[str, i
 def least_served(candidates: Mapping[str, tuple[float, float]]) -> str | None:
     """The variant that has the next round if nothing is at stake, by (seconds had, seconds a round): the one with the
     least time after it."""
-    return min(candidates, key=lambda name: (sum(candidates[name]), _lot(name, 0)), default=None)
+    return min(candidates, key=lambda name: (sum(candidates[name]), lot(name, 0)), default=None)
 
 
-def _lot(name: str, rounds: int) -> float:
+def lot(name: str, rounds: int) -> float:
     """Another order in each round, and the same when a sitting is resumed."""
     return random.Random(f"{name} {rounds}").random()

@@ -8,12 +8,11 @@ on, with its reason; the others go on, and its runs stay. A sitting that is resu
 """
 
 import math
-import random
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from tefflab.analysis.distance import OFTEN, alike, is_at, places
 from tefflab.analysis.progress import Progress
@@ -21,16 +20,10 @@ from tefflab.analysis.statistics import FEWEST_ROUNDS
 from tefflab.benchmarks.benchmark import Round
 from tefflab.errors import TeffError
 from tefflab.measure.batch import LackingError, LateError
-from tefflab.measure.next_round import (
-    WIDE,
-    Standing,
-    least_served,
-    next_round,
-    rounds_missing,
-    wanted_half_widths,
-)
+from tefflab.measure.next_round import WIDE, Standing, least_served, lot, next_round, rounds_missing, wanted_half_widths
 from tefflab.measure.runner import Runner
 from tefflab.measure.time_budget import TimeBudget
+from tefflab.output.live import LiveTable
 from tefflab.output.quantities import counted_minutes, duration
 from tefflab.records.plan import Case
 from tefflab.records.run import Failure, in_time
@@ -43,24 +36,6 @@ _DEAR = 2  # times its share of the sitting, for three rounds of all
 _TELLING = 12  # rows, which tell about how long the others take
 _LATE = 1  # rounds in which a system may fail to answer in time: the machine may have been busy
 _FROM_STORE = 0.01  # a round that takes no more seconds was read from the store
-
-
-class Observer(Protocol):
-    """Is told how a sitting goes. It is called between runs, never during one."""
-
-    def begins(self, variant_id: str, number: int, case: str, part: int, parts: int) -> None:
-        """A variant is asked about a case: the question `part` of `parts`, from 1, in its round `number`, from 0. The
-        first question starts its program."""
-
-    def learned(self, variant_id: str, known: Sequence[Progress], is_from_store: bool) -> None:
-        """A round is over; `known` is the progress of its cases. `is_from_store`: it was made before, and only read
-        again."""
-
-    def failed(self, variant_id: str, case: str, reason: str) -> None:
-        """A round is lost, or the variant is out (of that case, where one is named)."""
-
-    def told(self, text: str) -> None:
-        """Something that the user should know."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +118,7 @@ class Sitting:
 
     entries: Sequence[Entry]
     runner: Runner[Any]
-    observer: Observer
+    observer: LiveTable
     budget: float
     rounds: int
     is_enough: Callable[[], bool] | None = None  # given: all have equally many rounds until it says so
@@ -162,9 +137,7 @@ class Sitting:
             company = self._next()
             if company is None:
                 return
-            self._measure(
-                min(company, key=lambda each: (each.rounds, each.is_set_aside, each.program.slow_start, _lot(each)))
-            )
+            self._measure(min(company, key=_turn_in))
 
     def _next(self) -> list[Entry] | None:
         """A company in the middle of a round. If all are to have equally many rounds, the company with the fewest.
@@ -360,6 +333,6 @@ class Sitting:
         self.observer.failed(one.variant.id, one.case.place if one.case else "", reason)
 
 
-def _lot(entry: Entry) -> float:
-    """Another order in each round, and the same when a sitting is resumed."""
-    return random.Random(f"{entry.round.variant.id} {entry.rounds}").random()
+def _turn_in(entry: Entry) -> tuple[int, bool, bool, float]:
+    """The place of a variant in a company, the first to go first."""
+    return entry.rounds, entry.is_set_aside, entry.program.slow_start, lot(entry.round.variant.id, entry.rounds)
