@@ -16,8 +16,7 @@ from tefflab.host.terminal import progress, say
 from tefflab.measure.comparing import answer
 from tefflab.measure.measurement import begin
 from tefflab.measure.presence import Selection
-from tefflab.output import comparison_table, pairs_table
-from tefflab.output.pairs_table import Effort, sentence
+from tefflab.output.comparison_table import Effort, pairs_table, sentence, to_tables
 from tefflab.records.store import Store
 from tefflab.systems.naming import canonical
 from tefflab.systems.registry import Registry
@@ -47,7 +46,7 @@ def compare(
     for reason in found.left_out:
         progress().print(f"teff: {reason}", soft_wrap=True, markup=False)
     lines = (line for each in found.answers for line in each.to_json())
-    tell(as_json, lambda: lines, lambda: comparison_table.to_tables(found.answers))
+    tell(as_json, lambda: lines, lambda: to_tables(found.answers))
 
 
 def watch_as_before(registry: Registry, a: str, b: str, **said: Any) -> None:
@@ -104,7 +103,7 @@ def watch(
     said = {"kind": command.name, "verdict_of_all": verdict(pairs)}
     quantity = next((each.a.quantity for each in pairs), benchmark.measured)
     lines = (each.to_json() | said for each in pairs)
-    tell(as_json, lambda: lines, lambda: pairs_table.to_table(pairs, quantity, a, b, effort))
+    tell(as_json, lambda: lines, lambda: pairs_table(pairs, quantity, a, b, effort))
     if as_json:
         progress().print(f"teff: {sentence(pairs, a, b, effort)}", soft_wrap=True, markup=False)
     raise Exit(INTERRUPTED if interrupted else _EXIT_CODES[verdict(pairs)])

@@ -12,7 +12,7 @@ from tefflab.host.terminal import output, path_text, progress, say
 from tefflab.json_lines import json_lines
 from tefflab.measure.measurement import estimated
 from tefflab.output.charts.sheet import Picture, save, save_pages
-from tefflab.output.exports import DASHBOARDS, TEXTS, Exported, to_parquet
+from tefflab.output.exports import DASHBOARDS, TEXTS, Exported, to_parquet, to_text
 from tefflab.records.store import Store
 from tefflab.records.stored import open_sitting, open_sittings, store_name
 from tefflab.systems.naming import parsed
@@ -107,7 +107,7 @@ def export(registry: Registry, store: str, form: str, file: Path | None) -> None
     known = [estimated(opened, find_benchmark(head.benchmark), head) for head in sittings.values()]
     with writing("-o", file):
         if file is None:
-            print(TEXTS[form](_exported(store, form, known)), end="")
+            print(to_text(form, _exported(store, form, known)), end="")
             return
         file.parent.stat()  # no folder is made for a name that was mistyped
         if form == _PDF:
@@ -115,7 +115,7 @@ def export(registry: Registry, store: str, form: str, file: Path | None) -> None
         elif form == _PARQUET:
             to_parquet(_exported(store, form, known), file)
         else:
-            write_whole(file, TEXTS[form](_exported(store, form, known)))
+            write_whole(file, to_text(form, _exported(store, form, known)))
 
 
 def _exported(name: str, form: str, known: Sequence[Estimates]) -> list[Exported]:
