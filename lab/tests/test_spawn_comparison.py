@@ -92,7 +92,7 @@ def launch(
 
 def compared(root: Path, a: str, b: str, store: str | None = None) -> Answer:
     """The one answer there is."""
-    (found,) = answer(Registry(root), a, b, store).answers
+    (found,) = answer(Registry(root), a, b, store)[0]
     assert found.kind == "spawn"
     return found
 
@@ -228,7 +228,7 @@ def test_against_a_system_that_did_not_change_the_machines_speed_cancels(laborat
 
     for name in ("before", "after"):
         sat(root, plan("quick", "slow"), Silent(), rounds=4, name=name)
-    (metg, spawn) = answer(Registry(root), "before", "after", None, "quick").answers
+    (metg, spawn) = answer(Registry(root), "before", "after", None, "quick")[0]
     assert [each.a.quantity for each in metg.comparisons] == ["METG(50 %)", "overhead"]
     for each in metg.comparisons:
         assert each.a.value is not None

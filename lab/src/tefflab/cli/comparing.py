@@ -42,11 +42,11 @@ def compare(
     store, *more = [*([former] if former else []), *words] or [None]
     if beside := more or [name for name, value in measuring.items() if value]:
         raise InputError(f"{beside[0]}: is for what is measured now, with --fail-if-slower")
-    found = answer(registry, a, b, store, against)
-    for reason in found.left_out:
+    answers, reasons = answer(registry, a, b, store, against)
+    for reason in reasons:
         progress().print(f"teff: {reason}", soft_wrap=True, markup=False)
-    lines = (line for each in found.answers for line in each.to_json())
-    tell(as_json, lambda: lines, lambda: to_tables(found.answers))
+    lines = (line for each in answers for line in each.to_json())
+    tell(as_json, lambda: lines, lambda: to_tables(answers))
 
 
 def watch_as_before(registry: Registry, a: str, b: str, **said: Any) -> None:
