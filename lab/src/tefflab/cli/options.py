@@ -11,6 +11,7 @@ import click
 from tefflab import project_root
 from tefflab.cli import completion
 from tefflab.cli.grammar import FLAGS, Former, Names, Number, Text, argument, option
+from tefflab.errors import InputError
 from tefflab.systems.naming import canonical
 
 if TYPE_CHECKING:
@@ -23,6 +24,13 @@ def most_workers() -> int:
     head = json.loads((project_root() / "bench" / "driver" / "record.schema.json").read_text(encoding="utf-8"))
     most: int = head["properties"]["workers"]["maximum"]
     return most
+
+
+def _workers(said: str) -> int:
+    if not said.isdecimal() or not 1 <= int(said) <= most_workers():
+        rule = f"give numbers from 1 to {most_workers()}, by commas"
+        raise InputError(f"--workers {said}: {rule}; leave it out for the cores that are here")
+    return int(said)
 
 
 PERCENT = {"%": 0.01}  # a unit of shares
@@ -42,7 +50,7 @@ AGAINST = option("--against SYSTEM", "The system by whose values the others' are
 LOAD = option("--load LOAD", _LOAD, Text())
 MINUTES = option("--minutes seconds M", "Time for measuring, at most; from 0.1.", _MINUTES)
 ROUNDS = option("--rounds R", "Rounds of each, at most; from 2.", Number(25, 2))
-WORKERS = option("--workers N,M", "Numbers of workers. [the usual]", Names(counts_to=most_workers), default=())
+WORKERS = option("--workers N,M", "Numbers of workers. [the usual]", Names(of_each=_workers), default=())
 STORE = option("--store NAME", "Folder below results/ that keeps the runs, or a path.", default="default")
 RESUME = option("--resume", "Go on with the store's last sitting.")
 INSTALL_MISSING = option("--install-missing", "First install what comes on request.")

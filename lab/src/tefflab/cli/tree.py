@@ -6,6 +6,7 @@ descriptions (`tefflab.benchmarks.declared`).
 """
 
 import shutil
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ import click
 
 from tefflab.benchmarks import graph_flags
 from tefflab.cli import completion, options
-from tefflab.cli.grammar import FLAGS, Command, Former, Groups, Number, Text, Tree, argument, option
+from tefflab.cli.grammar import FLAGS, Command, Former, Number, Text, Tree, argument, option
 from tefflab.errors import InputError
 
 if TYPE_CHECKING:
@@ -336,9 +337,8 @@ def _option(of: "Option") -> click.Option:
 class Measure(Tree):
     """`KIND:CASE` stands for `KIND --cases CASE`."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        del ctx
-        return [path.partition(" ")[2] for path in measuring() if " " in path]
+    def groups(self) -> Mapping[str, Sequence[str]]:
+        return {"What": [path.partition(" ")[2] for path in measuring() if " " in path]}
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         del ctx
@@ -351,10 +351,6 @@ class Measure(Tree):
         if self.get_command(ctx, kind) is None and shutil.which(args[0]):
             raise InputError(f"{args[0]}: a command of yours stands behind --: teff measure -- {' '.join(args)}")
         return super().resolve_command(ctx, [kind, *(["--cases", case] if case else []), *args[1:]])
-
-    def groups(self, ctx: click.Context) -> Groups:
-        rows = [("-- COMMAND" if name == _OWN else name, self.help_of(ctx, name)) for name in self.list_commands(ctx)]
-        return {"What": rows}
 
 
 MEASURE = Measure(
@@ -385,9 +381,8 @@ FORMER = {  # names that commands had in earlier versions: they work for one MIN
 class Teff(Tree):
     """All commands, in the order of the help."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        del ctx
-        return [name for names in GROUPS.values() for name in names]
+    def groups(self) -> Mapping[str, Sequence[str]]:
+        return GROUPS
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         return super().get_command(ctx, cmd_name) or measuring().get(cmd_name)
@@ -404,9 +399,6 @@ class Teff(Tree):
             is_of_patterns = name == "profile" and "--" not in rest
             args = [*now.split(), *(["spawn"] * is_of_patterns), *rest]
         return super().resolve_command(ctx, args)
-
-    def groups(self, ctx: click.Context) -> Groups:
-        return {title: [(name, self.help_of(ctx, name)) for name in names] for title, names in GROUPS.items()}
 
 
 COMMANDS = (MEASURE, EXPERIMENT, RUN, GRAPH, EXPLAIN, SIMULATE, SHOW, COMPARE, REPORT, EXPORT, SYSTEMS, DEV, WATCH)
