@@ -111,7 +111,7 @@ def test_two_stores_are_compared_system_by_system_at_each_pattern_and_number_of_
     found = compared(tmp_path, "before", "after")
     assert (found.a, found.b, found.one_sitting) == ("before:spawn-of-before", "after:spawn-of-after", False)
     places = ["serial, 1 worker", "serial, 2 workers", "tree T3, 1 worker", "tree T3, 2 workers"]
-    assert sorted((each.a.id, each.place) for each in found.comparisons) == [
+    assert sorted((each.a.id, each.a.place) for each in found.comparisons) == [
         (name, place) for name in ("changed", "same") for place in places
     ]
     for each in found.comparisons:

@@ -34,10 +34,6 @@ class Comparison:
     own: Interval | None = None
 
     @property
-    def place(self) -> str:
-        return self.a.place
-
-    @property
     def significant(self) -> bool | None:
         """Whether the two sides differ, of two sittings beside the other rows where that is known; None where it can't
         be known yet."""
@@ -80,7 +76,7 @@ class Answer:
                 "kind": self.kind,
                 "one_sitting": self.one_sitting,
                 "against": self.against,
-                "place": each.place,
+                "place": each.a.place,
                 "quantity": each.a.quantity,
                 "a": each.a.to_json() | {"source": self.a},
                 "b": each.b.to_json() | {"source": self.b},

@@ -6,7 +6,7 @@ It takes few values (within a cache, across caches, across sockets), each within
 """
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 _APART = 1.5  # the factor between two round trips of different distances
@@ -64,20 +64,12 @@ def places(runs: Iterable[Trips]) -> list[Distance | None]:
     known = [distance for distance in distances(in_time) if distance.share > _SHOWN]
     if not known:
         return [None]
-    main = _main(in_time, [each for each in known if each.share >= OFTEN] or known)
-    return [main, *(distance for distance in known if distance is not main)]
-
-
-def _main(runs: Iterable[Trips], frequent: Sequence[Distance]) -> Distance:
-    main = frequent[0]
-    if len(frequent) == 1:
-        return main
-    counts = dict.fromkeys(frequent, 0)
-    for trips in runs:
+    frequent = [each for each in known if each.share >= OFTEN] or known
+    main, counts = frequent[0], dict.fromkeys(frequent, 0)
+    for trips in in_time if len(frequent) > 1 else ():
         here = next((each for each in frequent if round_trip_of(trips) and is_at(trips, each.round_trip)), None)
-        if here is None:
-            continue
-        counts[here] += 1
-        if counts[here] >= _MORE * counts[main] or not counts[main]:
-            main = here
-    return main
+        if here is not None:
+            counts[here] += 1
+            if counts[here] >= _MORE * counts[main] or not counts[main]:
+                main = here
+    return [main, *(distance for distance in known if distance is not main)]

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import special
 
 from tefflab.analysis.comparison import compare_systems
-from tefflab.analysis.crossing import CONFIDENCE, Relation
+from tefflab.analysis.crossing import CONFIDENCE
 from tefflab.analysis.rows import Row
 from tefflab.analysis.statistics import Interval
 
@@ -36,15 +36,6 @@ class Pair:
     threshold: float
 
     @property
-    def place(self) -> str:
-        return self.a.place
-
-    @property
-    def relations(self) -> tuple[Relation, Relation]:
-        """Of each to its value: a bound has no ratio in any round."""
-        return self.a.relation, self.b.relation
-
-    @property
     def verdict(self) -> Verdict:
         """*Slower*: the interval excludes 1, and the ratio is beyond the threshold. *Not slower*: not so, and the
         interval excludes a slowdown twice the threshold. Else the verdict is unknown."""
@@ -64,7 +55,7 @@ class Pair:
     def rounds_wanted(self) -> int | None:
         """The number of rounds after which about to expect a verdict if there is none, if the interval narrows as the
         root of their number. None if one side is a bound: more rounds may leave it so."""
-        if self.relations != ("=", "="):
+        if (self.a.relation, self.b.relation) != ("=", "="):
             return None
         if self.pairs < FEWEST_PAIRS:
             return FEWEST_PAIRS
@@ -76,7 +67,7 @@ class Pair:
 
     def to_json(self) -> dict[str, Any]:
         return {
-            "place": self.place,
+            "place": self.a.place,
             "a": self.a.to_json(),
             "b": self.b.to_json(),
             "ratio": self.ratio.to_json() if self.pairs else None,

@@ -15,6 +15,7 @@ from click.core import ParameterSource
 
 from tefflab.benchmarks import graph_flags
 from tefflab.errors import INTERRUPTED, InputError, TeffError
+from tefflab.host.terminal import drop_output, say
 
 _EXAMPLE = "Example:  "
 _WIDTH = 78
@@ -121,8 +122,6 @@ class Tree(click.Group):
         try:
             return super().invoke(ctx)
         except BrokenPipeError:  # the reader (`teff systems | head`) has seen enough
-            from tefflab.host.terminal import drop_output
-
             drop_output()
             ctx.exit()
 
@@ -324,8 +323,6 @@ class Former(click.Option):
         value = ctx.params.pop(self.name or "", None)
         if not _is_typed(self, ctx):
             return
-        from tefflab.host.terminal import say
-
         said = ctx.params.get(self.into)
         if said != value and ctx.get_parameter_source(self.into) is ParameterSource.COMMANDLINE:
             raise InputError(f"{said} and {self.opts[0]} {value}: give one of them")

@@ -190,7 +190,11 @@ def _measure(
         asked = plan(request_of(registry, options, chosen))
         if not kind.own_commands:
             asked = asked.model_copy(update={"others": selection.others(found)})
-        head = begin(registry, store, kind, _beside(asked, options.load))
+        if options.load:  # each case beside each load
+            loads = [str(each) for each in Load.parse_all(options.load)]
+            cases = tuple(case.model_copy(update={"load": load}) for case in asked.cases for load in loads)
+            asked = asked.model_copy(update={"cases": cases, "title": f"{asked.title}, beside {options.load}"})
+        head = begin(registry, store, kind, asked)
         if not (kind.own_commands or options.systems):  # only now: a mistyped flag comes first
             here = {each.program.system_name for each in found}
             offer([each for each in selection.systems if each.name not in here])
@@ -209,15 +213,6 @@ def _measure(
         raise TeffError(f"no system could be measured; {path_text(file)} says why")
     if missing := _unmeasured(store, kind, head, chosen, named):
         raise TeffError(f"asked for by name and not measured, or not to the end: {', '.join(missing)}")
-
-
-def _beside(plan: Plan, load: str | None) -> Plan:
-    """The plan with each of its cases beside each load, where one is given."""
-    if not load:
-        return plan
-    loads = Load.parse_all(load)
-    cases = tuple(case.model_copy(update={"load": str(each)}) for case in plan.cases for each in loads)
-    return plan.model_copy(update={"cases": cases, "title": f"{plan.title}, beside {load}"})
 
 
 def _rounds_made(store: Store, kind: AnyBenchmark, head: Sitting) -> int:

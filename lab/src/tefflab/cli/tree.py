@@ -16,6 +16,7 @@ from tefflab.benchmarks import graph_flags
 from tefflab.cli import completion, options
 from tefflab.cli.grammar import FLAGS, Command, Former, Number, Text, Tree, argument, option
 from tefflab.errors import InputError
+from tefflab.host.terminal import say
 
 if TYPE_CHECKING:
     from tefflab.benchmarks.benchmark import Option
@@ -393,8 +394,6 @@ class Teff(Tree):
         name, *rest = args
         if now := FORMER.get(name):
             if not ctx.resilient_parsing:
-                from tefflab.host.terminal import say
-
                 say(f"teff {name} is now teff {now}")
             is_of_patterns = name == "profile" and "--" not in rest
             args = [*now.split(), *(["spawn"] * is_of_patterns), *rest]

@@ -36,19 +36,6 @@ class LateError(ProgramError):
     """A program that did not answer in time: it hangs, or the machine was too busy for it."""
 
 
-def _ended_with_the_lab() -> Sequence[str]:
-    """Words before a command: the system ends its program where the lab is killed. A suspended one would stay."""
-    starter = shutil.which("setpriv")
-    return (starter, "--pdeathsig", "KILL") if starter else ()
-
-
-def _expect_program(name: str, path: str | None) -> None:
-    """OSError as if it were started directly: its launcher would only say how it ended."""
-    if shutil.which(name, path=path) is None:
-        why = errno.EACCES if Path(name).exists() else errno.ENOENT
-        raise OSError(why, os.strerror(why))
-
-
 @contextlib.contextmanager
 def _bound_to(cores: Collection[int]) -> Iterator[None]:
     """What this thread starts within it is bound to these cores, where some are given."""
@@ -74,10 +61,14 @@ class BatchProgram(contextlib.AbstractContextManager["BatchProgram"]):
         self._members: list[psutil.Process] = []  # known once it has answered: by then it has started all it needs
         variables = {**os.environ, **environment}
         try:
-            _expect_program(command[0], variables.get("PATH"))
+            if shutil.which(command[0], path=variables.get("PATH")) is None:  # its launcher would only say how it ended
+                why = errno.EACCES if Path(command[0]).exists() else errno.ENOENT
+                raise OSError(why, os.strerror(why))
+            # The system ends the program where the lab is killed. A suspended one would stay.
+            starter = shutil.which("setpriv")
             with _bound_to(cores):
                 self._process = subprocess.Popen(
-                    [*_ended_with_the_lab(), *command, "--batch"],
+                    [*((starter, "--pdeathsig", "KILL") if starter else ()), *command, "--batch"],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=self._words,

@@ -80,6 +80,11 @@ class Entry:
         return not (self.rounds or self.is_set_aside or self.is_out)
 
     @property
+    def turn(self) -> tuple[int, bool, bool, float]:
+        """Its place in its company, the first to go first."""
+        return self.rounds, self.is_set_aside, self.program.slow_start, lot(self.round.variant.id, self.rounds)
+
+    @property
     def seconds_a_round(self) -> float:
         """The usual one, of those that were not taken from the store, which takes no time; else the foreseen one."""
         own = [each for each in self.seconds if each > _FROM_STORE]
@@ -87,11 +92,14 @@ class Entry:
 
     def at(self, round_trip: float | None) -> Known:
         """The state from its runs at this distance of the cores, for any distance at the end of their round."""
-        found = next((each for each in self._known if alike(each.round_trip, round_trip)), None)
-        if found is None:
-            found = self._estimated(round_trip)
-            self._known.append(found)
-        return found
+        for known in self._known:
+            if alike(known.round_trip, round_trip):
+                return known
+        runs = [run for question in self.round.questions for run in question.runs]
+        rounds = {run.round for run in runs if is_at(run.round_trips, round_trip)}
+        progress = [question.progress(round_trip) for question in self.round.questions]
+        self._known.append(Known(round_trip, progress, len(rounds)))
+        return self._known[-1]
 
     def add_round(self, seconds: float) -> None:
         """Another round is over: the state before it is out of date."""
@@ -104,12 +112,6 @@ class Entry:
         """Its first round took so long as yet, and goes on after the first rounds of others."""
         self.seconds_before += seconds
         self._known.clear()
-
-    def _estimated(self, round_trip: float | None) -> Known:
-        runs = [run for question in self.round.questions for run in question.runs]
-        rounds = {run.round for run in runs if is_at(run.round_trips, round_trip)}
-        progress = [question.progress(round_trip) for question in self.round.questions]
-        return Known(round_trip, progress, len(rounds))
 
 
 @dataclass
@@ -137,7 +139,7 @@ class Sitting:
             company = self._next()
             if company is None:
                 return
-            self._measure(min(company, key=_turn_in))
+            self._measure(min(company, key=lambda each: each.turn))
 
     def _next(self) -> list[Entry] | None:
         """A company in the middle of a round. If all are to have equally many rounds, the company with the fewest.
@@ -290,14 +292,14 @@ class Sitting:
                 entry.foreseen = max(entry.foreseen, seconds)
             entry.too_long = seconds if self._time.lacks(seconds) else 0.0
             is_aside = self._time.spent > turn_ends or (is_first and self._is_dear(entry))
-            return bool(entry.too_long) or is_aside or self._time.is_exhausted
+            return bool(entry.too_long) or is_aside or self._time.lacks()
 
         for question in one.questions[entry.parts :]:
             if self._is_over():
                 return "cut off"
             self.observer.begins(one.variant.id, number, question.case.place, entry.parts + 1, len(one.questions))
             runs, is_whole = self.runner.ask(question, number, is_over)
-            if not is_whole and not entry.too_long and not self._time.is_exhausted:
+            if not is_whole and not entry.too_long and not self._time.lacks():
                 self.runner.put_back(runs)
                 return "set aside"
             question.add([run for run in runs if run.role == "system"])
@@ -331,8 +333,3 @@ class Sitting:
             lacks = isinstance(failure, LackingError)
             entry.failed_before = self.runner.give_up(one, entry.rounds, reason, at, lacks=lacks)
         self.observer.failed(one.variant.id, one.case.place if one.case else "", reason)
-
-
-def _turn_in(entry: Entry) -> tuple[int, bool, bool, float]:
-    """The place of a variant in a company, the first to go first."""
-    return entry.rounds, entry.is_set_aside, entry.program.slow_start, lot(entry.round.variant.id, entry.rounds)

@@ -43,7 +43,10 @@ def to_tables(answers: Sequence[Answer]) -> Group:
         parts += [Text(f"A  {each.a}{where[0]}"), Text(f"B  {each.b}{where[1]}")]
         parts += [Text(f"each in relation to {each.against}, round by round")] if each.against else []
         for title, by_place, rows in _groups(each):
-            parts += [*([Text(), Text(title, style="bold")] if title else []), *_tables(each, rows, by_place=by_place)]
+            parts += [Text(), Text(title, style="bold")] if title else []
+            for quantity in dict.fromkeys(row.a.quantity for row in rows):
+                own = [row for row in rows if row.a.quantity == quantity]
+                parts += [Text(), _table(each, quantity, own, by_place=by_place)]
         parts += [Text(), *([Text(agreement(each.comparisons)), Text()] if each.is_repeat else [])]
         parts += [Text(lack), Text()] if (lack := missing(each.comparisons)) else []
         parts += [Text(_machine(each.machine)), Text()] if each.machine else []
@@ -75,8 +78,8 @@ def agreement(found: Sequence[Comparison]) -> str:
     comparisons = [each for each in found if not each.a.is_beside]
     apart = [each for each in comparisons if each.agrees is False]
     agreeing = sum(each.agrees is True for each in comparisons)
-    places = dict.fromkeys(each.place for each in comparisons)
-    named = {place: ", ".join(each.a.id for each in apart if each.place == place) for place in places}
+    places = dict.fromkeys(each.a.place for each in comparisons)
+    named = {place: ", ".join(each.a.id for each in apart if each.a.place == place) for place in places}
     names = "; ".join(f"{those} at {place}" if len(places) > 1 else those for place, those in named.items() if those)
     unknown = len(comparisons) - len(apart) - agreeing
     if unknown == len(comparisons):
@@ -106,7 +109,7 @@ def missing(comparisons: Sequence[Comparison]) -> str:
 
 def _groups(answer: Answer) -> Iterator[tuple[str, bool, list[Comparison]]]:
     """Titles with their rows, and whether a row is a place."""
-    places = dict.fromkeys(each.place for each in answer.comparisons)
+    places = dict.fromkeys(each.a.place for each in answer.comparisons)
     systems = dict.fromkeys(each.a.id for each in answer.comparisons)
     if not answer.is_repeat:
         yield "", True, list(answer.comparisons)
@@ -115,19 +118,12 @@ def _groups(answer: Answer) -> Iterator[tuple[str, bool, list[Comparison]]]:
             yield system, True, [each for each in answer.comparisons if each.a.id == system]
     else:
         for place in places:
-            yield place, False, [each for each in answer.comparisons if each.place == place]
-
-
-def _tables(answer: Answer, rows: Sequence[Comparison], *, by_place: bool) -> Iterator[RenderableType]:
-    """A table of each quantity."""
-    for quantity in dict.fromkeys(each.a.quantity for each in rows):
-        yield Text()
-        yield _table(answer, quantity, [each for each in rows if each.a.quantity == quantity], by_place=by_place)
+            yield place, False, [each for each in answer.comparisons if each.a.place == place]
 
 
 def _table(answer: Answer, quantity: str, rows: Sequence[Comparison], *, by_place: bool) -> Table:
     """A row a system; or a row a place."""
-    names = [each.place if by_place else each.a.id for each in rows]
+    names = [each.a.place if by_place else each.a.id for each in rows]
     head = f"{quantity}\n{answer.row_word if by_place else 'system'}"
     times = ["unknown" if each.relation == "?" else bound(each.relation, digits(each.ratio.value)) for each in rows]
     own = [Column("\nown", [digits(each.own.value) if each.own else "" for each in rows])]
@@ -184,7 +180,7 @@ def pairs_table(pairs: Sequence[Pair], quantity: str, a: str, b: str, effort: Ef
         Column("", [Text(each.verdict, _STYLES[each.verdict]) for each in pairs], "left"),
         Column("rounds", [str(each.pairs) for each in pairs]),
     ]
-    table = _named_table(quantity, [each.place for each in pairs], columns)
+    table = _named_table(quantity, [each.a.place for each in pairs], columns)
     return Group(table, Text(), Text(sentence(pairs, a, b, effort)))
 
 
@@ -193,7 +189,7 @@ def sentence(pairs: Sequence[Pair], a: str, b: str, effort: Effort) -> str:
     found = verdict(pairs)
     if found == "slower":
         worst = max((each for each in pairs if each.verdict == "slower"), key=lambda each: each.ratio.value)
-        return f"{a} is slower than {b}: at {worst.place} by {percent(worst.ratio.value - 1)}."
+        return f"{a} is slower than {b}: at {worst.a.place} by {percent(worst.ratio.value - 1)}."
     if found == "not slower":
         limit = percent(2 * pairs[0].threshold)
         return f"{a} is not slower than {b}; a slowdown of {limit} would have been seen."
@@ -201,12 +197,12 @@ def sentence(pairs: Sequence[Pair], a: str, b: str, effort: Effort) -> str:
     if not pairs:
         return f"{untold}: no place was measured on both. Measure longer: --minutes."
     worst = max((each for each in pairs if each.verdict == "unknown"), key=lambda each: each.rounds_wanted or math.inf)
-    where = f"at {worst.place}: " if len(pairs) > 1 else ""
+    where = f"at {worst.a.place}: " if len(pairs) > 1 else ""
     return f"{untold}: {where}{_reason(worst, a, b)}. {_way_out(worst, effort)}"
 
 
 def _reason(pair: Pair, a: str, b: str) -> str:
-    beyond = [name for name, relation in zip((a, b), pair.relations, strict=True) if relation != "="]
+    beyond = [name for name, relation in ((a, pair.a.relation), (b, pair.b.relation)) if relation != "="]
     if beyond:
         return f"the value of {' and '.join(beyond)} lies beyond the tasks measured"
     if pair.pairs < FEWEST_PAIRS:

@@ -66,7 +66,9 @@ def rows_chart(
     is_below = len(variants) > _BESIDE + 1.3 * len(lines)
     room = _Room.of(details, len(columns or ()), 0.0 if columns or is_below else _LEGEND + 2 * _GAP)
     texts = [*_key(rows, room.width), *_cells(room.width, -14, list(columns))] if columns else []
-    edges, found, y = [], [], 0.0
+    edges: list[Datum] = []
+    found: list[tuple[Datum, Interval | None]] = []
+    y = 0.0
     for name, own in lines.items():
         levels = _levels(own, axis, room.width)
         deepest = max(levels.values(), default=0)
@@ -82,7 +84,9 @@ def rows_chart(
             texts += _cells(room.width, middle, cells, is_soft=own[-1].value is None)
         for row in own:
             place = {"y": middle + _LEVEL * (levels.get(row.id, 0) - deepest / 2)}
-            found += [(_mark(row, look_of[row.id], is_large=name == bold) | place, _drawn(row))] if row.value else []
+            if row.value:  # a further number is drawn without an interval
+                value = replace(row.value, low=0.0, high=math.inf) if row.is_beside else row.value
+                found.append((_mark(row, look_of[row.id], is_large=name == bold) | place, value))
         y += height
     drawn, tips = marks.estimates(found, axis, (180, 0))
     x, base = axis.of(alt.X, "value"), marks.layer(drawn).encode(marks.Y)
@@ -99,11 +103,6 @@ def rows_chart(
     entries = [] if columns else [marks.Entry(look_of[id_], each.title) for id_, each in variants.items()]
     beside = 0 if is_below else _LEGEND
     return marks.on_sheet(head, plot, entries, beside, has_hollow=has_hollow, lines=False)
-
-
-def _drawn(row: Row) -> Interval | None:
-    """Its value; of a further number without an interval."""
-    return row.value and replace(row.value, low=0.0, high=math.inf) if row.is_beside else row.value
 
 
 def _mark(row: Row, look: Datum, *, is_large: bool) -> Datum:
