@@ -185,10 +185,6 @@ class _Quotient(Samples):
     def over(self, other: Self) -> Interval:
         return _between_sittings(self.row, other.row)
 
-    def ratios_to(self, other: Self) -> Sequence[float]:
-        del other
-        return []
-
 
 def _too_few(a: Row, b: Row) -> bool:
     return min(a.number_of_rounds, b.number_of_rounds) < FEWEST_ROUNDS

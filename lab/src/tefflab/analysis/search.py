@@ -75,7 +75,8 @@ class MetgSearch:
         if upper is None:
             if lower >= self._maximum:
                 return self._doubtful(lower, at_least=3)
-            return self._beyond(lower)
+            step = _SPREAD ** max(len(self._runs) - 1, 1)  # each time longer than the last
+            return min(max(math.ceil(_SPREAD * self._predicted()), math.ceil(step * lower)), self._maximum)
         if upper <= lower + 1 or upper <= _WIDEST * lower:
             return self._disputed(lower, upper)
         return self._between(lower, upper)
@@ -90,7 +91,10 @@ class MetgSearch:
             return Bracket("<", 1, 1, 1.0)
         if upper is None:
             return Bracket(">", lower, lower, float(lower))
-        return Bracket("=", lower, upper, self._interpolated(lower, upper))
+        # Between the ends, where log odds over log iterations is nearly a straight line.
+        ends = [self._odds(self._efficiency(each)) for each in (lower, upper)]
+        share = (self._odds(self._threshold) - ends[0]) / max(ends[1] - ends[0], 1e-9)
+        return Bracket("=", lower, upper, float(lower * (upper / lower) ** min(max(share, 0.0), 1.0)))
 
     def _efficiency(self, iterations: int) -> float:
         return median(each.efficiency for each in self._runs[iterations])
@@ -121,11 +125,6 @@ class MetgSearch:
         nearest = min(self._runs, key=lambda each: abs(self._odds(self._efficiency(each)) - target))
         return self._overhead(nearest) * self._threshold / (1 - self._threshold) / self._seconds
 
-    def _beyond(self, lower: int) -> int:
-        """More iterations: twice the predicted crossing, and each time a longer step than the last."""
-        step = _SPREAD ** max(len(self._runs) - 1, 1)
-        return min(max(math.ceil(_SPREAD * self._predicted()), math.ceil(step * lower)), self._maximum)
-
     def _between(self, lower: int, upper: int) -> int:
         """A point inside a wide bracket: half or twice the predicted crossing, or else the middle."""
         crossing = self._predicted()
@@ -155,15 +154,9 @@ class MetgSearch:
         split = 0 < below < len(runs) and abs(2 * below - len(runs)) < 2
         return iterations if len(runs) < at_least or split else None
 
-    def _interpolated(self, lower: int, upper: int) -> float:
-        """Between the ends, where log odds over log iterations is nearly a straight line."""
-        ends = [self._odds(self._efficiency(each)) for each in (lower, upper)]
-        share = (self._odds(self._threshold) - ends[0]) / max(ends[1] - ends[0], 1e-9)
-        return float(lower * (upper / lower) ** min(max(share, 0.0), 1.0))
-
 
 def measurement_grid(
-    iterations: float, points: int = 6, spread: float = _SPREAD, minimum: int = 1, maximum: int = 2**26
+    iterations: float, points: int = 6, spread: float = _SPREAD, maximum: int = 2**26
 ) -> tuple[int, ...]:
     """Iteration counts to be measured in every round, ascending: evenly in log from crossing / spread to * spread.
 
@@ -172,10 +165,10 @@ def measurement_grid(
     """
     if points < 2:
         raise ValueError(f"points {points} must be at least 2, one on each side of the crossing")
-    centre = min(max(iterations, minimum), maximum)
-    low, high = max(centre / spread, minimum), min(centre * spread, maximum)
+    centre = min(max(iterations, 1), maximum)
+    low, high = max(centre / spread, 1), min(centre * spread, maximum)
     steps = (low * (high / low) ** (i / (points - 1)) for i in range(points))
-    grid = {min(max(round(each), minimum), maximum) for each in steps}
+    grid = {min(max(round(each), 1), maximum) for each in steps}
     farthest = min(math.ceil(2 * centre * spread), maximum)
     while len(grid) < points and (free := set(range(min(grid), farthest + 1)) - grid):
         grid.add(min(free))

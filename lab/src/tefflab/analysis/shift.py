@@ -64,10 +64,7 @@ class Shift:
 def own_changes(moves: Sequence[Move], confidence: float = 0.95) -> list[Interval | None]:
     """Each row's move without the machine's, and around it the interval that holds 1 with this confidence if its
     program did not change. None if too few other systems were seen, or if the move is unknown."""
-    return [
-        _own(move, [each for each in moves if each.is_witness and each.system != move.system], confidence)
-        for move in moves
-    ]
+    return [_own(move, moves, confidence) for move in moves]
 
 
 def machine(moves: Sequence[Move]) -> Shift | None:
@@ -84,11 +81,13 @@ def machine(moves: Sequence[Move]) -> Shift | None:
         return None
     shift, error, spread = _pooled(calm)
     arm = float(special.stdtrit(systems - 1, 0.975)) * error
-    return Shift(_around(shift, arm), spread, len(calm))
+    around = Interval(math.exp(shift), math.exp(shift - arm), math.exp(shift + arm))
+    return Shift(around, spread, len(calm))
 
 
-def _own(move: Move, others: Sequence[Move], confidence: float) -> Interval | None:
+def _own(move: Move, moves: Sequence[Move], confidence: float) -> Interval | None:
     """An end that is open stays open."""
+    others = [each for each in moves if each.is_witness and each.system != move.system]
     systems = len({each.system for each in others})
     if systems < FEWEST_OTHERS or not move.ratio.is_told:
         return None
@@ -130,7 +129,3 @@ def _paule_mandel(size: Floats, variance: Floats) -> float:
     if excess(0.0) <= 0:
         return 0.0
     return float(optimize.brentq(excess, 0.0, float(np.sum((size - size.mean()) ** 2)) + 1e-9))
-
-
-def _around(size: float, arm: float) -> Interval:
-    return Interval(math.exp(size), math.exp(size - arm), math.exp(size + arm))
