@@ -153,10 +153,8 @@ class Crossing:
         return float(self.unit / (x[i] ** (1 - share) * x[i + 1] ** share) / self.threshold)
 
     def _arm(self, x: Floats) -> Floats:
-        """Half the band's height, in log slowdown; infinite after one round, which knows nothing of other rounds.
-
-        From drawing rounds, and from drawing single runs as far as few rounds may agree by chance.
-        """
+        """Half the band's height, in log slowdown: from drawing rounds, and from drawing single runs as far as few
+        rounds may agree by chance. Infinite after one round, which knows nothing of other rounds."""
         rounds, index = np.unique(self.runs.round, return_inverse=True)
         if len(rounds) < 2:
             return np.full(len(x), np.inf)
@@ -165,8 +163,7 @@ class Crossing:
 
     @property
     def _share_of_runs(self) -> float:
-        """The share of the spread of single runs that is added to the spread of rounds, which contains it. A variance
-        from R rounds is itself wrong by a variance that falls as 1 / R."""
+        """The share of the spread of single runs that is added to the spread of rounds, which contains it."""
         rounds = len(np.unique(self.runs.round))
         return float(np.sqrt(_FEW_ROUNDS / max(rounds, _FEW_ROUNDS)))
 
@@ -248,11 +245,9 @@ def find_crossing(runs: Runs, threshold: float) -> Crossing:
 def _split(
     below: Integers, above: Integers, sure_below: NDArray[np.bool_], sure_above: NDArray[np.bool_]
 ) -> tuple[int, int]:
-    """(points under the crossing, the first point to be used), by the runs of each point on either side.
-
-    Above the last point that surely lies below, the split that contradicts the fewest runs. Points under the crossing
-    that surely lie above (left of a dip in the curve) belong to another crossing: they are not used.
-    """
+    """(points under the crossing, the first point to be used), by the runs of each point on either side. The split
+    contradicts the fewest runs of those above the last point that surely lies below. Points under the crossing that
+    surely lie above (left of a dip in the curve) belong to another crossing."""
     lowest = int(np.max(np.flatnonzero(sure_below) + 1, initial=0))
     contradicted = [int(above[:i].sum() + below[i:].sum()) for i in range(lowest, len(below) + 1)]
     split = lowest + int(np.argmin(contradicted))

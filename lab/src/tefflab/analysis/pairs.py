@@ -1,8 +1,7 @@
 """Whether one of two sides is slower than the other, from rounds that were made in pairs. Pure.
 
-The two programs of a pair run one after the other, so the machine's effect on both cancels in their ratio. The ratios
-of all rounds are put together as Hodges and Lehmann do, with the interval of Wilcoxon's signed-rank test. It only
-assumes that noise strikes both sides alike, and a few rounds far out hardly move it.
+The ratios of all rounds are put together as Hodges and Lehmann do, with the interval of Wilcoxon's signed-rank test
+(docs/how-to/watch.md). It only assumes that noise strikes both sides alike.
 """
 
 import math

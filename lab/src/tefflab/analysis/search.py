@@ -1,13 +1,8 @@
 """Finds where to measure METG with few runs: a scout that brackets the crossing, then a grid around it. Pure.
 
-The scout (one round, some three runs) measures the fewest iterations first, takes the overhead from that run and
-predicts the crossing. A task of overhead o and ideal time w has efficiency w / (o + w), so w = o * e / (1 - e). It then
-measures twice and half the predicted iterations, and is done where those lie on either side of the threshold and agree
-about the overhead. Otherwise it predicts again from the run nearest the threshold, or bisects.
-
-A noisy run looks less efficient than it is (or more, if the ceiling was noisy). So it disagrees with the other end of
-the bracket about the overhead. A point in doubt is measured again, up to five times, and its median counts. If a curve
-crosses more than once, the highest crossing among the measured points counts.
+docs/explanation/metg.md says how the scout searches. A noisy run looks less efficient than it is (or more, if the
+ceiling was noisy), so it disagrees with the other end of the bracket about the overhead, and is measured again. If a
+curve crosses more than once, the highest crossing among the measured points counts.
 """
 
 import math
@@ -25,10 +20,8 @@ _REPEATS = 5  # of one point, at most
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """The scout's result. '=': `lower` lies below the threshold, `upper` at or above it, the crossing between.
-
-    '<': the fewest iterations reach the threshold already. '>': the most that were allowed do not.
-    """
+    """The scout's result. '=': `lower` lies below the threshold, `upper` at or above it. '<': the fewest iterations
+    reach the threshold already. '>': the most that were allowed do not."""
 
     relation: Relation
     lower: int
@@ -158,11 +151,9 @@ class MetgSearch:
 def measurement_grid(
     iterations: float, points: int = 6, spread: float = _SPREAD, maximum: int = 2**26
 ) -> tuple[int, ...]:
-    """Iteration counts to be measured in every round, ascending: evenly in log from crossing / spread to * spread.
-
-    With too few integers (a crossing at a handful of iterations) it takes all and goes on upwards, to at most twice as
-    far. At an end of the allowed range it keeps to the inside. ValueError for fewer than two points.
-    """
+    """Iteration counts to be measured in every round, ascending: evenly in log from crossing / spread to * spread,
+    within the allowed range. With too few integers there it takes all and goes on upwards, to at most twice as far.
+    ValueError for fewer than two points."""
     if points < 2:
         raise ValueError(f"points {points} must be at least 2, one on each side of the crossing")
     centre = min(max(iterations, 1), maximum)

@@ -87,10 +87,8 @@ class BatchProgram(contextlib.AbstractContextManager["BatchProgram"]):
         return self._process.pid
 
     def ask(self, line: str, timeout: float) -> str:
-        """The line of JSON with which the program answers `line`; it runs until it is suspended.
-
-        Raises LateError where it does not answer in `timeout` seconds, ProgramError where it has ended.
-        """
+        """The line of JSON with which the program answers `line`; it runs until it is suspended. LateError where it
+        does not answer in `timeout` seconds, ProgramError where it has ended."""
         assert self._process.stdin is not None
         self.resume()
         try:

@@ -1,10 +1,7 @@
 """A sitting: variants one after another, round after round, until all is known or the time is spent.
 
-Each round starts them in another order, so that the machine's drift hits all alike. A variant whose round takes more
-than its share of the time has its rounds by itself, after the others have three. If the host moves the cores apart
-or together, each variant is measured until it is known at either distance. A first round that takes much longer than
-others is set aside until all have had a turn, and goes on then where it was. A variant that fails is left out from then
-on, with its reason; the others go on, and its runs stay. A sitting that is resumed tries it once more.
+docs/explanation/sitting.md has the rules and their reasons. A variant that fails is left out from then on, with its
+reason; the others go on, and its runs stay. A sitting that is resumed tries it once more.
 """
 
 import math
@@ -142,11 +139,9 @@ class Sitting:
             self._measure(min(company, key=lambda each: each.turn))
 
     def _next(self) -> list[Entry] | None:
-        """A company in the middle of a round. If all are to have equally many rounds, the company with the fewest.
-        Else the company that is furthest from its wanted precision at the present distance of the cores. At a rare
-        distance no precision is wanted: until the host moves the cores back, the company with the least time is next.
-        (At a distance that is not rare, precision is wanted even if the tables are about another distance. It may be
-        the main one in the end, and the work there takes no time from the other.)"""
+        """A company in the middle of a round. If all are to have equally many rounds, the company with the fewest. Else
+        the company that is furthest from its wanted precision at the present distance of the cores. At a rare distance
+        no precision is wanted: until the host moves the cores back, the company with the least time is next."""
         left = self._companies()
         for company in left.values():
             if len({each.rounds for each in company}) > 1:
@@ -309,9 +304,7 @@ class Sitting:
         return "over"
 
     def _turn(self, entry: Entry) -> float:
-        """Seconds after which a first round is set aside. It is twice its share of the time that is left, at most half
-        of that time, but no less than twice the usual first round. Infinite if no other variant waits for a first
-        round."""
+        """Seconds after which a first round is set aside; infinite if no other variant waits for a first round."""
         waiting = sum(each.has_no_turn for each in self.entries)
         if self.is_enough is not None or not entry.has_no_turn or waiting < 2:
             return math.inf
