@@ -21,9 +21,8 @@ from tefflab.benchmarks.micro import BENCHMARK as MICRO
 from tefflab.benchmarks.programs import BENCHMARK as PROGRAMS
 from tefflab.benchmarks.spawn import BENCHMARK as SPAWN
 from tefflab.benchmarks.wake import BENCHMARK as WAKE
-from tefflab.cli.systems import to_object
+from tefflab.cli.systems import to_object, to_objects
 from tefflab.host.findings import governor
-from tefflab.output.systems_table import to_objects
 from tefflab.systems.probing import Probe
 from tefflab.systems.registry import Registry
 

@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 
 from tefflab import project_root
+from tefflab.cli.systems import to_objects, to_table
 from tefflab.errors import BAD_INPUT, TeffError
-from tefflab.output.systems_table import to_objects, to_table
 from tefflab.systems.packages import PackageState
 from tefflab.systems.probing import Probe, probe, probe_all, unbuilt
 from tefflab.systems.registry import Registry, load_system

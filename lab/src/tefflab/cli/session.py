@@ -11,20 +11,25 @@ from click.exceptions import Exit
 from rich.console import Console
 
 from tefflab.benchmarks.benchmark import AnyBenchmark, Command, Estimates, Request, find_benchmark, find_command
+from tefflab.benchmarks.declared import described_kind
 from tefflab.benchmarks.experiments import experiment_list, find_experiment, load_experiments
 from tefflab.carried import TYPED
 from tefflab.cli.options import installing, start_ranks_by
 from tefflab.cli.publishing import ALL_VARIANTS, print_results, write_files
 from tefflab.cli.telling import tell
-from tefflab.errors import INTERRUPTED, InputError, TeffError, shortened
+from tefflab.errors import FAILED, INTERRUPTED, InputError, TeffError, shortened
 from tefflab.host.doctor import busy_cores
 from tefflab.host.load import Load
 from tefflab.host.terminal import path_text, progress
 from tefflab.measure.measurement import begin, measure
 from tefflab.measure.presence import Present, Selection, offer
+from tefflab.measure.single_runs import Launch, SingleRun, refuse_traceless
 from tefflab.measure.time_budget import TimeBudget
+from tefflab.output.charts.sheet import slug
 from tefflab.output.last_words import of_store
 from tefflab.output.live import LiveTable
+from tefflab.output.quantities import duration
+from tefflab.output.table import Column, Table
 from tefflab.records.plan import Plan, counted_workers
 from tefflab.records.run import Sitting
 from tefflab.records.sitting_lock import measured_alone
@@ -37,6 +42,7 @@ from tefflab.systems.systems import usable_cores
 
 _LOOK = 0.5  # seconds for which other programs are watched before measuring
 _BUSY = 0.2  # cores that they may use
+TRACES = "traces"  # the folder of a store
 _LONGEST_NAME = 255  # bytes, of a file
 
 
@@ -81,8 +87,6 @@ def measure_kind(
     registry: Registry, path: str, flags: Sequence[str] = (), programs: Sequence[str] = (), **said: Any
 ) -> None:
     """For the command of this path, with the values of its options."""
-    from tefflab.cli.tracing import trace_cases
-
     kind, command = find_command(path)
     defaults = {each.name: each.default for each in command.options}
     given = {name: said.pop(name) for name in defaults if name in said}
@@ -108,6 +112,43 @@ def run_command(registry: Registry, kind: AnyBenchmark, command: Command, option
         raise InputError("a command of yours is measured without systems: leave out --systems")
     named = options.systems or list(dict.fromkeys(each.title for each in kind.own_commands))
     _measure(registry, kind, options.within(command.minutes, command.rounds), command.path, command.plan, named)
+
+
+def trace_cases(registry: Registry, kind: AnyBenchmark, command: Command, options: Options) -> None:
+    """Traces a run of each case on each system that can, in the place of measuring. Leaves with 1 if a run failed. TeffError if no system that is here can trace."""
+    command.check(options.own, options.flags)
+    folder = registry.results / checked_name(options.store) / TRACES
+    selection = Selection(registry, kind, options.systems, options.all_variants)
+    chosen = selection.measured(selection.set_up(options.installing))
+    plan = command.plan(request_of(registry, options, chosen))
+    traced = [each.program for each in chosen if registry.owner(each.program).trace]
+    if not traced:
+        refuse_traceless(registry, chosen[0].program)
+    if others := [each.program.id for each in chosen if each.program not in traced]:
+        progress().print(f"teff: these write no trace: {' '.join(others)}", soft_wrap=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    rows: list[tuple[str, SingleRun, str]] = []
+    is_failed = False
+    for case in plan.cases:
+        launch = Launch(registry, case.flags.split(), case.workers, kind=described_kind(kind.name))
+        for program in traced:
+            file = folder / f"{slug(f'{case.place} {program.id}')}.json"
+            run = launch.run(program, trace=file)
+            if run.ok:
+                rows.append((case.place, run, path_text(file)))
+                continue
+            is_failed = is_failed or run.record is None or not run.record.lacks
+            progress().print(f"teff: {case.place}: {program.id}: {run.error}", soft_wrap=True, markup=False)
+    if not rows:
+        raise TeffError("no run has left a trace")
+    columns = [
+        Column("a run", [duration(run.record.wall_seconds) if run.record else "-" for _, run, _ in rows]),
+        Column("trace, for ui.perfetto.dev", [file for _, _, file in rows], "left"),
+    ]
+    lines = ({"case": case, "system_id": run.program.id, "file": file} for case, run, file in rows)
+    tell(options.as_json, lambda: lines, lambda: Table(columns))
+    if is_failed:
+        raise Exit(FAILED)
 
 
 def _said_of_the_plan(command: Command, options: Options) -> list[str]:

@@ -1,9 +1,12 @@
 """`teff systems` lists the systems (the paper's Table 4, for this machine), adds and removes them, and says what
 disturbs measurement here."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from click.exceptions import Exit
+from rich.console import Group, RenderableType
+from rich.table import Table as Grid
+from rich.text import Text
 
 from tefflab.carried import TYPED
 from tefflab.cli.options import installing
@@ -11,14 +14,19 @@ from tefflab.cli.telling import tell
 from tefflab.errors import FAILED, InputError
 from tefflab.host import doctor as examination
 from tefflab.host.terminal import output, progress
-from tefflab.output import systems_table
 from tefflab.output.table import Column, Table
-from tefflab.systems.probing import probe_all, unbuilt
+from tefflab.systems.probing import NO_PROBE, Probe, probe_all, unbuilt
 from tefflab.systems.registry import Registry, no_such_system
 from tefflab.systems.setup import absent, ensure, install, offered, report
 from tefflab.systems.setup import remove as remove_one
-from tefflab.systems.systems import System
+from tefflab.systems.systems import System, best_of
 from tefflab.systems.versions import VERSIONS_FOLDER
+
+_FOUND_ALONE = (
+    "Not here, and in no registry that Teff asks; found by itself in an active Spack or conda environment, a loaded "
+    "module, CMAKE_PREFIX_PATH, PKG_CONFIG_PATH or PATH:"
+)
+_NOT_BUILT = f"Not built yet; a command builds what it measures, {TYPED} systems --set-up all:"
 
 
 def list_systems(registry: Registry, as_json: bool, installs: bool | None, set_up: bool) -> None:
@@ -30,8 +38,8 @@ def list_systems(registry: Registry, as_json: bool, installs: bool | None, set_u
         probes = probe_all(systems, lambda system: system.listed)
     here = [each for each in systems if any(probes[one.id].found for one in each.listed)]
     missing = unbuilt(here) if set_up and not as_json else None
-    lines = systems_table.to_objects(systems, probes)
-    tell(as_json, lambda: lines, lambda: systems_table.to_table(systems, probes, missing))
+    lines = to_objects(systems, probes)
+    tell(as_json, lambda: lines, lambda: to_table(systems, probes, missing))
 
 
 def add(
@@ -145,4 +153,104 @@ def to_object(system: System) -> dict[str, object]:
         "megabytes": system.install.megabytes,
         "seconds": system.install.seconds,
         "registries": system.install.registries,
+    }
+
+
+def to_objects(systems: Sequence[System], probes: Mapping[str, Probe]) -> list[dict[str, object]]:
+    """Table 4: an object a system, its variants inside."""
+    return [_as_object(system, probes) for system in systems]
+
+
+def _as_object(system: System, probes: Mapping[str, Probe]) -> dict[str, object]:
+    first = probes[system.listed[0].id] if system.listed else NO_PROBE
+    best = best_of(system.listed) if system.listed else None
+    return {
+        "name": system.name,
+        "found": any(probes[variant.id].found for variant in system.listed),
+        "version": next((version for one in system.listed if (version := probes[one.id].version)), None),
+        "title": system.title,
+        "paradigm": system.paradigm,
+        "parallelism": system.parallelism,
+        "distributed": system.distributed,
+        "language": system.language,
+        "homepage": system.homepage,
+        "color": system.color,
+        "no_adapter": system.no_adapter,
+        "variants": [
+            {
+                "id": variant.id,
+                "title": variant.title,
+                "best": variant is best,
+                "found": probes[variant.id].found,
+                "version": probes[variant.id].version,
+                "reason": probes[variant.id].reason,
+                "why": variant.why,
+            }
+            for variant in system.listed
+        ],
+        "source": first.source,
+        "install": first.how_to_install,
+        "licence": system.install.licence,
+        "megabytes": system.install.megabytes,
+    }
+
+
+def to_table(systems: Sequence[System], probes: Mapping[str, Probe], lacking: Mapping[str, str] | None = None) -> Group:
+    """A row for each variant that is here. Then a line for each system that is not here, by the way to get it.
+    `lacking`: after a set-up, programs of other kinds of benchmark that are missing without a reason of their system,
+    and their messages. Before a set-up it is None: a program that has not been built yet may be usable."""
+    here = [
+        (system, each)
+        for system in systems
+        for each in sorted(system.listed, key=lambda one: one.id)
+        if probes[each.id].found
+    ]
+    where = ["many machines" if each.distributed else "one machine" for each, _ in here]
+    columns = [
+        Column("system", [Text.assemble(("● ", system.color), each.id) for system, each in here], "left"),
+        Column("version", [probes[each.id].version or "?" for _, each in here], "left"),
+        Column("title", [each.title for _, each in here], "left", priority=1),
+        Column("paradigm", [each.paradigm for each, _ in here], "left", priority=2),
+        Column("parallelism", [each.parallelism for each, _ in here], "left", priority=3),
+        Column("runs on", where, "left", priority=4),
+        Column("language", [each.language for each, _ in here], "left", priority=5),
+    ]
+    table = Table(columns, "Here, each with its colour in all pictures (●):")
+    parts: list[RenderableType] = [table] if here else [Text("None of the systems is here.")]
+    for heading, ways in _absent(systems, probes, lacking).items():
+        if ways:
+            grid = Grid.grid(padding=(0, 2))  # a text may take several lines of a narrow terminal
+            grid.add_column(no_wrap=True)
+            grid.add_column(overflow="fold")
+            for name, way in ways.items():
+                grid.add_row(Text(f"  {name}"), Text(way))
+            parts += [Text(), Text(heading, style="bold"), grid]
+    return Group(*parts)
+
+
+def _absent(
+    systems: Sequence[System], probes: Mapping[str, Probe], lacking: Mapping[str, str] | None
+) -> dict[str, Mapping[str, str]]:
+    """By the heading: the names of what is not here, and what is told of each."""
+    first = {each.name: probes[each.listed[0].id] for each in systems if each.listed}
+    here = {each.name for each in systems if any(probes[one.id].found for one in each.listed)}
+    absent = [each for each in systems if each.listed and each.name not in here]
+    ours = [each for each in absent if first[each.name].source == "install"]
+    elsewhere = [each.name for each in absent if first[each.name].source == "elsewhere"]
+    missing = [each for system in systems for each in system.listed if not probes[each.id].found]
+    odd = [each for each in missing if each.system_name in here or first[each.system_name].source in ("", "setup")]
+    later = [each for each in odd if lacking is None and probes[each.id].awaits_set_up]
+    not_built: dict[str, list[str]] = {}
+    for each in later:
+        not_built.setdefault(each.system_name, []).append(each.id)
+    why = {each.id: (probes[each.id].reason, probes[each.id].how_to_install) for each in odd if each not in later}
+    return {
+        f"Not here; {TYPED} systems add NAME... gets it:": {each.name: each.install.cost for each in ours},
+        _FOUND_ALONE: {name: first[name].how_to_install for name in elsewhere},
+        _NOT_BUILT: {name: ", ".join(ids) for name, ids in not_built.items()},
+        "Not usable:": {
+            **{name: f"{reason} - {way}" if way else f"{reason}" for name, (reason, way) in why.items()},
+            **(lacking or {}),
+        },
+        "Nothing here measures them:": {each.name: each.no_adapter for each in systems if each.no_adapter},
     }
