@@ -70,7 +70,15 @@ def measure(
                 each.failure = reason
                 runner.give_up(each.round, 0, reason, at="")
                 observer.failed(each.round.variant.id, "", reason)
-        Rounds(entries, runner, observer, budget, rounds, _asked(kind, head, entries, enough)).run()
+
+        def is_enough() -> bool:
+            """Two systems that are compared have no more rounds once one has failed; commands of the user go on."""
+            if any(each.is_out for each in entries) and not kind.own_commands:
+                return True
+            runs = [run for each in entries for question in each.round.questions for run in question.runs]
+            return bool(runs) and enough is not None and enough(kind.estimate(head, runs, []))
+
+        Rounds(entries, runner, observer, budget, rounds, is_enough if enough else None).run()
     except KeyboardInterrupt:
         interrupted = True
     finally:
@@ -101,23 +109,6 @@ def _foresee(store: Store, kind: Benchmark[Any], head: Sitting, entries: Sequenc
         places = [(entry.round.variant.id, case.configuration, case.workers) for case in cases]
         if all(place in taken for place in places):
             entry.foreseen = sum(statistics.median(taken[place].values()) for place in places)
-
-
-def _asked(
-    kind: Benchmark[Any], head: Sitting, entries: Sequence[Entry], enough: Callable[[Estimates], bool] | None
-) -> Callable[[], bool] | None:
-    """Whether the estimates so far are enough. Two systems that are compared have no more rounds once one has failed;
-    commands of the user go on without it."""
-    if enough is None:
-        return None
-
-    def is_enough() -> bool:
-        if any(each.is_out for each in entries) and not kind.own_commands:
-            return True
-        runs = [run for each in entries for question in each.round.questions for run in question.runs]
-        return bool(runs) and enough(kind.estimate(head, runs, []))
-
-    return is_enough
 
 
 def _scales(runner: Runner[Any], plan: Plan) -> tuple[dict[tuple[str, Case], float], dict[str, str]]:

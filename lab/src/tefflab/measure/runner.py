@@ -77,14 +77,18 @@ class Runner(Generic[AnyRecord]):
         self, question: Question[AnyRecord], number: int, is_over: Callable[[float], bool]
     ) -> tuple[list[Run[AnyRecord]], bool]:
         """One round of a question: its runs, and whether it came to its own end. It ends between two runs when
-        `is_over` for the next, whose time it passes."""
+        `is_over` for the next, whose time it passes. A noisy run is repeated, as often as is wanted, as long as that
+        helps."""
         runs: list[Run[AnyRecord]] = []
         asking = question.round()
         is_whole = False
         try:
             wanted = next(asking)
             while not is_over(wanted.seconds):
-                attempts = self._answered(question.case, number, wanted)
+                attempts = [self._asked(question.case, number, wanted)]
+                while attempts[-1].noisy and len(attempts) < wanted.attempts and self._in_vain < IN_VAIN:
+                    attempts.append(self._asked(question.case, number, wanted))
+                    self._in_vain += attempts[-1].noisy
                 runs += attempts
                 wanted = asking.send(attempts)
         except StopIteration:
@@ -132,14 +136,6 @@ class Runner(Generic[AnyRecord]):
         except StopIteration as said:
             ceiling.lines[case], scale = said.value
             return float(scale)
-
-    def _answered(self, case: Case, number: int, wanted: Ask) -> list[Run[AnyRecord]]:
-        """One run; where it is noisy again, as many attempts as are wanted, as long as that helps. All, in order."""
-        attempts = [self._asked(case, number, wanted)]
-        while attempts[-1].noisy and len(attempts) < wanted.attempts and self._in_vain < IN_VAIN:
-            attempts.append(self._asked(case, number, wanted))
-            self._in_vain += attempts[-1].noisy
-        return attempts
 
     def _asked(self, case: Case, number: int, wanted: Ask) -> Run[AnyRecord]:
         """The store's next answer to this question, or a new one."""
