@@ -1,9 +1,6 @@
 """Two rows as a ratio with its interval: two systems of a sitting, or a system in two sittings. Pure.
 
-Rows of one sitting are compared round by round, so the machine's effect on both cancels. Between sittings nothing
-cancels: the intervals are combined, and widened by each sitting's known drift. If enough other systems were measured in
-both, their rows tell the machine's effect (`shift`). This holds for any quantity, METG or a task's time in a spawn
-pattern.
+docs/how-to/compare.md says how each is compared. It holds for any quantity, METG or a task's time in a spawn pattern.
 """
 
 import math
@@ -41,8 +38,8 @@ class Comparison:
 
     @property
     def agrees(self) -> bool | None:
-        """Whether the intervals of the two estimates overlap, as of two sittings of one system they should. None if an
-        interval is so wide that it would overlap with any."""
+        """Whether the intervals of the two estimates overlap. None if an interval is so wide that it would overlap with
+        any."""
         a, b = _value(self.a), _value(self.b)
         if _too_few(self.a, self.b) or not (a.is_told and b.is_told):
             return None
@@ -114,8 +111,7 @@ def compare_systems(rows: Sequence[Row], a: str, b: str) -> list[Comparison]:
 
 
 def compare_sittings(a: Sequence[Row], b: Sequence[Row], *, one_sitting: bool) -> list[Comparison]:
-    """Every system that both sittings have, wherever both have it. A sitting may be compared with itself; then its
-    runs pair up."""
+    """Every system that both sittings have, wherever both have it. If they are one sitting, its runs pair up."""
     pairs = _pairs(a, b, of_one_system=True)
     return [compare(row, other, one_sitting=one_sitting) for row, other in pairs]
 
@@ -149,8 +145,7 @@ def beside_others(found: Sequence[Comparison]) -> tuple[list[Comparison], Shift 
 
 
 def _move(of: Comparison) -> Move:
-    """By the rounds of either side: the other rows tell the drift of the sittings' speeds. A program whose version
-    changed tells nothing about the machine."""
+    """By the rounds of either side. A program whose version changed tells nothing about the machine."""
     a, b = (replace(row, facts={**row.facts, "drift": None}) for row in (of.a, of.b))
     ratio = _between_sittings(a, b)
     is_known = (a.relation, b.relation) == ("=", "=") and _known(ratio, a, b) is not None and ratio.is_bounded

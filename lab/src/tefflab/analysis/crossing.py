@@ -198,8 +198,8 @@ class Crossing:
         return np.where(kept, height * self.line.inflation * self.leverage, np.nan)
 
     def error(self) -> float:
-        """Half-width of log METG, to first order, as the band has it at the crossing. It is finite also for an interval
-        that is open because the band leaves the measured part. Infinite where nothing is known."""
+        """Half-width of log METG, to first order, also of an interval that is open because the band leaves the measured
+        part. Infinite where nothing is known."""
         rounds, index = np.unique(self.runs.round, return_inverse=True)
         factor = widening(self.effective_rounds)
         if np.isinf(factor) or self.relation != "=" or self.undecided:
@@ -208,8 +208,7 @@ class Crossing:
         return float(np.hypot(by_round, self.run_error()))
 
     def run_error(self) -> float:
-        """Half-width of log METG, to first order, from drawing single runs: the part that is added to the rounds'
-        half-width."""
+        """The part of `error` that comes from drawing single runs."""
         runs = len(self.runs.round)
         spread = float(np.nanstd(self.shifts(draw(runs))))
         return self._share_of_runs * spread * widening(runs - 1)

@@ -46,14 +46,13 @@ class Pair:
 
     @property
     def is_clear(self) -> bool:
-        """Whether more rounds are in vain: all of the interval lies on one side of the threshold. To look again after
-        every round finds no slowdown where there is none, as far as the threshold lies from 1."""
+        """Whether more rounds are in vain: all of the interval lies on one side of the threshold."""
         return self.pairs >= FEWEST_PAIRS and not self.ratio.low <= 1 + self.threshold <= self.ratio.high
 
     @property
     def rounds_wanted(self) -> int | None:
-        """The number of rounds after which about to expect a verdict if there is none, if the interval narrows as the
-        root of their number. None if one side is a bound: more rounds may leave it so."""
+        """About the number of rounds after which to expect a verdict if there is none, since the interval narrows as
+        the root of their number. None if one side is a bound."""
         if (self.a.relation, self.b.relation) != ("=", "="):
             return None
         if self.pairs < FEWEST_PAIRS:
@@ -104,8 +103,7 @@ def are_clear(pairs: Sequence[Pair]) -> bool:
 
 
 def paired_ratio(ratios: Sequence[float]) -> Interval:
-    """The ratio that is behind the ratios of so many pairs. Open at both ends where they are too few for an interval,
-    which takes six."""
+    """The ratio that is behind the ratios of so many pairs. Open at both ends if they are too few: under six."""
     if not ratios:
         return Interval(1.0, 0.0, math.inf)
     logs = np.log(np.asarray(ratios, dtype=np.float64))

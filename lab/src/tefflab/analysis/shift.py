@@ -1,7 +1,6 @@
 """The common part of two sittings: how far the machine itself moved all rows, and which rows moved beside it. Pure.
 
-An interval is made of one sitting's rounds, so it does not contain an effect that was the same for all of them. The
-rows of programs that did not change show it. Their moves y = log(A / B) are a random-effects meta-analysis:
+The moves y = log(A / B) of the rows are a random-effects meta-analysis:
 
     y = shift + u + e,    u ~ N(0, spread^2) from row to row,    e ~ N(0, s^2), s from the row's own two intervals.
 
@@ -68,8 +67,8 @@ def own_changes(moves: Sequence[Move], confidence: float = 0.95) -> list[Interva
 
 
 def machine(moves: Sequence[Move]) -> Shift | None:
-    """By the rows that did not surely change beside the others. It leaves out rows that moved farther than any of so
-    many rows would by chance. None if too few systems remain."""
+    """By the rows that did not surely change, which moved no farther than any of so many rows would by chance. None if
+    too few systems remain."""
     surely = own_changes(moves, 1 - _CHANCE / max(len(moves), 1))
     calm = [
         move

@@ -1,8 +1,8 @@
-"""The line that pictures draw through a system's efficiencies.
+"""The line that pictures draw through a system's efficiencies. Near the crossing it is the line that METG is read from
+(`crossing.py`), with its band.
 
-Near the crossing it is the very line that METG is read from, with the band that METG's interval is read from
-(`crossing.py`). Beyond the fitted runs it follows a fit to the medians of the points, from one to the next by the law
-of that line, with rounded corners. It never goes back: where tasks grow, neither efficiency nor granularity falls.
+Beyond the fitted runs it follows a fit to the medians of the points, from one to the next by the law of that line, with
+rounded corners. Where tasks grow, neither efficiency nor granularity falls.
 """
 
 from collections.abc import Iterable, Sequence
@@ -68,8 +68,8 @@ def _joined(knots: Floats, x: float, y: float) -> list[TracePoint]:
 
 
 def _bounded(x: Floats, y: Floats, at: float, height: float) -> Floats:
-    """Log slowdowns from which neither efficiency nor granularity falls on the way to the end of the fitted part, or
-    away from it."""
+    """Log slowdowns from which neither efficiency nor granularity falls on the way to or from the end of the fitted
+    part."""
     far = height + at - x
     return np.asarray(np.clip(y, np.minimum(far, height), np.maximum(far, height)))
 
@@ -85,12 +85,9 @@ def _monotone(x: Floats, y: Floats, weight: Floats) -> Floats:
 
 
 def _smooth(x: Floats, y: Floats) -> list[TracePoint]:
-    """Through all knots, which are monotone, with places between them.
-
-    Between two knots a task's time is its ideal time and a constant, so that near 0 % the line stands on the time of an
-    empty task. A mean rounds its corners, whose reach changes by at most as much as its middle moves. So no slope lies
-    beyond the knots' slopes, and neither efficiency nor granularity falls.
-    """
+    """Through all knots, which are monotone, with places between them. Between two knots a task's time is its ideal
+    time and a constant. A mean rounds the corners, whose reach changes by at most as much as its middle moves, so that
+    no slope lies beyond the knots' slopes."""
     x, first = np.unique(x, return_index=True)
     y = y[first]
     if len(x) < 2:

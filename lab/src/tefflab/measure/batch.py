@@ -1,8 +1,5 @@
-"""A bench program in batch mode: started once, it answers a line of flags with a record, as often as it is asked.
-
-While another program is measured, a batch is suspended with everything it started. So its spinning threads and polling
-schedulers take nothing from the measured program.
-"""
+"""A bench program in batch mode: started once, it answers a line of flags with a record, as often as it is asked. While
+another program is measured, it is suspended with everything it started."""
 
 import contextlib
 import errno

@@ -99,8 +99,7 @@ class Selection:
 
     def here(self) -> list[Present]:
         """The systems that are here, each in all of its ways. It warns of a named system that is not here, with the
-        reason, and of a stand-in for the best of a system unless all ways are measured. No other system is started for
-        this."""
+        reason, and of a stand-in for the best of a system unless all ways are measured."""
         with progress().status("asking the systems whether they are there"):
             probes = probe_all(self.systems, self.kind.programs)
         if silent := [each for each in self.systems if self._is_silent(each, probes)]:
@@ -147,9 +146,9 @@ class Selection:
         return chosen
 
     def _missed(self, probes: Mapping[str, Probe]) -> Iterator[tuple[Program, str]]:
-        """The programs that a user expects and that are not there, each with its reason. A user expects each way that
-        the command names, the best way of each system, and each program that nothing builds. The set-up has reported
-        the programs that do not compile, but not the stand-in for a best one."""
+        """The programs that a user expects and that are not there, each with its reason: each way that the command
+        names, the best way of each system, and each program that nothing builds. The set-up has reported those that do
+        not compile."""
         for system in self.systems:
             programs = self.kind.programs(system)
             here = [each for each in programs if probes[each.id].found]

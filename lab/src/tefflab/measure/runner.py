@@ -1,8 +1,7 @@
-"""Runs the questions of a sitting: calls programs, with a ceiling just before and after if the kind of benchmark wants
-it.
+"""Runs the questions of a sitting: calls programs, with a ceiling just before and after if the kind wants it.
 
-Every answer is in the store before the next question is asked. A resumed sitting asks its questions again, in the same
-order, and takes the answers that the store has. It starts programs only for the missing answers.
+Every answer is in the store before the next question is asked. A resumed sitting takes the answers that the store has,
+and starts programs only for the missing answers.
 """
 
 import math

@@ -1,7 +1,5 @@
 """The time that a sitting may measure for: the user's limit, and a little more for the minimum that every result needs.
-
-A round that is under way may use the little more, too. No round goes on after it: its runs so far are kept, and count.
-"""
+No round goes on after that: its runs so far are kept, and count."""
 
 import time
 from collections.abc import Callable
