@@ -15,7 +15,6 @@ from tefflab.analysis.crossing import (
     CONFIDENCE,
     RESAMPLES,
     SEED,
-    Crossing,
     Relation,
     Runs,
     draw,
@@ -195,16 +194,12 @@ def metg_ratios(a: Iterable[Observation], b: Iterable[Observation], threshold: f
     ratio = ratio if abs(math.log(ratio)) > _ABOUT_ONE_LINE else 1.0
     apart = 1 + int(left.round.max())
     scaled = replace(left, iterations=left.iterations / ratio, granularity=left.granularity / ratio)
-    shifts = _shifts(find_crossing(scaled.beside(replace(right, round=right.round + apart)), threshold))
+    both = find_crossing(scaled.beside(replace(right, round=right.round + apart)), threshold)
+    rounds, index = np.unique(both.runs.round, return_inverse=True)
+    moved = both.shifts(np.eye(len(rounds))[:, index])  # by each round's own runs near the crossing, as a share of METG
+    shifts = {number: each for number, each in zip(rounds.tolist(), moved.tolist(), strict=True) if each > -1}
     common = sorted(each for each in shifts if each < apart and each + apart in shifts)
     return [ratio * (1 + shifts[each]) / (1 + shifts[each + apart]) for each in common]
-
-
-def _shifts(crossing: Crossing) -> dict[int, float]:
-    """How far each round's own runs near the crossing move METG, to first order, as a share of it."""
-    rounds, index = np.unique(crossing.runs.round, return_inverse=True)
-    shifts = crossing.shifts(np.eye(len(rounds))[:, index])
-    return {number: each for number, each in zip(rounds.tolist(), shifts.tolist(), strict=True) if each > -1}
 
 
 def overhead(observations: Iterable[Observation]) -> Interval:

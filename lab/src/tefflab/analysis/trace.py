@@ -61,17 +61,11 @@ def _joined(knots: Floats, x: float, y: float) -> list[TracePoint]:
     ideal = knots[0]
     if not len(ideal):
         return []
-    inner = _bounded(ideal, _monotone(*knots), x, y)
+    far = y + x - ideal  # beyond it efficiency or granularity would fall on the way to or from the end
+    inner = np.clip(_monotone(*knots), np.minimum(far, y), np.maximum(far, y))
     at = 0 if x < ideal[0] else len(ideal)
     points = _smooth(np.insert(ideal, at, x), np.insert(inner, at, y))
     return points[1:] if at == 0 else points[:-1]
-
-
-def _bounded(x: Floats, y: Floats, at: float, height: float) -> Floats:
-    """Log slowdowns from which neither efficiency nor granularity falls on the way to or from the end of the fitted
-    part."""
-    far = height + at - x
-    return np.asarray(np.clip(y, np.minimum(far, height), np.maximum(far, height)))
 
 
 def _monotone(x: Floats, y: Floats, weight: Floats) -> Floats:
@@ -92,15 +86,11 @@ def _smooth(x: Floats, y: Floats) -> list[TracePoint]:
     y = y[first]
     if len(x) < 2:
         return _points(x, y)
-    dense = _between(x)
+    dense = np.interp(np.arange(_STEPS * (len(x) - 1) + 1) / _STEPS, np.arange(len(x)), x)
     line = np.log(np.interp(np.exp(dense), np.exp(x), np.exp(x + y))) - dense
     reach = np.minimum(_ROUNDING, np.minimum(dense - dense[0], dense[-1] - dense))
     around = np.interp(dense[:, np.newaxis] + np.outer(reach, _KERNEL), dense, line)
     return _points(dense, around @ (1 - _KERNEL**2) / np.sum(1 - _KERNEL**2))
-
-
-def _between(x: Floats) -> Floats:
-    return np.interp(np.arange(_STEPS * (len(x) - 1) + 1) / _STEPS, np.arange(len(x)), x)
 
 
 def _points(x: Floats, y: Floats) -> list[TracePoint]:

@@ -281,7 +281,7 @@ class Number(click.ParamType[float]):
         if found is None or not math.isfinite(found) or not self._least <= found <= (end or found):
             span = f"from {self._least:g} {'on' if end is None else f'to {end:g}'}"
             whole = "whole " * (kind is int)
-            flag = _flag(param)
+            flag = param.opts[0] if param else ""
             raise InputError(f"{flag} {value}: give a {whole}number {span}, as {flag} {self._example:g}")
         return found * self._scale
 
@@ -333,7 +333,3 @@ class Former(click.Option):
 def _is_typed(param: click.Parameter | None, ctx: click.Context | None) -> bool:
     name = (param and param.name) or ""
     return ctx is None or ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
-
-
-def _flag(param: click.Parameter | None) -> str:
-    return param.opts[0] if param else ""

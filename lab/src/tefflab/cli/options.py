@@ -69,6 +69,7 @@ FORMER_STORE = Former("--store", "store", now="an argument: name the store witho
 GRAPH_FLAGS = argument("[FLAGS]... flags", kind=FLAGS, nargs=-1)
 
 OF_KINDS = {each.opts[0]: each for each in (CASES, TREES, AGAINST, LOAD)}  # that some kinds take
+MEASURING_NOW = (CASES, MINUTES, ROUNDS, WORKERS)  # to compare
 MEASURING = (MINUTES, ROUNDS, WORKERS, STORE, RESUME, JSON)
 INSTALLING = (INSTALL_MISSING, INSTALLS)
 

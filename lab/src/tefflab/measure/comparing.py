@@ -75,7 +75,9 @@ def answer(registry: Registry, a: str, b: str, store: str | None, against: str |
 
 
 def _of_systems(registry: Registry, a: str, b: str, store: str | None) -> Answers:
-    sources = list(_sources(registry, store or _DEFAULT)[0].values()) if store or _has_sittings(registry) else []
+    usual = registry.results / _DEFAULT  # a sitting in it that can't be read counts: that has to be told
+    has_usual = is_store(usual) and any(Store(usual).lines("sittings", Sitting))
+    sources = list(_sources(registry, store or _DEFAULT)[0].values()) if store or has_usual else []
     known = dict.fromkeys(system for source in sources for system in source.systems)
     a, b = (_only_way(each, known) for each in (a, b))
     if unknown := [each for each in (a, b) if each not in known]:
@@ -168,11 +170,6 @@ def _older(one: _Source, other: _Source, against: str | None) -> str:
 
 def _is_store(registry: Registry, name: str) -> bool:
     return is_store(registry.results / name.partition(":")[0])
-
-
-def _has_sittings(registry: Registry) -> bool:
-    """Whether the usual store is there, and not empty. A sitting that can't be read counts: that has to be told."""
-    return _is_store(registry, _DEFAULT) and any(Store.open(registry.results / _DEFAULT).lines("sittings", Sitting))
 
 
 def _sources(registry: Registry, *names: str) -> list[dict[AnyBenchmark, _Source]]:

@@ -102,7 +102,13 @@ class Selection:
         reason, and of a stand-in for the best of a system unless all ways are measured."""
         with progress().status("asking the systems whether they are there"):
             probes = probe_all(self.systems, self.kind.programs)
-        if silent := [each for each in self.systems if self._is_silent(each, probes)]:
+        silent = []  # the best program was built and does not answer, and others could be built in its place
+        for each in self.systems:
+            programs = self.kind.programs(each)
+            absent = {one.id: why_not_there(one) for one in programs if not probes[one.id].found}
+            if absent and absent.get(best_of(programs).id) == "" and any(map(is_unexplained, absent.values())):
+                silent.append(each)
+        if silent:
             ways = Selection(self.registry, self.kind, all_ways=True).ways
             ensure(self.registry, silent, console=progress(), ways=ways)
             probes |= probe_all(silent, self.kind.programs)
@@ -113,12 +119,6 @@ class Selection:
         for program, reason in self._missed(probes):
             warn(progress(), program.id, reason)
         return found
-
-    def _is_silent(self, system: System, probes: Mapping[str, Probe]) -> bool:
-        """Whether the best program was built and does not answer, and others could be built in its place."""
-        programs = self.kind.programs(system)
-        absent = {each.id: why_not_there(each) for each in programs if not probes[each.id].found}
-        return bool(absent) and absent.get(best_of(programs).id) == "" and any(map(is_unexplained, absent.values()))
 
     def set_up(self, installing: Installing = "ask") -> list[Present]:
         """Prepares the systems, and says what is here."""

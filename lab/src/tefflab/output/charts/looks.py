@@ -52,7 +52,8 @@ def readable(color: str, ground: str) -> str:
     """`color` (`#rrggbb`) as it is seen on PAPER or NIGHT: made darker or lighter only as far as that takes."""
     pole = "#000000" if _luminance(ground) > 0.5 else "#ffffff"
     for share in range(0, 101, 4):
-        mixed = _mix(color, pole, share / 100)
+        pairs = zip(_channels(color), _channels(pole), strict=True)
+        mixed = "#" + "".join(f"{round(own + (far - own) * (share / 100)):02x}" for own, far in pairs)
         if contrast(mixed, ground) >= _CONTRAST[ground]:
             return mixed
     return pole
@@ -66,11 +67,6 @@ def contrast(a: str, b: str) -> float:
 
 def _channels(color: str) -> list[int]:
     return [int(color[start : start + 2], 16) for start in (1, 3, 5)]
-
-
-def _mix(color: str, pole: str, share: float) -> str:
-    pairs = zip(_channels(color), _channels(pole), strict=True)
-    return "#" + "".join(f"{round(own + (far - own) * share):02x}" for own, far in pairs)
 
 
 def _luminance(color: str) -> float:
