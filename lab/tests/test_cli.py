@@ -20,7 +20,7 @@ from tefflab.benchmarks import declared, graph_flags
 from tefflab.benchmarks.graphs import answer_of_core, core_program
 from tefflab.cli import completion
 from tefflab.cli import main as cli
-from tefflab.cli.grammar import Command, Former, Names, Number, Tree
+from tefflab.cli.grammar import Command, Former, Number, Text, Tree
 from tefflab.cli.options import MINUTES, PERCENT
 from tefflab.cli.tree import FORMER, measuring
 from tefflab.errors import BAD_INPUT, TeffError
@@ -506,7 +506,7 @@ def test_numbers_may_have_units_and_lists_blanks() -> None:
     assert [MINUTES.type.convert(each, MINUTES, None) for each in said] == [120, 90, 120, 90, 3600]
     threshold = Number(0.5, 0.05, 0.95, units=PERCENT)
     assert [threshold.convert(each, None, None) for each in ("0.5", "50%", "5 %")] == [0.5, 0.5, 0.05]
-    assert Names().convert("std_thread, openmp ,tbb,", None, None) == ("std_thread", "openmp", "tbb")
+    assert Text(of_each=str).convert("std_thread, openmp ,tbb,", None, None) == ("std_thread", "openmp", "tbb")
 
 
 def test_the_list_of_commands_loads_no_kind_of_benchmark() -> None:

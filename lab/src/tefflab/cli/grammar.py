@@ -213,39 +213,31 @@ def beginning(text: str, most: int) -> str:
 
 
 class Text(click.ParamType[Any]):
-    """A text that is not empty. A given but empty value, as from an unset shell variable, does not mean the default."""
+    """A text that is not empty. A given but empty value, as from an unset shell variable, does not mean the default.
+    With `of_each` it is names by commas, each once, as that makes them: say, as rows and stores have them."""
 
     name = "text"
 
-    def __init__(self, completes: Callable[[str], list[str]] | None = None) -> None:
+    def __init__(
+        self, completes: Callable[[str], list[str]] | None = None, of_each: Callable[[str], Any] | None = None
+    ) -> None:
         self._completes = completes
+        self._of_each = of_each
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if isinstance(value, str) and not value.strip(", ") and _is_typed(param, ctx):
+        if not isinstance(value, str):
+            return value
+        if not value.strip(", ") and _is_typed(param, ctx):
             self.fail("it names nothing; leave it out for the usual", param, ctx)
-        return value
+        if self._of_each is None:
+            return value
+        return tuple(dict.fromkeys(self._of_each(name) for part in value.split(",") if (name := part.strip())))
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
         del ctx, param
         from click.shell_completion import CompletionItem
 
         return [CompletionItem(each) for each in (self._completes(incomplete) if self._completes else ())]
-
-
-class Names(Text):
-    """Names by commas, each once, and as `of_each` makes it: say, as rows and stores have it."""
-
-    def __init__(
-        self, completes: Callable[[str], list[str]] | None = None, of_each: Callable[[str], Any] = str
-    ) -> None:
-        super().__init__(completes)
-        self._of_each = of_each
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        value = super().convert(value, param, ctx)
-        if not isinstance(value, str):
-            return value
-        return tuple(dict.fromkeys(self._of_each(name) for part in value.split(",") if (name := part.strip())))
 
 
 class Number(click.ParamType[float]):
