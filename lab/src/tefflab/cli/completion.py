@@ -6,6 +6,7 @@ until programs are checked or asked.
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -40,14 +41,14 @@ def systems(incomplete: str) -> list[str]:
     """The values of --systems, for the last name of a list by commas: systems and their ways, each offered once."""
     *named, last = incomplete.split(",")
     before = "".join(f"{name}," for name in named)
-    names = dict.fromkeys(name for file in _files() for name in _names_in(file))
+    names = dict.fromkeys(name for folder, system in _systems() for name in _names_in(folder, system))
     return [before + name for name in names if name.startswith(last) and name not in named]
 
 
 def on_request(incomplete: str) -> list[str]:
     """Systems that `teff systems add` brings."""
-    found = ((file.parent.name, _described(file).get("install", {})) for file in _files())
-    return [name for name, asked in found if asked.get("on_request") and name.startswith(incomplete)]
+    asked = [folder.name for folder, system in _systems() if system.get("install", {}).get("on_request")]
+    return [name for name in asked if name.startswith(incomplete)]
 
 
 def experiment(incomplete: str) -> list[str]:
@@ -56,31 +57,24 @@ def experiment(incomplete: str) -> list[str]:
     return sorted(name for name in names if name.startswith(incomplete))
 
 
-def _files() -> list[Path]:
-    return sorted((project_root() / "bench" / "systems").glob("*/system.toml"))
+def _systems() -> Iterator[tuple[Path, dict[str, Any]]]:
+    """The folder of each system, and its file, where that can be read."""
+    for file in sorted((project_root() / "bench" / "systems").glob("*/system.toml")):
+        with suppress(TeffError):
+            yield file.parent, read_toml(file)
 
 
-def _described(file: Path) -> dict[str, Any]:
-    try:
-        return read_toml(file)
-    except TeffError:
-        return {}
-
-
-def _names_in(file: Path) -> Iterator[str]:
+def _names_in(folder: Path, system: dict[str, Any]) -> Iterator[str]:
     """A system's name alone, which means the best of its programs, and `SYSTEM/NAME` of each if there are several.
     Programs that the build has left out are not offered; programs that it has not come to yet are."""
-    for rows in (value for value in _described(file).values() if isinstance(value, list)):
-        benchmarks: dict[str, list[dict[str, Any]]] = {}
-        for row in rows:
-            if "program" in row:
-                benchmarks.setdefault(str(row.get("benchmark")), []).append(row)
-        for _, programs in sorted(benchmarks.items()):
-            here = [each for each in programs if _is_here(file.parent, str(each["program"]))]
-            if programs[0] in here:
-                yield file.parent.name
-            if len(programs) > 1:
-                yield from (f"{file.parent.name}/{each.get('name')}" for each in here)
+    programs = [each for each in system.get("program", ()) if "program" in each]
+    for benchmark in sorted({str(each.get("benchmark")) for each in programs}):
+        own = [each for each in programs if str(each.get("benchmark")) == benchmark]
+        here = [each for each in own if _is_here(folder, str(each["program"]))]
+        if own[0] in here:
+            yield folder.name
+        if len(own) > 1:
+            yield from (f"{folder.name}/{each.get('name')}" for each in here)
 
 
 def _is_here(folder: Path, program: str) -> bool:
