@@ -26,6 +26,7 @@ _FOUND_ALONE = (
     "Not here, and in no registry that Teff asks; found by itself in an active Spack or conda environment, a loaded "
     "module, CMAKE_PREFIX_PATH, PKG_CONFIG_PATH or PATH:"
 )
+_FACTS = ("title", "paradigm", "parallelism", "distributed", "language", "homepage", "color", "no_adapter")  # as JSON
 _NOT_BUILT = f"Not built yet; a command builds what it measures, {TYPED} systems --set-up all:"
 
 
@@ -168,14 +169,7 @@ def _as_object(system: System, probes: Mapping[str, Probe]) -> dict[str, object]
         "name": system.name,
         "found": any(probes[variant.id].found for variant in system.listed),
         "version": next((version for one in system.listed if (version := probes[one.id].version)), None),
-        "title": system.title,
-        "paradigm": system.paradigm,
-        "parallelism": system.parallelism,
-        "distributed": system.distributed,
-        "language": system.language,
-        "homepage": system.homepage,
-        "color": system.color,
-        "no_adapter": system.no_adapter,
+        **{name: getattr(system, name) for name in _FACTS},
         "variants": [
             {
                 "id": variant.id,
