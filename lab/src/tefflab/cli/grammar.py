@@ -231,7 +231,10 @@ class Text(click.ParamType[Any]):
             self.fail("it names nothing; leave it out for the usual", param, ctx)
         if self._of_each is None:
             return value
-        return tuple(dict.fromkeys(self._of_each(name) for part in value.split(",") if (name := part.strip())))
+        try:
+            return tuple(dict.fromkeys(self._of_each(name) for part in value.split(",") if (name := part.strip())))
+        except ValueError as rule:
+            raise InputError(f"{_flag(param)} {value}: {rule}") from None
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
         del ctx, param
@@ -273,7 +276,7 @@ class Number(click.ParamType[float]):
         if found is None or not math.isfinite(found) or not self._least <= found <= (end or found):
             span = f"from {self._least:g} {'on' if end is None else f'to {end:g}'}"
             whole = "whole " * (kind is int)
-            flag = param.opts[0] if param else ""
+            flag = _flag(param)
             raise InputError(f"{flag} {value}: give a {whole}number {span}, as {flag} {self._example:g}")
         return found * self._scale
 
@@ -325,3 +328,7 @@ class Former(click.Option):
 def _is_typed(param: click.Parameter | None, ctx: click.Context | None) -> bool:
     name = (param and param.name) or ""
     return ctx is None or ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
+
+
+def _flag(param: click.Parameter | None) -> str:
+    return param.opts[0] if param else ""

@@ -11,7 +11,6 @@ import click
 from tefflab import project_root
 from tefflab.cli import completion
 from tefflab.cli.grammar import FLAGS, Former, Number, Text, argument, option
-from tefflab.errors import InputError
 from tefflab.systems.naming import canonical
 
 if TYPE_CHECKING:
@@ -27,9 +26,11 @@ def most_workers() -> int:
 
 
 def _workers(said: str) -> int:
+    """ValueError with the rule for anything else than a number of workers."""
     if not said.isdecimal() or not 1 <= int(said) <= most_workers():
-        rule = f"give numbers from 1 to {most_workers()}, by commas"
-        raise InputError(f"--workers {said}: {rule}; leave it out for the cores that are here")
+        raise ValueError(
+            f"give numbers from 1 to {most_workers()}, by commas; leave it out for the cores that are here"
+        )
     return int(said)
 
 
