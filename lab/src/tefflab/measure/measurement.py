@@ -4,10 +4,8 @@ A sitting that was interrupted is resumed from the store, which has its plan and
 """
 
 import shlex
-import statistics
 import sys
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -60,8 +58,8 @@ def measure(
     try:
         scales, without_ceiling = _scales(runner, plan)
         entries = _entries(registry, kind, kind.rounds(plan, scales), store.failures(head.sitting))
-        _foresee(store, kind, head, entries)
         for each in entries:
+            each.foreseen = runner.foreseen(each.round)
             if enough is not None:  # in one company with all variants that are asked the same
                 asked = (question.case for question in each.round.questions)
                 company = " ".join(f"{case.configuration} {case.workers}" for case in asked)
@@ -93,22 +91,6 @@ def estimated(store: Store, kind: Benchmark[Any], head: Sitting) -> Estimates:
     """The estimates from the store's runs of a sitting."""
     runs = [run for run in store.runs(kind.record, head.sitting) if run.role != "ceiling"]
     return kind.estimate(head, runs, store.failures(head.sitting))
-
-
-def _foresee(store: Store, kind: Benchmark[Any], head: Sitting, entries: Sequence[Entry]) -> None:
-    """How long the runs of a round of each take, by the store's sittings on this machine."""
-    here = {each.sitting for each in store.sittings(kind.name) if each.machine.id == head.machine.id}
-    # Seconds, by place and round.
-    taken: defaultdict[Hashable, defaultdict[Hashable, float]] = defaultdict(lambda: defaultdict(float))
-    for run in store.runs(kind.record):
-        if run.sitting in here:
-            place = run.system_id, run.configuration, run.workers
-            taken[place][run.sitting, run.round] += run.record.elapsed_seconds
-    for entry in entries:
-        cases = [question.case for question in entry.round.questions]
-        places = [(entry.round.variant.id, case.configuration, case.workers) for case in cases]
-        if all(place in taken for place in places):
-            entry.foreseen = sum(statistics.median(taken[place].values()) for place in places)
 
 
 def _scales(runner: Runner[Any], plan: Plan) -> tuple[dict[tuple[str, Case], float], dict[str, str]]:

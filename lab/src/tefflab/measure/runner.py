@@ -7,8 +7,8 @@ and starts programs only for the missing answers.
 import math
 import statistics
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -41,7 +41,16 @@ class Runner(Generic[AnyRecord]):
         self._store = store
         self._sitting = sitting
         self._kind = kind
-        self._known = {key: deque(answers) for key, answers in store.done(kind.record, sitting).items()}
+        self._known: defaultdict[RunKey, deque[Run[AnyRecord]]] = defaultdict(deque)
+        # Seconds of the runs on this machine, by place and round.
+        self._taken: defaultdict[Hashable, defaultdict[Hashable, float]] = defaultdict(lambda: defaultdict(float))
+        machines = {each.sitting: each.machine.id for each in store.sittings(kind.name)}
+        for run in store.runs(kind.record):
+            if run.sitting == sitting:
+                self._known[run.key].append(run)
+            if run.sitting in machines and machines[run.sitting] == machines.get(sitting):
+                place = run.system_id, run.configuration, run.workers
+                self._taken[place][run.sitting, run.round] += run.record.elapsed_seconds
         self._attempts: Counter[RunKey] = Counter()
         self._ceilings: dict[str, _Ceiling[AnyRecord]] = {}  # by the variants' names of their ceilings
         self._round: Round[AnyRecord] | None = None
@@ -59,6 +68,14 @@ class Runner(Generic[AnyRecord]):
         self._leave(patiently)
         for each in self._ceilings.values():
             each.program.close(patiently)
+
+    def foreseen(self, one: Round[AnyRecord]) -> float:
+        """How many seconds a round takes, by the store's sittings on this machine; 0 where they do not tell it."""
+        cases = [question.case for question in one.questions]
+        places = [(one.variant.id, case.configuration, case.workers) for case in cases]
+        if not all(place in self._taken for place in places):
+            return 0.0
+        return sum(statistics.median(self._taken[place].values()) for place in places)
 
     @contextmanager
     def begin(self, one: Round[AnyRecord], program: Program) -> Iterator[None]:
@@ -97,7 +114,7 @@ class Runner(Generic[AnyRecord]):
     def put_back(self, runs: Sequence[Run[AnyRecord]]) -> None:
         """These answers are given again when their round is asked again, so that it goes on behind them."""
         for run in reversed(runs):
-            self._known.setdefault(run.key, deque()).appendleft(run)
+            self._known[run.key].appendleft(run)
             self._attempts[run.key] -= 1
 
     def give_up(self, one: Round[AnyRecord], number: int, reason: str, at: str, *, lacks: bool = False) -> Failure:
