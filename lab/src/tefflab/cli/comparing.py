@@ -67,8 +67,7 @@ def watch(
     as_json: bool,
     **limits: Any,
 ) -> None:
-    """Leaves with 0 where `a` is not slower than `b`, else with SLOWER or UNKNOWN; TeffError where one of them can't be
-    measured."""
+    """Leaves with 0 if `a` is not slower than `b`, else with SLOWER or UNKNOWN."""
     benchmark = find_benchmark(kind or "graph")
     command = benchmark.commands[0]
     own = {each.name: each.default for each in command.options} | ({"cases": cases} if cases else {})

@@ -1,8 +1,5 @@
-"""The completions of a shell after TAB: names of systems and of experiments; and how a shell learns to ask for them.
-
-It reads the names from the files, and looks which programs could not be built. A user who presses TAB does not wait
-until programs are checked or asked.
-"""
+"""The completions of a shell after TAB, from files alone: a user who presses TAB does not wait until programs are
+asked."""
 
 import os
 from collections.abc import Iterator

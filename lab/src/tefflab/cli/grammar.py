@@ -1,5 +1,4 @@
-"""How commands are read and explained. A command's help begins with an example, then says what it does, then lists its
-options, a line or two each. Types of values parse each word once."""
+"""How commands are read and explained: help begins with an example. Types of values parse each word once."""
 
 import inspect
 import math
@@ -24,8 +23,7 @@ _ALIKE = 0.8  # of an option and what was meant to be it; `--steps` is less like
 
 
 class Command(click.Command):
-    """A command whose help ends with an example. If Ctrl-C ends a command that does not say so, it ends with one
-    line."""
+    """A command whose help begins with an example."""
 
     def __init__(
         self,
@@ -160,16 +158,14 @@ def option(said: str, text: str = "", kind: Any = None, **settings: Any) -> clic
 
 
 def argument(said: str, text: str = "", kind: Any = None, **settings: Any) -> click.Argument:
-    """`[STORE] store`: as the help has it, and the name of the parameter if it is another. In brackets it may be left
-    out."""
+    """`[STORE] store`: as the help has it, in brackets if it may be left out, and the parameter if it is another."""
     metavar, _, name = said.rpartition(" ")
     is_wanted = not said.startswith("[")
     return click.Argument([name.lower()], help=text, type=kind, metavar=metavar or name, required=is_wanted, **settings)
 
 
 def refuse_misspelled(word: str, of: click.Command) -> None:
-    """InputError for a word that is almost one of the command's options. Graphs' flags may have one dash, as the
-    published ones have; options have two."""
+    """InputError for a word that is almost one of the command's options, say with one dash."""
     known = [name for each in of.params if isinstance(each, click.Option) for name in each.opts]
     name = word.partition("=")[0]
     if name.startswith("-") and f"-{name}" in known:
@@ -244,10 +240,8 @@ class Text(click.ParamType[Any]):
 
 
 class Number(click.ParamType[float]):
-    """A number: whole ones alone where the example is one. The user may add one of `units`, which multiplies it.
-
-    An error gives the value, the rule and the example. The command gets the number times `scale`.
-    """
+    """A number: whole ones alone where the example is one. The user may add one of `units`, which multiplies it. The
+    command gets the number times `scale`."""
 
     name = "number"
 
@@ -305,8 +299,7 @@ FLAGS = Flags()
 
 
 class Former(click.Option):
-    """A hidden option of earlier versions. `now` is the form that has taken its place, and `into` the parameter that
-    gets its value."""
+    """A hidden option of earlier versions. `now` has taken its place, and the parameter `into` gets its value."""
 
     def __init__(self, flag: str, into: str, *, now: str, **settings: Any) -> None:
         super().__init__([flag, f"former_{into}_{flag.strip('-')}"], hidden=True, **settings)

@@ -48,8 +48,7 @@ _LONGEST_NAME = 255  # bytes, of a file
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The values of a measuring command's options. If the user says no seconds and rounds, the command or the
-    experiment gives them."""
+    """The values of a measuring command's options; seconds and rounds as the user says them, if at all."""
 
     seconds: float | None = None
     rounds: int | None = None

@@ -38,8 +38,7 @@ def simulate(
     picture: Path | None,
     as_json: bool,
 ) -> None:
-    """Prints and draws each policy's curve: on the cores of a sitting, beside the measured curves, or on those that are
-    described. InputError for both."""
+    """Prints and draws each policy's curve, on the cores of a sitting or on those described. InputError for both."""
     measured = None
     if store:
         if any(each is not None for each in (cores, loaded, shares, period)):

@@ -39,8 +39,7 @@ def run(
     as_json: bool,
     kind: str | None = None,
 ) -> None:
-    """On one system, whose program's exit code it leaves with, or on several. `words` are a kind of benchmark and
-    flags."""
+    """On one system, whose program's exit code it leaves with, or on several. `words` are a kind and flags."""
     start_ranks_by(launcher, hosts)
     said, flags = (words[0], words[1:]) if words and not words[0].startswith("-") else ("", words)
     named, _, case = said.partition(":")
@@ -88,11 +87,8 @@ def _flags_of(launch: Launch, case: str, names: Sequence[str]) -> list[str]:
 
 def run_each(launch: Launch, names: Sequence[str], *, as_json: bool) -> None:
     """Runs on each system named, or on all that are here, and prints the results; with ranks, of all those that can be
-    started as so many processes.
-
-    Leaves with 1 if a run failed, and with 130 after Ctrl-C, once it has printed the results before. TeffError with the
-    program's words if every program refuses the flags.
-    """
+    started as so many processes. Leaves with 1 if a run failed, and with 130 after Ctrl-C. TeffError with the program's
+    words if every program refuses the flags."""
     registry, kind = launch.registry, launch.kind
     launch.count()
     chosen = [find_program(registry, kind.name, name, kind.adapters) for name in dict.fromkeys(names)]

@@ -1,9 +1,6 @@
 """The commands of `teff`, each declared once: its help, its parameters, and the function that it calls. The kinds of
-benchmark (`tefflab.benchmarks`) declare `teff measure KIND`, `teff metg` and `teff contention`.
-
-Kinds are loaded only to measure. Help and completion may not take so long: for them the lab keeps the commands'
-descriptions (`tefflab.benchmarks.declared`).
-"""
+benchmark declare `teff measure KIND`, `teff metg` and `teff contention`: the lab keeps their descriptions
+(`tefflab.benchmarks.declared`), since to load kinds takes longer than help may."""
 
 import shutil
 from collections.abc import Mapping, Sequence

@@ -49,9 +49,9 @@ def measure(
     rounds: int,
     enough: Callable[[Estimates], bool] | None = None,
 ) -> tuple[Estimates, bool]:
-    """Measures what the store does not have yet, and estimates from all of it. Ctrl-C ends the measuring, not the
-    estimating; the second result tells whether it did. With `enough` the variants have their rounds in turns,
-    until it returns true for the estimates. Without it, each has as many rounds as its place in the table needs."""
+    """Measures what the store does not have yet, and estimates from all of it; the second result tells whether Ctrl-C
+    ended the measuring. With `enough` the variants have their rounds in turns, until it returns true for the estimates.
+    Without it, each has as many rounds as its place in the table needs."""
     plan = kind.plan_of(head)
     runner = Runner(registry.root, store, head.sitting, kind, budget)
     interrupted = False

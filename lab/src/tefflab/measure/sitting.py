@@ -129,8 +129,7 @@ class Sitting:
         self._time = TimeBudget(self.budget)
 
     def run(self) -> None:
-        """Runs until all is known, the budget is spent, or Ctrl-C. Ctrl-C leaves everything in a state to be
-        estimated."""
+        """Runs until all is known, the budget is spent, or Ctrl-C, which leaves everything fit to be estimated."""
         while not self._is_over():
             self._foretell()
             company = self._next()

@@ -104,8 +104,8 @@ def _layers(found: Sequence[tuple[Datum, Interval | None]], across: Axis, along:
 
 
 def _good_part(lines: Iterable[Mapping[float, Interval]], xs: Sequence[float]) -> tuple[float, float]:
-    """From where to where the parameter keeps the best line within _GOOD of its best value. The ends lie between two
-    values of the parameter; an infinite end has no other value behind it."""
+    """From where to where the parameter keeps the best line within _GOOD of its best value; infinite without another
+    value behind it."""
     every = list(lines)
     best = [max((own[x].value for own in every if x in own), default=0.0) for x in xs]
     first = last = best.index(max(best))

@@ -28,12 +28,9 @@ _CONTRAST = {PAPER: 3.0, NIGHT: 4.5}  # of a mark; WCAG 2.1 asks for 3, but thin
 
 
 def looks(variants: Iterable[Variant]) -> dict[str, Datum]:
-    """The look of each by its id, in fields of a datum: colour on white, dash and shape. The order they come in does
-    not matter.
-
-    The shape depends on the id, so that it is the same in most pictures. No colour has a shape twice, and no shape is
-    used twice, as long as another is free.
-    """
+    """The look of each by its id, in fields of a datum: colour on white, dash and shape. The shape depends on the id,
+    so that it is the same in most pictures. No colour has a shape twice, and no shape is used twice, as long as another
+    is free."""
     found: dict[str, Datum] = {}
     used = Counter[str]()
     in_color = Counter[tuple[str, str]]()

@@ -78,9 +78,8 @@ def marks(chart: alt.Chart) -> alt.Chart:
 def estimates(
     found: Iterable[tuple[Datum, Interval | None]], axis: Axis, turns: tuple[int, int]
 ) -> tuple[list[Datum], list[Datum]]:
-    """The data with their values and the drawn parts of their intervals; then their arrows. An interval with an open
-    end is drawn to the end of the axis, and one that says nothing is not drawn. `turns`: of an arrow towards less and
-    of one towards more."""
+    """The data with their values and the drawn parts of their intervals, of which an open end reaches to the end of the
+    axis; then their arrows. `turns`: of an arrow towards less and of one towards more."""
     drawn, tips = [], []
     for datum, estimate in found:
         reach = estimate.extent if estimate and estimate.is_told else None

@@ -1,8 +1,7 @@
 """The report of a sitting: one HTML file that opens anywhere, offline, with every number and every caveat.
 
 `page.html` is the page, `page.css` its style, and `page.js` lets a click in a picture's legend grey what it names. The
-pictures are the SVG of the pictures' files. So they are there at once, without scripts and in print, and the page does
-without the megabyte of Vega.
+pictures are the SVG of the pictures' files, which needs no script and no Vega.
 """
 
 import re
@@ -48,11 +47,8 @@ def write_report(
     absent: Sequence[str],
     noise: tuple[int, int],
 ) -> None:
-    """Writes the report of `sitting` to `path`, which should end in .html; folders are made. It asks for nothing
-    from the network and needs no other file.
-
-    `absent`: what could not be measured, and why. `noise`: how many runs were noisy, of how many.
-    """
+    """Writes the report of `sitting` to `path`; folders are made. `absent`: what could not be measured, and why.
+    `noise`: how many runs were noisy, of how many."""
     drawn = [_inline(each) for each in pictures]
     pages = Environment(loader=PackageLoader(__name__, ""), autoescape=True, undefined=StrictUndefined)
     pages.trim_blocks = pages.lstrip_blocks = True
