@@ -3,6 +3,7 @@ should be. For an app it also finds out by runs which number of tasks is best.""
 
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -76,8 +77,8 @@ def explain(
     else:
         app = ["-app", case if kind == _APPS else target, *flags]
         grain = metg_of(registry, metg or "")
-        count = one_number(patterns["workers"])
-        advise_app(registry, systems or ["teff/t"], app, tasks, runs, grain, picture, count, as_json=as_json)
+        launch = Launch(registry, app, one_number(patterns["workers"]), kind=described_kind(_APPS))
+        advise_app(launch, systems or ["teff/t"], tasks, runs, grain, picture, as_json=as_json)
 
 
 def profile_patterns(
@@ -113,29 +114,19 @@ def profile_patterns(
 
 
 def advise_app(
-    registry: Registry,
-    systems: Sequence[str],
-    flags: Sequence[str],
-    tasks: int | None,
-    runs: int,
-    metg: Metg,
-    picture: Path | None,
-    workers: int | None = None,
-    *,
-    as_json: bool,
+    app: Launch, systems: Sequence[str], tasks: int | None, runs: int, metg: Metg, picture: Path | None, as_json: bool
 ) -> None:
-    """Of a mini-app with these flags, which the system cuts into `tasks` at first; `runs`: of each setting near the
-    advised one. TeffError if a run fails or leaves no trace."""
+    """Of a mini-app, which the system cuts into `tasks` at first; `runs`: of each setting near the advised one.
+    TeffError if a run fails or leaves no trace."""
     system, *more = systems
     if more:
         raise InputError(f"--systems {','.join(systems)}: one system runs the app")
-    kind = described_kind(_APPS)
-    program = find_program(registry, kind.name, system, kind.adapters)
-    ensure(registry, [registry.owner(program)], console=progress(), ways=lambda _: [[program]])
+    program = find_program(app.registry, app.kind.name, system, app.kind.adapters)
+    ensure(app.registry, [app.registry.owner(program)], console=progress(), ways=lambda _: [[program]])
 
     def run(setting: int | None, to: Path | None = None) -> SingleRun:
-        words = [*flags, *(() if setting is None else ("-tasks", str(setting)))]
-        done = Launch(registry, words, workers, kind=kind).run(program, to)
+        words = [*app.flags, *(() if setting is None else ("-tasks", str(setting)))]
+        done = replace(app, flags=words).run(program, to)
         if not done.ok:
             fault = InputError if done.was_refused else TeffError
             raise fault(f"{program.id} {' '.join(words)}: {done.error}")
@@ -152,7 +143,7 @@ def advise_app(
         trace = read_task_trace(file)
     found = find(trace, metg)
     now = setting_of(traced.line)
-    title = f"{program.id} {' '.join(flags)} -tasks {now}"
+    title = f"{program.id} {' '.join(app.flags)} -tasks {now}"
     if picture:
         draw(task_picture.draw(trace, title), picture)
     advised = now if found.phase == "good" else found.setting(now)
