@@ -1,8 +1,8 @@
 """Finds where to measure METG with few runs: a scout that brackets the crossing, then a grid around it. Pure.
 
-docs/explanation/metg.md says how the scout searches. A noisy run looks less efficient than it is (or more, if the
-ceiling was noisy), so it disagrees with the other end of the bracket about the overhead, and is measured again. If a
-curve crosses more than once, the highest crossing among the measured points counts.
+docs/explanation/metg.md says how the scout searches. A noisy run disagrees with the other end of the bracket about the
+overhead, and is measured again. If a curve crosses more than once, the highest crossing among the measured points
+counts.
 """
 
 import math
@@ -20,8 +20,8 @@ _REPEATS = 5  # of one point, at most
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """The scout's result. '=': `lower` lies below the threshold, `upper` at or above it. '<': the fewest iterations
-    reach the threshold already. '>': the most that were allowed do not."""
+    """The scout's result. With '=' `lower` lies below the threshold, `upper` at or above it. With '<' the fewest
+    iterations reach the threshold already. With '>' the most that were allowed do not."""
 
     relation: Relation
     lower: int

@@ -116,9 +116,9 @@ class Interval:
 class MetgEstimate(Interval):
     """METG in seconds, at the machine's mean speed over the sitting; its interval is for this speed, too.
 
-    `drift` is how far that mean is uncertain, as a relative half-width; None where one round cannot tell. relation '=':
-    the crossing was measured. '<': efficiency reaches the threshold at every granularity measured, down to `value`.
-    '>': it does at none, up to `value`. `low` is 0, or `high` infinite, if the interval leaves the measured part.
+    `drift` is how far that mean is uncertain, as a relative half-width; None after one round. With relation '=' the
+    crossing was measured. With '<' efficiency reaches the threshold at every granularity measured, down to `value`.
+    With '>' it does at none, up to `value`. `low` is 0, or `high` infinite, if the interval leaves the measured part.
     """
 
     iterations: float = 0.0  # of the crossing, or of the end that bounds it

@@ -141,7 +141,7 @@ class Tree(click.Group):
         _list("Options", options, formatter, is_brief=True)
 
     def _row(self, ctx: click.Context, name: str) -> tuple[str, str]:
-        """What the user types, and the help: the usual command needs no name before the words behind `--`."""
+        """The word that the user types, and its help. The usual command needs no name before the words behind `--`."""
         command = self.get_command(ctx, name)
         is_left_out = name == self.usual and isinstance(command, Command) and command.takes_programs
         return "-- COMMAND" if is_left_out else name, (command and command.help) or ""
@@ -210,7 +210,7 @@ def beginning(text: str, most: int) -> str:
 
 class Text(click.ParamType[Any]):
     """A text that is not empty. A given but empty value, as from an unset shell variable, does not mean the default.
-    With `of_each` it is names by commas, each once, as that makes them: say, as rows and stores have them."""
+    With `of_each` it is names by commas, each once. That makes a name what rows and stores have."""
 
     name = "text"
 

@@ -86,9 +86,9 @@ def _flags_of(launch: Launch, case: str, names: Sequence[str]) -> list[str]:
 
 
 def run_each(launch: Launch, names: Sequence[str], *, as_json: bool) -> None:
-    """Runs on each system named, or on all that are here, and prints the results; with ranks, of all those that can be
-    started as so many processes. Leaves with 1 if a run failed, and with 130 after Ctrl-C. TeffError with the program's
-    words if every program refuses the flags."""
+    """Runs on each system named, or on all that are here, and prints the results. With ranks, all are the systems that
+    can be started as so many processes. Leaves with 1 if a run failed, and with 130 after Ctrl-C. TeffError with the
+    program's words if every program refuses the flags."""
     registry, kind = launch.registry, launch.kind
     launch.count()
     chosen = [find_program(registry, kind.name, name, kind.adapters) for name in dict.fromkeys(names)]

@@ -146,9 +146,9 @@ class Selection:
         return chosen
 
     def _missed(self, probes: Mapping[str, Probe]) -> Iterator[tuple[Program, str]]:
-        """The programs that a user expects and that are not there, each with its reason: each way that the command
-        names, the best way of each system, and each program that nothing builds. The set-up has reported those that do
-        not compile."""
+        """The programs that a user expects and that are not there, each with its reason. A user expects each way that
+        the command names, the best way of each system, and each program that nothing builds. The set-up has reported
+        the programs that do not compile."""
         for system in self.systems:
             programs = self.kind.programs(system)
             here = [each for each in programs if probes[each.id].found]

@@ -49,8 +49,8 @@ class Launch:
     kind: Kind = GRAPH
 
     def count(self, program: Program | None = None) -> int:
-        """How many workers a run has: those asked for, else one of a sequential system, else all cores that are here,
-        or one a rank if there are more ranks. TeffError if there are more ranks than workers."""
+        """How many workers a run has. Without a number it has one on a sequential system, else one a core, or one a
+        rank if there are more ranks. TeffError if there are more ranks than workers."""
         is_sequential = program is not None and self.registry.owner(program).is_sequential
         count = self.workers or (1 if is_sequential else max(usable_cores(), self.ranks or 1))
         if self.ranks is not None and self.ranks > count:

@@ -47,8 +47,8 @@ def write_report(
     absent: Sequence[str],
     noise: tuple[int, int],
 ) -> None:
-    """Writes the report of `sitting` to `path`; folders are made. `absent`: what could not be measured, and why.
-    `noise`: how many runs were noisy, of how many."""
+    """Writes the report of `sitting` to `path`; folders are made. `absent`: systems that could not be measured, and
+    why. `noise`: how many runs were noisy, of how many."""
     drawn = [_inline(each) for each in pictures]
     pages = Environment(loader=PackageLoader(__name__, ""), autoescape=True, undefined=StrictUndefined)
     pages.trim_blocks = pages.lstrip_blocks = True
