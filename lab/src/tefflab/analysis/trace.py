@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from tefflab.analysis.crossing import Crossing, find_crossing
+from tefflab.analysis.crossing import find_crossing
 from tefflab.analysis.curves import CurvePoint, TracePoint
 from tefflab.analysis.robust_line import Floats
 from tefflab.analysis.statistics import Observation, as_runs
@@ -41,11 +41,6 @@ def trace(
     knots = np.stack([ideal, slowdown, [each.runs for each in medians]])[:, order]
     if crossing.undecided or crossing.line.slope <= 0:
         return tuple(_smooth(knots[0], _monotone(*knots)))
-    return _around(crossing, knots)
-
-
-def _around(crossing: Crossing, knots: Floats) -> tuple[TracePoint, ...]:
-    """The fitted line, and the lines to it and away from it."""
     ideal, slowdown, arm = crossing.band(_FITTED)
     x, y = np.log(ideal), np.log(slowdown)
     left, right = knots[:, knots[0] < x[0] - _APART], knots[:, knots[0] > x[-1] + _APART]

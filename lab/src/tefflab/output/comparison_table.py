@@ -218,22 +218,18 @@ def _way_out(pair: Pair, effort: Effort) -> str:
     if effort.interrupted:
         return "It was interrupted: let it go on to its end."
     if pair.rounds_wanted is None:
-        return f"Measure longer (--minutes {_minutes(2 * effort.most_seconds)}), or another case."
+        return f"Measure longer (--minutes {math.ceil(effort.most_seconds / 30)}), or another case."
     if pair.rounds_wanted > _IN_VAIN:
         return f"More rounds will hardly tell: try {_QUIETER}, or a larger --fail-if-slower."
     times = pair.rounds_wanted / max(pair.pairs, 1)
     words = []
     if (seconds := times * effort.seconds) > effort.most_seconds:
-        words.append(f"--minutes {_minutes(seconds)}")
+        words.append(f"--minutes {math.ceil(seconds / 60)}")
     if effort.seconds < effort.most_seconds:  # it was rounds that ended it
         words.append(f"--rounds {math.ceil(times * effort.most_rounds)}")
     elif pair.rounds_wanted > effort.most_rounds:
         words.append(f"--rounds {pair.rounds_wanted}")
     return f"About {pair.rounds_wanted} rounds may tell: {' '.join(words)}; or {_QUIETER}."
-
-
-def _minutes(seconds: float) -> int:
-    return math.ceil(seconds / 60)
 
 
 def _ends_of(pair: Pair) -> str:

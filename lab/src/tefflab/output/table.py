@@ -63,7 +63,13 @@ class Table:
         columns = [each.dotted() if each.colors and has_colors else each for each in self._columns]
         kept = fitting(columns, options.max_width)
         gap = _GAP if _width(kept, _GAP) <= options.max_width else 1
-        for block in _blocks(kept, options.max_width, gap):
+        blocks = [kept[:2]]
+        for column in kept[2:]:
+            if _width([*blocks[-1], column], gap) <= options.max_width:
+                blocks[-1].append(column)
+            else:
+                blocks.append([kept[0], column])
+        for block in blocks:
             yield from _head(block, gap)
             for number, cells in enumerate(zip(*(column.cells for column in block), strict=True)):
                 if number in self._headings:
@@ -110,16 +116,6 @@ def _line(block: Sequence[Column], cells: Iterable[Text], gap: int) -> Text:
             line.append_text(cell).append(blank)
     line.rstrip()
     return line
-
-
-def _blocks(columns: Sequence[Column], width: int, gap: int) -> list[list[Column]]:
-    blocks = [list(columns[:2])]
-    for column in columns[2:]:
-        if _width([*blocks[-1], column], gap) <= width:
-            blocks[-1].append(column)
-        else:
-            blocks.append([columns[0], column])
-    return blocks
 
 
 def _width(columns: Sequence[Column], gap: int) -> int:
