@@ -15,11 +15,12 @@ from tefflab.errors import INTERRUPTED, InputError, TeffError
 from tefflab.host.terminal import progress, say
 from tefflab.measure.comparing import answer
 from tefflab.measure.measurement import begin
-from tefflab.measure.presence import Selection
+from tefflab.measure.presence import Present, Selection
 from tefflab.output.comparison_table import Effort, pairs_table, sentence, to_tables
 from tefflab.records.store import Store
 from tefflab.systems.naming import canonical
 from tefflab.systems.registry import Registry
+from tefflab.systems.systems import best_of
 
 _ROUNDS = 100  # at most, where the user does not say it
 SLOWER = 3
@@ -80,10 +81,13 @@ def watch(
     command.check(own, flags)
     names = canonical(a), canonical(b)
     here = Selection(registry, benchmark, names).set_up()
-    two = [each for name in names for each in Selection(registry, benchmark, (name,)).measured(here)[:1]]
-    for name in names:
-        if all(name not in (each.program.system_name, each.program.long_name) for each in two):
+    two: list[Present] = []
+    for name in names:  # this `SYSTEM/WAY`, or the best of this system
+        ways = [each for each in here if name in (each.program.system_name, each.program.long_name)]
+        if not ways:
             raise TeffError(f"{name} is not here; see `teff systems`")
+        best = best_of([each.program for each in ways])
+        two += [each for each in ways if each.program is best]
     a, b = (each.variant.id for each in two)
     if a == b:
         raise InputError(f"{' and '.join(names)} are the same: nothing to compare")
