@@ -46,12 +46,12 @@ class Table:
     """Columns of one length under an optional title; `headings` are lines of their own above rows, by the row."""
 
     columns: Sequence[Column]
-    title: str | Text = ""
+    title: str = ""
     headings: Mapping[int, str] | None = None
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if self.title:
-            yield Text(self.title, style="bold") if isinstance(self.title, str) else self.title
+            yield Text(self.title, style="bold")
         if not self.columns:
             return
         has_colors = console.color_system is not None
