@@ -1,5 +1,5 @@
 // A blocked heat equation as data flow: each task names the blocks that it reads and the block that it
-// writes.
+// writes. It names whole blocks, also where it reads one element of a block.
 #include <teff/flow.hpp>
 
 #include <cmath>
@@ -22,6 +22,7 @@ int main() {
                         std::size_t end) {
     for (std::size_t i = first; i < end; ++i) to[i] = (from[i - 1] + 2 * from[i] + from[i + 1]) / 4;
   };
+  const auto block = [](std::vector<double>& of, std::size_t b) { return teff::section(of, b * size, size); };
   double heat = 0;
   for (int step = 0; step < steps; ++step) {
     auto& from = step % 2 == 0 ? now : next;
@@ -29,13 +30,13 @@ int main() {
     for (std::size_t b = 0; b < blocks; ++b) {
       const std::size_t first = b == 0 ? 1 : b * size;  // the ends stay as they are
       const std::size_t end = b + 1 == blocks ? b * size + size - 1 : (b + 1) * size;
-      f.task(teff::in(teff::section(from, first - 1, end - first + 2)),  // the block and its two neighbours
-             teff::out(teff::section(to, first, end - first)),
+      f.task(teff::in(block(from, b == 0 ? b : b - 1)), teff::in(block(from, b)),
+             teff::in(block(from, b + 1 == blocks ? b : b + 1)), teff::out(block(to, b)),
              [=, &from, &to] { relax(from, to, first, end); });
     }
   }
   for (std::size_t b = 0; b < blocks; ++b)
-    f.task(teff::in(teff::section(now, b * size, size)), teff::reduction(heat), [&now, b](double& mine) {
+    f.task(teff::in(block(now, b)), teff::reduction(heat), [&now, b](double& mine) {
       for (std::size_t i = b * size; i < (b + 1) * size; ++i) mine += now[i];
     });
   f.wait();

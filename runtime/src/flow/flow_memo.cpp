@@ -22,7 +22,8 @@ std::size_t in_lines(std::size_t bytes) noexcept {
 }  // namespace
 
 flow_memo::flow_memo(flow_core& flow, std::vector<flow_record> period) {
-  const recorded_waits waits(flow, period, true);
+  recorded_waits waits(flow, period, true);
+  waits.drop_implied();
   is_whole_ = !waits.splits_reduction;
   tasks.resize(period.size());
   for (std::size_t i = 0; i < period.size(); ++i) tasks[i].of = std::move(period[i]);

@@ -39,6 +39,9 @@ struct recorded_waits {
   std::vector<group> groups;      // in the order in which they begin
   bool splits_reduction = false;  // a task with a reduction has accesses that the table divides
 
+  // Leaves out each wait that others imply: a task that waits for the next writer of a range need not wait
+  // for the readers before (implied_waits.cpp).
+  void drop_implied();
   // The order in which a replay runs the tasks of one worker: that in which their bodies began, as far as the
   // waits allow. A replay orders commutative accesses and reductions as writers; the recorded run did not.
   // All waits follow the order, so the lists of the workers and the waits have no cycle.

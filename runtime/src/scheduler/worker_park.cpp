@@ -205,7 +205,7 @@ void worker::published() noexcept {
 bool shares_without_wake() noexcept {
   constexpr unsigned blocks_that_pay_a_wake = 128;
   auto* const me = worker::current();
-  if (me == nullptr || (!me->all_.gate().anyone_searches() && ++me->kept_blocks_ < blocks_that_pay_a_wake))
+  if (me == nullptr || (me->all_.gate().needs_a_wake() && ++me->kept_blocks_ < blocks_that_pay_a_wake))
     return false;
   me->kept_blocks_ = 0;
   return true;
