@@ -233,7 +233,7 @@ def sit(
     wanted = plan(*named)
     entries = _measured(host, shelf, named, wanted, budget, patched)
     runs = [run for run in shelf.kept if run.role == "system"]
-    case = GraphEstimates(sitting(), wanted, runs, {}).cases[0]
+    case = GraphEstimates(TaskGraph(), sitting(), wanted, runs, []).cases[0]
     assert case.where is not None
     launches = {each.round.variant.id: each.rounds for each in entries}
     return Outcome(case.rows, _truths(host, named, runs, case.where), host.now, launches, case.where)

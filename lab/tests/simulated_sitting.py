@@ -7,8 +7,9 @@ from typing import Any
 from samples import MACHINE
 from tefflab.analysis.progress import Progress
 from tefflab.benchmarks.benchmark import AnyBenchmark, find_benchmark
+from tefflab.benchmarks.graphs import GraphCase
 from tefflab.benchmarks.task_graph.estimates import GraphEstimates
-from tefflab.benchmarks.task_graph.plan import GraphCase, GraphPlan
+from tefflab.benchmarks.task_graph.plan import GraphPlan
 from tefflab.host.machine import Revision
 from tefflab.measure.measurement import measure
 from tefflab.records.plan import Plan, Variant

@@ -21,8 +21,7 @@ from tefflab.errors import TeffError
 from tefflab.host.machine import read_machine
 from tefflab.measure import single_runs
 from tefflab.profiles.advice import USUAL, metg_of, search, setting_of
-from tefflab.profiles.granularity import Findings, Metg, find
-from tefflab.profiles.granularity_table import to_table
+from tefflab.profiles.granularity import Findings, Metg, find, to_table
 from tefflab.profiles.task_picture import draw
 from tefflab.profiles.task_trace import TaskTrace, task_trace
 from tefflab.records.store import Store
@@ -70,7 +69,7 @@ def test_tasks_that_fill_the_workers_time_are_good() -> None:
     of = found(tasks(0, 1000, 10, 98), tasks(0, 1000, 10, 98))
     assert of.phase == "good"
     assert of.tasks == 20
-    assert of.times.tasks == pytest.approx(1960e-6)
+    assert of.worker_seconds["tasks"] == pytest.approx(1960e-6)
 
 
 def test_tasks_that_others_wait_for_while_they_are_made_are_too_fine() -> None:
@@ -82,36 +81,38 @@ def test_tasks_that_others_wait_for_while_they_are_made_are_too_fine() -> None:
     ]
     of = found(maker, other)
     assert (of.phase, of.bound.partition(":")[0]) == ("too fine", "creation")
-    assert of.times.making == pytest.approx(760e-6)  # until the last task has ended
-    assert of.times.starved == pytest.approx(360e-6)
-    assert of.times.idle == pytest.approx(0, abs=1e-9)
+    assert of.worker_seconds["making"] == pytest.approx(760e-6)  # until the last task has ended
+    assert of.worker_seconds["starved"] == pytest.approx(360e-6)
+    assert of.worker_seconds["idle"] == pytest.approx(0, abs=1e-9)
 
 
 def test_tasks_with_more_time_between_than_in_them_are_too_fine_by_their_dependences() -> None:
     of = found(tasks(0, 1000, 100, 3), tasks(0, 1000, 100, 3))
     assert (of.phase, of.bound.partition(":")[0]) == ("too fine", "dependences")
-    assert of.cost == pytest.approx(7e-6, rel=0.02)
+    assert of.cost_seconds == pytest.approx(7e-6, rel=0.02)
 
 
 def test_workers_that_are_idle_while_none_makes_tasks_have_too_coarse_ones() -> None:
     of = found([(0, 1000, "waiting", "waiting"), (0, 1000, "task", "row")], [(0, 1000, "parked", "parked")])
     assert (of.phase, of.bound.partition(":")[0]) == ("too coarse", "idle workers")
-    assert of.times.idle == pytest.approx(1e-3)
+    assert of.worker_seconds["idle"] == pytest.approx(1e-3)
 
 
 def test_a_pause_of_the_machine_is_no_cost_of_tasks() -> None:
     of = found([(0, 1000, "task", "row"), (6000, 7000, "task", "row")], [(0, 7000, "task", "long")])
     assert of.phase == "good"
-    assert of.times.other == pytest.approx(5e-3)
-    assert of.cost == pytest.approx(0, abs=1e-12)
+    assert of.worker_seconds["other"] == pytest.approx(5e-3)
+    assert of.cost_seconds == pytest.approx(0, abs=1e-12)
 
 
 def test_a_task_in_which_another_program_had_the_core_counts_as_a_usual_one_and_a_pause() -> None:
     calm = found(tasks(0, 1000, 100, 8), tasks(0, 1000, 100, 8))
     of = found([*tasks(0, 1000, 100, 8), (1000, 217000, "task", "row")], tasks(0, 1000, 100, 8))
-    assert of.times.other == pytest.approx((217e-3 - 1008e-6) + (217e-3 - 998e-6))  # until the end, of each worker
-    assert of.times.tasks == pytest.approx(201 * 8e-6)
-    assert of.types[0].seconds == pytest.approx(of.times.tasks)
+    assert of.worker_seconds["other"] == pytest.approx(
+        (217e-3 - 1008e-6) + (217e-3 - 998e-6)
+    )  # until the end, of each worker
+    assert of.worker_seconds["tasks"] == pytest.approx(201 * 8e-6)
+    assert of.types[0].seconds == pytest.approx(of.worker_seconds["tasks"])
     assert of.types[0].share == pytest.approx(1)
     assert of.mean == pytest.approx(calm.mean)
     assert of.factor == pytest.approx(calm.factor, rel=0.02)
@@ -120,9 +121,9 @@ def test_a_task_in_which_another_program_had_the_core_counts_as_a_usual_one_and_
 
 def test_a_task_is_disturbed_only_if_it_is_long_both_as_a_pause_and_for_its_type() -> None:
     of = found([*tasks(0, 1000, 10, 98), (1000, 1990, "task", "row"), (2000, 7000, "task", "long")])
-    assert of.times.tasks == pytest.approx(980e-6 + 990e-6 + 5e-3)
+    assert of.worker_seconds["tasks"] == pytest.approx(980e-6 + 990e-6 + 5e-3)
     usual = tasks(0, 4000, 10, 398)
-    assert found([*usual, (4000, 7900, "task", "row")]).times.tasks == pytest.approx(3980e-6 + 3.9e-3)
+    assert found([*usual, (4000, 7900, "task", "row")]).worker_seconds["tasks"] == pytest.approx(3980e-6 + 3.9e-3)
 
 
 def test_a_serial_part_of_the_program_is_no_creation_of_tasks() -> None:
@@ -130,13 +131,13 @@ def test_a_serial_part_of_the_program_is_no_creation_of_tasks() -> None:
     other: list[Slice] = [*tasks(0, 2000, 20, 99), (2000, 8000, "parked", "parked"), *tasks(8000, 10000, 20, 99)]
     of = found(maker, other)
     assert of.phase == "good"
-    assert of.times.other == pytest.approx(12e-3, rel=1e-3)
-    assert of.cost == pytest.approx(0.95e-6, rel=0.01)
+    assert of.worker_seconds["other"] == pytest.approx(12e-3, rel=1e-3)
+    assert of.cost_seconds == pytest.approx(0.95e-6, rel=0.01)
 
 
 def test_a_chain_of_short_tasks_is_bound_by_its_dependences_though_workers_are_idle() -> None:
     of = found(tasks(0, 1000, 100, 8), [(0, 1000, "parked", "parked")], metg=Metg(2e-6, "a test"))
-    assert of.times.idle > of.times.between
+    assert of.worker_seconds["idle"] > of.worker_seconds["between"]
     assert (of.phase, of.bound.partition(":")[0]) == ("too fine", "dependences")
 
 
@@ -176,7 +177,7 @@ def test_long_tasks_may_be_too_coarse_though_making_them_took_long() -> None:
     """As where another program had the core for a moment."""
     maker: list[Slice] = [(0, 10000, "run", "main"), *tasks(0, 10000, 10, 900)]
     of = found(maker, [(0, 10000, "parked", "parked")], metg=Metg(2e-6, "a test"))
-    assert of.cost == pytest.approx(90e-6)
+    assert of.cost_seconds == pytest.approx(90e-6)
     assert of.factor < 1
     assert of.phase == "too coarse"
 
@@ -193,7 +194,7 @@ def test_a_worker_that_lost_events_counts_from_the_first_event_that_it_kept() ->
     lost = {"pid": 1, "tid": 1, "ph": "M", "name": "lost_events", "args": {"lost_events": 50}}
     of = find(task_trace([*made, lost], 50), TINY)
     assert of.phase == "good"
-    assert of.elapsed == pytest.approx(10e-3 - 5e-3 - 99e-6 - 1e-6, rel=0.01)
+    assert of.elapsed_seconds == pytest.approx(10e-3 - 5e-3 - 99e-6 - 1e-6, rel=0.01)
     assert of.tasks == 49 + 49
 
 
@@ -280,16 +281,18 @@ def test_a_task_within_a_task_counts_its_own_time_and_the_outer_one_once() -> No
 def test_a_task_should_last_as_long_as_metg_asks_for() -> None:
     """At METG half of worker time is cost: 2 us cost 1 us, and 19 us of task leave it a twentieth."""
     of = found(tasks(0, 1000, 10, 98, "long") + tasks(98, 1098, 10, 2, "short"), metg=Metg(2e-6, "a test"))
-    assert of.grain == pytest.approx(19e-6)
+    assert of.grain_seconds == pytest.approx(19e-6)
     assert of.grain_source == "METG: a test"
     assert {each.name: round(each.factor, 2) for each in of.types} == {"long": 0.19, "short": 9.5}
 
 
 def test_a_task_that_costs_more_here_than_at_metg_should_last_longer() -> None:
     of = found(tasks(0, 1000, 10, 70))
-    assert of.cost == pytest.approx(27e-6)
-    assert of.grain == pytest.approx(19 * of.cost)
-    assert found(tasks(0, 1000, 10, 95)).grain == pytest.approx(19 * TINY.seconds / 2), "good tasks do not tell it"
+    assert of.cost_seconds == pytest.approx(27e-6)
+    assert of.grain_seconds == pytest.approx(19 * of.cost_seconds)
+    assert found(tasks(0, 1000, 10, 95)).grain_seconds == pytest.approx(19 * TINY.seconds / 2), (
+        "good tasks do not tell it"
+    )
 
 
 @pytest.mark.parametrize(("length", "setting"), [(2.0, 2), (19.0, 8), (190.0, 76)])

@@ -14,7 +14,7 @@ from schemas import validator
 from simulated_apps_program import BOUND, CASES, record
 from tefflab import project_root
 from tefflab.benchmarks.apps import BENCHMARK, AppsEstimates, AppsRecord
-from tefflab.benchmarks.experiments import load_experiment
+from tefflab.benchmarks.benchmark import load_experiment
 from tefflab.errors import TeffError
 from tefflab.measure.measurement import estimated
 from tefflab.records.record import RecordError, parse_record
@@ -56,9 +56,9 @@ def solved(workers: int) -> dict[str, Any]:
 def test_a_record_says_the_work_and_has_a_ceiling_only_with_the_rate_of_a_core() -> None:
     SCHEMA.validate(solved(2))
     flops = parse_record(json.dumps(solved(2)), AppsRecord)
-    assert flops.flops_per_second == 8e9
+    assert flops.work_per_second == 8e9
     assert flops.get("own") == {"residuals": {"0": 813.855}, "steps": 3}
-    assert not flops.has_ceiling
+    assert flops.efficiency is None
     zones = parse_record(json.dumps(solved(2) | {"unit": "zone"}), AppsRecord)
     assert (zones.work_per_second, zones.flops) == (8e9, None)
 
@@ -221,7 +221,7 @@ def test_an_experiment_that_varies_nothing_is_refused(tmp_path: Path, line: str,
 def test_a_share_is_of_as_many_cores_as_there_are_workers() -> None:
     one, two = (parse_record(json.dumps(record("quick", 0.9, n, CASES[0]["flags"], 0)), AppsRecord) for n in (1, 2))
     assert one.efficiency == pytest.approx(two.efficiency)
-    assert two.flops_per_second == pytest.approx(2 * one.flops_per_second)
+    assert two.work_per_second == pytest.approx(2 * one.work_per_second)
 
 
 @pytest.mark.parametrize(

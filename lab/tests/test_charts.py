@@ -20,9 +20,10 @@ from samples import sitting
 from tefflab.analysis.curves import Curve, CurvePoint
 from tefflab.analysis.rows import Row
 from tefflab.analysis.statistics import Interval
-from tefflab.benchmarks.task_graph.curves_chart import efficiency_chart, named, rate_chart
+from tefflab.benchmarks.task_graph import BENCHMARK
+from tefflab.benchmarks.task_graph.estimates import GraphEstimates
 from tefflab.benchmarks.task_graph.measured import Measured
-from tefflab.benchmarks.task_graph.pictures import metg_chart, pictures
+from tefflab.benchmarks.task_graph.pictures import efficiency_chart, metg_chart, named, pictures, rate_chart
 from tefflab.benchmarks.task_graph.plan import GraphPlan
 from tefflab.output.charts.axes import linear_axis, log_axis, parameter_axis
 from tefflab.output.charts.lines import values_chart
@@ -47,7 +48,7 @@ def of_cases(chart: str, cases: Sequence[Measured]) -> Picture:
     plan = GraphPlan(
         asks="metg", title="", variants=(), cases=tuple(each.case for each in cases), charts=(chart,), x_label="radix"
     )
-    ((_, picture),) = pictures(sitting(), plan, cases)
+    ((_, picture),) = pictures(plan, cases, "Footer")
     return picture
 
 
@@ -322,13 +323,18 @@ def test_an_experiments_picture_has_its_title_and_those_of_cases_their_names() -
     plan = GraphPlan(
         asks="metg", title="Figure 7", variants=(), cases=tuple(each.case for each in shown), experiment="fig7"
     )
-    drawn = dict(pictures(sitting(), plan, shown))
+    drawn = dict(pictures(plan, shown, "Footer"))
     assert list(drawn) == ["fig7-radix-1", "fig7-radix-5", "fig7-efficiency-radix-1", "fig7-efficiency-radix-5"]
     assert [each.title for each in drawn.values()][::2] == ["Figure 7 – radix 1", "Efficiency – radix 1"]
 
 
 def test_the_footer_says_machine_time_revision_and_noise() -> None:
-    (foot,) = [text for text in words(of_cases("metg", [case(3)])) if "teff" in text]
+    class Known(GraphEstimates):
+        cases = (case(3),)
+
+    asked = GraphPlan(asks="metg", title="", variants=(), cases=(case(3).case,), charts=("metg",))
+    ((_, picture),) = Known(BENCHMARK, sitting(), asked, [], []).pictures()
+    (foot,) = [text for text in words(picture) if "teff" in text]
     assert foot.replace("\N{NO-BREAK SPACE}", " ") == (
         "Sample CPU, 2 cores, 8 GiB, Linux 6.1.0 · 2026-11-20 22:00 UTC · teff abc+ · 15 of 192 runs noisy"
     )

@@ -12,7 +12,7 @@ import pytest
 
 from conftest import teff, write_system
 from pictures import words as texts
-from tefflab.benchmarks.contention.plan import ContentionPlan
+from tefflab.benchmarks.contention.estimates import ContentionPlan
 from tefflab.cli.tree import measuring
 from tefflab.host.load import Load
 from tefflab.measure.noise import is_disturbed

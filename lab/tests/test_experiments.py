@@ -16,11 +16,10 @@ from rich.console import Console
 from samples import MACHINE
 from simulated_sitting import Silent, sat, variant
 from tefflab import project_root
-from tefflab.benchmarks.benchmark import Request
-from tefflab.benchmarks.experiments import experiment_list, find_experiment, load_experiment, load_experiments
+from tefflab.benchmarks.benchmark import Request, experiment_list, find_experiment, load_experiment, load_experiments
 from tefflab.benchmarks.graphs import check, core_program
 from tefflab.benchmarks.task_graph import BENCHMARK
-from tefflab.benchmarks.task_graph.experiment import GraphExperiment
+from tefflab.benchmarks.task_graph.plan import GraphExperiment
 from tefflab.cli import publishing, session
 from tefflab.cli.session import Options
 from tefflab.errors import BAD_INPUT, TeffError
@@ -87,7 +86,7 @@ def test_an_experiment_asks_what_the_core_takes(experiment: GraphExperiment) -> 
         pytest.skip("the core is not built here")
     for workers in (1, 2, 5, 32):
         for case in experiment.cases(workers):
-            check(ROOT, case.graphs)
+            check(ROOT, case)
 
 
 @pytest.mark.parametrize("experiment", OF_GRAPHS, ids=[each.name for each in OF_GRAPHS])
@@ -161,8 +160,8 @@ def test_copies_are_graphs_that_run_at_once(tmp_path: Path) -> None:
     experiment = load_experiment(written(tmp_path, copies))
     assert isinstance(experiment, GraphExperiment)
     one, three = experiment.cases(2)
-    assert len(one.graphs.graphs) == 1
-    assert len(three.graphs.graphs) == 3
+    assert len(one.graphs) == 1
+    assert len(three.graphs) == 3
     assert (three.name, three.x) == ("radix 3", 3)
 
 
@@ -290,7 +289,7 @@ def test_a_plan_with_several_pictures_of_a_kind_names_each_by_what_it_is_of(
     more = '[[vary]]\nname = "imbalance"\n[vary.cases]\nEven = ""\n"Very uneven" = "-output 64"\n'
     experiment = load_experiment(written(root, (ONE + more).replace('["metg_lines"]', '["metg_lines", "metg"]')))
     assert isinstance(experiment, GraphExperiment)
-    monkeypatch.setattr("tefflab.benchmarks.task_graph.experiment.check", lambda *_: None)
+    monkeypatch.setattr("tefflab.benchmarks.task_graph.plan.check", lambda *_: None)
     request = Request(Registry(root), (variant("quick"),), (), (2,), 2)
     estimates = sat(root, experiment.plan(request), Silent(), rounds=2)
     assert [name for name, _ in estimates.pictures()] == [

@@ -7,9 +7,9 @@ import pytest
 
 from pictures import data, words
 from tefflab.benchmarks import graphs
-from tefflab.benchmarks.graph_drawing import Graph, Task, draw
+from tefflab.benchmarks.graph_drawing import Graph, draw
 from tefflab.benchmarks.graphs import parse
-from tefflab.benchmarks.task_graph.plan import GraphCase, GraphPlan
+from tefflab.benchmarks.task_graph.plan import GraphPlan
 from tefflab.errors import TeffError
 
 
@@ -62,17 +62,16 @@ def test_the_ceiling_runs_each_kernel_once_without_dependences() -> None:
 
 def test_fixed_steps_stand_in_the_title_and_are_warned_of() -> None:
     asked = parse(["-steps", "5"], 2)
-    assert asked.title == "stencil_1d, width 2, compute_bound, 5 timesteps"
+    assert asked.name == "stencil_1d, width 2, compute_bound, 5 timesteps"
     few, many = (
-        GraphPlan(asks="metg", title="", variants=(), cases=(GraphCase.of(parse(["-steps", steps], 2), 2),))
-        for steps in ("5", "4000")
+        GraphPlan(asks="metg", title="", variants=(), cases=(parse(["-steps", steps], 2),)) for steps in ("5", "4000")
     )
     assert few.warning.startswith("-steps 5: compare this only with what was measured with the same")
     assert "weigh more" in few.warning
     assert "\n" not in few.warning
     assert "4000 timesteps" in many.warning
     assert "weigh more" not in many.warning
-    none = GraphPlan(asks="metg", title="", variants=(), cases=(GraphCase.of(parse([], 2), 2),))
+    none = GraphPlan(asks="metg", title="", variants=(), cases=(parse([], 2),))
     assert none.warning == ""
 
 
@@ -107,8 +106,8 @@ def test_a_flag_that_there_is_not_is_told_as_it_was_typed(monkeypatch: pytest.Mo
 
 
 def test_a_drawing_has_a_circle_a_task_and_a_line_a_dependence_and_graphs_stand_side_by_side() -> None:
-    tasks = [Task(timestep=t, point=p, dependencies=(p,) * t) for t in range(2) for p in range(3)]
-    picture = draw([Graph("no_comm", tuple(tasks)), Graph("fft, radix 5", tuple(tasks[:5]))])
+    tasks = [{"timestep": t, "point": p, "dependencies": [p] * t} for t in range(2) for p in range(3)]
+    picture = draw([Graph("no_comm", tasks), Graph("fft, radix 5", tasks[:5])])
     circles = [each for each in data(picture, "x", "y", "size") if "text" not in each and "shape" not in each]
     assert len(circles) == 6 + 5
     lines = [each["shape"].count("L") for each in data(picture, "shape")]

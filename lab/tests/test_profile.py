@@ -27,8 +27,8 @@ from tefflab.profiles.spawn_profile import (
     category_of,
     parse_profile,
     take_profile,
+    to_table,
 )
-from tefflab.profiles.spawn_profile_table import to_table
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import Attribution, Program
 
@@ -41,10 +41,10 @@ PROFILED = [
 ]
 SCHEMA = json.loads((ROOT / "bench/spawn/profile.schema.json").read_text(encoding="utf-8"))
 
-PATTERN = Frame("/home/x/bench/spawn/src/null_task.cpp", "null_task")
-PUSH = Frame("/home/x/rt/deque.hpp", "push")
-OTHER = Frame("/home/x/rt/deque.hpp", "other")
-SYSCALL = Frame("/lib/libc.so.6", "syscall")
+PATTERN = "/home/x/bench/spawn/src/null_task.cpp:null_task"
+PUSH = "/home/x/rt/deque.hpp:push"
+OTHER = "/home/x/rt/deque.hpp:other"
+SYSCALL = "/lib/libc.so.6:syscall"
 RULES = [
     ("spawning", "rt/deque.hpp:push"),
     ("scheduler", "rt/deque.hpp:p*"),
@@ -82,8 +82,8 @@ def answer(**changed: Any) -> dict[str, Any]:
     [
         ([PUSH, PATTERN], "spawning"),  # the longer rule of two
         ([PATTERN, PUSH], "task"),
-        ([SYSCALL, Frame("/home/x/rt/sleep.cpp", "park"), PATTERN], "yielding"),  # the caller of the C library
-        ([Frame("/usr/include/c++/12/atomic", "load"), PUSH], "spawning"),
+        ([SYSCALL, "/home/x/rt/sleep.cpp:park", PATTERN], "yielding"),  # the caller of the C library
+        (["/usr/include/c++/12/atomic:load", PUSH], "spawning"),
         ([OTHER, PATTERN], UNKNOWN),  # a function of the system without a category: not its caller's
         ([SYSCALL], UNKNOWN),
     ],
@@ -115,17 +115,17 @@ def test_shares_are_of_all_looks_and_have_intervals() -> None:
     spent = attribute(
         "one", "serial", source, Attribution(spawning=["rt/deque.hpp:push"]), [[PUSH], [PATTERN], [OTHER]]
     )
-    shares = {share.category: share for share in spent.shares}
-    assert [share.category for share in spent.shares] == [*CATEGORIES, UNKNOWN, TAKEN]
-    looks = {name: share.looks for name, share in shares.items() if share.looks}
+    shares = {share["category"]: share for share in spent["shares"]}
+    assert [share["category"] for share in spent["shares"]] == [*CATEGORIES, UNKNOWN, TAKEN]
+    looks = {name: share["looks"] for name, share in shares.items() if share["looks"]}
     assert looks == {"spawning": 120, "task": 50, UNKNOWN: 10, TAKEN: 20}
-    assert sum(share.value for share in spent.shares) == pytest.approx(1)
-    assert shares["spawning"].value == pytest.approx(0.6)
-    assert shares["spawning"].low == pytest.approx(0.531, abs=0.001)  # Wilson, 120 of 200
-    assert shares["spawning"].high == pytest.approx(0.665, abs=0.001)
-    assert shares["spawning"].seconds_per_task == pytest.approx(0.6 * 1.0 * 2 / 100)
-    assert shares["context_swap"].low == 0
-    assert 0 < shares["context_swap"].high < 0.03
+    assert sum(share["value"] for share in spent["shares"]) == pytest.approx(1)
+    assert shares["spawning"]["value"] == pytest.approx(0.6)
+    assert shares["spawning"]["low"] == pytest.approx(0.531, abs=0.001)  # Wilson, 120 of 200
+    assert shares["spawning"]["high"] == pytest.approx(0.665, abs=0.001)
+    assert shares["spawning"]["seconds_per_task"] == pytest.approx(0.6 * 1.0 * 2 / 100)
+    assert shares["context_swap"]["low"] == 0
+    assert 0 < shares["context_swap"]["high"] < 0.03
     console = Console(width=100, record=True, file=io.StringIO())
     console.print(to_table(spent, functions=False))
     text = console.export_text()
@@ -196,8 +196,8 @@ def test_a_system_is_profiled_and_its_rules_name_what_it_does(program: Program) 
     told = subprocess.run(words, capture_output=True, text=True, check=True, timeout=120).stdout
     validator_for(SCHEMA).validate(json.loads(told))
     spent = take_profile(program, "fib-both", "-pattern fibonacci -n 25 -spawn both", 2, 1.0)
-    looks = {share.category: share.looks for share in spent.shares}
+    looks = {share["category"]: share["looks"] for share in spent["shares"]}
     ran = sum(looks.values()) - looks[TAKEN]
     assert ran > 0
     assert looks["task"] > 0
-    assert looks[UNKNOWN] < 0.1 * ran, spent.functions.get(UNKNOWN)
+    assert looks[UNKNOWN] < 0.1 * ran, spent["functions"].get(UNKNOWN)

@@ -13,7 +13,8 @@ from rich.console import Console
 from conftest import teff, write_system
 from simulated_real_program import record
 from tefflab.analysis.statistics import Interval, geometric_mean
-from tefflab.benchmarks.programs import BENCHMARK, ProgramEstimates, ProgramRecord
+from tefflab.benchmarks.compared import ComparedEstimates
+from tefflab.benchmarks.programs import BENCHMARK, ProgramRecord
 from tefflab.measure.measurement import estimated
 from tefflab.records.record import RecordError, parse_record
 from tefflab.records.store import Store
@@ -37,14 +38,14 @@ def root(commanded: Path) -> Path:
     return commanded
 
 
-def last_estimates(root: Path, name: str = "default") -> ProgramEstimates:
+def last_estimates(root: Path, name: str = "default") -> ComparedEstimates:
     store, head = open_sitting(Registry(root), name)
     found = estimated(store, BENCHMARK, head)
-    assert isinstance(found, ProgramEstimates)
+    assert isinstance(found, ComparedEstimates)
     return found
 
 
-def printed(estimates: ProgramEstimates) -> str:
+def printed(estimates: ComparedEstimates) -> str:
     console = Console(record=True, width=80, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
     for section in estimates.sections():
         console.print(section)
@@ -81,9 +82,9 @@ def test_the_mean_is_over_the_programs_that_both_have(root: Path, monkeypatch: p
     assert estimates.measure.id == "partial"
     one, two = estimates.measured
     assert (one.workers, two.workers) == (1, 2)
-    assert set(one.ratios("weave", "partial")) == {"quick", "slow"}
-    assert one.ratios("weave", "partial")["slow"].value == pytest.approx(1.5, rel=0.03)
-    assert one.ratios("knit_2", "partial") == {}
+    assert set(one.ratios["weave"]) == {"quick", "slow"}
+    assert one.ratios["weave"]["slow"].value == pytest.approx(1.5, rel=0.03)
+    assert one.ratios["knit_2"] == {}
     lines = printed(estimates).splitlines()
     means = [line for line in lines if line.startswith("geometric mean")]
     assert len(means) == 2

@@ -5,11 +5,12 @@ import json
 import pytest
 
 from simulated_program import SECONDS_PER_ITERATION, record
-from simulated_sitting import CONFIGURATION, variant
+from simulated_sitting import CONFIGURATION
 from tefflab.analysis.search import Bracket, MetgSearch
 from tefflab.benchmarks.benchmark import Ask
+from tefflab.benchmarks.graphs import GraphCase
 from tefflab.benchmarks.task_graph import questions
-from tefflab.benchmarks.task_graph.plan import LEAST_SECONDS, GraphCase
+from tefflab.benchmarks.task_graph.plan import LEAST_SECONDS, GraphPlan
 from tefflab.benchmarks.task_graph.questions import CurveQuestion, GraphQuestion, MetgQuestion
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.records.record import parse_record
@@ -17,6 +18,9 @@ from tefflab.records.run import Run
 
 OVERHEAD = 1e-6
 CASE = GraphCase(name="one", flags=CONFIGURATION, workers=2)
+PLAN = GraphPlan(
+    asks="metg", title="", variants=(), cases=(CASE,), longest_task=10_000 * SECONDS_PER_ITERATION, points=4
+)
 
 
 def answered(question: GraphQuestion, number: int, slowness: float = 1, overhead: float = OVERHEAD) -> None:
@@ -55,9 +59,9 @@ def _run(wanted: Ask, number: int, slowness: float, overhead: float) -> Run[Grap
 @pytest.mark.parametrize("slowness", [1, 20])
 @pytest.mark.parametrize("kind", ["metg", "curve"])
 def test_runs_last_as_long_as_they_should_whatever_an_earlier_round_mistook(kind: str, slowness: float) -> None:
-    question: GraphQuestion = MetgQuestion(variant("one"), CASE, SECONDS_PER_ITERATION, 0.5)
+    question: GraphQuestion = MetgQuestion(CASE, SECONDS_PER_ITERATION, PLAN)
     if kind == "curve":
-        question = CurveQuestion(variant("one"), CASE, SECONDS_PER_ITERATION, (1, 100, 1000, 10_000))
+        question = CurveQuestion(CASE, SECONDS_PER_ITERATION, PLAN)
     for number in range(4):
         answered(question, number, slowness)
     later = [run for run in question.runs if run.round > 0]
@@ -76,7 +80,8 @@ def test_where_the_crossing_lies_below_all_that_is_measured_it_is_looked_for_aga
         )
         misled.setattr(MetgSearch, "next_iterations", lambda _: None)
         misled.setattr(MetgSearch, "bracket", Bracket("=", 100, 400, 1 / SECONDS_PER_ITERATION * OVERHEAD))
-        question = MetgQuestion(variant("one"), CASE, SECONDS_PER_ITERATION, 0.5, is_drawn=False)
+        plan = PLAN.model_copy(update={"charts": ("metg",)})
+        question = MetgQuestion(CASE, SECONDS_PER_ITERATION, plan)
         answered(question, 0)
     for number in range(1, 8):
         answered(question, number)

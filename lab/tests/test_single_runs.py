@@ -14,12 +14,12 @@ from conftest import write_system
 from simulated_apps_program import record as app_record
 from tefflab import project_root
 from tefflab.benchmarks.declared import described_kind
-from tefflab.benchmarks.graph_drawing import DrawingError, describe_graphs
+from tefflab.benchmarks.graph_drawing import describe_graphs
 from tefflab.benchmarks.graphs import core_program, expect_listable
 from tefflab.cli import main as cli
 from tefflab.cli import single_runs
 from tefflab.cli.single_runs import run_each
-from tefflab.errors import TeffError
+from tefflab.errors import InputError, TeffError
 from tefflab.host import waiting
 from tefflab.measure.single_runs import Launch
 from tefflab.systems import programs
@@ -331,11 +331,11 @@ def test_graphs_that_run_at_once_are_drawn_each_with_its_own_tasks(core: Path) -
     assert (first.title, first.columns, first.rows) == ("stencil_1d", 3, 2)
     assert (second.title, second.columns, second.rows) == ("nearest, radix 5", 8, 5)
     assert len(second.tasks) == 40
-    assert {task.graph for task in second.tasks} == {1}
+    assert {task["graph"] for task in second.tasks} == {1}
 
 
 def test_a_graph_too_large_to_draw_is_refused_before_its_tasks_are_listed(tmp_path: Path) -> None:
-    with pytest.raises(DrawingError, match=r"fft: 9000000000 points x 4 timesteps is too large to draw.*-width"):
+    with pytest.raises(InputError, match=r"fft: 9000000000 points x 4 timesteps is too large to draw.*-width"):
         describe_graphs(tmp_path, ["-type", "fft", "-width", "9000000000"])
 
 

@@ -16,8 +16,8 @@ from rich.console import Console
 from conftest import PROGRAM
 from simulated_program import FAR, ROUND_TRIP, SECONDS_PER_ITERATION
 from simulated_sitting import CONFIGURATION, Silent, begun, graphs, measured, plan, sat, variant
+from tefflab.benchmarks.graphs import GraphCase
 from tefflab.benchmarks.task_graph import TaskGraph
-from tefflab.benchmarks.task_graph.plan import GraphCase
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.errors import TeffError
 from tefflab.measure import sitting as sitting_module

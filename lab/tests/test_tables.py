@@ -22,9 +22,15 @@ from tefflab.analysis.progress import Progress
 from tefflab.analysis.rows import ELSEWHERE, NO_TURN, Row
 from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.task_graph.measured import CEILING, OVERHEAD, Measured, WorkAxis
-from tefflab.benchmarks.task_graph.notes import notes
-from tefflab.benchmarks.task_graph.sections import curve_section, metg_section, series_section
-from tefflab.benchmarks.task_graph.sentences import curve_sentence, curve_suggestions, metg_sentence
+from tefflab.benchmarks.task_graph.tables import (
+    curve_section,
+    curve_sentence,
+    curve_suggestions,
+    metg_section,
+    metg_sentence,
+    notes,
+    series_section,
+)
 from tefflab.host.machine import Revision
 from tefflab.measure.comparing import answer
 from tefflab.output import quantities

@@ -1,6 +1,8 @@
 #include "workers.hpp"
 
+#include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -433,6 +435,32 @@ TEST(parallel_for, has_two_workers_meet_in_a_loop_of_two_after_a_long_loop_of_th
     return (meet_after_a_long_loop<Numbers>(rt) || ...);
   };
   EXPECT_TRUE(one_of(std::make_integer_sequence<int, 10>{}));
+}
+
+// Each even iteration waits for the one behind it. If the workers took halves, that one would lie behind it
+// on the same worker.
+TEST(parallel_for, deals_out_a_few_iterations_that_take_a_millisecond_each) {
+  using clock = std::chrono::steady_clock;
+  constexpr std::size_t count = 8;
+  std::array<std::atomic<bool>, count> begun{};
+  std::atomic<bool> measures{true};
+  std::atomic<int> met{0};
+  const auto body = [&](std::size_t i) {
+    if (!measures) begun[i] = true;
+    const auto begin = clock::now();
+    while (clock::now() - begin < std::chrono::microseconds(1200)) {
+    }
+    if (measures || i % 2 != 0) return;
+    while (!begun[i + 1] && clock::now() - begin < std::chrono::seconds(5)) std::this_thread::yield();
+    if (begun[i + 1]) ++met;
+  };
+  runtime rt{{.workers = 2}};
+  rt.run([&] {
+    parallel_for(std::size_t{0}, count, body);
+    measures = false;
+    parallel_for(std::size_t{0}, count, body);
+  });
+  EXPECT_EQ(met, count / 2);
 }
 
 TEST(parallel_for, makes_a_state_for_each_piece_which_two_calls_never_use_at_a_time) {

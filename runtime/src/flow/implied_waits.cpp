@@ -1,5 +1,5 @@
-// Which waits follow from others, and are left out: the transitive reduction of the waits (Aho, Garey and
-// Ullman, SIAM Journal on Computing 1, 1972), as far as the last tasks before each task show it.
+// The transitive reduction of a program's waits (Aho, Garey and Ullman, SIAM Journal on Computing 1, 1972).
+// For each task, the reduction looks at the last tasks before it.
 #include "flow/flow_recording.hpp"
 
 #include <algorithm>
@@ -32,13 +32,13 @@ class implied_waits {
     for (auto& each : ends_) each.resize(members_.size());
   }
 
-  // The next task waits for those of the groups that are left. `again`: it waits for the ends that these
-  // groups of the iteration before have in this one.
+  // Erases from `groups`, for which the next task waits, each group whose wait others imply. `again`: the
+  // next task waits for the ends of these groups in the next iteration.
   void add(const std::vector<std::size_t>& again, std::vector<std::size_t>& groups) {
     tasks_before known;  // from the task before on: those that have ended when this one begins
     const auto since = [this](const group_end& end) { return task_ - end.last - 1; };
     for (const auto each : again) known |= end_of(each, true).ended << since(end_of(each, true));
-    // What a late group implies is known when an earlier one comes.
+    // The latest group first: its end may imply the ends of earlier groups.
     std::ranges::sort(groups, std::greater(), [this](std::size_t each) { return end_of(each, false).last; });
     std::erase_if(groups, [&](std::size_t each) {
       const group_end& end = end_of(each, false);
@@ -80,8 +80,9 @@ class implied_waits {
 }  // namespace
 
 void recorded_waits::drop_implied() {
-  std::vector<std::vector<std::size_t>> members(groups.size());  // and those of the groups that end before
-  std::vector<std::vector<std::size_t>> awaited(2 * tasks);      // groups, by the task that waits for them
+  std::vector<std::vector<std::size_t>> members(
+      groups.size());  // of each group, and of all groups that end before it
+  std::vector<std::vector<std::size_t>> awaited(2 * tasks);  // the groups for which each task waits
   for (std::size_t i = 0; i < groups.size(); ++i) {
     members[i] = groups[i].members;
     for (const auto each : groups[i].earlier)

@@ -47,7 +47,12 @@ void splitting_loop::split(block run, void* piece, std::uint64_t first, std::uin
   constexpr auto aligned = loop_pace<>::aligned;
   const std::uint64_t unit = grain_ != 0 ? grain_ : count < 4 * aligned ? 1 : aligned;
   const auto units = count / unit + (count % unit != 0);
-  const auto middle = first + (units / 2 + units % 2) * unit;
+  // A few very long iterations are dealt out one by one, in their order. The worker that takes the rest
+  // offers what is behind its first iteration. If a loop began with its longest iterations, its first half
+  // would end long after the second.
+  constexpr std::uint64_t few = 32;
+  const bool deals_out = count <= few && pace.iteration_takes(blocks_of_an_iteration_to_deal_out);
+  const auto middle = first + (deals_out ? 1 : units / 2 + units % 2) * unit;
   struct other_half {
     splitting_loop& loop;
     std::uint64_t first;

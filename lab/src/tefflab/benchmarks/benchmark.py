@@ -14,15 +14,16 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from tefflab.analysis.progress import Progress
 from tefflab.analysis.rows import Row
-from tefflab.errors import InputError
+from tefflab.errors import InputError, TeffError, first_fault
 from tefflab.output.charts.sheet import Picture
 from tefflab.output.last_words import LastWords
 from tefflab.output.report import write_report
 from tefflab.output.sections import Section, absences
+from tefflab.output.table import Column, Table
 from tefflab.records.plan import Case, Frozen, Plan, Variant
 from tefflab.records.record import AnyRecord
 from tefflab.records.run import Failure, Role, Run, Sitting
@@ -30,15 +31,17 @@ from tefflab.records.store import Damage
 from tefflab.systems.own_command import OwnCommand
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import Program, System
+from tefflab.systems.toml_files import read_toml, readable
 
+EXPERIMENTS_FOLDER = Path("experiments")  # which has a TOML file for each; its README.md explains the keys
+_USUAL = "task_graph"  # kind of an experiment
 NonEmpty = Annotated[str, Field(min_length=1)]
 Scales = Mapping[tuple[str, Case], float]  # of cases, by a variant's ceiling
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option that a command has besides those that all measuring commands share. If several kinds have it, the
-    command line declares it (`tefflab.cli.options`), and the flag is enough."""
+    """An option of a command alone. If several kinds have it, `tefflab.cli.options` declares it: the flag is enough."""
 
     flag: str  # "--cases"
     help: str = ""
@@ -77,8 +80,8 @@ class Command:
     plan: Callable[[Request], Plan]
     options: Sequence[Option] = ()
     takes_flags: bool = False
+    # TeffError for own options and flags that can be seen to be wrong before anything is set up.
     check: Callable[[Mapping[str, Any], Sequence[str]], object] = lambda _own, _flags: None
-    """TeffError for what can be seen to be wrong with its own options and the flags before anything is set up."""
     minutes: float = 5
     rounds: int = 25  # of each system, at most
     takes_one_number: bool = False  # of workers: each would need a separate ceiling
@@ -112,8 +115,7 @@ class Question(ABC, Generic[AnyRecord]):
 
     @abstractmethod
     def round(self) -> Generator[Ask, Sequence[Run[AnyRecord]], None]:
-        """Asks for the runs of one round more, and is sent the attempts at each. It may read `runs`, which has the
-        runs of the rounds before."""
+        """Asks for the runs of one round more, and is sent the attempts at each. `runs` has those of rounds before."""
 
     def add(self, runs: Sequence[Run[AnyRecord]]) -> None:
         """A round is over."""
@@ -124,16 +126,13 @@ class Question(ABC, Generic[AnyRecord]):
         return len({run.round for run in self.runs})
 
     def progress(self, round_trip: float | None) -> Progress | None:
-        """The value so far, of the runs at this distance of the cores. None if there is none yet, or if the question
-        has no single value."""
-        del round_trip
-        return None
+        """The value so far, of the runs at this distance of the cores; None if there is none (yet)."""
 
 
 @dataclass(frozen=True)
 class Round(Generic[AnyRecord]):
-    """The questions that a variant answers in each of its rounds. Rounds of one `company` are made beside each other,
-    equally often. They go on until all of them are known as well as wanted."""
+    """A variant's questions in each of its rounds, until all is known. Those of one `company` are made beside each
+    other."""
 
     variant: Variant
     workers: int
@@ -149,8 +148,7 @@ class Reference(ABC, Generic[AnyRecord]):
 
     @abstractmethod
     def of(self, program: str) -> "Reference[AnyRecord]":
-        """The reference for kernels that do not run on the cores, by a program of their system; itself without a
-        program."""
+        """Of kernels that do not run on the cores, by a program of their system; itself without one."""
 
     @abstractmethod
     def command_line(self, root: Path, workers: int) -> list[str]:
@@ -158,16 +156,22 @@ class Reference(ABC, Generic[AnyRecord]):
 
     @abstractmethod
     def calibration(self, case: Case) -> Generator[str, AnyRecord, tuple[str, float]]:
-        """Asks for runs until it can say with which line the ceiling is measured, and the scale of the case, which its
-        questions are given."""
+        """Asks for runs until it knows the line that measures the ceiling, and the scale that the questions take."""
 
 
 class Estimates(ABC):
-    """The estimates from the runs of a sitting: made once, shown everywhere."""
+    """The estimates from the runs of a sitting: made once, shown everywhere. Pure: the same runs give the same."""
 
-    def __init__(self, sitting: Sitting, plan: Plan) -> None:
-        self.sitting = sitting
-        self.plan = plan
+    def __init__(
+        self,
+        kind: "Benchmark[Any]",
+        sitting: Sitting,
+        plan: Plan,
+        runs: Sequence[Run[Any]],
+        failures: Sequence[Failure],
+    ) -> None:
+        self.kind, self.sitting, self.plan = kind, sitting, plan
+        self.every_run, self.failures = runs, failures
 
     @property
     @abstractmethod
@@ -187,10 +191,9 @@ class Estimates(ABC):
         """The pictures by the names of their files."""
         return dict(self.pictures())
 
+    @abstractmethod
     def closing(self, again: str, store: str) -> LastWords | None:
         """The meaning for the reader, and the next command to try; `again` is the command that measured it."""
-        del again, store
-        return None
 
     @property
     def has_values(self) -> bool:
@@ -202,17 +205,19 @@ class Estimates(ABC):
             yield row.to_json() | {"sitting": self.sitting.sitting}
 
     def lines(self) -> Iterator[dict[str, Any]]:
-        """What the store keeps of them: the rows at the distance of the cores that is shown first. The others can be
-        made again from the runs."""
+        """What the store keeps of them: the rows at the distance of the cores that is shown first."""
         first = next((row.round_trip for row in self.rows), None)
         return (each for each in self.objects() if each["round_trip"] == first)
 
     def write_report(self, path: Path, damage: Sequence[Damage]) -> None:
-        noisy = sum(round(row.runs * row.noisy_share) for row in self.rows if not row.is_beside)
-        noise = noisy, sum(row.runs for row in self.rows if not row.is_beside)
-        title = f"Teff: {self.plan.title}"
-        drawn = list(self.drawn.values())
-        write_report(path, self.sitting, damage, title, self.sections(), drawn, absences(self.rows), noise)
+        title, drawn = f"Teff: {self.plan.title}", list(self.drawn.values())
+        write_report(path, self.sitting, damage, title, self.sections(), drawn, absences(self.rows), noise(self.rows))
+
+
+def noise(rows: Sequence[Row]) -> tuple[int, int]:
+    """How many runs were noisy, and of how many."""
+    own = [row for row in rows if not row.is_beside]
+    return sum(round(row.runs * row.noisy_share) for row in own), sum(row.runs for row in own)
 
 
 class Experiment(Frozen):
@@ -220,7 +225,7 @@ class Experiment(Frozen):
 
     title: NonEmpty
     description: NonEmpty  # one line
-    benchmark: str = "task_graph"
+    benchmark: str = _USUAL
     figure: str | None = None  # its number in the paper
     variants: Literal["best", "all"] = "best"  # of each system
     rounds: Annotated[int, Field(ge=2)]
@@ -254,6 +259,7 @@ class Benchmark(ABC, Generic[AnyRecord]):
     of_fixed_size: ClassVar[str] = ""  # further flags, if its listed cases have no size: {width} is filled in
     plan_type: ClassVar[type[Plan]] = Plan
     experiment_type: ClassVar[type[Experiment]]
+    estimates_type: ClassVar[type[Estimates]]
     commands: Sequence[Command]
     reference: Reference[AnyRecord] | None = None
 
@@ -285,9 +291,8 @@ class Benchmark(ABC, Generic[AnyRecord]):
         """Equal of the runs that one round made."""
         return run.system_id, run.round
 
-    @abstractmethod
     def estimate(self, head: Sitting, runs: Sequence[Run[AnyRecord]], failures: Sequence[Failure]) -> Estimates:
-        """The estimates from the runs of a sitting. Pure: the same runs give the same estimates."""
+        return self.estimates_type(self, head, self.plan_of(head), runs, failures)
 
 
 AnyBenchmark = Benchmark[Any]
@@ -299,7 +304,7 @@ def benchmarks() -> tuple[AnyBenchmark, ...]:
     folder = [str(Path(__file__).parent)]
     modules = [importlib.import_module(f"tefflab.benchmarks.{each.name}") for each in pkgutil.iter_modules(folder)]
     found = [module.BENCHMARK for module in modules if hasattr(module, "BENCHMARK")]
-    return tuple(sorted(found, key=lambda kind: (kind.name != Experiment.model_fields["benchmark"].default, kind.name)))
+    return tuple(sorted(found, key=lambda kind: (kind.name != _USUAL, kind.name)))
 
 
 def find_benchmark(name: str) -> AnyBenchmark:
@@ -314,3 +319,47 @@ def find_benchmark(name: str) -> AnyBenchmark:
 def find_command(path: str) -> tuple[AnyBenchmark, Command]:
     """The command that measures, and its kind."""
     return next((kind, each) for kind in benchmarks() for each in kind.commands if each.path == path)
+
+
+def load_experiment(path: Path) -> Experiment:
+    """Raises TeffError, naming the file, the key and the rule."""
+    keys = read_toml(path)
+    try:
+        if "name" in keys:
+            raise InputError("name: an experiment is called as its file is")
+        kind = find_benchmark(str(keys.get("benchmark", _USUAL)))
+        return kind.experiment_type.model_validate(keys | {"name": path.stem})
+    except TeffError as error:
+        raise InputError(f"{path}: {error}") from None
+    except ValidationError as error:
+        raise InputError(f"{path}: {first_fault(error)}") from None
+
+
+def load_experiments(root: Path) -> list[Experiment]:
+    """Every experiment of the checkout that can be read, numbers as numbers; a warning names the others."""
+    files = (root / EXPERIMENTS_FOLDER).glob("*.toml")
+    return readable(sorted(files, key=lambda file: (len(file.stem), file.stem)), load_experiment)
+
+
+def find_experiment(root: Path, name: str) -> Experiment:
+    """The experiment of this name. TeffError, naming those there are, for another."""
+    path = root / EXPERIMENTS_FOLDER / f"{name}.toml"
+    if Path(name).name != name or not path.is_file():
+        known = sorted((file.stem for file in path.parent.glob("*.toml")), key=lambda stem: (len(stem), stem))
+        raise InputError(f"no experiment is called {name!r}; there are: {' '.join(known)}")
+    return load_experiment(path)
+
+
+def experiment_list(root: Path) -> Table:
+    """A line an experiment."""
+    there = load_experiments(root)
+    if not there:
+        raise TeffError(f"there are no experiments in {root / EXPERIMENTS_FOLDER}")
+    return Table(
+        [
+            Column("experiment", [each.name for each in there], "left"),
+            Column("what it shows", [each.description for each in there], "left"),
+            Column("paper", [f"figure {each.figure}" if each.figure else "" for each in there], "left", priority=2),
+            Column("minutes", [f"{each.minutes:g}" for each in there], priority=1),
+        ]
+    )

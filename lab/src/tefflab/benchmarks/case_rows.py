@@ -1,12 +1,12 @@
-"""How the runs of a variant at a case become a row: the median over rounds, and the further numbers beside it."""
+"""The rows of a case: the median over rounds, the further numbers beside it, and each row's place among the others."""
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from tefflab.analysis.rows import NO_TURN, ByRound, Row
-from tefflab.analysis.statistics import Interval, median_interval
+from tefflab.analysis.rows import Row, Verdict
+from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval, median_interval
 from tefflab.output.quantities import digits
 from tefflab.records.plan import Case, Variant
 from tefflab.records.record import AnyRecord
@@ -25,55 +25,31 @@ class Fact(Generic[AnyRecord]):
     key: str
     title: str = ""
     text: Callable[[float], str] = digits
-    read: Callable[[AnyRecord], float | None] | None = None  # None: the record has it by this name
+    read: Callable[[AnyRecord], float | None] | str = ""  # or where the record has it; empty: by its name in JSON
     whole: bool = False  # counts are whole numbers
     over_time: bool = False  # `read` gives an amount, and the fact is that amount divided by the time of the row
     meaning: str = ""  # of the column, if its title does not say it
+    stays: bool = False  # the column, where no row has the number
 
-    def of(self, record: AnyRecord) -> float | None:
-        return self.read(record) if self.read else record.get(self.key)
+    def of(self, runs: Sequence[Run[AnyRecord]], time: Interval) -> float | None:
+        """Of the runs that the time is of, where each round counts once, too."""
+        rounds = by_round(runs, self._said if isinstance(self.read, str) else self.read)
+        said = [[each for each in samples if each is not None] for samples in rounds.values()]
+        middles = [statistics.median(samples) for samples in said if samples]
+        if not middles:
+            return None
+        middle = statistics.median(middles)
+        if self.over_time:
+            return middle / time.value
+        return round(middle) if self.whole else middle
+
+    def _said(self, record: AnyRecord) -> float | None:
+        value: float | None = record.get(*(str(self.read) or self.key).split("."))
+        return value
 
     def shown(self, row: Row) -> str:
         """The cell of its column."""
         return "" if (seen := row.facts.get(self.key)) is None else self.text(seen)
-
-
-@dataclass(frozen=True)
-class Cell(Generic[AnyRecord]):
-    """One variant at one case with its runs."""
-
-    variant: Variant
-    case: Case
-    runs: Sequence[Run[AnyRecord]]
-    failure: str
-
-    def row(
-        self, kind: str, quantity: str, value: Callable[[AnyRecord], float], facts: Sequence[Fact[AnyRecord]]
-    ) -> Row:
-        """A system that failed later has shown that it can't be trusted with the case: it has no value."""
-        rounds = by_round(self.runs, value)
-        time = None if self.failure else median_of_rounds(rounds)
-        runs = [run for run in self.runs if run.role == "system"]
-        had = {run.record.workers for run in runs} - {self.case.workers}
-        told = f"took {had.pop()} workers" if had else ""
-        return Row(
-            kind=kind,
-            variant=self.variant,
-            case=self.case.name,
-            where=self.case.where,
-            configuration=self.case.configuration,
-            quantity=quantity,
-            value=time,
-            workers=self.case.workers,
-            x=self.case.x,
-            group=self.case.group,
-            rounds=len(rounds),
-            runs=len(runs),
-            noisy_share=sum(run.noisy for run in runs) / len(runs) if runs else 0.0,
-            note=told if time else self.failure or NO_TURN,
-            facts={fact.key: _known(fact, runs, time) if time else None for fact in facts},
-            samples=ByRound(rounds) if time else None,
-        )
 
 
 def by_round(runs: Sequence[Run[AnyRecord]], value: Callable[[AnyRecord], _Value]) -> dict[int, list[_Value]]:
@@ -92,13 +68,55 @@ def median_of_rounds(rounds: Mapping[int, Sequence[float]]) -> Interval | None:
     return median_interval([statistics.median(samples) for samples in rounds.values()]).after(len(rounds))
 
 
-def _known(fact: Fact[Any], runs: Sequence[Run[Any]], time: Interval) -> float | None:
-    """Of the runs that the time is of, where each round counts once, too."""
-    said = [[each for each in samples if each is not None] for samples in by_round(runs, fact.of).values()]
-    middles = [statistics.median(samples) for samples in said if samples]
-    if not middles:
+def row_of(kind: str, variant: Variant, case: Case, quantity: str, runs: Sequence[Run[Any]] = ()) -> Row:
+    """Of a case, as far as it is known without the value."""
+    return Row(
+        kind=kind,
+        variant=variant,
+        case=case.name,
+        configuration=case.configuration,
+        quantity=quantity,
+        workers=case.workers,
+        x=case.x,
+        group=case.group,
+        runs=len(runs),
+        noisy_share=sum(run.noisy for run in runs) / len(runs) if runs else 0.0,
+    )
+
+
+def ranked(rows: Iterable[Row]) -> list[Row]:
+    """The least value first, those without one last; each with its ratio to the first that competes, and a verdict."""
+    every = list(rows)
+    known = sorted((row for row in every if row.value), key=lambda row: row.value.value if row.value else 0.0)
+    first = next((row for row in known if row.competes), None)
+    left = [replace(row, verdict="failed") for row in every if not row.value]
+    return [*(_placed(row, first) for row in known), *left]
+
+
+def _placed(row: Row, first: Row | None) -> Row:
+    if row is first:
+        return replace(row, ratio=Interval(1, 1, 1), verdict="first")
+    ratio = row.samples.over(first.samples) if first and first.samples and row.samples else None
+    verdict: Verdict = "floor"
+    if first and row.competes and ratio:
+        is_known = min(row.number_of_rounds, first.number_of_rounds) >= FEWEST_ROUNDS and ratio.is_told
+        verdict = "unknown" if not is_known else "behind" if ratio.significant else "level"
+    return replace(row, ratio=ratio, verdict=verdict)
+
+
+def verdict_text(row: Row) -> str:
+    """`first`, `level`, `x 1.8` behind, or `x 1.8 ?` after too few rounds. The floor's ratio is in brackets."""
+    if row.ratio is None:
+        return row.verdict
+    times = f"x {digits(row.ratio.value, 2)}"
+    if row.verdict == "first":
+        return "first" if row.is_told else "first ?"
+    texts = {"floor": f"({times})", "behind": times, "unknown": f"{times} ?"}
+    return texts.get(row.verdict, f"{row.verdict} ({times})")
+
+
+def ratio(row: Row, to: Row) -> Interval | None:
+    """Of their values, of the rounds that both are known from; None where one of them has no value."""
+    if not row.samples or not to.samples:
         return None
-    middle = statistics.median(middles)
-    if fact.over_time:
-        return middle / time.value
-    return round(middle) if fact.whole else middle
+    return row.samples.over(to.samples).after(min(row.samples.rounds, to.samples.rounds))

@@ -1,21 +1,19 @@
 """Kinds of benchmark that ask the same question of every case in their programs' lists, round after round.
 
 A run yields one time, of which the median over rounds is estimated. For each case and number of workers, the lab
-ranks the variants: first, level or behind. A kind that derives from this reads that time, and other facts, from a
-record.
+ranks the variants: first, level or behind.
 """
 
 import statistics
-from abc import abstractmethod
 from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 
 from tefflab.analysis.progress import Progress
-from tefflab.analysis.rows import NO_TURN, Row
+from tefflab.analysis.rows import NO_TURN, ByRound, Row
 from tefflab.analysis.statistics import FEWEST_ROUNDS
 from tefflab.benchmarks import closing
 from tefflab.benchmarks.benchmark import (
@@ -31,8 +29,7 @@ from tefflab.benchmarks.benchmark import (
     Scales,
     find_benchmark,
 )
-from tefflab.benchmarks.case_rows import Cell, Fact, by_round, median_of_rounds
-from tefflab.benchmarks.ranking import ranked, verdict_text
+from tefflab.benchmarks.case_rows import Fact, by_round, median_of_rounds, ranked, row_of, verdict_text
 from tefflab.errors import InputError
 from tefflab.output.charts.lines import values_chart
 from tefflab.output.charts.sheet import Head, Picture, signature, slug
@@ -42,7 +39,7 @@ from tefflab.output.sections import Section, absences, explained, noise_of, prec
 from tefflab.output.table import Column
 from tefflab.records.plan import Case, Plan, Variant
 from tefflab.records.record import AnyRecord
-from tefflab.records.run import Failure, Run, Sitting, minutes_for
+from tefflab.records.run import Run, minutes_for
 from tefflab.systems.programs import ask_cases
 
 REPEATS = 3  # measured runs a round, at most
@@ -50,19 +47,13 @@ LAUNCH = 0.3  # seconds that the measured runs of a round take, if one does not 
 ATTEMPTS = 2  # at each, where it is noisy
 
 
-class ListedCase(BaseModel):
+class ListedCase(Case):
     """A case as a program lists it."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore")
 
-    name: str
-    flags: str
-    title: str = ""
     default: bool = True
-    group: str = ""
-    workers: str | int = "any"  # or the one number that it makes sense for
-    small: str = ""  # as `Case` has them
-    small_times: float = 1.0
+    workers: Any = "any"  # or the one number that it makes sense for
 
     def takes(self, workers: int) -> bool:
         return self.workers == "any" or str(self.workers) == str(workers)
@@ -74,8 +65,7 @@ class ListedCase(BaseModel):
 class RepeatedQuestion(Question[AnyRecord]):
     """One case, again and again. A round is one process: memory that another case left behind is in no peak.
 
-    The rounds make the interval, so the time of long runs goes into more rounds. A round has fewer of them, and no run
-    that warms it up: a long run warms itself up.
+    The rounds make the interval, so of long runs a round has fewer, and none to warm up: a long run warms itself up.
     """
 
     def __init__(self, case: Case, value: Callable[[AnyRecord], float]) -> None:
@@ -83,7 +73,10 @@ class RepeatedQuestion(Question[AnyRecord]):
         self._value = value
 
     def round(self) -> Generator[Ask, Sequence[Run[AnyRecord]], None]:
-        seconds = yield from self._foreseen()
+        seconds = statistics.median(run.record.wall_seconds for run in self.runs) if self.runs else 0.0
+        for _ in range(2 if self.case.small and not self.runs else 0):  # the first meets a cold program
+            (run,) = yield Ask(self.case.small, role="probe")
+            seconds = run.record.wall_seconds * self.case.small_times
         if seconds < LAUNCH:
             (run,) = yield Ask(self.case.flags, role="probe", seconds=seconds)
             seconds = run.record.wall_seconds
@@ -92,17 +85,6 @@ class RepeatedQuestion(Question[AnyRecord]):
             (*_, run) = yield Ask(self.case.flags, attempts=ATTEMPTS, seconds=seconds, warms_itself=is_long)
             seconds = run.record.wall_seconds
 
-    def _foreseen(self) -> Generator[Ask, Sequence[Run[AnyRecord]], float]:
-        """About how long a run takes [s]; 0 where nothing says it. The first small run meets a cold program: the second
-        counts."""
-        if self.runs:
-            return statistics.median(run.record.wall_seconds for run in self.runs)
-        seconds = 0.0
-        for _ in range(2 if self.case.small else 0):
-            (run,) = yield Ask(self.case.small, role="probe")
-            seconds = run.record.wall_seconds * self.case.small_times
-        return seconds
-
     def progress(self, round_trip: float | None) -> Progress | None:
         del round_trip
         seen = median_of_rounds(by_round(self.runs, self._value))
@@ -110,55 +92,67 @@ class RepeatedQuestion(Question[AnyRecord]):
         return Progress(self.case.place, seen, half, self.rounds) if seen else None
 
 
-class CaseFigure(Experiment):
+class CaseExperiment(Experiment):
     """A picture a case, against the workers: one, twice as many and so on, and all."""
 
+    cases: tuple[str, ...] = ()  # names or groups; all usual ones where none is given
+
     def plan(self, request: Request) -> Plan:
+        most = max(request.workers, default=0) or request.cores
+        rising = (*(1 << power for power in range(most.bit_length()) if 1 << power < most), most)
+        asked = replace(request, workers=(), own=self.model_dump(exclude_unset=True))
         kind = find_benchmark(self.benchmark)
         assert isinstance(kind, CaseBenchmark)
-        return kind.plan_of_experiment(self, request)
-
-
-class CaseExperiment(CaseFigure):
-    cases: tuple[str, ...] = ()  # names or groups; all usual ones where none is given
+        return kind.plan(asked, self.title, rising).model_copy(update={"experiment": self.name})
 
 
 class CaseEstimates(Estimates):
     """Rows, group by group: a group is a case with so many workers."""
 
-    def __init__(
-        self,
-        kind: "CaseBenchmark[Any]",
-        sitting: Sitting,
-        plan: Plan,
-        runs: Sequence[Run[Any]],
-        failures: Sequence[Failure],
-    ) -> None:
-        super().__init__(sitting, plan)
-        self.kind = kind
-        measured: dict[tuple[str, str, int], list[Run[Any]]] = {}
-        for run in runs:
-            measured.setdefault((run.system_id, run.configuration, run.workers), []).append(run)
-        reasons = {(each.system_id, each.configuration, each.workers): each.reason for each in failures}
-        self.cells = {
-            case: [
-                Cell(variant, case, measured.get(at, []), reasons.get(at, ""))
-                for variant in plan.variants
-                if kind.asks(variant, case)
-                for at in [(variant.id, case.configuration, case.workers)]
-            ]
-            for case in plan.cases
-        }
-        waiting = sum(not cell.runs and not cell.failure for own in self.cells.values() for cell in own)
-        self.minutes = minutes_for(FEWEST_ROUNDS * waiting, runs)  # that those without a turn need, about
+    kind: "CaseBenchmark[Any]"
+
+    @cached_property
+    def _runs(self) -> Mapping[tuple[str, str, int], Sequence[Run[Any]]]:
+        found: dict[tuple[str, str, int], list[Run[Any]]] = {}
+        for run in self.every_run:
+            found.setdefault((run.system_id, run.configuration, run.workers), []).append(run)
+        return found
+
+    @property
+    def variants(self) -> Sequence[Variant]:
+        """Those that are compared."""
+        return self.plan.variants
+
+    def runs(self, variant: Variant, case: Case) -> Sequence[Run[Any]]:
+        return self._runs.get((variant.id, case.configuration, case.workers), [])
+
+    def row(self, variant: Variant, case: Case) -> Row:
+        """A system that failed later has shown that it can't be trusted with the case: it has no value."""
+        kind, runs = self.kind, self.runs(variant, case)
+        asked = variant.id, case.configuration, case.workers
+        reasons = [each.reason for each in self.failures if (each.system_id, each.configuration, each.workers) == asked]
+        failure = reasons[-1] if reasons else ""
+        rounds = by_round(runs, kind.value)
+        time = None if failure else median_of_rounds(rounds)
+        own = [run for run in runs if run.role == "system"]
+        had = {run.record.workers for run in own} - {case.workers}
+        told = f"took {had.pop()} workers" if had else ""
+        return replace(
+            row_of(kind.name, variant, case, kind.quantity, own),
+            where=case.where,
+            value=time,
+            rounds=len(rounds),
+            note=told if time else failure or NO_TURN,
+            facts={fact.key: fact.of(runs, time) if time else None for fact in kind.facts},
+            samples=ByRound(rounds) if time else None,
+        )
 
     @cached_property
     def groups(self) -> dict[Case, list[Row]]:
         """The rows of each, the quickest first and those that failed last."""
-        kind = self.kind
         return {
-            case: ranked(cell.row(kind.name, kind.quantity, kind.value, kind.facts) for cell in cells)
-            for case, cells in self.cells.items()
+            case: ranked(self.row(each, case) for each in self.variants if self.kind.asks(each, case))
+            for case in self.plan.cases
         }
 
     @cached_property
@@ -177,11 +171,19 @@ class CaseEstimates(Estimates):
             title = f"{case.place}: {case.title}" if case.title else case.place
             verdicts = Column("to the first", [verdict_text(row) for row in measured])
             columns = self.columns(measured, verdicts) if measured else []
-            found.append(Section(title, columns, self.kind.notes(rows)))
+            is_compared = any(row.ratio and row.verdict not in ("first", "floor") for row in rows)
+            how = "; to the first: the median of the rounds' ratios" if is_compared else ""
+            found.append(Section(title, columns, self.notes(rows, how)))
         if left:
-            more = f": about {counted_minutes(self.minutes)} more" if self.minutes else ""
+            waiting = sum(row.note == NO_TURN for row in self.rows)
+            minutes = minutes_for(FEWEST_ROUNDS * waiting, self.every_run)
+            more = f": about {counted_minutes(minutes)} more" if minutes else ""
             found.append(Section(f"No turn in the time; go on with --resume{more}", notes=["; ".join(left)]))
         return explained(found)
+
+    def notes(self, rows: Sequence[Row], how: str = "") -> list[str]:
+        """Faults and warnings of these rows, a line each; what they are known from, and `how`."""
+        return [*absences(rows), *warnings(rows), *(f"{known}{how}" for known in precision(rows))]
 
     def closing(self, again: str, store: str) -> LastWords | None:
         groups = list(self.groups.values())
@@ -193,7 +195,13 @@ class CaseEstimates(Estimates):
             alike = [row for row in self.rows if row.case == name]
             if any(row.value for row in alike):
                 head = Head(f"{self.plan.title} – {name}", [self.kind.meaning], self.foot(alike))
-                yield slug(f"{self.stem} {name}").replace("_", "-"), workers_chart(alike, head)
+                counts = {float(count): str(count) for count in sorted({row.workers for row in alike})}
+                workers = partial(values_chart, x_of=lambda row: float(row.workers), at="with workers:")
+                yield self.file_of(name), workers(alike, counts, "workers", head)
+
+    def file_of(self, case: str) -> str:
+        """The name of the picture of a case."""
+        return slug(f"{self.stem} {case}").replace("_", "-")
 
     @property
     def stem(self) -> str:
@@ -204,17 +212,17 @@ class CaseEstimates(Estimates):
         """The line at the foot of a picture of these rows."""
         return signature(self.sitting, noise_of(rows))
 
-    def columns(self, rows: Sequence[Row], compared: Column) -> list[Column]:
+    def columns(self, rows: Sequence[Row], compared: Column, subject: str = "system") -> list[Column]:
         """A row a system; `compared` says how it compares with others."""
         return [
-            Column("system", [row.id for row in rows], "left"),
+            Column(subject, [row.id for row in rows], "left"),
             Column(self.kind.quantity, [value_text(row) for row in rows]),
             Column("95 % interval", [interval_text(row.value) for row in rows if row.value]),
             compared,
             *(
                 Column(fact.title, [fact.shown(row) for row in rows], priority=1 + number, meaning=fact.meaning)
                 for number, fact in enumerate(self.kind.facts)
-                if fact.title and any(row.facts.get(fact.key) is not None for row in rows)
+                if fact.title and (fact.stays or any(row.facts.get(fact.key) is not None for row in rows))
             ),
         ]
 
@@ -228,9 +236,13 @@ class CaseBenchmark(Benchmark[AnyRecord]):
     quantity: ClassVar[str]  # the estimated quantity, as a column's title: "a task"
     meaning: ClassVar[str]  # of a picture's axis, in a sentence
     lesson: ClassVar[str]  # the meaning of its numbers for programmers, as the end of a sentence
+    of_command: ClassVar[Mapping[str, Any]] = {}  # what else its command is
     facts: Sequence[Fact[AnyRecord]] = ()
+    usual_workers: ClassVar[tuple[int, ...]] = (1, 0)  # if the user gives none; 0 is a worker a core
+    options: ClassVar[Sequence[Option]] = (Option("--cases"),)  # of its command
     experiment_type: ClassVar[type[Experiment]] = CaseExperiment
-    estimates_type: ClassVar[type[CaseEstimates]] = CaseEstimates
+    question_type: ClassVar[type[RepeatedQuestion[Any]]] = RepeatedQuestion
+    estimates_type: ClassVar[type[Estimates]] = CaseEstimates
 
     def __init__(self) -> None:
         self.commands: Sequence[Command] = (
@@ -239,26 +251,18 @@ class CaseBenchmark(Benchmark[AnyRecord]):
                 self.help,
                 self.example,
                 lambda request: self.plan(request, self.title),
-                self.case_options,
+                self.options,
                 check=lambda own, _: self.check(own),
+                **self.of_command,
             ),
         )
-
-    @property
-    def case_options(self) -> Sequence[Option]:
-        """The options of its command."""
-        return (Option("--cases"),)
 
     def check(self, own: Mapping[str, Any]) -> None:
         """TeffError for options of the command that can be seen to be wrong before anything is set up."""
 
-    def usual_workers(self, cores: int) -> Sequence[int]:
-        """The numbers of workers if the user gives none."""
-        return sorted({1, cores})
-
-    @abstractmethod
     def value(self, record: AnyRecord) -> float:
         """The time [s] that a run says."""
+        return record.wall_seconds
 
     def choose(self, listed: Sequence[ListedCase], own: Mapping[str, Any]) -> list[ListedCase]:
         """The cases that the command's options (or an experiment's keys) ask for. TeffError for an unknown one."""
@@ -268,17 +272,10 @@ class CaseBenchmark(Benchmark[AnyRecord]):
         """The names that are asked for, each `CASE` or `KIND:CASE`."""
         return [word.removeprefix(f"{self.name}:") for word in words_of(own.get("cases", ()))]
 
-    def notes(self, rows: Sequence[Row]) -> list[str]:
-        """Faults and warnings, a line each."""
-        how = precision(rows)
-        if how and any(row.ratio and row.verdict not in ("first", "floor") for row in rows):
-            how = [f"{how[0]}; to the first: the median of the rounds' ratios"]
-        return [*absences(rows), *warnings(rows), *how]
-
     def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> Plan:
         """The cases asked for, with each number of workers: as asked, or the usual ones."""
         listed = [ListedCase.model_validate(each) for each in ask_cases(request.programs[0])]
-        counts = request.workers or workers or self.usual_workers(request.cores)
+        counts = request.workers or workers or sorted({count or request.cores for count in self.usual_workers})
         return Plan(
             title=title,
             variants=request.variants,
@@ -293,7 +290,7 @@ class CaseBenchmark(Benchmark[AnyRecord]):
             Round(
                 variant,
                 case.workers,
-                [RepeatedQuestion(case, self.value)],
+                [self.question_type(case, self.value)],
                 company=self.company(case),
                 case=case,
             )
@@ -313,15 +310,6 @@ class CaseBenchmark(Benchmark[AnyRecord]):
     def round_of(self, run: Run[AnyRecord]) -> Hashable:
         return run.system_id, run.round, run.configuration, run.workers
 
-    def estimate(self, head: Sitting, runs: Sequence[Run[AnyRecord]], failures: Sequence[Failure]) -> CaseEstimates:
-        return self.estimates_type(self, head, self.plan_of(head), runs, failures)
-
-    def plan_of_experiment(self, experiment: Experiment, request: Request) -> Plan:
-        most = max(request.workers, default=0) or request.cores
-        rising = (*(1 << power for power in range(most.bit_length()) if 1 << power < most), most)
-        asked = replace(request, workers=(), own=experiment.model_dump(exclude_unset=True))
-        return self.plan(asked, experiment.title, rising).model_copy(update={"experiment": experiment.name})
-
 
 def words_of(said: str | Sequence[str]) -> list[str]:
     """Names by commas, or a list of them, each once."""
@@ -330,15 +318,13 @@ def words_of(said: str | Sequence[str]) -> list[str]:
 
 
 def choose(listed: Sequence[ListedCase], words: Sequence[str]) -> list[ListedCase]:
-    """The cases of these names, and the usual cases of these groups; all usual cases without words. TeffError for
-    others."""
-    known = dict.fromkeys(word for each in listed for word in (each.name, each.group) if word)
-    if unknown := [word for word in words if word not in known]:
-        raise InputError(f"no case is called {unknown[0]!r}; there are: {' '.join(known)}")
+    """The cases of these names, and the usual ones of these groups; without words of all. TeffError for others."""
+    refuse_unknown("case", words, [word for each in listed for word in (each.name, each.group)])
     return [each for each in listed if each.name in words or (each.default and (not words or each.group in words))]
 
 
-def workers_chart(rows: Sequence[Row], head: Head) -> Picture:
-    """The values of every system at one case against the workers."""
-    counts = {float(count): str(count) for count in sorted({row.workers for row in rows})}
-    return values_chart(rows, counts, "workers", head, x_of=lambda row: float(row.workers), at="with workers:")
+def refuse_unknown(what: str, words: Sequence[str], known: Sequence[str]) -> None:
+    """InputError for a word that is not known, with those that are."""
+    if unknown := [word for word in words if word not in known]:
+        there = " ".join(dict.fromkeys(word for word in known if word))
+        raise InputError(f"no {what} is called {unknown[0]!r}; there are: {there}")

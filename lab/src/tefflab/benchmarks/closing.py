@@ -4,17 +4,17 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from tefflab.analysis.rows import ELSEWHERE, NO_TURN, Row
-from tefflab.analysis.statistics import FEWEST_ROUNDS
+from tefflab.analysis.statistics import FEWEST_ROUNDS, LEAST_ROUNDS
 from tefflab.carried import TYPED
 from tefflab.output.caveats import MUCH_NOISE
 from tefflab.output.last_words import of_store
 
 _WON = ("first", "level")
+_TRIED = 2 * LEAST_ROUNDS  # rounds after which it is not rounds that an interval lacks which says nothing
 
 
 def sentence(groups: Sequence[Sequence[Row]], lesson: str) -> str:
-    """The systems that are first or level most often, over cases with a known order of several. Then the meaning of
-    their numbers, in the kind's words."""
+    """The systems that are first or level most often, and the meaning of the numbers, in the kind's words."""
     wins, known = _wins(groups)
     meaning = f"{lesson[0].upper()}{lesson[1:]}."
     if not any(row.value for rows in groups for row in rows):
@@ -29,20 +29,13 @@ def sentence(groups: Sequence[Sequence[Row]], lesson: str) -> str:
 
 
 def suggestions(
-    groups: Sequence[Sequence[Row]],
-    again: str,
-    store: str,
-    *,
-    wanted: float | None = None,
-    is_busy: bool = False,
-    minutes: int = 15,
+    groups: Sequence[Sequence[Row]], again: str, store: str, *, wanted: float | None = None, minutes: int = 15
 ) -> Iterator[tuple[str, str]]:
     """Commands, each with its effect, the most needed first. `again` is the command that went before, without options.
-    `wanted`: the half-width above which an interval is wide; `is_busy`: the machine was; `minutes` that systems without
-    a turn need."""
+    `wanted`: the half-width above which an interval is wide; `minutes` that systems without a turn need."""
     rows = [row for own in groups for row in own]
     resume, kept = f"{TYPED} {again} --resume", of_store(store)
-    if is_busy or max((row.noisy_share for row in rows), default=0.0) > MUCH_NOISE:
+    if any(map(is_vague, rows)) or max((row.noisy_share for row in rows), default=0.0) > MUCH_NOISE:
         yield f"{TYPED} systems doctor", "what else runs on this machine"
     if any(row.note in (NO_TURN, ELSEWHERE) for row in rows):
         yield f"{resume} --minutes {minutes}{kept}", "measures systems without a turn"
@@ -55,6 +48,11 @@ def suggestions(
         yield f"{TYPED} compare {' '.join([*pair, *where])}", "their ratios with their intervals"
     yield f"{TYPED} experiment", "what else can be measured and drawn"
     yield f"{TYPED} systems", "lists further systems to measure"
+
+
+def is_vague(row: Row) -> bool:
+    """Whether its interval says nothing after so many rounds that a few more will not help."""
+    return row.value is not None and not row.value.is_told and row.rounds > _TRIED
 
 
 def is_uncertain(row: Row, wanted: float | None = None) -> bool:
@@ -70,12 +68,9 @@ def is_uncertain(row: Row, wanted: float | None = None) -> bool:
 def _pair(groups: Sequence[Sequence[Row]]) -> tuple[str, str] | None:
     """The system that is first most often, and the second of a case in which it is first."""
     wins, _ = _wins(groups)
-    for best, _count in wins.most_common(1):
-        for rows in groups:
-            ids = [row.id for row in _ranked(rows)]
-            if best in ids and len(ids) > 1:
-                return best, next(each for each in ids if each != best)
-    return None
+    best = max(wins, key=lambda id_: wins[id_], default="")
+    ranked = ([row.id for row in _ranked(rows)] for rows in groups)
+    return next(((best, other) for ids in ranked if best in ids for other in ids if other != best), None)
 
 
 def _wins(groups: Sequence[Sequence[Row]]) -> tuple[Counter[str], int]:

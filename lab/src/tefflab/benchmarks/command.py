@@ -9,20 +9,20 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from tefflab.analysis.pairs import paired_ratio
 from tefflab.analysis.rows import ByRound, Row
 from tefflab.analysis.statistics import Interval
-from tefflab.benchmarks.benchmark import Ask, Command, Request, Round, Scales
-from tefflab.benchmarks.case_rows import Cell, Fact
+from tefflab.benchmarks.benchmark import Ask, Request
+from tefflab.benchmarks.case_rows import Fact
 from tefflab.benchmarks.cases import ATTEMPTS, CaseBenchmark, CaseEstimates, RepeatedQuestion
 from tefflab.errors import InputError
 from tefflab.output.last_words import LastWords
-from tefflab.output.quantities import digits, duration, interval_text, percent, value_text
-from tefflab.output.sections import Section, absences, precision, warnings
+from tefflab.output.quantities import digits, duration, percent
+from tefflab.output.sections import Section
 from tefflab.output.table import Column
-from tefflab.records.plan import Case, Plan
+from tefflab.records.plan import Case, Plan, Variant
 from tefflab.records.record import AnyRecord, Record
 from tefflab.records.run import Run
 from tefflab.systems.own_command import WORKERS, OwnCommand, own_texts
@@ -45,11 +45,9 @@ class CommandQuestion(RepeatedQuestion[AnyRecord]):
 class CommandEstimates(CaseEstimates):
     """A table of each case, one of its pairs of commands, and what can't be told apart here."""
 
-    def __init__(self, *known: Any) -> None:
-        super().__init__(*known)
-        every = self.cells
-        self.cells = {case: [each for each in cells if not _is_again(each)] for case, cells in every.items()}
-        self._again = {case: next(filter(_is_again, cells), None) for case, cells in every.items()}
+    @property
+    def variants(self) -> Sequence[Variant]:
+        return [each for each in self.plan.variants if not each.id.endswith(_AGAIN)]
 
     @cached_property
     def rows(self) -> Sequence[Row]:
@@ -61,8 +59,9 @@ class CommandEstimates(CaseEstimates):
         for case, rows in self.groups.items():
             where = f", {case.where}" if len(self.groups) > 1 else ""
             known = [row for row in rows if row.value]
-            notes = [*absences(rows), *warnings(rows), *precision(rows)]
-            found.append(Section(f"{self.plan.title}{where}", self._columns(known) if known else [], notes))
+            runs = Column("runs", [str(row.rounds) for row in known])
+            columns = self.columns(known, runs, "command") if known else []
+            found.append(Section(f"{self.plan.title}{where}", columns, self.notes(rows)))
             told = self._least(case, rows)
             if pairs := self._pairs(rows):
                 found.append(Section(f"Each two of them{where}", _columns_of(pairs), [told]))
@@ -74,22 +73,9 @@ class CommandEstimates(CaseEstimates):
         del again, store
         return None
 
-    def _columns(self, rows: Sequence[Row]) -> list[Column]:
-        return [
-            Column("command", [row.id for row in rows], "left"),
-            Column("a run", [value_text(row) for row in rows]),
-            Column("95 % interval", [interval_text(row.value) for row in rows if row.value]),
-            Column("runs", [str(row.rounds) for row in rows]),
-            *(
-                Column(fact.title, [fact.shown(row) for row in rows], priority=1 + number, meaning=fact.meaning)
-                for number, fact in enumerate(self.kind.facts)
-            ),
-        ]
-
     def _pairs(self, rows: Sequence[Row]) -> list[Row]:
         """Of each two commands the ratio of their times, of the runs of the same turns."""
-        order = [each.id for each in self.plan.variants]
-        known = sorted((row for row in rows if row.value), key=lambda row: order.index(row.id))
+        known = sorted((row for row in rows if row.value), key=lambda row: self.variants.index(row.variant))
         return [
             replace(
                 a,
@@ -110,23 +96,20 @@ class CommandEstimates(CaseEstimates):
 
     def _least(self, case: Case, rows: Sequence[Row]) -> str:
         """The difference that can't be seen here, by the first command beside itself."""
-        cell = self._again[case]
-        again = cell and cell.row(self.kind.name, self.kind.quantity, self.kind.value, ())
-        first = next((row for row in rows if again and f"{row.id}{_AGAIN}" == again.id), None)
-        if not (again and first and again.value and first.value):
+        again = [self.row(each, case) for each in self.plan.variants if each not in self.variants]
+        both = [(row, other) for row in rows for other in again if f"{row.id}{_AGAIN}" == other.id]
+        if not both or not (both[0][0].value and both[0][1].value):
             return ""
-        ratio = _ratio(first, again)
-        seconds = sum(run.record.wall_seconds for each in (cell, *self.cells[case]) if each for run in each.runs)
+        first, other = both[0]
+        ratio = _ratio(first, other)
         if not ratio.is_told:
-            return f"What can't be told apart here is not known after {again.rounds} turns: measure longer"
+            return f"What can't be told apart here is not known after {other.rounds} turns: measure longer"
+        every = [run for variant in self.plan.variants for run in self.runs(variant, case)]
         return (
-            f"Differences below {percent(max(1 - ratio.low, ratio.high - 1))} can't be seen here in {again.rounds} "
-            f"turns ({duration(seconds)} of runs): so much {first.id} may differ from itself"
+            f"Differences below {percent(max(1 - ratio.low, ratio.high - 1))} can't be seen here in {other.rounds} "
+            f"turns ({duration(sum(run.record.wall_seconds for run in every))} of runs): so much {first.id} may differ "
+            "from itself"
         )
-
-
-def _is_again(cell: Cell[Any]) -> bool:
-    return cell.variant.id.endswith(_AGAIN)
 
 
 def _ratio(a: Row, b: Row) -> Interval:
@@ -140,17 +123,14 @@ def _ratio(a: Row, b: Row) -> Interval:
 def _columns_of(pairs: Sequence[Row]) -> list[Column]:
     words = {"behind": "significant", "level": "not significant", "unknown": "too few runs"}
     values = [row.value for row in pairs if row.value]
+    ends = [f"{digits(each.low)} – {digits(each.high)}" if each.is_told else "-" for each in values]
     return [
         Column("A", [row.id for row in pairs], "left"),
         Column("B", [row.case.removeprefix("beside ") for row in pairs], "left"),
         Column("A / B", [digits(each.value) for each in values]),
-        Column("95 % interval", [_ends(each) for each in values]),
+        Column("95 % interval", ends),
         Column("", [words[row.verdict] for row in pairs], "left"),
     ]
-
-
-def _ends(ratio: Interval) -> str:
-    return f"{digits(ratio.low)} – {digits(ratio.high)}" if ratio.is_told else "-"
 
 
 class Commands(CaseBenchmark[Record]):
@@ -158,6 +138,7 @@ class Commands(CaseBenchmark[Record]):
     measured = "commands"
     row_word = "command"
     record = Record
+    question_type = CommandQuestion
     estimates_type = CommandEstimates
     quantity = "a run"
     meaning = "Time of a run, with 95 % intervals; smaller is better."
@@ -165,34 +146,29 @@ class Commands(CaseBenchmark[Record]):
     help = "Measure commands of yours, with --- between them, in turns: time, CPU, memory, and which is quicker."
     example = "teff measure -- ./a --threads {workers} --- ./b"
     lesson = "a command costs what it costs"
+    options = ()
+    of_command: ClassVar = {"minutes": 2, "rounds": 100, "takes_programs": True, "measures_systems": False}
     facts = (
-        Fact("cpu_seconds", "CPU", duration, lambda record: record.get("noise", "cpu_seconds")),
+        Fact("cpu_seconds", "CPU", duration, "noise.cpu_seconds"),
         Fact(
             "peak_rss_bytes",
             "peak,\nMiB",
             lambda count: f"{count / _MEBIBYTE:.1f}",
             meaning="empty where it is no more than starting any process takes",
+            stays=True,
         ),
         Fact("system_seconds", "of CPU\nsystem", duration),
     )
 
     def __init__(self, texts: Sequence[str] = ()) -> None:
         ids = [(each, each) for each in texts] + [(each, f"{each}{_AGAIN}") for each in texts[:1]]
+        super().__init__()
         self.own_commands = [OwnCommand.of(text, self.name, id_) for text, id_ in ids]
         self.enough = lambda _: False  # each has as many runs as there is time for
-        self.commands = (
-            Command(
-                self.name,
-                self.help,
-                self.example,
-                lambda request: self.plan(request, self.title),
-                check=_check,
-                minutes=2,
-                rounds=100,
-                takes_programs=True,
-                measures_systems=False,
-            ),
-        )
+
+    def check(self, own: Mapping[str, Any]) -> None:
+        if not own_texts(own):
+            raise InputError("name a command behind --, as teff measure -- ./a --- ./b")
 
     def narrowed(self, own: Mapping[str, Any]) -> Self:
         return type(self)(own_texts(own))
@@ -201,35 +177,12 @@ class Commands(CaseBenchmark[Record]):
         return type(self)(plan.commands)
 
     def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> Plan:
-        del workers
         texts = own_texts(request.own)
-        is_filled = any(WORKERS in each for each in texts)
-        if request.workers and not is_filled:
+        if request.workers and not any(WORKERS in each for each in texts):
             raise InputError(f"--workers: no command has {WORKERS} in it")
-        counts = request.workers or (request.cores,)
-        return Plan(
-            title=title,
-            variants=request.variants,
-            cases=tuple(Case(name="run", flags="run", workers=count) for count in counts),
-            commands=tuple(texts),
-        )
-
-    def rounds(self, plan: Plan, scales: Scales) -> Sequence[Round[Record]]:
-        del scales
-        return [
-            Round(variant, case.workers, [CommandQuestion(case, self.value)], company=case.place, case=case)
-            for case in plan.cases
-            for variant in plan.variants
-        ]
-
-    def value(self, record: Record) -> float:
-        return record.wall_seconds
-
-
-def _check(own: Mapping[str, Any], flags: Sequence[str]) -> None:
-    del flags
-    if not own_texts(own):
-        raise InputError("name a command behind --, as teff measure -- ./a --- ./b")
+        counts = request.workers or workers or (request.cores,)
+        cases = tuple(Case(name="run", flags="run", workers=count) for count in counts)
+        return Plan(title=title, variants=request.variants, cases=cases, commands=tuple(texts))
 
 
 BENCHMARK = Commands()

@@ -1,22 +1,20 @@
-"""Kinds of benchmark that compare all systems with one of them, the measure: its times divide the times of the others.
+"""Kinds of benchmark that compare all systems with one of them, the measure: its times divide those of the others."""
 
-A kind that derives from this gives the columns of its tables, and the cases of which ratios are drawn.
-"""
-
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from tefflab.analysis.rows import Row
 from tefflab.analysis.statistics import Interval, geometric_mean
 from tefflab.benchmarks.benchmark import Option, Request
+from tefflab.benchmarks.case_rows import ratio
 from tefflab.benchmarks.cases import CaseBenchmark, CaseEstimates
 from tefflab.errors import InputError
 from tefflab.output.charts.rows import rows_chart
 from tefflab.output.charts.sheet import Head, Picture, slug
 from tefflab.output.quantities import digits, percent, value_text
-from tefflab.output.sections import Section, absences, explained, precision, warnings
+from tefflab.output.sections import Section, explained
 from tefflab.output.table import Column
 from tefflab.records.plan import Plan, Variant, counted_workers
 from tefflab.records.record import AnyRecord
@@ -29,99 +27,83 @@ class ComparedPlan(Plan):
 
 @dataclass(frozen=True)
 class Group:
-    """All cases with one number of workers: for each the rows of its systems that have a value, by their ids."""
+    """All cases with one number of workers, by case and by a system's id: the rows with a value, and the times of the
+    `others` divided by the time of the system `to`, and under the kind's name for them their geometric means."""
 
     workers: int
-    rows: Mapping[str, Mapping[str, Row]]  # by case
-
-    def ratios(self, case: str, to: str) -> dict[str, Interval]:
-        """The times of the other systems divided by the time of the system `to`; empty if that has none."""
-        one = self.rows[case].get(to)
-        if one is None or one.samples is None:
-            return {}
-        return {
-            id_: each.samples.over(one.samples).after(min(each.samples.rounds, one.samples.rounds))
-            for id_, each in self.rows[case].items()
-            if id_ != to and each.samples
-        }
-
-    def means(self, to: str) -> dict[str, Interval]:
-        """The geometric mean of each other system's ratios, over the cases that both have."""
-        ratios: dict[str, list[Interval]] = {}
-        for case in self.rows:
-            for id_, ratio in self.ratios(case, to).items():
-                ratios.setdefault(id_, []).append(ratio)
-        return {id_: geometric_mean(own) for id_, own in ratios.items()}
+    to: Variant
+    rows: Mapping[str, Mapping[str, Row]]
+    ratios: Mapping[str, Mapping[str, Interval]]
+    others: Sequence[Variant]  # in the order of the plan; the quickest first where there are means
 
 
 class ComparedEstimates(CaseEstimates):
     """Tables, and a picture of ratios, for each number of workers."""
 
-    mean: ClassVar[str] = ""  # the name of a last row with the geometric means, where there is one
+    plan: ComparedPlan
+    kind: "ComparedBenchmark[Any]"
+    tells_workers: ClassVar[bool] = True  # in titles, for they tell two groups apart
 
-    def tables_of(self, group: Group, to: Variant) -> Iterator[tuple[str, list[Column]]]:
-        """Each with its title; `to` is the measure."""
-        title = f"{self.plan.title}, {self.place(group)}: time of {to.id}, and of the others divided by it"
-        yield title, self.ratios_of(group, list(group.rows), to)
+    def tables_of(self, group: Group) -> Iterator[tuple[str, list[Column]]]:
+        """Each with its title."""
+        title = f"{self.plan.title}, {self.place(group)}: time of {group.to.id}, and of the others divided by it"
+        yield title, self.ratios_of(group, list(group.ratios))
 
-    def ratios_of(self, group: Group, cases: Sequence[str], to: Variant) -> list[Column]:
-        """A row a case, with the measure's time and the others' ratios to it; then their means."""
-        others = self.others(group, to)
-        found = [group.ratios(case, to.id) for case in cases] + ([group.means(to.id)] if self.mean else [])
-        times = [value_text(group.rows[case].get(to.id)) for case in cases] + ([""] if self.mean else [])
-        return [
-            Column(self.kind.row_word, [*cases, *([self.mean] if self.mean else [])], "left"),
-            Column(head(to), times),
-            *(Column(head(each), [ratio_text(ratios.get(each.id)) for ratios in found]) for each in others),
-        ]
+    def ratios_of(self, group: Group, cases: Sequence[str]) -> list[Column]:
+        """A row a case, with the measure's time and the others' ratios to it."""
+        times = [value_text(group.rows[case].get(group.to.id)) if case in group.rows else "" for case in cases]
+        columns = [Column(self.kind.row_word, list(cases), "left"), Column(head(group.to), times)]
+        for each in group.others:
+            columns.append(Column(head(each), [ratio_text(group.ratios[case].get(each.id)) for case in cases]))
+        return columns
 
-    def ratio_rows(self, group: Group, to: Variant) -> dict[str, list[Row]]:
+    def ratio_rows(self, group: Group) -> dict[str, list[Row]]:
         """The rows of the picture of ratios, by their cases; and of their means."""
-        ratios = {case: group.ratios(case, to.id) for case in group.rows}
-        ratios |= {self.mean: group.means(to.id)} if self.mean else {}
         one = {row.id: row for own in group.rows.values() for row in own.values()}
         return {
             case: [
-                replace(one[each.id], case=case, quantity=f"/ {to.title}", value=own[each.id], unit="1")
-                for each in self.others(group, to)
+                replace(one[each.id], case=case, quantity=f"/ {group.to.title}", value=own[each.id], unit="1")
+                for each in group.others
                 if each.id in own
             ]
-            for case, own in ratios.items()
+            for case, own in group.ratios.items()
         }
-
-    def others(self, group: Group, to: Variant) -> list[Variant]:
-        """The variants that have a ratio, in the order of the plan; the quickest first where there are means."""
-        means = group.means(to.id)
-        seen = [each for each in self.plan.variants if each.id in means]
-        return sorted(seen, key=lambda each: means[each.id].value) if self.mean else seen
-
-    def further_pictures(self, group: Group) -> Iterator[tuple[str, Picture]]:
-        """Beside the ratios."""
-        del group
-        yield from ()
 
     def remarks(self) -> list[str]:
         """Below the last table."""
-        return [*absences(self.rows), *warnings(self.rows), *precision(self.rows)]
+        has_all = not self.kind.mean or all(row.value or not row.note for row in self.rows)
+        over = [] if has_all else [f"a {self.kind.mean} is over the {self.kind.measured} that both systems have"]
+        return [*self.notes(self.rows), *over]
 
     def place(self, group: Group) -> str:
-        """The words in titles that tell two groups apart."""
-        return counted_workers(group.workers)
+        return counted_workers(group.workers) if self.tells_workers else ""
 
     @cached_property
     def measured(self) -> Sequence[Group]:
+        """None without a measure, as among the floors."""
         rows: dict[int, dict[str, dict[str, Row]]] = {}
-        for row in self.rows:
+        for row in self.rows if self.measure else ():
             if row.value:
                 rows.setdefault(row.workers, {}).setdefault(row.case, {})[row.id] = row
-        return [Group(count, rows[count]) for count in sorted(rows)]
+        return [self._group(self.measure, count, rows[count]) for count in sorted(rows) if self.measure]
+
+    def _group(self, to: Variant, workers: int, rows: Mapping[str, Mapping[str, Row]]) -> Group:
+        mean, ratios = self.kind.mean, {}
+        for case, own in rows.items():
+            known = {id_: ratio(row, own[to.id]) for id_, row in own.items() if id_ != to.id and to.id in own}
+            ratios[case] = {id_: each for id_, each in known.items() if each}
+        others = [each for each in self.plan.variants if any(each.id in own for own in ratios.values())]
+        if mean:
+            every = {each.id: [own[each.id] for own in ratios.values() if each.id in own] for each in others}
+            ratios[mean] = {id_: geometric_mean(own) for id_, own in every.items()}
+            others.sort(key=lambda each: ratios[mean][each.id].value)
+        return Group(workers, to, rows, ratios, others)
 
     @cached_property
     def measure(self) -> Variant | None:
-        """The system that is the measure: the requested one. By default it is one of the systems with most cases, since
-        a row that the measure lacks has no ratios. Of these it has the smallest mean ratio to the first systems."""
-        plan = self.plan
-        asked = plan.against if isinstance(plan, ComparedPlan) else ""
+        """The requested system; else, of those with most cases, the one with the smallest mean ratio to the first
+        systems."""
+        asked = self.plan.against
         ratios: dict[str, list[Interval]] = {}
         for row in self.rows:
             if row.ratio and (row.id == asked if asked else row.competes):
@@ -129,56 +111,52 @@ class ComparedEstimates(CaseEstimates):
         most = max(map(len, ratios.values()), default=0)
         means = {id_: geometric_mean(own).value for id_, own in ratios.items() if len(own) == most}
         best = min(means, key=lambda id_: means[id_], default=None)
-        return next((each for each in plan.variants if each.id == best), None)
+        return next((each for each in self.plan.variants if each.id == best), None)
 
     def sections(self) -> Sequence[Section]:
-        if (to := self.measure) is None:  # there is none among the floors
+        tables = [table for group in self.measured for table in self.tables_of(group)]
+        if not tables:
             return super().sections()
-        tables = [table for group in self.measured for table in self.tables_of(group, to)]
         *before, last = tables
         return explained([*(Section(*table) for table in before), Section(*last, self.remarks())])
 
     def pictures(self) -> Iterator[tuple[str, Picture]]:
-        if (to := self.measure) is None:
-            return
         for group in self.measured:
-            lines = self.ratio_rows(group, to)
-            if any(lines.values()):
+            if any((lines := self.ratio_rows(group)).values()):
                 place = self.place(group)
-                title = f"{self.plan.title}, {place}" if place else self.plan.title
-                head = Head(title, [self.kind.meaning], self.foot(self.rows))
-                axis = f"time / that of {to.title} (log scale); the line is at 1"
-                yield slug(f"{self.stem} {place}".strip()), rows_chart(lines, axis, head, rule=1.0, bold=self.mean)
-            yield from self.further_pictures(group)
+                title = ", ".join(filter(None, (self.plan.title, place)))
+                axis = f"time / that of {group.to.title} (log scale); the line is at 1"
+                told = Head(title, [self.kind.meaning], self.foot(self.rows))
+                yield slug(f"{self.stem} {place}"), rows_chart(lines, axis, told, rule=1.0, bold=self.kind.mean)
 
 
 class ComparedBenchmark(CaseBenchmark[AnyRecord]):
     """A kind whose command has --against."""
 
     plan_type = ComparedPlan
+    estimates_type = ComparedEstimates
+    mean: ClassVar[str] = ""  # the name of a last row with the geometric means, where there is one
+    options = (*CaseBenchmark.options, Option("--against"))
     paradigm: ClassVar[str] = ""  # the measure is a system of this paradigm, if the user names none
-
-    @property
-    def case_options(self) -> Sequence[Option]:
-        return (*super().case_options, Option("--against"))
 
     def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> ComparedPlan:
         asked = super().plan(request, title, workers)
-        return ComparedPlan(**dict(asked), against=self.against(request))
+        against = against_of(request, str(request.own.get("against", "")), self.paradigm)
+        return ComparedPlan(**dict(asked), against=against)
 
-    def against(self, request: Request) -> str:
-        """The id of the system that is the measure: the requested one, else the first of the paradigm. It is empty for
-        the quickest. TeffError for a system that is not measured, and for the floor."""
-        asked = canonical(str(request.own.get("against", "")))
-        known = [each.id for each in request.variants if not each.is_floor]
-        if asked and asked not in known:
-            is_floor = any(each.id == asked for each in request.variants)
-            why = (
-                "is the floor, of one worker and without tasks: no measure of others" if is_floor else "is not measured"
-            )
-            raise InputError(f"{asked!r} {why}; there are: {' '.join(known)}")
-        of_paradigm = {each.name for each in request.registry.systems if each.paradigm == self.paradigm}
-        return asked or next((id_ for id_ in known if parsed(id_).system in of_paradigm), "")
+
+def against_of(request: Request, asked: str, paradigm: str = "") -> str:
+    """The id of the measure: as asked, else the first of the paradigm; empty for the quickest. TeffError for the floor
+    and for what is not measured."""
+    asked = canonical(asked)
+    known = [each.id for each in request.variants if not each.is_floor]
+    if asked and asked not in known:
+        is_floor = any(each.id == asked for each in request.variants)
+        of_floor = "is the floor, of one worker and without tasks: no measure of others"
+        why = of_floor if is_floor else "is not measured"
+        raise InputError(f"{asked!r} {why}; there are: {' '.join(known)}")
+    of_paradigm = {each.name for each in request.registry.systems if each.paradigm == paradigm}
+    return asked or next((id_ for id_ in known if parsed(id_).system in of_paradigm), "")
 
 
 def head(variant: Variant) -> str:
@@ -186,9 +164,9 @@ def head(variant: Variant) -> str:
     return variant.id.replace("/", "/\n")
 
 
-def ratio_text(ratio: Interval | None) -> str:
+def ratio_text(ratio: Interval | None, text: Callable[[float], str] = digits) -> str:
     """`1.71 ± 2 %`; with a question mark where nothing is known of the interval."""
     if ratio is None:
         return "-"
     half = ratio.relative_half_width
-    return f"{digits(ratio.value)} ?" if half > 1 else f"{digits(ratio.value)} ± {percent(half)}"
+    return f"{text(ratio.value)} " + ("?" if half > 1 else f"± {percent(half)}")

@@ -44,8 +44,9 @@ def described_kind(said: str) -> Kind:
 
 def declared() -> list[Any]:
     """As `Command`s with their `Option`s, without their functions."""
-    file = _file()
-    current = _fingerprint()
+    file, folder = _file(), Path(benchmarks.__path__[0])
+    stats = [(str(each.relative_to(folder)), each.stat()) for each in sorted(folder.rglob("*.py"))]
+    current = [[name, stat.st_mtime_ns, stat.st_size] for name, stat in stats]
     kept: dict[str, Any] = (file and kept_json(file)) or {}
     if kept.get("of") != current:
         kept = {"of": current, "commands": _loaded()}
@@ -59,8 +60,7 @@ def declared() -> list[Any]:
 
 
 def _file() -> Path | None:
-    """Where they are kept: beside the sources. None where a wheel's sources are not unpacked, which a list of commands
-    does not need."""
+    """Beside the sources; None where a wheel's are not unpacked, which a list of commands does not need."""
     try:
         root = carried.place() if carried.ARCHIVE.is_file() else project_root()
     except TeffError:  # there is no home
@@ -78,9 +78,3 @@ def _loaded() -> list[dict[str, Any]]:
         for kind in kinds()
         for command in kind.commands
     ]
-
-
-def _fingerprint() -> list[list[Any]]:
-    folder = Path(benchmarks.__path__[0])
-    files = sorted(folder.rglob("*.py"))
-    return [[str(file.relative_to(folder)), file.stat().st_mtime_ns, file.stat().st_size] for file in files]

@@ -4,19 +4,20 @@ A picture is like Figure 1 of the paper: each task is a circle, each dependence 
 Several graphs stand side by side, as they run side by side.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import altair as alt
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from tefflab.benchmarks.graphs import answer_of_core, has_size, read_flags, segments_of
+from tefflab.benchmarks.graphs import described, listed_tasks
 from tefflab.errors import InputError
 from tefflab.output.charts.looks import PAPER, Datum
 from tefflab.output.charts.marks import X, Y, layer, word, words
 from tefflab.output.charts.sheet import SMALL, SOFT, Head, Picture, sheet, text_width
 
+Task = Mapping[str, Any]  # by the names of the program
 _OF_PATTERNS = ("radix", "period", "fraction")  # what a title says besides the pattern's name
 LARGEST = 64  # points a side: beyond it lines merge to a grey field that shows nothing
 
@@ -26,43 +27,31 @@ _TASK, _EDGE = "#0072b2", "#5b6b7b"
 _MEANING = "A column a point, a row a timestep. A line leads from the task that wrote to the task below it that reads."
 
 
-class DrawingError(InputError):
-    """A graph that is too large to be drawn."""
-
-
-class Task(BaseModel):
-    """One task as a program lists it: its graph, and the points of the timestep before that it reads."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
-
-    graph: int = Field(default=0, ge=0)  # where several run at once
-    timestep: int = Field(ge=0)
-    point: int = Field(ge=0)
-    dependencies: tuple[int, ...] = ()
-
-
-_TASKS = TypeAdapter(tuple[Task, ...])
-
-
 @dataclass(frozen=True, slots=True)
 class Graph:
     """A graph to draw, with the words above it."""
 
     title: str
-    tasks: tuple[Task, ...]
+    tasks: Sequence[Task]
 
     @property
     def columns(self) -> int:
-        return max(task.point for task in self.tasks) + 1
+        return 1 + max(int(task["point"]) for task in self.tasks)
 
     @property
     def rows(self) -> int:
-        return max(task.timestep for task in self.tasks) + 1
+        return 1 + max(int(task["timestep"]) for task in self.tasks)
+
+    @property
+    def row_height(self) -> float:
+        """Roomy where the graph is small; lines that reach far want room to fall."""
+        reach = max((abs(task["point"] - source) for task in self.tasks for source in task["dependencies"]), default=0)
+        return min(40.0 + 8.0 * min(reach, 6), max(13.0, 640.0 / self.rows))
 
 
 def draw(graphs: Sequence[Graph]) -> Picture:
     """The graphs side by side."""
-    down = max(_row_height(graph) for graph in graphs)  # one for all, so that timesteps stand level
+    down = max(graph.row_height for graph in graphs)  # one for all, so that timesteps stand level
     rows = max(graph.rows for graph in graphs)
     texts = [word(-14, row * down, str(row), SMALL, SOFT, "right") for row in range(rows) if 1 < rows <= _NUMBERED]
     texts += [word(-14, -28, "timestep ↓", SMALL, SOFT, "right")] if rows > 1 else []
@@ -77,7 +66,7 @@ def draw(graphs: Sequence[Graph]) -> Picture:
             texts.append(word(centre + column * across, -28, str(column), SMALL, SOFT, "center"))
         edges.append(_edges(graph, centre, across, down, radius))
         tasks += [
-            {"x": centre + task.point * across, "y": task.timestep * down, "size": 4 * radius**2}
+            {"x": centre + task["point"] * across, "y": task["timestep"] * down, "size": 4 * radius**2}
             for task in graph.tasks
         ]
         wide = max((graph.columns - 1) * across + 2 * radius, 1.2 * text_width(graph.title))
@@ -97,10 +86,10 @@ def draw(graphs: Sequence[Graph]) -> Picture:
 def _edges(graph: Graph, centre: float, across: float, down: float, radius: float) -> Datum:
     """All edges in one path: one element of the picture, however many they are."""
     path = "".join(
-        f"M{centre + source * across:.1f},{(task.timestep - 1) * down:.1f}"
-        f"L{centre + task.point * across:.1f},{task.timestep * down:.1f}"
+        f"M{centre + source * across:.1f},{(task['timestep'] - 1) * down:.1f}"
+        f"L{centre + task['point'] * across:.1f},{task['timestep'] * down:.1f}"
         for task in graph.tasks
-        for source in task.dependencies
+        for source in task["dependencies"]
     )
     crowd = path.count("M") / max(1, len(graph.tasks))  # dependencies a task: many lines want to be thin
     thick = max(0.35, min(1.6, 0.28 * radius) / max(1.0, crowd / 4) ** 0.5)
@@ -108,31 +97,17 @@ def _edges(graph: Graph, centre: float, across: float, down: float, radius: floa
     return {"x": 0, "y": 0, "shape": path or "M0,0", "size": 4, "thick": thick, "opacity": faint}
 
 
-def _check_size(title: str, points: int, timesteps: int) -> None:
-    if points > LARGEST or timesteps > LARGEST:
-        raise DrawingError(
-            f"{title}: {points} points x {timesteps} timesteps is too large to draw; "
-            f"at most {LARGEST} x {LARGEST} can be told apart: lower -width or -steps"
-        )
-
-
-def _row_height(graph: Graph) -> float:
-    """Roomy where the graph is small; lines that reach far want room to fall."""
-    reach = max((abs(task.point - source) for task in graph.tasks for source in task.dependencies), default=0)
-    return min(40.0 + 8.0 * min(reach, 6), max(13.0, 640.0 / graph.rows))
-
-
 def describe_graphs(root: Path, words: Sequence[str]) -> list[Graph]:
-    """The graphs of a command line, in order. DrawingError where one is too large to be drawn; TeffError with the
-    core's words for flags that are wrong."""
-    segments = segments_of(read_flags(words))
-    titles = [_title(segment) for segment in segments]
-    for title, segment in zip(titles, segments, strict=True):
-        if has_size(segment):  # before the core lists a million tasks
-            _check_size(title, int(segment["width"]), int(segment["steps"]))
-    tasks = _TASKS.validate_json(answer_of_core(root, ["--json", *words]))
-    return [Graph(title, tuple(task for task in tasks if task.graph == number)) for number, title in enumerate(titles)]
-
-
-def _title(flags: dict[str, str]) -> str:
-    return ", ".join([flags["type"], *(f"{name} {flags[name]}" for name in _OF_PATTERNS if name in flags)])
+    """The graphs of a command line, in order. InputError for one too large to be drawn, and for wrong flags."""
+    titles = []
+    for each, (points, timesteps) in described(words):
+        title = ", ".join([each["type"], *(f"{name} {each[name]}" for name in _OF_PATTERNS if name in each)])
+        titles.append(title)
+        if max(points, timesteps) > LARGEST:  # before the core lists it
+            raise InputError(
+                f"{title}: {points} points x {timesteps} timesteps is too large to draw; "
+                f"at most {LARGEST} x {LARGEST} can be told apart: lower -width or -steps"
+            )
+    tasks = listed_tasks(root, words)
+    own = [[task for task in tasks if task.get("graph", 0) == number] for number in range(len(titles))]
+    return [Graph(title, some) for title, some in zip(titles, own, strict=True)]

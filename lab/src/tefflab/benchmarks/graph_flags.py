@@ -1,5 +1,4 @@
-"""The values of a task graph's flags, for help and completion, from the schema of records; the program `task_graph`
-decides which are right."""
+"""The words that a task graph's flags take, for help and completion: those of the schema of records."""
 
 import json
 from functools import cache

@@ -8,15 +8,17 @@ worker, compute_bound. The program `task_graph` says what flags describe, and wh
 import json
 import math
 import re
+import shlex
 import subprocess
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from tefflab.benchmarks import graph_flags
 from tefflab.errors import InputError, TeffError
+from tefflab.records.plan import Case
 from tefflab.systems.systems import BUILD_FOLDER
 
 MOST_LISTED = 1_000_000  # tasks: some 50 MB of text in a few seconds
@@ -34,7 +36,7 @@ _OURS = {  # flags that the measurement sets itself, and what to say instead
 _OF_DEPENDENCES = {"type", "radix", "period", "fraction", "width", "output", "imbalance", "persistent-imbalance"}
 _WITH_VALUE = _OF_DEPENDENCES - {"persistent-imbalance"} | {"kernel"}
 
-Flag = tuple[str, ...]  # a name without dashes, and its value where it has one
+Flag = tuple[str, str]  # a name without dashes, and its value; empty where it has none
 
 
 def is_usual(flags: str) -> bool:
@@ -55,37 +57,30 @@ def answer_of_core(root: Path, words: Sequence[str]) -> str:
     return asked.stdout
 
 
-@dataclass(frozen=True, slots=True)
-class Graphs:
-    """One or several graphs that run at once, without steps and iterations. `steps` where the user wants so many."""
+class GraphCase(Case):
+    """One or several graphs that run at once, by their flags without steps and iterations."""
 
-    graphs: tuple[tuple[Flag, ...], ...]
-    steps: int | None = None
+    steps: int | None = None  # where the user wants so many
 
     @property
-    def flags(self) -> str:
-        """In the words of a command line."""
-        return " -and ".join(_text(graph) for graph in self.graphs)
+    def question(self) -> str:
+        """Its flags with the timesteps that the user wants."""
+        return f"{self.configuration} -steps {self.steps}" if self.steps else self.configuration
 
-    @property
-    def title(self) -> str:
-        """Short, for the head of a table: `stencil_1d, width 2, compute_bound`; several graphs are counted."""
-        first = {flag[0]: " ".join(flag[1:]) for flag in self.graphs[0]}
-        details = [f"{name} {value}".strip() for name, value in first.items() if name not in ("type", "kernel")]
-        steps = [f"{self.steps} timesteps"] if self.steps else []
-        text = ", ".join([first["type"], *details, first["kernel"], *steps])
-        return text if len(self.graphs) == 1 else f"{len(self.graphs)} graphs: {text}"
+    @cached_property
+    def graphs(self) -> list[list[Flag]]:
+        return _split(read_flags(shlex.split(self.flags)))
 
     @property
     def width(self) -> int:
         """Points of a timestep, over all graphs."""
-        return sum(int(flag[1]) for graph in self.graphs for flag in graph if flag[0] == "width")
+        return sum(int(dict(graph)["width"]) for graph in self.graphs)
 
     def line(self, steps: int, iterations: int) -> str:
         """The flags of one run. No iterations means empty tasks: the overhead itself."""
         lines = []
         for graph in self.graphs:
-            kept = graph if iterations else tuple(flag for flag in graph if flag[0] != "kernel")
+            kept = [flag for flag in graph if iterations or flag[0] != "kernel"]
             lines.append(f"{_text(kept)}{'' if iterations else ' -kernel empty'} -steps {steps} -iter {iterations}")
         return " -and ".join(lines)
 
@@ -98,40 +93,59 @@ class Graphs:
         )
 
 
-def parse(words: Sequence[str], workers: int) -> Graphs:
-    """The graphs that the words of a command line describe. TeffError for a flag that is not the user's."""
-    graphs: list[list[Flag]] = [[]]
+def parse(words: Sequence[str], workers: int, name: str = "") -> GraphCase:
+    """The graphs that the words of a command line describe. By itself its name is short: `stencil_1d, width 2,
+    compute_bound`, and several graphs are counted. TeffError for a flag that is not the user's."""
+    flags: list[Flag] = []
     steps = None
-    for flag in read_flags(words):
-        name = flag[0]
-        if name in _OURS:
-            raise InputError(f"-{name} can't be given here: {_OURS[name]}")
-        if name == "and":
+    for flag, value in read_flags(words):
+        if flag in _OURS:
+            raise InputError(f"-{flag} can't be given here: {_OURS[flag]}")
+        if flag == "steps" and (not value.isdecimal() or value == "0"):
+            raise InputError(f"-steps {value}: must be a whole number from 1, as -steps 1000")
+        if flag in _WITH_VALUE and not value:
+            raise InputError(f"flag '-{flag}' needs a value")
+        if flag == "steps":
+            steps = int(value)
+        else:
+            flags.append((flag, value))
+    graphs = _split(flags)
+    usual = {"type": "stencil_1d", "width": str(workers), "kernel": "compute_bound"}
+    for graph in graphs:
+        graph += [own for own in usual.items() if own[0] not in dict(graph)]
+    first = dict(graphs[0])
+    details = [f"{flag} {value}".strip() for flag, value in first.items() if flag not in ("type", "kernel")]
+    of_steps = [f"{steps} timesteps"] if steps else []
+    counted = f"{len(graphs)} graphs: " if len(graphs) > 1 else ""
+    title = counted + ", ".join([first["type"], *details, first["kernel"], *of_steps])
+    return GraphCase(name=name or title, flags=" -and ".join(map(_text, graphs)), steps=steps, workers=workers)
+
+
+def _split(flags: Iterable[Flag]) -> list[list[Flag]]:
+    """Graph by graph."""
+    graphs: list[list[Flag]] = [[]]
+    for flag in flags:
+        if flag[0] == "and":
             graphs.append([])
-        elif name == "steps":
-            steps = _steps(flag)
-        elif len(flag) == 1 and name in _WITH_VALUE:
-            raise InputError(f"flag '-{name}' needs a value")
         else:
             graphs[-1].append(flag)
-    return Graphs(tuple(_completed(graph, workers) for graph in graphs), steps)
+    return graphs
 
 
 def refuse_unknown_values(words: Sequence[str]) -> None:
     """Before the core is there to be asked. TeffError for a word that is none of those a flag takes."""
-    for name, *value in read_flags(words):
+    for name, value in read_flags(words):
         there = graph_flags.values().get(name, ())
-        if there and value and value[0] not in there:
-            near = get_close_matches(value[0], there, 1)
+        if there and value and value not in there:
+            near = get_close_matches(value, there, 1)
             meant = f" (did you mean {near[0]}?)" if near else ""
-            raise InputError(f"-{name}: there is no {value[0]!r}{meant}; choose one of {', '.join(there)}")
+            raise InputError(f"-{name}: there is no {value!r}{meant}; choose one of {', '.join(there)}")
 
 
-def check(root: Path, graphs: Graphs, typed: Sequence[str] = ()) -> None:
-    """Asks the core whether it takes these flags. TeffError with the core's own words where it does not, and flags as
-    they were typed."""
+def check(root: Path, case: GraphCase, typed: Sequence[str] = ()) -> None:
+    """TeffError with the core's own words where it does not take these flags, and flags as they were typed."""
     try:
-        answer_of_core(root, ["--json", *graphs.line(graphs.steps or 1, 1).split()])
+        answer_of_core(root, ["--json", *case.line(case.steps or 1, 1).split()])
     except TeffError as error:
         said = str(error)
         for word in (word.partition("=")[0] for word in typed if word.startswith("--")):
@@ -141,28 +155,30 @@ def check(root: Path, graphs: Graphs, typed: Sequence[str] = ()) -> None:
 
 def read_flags(words: Sequence[str]) -> list[Flag]:
     """The words of a command line as flags. TeffError for a word that belongs to none."""
-    flags: list[list[str]] = []
+    flags: list[Flag] = []
+    has_all = True  # the last flag has its value
     for word in words:
         if word.startswith("-") and not _NUMBER.match(word):
-            name, has_value, value = word.lstrip("-").partition("=")
-            flags.append([name, value] if has_value else [name])
-        elif flags and len(flags[-1]) == 1:
-            flags[-1].append(word)
+            name, sign, value = word.lstrip("-").partition("=")
+            flags.append((name, value))
+            has_all = bool(sign)
+        elif not has_all:
+            flags[-1] = (flags[-1][0], word)
+            has_all = True
         else:
             raise InputError(f"{word!r} belongs to no flag; flags are like -type stencil_1d")
-    return [tuple(flag) for flag in flags]
+    return flags
 
 
 def listed_tasks(root: Path, words: Sequence[str]) -> list[dict[str, Any]]:
-    """The tasks of the graphs of a command line, as the core has them. TeffError with the core's words for flags that
-    are wrong."""
+    """Of the graphs of a command line, as the core has them. TeffError with its words for wrong flags."""
     found: list[dict[str, Any]] = json.loads(answer_of_core(root, ["--json", *words]))
     return found
 
 
 def expect_listable(words: Sequence[str]) -> None:
     """TeffError for graphs of more tasks than anyone reads: before the core, silently, lists them for hours."""
-    sizes = [(int(each["width"]), int(each["steps"])) for each in segments_of(read_flags(words)) if has_size(each)]
+    sizes = [size for _, size in described(words)]
     tasks = sum(width * steps for width, steps in sizes)
     if tasks > MOST_LISTED:
         width, steps = max(sizes, key=math.prod)
@@ -171,32 +187,16 @@ def expect_listable(words: Sequence[str]) -> None:
         )
 
 
-def has_size(flags: dict[str, str]) -> bool:
-    """The core gives the fault of other flags."""
-    return flags["width"].isdecimal() and flags["steps"].isdecimal()
-
-
-def segments_of(flags: Sequence[Flag]) -> list[dict[str, str]]:
-    segments = [dict(_USUAL)]
-    for name, *value in flags:
-        if name == "and":
-            segments.append(dict(_USUAL))
-        else:
-            segments[-1][name] = " ".join(value)
-    return segments
-
-
-def _steps(flag: Flag) -> int:
-    if len(flag) != 2 or not flag[1].isdecimal() or flag[1] == "0":
-        raise InputError(f"-steps {' '.join(flag[1:])}: must be a whole number from 1, as -steps 1000")
-    return int(flag[1])
-
-
-def _completed(graph: Sequence[Flag], workers: int) -> tuple[Flag, ...]:
-    said = {flag[0] for flag in graph}
-    usual: dict[str, str] = {"type": "stencil_1d", "width": str(workers), "kernel": "compute_bound"}
-    return (*(flag for flag in graph), *((name, value) for name, value in usual.items() if name not in said))
+def described(words: Sequence[str]) -> list[tuple[dict[str, str], tuple[int, int]]]:
+    """Of each graph its flags, points and timesteps; 0 and 0 where the core will give a fault."""
+    segments = [_USUAL | dict(graph) for graph in _split(read_flags(words))]
+    found = []
+    for each in segments:
+        points, timesteps = each["width"], each["steps"]
+        is_known = points.isdecimal() and timesteps.isdecimal()
+        found.append((each, (int(points), int(timesteps)) if is_known else (0, 0)))
+    return found
 
 
 def _text(flags: Sequence[Flag]) -> str:
-    return " ".join(f"-{' '.join(flag)}" for flag in flags)
+    return " ".join(f"-{name} {value}".strip() for name, value in flags)

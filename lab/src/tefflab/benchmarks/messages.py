@@ -1,28 +1,23 @@
 """Messages between two ranks of one node: latency and bandwidth by size, rate by window, and a chain of tasks that
-alternates between the ranks. Also the CPU time of waiting ranks.
-
-One system is the measure, the system of plain message passing: the times of the others are divided by its times, round
-by round.
+alternates between the ranks. Also the CPU time of waiting ranks. The measure is the system of plain message passing.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import partial
 
 from tefflab.analysis.rows import Row
 from tefflab.benchmarks.benchmark import Request
 from tefflab.benchmarks.case_rows import Fact
-from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates, ComparedPlan, Group, head
+from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates, ComparedPlan, Group, head, ratio_text
 from tefflab.errors import InputError
-from tefflab.output.quantities import duration, percent, rate
+from tefflab.output.quantities import duration, rate
 from tefflab.output.table import Column
-from tefflab.records.plan import Variant
 from tefflab.records.record import Record
 
 RANKS = 2
 _MEASURE = "message passing"  # the paradigm of the system that is the measure
 _BYTES = "bytes_per_second"
-_MESSAGES = "messages_per_second"
 
 
 class MessagesRecord(Record):
@@ -38,49 +33,34 @@ class MessagesRecord(Record):
 class MessagesEstimates(ComparedEstimates):
     """One table and one picture."""
 
-    @cached_property
-    def _of_cpu(self) -> set[str]:
-        """The cases whose times are no message's: ranks wait in them."""
-        return {
-            case.name
-            for case, cells in self.cells.items()
-            if any(run.record.get("parameters", "idle_seconds") for cell in cells for run in cell.runs)
-        }
+    tells_workers = False  # all have two ranks
 
-    def tables_of(self, group: Group, to: Variant) -> Iterator[tuple[str, list[Column]]]:
-        yield f"{self.plan.title}: times, and those of the others divided by {to.id}'s", self._columns_of(group, to)
+    def tables_of(self, group: Group) -> Iterator[tuple[str, list[Column]]]:
+        cases, *ratios = self.ratios_of(group, list(group.rows))
+        columns = [cases]
+        for each, compared in zip((group.to, *group.others), ratios, strict=True):
+            rows = [own.get(each.id) for own in group.rows.values()]
+            shown = ([fact.shown(row) for fact in self.kind.facts if row] for row in rows)
+            rates = [next(filter(None, texts), "") for texts in shown]
+            columns.append(Column(head(each), [ratio_text(row.value if row else None, duration) for row in rows]))
+            columns.append(Column("rate", rates, priority=2 if each is group.to else 1))
+            columns += [] if each is group.to else [replace(compared, title=f"/ {group.to.id}")]
+        yield f"{self.plan.title}: times, and those of the others divided by {group.to.id}'s", columns
 
-    def ratio_rows(self, group: Group, to: Variant) -> dict[str, list[Row]]:
-        return {case: own for case, own in super().ratio_rows(group, to).items() if case not in self._of_cpu}
-
-    def place(self, group: Group) -> str:
-        """All have two ranks."""
-        del group
-        return ""
+    def ratio_rows(self, group: Group) -> dict[str, list[Row]]:
+        """Without the cases whose times are no message's: ranks wait in them."""
+        every = [(case.name, self.runs(each, case)) for case in self.plan.cases for each in self.plan.variants]
+        idle = {case for case, runs in every if any(run.record.get("parameters", "idle_seconds") for run in runs)}
+        return {case: own for case, own in super().ratio_rows(group).items() if case not in idle}
 
     def remarks(self) -> list[str]:
-        explained = [line for group in self.measured if self.measure for line in self._remarks(group)]
-        return [*explained, *super().remarks()]
-
-    def _remarks(self, group: Group) -> list[str]:
-        """The titles of cases whose names are no lengths of messages, for one case of each group; and the meaning of a
-        question mark."""
+        """First the titles of cases whose names are no lengths of messages, for one case of each group."""
         titles: dict[str, str] = {}
         for case in self.plan.cases:
-            own = group.rows.get(case.name, {})
-            if case.title and own and all(row.facts[_BYTES] is None for row in own.values()):
+            own = [row for row in self.groups[case] if row.value]
+            if case.title and own and all(row.facts[_BYTES] is None for row in own):
                 titles[case.group or case.name] = f"{case.name}: {case.title}"
-        return ["; ".join(titles.values())] if titles else []
-
-    def _columns_of(self, group: Group, to: Variant) -> list[Column]:
-        cases, *ratios = self.ratios_of(group, list(group.rows), to)
-        columns = [cases]
-        for each, compared in zip((to, *self.others(group, to)), ratios, strict=True):
-            rows = [own.get(each.id) for own in group.rows.values()]
-            columns.append(Column(head(each), [_time_text(row) for row in rows]))
-            columns.append(Column("rate", [_rate_text(row) for row in rows], priority=2 if each is to else 1))
-            columns += [] if each is to else [replace(compared, title=f"/ {to.id}")]
-        return columns
+        return [*(["; ".join(titles.values())] if titles else []), *super().remarks()]
 
 
 class Messages(ComparedBenchmark[MessagesRecord]):
@@ -94,15 +74,17 @@ class Messages(ComparedBenchmark[MessagesRecord]):
     title = "Messages between two ranks"
     help = "Measure messages between two ranks: latency, rate, bandwidth, a chain of tasks, idle CPU."
     example = "teff measure messages --cases bandwidth"
+    usual_workers = (RANKS,)
     lesson = "a message's time is what a dependence between two ranks costs: shorter tasks are better kept on one"
     facts = (
-        Fact(_BYTES, read=lambda record: record.get("parameters", "bytes"), over_time=True),
-        Fact(_MESSAGES, read=lambda record: 1 if record.get("parameters", "window") else None, over_time=True),
+        Fact(_BYTES, text=partial(rate, unit="B/s"), read="parameters.bytes", over_time=True),
+        Fact(
+            "messages_per_second",
+            text=partial(rate, unit="/s"),
+            read=lambda record: 1 if record.get("parameters", "window") else None,
+            over_time=True,
+        ),
     )
-
-    def usual_workers(self, cores: int) -> Sequence[int]:
-        del cores
-        return (RANKS,)
 
     def value(self, record: MessagesRecord) -> float:
         return float(record.get("seconds") or record.has_no_numbers())
@@ -112,20 +94,6 @@ class Messages(ComparedBenchmark[MessagesRecord]):
         if not asked.cases:
             raise InputError("messages go between two ranks: leave out --workers, or say 2")
         return asked
-
-
-def _time_text(row: Row | None) -> str:
-    if row is None or row.value is None:
-        return "-"
-    half = row.value.relative_half_width
-    return f"{duration(row.value.value)} " + (f"± {percent(half)}" if half <= 1 else "?")
-
-
-def _rate_text(row: Row | None) -> str:
-    facts = row.facts if row else {}
-    if (bytes_ := facts.get(_BYTES)) is not None:
-        return rate(bytes_, "B/s")
-    return "" if (messages := facts.get(_MESSAGES)) is None else rate(messages, "/s")
 
 
 BENCHMARK = Messages()

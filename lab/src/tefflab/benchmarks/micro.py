@@ -1,9 +1,8 @@
-"""The micro-benchmarks of Cambier, Qian and Darve: the cost of a task without dependences and with some of them. Also
-the share of the cores' time that is left to tasks of a given length.
-"""
+"""The micro-benchmarks of Cambier, Qian and Darve: the cost of a task by its dependences, and the share of the cores'
+time that is left to tasks of a given length."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from tefflab.analysis.rows import Row
@@ -14,7 +13,6 @@ from tefflab.output.charts.lines import values_chart
 from tefflab.output.charts.sheet import Head, Picture, slug
 from tefflab.output.quantities import percent, time_tick
 from tefflab.output.table import Column
-from tefflab.records.plan import Variant, counted_workers
 from tefflab.records.record import Checked
 
 _EFFICIENCY, _SPIN, _DEPENDENCES = "efficiency", "spin_seconds", "dependences"
@@ -26,54 +24,47 @@ class MicroRecord(Checked):
 
     schema = "micro"
 
-    @property
-    def seconds_per_task(self) -> float:
-        """Of a worker."""
-        tasks = self.get("tasks") or self.has_no_numbers()
-        return float(self.wall_seconds * self.workers / tasks)
-
-    @property
-    def spin_seconds(self) -> float | None:
-        """Of a task; None where they were empty."""
-        return self.get("parameters", "spin_seconds") or None
-
 
 class MicroEstimates(ComparedEstimates):
-    """For each number of workers a table of times, a table of efficiencies and a picture of ratios. For each number of
-    dependences, a picture of efficiency against the length of a task."""
+    """Times and efficiencies for each number of workers; pictures of ratios, and of efficiency against the task."""
 
-    def tables_of(self, group: Group, to: Variant) -> Iterator[tuple[str, list[Column]]]:
-        spinning = [case for case, own in group.rows.items() if _spins(own.values())]
+    def tables_of(self, group: Group) -> Iterator[tuple[str, list[Column]]]:
+        spinning = [case for case in group.rows if _spins(group, case)]
         empty = [case for case in group.rows if case not in spinning]
-        place = f"{self.plan.title}, {counted_workers(group.workers)}"
+        place = f"{self.plan.title}, {self.place(group)}"
         if empty:
-            title = f"{place}: an empty task of {to.id}, and of the others divided by it"
-            yield title, self.ratios_of(group, empty, to)
+            title = f"{place}: an empty task of {group.to.id}, and of the others divided by it"
+            yield title, self.ratios_of(group, empty)
         if spinning:
-            yield f"{place}: efficiency of tasks that spin", self._efficiencies(group, spinning, to)
+            columns = [Column(self.kind.row_word, spinning, "left")]
+            for each in (group.to, *group.others):
+                rows = [group.rows[case].get(each.id) for case in spinning]
+                shares = [row.facts[_EFFICIENCY] if row else None for row in rows]
+                columns.append(Column(head(each), ["-" if share is None else percent(share) for share in shares]))
+            yield f"{place}: efficiency of tasks that spin", columns
 
-    def ratio_rows(self, group: Group, to: Variant) -> dict[str, list[Row]]:
-        return {
-            case: own for case, own in super().ratio_rows(group, to).items() if not _spins(group.rows[case].values())
-        }
+    def ratio_rows(self, group: Group) -> dict[str, list[Row]]:
+        return {case: own for case, own in super().ratio_rows(group).items() if not _spins(group, case)}
 
-    def further_pictures(self, group: Group) -> Iterator[tuple[str, Picture]]:
-        workers = counted_workers(group.workers)
-        for dependences, rows in sorted(_by_dependences(group).items()):
-            each = "no dependences" if not dependences else f"{dependences} dependence{'s' * (dependences > 1)} a task"
-            title = f"{self.plan.title}, {workers}: {each}"
-            lengths = {x: time_tick(x) for x in sorted({row.x for row in rows if row.x})}
-            head = Head(title, [_EFFICIENT], self.foot(self.rows))
-            chart = values_chart(rows, lengths, "time of a task without the system", head)
-            yield slug(f"{self.stem} {workers} {dependences}"), chart
-
-    def _efficiencies(self, group: Group, cases: Sequence[str], to: Variant) -> list[Column]:
-        columns = [Column(self.kind.row_word, list(cases), "left")]
-        for each in (to, *self.others(group, to)):
-            rows = [group.rows[case].get(each.id) for case in cases]
-            shares = [row.facts[_EFFICIENCY] if row else None for row in rows]
-            columns.append(Column(head(each), ["-" if share is None else percent(share) for share in shares]))
-        return columns
+    def pictures(self) -> Iterator[tuple[str, Picture]]:
+        yield from super().pictures()
+        for group in self.measured:
+            place = self.place(group)
+            found: dict[int, list[Row]] = {}
+            for row in (row for own in group.rows.values() for row in own.values()):
+                share, spin, number = (row.facts[each] for each in (_EFFICIENCY, _SPIN, _DEPENDENCES))
+                if share and spin and number is not None and row.value:  # it is as uncertain as the time
+                    low, high = (
+                        share * row.value.value / end if end else math.inf for end in (row.value.high, row.value.low)
+                    )
+                    efficiency = replace(row, x=spin, value=Interval(share, low, high), unit="1")
+                    found.setdefault(int(number), []).append(efficiency)
+            for dependences, rows in sorted(found.items()):
+                each = f"{dependences} dependence{'s' * (dependences > 1)} a task" if dependences else "no dependences"
+                lengths = {x: time_tick(x) for x in sorted({row.x for row in rows if row.x})}
+                head = Head(f"{self.plan.title}, {place}: {each}", [_EFFICIENT], self.foot(self.rows))
+                chart = values_chart(rows, lengths, "time of a task without the system", head)
+                yield slug(f"{self.stem} {place} {dependences}"), chart
 
 
 class Micro(ComparedBenchmark[MicroRecord]):
@@ -88,33 +79,18 @@ class Micro(ComparedBenchmark[MicroRecord]):
     example = "teff measure micro --cases empty-tasks --workers 2"
     lesson = "an empty task's time is what the system takes of a worker for each task, however short that is"
     facts = (
-        Fact(_EFFICIENCY, read=lambda record: record.spin_seconds, over_time=True),
-        Fact(_SPIN, read=lambda record: record.get("parameters", "spin_seconds")),
-        Fact(_DEPENDENCES, read=lambda record: record.get("parameters", "dependences"), whole=True),
+        Fact(_EFFICIENCY, read=lambda record: record.get("parameters", "spin_seconds") or None, over_time=True),
+        Fact(_SPIN, read="parameters.spin_seconds"),
+        Fact(_DEPENDENCES, read="parameters.dependences", whole=True),
     )
 
     def value(self, record: MicroRecord) -> float:
-        return record.seconds_per_task
+        """Of a worker, a task."""
+        return float(record.wall_seconds * record.workers / (record.get("tasks") or record.has_no_numbers()))
 
 
-def _spins(rows: Iterable[Row]) -> bool:
-    return any(row.facts[_EFFICIENCY] is not None for row in rows)
-
-
-def _by_dependences(group: Group) -> dict[int, list[Row]]:
-    """The efficiency of each system with the length of a task as its `x`: as the table has it, as uncertain as the
-    time."""
-    found: dict[int, list[Row]] = {}
-    for own in group.rows.values():
-        for row in own.values():
-            share, spin, dependences = (row.facts[each] for each in (_EFFICIENCY, _SPIN, _DEPENDENCES))
-            if share and spin and dependences is not None and row.value:
-                low, high = (
-                    share * row.value.value / end if end else math.inf for end in (row.value.high, row.value.low)
-                )
-                efficiency = replace(row, x=spin, value=Interval(share, low, high), unit="1")
-                found.setdefault(int(dependences), []).append(efficiency)
-    return found
+def _spins(group: Group, case: str) -> bool:
+    return any(row.facts[_EFFICIENCY] is not None for row in group.rows[case].values())
 
 
 BENCHMARK = Micro()

@@ -1,23 +1,14 @@
-"""Real programs, each written once and run by every system: their times, and geometric means over all of them.
-
-One system is the measure: the times of the others are divided by its times, program by program.
-"""
+"""Real programs, each written once and run by every system: their times, and geometric means over all of them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tefflab.benchmarks.benchmark import Option, Request
+from tefflab.benchmarks.benchmark import Option
 from tefflab.benchmarks.case_rows import Fact
-from tefflab.benchmarks.cases import CaseExperiment
-from tefflab.benchmarks.compared import (
-    ComparedBenchmark,
-    ComparedEstimates,
-    ComparedPlan,
-)
-from tefflab.errors import InputError
+from tefflab.benchmarks.cases import CaseBenchmark, CaseExperiment, ListedCase, refuse_unknown
+from tefflab.benchmarks.compared import ComparedBenchmark
 from tefflab.records.record import Checked
 
-_MEAN = "geometric mean"
 _MIB = 1 << 20
 _SCALES = ("tiny", "usual", "large")
 
@@ -38,25 +29,13 @@ class ProgramsExperiment(CaseExperiment):
     scale: str = ""
 
 
-class ProgramEstimates(ComparedEstimates):
-    """A table and a picture for each number of workers, with a geometric mean over all programs."""
-
-    mean = _MEAN
-
-    def remarks(self) -> list[str]:
-        lines = super().remarks()
-        if any(row.note and row.value is None for row in self.rows):
-            lines.append(f"a {_MEAN} is over the programs that both systems have")
-        return lines
-
-
 class Programs(ComparedBenchmark[ProgramRecord]):
     name = "programs"
     runs_beside_load = True
     measured = "programs"
     row_word = "program"
+    mean = "geometric mean"
     record = ProgramRecord
-    estimates_type = ProgramEstimates
     experiment_type = ProgramsExperiment
     quantity = "a run"
     meaning = "Time of a run, divided by that of one system, with 95 % intervals; smaller is better."
@@ -64,29 +43,21 @@ class Programs(ComparedBenchmark[ProgramRecord]):
     help = "Measure real programs on every system, and their geometric mean against one of them."
     example = "teff measure programs --workers 2 --minutes 10"
     lesson = "a ratio is what the choice of a system makes of a whole program, its work and its tasks together"
+    options = (
+        *CaseBenchmark.options,
+        Option("--scale", "How large the inputs are: tiny, usual or large. [usual]", metavar="WORD"),
+        Option("--against"),
+    )
     facts = (Fact("peak_rss_bytes", "RSS,\nMiB", lambda count: f"{count / _MIB:.0f}"),)
-
-    @property
-    def case_options(self) -> Sequence[Option]:
-        how = Option("--scale", "How large the inputs are: tiny, usual or large. [usual]", metavar="WORD")
-        *before, against = super().case_options
-        return (*before, how, against)
 
     def check(self, own: Mapping[str, Any]) -> None:
         """TeffError for a scale that there is not."""
-        if (scale := own.get("scale", "")) not in ("", *_SCALES):
-            raise InputError(f"no scale is called {scale!r}; there are: {' '.join(_SCALES)}")
+        refuse_unknown("scale", [own.get("scale") or "usual"], _SCALES)
 
-    def value(self, record: ProgramRecord) -> float:
-        return record.wall_seconds
-
-    def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> ComparedPlan:
-        self.check(request.own)
-        asked = super().plan(request, title, workers)
-        scale = str(request.own.get("scale", ""))
-        flags = f" -scale {scale}" if scale else ""
-        cases = tuple(each.model_copy(update={"flags": each.flags + flags}) for each in asked.cases)
-        return asked.model_copy(update={"cases": cases})
+    def choose(self, listed: Sequence[ListedCase], own: Mapping[str, Any]) -> list[ListedCase]:
+        self.check(own)
+        flags = f" -scale {own['scale']}" if own.get("scale") else ""
+        return [each.model_copy(update={"flags": each.flags + flags}) for each in super().choose(listed, own)]
 
 
 BENCHMARK = Programs()

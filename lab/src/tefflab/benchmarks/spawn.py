@@ -13,8 +13,7 @@ from rich.text import Text
 from tefflab.analysis.rows import Row
 from tefflab.benchmarks.benchmark import NonEmpty, Option
 from tefflab.benchmarks.case_rows import Fact
-from tefflab.benchmarks.cases import CaseBenchmark, CaseEstimates, CaseFigure, ListedCase, words_of
-from tefflab.errors import InputError
+from tefflab.benchmarks.cases import CaseBenchmark, CaseEstimates, CaseExperiment, ListedCase, refuse_unknown, words_of
 from tefflab.output.quantities import duration
 from tefflab.output.sections import Section
 from tefflab.output.table import Column
@@ -34,13 +33,8 @@ class SpawnRecord(Record):
             return "validation did not pass"
         return "" if self.get("tasks") and self.elapsed_seconds else "there was no task or no time"
 
-    @property
-    def seconds_per_task(self) -> float:
-        """Wall time / tasks [s]: the runtime's inverse rate, with all its workers. RecordError for a failed record."""
-        return float(self.wall_seconds / (self.get("tasks") or self.has_no_numbers()))
 
-
-class SpawnExperiment(CaseFigure):
+class SpawnExperiment(CaseExperiment):
     """A figure of the spawn patterns: a picture each, of all systems that have them."""
 
     patterns: tuple[NonEmpty, ...] = ()  # names or groups of cases; all where none is given
@@ -56,6 +50,11 @@ class SpawnEstimates(CaseEstimates):
     def sections(self) -> Sequence[Section]:
         is_compared = len({row.id for row in self.rows if row.competes}) > 1
         return [*super().sections(), *([matrix(self.rows)] if is_compared else [])]
+
+    def notes(self, rows: Sequence[Row], how: str = "") -> list[str]:
+        nodes = [seconds for row in rows if (seconds := row.facts["generator_seconds"]) is not None]
+        alone = [f"the generator alone, on one core: {duration(min(nodes))} a node"] if nodes else []
+        return [*super().notes(rows, how), *alone]
 
 
 def mebibytes(count: float) -> str:
@@ -75,6 +74,7 @@ class Spawn(CaseBenchmark[SpawnRecord]):
     title = "What a spawned task costs"
     help = "Measure what spawning a task costs: in a row, in a loop, in Fibonacci, in an unbalanced tree."
     example = "teff measure spawn --workers 1,2 --minutes 2"
+    options = (*CaseBenchmark.options, Option("--trees"), Option("--patterns", now="--cases", into="cases"))
     lesson = "a task's time is what spawning it costs: work that takes no longer is better done without a task"
     facts = (
         Fact("peak_rss_bytes", "RSS,\nMiB", mebibytes, whole=True),
@@ -82,39 +82,22 @@ class Spawn(CaseBenchmark[SpawnRecord]):
         Fact("generator_seconds"),  # of one node, where a tree was searched
     )
 
-    @property
-    def case_options(self) -> Sequence[Option]:
-        return (
-            *super().case_options,
-            Option("--trees"),
-            Option("--patterns", now="--cases", into="cases"),
-        )
-
     def value(self, record: SpawnRecord) -> float:
-        return record.seconds_per_task
+        """Wall time / tasks [s]: the runtime's inverse rate, with all its workers. RecordError for a failed record."""
+        return float(record.wall_seconds / (record.get("tasks") or record.has_no_numbers()))
 
     def choose(self, listed: Sequence[ListedCase], own: Mapping[str, Any]) -> list[ListedCase]:
         """Patterns are names or groups of cases. Of a group that has a tree asked for, those trees; else the usual."""
         patterns, trees = self.case_words(own) or words_of(own.get("patterns", ())), words_of(own.get("trees", ()))
-        _check("pattern", patterns, [word for each in listed for word in (each.name, each.group)])
+        refuse_unknown("pattern", patterns, [word for each in listed for word in (each.name, each.group)])
         varied = {each.group for each in listed if not each.default}
-        _check("tree", trees, [_within_group(each) for each in listed if each.group in varied])
-        searched = {each.group for each in listed if each.group in varied and _within_group(each) in trees}
-
-        def is_usual(each: ListedCase) -> bool:
-            return _within_group(each) in trees if each.group in searched else each.default
-
-        return [
-            each
-            for each in listed
-            if each.name in patterns or ((not patterns or each.group in patterns) and is_usual(each))
-        ]
-
-    def notes(self, rows: Sequence[Row]) -> list[str]:
-        nodes = [seconds for row in rows if (seconds := row.facts["generator_seconds"]) is not None]
-        return super().notes(rows) + (
-            [f"the generator alone, on one core: {duration(min(nodes))} a node"] if nodes else []
-        )
+        stems = {each.name: f"{each.group}-" for each in listed if each.group in varied}  # `a-` of `a-B`
+        parts = {name: name.removeprefix(stem) if name.startswith(stem) else "" for name, stem in stems.items()}
+        refuse_unknown("tree", trees, list(parts.values()))
+        searched = {each.group for each in listed if parts.get(each.name) in trees}
+        usual = [each for each in listed if (parts[each.name] in trees if each.group in searched else each.default)]
+        grouped = [each for each in usual if not patterns or each.group in patterns]
+        return [each for each in listed if each in grouped or each.name in patterns]
 
 
 def matrix(rows: Sequence[Row]) -> Section:
@@ -126,7 +109,8 @@ def matrix(rows: Sequence[Row]) -> Section:
     ids = list(dict.fromkeys(row.id for row in rows if row.competes))
 
     def cell(id_: str, pattern: str) -> Text:
-        return Text(" ").join(_shown(known.get((id_, pattern, count), "-")) for count in workers)
+        words = [known.get((id_, pattern, count), "-") for count in workers]
+        return Text(" ").join(Text(f"{word:5}", "green" if word == "High" else "") for word in words)
 
     columns = [Column(pattern, [cell(id_, pattern) for id_ in ids], "left") for pattern in patterns]
     title = f"High and Low, with {counts} worker{'s' * (workers != [1])}"
@@ -135,31 +119,13 @@ def matrix(rows: Sequence[Row]) -> Section:
 
 
 def performance(row: Row) -> str:
-    """High or Low, with a question mark where the interval holds the limit; a question mark alone where too few rounds
-    were made, empty where none was."""
+    """High or Low, with `?` where the interval holds the limit; `?` alone after too few rounds, empty after none."""
     if row.ratio is None or not row.competes:
         return ""
     if row.verdict == "unknown" or not row.is_told:
         return "?"
     decided = row.ratio.high <= HIGH or row.ratio.low > HIGH
     return ("High" if row.ratio.value <= HIGH else "Low") + ("" if decided else "?")
-
-
-def _shown(word: str) -> Text:
-    """In columns: the longest word is `High?`."""
-    return Text(f"{word:5}", "green" if word == "High" else "")
-
-
-def _check(what: str, words: Sequence[str], known: Sequence[str]) -> None:
-    if unknown := [word for word in words if word not in known]:
-        there = " ".join(dict.fromkeys(word for word in known if word))
-        raise InputError(f"no {what} is called {unknown[0]!r}; there are: {there}")
-
-
-def _within_group(case: ListedCase) -> str:
-    """`B` of `a-B`, which is of the group `a`; empty where a case is alone."""
-    stem = f"{case.group}-"
-    return case.name.removeprefix(stem) if case.group and case.name.startswith(stem) else ""
 
 
 BENCHMARK = Spawn()

@@ -1,7 +1,5 @@
 """Wake and park: how long a task waits for a worker that has gone to sleep, and what idle workers cost."""
 
-from collections.abc import Sequence
-
 from tefflab.benchmarks.case_rows import Fact
 from tefflab.benchmarks.cases import CaseBenchmark
 from tefflab.output.quantities import digits, duration, percent
@@ -36,10 +34,11 @@ class Wake(CaseBenchmark[WakeRecord]):
     title = "How long a worker takes to wake"
     help = "Measure how long a worker takes to wake after a pause (the case), and the CPU that idle workers burn."
     example = "teff measure wake --cases 1ms"
+    usual_workers = (0,)
     lesson = "a wake is what a task waits for a worker that sleeps: shorter work is over before help comes"
     facts = (
         Fact("idle_cpu_share", "CPU while\nidle", percent, meaning="of all workers' time"),
-        Fact("p95_seconds", "p95", duration, lambda record: record.get("wake_seconds", "p95")),
+        Fact("p95_seconds", "p95", duration, "wake_seconds.p95"),
         Fact(
             "times_bare",
             "times\na futex",
@@ -48,9 +47,6 @@ class Wake(CaseBenchmark[WakeRecord]):
             meaning="beside the machine's own wake of a thread in the same run",
         ),
     )
-
-    def usual_workers(self, cores: int) -> Sequence[int]:
-        return (cores,)
 
     def value(self, record: WakeRecord) -> float:
         return float(record.get("wake_seconds", "median") or record.has_no_numbers())

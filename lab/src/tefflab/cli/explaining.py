@@ -21,11 +21,9 @@ from tefflab.json_lines import json_lines
 from tefflab.measure.presence import Selection
 from tefflab.measure.single_runs import Launch, SingleRun, one_number, refuse_untraced
 from tefflab.output.quantities import digits, duration
-from tefflab.profiles import granularity_table, job_profile_table, spawn_profile_table, task_picture
+from tefflab.profiles import granularity, job_profile, spawn_profile, task_picture
 from tefflab.profiles.advice import metg_of, search, setting_of
 from tefflab.profiles.granularity import Findings, Metg, find
-from tefflab.profiles.job_profile import profile_command
-from tefflab.profiles.spawn_profile import profiled_cases, take_profile
 from tefflab.profiles.task_trace import read_task_trace
 from tefflab.systems.programs import find_program
 from tefflab.systems.registry import Registry
@@ -54,9 +52,9 @@ def explain(
     if programs:
         if target or systems or any(patterns[name] for name in ("cases", "trees", "workers")):
             raise InputError("--systems, --cases, --trees and --workers are for spawn patterns")
-        profile = profile_command(list(programs))
-        tell(as_json, lambda: [profile.to_json()], lambda: job_profile_table.to_table(profile))
-        if profile.exit_status:
+        profile = job_profile.profile_command(list(programs))
+        tell(as_json, lambda: [profile], lambda: job_profile.to_table(profile))
+        if profile["exit_status"]:
             raise Exit(FAILED)
     elif target is None:
         raise InputError("name a trace, a mini-app or spawn, or a program behind --; see --help")
@@ -70,7 +68,7 @@ def explain(
         found = find(trace, grain)
         if picture:
             draw(task_picture.draw(trace, file.name), picture)
-        tell(as_json, lambda: [found.to_json()], lambda: granularity_table.to_table(found, file.name))
+        tell(as_json, lambda: [found.to_json()], lambda: granularity.to_table(found, file.name))
     elif ranks is not None:
         way_out = "trace ranks by teff run --ranks N --trace FILE, then say teff explain FILE"
         raise InputError(f"--ranks: explain runs one process; {way_out}")
@@ -97,18 +95,20 @@ def profile_patterns(
     count = one_number(workers) or usable_cores()
     programs = [each.program for each in Selection(registry, BENCHMARK, systems or able, all_ways=True).set_up()]
     failed = False
-    for program, case in profiled_cases(programs, ",".join(cases), ",".join(trees), is_chosen=bool(systems)):
+    for program, case in spawn_profile.profiled_cases(
+        programs, ",".join(cases), ",".join(trees), is_chosen=bool(systems)
+    ):
         try:
             with progress().status(f"{program.id}: {case.name}"):
-                spent = take_profile(program, case.name, case.flags, count, seconds)
+                spent = spawn_profile.take_profile(program, case.name, case.flags, count, seconds)
         except TeffError as error:  # of one pattern: it may have the others
             progress().print(f"teff: {escape(str(error))}", soft_wrap=True)
             failed = True
             continue
         if as_json:
-            print(json_lines([spent.to_json()]))
+            print(json_lines([spent]))
         else:
-            output().print(spawn_profile_table.to_table(spent, functions=functions), "")
+            output().print(spawn_profile.to_table(spent, functions=functions), "")
     if failed:
         raise Exit(FAILED)
 
@@ -151,7 +151,7 @@ def advise_app(
     best = min(tried, key=lambda each: tried[each]) if tried else advised
     by_tasks = {str(setting): tried[setting] for setting in tried}
     told = {"tasks_now": now, "tasks_advised": advised, "tasks_best": best, "seconds_by_tasks": by_tasks}
-    tell(as_json, lambda: [found.to_json() | told], lambda: granularity_table.to_table(found, title))
+    tell(as_json, lambda: [found.to_json() | told], lambda: granularity.to_table(found, title))
     if not as_json:
         _tell_settings(now, advised, best, tried, found)
 

@@ -10,9 +10,18 @@ from typing import Any
 from click.exceptions import Exit
 from rich.console import Console
 
-from tefflab.benchmarks.benchmark import AnyBenchmark, Command, Estimates, Request, find_benchmark, find_command
+from tefflab.benchmarks.benchmark import (
+    AnyBenchmark,
+    Command,
+    Estimates,
+    Request,
+    experiment_list,
+    find_benchmark,
+    find_command,
+    find_experiment,
+    load_experiments,
+)
 from tefflab.benchmarks.declared import described_kind
-from tefflab.benchmarks.experiments import experiment_list, find_experiment, load_experiments
 from tefflab.carried import TYPED
 from tefflab.cli.options import installing, start_ranks_by
 from tefflab.cli.publishing import ALL_VARIANTS, print_results, write_files

@@ -89,7 +89,7 @@ def measured_in(registry: Registry, name: str, case: str) -> Measured:
     for point in (each for curve in curves for each in curve.points[1:]):
         found.setdefault(point.x or 0.0, []).append(got(point))
     shares = [(asked, statistics.median(found[asked])) for asked in sorted(found)]
-    plan = estimates.of_plan
+    plan = estimates.plan
     cores = Cores(max(plan.workers), len(plan.loaded), period=plan.period)
     return Measured(f"{full_name(registry, store, head)}, {chosen}", curves, shares, cores)
 

@@ -1,8 +1,8 @@
-"""The parts of advice on the length of tasks: METG of this machine, the setting of a run, and the search for the
-quickest setting."""
+"""Advice on the length of tasks: METG of this machine, the setting of a run, and the search for the quickest."""
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -31,14 +31,14 @@ def metg_of(registry: Registry, said: str) -> Metg:
         folder = registry.results / store
         here = {each.sitting for each in Store(folder).sittings() if each.machine.id == machine}
         file = file_of(folder, "estimates")
-        for line in file.read_text(encoding="utf-8").splitlines() if file.is_file() else ():
-            row = _object(line)
-            is_metg = str(row.get("quantity")).startswith("METG")
-            if row.get("system_id") != _WAY or not is_metg or not row.get("value"):
+        for row in map(_object, file.read_text(encoding="utf-8").splitlines() if file.is_file() else ()):
+            sitting, value, quantity = str(row.get("sitting")), row.get("value"), str(row.get("quantity"))
+            if row.get("system_id") != _WAY or not quantity.startswith("METG") or not value:
                 continue
-            is_past = str(row.get("sitting")) < now  # or else a clock was wrong
-            if row.get("sitting") in here and is_past and _is_usual(row):
-                found.append((str(row["sitting"]), float(row["value"]), store))
+            is_known = row.get("relation") == "=" and row.get("low") and row.get("high")
+            is_own = sitting in here and sitting < now  # or else a clock was wrong
+            if is_known and is_own and quantity == _METG and is_usual(str(row.get("configuration"))):
+                found.append((sitting, float(value), store))
             else:
                 others = store
     if not found:
@@ -48,24 +48,16 @@ def metg_of(registry: Registry, said: str) -> Metg:
     return Metg(value, f"{_WAY} in {store}:{sitting}")
 
 
-def _is_usual(row: Mapping[str, Any]) -> bool:
-    """Whether it is METG(50 %) of the graph that `teff metg` measures by itself, with a known interval."""
-    ends = row.get("relation") == "=" and row.get("low") and row.get("high")
-    return bool(ends and row.get("quantity") == _METG and is_usual(str(row.get("configuration"))))
-
-
 def _object(line: str) -> dict[str, Any]:
     """A line of a store; empty if it can't be read."""
-    try:
-        row = json.loads(line)
-    except ValueError:
-        return {}
-    return row if isinstance(row, dict) else {}
+    with suppress(ValueError):
+        if isinstance(row := json.loads(line), dict):
+            return row
+    return {}
 
 
 def search(starts: Collection[int], seconds_of: Callable[[int], float]) -> dict[int, float]:
-    """The times of `starts`, then of half and twice the quickest setting so far, until it lies between two others. One
-    task is the least."""
+    """The times of `starts`, then of half and twice the quickest (one task is the least), until it lies between two."""
     tried: dict[int, float] = {}
     missing = starts
     while missing:
@@ -82,9 +74,8 @@ def setting_of(line: str) -> int:
     app, way = parameters.get("app"), record.get("way")
     by_trace = "trace it by teff run --trace, and explain the trace"
     if (app, way) == ("sssp", "tasks"):  # its tasks have as many vertices as a round is worth
-        raise InputError(
-            f"{app}: its tasks with priorities do not read -tasks; say --systems teff/graph, or {by_trace}"
-        )
+        way_out = f"say --systems teff/graph, or {by_trace}"
+        raise InputError(f"{app}: its tasks with priorities do not read -tasks; {way_out}")
     if "tasks" not in parameters or way == "loops":
         raise InputError(f"{app}: -tasks does not cut its loops; {by_trace}")
     return int(parameters["tasks"])

@@ -6,14 +6,19 @@ idle while no worker makes any, there are too few tasks. A time without any task
 elsewhere, or a rank waits for messages. Nor does a time in which another program has a worker's core.
 """
 
-from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from statistics import median
 from typing import Any, Literal
 
-from tefflab.profiles.task_trace import LOOP, Stretch, TaskTrace, Track
+from rich.console import Group
+from rich.text import Text
+
+from tefflab.host.terminal import titled_table
+from tefflab.output.quantities import digits, duration, percent
+from tefflab.profiles.task_trace import LOOP, Covered, Stretch, TaskTrace
+from tefflab.records.plan import counted_workers
 
 Phase = Literal["too fine", "good", "too coarse", "chunks of loops"]
 
@@ -27,6 +32,16 @@ _DISTURBANCE = "pause"  # the category of the rest of such a slice
 _TO_RECORD_MAKING = "wrap the part that makes tasks in rt.run([&] { ... })"
 _MADE = "run"  # the category of a call that makes tasks
 _WORTH_COUNTING = 0.01  # of the time of the type that has most: types with less do not decide
+_TIMES = {  # of workers, as the table calls them
+    "tasks": "tasks",
+    "making": "making tasks",
+    "between": "between tasks",
+    "starved": "idle while tasks are made",  # by a worker of the same process
+    "idle": "idle",  # besides
+    "other": "messages, and pauses",  # times without any task, and pauses in which the core ran another program
+}
+_MOST_TYPES = 12  # in the table
+_MOST_LETTERS = 44  # of a type's name
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +54,7 @@ class Metg:
 
 @dataclass(frozen=True, slots=True)
 class TaskType:
-    """The tasks of one name. `factor`: how many times as long they should be. None for the chunks of loops: the library
-    chooses their length."""
+    """The tasks of one name, and how many times as long they should be; None if the library chooses their length."""
 
     name: str
     tasks: int
@@ -51,22 +65,6 @@ class TaskType:
 
 
 @dataclass(frozen=True, slots=True)
-class Times:
-    """Worker time, in seconds."""
-
-    tasks: float
-    making: float
-    between: float
-    starved: float  # idle while a worker of the same process makes tasks
-    idle: float  # besides
-    other: float  # messages, times without any task, and pauses in which the core ran another program
-
-    @property
-    def total(self) -> float:
-        return self.tasks + self.making + self.between + self.starved + self.idle + self.other
-
-
-@dataclass(frozen=True, slots=True)
 class Findings:
     """The findings of one traced run about the length of its tasks."""
 
@@ -74,12 +72,12 @@ class Findings:
     bound: str
     workers: int
     workers_of_process: int  # the most
-    elapsed: float  # from the first task's beginning to the last one's end
-    times: Times
+    elapsed_seconds: float  # from the first task's beginning to the last one's end
+    worker_seconds: Mapping[str, float]  # by the names of _TIMES
     types: tuple[TaskType, ...]  # the longest first
     mean: float  # length of a task, of the types that decide
-    cost: float  # worker time of a task in this run beside its body
-    grain: float  # how long a task should be
+    cost_seconds: float  # worker time of a task in this run beside its body
+    grain_seconds: float  # how long a task should be
     grain_source: str
     lost_events: int
 
@@ -90,7 +88,7 @@ class Findings:
     @property
     def factor(self) -> float:
         """How many times as long the tasks should be."""
-        return self.grain / self.mean
+        return self.grain_seconds / self.mean
 
     @property
     def has_advice(self) -> bool:
@@ -98,200 +96,140 @@ class Findings:
         return self.phase != "chunks of loops"
 
     def setting(self, now: int) -> int:
-        """Into how many tasks to cut a loop of a process that is cut into `now` tasks. At least one for each worker,
-        and the same number for each."""
+        """Into how many tasks to cut a loop that is cut into `now`: the same number for each worker, at least one."""
         wanted = now / self.factor
         return self.workers_of_process * max(1, round(wanted / self.workers_of_process))
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "phase": self.phase,
-            "bound": self.bound,
-            "workers": self.workers,
-            "elapsed_seconds": self.elapsed,
-            "tasks": self.tasks,
-            "worker_seconds": asdict(self.times),
-            "types": [asdict(each) for each in self.types],
-            "cost_seconds": self.cost,
-            "grain_seconds": self.grain,
-            "grain_source": self.grain_source,
-            "factor": self.factor if self.has_advice else None,
-            "lost_events": self.lost_events,
-        }
+        told = asdict(self) | {"tasks": self.tasks, "factor": self.factor if self.has_advice else None}
+        return {name: value for name, value in told.items() if name not in ("workers_of_process", "mean")}
 
 
 def find(trace: TaskTrace, metg: Metg) -> Findings:
     """The findings of a trace, for a machine of this METG."""
-    trace = _without_pauses(trace)
-    counted: defaultdict[str, int] = defaultdict(int)
-    spent: dict[str, float] = defaultdict(float)
-    loops: set[str] = set()
-    makes = False
-    for track in trace.tracks:
-        for each in track.stretches:
-            if each.is_task:
-                counted[each.name] += each.is_first
-                spent[each.name] += each.seconds
-            if each.category == LOOP:
-                loops.add(each.name)  # its parts on other workers are tasks of the same name
-            makes |= each.category == _MADE
-    spent = {name: spent[name] for name in spent if counted[name]}  # others have the ends of slices alone
-    times = _times(trace)
-    tasks = sum(counted.values())
-    making = times.making / tasks
-    cost = (times.making + times.between) / tasks
+    calm = _calm(trace)
+    stretches = [each for own in calm.values() for each in own]
+    counted, spent = Counter[str](), defaultdict[str, float](float)
+    for each in stretches:
+        if each.is_task:
+            counted[each.name] += each.is_first
+            spent[each.name] += each.seconds
+    loops = {each.name for each in stretches if each.category == LOOP}  # on other workers their parts are tasks
+    names = sorted(filter(counted.get, spent), key=lambda name: -spent[name])  # others have the ends of slices alone
+    times = _times(trace, calm.values())
+    making, between = (times[each] / counted.total() for each in ("making", "between"))
     workers = max(Counter(track.process for track in trace.tracks).values())
-    deciding = _deciding(spent)
+    deciding = [name for name in names if spent[name] >= _WORTH_COUNTING * spent[names[0]]]
     own = [name for name in deciding if name not in loops]
-    mean = _mean(own or deciding, counted, spent)
-    phase, bound = _phase(times, may_be_shorter=mean > _length_at(metg))
+    mean = sum(spent[name] for name in own or deciding) / sum(counted[name] for name in own or deciding)
+    at_metg = _PER_COST * metg.seconds / 2  # there, half of a task's worker time is cost
+    phase, bound = _phase(times, may_be_shorter=mean > at_metg)
     if not own and phase != "good":
         phase, bound = "chunks of loops", "the library, which chooses their length"
-    elif not makes and bound.startswith("dependences"):
+    elif bound.startswith("dependences") and not any(each.category == _MADE for each in stretches):
         bound += f"; or creation, of which the trace has no record: {_TO_RECORD_MAKING}"
-    grain, source = _grain(metg, phase, cost, making, workers)
-    types = [
-        TaskType(
-            name,
-            counted[name],
-            spent[name],
-            spent[name] / times.tasks,
-            spent[name] / counted[name],
-            None if name in loops else grain * counted[name] / spent[name],
-        )
-        for name in sorted(spent, key=lambda each: -spent[each])
-    ]
+    lengths = [(at_metg, f"METG: {metg.source}"), (workers * making, "one worker makes the tasks of all")]
+    if phase == "too fine":  # only such a run shows what a task costs
+        lengths.append((_PER_COST * (making + between), "what a task costs in this run"))
+    grain, source = max(lengths, key=lambda each: each[0])
+    types = []
+    for name in names:
+        own_time, length = spent[name], spent[name] / counted[name]
+        factor = None if name in loops else grain / length
+        types.append(TaskType(name, counted[name], own_time, own_time / times["tasks"], length, factor))
     return Findings(
-        phase,
-        bound,
-        len(trace.tracks),
-        workers,
-        trace.ended - trace.began,
-        times,
-        tuple(types),
-        mean,
-        cost,
-        grain,
-        source,
-        trace.lost_events,
+        phase=phase,
+        bound=bound,
+        workers=len(trace.tracks),
+        workers_of_process=workers,
+        elapsed_seconds=trace.ended - trace.began,
+        worker_seconds=times,
+        types=tuple(types),
+        mean=mean,
+        cost_seconds=making + between,
+        grain_seconds=grain,
+        grain_source=source,
+        lost_events=trace.lost_events,
     )
 
 
-def _without_pauses(trace: TaskTrace) -> TaskTrace:
-    """The trace with each disturbed stretch of a task as a usual one and a pause. The trace does not tell when in the
-    stretch the pause was."""
-    lengths: defaultdict[str, list[float]] = defaultdict(list)
+def _calm(trace: TaskTrace) -> dict[int, list[Stretch]]:
+    """The stretches of each process; a disturbed one of a task as a usual one and a pause, wherever in it that was."""
+    lengths = defaultdict[str, list[float]](list)
     for track in trace.tracks:
         for each in track.stretches:
-            if each.is_task:
-                lengths[each.name].append(each.seconds)
-    usual = {name: median(lengths[name]) for name in lengths}
-
-    def parts(each: Stretch) -> Sequence[Stretch]:
-        if not each.is_task or each.seconds < _PAUSE or each.seconds <= _DISTURBED * usual[each.name]:
-            return (each,)
-        resumes = each.began + usual[each.name]
-        return replace(each, ended=resumes), Stretch(resumes, each.ended, _DISTURBANCE, "", is_first=True)
-
-    def calm(track: Track) -> Track:
-        return replace(track, stretches=tuple(part for each in track.stretches for part in parts(each)))
-
-    return replace(trace, tracks=tuple(calm(track) for track in trace.tracks))
+            lengths[each.name] += [each.seconds] if each.is_task else []
+    usual = {name: median(lengths[name]) for name in lengths if lengths[name]}
+    found = defaultdict[int, list[Stretch]](list)
+    for track in trace.tracks:
+        for each in track.stretches:
+            if each.is_task and each.seconds >= _PAUSE and each.seconds > _DISTURBED * usual[each.name]:
+                resumes = each.began + usual[each.name]
+                pause = Stretch(resumes, each.ended, _DISTURBANCE, "", is_first=True)
+                found[track.process] += [replace(each, ended=resumes), pause]
+            else:
+                found[track.process].append(each)
+    return found
 
 
-def _deciding(spent: Mapping[str, float]) -> list[str]:
-    """The types that do."""
-    least = _WORTH_COUNTING * max(spent.values())
-    return [name for name in spent if spent[name] >= least]
-
-
-def _mean(names: Collection[str], counted: Mapping[str, int], spent: Mapping[str, float]) -> float:
-    """Of a task of these types."""
-    return sum(spent[name] for name in names) / sum(counted[name] for name in names)
-
-
-def _length_at(metg: Metg) -> float:
-    """At METG half of a task's worker time is cost, so that a task costs METG / 2."""
-    return _PER_COST * metg.seconds / 2
-
-
-def _grain(metg: Metg, phase: Phase, cost: float, making: float, workers: int) -> tuple[float, str]:
-    """The longest of two lengths, or of three. Only a run whose tasks are too fine shows what a task costs."""
-    lengths = [
-        (_length_at(metg), f"METG: {metg.source}"),
-        (workers * making, "one worker makes the tasks of all"),
-    ]
-    if phase == "too fine":
-        lengths.append((_PER_COST * cost, "what a task costs in this run"))
-    return max(lengths, key=lambda each: each[0])
-
-
-def _phase(times: Times, *, may_be_shorter: bool) -> tuple[Phase, str]:
+def _phase(times: Mapping[str, float], *, may_be_shorter: bool) -> tuple[Phase, str]:
     """Tasks are too coarse only if they may be shorter."""
-    short = times.making + times.between + times.starved
-    if times.tasks >= GOOD * (times.total - times.other):
+    short = times["making"] + times["between"] + times["starved"]
+    if times["tasks"] >= GOOD * (times["tasks"] + short + times["idle"]):
         return "good", "the tasks themselves"
-    if times.idle > short and may_be_shorter:
+    if times["idle"] > short and may_be_shorter:
         return "too coarse", "idle workers: too few tasks are ready"
-    if times.idle > short:
+    if times["idle"] > short:
         return "too fine", "dependences: tasks are short, and too few are ready"
-    if times.making + times.starved >= times.between:
+    if times["making"] + times["starved"] >= times["between"]:
         return "too fine", "creation: tasks end as fast as they are made"
     return "too fine", "dependences: the time between tasks"
 
 
-def _times(trace: TaskTrace) -> Times:
-    tasks = making = between = starved = idle = other = 0.0
-    by_process: defaultdict[int, list[Stretch]] = defaultdict(list)
-    for track in trace.tracks:
-        by_process[track.process] += track.stretches
-    for stretches in by_process.values():
-        in_tasks = _Covered((each.began, each.ended) for each in stretches if each.is_task)
+def _times(trace: TaskTrace, processes: Iterable[Sequence[Stretch]]) -> dict[str, float]:
+    times = dict.fromkeys(_TIMES, 0.0)
+    for own in processes:
+        in_tasks = Covered((each.began, each.ended) for each in own if each.is_task)
         gaps = [gap for gap in in_tasks.gaps(trace.began, trace.ended) if gap[1] - gap[0] >= _PAUSE]
-        without_tasks = _Covered(gaps)
-        or_while_making = _Covered([*gaps, *((each.began, each.ended) for each in stretches if each.category == _MADE)])
-        for each in stretches:
+        making = [(each.began, each.ended) for each in own if each.category == _MADE]
+        unused, or_beside_making = Covered(gaps).within(own), Covered([*gaps, *making]).within(own)
+        for each, without, beside in zip(own, unused, or_beside_making, strict=True):
             if each.is_task:
-                tasks += each.seconds
+                times["tasks"] += each.seconds
                 continue
-            unused = without_tasks.within(each)
-            other += unused
-            if each.category == _MADE:
-                making += each.seconds - unused
-            elif each.category in _IDLE:
-                beside = or_while_making.within(each)
-                starved += beside - unused
-                idle += each.seconds - beside
-            elif each.category in ("", "waiting") and each.seconds < _PAUSE:
-                between += each.seconds - unused
-            else:
-                other += each.seconds - unused
-    return Times(tasks, making, between, starved, idle, other)
+            times["other"] += without
+            if each.category in _IDLE:
+                times["starved"] += beside - without
+                times["idle"] += each.seconds - beside
+                continue
+            is_between = each.category in ("", "waiting") and each.seconds < _PAUSE
+            name = "making" if each.category == _MADE else "between" if is_between else "other"
+            times[name] += each.seconds - without
+    return times
 
 
-class _Covered:
-    """The time that intervals cover together."""
-
-    def __init__(self, intervals: Iterable[tuple[float, float]]) -> None:
-        self._ends: list[float] = []  # of intervals apart from each other: from, to, from, to
-        self._sums = [0.0]  # how much is covered up to each end, and to the beginning
-        for began, ended in sorted(intervals):
-            if self._ends and began <= self._ends[-1]:
-                self._sums[-1] += max(ended - self._ends[-1], 0.0)
-                self._ends[-1] = max(ended, self._ends[-1])
-            else:
-                self._ends += [began, ended]
-                self._sums += [self._sums[-1], self._sums[-1] + ended - began]
-
-    def within(self, each: Stretch) -> float:
-        return self._until(each.ended) - self._until(each.began)
-
-    def _until(self, time: float) -> float:
-        before = bisect_right(self._ends, time)
-        is_covered = before % 2 == 1
-        return self._sums[before] + (time - self._ends[before - 1] if is_covered else 0.0)
-
-    def gaps(self, began: float, ended: float) -> Iterator[tuple[float, float]]:
-        """Between the intervals, which are all in [began, ended]."""
-        ends = [began, *self._ends, ended]
-        return zip(ends[::2], ends[1::2], strict=True)
+def to_table(found: Findings, title: str) -> Group:
+    """Phase, worker time, and a row for each type of task, the types with the most time first."""
+    many = f"{counted_workers(found.workers)}, {found.tasks} tasks, {duration(found.elapsed_seconds)}"
+    phase = Text.assemble("the tasks are ", (found.phase, "bold"), f"; the bound: {found.bound}")
+    advises = found.has_advice and found.phase != "good"  # good tasks may stay as they are
+    spent = titled_table("", "worker time", "")
+    for name, seconds in found.worker_seconds.items():
+        if seconds > 0:
+            spent.add_row(_TIMES[name], percent(seconds / sum(found.worker_seconds.values())))
+    types = titled_table("", "type of task", "tasks", "time", "a task", *(["should last"] if advises else []))
+    for each in found.types[:_MOST_TYPES]:
+        name = each.name if len(each.name) <= _MOST_LETTERS else "…" + each.name[1 - _MOST_LETTERS :]
+        factor = "as the library chooses" if each.factor is None else f"{digits(each.factor, 2)} x as long"
+        cells = (str(each.tasks), percent(each.share), duration(each.mean), *([factor] if advises else []))
+        types.add_row(Text(name), *cells)
+    advice = f" It should last {duration(found.grain_seconds)} ({found.grain_source})." if advises else ""
+    lines = [f"A task costs {duration(found.cost_seconds)} here.{advice}"]
+    if len(found.types) > _MOST_TYPES:
+        lines.append(f"{len(found.types) - _MOST_TYPES} more types have less time.")
+    if found.lost_events:
+        lines.append(
+            f"{found.lost_events} events were lost: all this is of the time after them (TEFF_TRACE_EVENTS sets how "
+            "many a worker keeps)."
+        )
+    return Group(Text(f"{title}: {many}", "bold"), phase, spent, Text(), types, *(Text(line, "dim") for line in lines))

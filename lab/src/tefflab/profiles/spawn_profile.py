@@ -6,17 +6,19 @@ function with a rule decides, from the innermost outwards. A system's rules stan
 patterns and the C library are here, for all systems.
 """
 
-import fnmatch
 import json
 import posixpath
 import re
 import subprocess
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from rich.console import Group
+from rich.markup import escape
+from rich.text import Text
 from scipy.stats import binomtest
 
 from tefflab import project_root
@@ -24,6 +26,9 @@ from tefflab.benchmarks.cases import ListedCase
 from tefflab.benchmarks.spawn import BENCHMARK as SPAWN
 from tefflab.errors import InputError, TeffError, shortened
 from tefflab.host.processes import answer
+from tefflab.host.terminal import titled_table
+from tefflab.output.quantities import duration, percent
+from tefflab.records.plan import counted_workers
 from tefflab.records.record import validator
 from tefflab.systems.programs import ask_cases
 from tefflab.systems.systems import Attribution, Program
@@ -31,9 +36,11 @@ from tefflab.systems.systems import Attribution, Program
 CATEGORIES = tuple(Attribution.model_fields)
 UNKNOWN = "unknown"  # no rule names it
 TAKEN = "taken by the OS"  # the worker was ready to run, and did not
+_WORTH_A_LINE = 0.005  # of the time: functions of a category with less are left out
 TIMEOUT = 300.0  # seconds, besides those asked for
 _OUTSIDE = ("/usr/", "/lib", "[", "linux-vdso")  # places without code of the systems or of this project
 
+Frame = str  # FILE:FUNCTION that was being executed; the module where its source file is not known
 Told = Mapping[str, Any]  # of a program's answer to `--profile`, by the names of its schema
 
 COMMON = {
@@ -43,57 +50,10 @@ COMMON = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """A function that was being executed, and its source file; the module's where that is not known."""
-
-    path: str
-    function: str
-
-    def __str__(self) -> str:
-        return f"{self.path}:{self.function}"
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """A category's part of all looks at workers, with its 95 % interval (Wilson), and the worker time a task of it."""
-
-    category: str
-    looks: int
-    value: float
-    low: float
-    high: float
-    seconds_per_task: float
-
-
-@dataclass(frozen=True)
-class TimeSpent:
-    """A whole profile: a share for each category, the functions without a rule, and the most frequent functions of each
-    category."""
-
-    program: str
-    pattern: str
-    source: Told
-    shares: tuple[Share, ...]
-    functions: Mapping[str, Sequence[tuple[str, int]]]  # by category: function and looks, the most frequent first
-
-    def to_json(self) -> dict[str, Any]:
-        source = self.source
-        return {
-            "system_id": self.program,
-            "pattern": self.pattern,
-            "workers": source["threads"],
-            **{name: source[name] for name in ("tasks", "runs", "elapsed_seconds", "period_seconds", "lost")},
-            "shares": [asdict(share) for share in self.shares],
-            "functions": {category: dict(seen) for category, seen in self.functions.items()},
-        }
-
-
 def profiled_cases(
     programs: Sequence[Program], cases: str, trees: str, *, is_chosen: bool
 ) -> list[tuple[Program, ListedCase]]:
-    """The profiles to take: each program whose functions are known, at each case. TeffError if a chosen program's
-    functions are unknown."""
+    """Each program whose functions are known, at each case. TeffError for a chosen program without them."""
     if missing := [each.id for each in programs if each.profile is None and is_chosen]:
         raise InputError(f"{missing[0]}: its system.toml has no [program.profile]")
     able = [each for each in programs if each.profile is not None]
@@ -102,7 +62,7 @@ def profiled_cases(
     return [(program, case) for program in able for case in chosen]
 
 
-def take_profile(program: Program, name: str, flags: str, workers: int, seconds: float) -> TimeSpent:
+def take_profile(program: Program, name: str, flags: str, workers: int, seconds: float) -> Told:
     """Runs a pattern on a system and says where its workers' time went. TeffError where that can't be done."""
     words = [*program.command_line(workers), "--workers", str(workers), "--profile", str(seconds), *flags.split()]
     try:
@@ -129,55 +89,50 @@ def parse_profile(program: str, line: str) -> Told:
     return told
 
 
-def attribute(
-    program: str, pattern: str, told: Told, rules: Attribution, frames: Sequence[Sequence[Frame]]
-) -> TimeSpent:
-    """A category for each look. `frames` has the functions of each place, the innermost first."""
-    sought = [
-        (category, rule) for category in CATEGORIES for rule in (*getattr(rules, category), *COMMON.get(category, ()))
-    ]
+def attribute(program: str, pattern: str, told: Told, rules: Attribution, frames: Sequence[Sequence[Frame]]) -> Told:
+    """The profile as --json prints it. `frames` has the functions of each place, the innermost first.
+
+    A share is a category's part of all looks at workers, with its 95 % interval (Wilson) and its worker time a task.
+    `functions` are the most frequent of each category, with their looks.
+    """
+    every = {category: (*getattr(rules, category), *COMMON.get(category, ())) for category in CATEGORIES}
+    sought = [(category, rule) for category, own in every.items() for rule in own]
     looks: Counter[str] = Counter({TAKEN: told["missed"]})
     functions: dict[str, Counter[str]] = {}
     for stack in told["stacks"]:
         frame, category = category_of([frame for place in stack["places"] for frame in frames[place]], sought)
         looks[category] += stack["count"]
-        functions.setdefault(category, Counter())[str(frame)] += stack["count"]
+        functions.setdefault(category, Counter())[frame] += stack["count"]
     total = looks.total()
     if not total:
         raise TeffError(f"{program}: no worker was sampled in {told['elapsed_seconds']:.3g} s; ask for more")
     time = told["elapsed_seconds"] * told["threads"] / told["tasks"]
-    return TimeSpent(
-        program,
-        pattern,
-        told,
-        tuple(_share(name, looks[name], total, time) for name in (*CATEGORIES, UNKNOWN, TAKEN)),
-        {category: seen.most_common(8) for category, seen in functions.items()},
-    )
+    shares = []
+    for category in (*CATEGORIES, UNKNOWN, TAKEN):
+        seen, value = looks[category], looks[category] / total
+        ends = binomtest(seen, total).proportion_ci(method="wilson")
+        share = {"category": category, "looks": seen, "value": value, "low": ends.low, "high": ends.high}
+        shares.append(share | {"seconds_per_task": value * time})
+    return {
+        "system_id": program,
+        "pattern": pattern,
+        "workers": told["threads"],
+        **{name: told[name] for name in ("tasks", "runs", "elapsed_seconds", "period_seconds", "lost")},
+        "shares": shares,
+        "functions": {category: dict(seen.most_common(8)) for category, seen in functions.items()},
+    }
 
 
-def category_of(frames: Sequence[Frame], rules: Iterable[tuple[str, str]]) -> tuple[Frame, str]:
-    """From the innermost outwards, the first function that a rule names, by the longest rule that does.
-
-    A function outside (the C library, the compiler's headers) without a rule counts for its caller. A function of the
-    system or of the pattern without a rule ends the search.
-    """
-    rules = list(rules)
+def category_of(frames: Sequence[Frame], rules: Sequence[tuple[str, str]]) -> tuple[Frame, str]:
+    """From the innermost outwards, the first function that a rule names, by the longest rule that does. One
+    outside (the C library, the compiler's headers) without a rule counts for its caller; another ends the search."""
     for frame in frames:
-        found = [(len(rule), category) for category, rule in rules if _names(rule, frame)]
-        if found:
+        patterns = ((category, rule, f"*/{rule}" if ":" in rule else f"*/{rule}:*") for category, rule in rules)
+        if found := [(len(rule), category) for category, rule, how in patterns if fnmatchcase(f"/{frame}", how)]:
             return frame, max(found)[1]
-        if not frame.path.startswith(_OUTSIDE):
+        if not frame.startswith(_OUTSIDE):
             return frame, UNKNOWN
     return frames[0], UNKNOWN
-
-
-def _names(rule: str, frame: Frame) -> bool:
-    return fnmatch.fnmatchcase(f"/{frame}", f"*/{rule}" if ":" in rule else f"*/{rule}:*")
-
-
-def _share(category: str, looks: int, total: int, seconds_per_task: float) -> Share:
-    interval = binomtest(looks, total).proportion_ci(method="wilson")
-    return Share(category, looks, looks / total, interval.low, interval.high, looks / total * seconds_per_task)
 
 
 def frames_of(places: Sequence[Told]) -> list[list[Frame]]:
@@ -186,7 +141,8 @@ def frames_of(places: Sequence[Told]) -> list[list[Frame]]:
     for module in dict.fromkeys(place["module"] for place in places):
         here = [index for index, place in enumerate(places) if place["module"] == module]
         told = _ask_addr2line(module, [places[index]["offset"] for index in here])
-        for index, functions in zip(here, told, strict=True):
+        for index, lines in zip(here, told, strict=True):
+            functions = zip(lines[::2], lines[1::2], strict=False)
             frames[index] = [_frame(places[index], *each) for each in functions] or [_frame(places[index], "??", "??")]
     return frames
 
@@ -195,11 +151,11 @@ def _frame(place: Told, function: str, where: str) -> Frame:
     path = where.rpartition(":")[0]
     name = base_name(function) if function != "??" else place["symbol"] or "??"
     inside = path if path.startswith("/") else place["module"]
-    return Frame(posixpath.normpath(inside), name)
+    return f"{posixpath.normpath(inside)}:{name}"
 
 
-def _ask_addr2line(module: str, offsets: Sequence[int]) -> list[list[tuple[str, str]]]:
-    """For each offset the functions (name, file:line), innermost first."""
+def _ask_addr2line(module: str, offsets: Sequence[int]) -> list[list[str]]:
+    """For each offset the functions, innermost first: a line with the name, and one with file:line."""
     if not Path(module).is_file():
         return [[] for _ in offsets]
     try:
@@ -207,11 +163,8 @@ def _ask_addr2line(module: str, offsets: Sequence[int]) -> list[list[tuple[str, 
         said.check_returncode()
     except (OSError, subprocess.CalledProcessError) as failure:
         raise TeffError(f"addr2line (of binutils) can't be run on {module}: {failure}") from None
-    told: list[list[tuple[str, str]]] = []
-    for block in re.split(r"^0x[0-9a-f]+\n", said.stdout, flags=re.MULTILINE)[1:]:
-        lines = block.splitlines()
-        told.append(list(zip(lines[::2], lines[1::2], strict=False)))
-    return told
+    blocks = re.split(r"^0x[0-9a-f]+\n", said.stdout, flags=re.MULTILINE)
+    return [block.splitlines() for block in blocks[1:]]
 
 
 def base_name(function: str) -> str:
@@ -230,3 +183,29 @@ def base_name(function: str) -> str:
     if not name.startswith("operator "):
         name = name.rpartition(" ")[2]
     return name.partition(".")[0].replace("operator_call", "operator()") or function
+
+
+def to_table(spent: Told, *, functions: bool) -> Group:
+    """A row a category; where `functions`, below it where in it the workers were."""
+    title = f"{spent['system_id']}: {spent['pattern']}, {counted_workers(spent['workers'])}"
+    table = titled_table(title, "worker time", "share", "95 %", "a task")
+    total = sum(share["looks"] for share in spent["shares"])
+    for share in spent["shares"]:
+        category = share["category"]
+        if category == UNKNOWN and not share["looks"]:
+            continue
+        interval = f"{100 * share['low']:.1f} – {100 * share['high']:.1f}"
+        name = category.replace("_", " ")
+        table.add_row(name, percent(share["value"]), interval, duration(share["seconds_per_task"]))
+        for frame, looks in spent["functions"].get(category, {}).items():
+            if (functions or category == UNKNOWN) and looks / total >= _WORTH_A_LINE:
+                path, _, function = frame.partition(":")
+                where = escape(f"{path.rpartition('/')[2]}: {function}")
+                table.add_row(f"  [dim]{where}[/]", f"[dim]{percent(looks / total)}[/]")
+    lines = [
+        f"{total} looks in {spent['elapsed_seconds']:.3g} s, {spent['runs']} runs of "
+        f"{spent['tasks'] // max(spent['runs'], 1)} tasks; each run validated"
+    ]
+    if spent["lost"]:
+        lines.append(f"{spent['lost']} more looks found no room and are not counted")
+    return Group(table, *(Text(line, style="dim") for line in lines))

@@ -53,10 +53,8 @@ def draw(trace: TaskTrace, title: str) -> Picture:
     )
     if trace.communication:
         meaning += f" In {percent(trace.waiting_share)} of worker time a worker was idle while a message was under way."
-    entries = [
-        Entry({"color": colour[each], "shape": "square"}, _shortened(each), percent(share))
-        for each, share in shown.items()
-    ]
+    looks = {each: {"color": colour[each], "shape": "square"} for each in shown}
+    entries = [Entry(looks[each], _shortened(each), percent(share)) for each, share in shown.items()]
     tracks = sorted((*trace.tracks, *trace.communication), key=lambda each: each.process)
     bars, names = [], []
     for row, track in enumerate(tracks):
@@ -78,7 +76,7 @@ def draw(trace: TaskTrace, title: str) -> Picture:
 
 
 def _shortened(name: str) -> str:
-    """A long name is the spelling of a closure, whose end tells it."""
+    """The end of a long name, which is the spelling of a closure."""
     return name if len(name) <= _LONGEST else "…" + name[-_LONGEST:]
 
 
@@ -97,9 +95,8 @@ def _window(trace: TaskTrace) -> _Window:
     if len(busiest) <= _MOST_STRETCHES:
         return trace.began, trace.ended
     last = len(busiest) - _MOST_STRETCHES
-    parts = [
-        (busiest[at].began, busiest[at + _MOST_STRETCHES - 1].ended) for at in range(0, last + 1, max(1, last // 10))
-    ]
+    places = range(0, last + 1, max(1, last // 10))
+    parts = [(busiest[at].began, busiest[at + _MOST_STRETCHES - 1].ended) for at in places]
     return sorted(parts, key=lambda each: each[1] - each[0])[len(parts) // 2]
 
 

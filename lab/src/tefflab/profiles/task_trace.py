@@ -3,13 +3,16 @@
 import json
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tefflab.errors import InputError, TeffError
 
+Interval = tuple[float, float]  # began, ended
 Slice = tuple[float, float, str, str]  # began, ended, category, name
 
 IDLE = ("waiting", "searching", "parked", "")  # of a worker without a task
@@ -20,8 +23,7 @@ TASKS = ("task", LOOP)  # categories of slices that are the program's own work
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """From `began` to `ended` (seconds) the worker's innermost slice was this one. Without a category, the trace has no
-    slice there."""
+    """From `began` to `ended` [s] the worker's innermost slice was this one; without a category there was none."""
 
     began: float
     ended: float
@@ -40,8 +42,7 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """A worker's stretches, one after the other without a gap; or the stretches in which messages that tasks of a
-    process have begun were under way."""
+    """A worker's stretches without a gap; or those in which messages that tasks of a process began were under way."""
 
     process: int
     name: str
@@ -61,11 +62,11 @@ class TaskTrace:
     @property
     def waiting_share(self) -> float:
         """The share of worker time in which a worker was idle while a message of its process was under way."""
-        under_way = {each.process: each.stretches for each in self.communication}
-        waited = sum(
-            _overlap([each for each in track.stretches if each.category in IDLE], under_way.get(track.process, ()))
-            for track in self.tracks
-        )
+        waited = 0.0
+        for messages in self.communication:
+            under_way = Covered((each.began, each.ended) for each in messages.stretches)
+            own = (track.stretches for track in self.tracks if track.process == messages.process)
+            waited += sum(under_way.within([each for some in own for each in some if each.category in IDLE]))
         return waited / (len(self.tracks) * (self.ended - self.began))
 
 
@@ -96,12 +97,9 @@ class Process:
     messages: list[Mapping[str, Any]] = field(default_factory=list)  # counts, of each communicator
 
     @property
-    def threads(self) -> list[int]:
-        return sorted(self.slices.keys() | self.names.keys())
-
-    @property
-    def all_slices(self) -> list[Slice]:
-        return [each for own in self.slices.values() for each in own]
+    def tracks(self) -> dict[int, list[Slice]]:
+        """Of each thread, also of one without a slice."""
+        return {thread: self.slices.get(thread, []) for thread in sorted(self.slices.keys() | self.names.keys())}
 
 
 def read_processes(events: Iterable[Mapping[str, Any]]) -> dict[int, Process]:
@@ -131,15 +129,9 @@ def task_trace(events: Iterable[Mapping[str, Any]], lost: int = 0) -> TaskTrace:
     """TeffError if no event is a task."""
     processes = read_processes(events)
     # A worker keeps the slices that ended last. So its track is complete from the first end on.
-    complete = max(
-        (
-            min(ended for _, ended, *_ in each.slices[thread])
-            for each in processes.values()
-            for thread in each.incomplete & each.slices.keys()
-        ),
-        default=-math.inf,
-    )
-    slices = [one for each in processes.values() for one in each.all_slices]
+    incomplete = [each.slices[thread] for each in processes.values() for thread in each.incomplete & each.slices.keys()]
+    complete = max((min(ended for _, ended, *_ in own) for own in incomplete), default=-math.inf)
+    slices = [one for each in processes.values() for own in each.slices.values() for one in own]
     tasks = [each for each in slices if each[2] in TASKS and each[1] > each[0] >= complete]
     if not tasks:
         raise TeffError("the trace has no task: trace a run that makes tasks")
@@ -147,44 +139,40 @@ def task_trace(events: Iterable[Mapping[str, Any]], lost: int = 0) -> TaskTrace:
     tracks, communication = [], []
     for pid, each in processes.items():
         of_rank = f"{each.rank}, " if each.rank else ""
-        tracks += [
-            Track(
-                pid,
-                of_rank + each.names.get(thread, f"thread {thread}"),
-                stretches(each.slices.get(thread, []), began, ended),
-            )
-            for thread in each.threads
-        ]
+        for thread, own in each.tracks.items():
+            name = of_rank + each.names.get(thread, f"thread {thread}")
+            tracks.append(Track(pid, name, stretches(own, began, ended)))
         if each.requests:
-            under_way = _under_way(each.requests.values(), began, ended)
-            communication.append(Track(pid, f"{of_rank}messages", under_way))
+            clipped = ((max(times[0], began), min(times[-1], ended)) for times in each.requests.values())
+            under_way = Covered(part for part in clipped if part[0] < part[1]).parts
+            shown = tuple(Stretch(*part, REQUEST, REQUEST, True) for part in under_way)
+            communication.append(Track(pid, f"{of_rank}messages", shown))
     return TaskTrace(began, ended, tuple(tracks), lost, tuple(communication))
 
 
-def _under_way(requests: Iterable[Sequence[float]], first: float, last: float) -> tuple[Stretch, ...]:
-    """When at least one request (began, ended) was under way, within [first, last]."""
-    found: list[Stretch] = []
-    for began, ended in sorted((max(each[0], first), min(each[-1], last)) for each in requests):
-        if began >= ended:
-            continue
-        if found and began <= found[-1].ended:
-            began, ended = found[-1].began, max(found.pop().ended, ended)
-        found.append(Stretch(began, ended, REQUEST, REQUEST, True))
-    return tuple(found)
+class Covered:
+    """The time that intervals cover together, as `parts` that do not touch each other."""
 
+    def __init__(self, intervals: Iterable[Interval]) -> None:
+        self.parts: list[Interval] = []
+        for began, ended in sorted(intervals):
+            if self.parts and began <= self.parts[-1][1]:
+                began, ended = self.parts[-1][0], max(self.parts.pop()[1], ended)
+            self.parts.append((began, ended))
+        self._ends = [end for part in self.parts for end in part]
+        self._covered = np.cumsum([length for began, ended in self.parts for length in (0.0, ended - began)])
 
-def _overlap(some: Sequence[Stretch], others: Sequence[Stretch]) -> float:
-    """How long [s] stretches of both kinds lasted at once. Stretches of one kind
-    stand in order and do not overlap."""
-    time, place = 0.0, 0
-    for each in some:
-        while place < len(others) and others[place].ended <= each.began:
-            place += 1
-        at = place
-        while at < len(others) and others[at].began < each.ended:
-            time += min(each.ended, others[at].ended) - max(each.began, others[at].began)
-            at += 1
-    return time
+    def within(self, some: Sequence[Stretch]) -> list[float]:
+        """How much of each is covered [s]."""
+        if not self.parts:
+            return [0.0] * len(some)
+        until = np.interp([(each.began, each.ended) for each in some], self._ends, self._covered)
+        return [float(ended - began) for began, ended in until]
+
+    def gaps(self, began: float, ended: float) -> Iterator[Interval]:
+        """Between the parts, which are all in [began, ended]."""
+        ends = [began, *self._ends, ended]
+        return zip(ends[::2], ends[1::2], strict=True)
 
 
 def stretches(slices: Iterable[Slice], first: float, last: float) -> tuple[Stretch, ...]:

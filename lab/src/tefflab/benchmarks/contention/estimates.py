@@ -3,30 +3,50 @@ program should leave the core."""
 
 import math
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import groupby
+from typing import Any
+
+from pydantic import model_validator
 
 from tefflab.analysis.crossing import Relation
 from tefflab.analysis.rows import Row
 from tefflab.analysis.sharing import BreakEven, break_even, exactly, ideal_slowdown, scaled
 from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks import closing
+from tefflab.benchmarks.case_rows import ratio
 from tefflab.benchmarks.cases import CaseEstimates
 from tefflab.benchmarks.compared import ratio_text
-from tefflab.benchmarks.contention.plan import ContentionPlan
 from tefflab.output.charts.lines import values_chart
 from tefflab.output.charts.looks import DASHED, DOTTED
-from tefflab.output.charts.sheet import SOFT, Head, Picture, slug
+from tefflab.output.charts.sheet import SOFT, Head, Picture
 from tefflab.output.last_words import LastWords
 from tefflab.output.quantities import digits, duration, percent
-from tefflab.output.sections import Section, absences, explained, precision, warnings
+from tefflab.output.sections import Section, explained
 from tefflab.output.table import Column
-from tefflab.records.plan import Case, Variant
+from tefflab.records.plan import Case, Plan, Variant
 from tefflab.records.run import counted
 from tefflab.systems.naming import Named, parsed
 
 _PERIODS = 10  # of the load that a run should last at least
+
+
+class ContentionPlan(Plan):
+    """A case's `group` is its kind, its `x` the share in per cent; its `cores` are set if it leaves the loaded ones."""
+
+    loaded: tuple[int, ...]  # cores
+    period: float  # of the load [s]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_an_earlier_version(cls, told: Any) -> Any:
+        """It had one command."""
+        if not isinstance(told, dict) or "command" not in told:
+            return told
+        kept = {name: value for name, value in told.items() if name != "command"}
+        return kept | {"commands": [command] if (command := told["command"]) else []}
 
 
 @dataclass(frozen=True)
@@ -41,7 +61,9 @@ class Curve:
 
     @property
     def system(self) -> str:
-        return shown(self.variant.id)
+        """`SYSTEM`, or `SYSTEM/WAY` where that is not the best one of its kind of benchmark."""
+        named = parsed(self.variant.id)
+        return str(Named(named.system, named.way.partition(".")[2], named.version))
 
     @property
     def is_told(self) -> bool:
@@ -72,25 +94,18 @@ def got(point: Row) -> float:
     return point.facts.get("share_got") or 0.0
 
 
+def alone(curve: Curve) -> float:
+    """The time of a run without a load [s]."""
+    return curve.points[0].facts["seconds"] or 0.0
+
+
 def ideal(point: Row) -> float:
     """The slowdown of a program that uses all that is left."""
-    return point.facts.get("ideal_slowdown") or 1.0
-
-
-def to_ideal(point: Row) -> Interval | None:
-    return point.value and scaled(point.value, 1 / ideal(point))
-
-
-def seconds(point: Row) -> float:
-    """The time of a run."""
-    return point.facts.get("seconds") or 0.0
+    return point.facts["ideal_slowdown"] or 1.0
 
 
 class ContentionEstimates(CaseEstimates):
-    @property
-    def of_plan(self) -> ContentionPlan:
-        assert isinstance(self.plan, ContentionPlan)
-        return self.plan
+    plan: ContentionPlan
 
     @cached_property
     def rows(self) -> Sequence[Row]:
@@ -98,99 +113,84 @@ class ContentionEstimates(CaseEstimates):
         times = [replace(row, x=None if row.x is None else row.x / 100) for row in super().rows]
         return [*times, *(row for curve in self.curves for row in curve.rows)]
 
-    def _got(self, variant: Variant, case: Case) -> float:
-        """The share of the loaded cores that the load got: the median of the runs that count; 0 without a load."""
-        runs = (run for cell in self.cells[case] if cell.variant == variant for run in cell.runs)
-        counting = counted((run for run in runs if run.role == "system"), lambda run: run.round)
-        shares = [run.beside.got for run in counting if run.beside]
-        return statistics.median(shares) if shares else 0.0
-
     @cached_property
     def curves(self) -> list[Curve]:
         """Of each case those that have a time alone, in the order of the plan."""
-        found = (self._curve(variant, own) for own in self._by_case.values() for variant in self.plan.variants)
-        return [each for each in found if each]
+        found = []
+        for name, cases in self._by_case.items():
+            for variant in self.plan.variants:
+                times = [(case, row) for case in cases for row in self.groups[case] if row.variant == variant]
+                alone = next((row for case, row in times if row.value and not case.load), None)
+                slowdowns = [self._slowdown(case, row, alone) for case, row in times if alone and row.value]
+                points = sorted((each for each in slowdowns if each.x is not None), key=lambda each: each.x or 0.0)
+                left = next((each for each in slowdowns if each.x is None), None)
+                found += [Curve(variant, name, points, left)] if alone else []
+        return found
 
     @cached_property
     def _by_case(self) -> dict[str, list[Case]]:
-        cases: dict[str, list[Case]] = {}
-        for case in self.plan.cases:
-            cases.setdefault(case.name, []).append(case)
-        return cases
+        return {name: list(own) for name, own in groupby(self.plan.cases, key=lambda case: case.name)}
 
-    def _curve(self, variant: Variant, cases: Sequence[Case]) -> Curve | None:
-        times = [(case, row) for case in cases for row in self.groups[case] if row.variant == variant and row.value]
-        alone = next((row for case, row in times if not case.load), None)
-        if alone is None:
-            return None
-        points = [
-            self._slowdown(case, row, alone, self._got(variant, case)) for case, row in times if not self._is_left(case)
-        ]
-        left = next((self._slowdown(case, row, alone, 0.0) for case, row in times if self._is_left(case)), None)
-        return Curve(variant, cases[0].name, sorted(points, key=lambda each: each.x or 0.0), left)
-
-    def _slowdown(self, case: Case, row: Row, alone: Row, share: float) -> Row:
-        value = exactly(1.0)
-        if row is not alone and row.samples and alone.samples:
-            value = row.samples.over(alone.samples).after(min(row.samples.rounds, alone.samples.rounds))
-        is_left = self._is_left(case)
-        ideal_of_share = ideal_slowdown(max(self.plan.workers), len(self.of_plan.loaded), min(share, 1.0))
-        facts: dict[str, float | None] = {
-            "share_got": None if is_left else share,
-            "ideal_slowdown": None if is_left else ideal_of_share,
-            "seconds": row.value.value if row.value else None,
-        }
-        x = None if is_left else (case.x or 0.0) / 100
+    def _slowdown(self, case: Case, row: Row, alone: Row) -> Row:
+        facts: dict[str, float | None] = {"share_got": None, "ideal_slowdown": None, "seconds": None}
+        x = None
+        if not self._is_left(case):
+            x = (case.x or 0.0) / 100
+            systems = (run for run in self.runs(row.variant, case) if run.role == "system")
+            counting = counted(systems, lambda run: run.round)
+            shares = [run.beside.got for run in counting if run.beside]
+            share = statistics.median(shares) if shares else 0.0
+            best = ideal_slowdown(max(self.plan.workers), len(self.plan.loaded), min(share, 1.0))
+            facts |= {"share_got": share, "ideal_slowdown": best}
         return replace(
-            row, quantity="slowdown", unit="1", is_beside=True, value=value, x=x, ratio=None, facts=facts, samples=None
+            row,
+            quantity="slowdown",
+            unit="1",
+            is_beside=True,
+            value=exactly(1.0) if row is alone else ratio(row, alone),
+            x=x,
+            ratio=None,
+            facts=facts | {"seconds": row.value.value if row.value else None},
+            samples=None,
         )
 
     def _is_left(self, case: Case) -> bool:
         """Whether it runs without the loaded cores."""
-        return bool(case.cores) and not set(self.of_plan.loaded) & set(case.cores)
+        return bool(case.cores) and not set(self.plan.loaded) & set(case.cores)
 
     def sections(self) -> Sequence[Section]:
         found = []
         for name, cases in self._by_case.items():
-            rows = [row for case in cases for row in self.groups[case]]
             own = [each for each in self.curves if each.case == name]
-            if rows:
+            if rows := [row for case in cases for row in self.groups[case]]:
                 left = next((case.workers for case in cases if self._is_left(case)), None)
                 title = f"{name}: {cases[0].title}" if cases[0].title else name
                 columns = columns_of(own, left) if own else []
-                found.append(Section(title, columns, self._notes(rows, own), "; ".join(self.of_plan.commands)))
+                off = [abs(got(each) - (each.x or 0.0)) for curve in own for each in curve.points[1:]]
+                how = [f"the load got what was asked within {percent(max(off))} of a core"] if off else []
+                notes = [*self.notes(rows), *how, *too_short(own, self.plan.period, "take a longer case")]
+                found.append(Section(title, columns, notes, "; ".join(self.plan.commands)))
         return explained(found)
-
-    def _notes(self, rows: Sequence[Row], curves: Sequence[Curve]) -> list[str]:
-        notes = [*absences(rows), *warnings(rows), *precision(rows)]
-        off = [abs(got(each) - (each.x or 0.0)) for curve in curves for each in curve.points[1:]]
-        if off:
-            notes.append(f"the load got what was asked within {percent(max(off))} of a core")
-        return [*notes, *too_short(curves, self.of_plan.period, "take a longer case")]
 
     def pictures(self) -> Iterator[tuple[str, Picture]]:
         """One a case: slowdown against the share."""
-        for name in self._by_case:
+        for name, cases in self._by_case.items():
             curves = [each for each in self.curves if each.case == name and len(each.points) > 1]
             if curves:
-                footer = self.foot([row for case in self._by_case[name] for row in self.groups[case]])
-                yield (
-                    slug(f"{self.stem} {name}").replace("_", "-"),
-                    chart(f"{self.plan.title} – {name}", footer, curves),
-                )
+                footer = self.foot([row for case in cases for row in self.groups[case]])
+                yield self.file_of(name), chart(f"{self.plan.title} – {name}", footer, curves)
 
     def closing(self, again: str, store: str) -> LastWords | None:
-        groups = list(self.groups.values())
         told = [each for each in self.curves if each.is_told and each.break_even]
         said = [f"{each.system} {break_even_text(each)} ({each.case})" for each in told]
-        cores = f"core {','.join(map(str, self.of_plan.loaded))}"
+        cores = f"core {','.join(map(str, self.plan.loaded))}"
         if not said:
             sentence = f"Too little is known yet to say when a program should leave {cores} rather than share it."
-        elif len(self.of_plan.commands) == 1:
+        elif len(self.plan.commands) == 1:
             sentence = f"It can lose {break_even_text(told[0])} of {cores} before it is quicker without it."
         else:
             sentence = f"Shares of {cores} that a system can lose before it is quicker without it: {'; '.join(said)}."
-        return LastWords(sentence, closing.suggestions(groups, again, store))
+        return LastWords(sentence, closing.suggestions(list(self.groups.values()), again, store))
 
 
 def columns_of(curves: Sequence[Curve], left: int | None) -> list[Column]:
@@ -198,33 +198,33 @@ def columns_of(curves: Sequence[Curve], left: int | None) -> list[Column]:
     at = [{each.x or 0.0: each for each in curve.points[1:]} for curve in curves]
     columns = [
         Column("system", [curve.system for curve in curves], "left"),
-        Column("alone", [duration(seconds(curve.points[0])) for curve in curves]),
+        Column("alone", [duration(alone(curve)) for curve in curves]),
     ]
     for share in sorted({share for own in at for share in own}):
         points = [own.get(share) for own in at]
         lost = f"{percent(share)} lost"
         columns += [
-            Column(f"x alone,\n{lost}", [_ratio(each.value) if each else "-" for each in points]),
-            Column(f"x ideal,\n{lost}", [_ratio(to_ideal(each)) if each else "-" for each in points], priority=1),
+            Column(f"x alone,\n{lost}", [_slowdown_text(each) for each in points]),
+            Column(f"x ideal,\n{lost}", [_slowdown_text(each, ideal) for each in points], priority=1),
         ]
     if left:
         cores = f"{left} core{'s' * (left != 1)}"
         columns += [
-            Column(f"x alone,\non {cores}", [_ratio(curve.left.value if curve.left else None) for curve in curves]),
+            Column(f"x alone,\non {cores}", [_slowdown_text(curve.left) for curve in curves]),
             Column("break-even", [break_even_text(curve) for curve in curves]),
         ]
     return columns
 
 
-def _ratio(ratio: Interval | None) -> str:
-    """Without an interval where it is exact."""
+def _slowdown_text(point: Row | None, by: Callable[[Row], float] = lambda _: 1.0) -> str:
+    """Divided `by` another, and without an interval where it is exact."""
+    ratio = scaled(point.value, 1 / by(point)) if point and point.value else None
     return digits(ratio.value) if ratio and ratio.low == ratio.high else ratio_text(ratio)
 
 
 def too_short(curves: Sequence[Curve], period: float, otherwise: str) -> list[str]:
-    """A note if runs without a load are too short for periods of so many seconds: the ways out are a shorter period,
-    or `otherwise`."""
-    shortest = min((seconds(curve.points[0]) for curve in curves), default=math.inf)
+    """A note if runs without a load are short beside its period; the ways out are a shorter one, or `otherwise`."""
+    shortest = min(map(alone, curves), default=math.inf)
     if shortest >= _PERIODS * period:
         return []
     return [
@@ -233,9 +233,8 @@ def too_short(curves: Sequence[Curve], period: float, otherwise: str) -> list[st
     ]
 
 
-def chart(title: str, footer: str, curves: Sequence[Curve], command: str = "") -> Picture:
-    """Slowdown against the share, at the shares that the load got in the median. `command`: the user's own, if it was
-    measured."""
+def chart(title: str, footer: str, curves: Sequence[Curve]) -> Picture:
+    """Slowdown against the share, at the shares that the load got in the median."""
     by_share: dict[float, list[Row]] = {}
     for point in sorted((each for curve in curves for each in curve.points), key=lambda each: each.x or 0.0):
         by_share.setdefault(point.x or 0.0, []).append(point)
@@ -260,16 +259,10 @@ def chart(title: str, footer: str, curves: Sequence[Curve], command: str = "") -
         rows,
         {share: percent(share) for share in shares.values()},
         "share of each loaded core that the load got",
-        Head(title, [meaning, command], footer),
+        Head(title, [meaning], footer),
         details=details | {best.id: "all that is left is used"},
         bare=bare,
     )
-
-
-def shown(id_: str) -> str:
-    """`SYSTEM` of a variant's id, `SYSTEM/WAY` where that is not the best one of its kind of benchmark."""
-    named = parsed(id_)
-    return str(Named(named.system, named.way.partition(".")[2], named.version))
 
 
 def break_even_text(curve: Curve) -> str:

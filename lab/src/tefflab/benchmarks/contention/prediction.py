@@ -7,12 +7,14 @@ from typing import Any
 from tefflab.analysis.rows import Row
 from tefflab.analysis.sharing import exactly, ideal_slowdown
 from tefflab.analysis.simulation import Cores, Policy, Work, simulate
+from tefflab.benchmarks.case_rows import row_of
 from tefflab.benchmarks.contention.estimates import Curve
 from tefflab.output.quantities import percent
 from tefflab.output.table import Column
-from tefflab.records.plan import Variant
+from tefflab.records.plan import Case, Variant
 
 _COLOURS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b")  # of the policies
+_WHO = {"system": "system_id", "policy": "policy"}  # by the title of the column
 _Share = tuple[float, float]  # asked, got
 
 
@@ -37,21 +39,13 @@ def predict(
 
     alone = seconds(Cores(cores.number))
     variant = Variant(policy.name, policy.title, "", _COLOURS[colour], colour)
+    case = Case(name="simulation", flags="", workers=cores.number)
+    bare = row_of("simulation", variant, case, "slowdown")
 
     def row(taken: float, asked: float | None, share: float) -> Row:
         ideal = ideal_slowdown(cores.number, cores.loaded, share)
-        return Row(
-            kind="simulation",
-            variant=variant,
-            case="simulation",
-            configuration="",
-            quantity="slowdown",
-            value=exactly(taken / alone),
-            unit="1",
-            workers=cores.number,
-            x=asked,
-            facts={"share_got": share, "ideal_slowdown": ideal, "seconds": taken},
-        )
+        facts = {"share_got": share, "ideal_slowdown": ideal, "seconds": taken}
+        return replace(bare, value=exactly(taken / alone), unit="1", x=asked, facts=facts)
 
     points = [row(alone, 0.0, 0.0)]
     points += [row(seconds(replace(cores, share=share)), asked, share) for asked, share in shares]
@@ -78,14 +72,8 @@ def compared(measured: Measured | None, found: Sequence[Curve]) -> Iterator[dict
 
 def columns_beside(rows: Sequence[dict[str, Any]]) -> list[Column]:
     at = [{point["share_asked"]: point["predicted_to_measured"] for point in row["points"]} for row in rows]
-    return [
-        Column("system", [row["system_id"] for row in rows], "left"),
-        Column("policy", [row["policy"] for row in rows], "left"),
-        *(
-            Column(
-                f"{percent(share)} lost",
-                [f"{100 * (own[share] - 1):+.0f} %" if share in own else "-" for own in at],
-            )
-            for share in sorted({share for own in at for share in own})
-        ),
-    ]
+    columns = [Column(title, [row[key] for row in rows], "left") for title, key in _WHO.items()]
+    for share in sorted({share for own in at for share in own}):
+        off = [f"{100 * (own[share] - 1):+.0f} %" if share in own else "-" for own in at]
+        columns.append(Column(f"{percent(share)} lost", off))
+    return columns

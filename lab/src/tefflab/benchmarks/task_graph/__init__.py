@@ -1,20 +1,17 @@
-"""Task graphs: `teff metg`, the smallest task that is worth its overhead, and `teff measure graph`, whole
-curves."""
+"""Task graphs: `teff metg`, the smallest task that is worth its overhead, and `teff measure graph`, whole curves."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tefflab.benchmarks.benchmark import Benchmark, Command, Option, Request, Round, Scales
-from tefflab.benchmarks.graphs import check, parse, refuse_unknown_values
-from tefflab.benchmarks.task_graph.ceiling import Ceiling, expect_rates
-from tefflab.benchmarks.task_graph.estimates import GraphEstimates, GraphRun
-from tefflab.benchmarks.task_graph.experiment import GraphExperiment, one_number_of_workers
-from tefflab.benchmarks.task_graph.plan import Asks, GraphCase, GraphPlan
-from tefflab.benchmarks.task_graph.questions import CurveQuestion, GraphQuestion, MetgQuestion, curve_iterations
+from tefflab.benchmarks.graphs import parse, refuse_unknown_values
+from tefflab.benchmarks.task_graph.ceiling import Ceiling
+from tefflab.benchmarks.task_graph.estimates import GraphEstimates
+from tefflab.benchmarks.task_graph.plan import Asks, GraphExperiment, GraphPlan, one_number_of_workers, planned
+from tefflab.benchmarks.task_graph.questions import CurveQuestion, MetgQuestion
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.durations import seconds
-from tefflab.records.plan import Plan, Variant
-from tefflab.records.run import Failure, Sitting
+from tefflab.records.plan import Plan
 
 
 class TaskGraph(Benchmark[GraphRecord]):
@@ -31,6 +28,7 @@ class TaskGraph(Benchmark[GraphRecord]):
     of_fixed_size = "-kernel compute_bound -iter 8000 -steps 4000 -width {width}"
     plan_type = GraphPlan
     experiment_type = GraphExperiment
+    estimates_type = GraphEstimates
     reference = Ceiling()
 
     def __init__(self) -> None:
@@ -40,10 +38,10 @@ class TaskGraph(Benchmark[GraphRecord]):
                 "Measure METG, the smallest task that is worth its overhead, of every system that is here.\n\nIts "
                 "flags are the published Task Bench's; steps and iterations are chosen.",
                 "teff metg -type nearest -radix 5",
-                _metg_plan,
+                lambda request: _plan(request, "metg"),
                 (Option("--threshold", "Efficiency asked for, 0.05 to 0.95.", 0.5, 0.05, 0.95),),
                 takes_flags=True,
-                check=lambda _, flags: _check_flags(flags),
+                check=_check,
                 rounds=100,
                 takes_one_number=True,
                 is_alone=True,
@@ -53,13 +51,13 @@ class TaskGraph(Benchmark[GraphRecord]):
                 "Measure curves: efficiency and rate of every system that is here, from the smallest task to the "
                 "longest.",
                 "teff measure graph --points 8 --longest 300us -type fft -width 8",
-                _sweep_plan,
+                lambda request: _plan(request, "curve"),
                 (
                     Option("--points", "Sizes of task, 3 to 100, evenly in log.", 12, 3, 100),
                     Option("--longest", "The largest task, as 3ms or 200us.", "3ms", metavar="TIME"),
                 ),
                 takes_flags=True,
-                check=_check_sweep,
+                check=_check,
                 rounds=5,
                 takes_one_number=True,
             ),
@@ -67,54 +65,32 @@ class TaskGraph(Benchmark[GraphRecord]):
 
     def rounds(self, plan: Plan, scales: Scales) -> Sequence[Round[GraphRecord]]:
         assert isinstance(plan, GraphPlan)
+        question = MetgQuestion if plan.asks == "metg" else CurveQuestion
         return [
             Round(
                 variant,
                 max(plan.workers),
-                [_question(plan, variant, case, scales[variant.ceiling, case]) for case in plan.cases],
+                [question(case, scales[variant.ceiling, case], plan) for case in plan.cases],
                 company=variant.id,
             )
             for variant in plan.variants
         ]
 
-    def estimate(self, head: Sitting, runs: Sequence[GraphRun], failures: Sequence[Failure]) -> GraphEstimates:
-        plan = GraphPlan.model_validate(head.plan)
-        return GraphEstimates(head, plan, runs, {each.system_id: each for each in failures})
 
-
-def _question(plan: GraphPlan, variant: Variant, case: GraphCase, scale: float) -> GraphQuestion:
-    if plan.asks == "metg":
-        return MetgQuestion(variant, case, scale, plan.threshold, is_drawn=plan.has_curves)
-    return CurveQuestion(variant, case, scale, curve_iterations(scale, plan.longest_task, plan.points))
-
-
-def _metg_plan(request: Request) -> GraphPlan:
-    return _plan_of_one(request, "metg").model_copy(update={"threshold": request.own["threshold"]})
-
-
-def _check_sweep(own: Mapping[str, Any], flags: Sequence[str]) -> None:
-    seconds(own["longest"])
-    _check_flags(flags)
-
-
-def _check_flags(flags: Sequence[str]) -> None:
+def _check(own: Mapping[str, Any], flags: Sequence[str]) -> None:
+    if "longest" in own:
+        seconds(own["longest"])
     parse(flags, 1)
     refuse_unknown_values(flags)
 
 
-def _sweep_plan(request: Request) -> GraphPlan:
-    longest = seconds(request.own["longest"])
-    return _plan_of_one(request, "curve").model_copy(update={"longest_task": longest, "points": request.own["points"]})
-
-
-def _plan_of_one(request: Request, asks: Asks) -> GraphPlan:
+def _plan(request: Request, asks: Asks) -> GraphPlan:
     """Of the one case that flags describe."""
-    workers = one_number_of_workers(request)
-    graphs = parse(request.flags, workers)
-    check(request.registry.root, graphs, request.flags)
-    expect_rates(request.registry.root, [graphs])
-    case = GraphCase.of(graphs, workers)
-    return GraphPlan(asks=asks, title=graphs.title, cases=(case,), variants=request.variants)
+    own, workers = request.own, one_number_of_workers(request)
+    how = {"threshold": own["threshold"]} if asks == "metg" else {"points": own["points"]}
+    how |= {"longest_task": seconds(own["longest"])} if asks == "curve" else {}
+    case = parse(request.flags, workers)
+    return planned(request, (case,), request.flags, asks=asks, title=case.name, **how)
 
 
 BENCHMARK = TaskGraph()

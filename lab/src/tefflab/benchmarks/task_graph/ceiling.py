@@ -3,11 +3,11 @@
 import math
 import subprocess
 from collections.abc import Generator, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from tefflab.benchmarks.benchmark import Reference
-from tefflab.benchmarks.graphs import Graphs
-from tefflab.benchmarks.task_graph.plan import GraphCase
+from tefflab.benchmarks.graphs import GraphCase
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.errors import InputError, TeffError
 from tefflab.records.plan import Case
@@ -24,10 +24,10 @@ _MEMORY_SECONDS = 0.1  # of a run that moves bytes: its first pass over cold pag
 _Runs = Generator[str, GraphRecord, GraphRecord]
 
 
+@dataclass(frozen=True)
 class Ceiling(Reference[GraphRecord]):
-    def __init__(self, name: str = "ceiling", least_task: float = _LEAST_TASK) -> None:
-        self.name = name
-        self._least_task = least_task
+    name: str = "ceiling"
+    least_task: float = _LEAST_TASK
 
     def of(self, program: str) -> "Ceiling":
         return Ceiling(program, _LEAST_TASK_ELSEWHERE) if program else self
@@ -42,46 +42,43 @@ class Ceiling(Reference[GraphRecord]):
         TeffError where the kernel has no rate, or its tasks do not grow with the iterations.
         """
         assert isinstance(case, GraphCase)
-        graphs = case.graphs
         iterations = 1
         quickest = yield from self._calibrated(case, iterations)
         wanted = math.inf
         while quickest.granularity < wanted:
             if iterations > 1 << 30:
-                raise TeffError(f"{graphs.title}: its tasks do not grow with -iter: nothing to search for")
-            wanted = max(self._least_task, _GROWTH * quickest.granularity)
+                raise TeffError(f"{case.name}: its tasks do not grow with -iter: nothing to search for")
+            wanted = max(self.least_task, _GROWTH * quickest.granularity)
             iterations *= 2
             quickest = yield from self._calibrated(case, iterations)
         seconds = _MEMORY_SECONDS if quickest.rate_unit == "B/s" else _CEILING_SECONDS
         steps = max(10, round(seconds / quickest.granularity))
-        return graphs.ceiling_line(case.workers, steps, iterations), quickest.granularity / iterations
+        return case.ceiling_line(case.workers, steps, iterations), quickest.granularity / iterations
 
     def _calibrated(self, case: GraphCase, iterations: int) -> _Runs:
-        """A short run of the ceiling with so many iterations. A run that seems long enough may only have been noisy, so
-        it is made again; the quickest counts."""
+        """So many iterations. A run that seems long enough may be noisy, so it is made again; the quickest counts."""
         runs: list[GraphRecord] = []
         for _ in range(_CALIBRATIONS):
-            record = yield case.graphs.ceiling_line(case.workers, 10, iterations)
-            _refuse_without_rate(record, case.graphs)
+            record = yield case.ceiling_line(case.workers, 10, iterations)
+            _refuse_without_rate(record, case)
             runs.append(record)
-            if record.granularity < self._least_task:
+            if record.granularity < self.least_task:
                 break
         return min(runs, key=lambda each: each.granularity)
 
 
-def expect_rates(root: Path, every: Iterable[Graphs]) -> None:
-    """TeffError for graphs whose kernels have no rate: one short run of the ceiling for each different one
-    finds it. If the ceiling can't run, the sitting will give the reason."""
+def expect_rates(root: Path, every: Iterable[GraphCase]) -> None:
+    """TeffError for graphs whose kernels have no rate, by a short run of the ceiling for each different one."""
     ceiling = Ceiling().command_line(root, 1)
-    for line, graphs in {each.ceiling_line(1, 1, 1): each for each in every}.items():
+    for line, case in {each.ceiling_line(1, 1, 1): each for each in every}.items():
         asked = subprocess.run([*ceiling, *line.split()], capture_output=True, errors="replace", check=False)
         if asked.returncode == 0:
-            _refuse_without_rate(parse_record(asked.stdout, GraphRecord), graphs)
+            _refuse_without_rate(parse_record(asked.stdout, GraphRecord), case)
 
 
-def _refuse_without_rate(record: GraphRecord, of: Graphs) -> None:
+def _refuse_without_rate(record: GraphRecord, of: GraphCase) -> None:
     if not record.work:
         raise InputError(
-            f"{of.title}: this kernel counts neither FLOPs nor bytes, so it has no efficiency; METG needs one that "
+            f"{of.name}: this kernel counts neither FLOPs nor bytes, so it has no efficiency; METG needs one that "
             "does, as -kernel compute_bound"
         )

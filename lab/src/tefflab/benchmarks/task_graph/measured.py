@@ -1,20 +1,20 @@
 """Everything that a sitting says about one case while the cores were so far apart: rows, and curves behind them."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tefflab.analysis.curves import Curve, CurvePoint
 from tefflab.analysis.distance import Distance
 from tefflab.analysis.rows import Row
-from tefflab.analysis.statistics import FEWEST_ROUNDS, LEAST_ROUNDS, Interval
-from tefflab.benchmarks.task_graph.plan import GraphCase
+from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval
+from tefflab.benchmarks.closing import is_vague
+from tefflab.benchmarks.graphs import GraphCase
 from tefflab.output import quantities
 from tefflab.output.quantities import percent
 
 OVERHEAD, CEILING = "overhead", "ceiling"  # quantities of rows beside a METG
 _ROUGH = 2.0  # METG(50 %) is about twice the overhead: one that may be twice as long may be METG itself
-_TRIED = 2 * LEAST_ROUNDS  # rounds after which it is not rounds that an interval lacks which says nothing
 
 
 @dataclass(frozen=True)
@@ -49,34 +49,20 @@ class Measured:
         middle = sorted(each.value for each in known)[(len(known) - 1) // 2]
         return Interval(middle, min(each.low for each in known), max(each.high for each in known))
 
-    @property
-    def noise(self) -> tuple[int, int]:
-        """How many runs were noisy, and of how many; of curves, those of their points."""
-        runs = sum(row.runs for row in self.rows if row.value)
-        if runs:
-            return sum(round(row.runs * row.noisy_share) for row in self.rows), runs
-        points = [point for curve in self.curves for point in curve.points]
-        return sum(point.noisy for point in points), sum(point.runs for point in points)
-
-    def beside_row(self, row: Row) -> list[Row]:
-        """What was found by the same runs as a METG."""
-        return [each for (id_, _), each in self.beside.items() if id_ == row.id]
-
     def overhead(self, row: Row) -> Row | None:
         """Of a METG row, where empty tasks were measured."""
         return self.beside.get((row.id, OVERHEAD))
 
     @property
     def curves_in_order(self) -> list[Curve]:
-        """As the table has them, the smallest METG first. Without a table they stand from left to right, by the
-        smallest granularity measured that reaches the threshold."""
-        rank = {row.id: number for number, row in enumerate(self.rows)}
+        """The smallest METG first. Without a table, by the smallest granularity measured that reaches the threshold."""
 
-        def reach(curve: Curve) -> float:
+        def place(curve: Curve) -> tuple[int, float]:
+            rank = next((rank for rank, row in enumerate(self.rows) if row.id == curve.variant.id), len(self.rows))
             enough = (each.granularity.value for each in curve.points if each.efficiency.value >= self.threshold)
-            return min(enough, default=math.inf)
+            return rank, min(enough, default=math.inf)
 
-        return sorted(self.curves, key=lambda curve: (rank.get(curve.variant.id, len(rank)), reach(curve)))
+        return sorted(self.curves, key=place)
 
 
 def apart(round_trip: float) -> str:
@@ -100,7 +86,7 @@ def rounds_counted(row: Row) -> int:
 
 def why_unknown(row: Row) -> str:
     """Why an interval says nothing, in few words, where there were so many rounds that a few more will not help."""
-    if row.value is None or row.value.is_told or row.rounds <= _TRIED:
+    if not is_vague(row):
         return ""
     if (counted := rounds_counted(row)) < FEWEST_ROUNDS:
         return f"{counted} of {row.rounds} rounds count"
@@ -111,14 +97,13 @@ class WorkAxis:
     """The problem size: FLOPs or bytes of a task, or iterations where its kernel counts neither."""
 
     def __init__(self, curves: Sequence[Curve]) -> None:
-        points = [point for curve in curves for point in curve.points]
-        self._unit = curves[0].rate_unit.removesuffix("/s") if curves else ""
-        self._counted = self._unit != "task" and any(point.work_per_task > 0 for point in points)
-        self.title = "work of a task" if self._counted else "iterations of a task"
-        self.of: Callable[[CurvePoint], float] = (
-            (lambda point: point.work_per_task) if self._counted else (lambda point: float(point.iterations))
-        )
+        unit = curves[0].rate_unit.removesuffix("/s") if curves else "task"
+        self._unit = "" if unit == "task" else unit
+        self.title = "work of a task" if self._unit else "iterations of a task"
+
+    def of(self, point: CurvePoint) -> float:
+        return point.work_per_task if self._unit else float(point.iterations)
 
     def tick(self, value: float) -> str:
         """`1 kFLOP`, or `1 k` of iterations."""
-        return quantities.brief(quantities.rate(value, self._unit if self._counted else "")).strip()
+        return quantities.brief(quantities.rate(value, self._unit)).strip()

@@ -1,14 +1,24 @@
-"""The plan of a sitting of task graphs, and how long a run is.
+"""The plan of a sitting of task graphs, how long a run is, and experiments of task graphs.
 
-A run has enough timesteps that start and end hardly count. It has fewer only if tasks are very long.
+A run is so long that start and end hardly count. `experiments/README.md` explains the keys of an experiment.
 """
 
+import itertools
 import math
 import shlex
-from typing import Literal
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, Self
 
-from tefflab.benchmarks.graphs import Graphs, parse
-from tefflab.records.plan import Case, Plan
+from pydantic import Field, model_validator
+
+from tefflab.benchmarks.benchmark import Experiment, NonEmpty, Request
+from tefflab.benchmarks.graphs import GraphCase, check, parse, read_flags
+from tefflab.benchmarks.task_graph.ceiling import expect_rates
+from tefflab.durations import seconds
+from tefflab.errors import InputError, TeffError
+from tefflab.output.quantities import size
+from tefflab.records.plan import Frozen, Plan
+from tefflab.systems.systems import System
 
 LEAST_SECONDS = 0.05  # of a run
 STEPS = 1000  # at least, unless that takes longer than
@@ -17,6 +27,7 @@ FEWEST_STEPS = 100  # however long they take
 PROBE_STEPS = 50
 
 Asks = Literal["metg", "curve"]  # where efficiency crosses the threshold; or all of it, at the same sizes of task
+_Graphs = Annotated[tuple[str, ...], Field(min_length=1)]  # the flags of each that runs at once
 
 
 def steps_for(granularity: float, width: int, workers: int) -> int:
@@ -25,33 +36,8 @@ def steps_for(granularity: float, width: int, workers: int) -> int:
     wanted = max(STEPS, math.ceil(LEAST_SECONDS / timestep))
     if wanted * timestep > MOST_SECONDS:
         wanted = max(FEWEST_STEPS, math.floor(MOST_SECONDS / timestep))
-    return _rounded(wanted)
-
-
-def _rounded(steps: int) -> int:
-    """To two digits, upwards: a person reads these."""
-    unit = int(10 ** max(len(str(steps)) - 2, 0))
-    return -(-steps // unit) * unit
-
-
-class GraphCase(Case):
-    """One or several graphs that run at once."""
-
-    steps: int | None = None  # where the user wants so many
-
-    @classmethod
-    def of(cls, graphs: Graphs, workers: int, name: str | None = None) -> "GraphCase":
-        title = name or graphs.title
-        return cls(name=title, flags=graphs.flags, steps=graphs.steps, workers=workers)
-
-    @property
-    def question(self) -> str:
-        """Its flags with the timesteps that the user wants."""
-        return f"{self.configuration} -steps {self.steps}" if self.steps else self.configuration
-
-    @property
-    def graphs(self) -> Graphs:
-        return Graphs(parse(shlex.split(self.flags), self.workers).graphs, self.steps)
+    unit = int(10 ** max(len(str(wanted)) - 2, 0))  # to two digits, upwards: a person reads these
+    return -(-wanted // unit) * unit
 
 
 class GraphPlan(Plan):
@@ -73,7 +59,142 @@ class GraphPlan(Plan):
             f"timesteps{few}. Without -steps a run has at least {STEPS}"
         )
 
+
+class _Setting(Frozen):
+    """One value of a varied parameter: its text, its place on an axis, and its effect on the flags."""
+
+    text: str
+    x: float | None
+    graphs: tuple[str, ...]  # the flags of each that runs at once
+    columns: int | None = None  # a worker has
+
+
+class Vary(Frozen):
+    """A varied parameter: numbers, which a picture may have as its axis, or named cases."""
+
+    name: NonEmpty
+    values: Annotated[list[float], Field(min_length=1)] | None = None  # rising
+    flags: str | None = None  # for each value, with {value} in it
+    copies: bool = False  # each value is how many of the graph run at once
+    columns: bool = False  # each value is how many columns a worker has
+    unit: Literal["", "bytes"] = ""
+    cases: Annotated[dict[NonEmpty, str | _Graphs], Field(min_length=1)] | None = None  # name -> flags
+
+    @model_validator(mode="after")
+    def _says_values_or_cases(self) -> Self:
+        if (self.values is None) == (self.cases is None):
+            raise ValueError("give either values or cases")
+        if self.values is None:
+            if self.flags is not None or self.copies or self.columns or self.unit:
+                raise ValueError("flags, copies, columns and unit go with values; a case has its own flags")
+            return self
+        if self.copies + self.columns + (self.flags is not None) != 1:
+            raise ValueError("values need one of flags with {value} in them, copies = true and columns = true")
+        if self.flags is not None and "{value}" not in self.flags:
+            raise ValueError(f"flags {self.flags!r} have no {{value}} in them")
+        if any(low >= high for low, high in itertools.pairwise(self.values)):
+            raise ValueError("values must rise")
+        if self.flags is None and any(value < 1 or value != int(value) for value in self.values):
+            raise ValueError("copies and columns are whole numbers from 1")
+        return self
+
     @property
-    def has_curves(self) -> bool:
-        """Whether any picture shows more of a system than its METG."""
-        return not self.charts or bool({"efficiency", "rate"} & set(self.charts))
+    def settings(self) -> list[_Setting]:
+        if self.cases is not None:
+            named = {name: (flags,) if isinstance(flags, str) else flags for name, flags in self.cases.items()}
+            return [_Setting(text=name, x=None, graphs=each) for name, each in named.items()]
+        found = []
+        for value in self.values or ():
+            number = f"{value:g}" if value != int(value) else str(int(value))
+            text = size(int(value)) if self.unit == "bytes" else number
+            graphs = ((self.flags or "").replace("{value}", number),) * (int(value) if self.copies else 1)
+            found.append(_Setting(text=text, x=value, graphs=graphs, columns=int(value) if self.columns else None))
+        return found
+
+
+class GraphExperiment(Experiment):
+    """A figure of task graphs: its questions and systems, its time, and its pictures."""
+
+    kind: Literal["curve", "metg"]
+    flags: str = ""
+    columns_per_worker: Annotated[int, Field(ge=1)] = 1  # the width, where flags do not say it
+    vary: tuple[Vary, ...] = ()
+    charts: Annotated[tuple[Literal["efficiency", "rate", "metg", "metg_dots", "metg_lines"], ...], Field(min_length=1)]
+    paradigm: str | None = None  # only systems of this one
+    threshold: Annotated[float, Field(gt=0, lt=1)] = 0.5
+    points: Annotated[int, Field(ge=3)] = 12  # of a curve
+    longest: str = "3ms"  # task of a curve
+
+    @model_validator(mode="after")
+    def _charts_can_be_drawn(self) -> Self:
+        ranked = [chart for chart in self.charts if chart.startswith("metg")]
+        if ranked and self.kind == "curve":
+            raise ValueError(f'charts: {ranked[0]} needs kind = "metg"')
+        numbers = [vary.name for vary in self.vary if vary.values is not None]
+        if "metg_lines" in self.charts and len(numbers) != 1:
+            raise ValueError(f"charts: metg_lines needs one [[vary]] with values; there are {len(numbers)}")
+        if sum(vary.columns for vary in self.vary) > 1:
+            raise ValueError("vary: only one can be of columns")
+        try:
+            seconds(self.longest)
+        except TeffError as error:
+            raise ValueError(f"longest: {error}") from None
+        return self
+
+    def takes(self, system: System) -> bool:
+        return self.paradigm in (None, system.paradigm)
+
+    def cases(self, workers: int) -> tuple[GraphCase, ...]:
+        """Every combination of the varied values, the last [[vary]] fastest."""
+        return tuple(self._case(each, workers) for each in itertools.product(*(one.settings for one in self.vary)))
+
+    def plan(self, request: Request) -> GraphPlan:
+        workers = one_number_of_workers(request)
+        return planned(
+            request,
+            self.cases(workers),
+            asks=self.kind,
+            title=self.title,
+            threshold=self.threshold,
+            longest_task=seconds(self.longest),
+            points=self.points,
+            experiment=self.name,
+            charts=self.charts,
+            x_label=next((vary.name for vary in self.vary if vary.values is not None), ""),
+        )
+
+    def _case(self, settings: Sequence[_Setting], workers: int) -> GraphCase:
+        columns = next((one.columns for one in settings if one.columns is not None), self.columns_per_worker)
+        words: list[str] = []
+        for each in itertools.product(*(one.graphs for one in settings)):  # of two that are of several, all pairs run
+            flags = shlex.split(" ".join((self.flags, *each)))
+            has_width = any(name == "width" for name, *_ in read_flags(flags))
+            width = [] if has_width else ["-width", str(columns * workers)]
+            words += [*(["-and"] if words else []), *flags, *width]
+        named = list(zip(self.vary, settings, strict=True))
+        name = ", ".join(one.text if vary.cases else f"{vary.name} {one.text}" for vary, one in named)
+        case = parse(words, workers, name)
+        number = next((one for vary, one in named if vary.values is not None), None)
+        return case.model_copy(
+            update={
+                "x": number.x if number else None,
+                "x_text": number.text if number else "",
+                "group": ", ".join(one.text for vary, one in named if vary.values is None) if number else "",
+            }
+        )
+
+
+def one_number_of_workers(request: Request) -> int:
+    """All cores by default. TeffError for several: each would need a separate ceiling."""
+    if len(request.workers) > 1:
+        said = ",".join(map(str, request.workers))
+        raise InputError(f"--workers {said}: one number is measured at a time here")
+    return next(iter(request.workers), 0) or request.cores
+
+
+def planned(request: Request, cases: tuple[GraphCase, ...], typed: Sequence[str] = (), **how: Any) -> GraphPlan:
+    """The plan of these cases. TeffError for graphs that the core does not take, or whose kernels have no rate."""
+    for case in cases:
+        check(request.registry.root, case, typed)
+    expect_rates(request.registry.root, cases)
+    return GraphPlan(cases=cases, variants=request.variants, **how)

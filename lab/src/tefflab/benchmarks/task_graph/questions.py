@@ -11,10 +11,10 @@ from tefflab.analysis.progress import Progress
 from tefflab.analysis.search import MetgSearch, measurement_grid
 from tefflab.analysis.statistics import MetgEstimate, metg_error
 from tefflab.benchmarks.benchmark import Ask, Question
+from tefflab.benchmarks.graphs import GraphCase
 from tefflab.benchmarks.task_graph.estimates import GraphRun, at_distance, metg_of, observations
-from tefflab.benchmarks.task_graph.plan import PROBE_STEPS, GraphCase, steps_for
+from tefflab.benchmarks.task_graph.plan import PROBE_STEPS, GraphPlan, steps_for
 from tefflab.benchmarks.task_graph.record import GraphRecord
-from tefflab.records.plan import Variant
 
 LONGEST_TASK = 0.05  # seconds of granularity beyond which no crossing is searched for
 ATTEMPTS = 3  # at one point, if it is noisy
@@ -32,15 +32,13 @@ _Runs = Generator[Ask, Sequence[GraphRun], Sequence[GraphRun]]
 
 
 class GraphQuestion(Question[GraphRecord]):
-    """One system at one case. A round is one start of its program.
+    """One system at one case, whose iterations take `seconds_per_iteration` at best. A round is one start of its
+    program."""
 
-    `seconds_per_iteration`: ideal time of one iteration of one task on one core.
-    """
-
-    def __init__(self, variant: Variant, case: GraphCase, seconds_per_iteration: float) -> None:
+    def __init__(self, case: GraphCase, seconds_per_iteration: float, plan: GraphPlan) -> None:
         super().__init__(case)
-        self.variant = variant
-        self.graphs = case.graphs
+        self._graphs = case
+        self._plan = plan
         self._seconds = seconds_per_iteration
         self._overhead = 0.0  # seconds a task, about, in this round: to choose the number of timesteps
 
@@ -50,26 +48,23 @@ class GraphQuestion(Question[GraphRecord]):
         Each round finds it out for itself, because systems cost more a task in longer runs. If all rounds took the
         length from one of them, they would share its mistake, which no interval made of rounds can see.
         """
-        cold = yield from self._probed(self.graphs.steps or PROBE_STEPS)
-        self._overhead = cold.granularity
-        if self.graphs.steps is None and cold.wall_seconds < _WARM:
-            self._overhead = (yield from self._probed(self._steps(0))).granularity
+        (probe,) = yield Ask(self._graphs.line(self._graphs.steps or PROBE_STEPS, 0), role="probe")
+        self._overhead = probe.record.granularity
+        if self._graphs.steps is None and probe.record.wall_seconds < _WARM:
+            (probe,) = yield Ask(self._graphs.line(self._steps(0), 0), role="probe")
+            self._overhead = probe.record.granularity
         yield from self._measured()
 
     @abstractmethod
     def _measured(self) -> _Round:
         """The runs of a round, once the program is warm."""
 
-    def _probed(self, steps: int) -> Generator[Ask, Sequence[GraphRun], GraphRecord]:
-        (run,) = yield Ask(self.graphs.line(steps, 0), role="probe")
-        return run.record
-
     def _run(self, iterations: int) -> _Runs:
-        return (yield Ask(self.graphs.line(self._steps(iterations), iterations), attempts=ATTEMPTS))
+        return (yield Ask(self._graphs.line(self._steps(iterations), iterations), attempts=ATTEMPTS))
 
     def _steps(self, iterations: int) -> int:
         granularity = self._overhead + iterations * self._seconds
-        return self.graphs.steps or steps_for(granularity, self.graphs.width, self.case.workers)
+        return self._graphs.steps or steps_for(granularity, self._graphs.width, self.case.workers)
 
 
 @dataclass
@@ -85,20 +80,10 @@ class _Place:
 
 class MetgQuestion(GraphQuestion):
     """A line of a METG table while it is made: its first round at a distance of the cores looks for the crossing, and
-    all measure around it. `is_drawn`: its curve will be, so that a few points far from the crossing are wanted."""
+    all measure around it; and a few points far from it, if its curve will be drawn."""
 
-    def __init__(
-        self,
-        variant: Variant,
-        case: GraphCase,
-        seconds_per_iteration: float,
-        threshold: float,
-        *,
-        is_drawn: bool = True,
-    ) -> None:
-        super().__init__(variant, case, seconds_per_iteration)
-        self.threshold = threshold
-        self._is_drawn = is_drawn
+    def __init__(self, case: GraphCase, seconds_per_iteration: float, plan: GraphPlan) -> None:
+        super().__init__(case, seconds_per_iteration, plan)
         self._longest = max(1, int(LONGEST_TASK / seconds_per_iteration))  # iterations
         self._places: list[_Place] = []
         self._place: _Place | None = None  # that this round measures
@@ -116,7 +101,8 @@ class MetgQuestion(GraphQuestion):
             self._places.append(self._place)
         place = self._place
         place.rounds += 1
-        wide = place.wide if self._is_drawn and place.rounds <= _WIDE_ROUNDS else ()
+        is_drawn = not self._plan.charts or {"efficiency", "rate"} & set(self._plan.charts)
+        wide = place.wide if is_drawn and place.rounds <= _WIDE_ROUNDS else ()
         for iterations in (*place.grid, *wide):
             if iterations != start:
                 yield from self._run(iterations)
@@ -133,7 +119,7 @@ class MetgQuestion(GraphQuestion):
 
     def metg(self, round_trip: float | None) -> MetgEstimate | None:
         """At a distance of the cores; of all runs if it is None."""
-        return metg_of(observations(at_distance(self.runs, round_trip)), self.threshold)
+        return metg_of(observations(at_distance(self.runs, round_trip)), self._plan.threshold)
 
     def progress(self, round_trip: float | None) -> Progress | None:
         seen = self.metg(round_trip)
@@ -141,11 +127,11 @@ class MetgQuestion(GraphQuestion):
             return None
         foreseen = seen.relative_half_width
         if not math.isfinite(foreseen):
-            foreseen = metg_error(observations(at_distance(self.runs, round_trip)), self.threshold)
+            foreseen = metg_error(observations(at_distance(self.runs, round_trip)), self._plan.threshold)
         return Progress(self.case.place, seen, foreseen, seen.rounds)
 
     def _scout(self, round_trip: float | None) -> Generator[Ask, Sequence[GraphRun], _Place]:
-        search = MetgSearch(self.threshold, self._seconds, longest_task=LONGEST_TASK)
+        search = MetgSearch(self._plan.threshold, self._seconds, longest_task=LONGEST_TASK)
         while (iterations := search.next_iterations()) is not None:
             attempts = yield from self._run(iterations)
             for each in observations(attempts):
@@ -158,24 +144,10 @@ class MetgQuestion(GraphQuestion):
 
 
 class CurveQuestion(GraphQuestion):
-    """A curve while it is made: the same iterations in every round."""
-
-    def __init__(
-        self,
-        variant: Variant,
-        case: GraphCase,
-        seconds_per_iteration: float,
-        iterations: Sequence[int],
-    ) -> None:
-        super().__init__(variant, case, seconds_per_iteration)
-        self._iterations = iterations
+    """A curve while it is made: in every round the same iterations, evenly in log, from 1 to the longest task."""
 
     def _measured(self) -> _Round:
-        for iterations in self._iterations:
+        parts = self._plan.points - 1
+        most = math.log(max(2.0, self._plan.longest_task / self._seconds))
+        for iterations in sorted({round(math.exp(most * part / parts)) for part in range(parts + 1)}):
             yield from self._run(iterations)
-
-
-def curve_iterations(seconds_per_iteration: float, longest_task: float, points: int) -> tuple[int, ...]:
-    """So many iteration counts, evenly in log, from 1 to tasks of `longest_task` seconds."""
-    most = math.log(max(2.0, longest_task / seconds_per_iteration))
-    return tuple(sorted({round(math.exp(most * i / (points - 1))) for i in range(points)}))

@@ -24,6 +24,8 @@ inline constexpr double blocks_worth_a_steal = 6;
 inline constexpr double blocks_worth_a_wake = 128;
 // An iteration that takes 100 us. It costs a thousandth to offer each half of what is left before it.
 inline constexpr double blocks_of_long_iteration = 200;
+// A millisecond: longer than all workers take to wake one after the other.
+inline constexpr double blocks_of_an_iteration_to_deal_out = 2000;
 
 // The pace of the last loop with this body, of few iterations or of many. The next such loop starts from it,
 // until it has measured its own. Several workers may write it.
@@ -148,10 +150,15 @@ class loop_pace {
   // Whether to give half of the `left` iterations away: another worker wants a share, and they are worth one.
   // Or each takes so long that a worker which asks meanwhile would wait for its end.
   [[nodiscard]] bool wants_a_share(std::uint64_t left) const noexcept {
-    if (is_measured() && pace_ < 1 / blocks_of_long_iteration) [[unlikely]]
+    if (iteration_takes(blocks_of_long_iteration)) [[unlikely]]
       return left > 1;
     return self.asked() && self.asked_to_share() && pays(left) &&
            (pays_a_wake(left) || shares_without_wake());
+  }
+
+  // Whether an iteration takes so many blocks, as far as it was measured.
+  [[nodiscard]] bool iteration_takes(double blocks) const noexcept {
+    return is_measured() && pace_ < 1 / blocks;
   }
 
   // Whether an iteration is worth a steal by itself. An iteration that was never measured may be.

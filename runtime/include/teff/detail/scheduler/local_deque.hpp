@@ -110,8 +110,8 @@ inline unsigned exceptions_in_flight() noexcept {
 // asked() was true, and the caller is between two steps of its task: runs a request that waits.
 [[gnu::cold]] void look_outside() noexcept;
 
-// Whether a loop is to share what is left of it though that does not pay a wake: no other worker sleeps, one
-// searches, or as much has been kept for lack of one, in this loop and those before it, as would have paid.
+// For a loop whose rest does not pay a wake: whether to share the rest all the same. So it is if sharing
+// wakes nobody, or if the loops so far have kept as much as would have paid a wake.
 [[gnu::cold]] bool shares_without_wake() noexcept;
 
 // If a thief asks, though nothing is to be pushed: shares what there is, or says that it can have public

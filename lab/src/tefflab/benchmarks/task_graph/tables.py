@@ -1,0 +1,302 @@
+"""The tables of METG, of several cases and of curves: rows, notes, and what they mean in one sentence.
+
+Notes say what a reader has to know before believing a row, the most important first.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, dropwhile
+
+from tefflab.analysis.curves import CurvePoint
+from tefflab.analysis.rows import BUSY, ELSEWHERE, NO_TURN, Row
+from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval, rounds_to_tell
+from tefflab.benchmarks.closing import is_uncertain
+from tefflab.benchmarks.task_graph.measured import (
+    CEILING,
+    Measured,
+    WorkAxis,
+    is_roughly_known,
+    metg_name,
+    rounds_counted,
+    why_unknown,
+)
+from tefflab.benchmarks.task_graph.plan import STEPS
+from tefflab.carried import TYPED
+from tefflab.output import quantities
+from tefflab.output.caveats import MUCH_NOISE
+from tefflab.output.last_words import of_store
+from tefflab.output.quantities import counted_minutes, digits, doubtful, duration, interval_text, percent, rate
+from tefflab.output.sections import Section, absences
+from tefflab.output.table import Column
+
+WANTED = 0.05  # half-width of an interval: rounds are repeated until it is reached
+_NOTHING_KNOWN = 10.0  # an efficiency whose interval reaches this: few rounds, which differ ever so much
+_ALL = 0.98  # share of the runs at one distance of the cores above which the other distances are not named
+_CEILINGS_APART = 1.1  # a factor between the ceilings of one sitting's systems
+_NAMED = 6  # systems in a note of the terminal
+_HEADINGS = {NO_TURN: "no turn", ELSEWHERE: "not measured", BUSY: "too busy"}
+_FAILED = "failed"  # for any other reason
+
+
+def value_text(row: Row) -> str:
+    """`1.23 µs`, `> 1.00 ms`, `1.23 µs ?` where its interval says nothing, or why there is none: `no turn`."""
+    if row.value is None:
+        return _HEADINGS.get(row.note, _FAILED)
+    return doubtful(quantities.value_text(row), is_known=row.is_told)
+
+
+def ends_text(row: Row) -> str:
+    """As `interval_text`; `unknown` where it is not more runs that are needed, and `-` without a value."""
+    if row.value is None:
+        return "-"
+    return "unknown" if why_unknown(row) else interval_text(row.value)
+
+
+def metg_section(case: Measured) -> Section:
+    """A row a system."""
+    rows = case.rows
+    ceilings = [case.beside.get((row.id, CEILING)) for row in rows]
+    name = metg_name(case.threshold)
+    columns = [
+        Column("system", [row.id for row in rows], "left", colors=[row.variant.color for row in rows]),
+        Column(name, [value_text(row) for row in rows]),
+        Column("95 % interval", [ends_text(row) for row in rows]),
+        Column("overhead\nper task", [_overhead(case.overhead(row)) for row in rows], priority=1),
+        Column("noisy\nruns", [percent(row.noisy_share) if row.runs else "-" for row in rows], priority=2),
+        Column("rounds", [str(row.rounds) if row.value else "-" for row in rows], priority=3),
+        Column("ceiling", [quantities.value_text(row) for row in ceilings], priority=4),
+        Column("title", [row.variant.title for row in rows], "left", priority=5),
+        Column("version", [row.variant.version or "?" for row in rows], "left", priority=6),
+    ]
+    return Section(f"{name} – {case.name}", columns if rows else (), notes(case), case.case.configuration)
+
+
+def _overhead(row: Row | None) -> str:
+    """`553 ns`, `553 ns ?` where that is hardly known, or `-` where none was measured."""
+    return doubtful(quantities.value_text(row), is_known=is_roughly_known(row)) if row else "-"
+
+
+def series_section(cases: Sequence[Measured]) -> Section:
+    """METG of every system at each case, a row each, then the systems that could not be measured."""
+    rows = [row for case in cases for row in case.rows]
+    headings = {sum(len(each.rows) for each in cases[:number]): case.case.name for number, case in enumerate(cases)}
+    name = metg_name(cases[0].threshold)
+    columns = [
+        Column("system", [f"  {row.id}" for row in rows], "left"),
+        Column(name, [value_text(row) for row in rows]),
+        Column("95 % interval", [ends_text(row) for row in rows]),
+        Column("rounds", [str(row.rounds) for row in rows], priority=1),
+    ]
+    missing = [f"without a value: {text}" for text in absences(rows)]
+    return Section(f"{name} of {len(cases)} cases", columns, missing, headings=headings)
+
+
+def curve_section(case: Measured) -> Section:
+    """The points of every curve, a row each, by the rising size of the task."""
+    size = WorkAxis(case.curves)
+    points = [(curve, point) for curve in case.curves_in_order for point in curve.points]
+    starts = accumulate((len(curve.points) for curve in case.curves_in_order), initial=0)
+    headings = {start: curve.variant.id for start, curve in zip(starts, case.curves_in_order, strict=False)}
+    columns = [
+        Column(size.title, [size.tick(size.of(each)) for _, each in points], priority=2),
+        Column("granularity", [duration(each.granularity.value) for _, each in points]),
+        Column("efficiency", [percent(each.efficiency.value) for _, each in points]),
+        Column("95 % interval", [_ends(each) for _, each in points]),
+        Column("rate", [rate(each.rate.value, curve.rate_unit) for curve, each in points], priority=1),
+        Column("iterations", [str(each.iterations) for _, each in points], priority=3),
+        Column("runs", [str(each.runs) for _, each in points], priority=4),
+    ]
+    return Section(f"Efficiency – {case.name}", columns, notes(case), case.case.configuration, headings)
+
+
+def _ends(point: CurvePoint) -> str:
+    if point.efficiency.high >= _NOTHING_KNOWN:
+        return quantities.TOO_FEW
+    low, high = percent(point.efficiency.low), percent(point.efficiency.high)
+    return f"{low.removesuffix(' %')} – {high}"
+
+
+def notes(case: Measured) -> list[str]:
+    return [*_missing(case), *_more_rounds(case.rows), *_noise(case), *_of_place(case), *_of_rows(case)]
+
+
+def _missing(case: Measured) -> Iterator[str]:
+    """`2 failed: ID, ID: REASON` where that is one; the reasons of several stand at the end of the report."""
+    without = [row for row in case.rows if not row.value]
+    for heading in dict.fromkeys(map(value_text, without)):
+        ids, notes = zip(*((row.id, row.note) for row in without if value_text(row) == heading), strict=True)
+        why = notes[0] if len(set(notes)) == 1 else "the report says why"
+        if why == NO_TURN:
+            why = f"about {counted_minutes(case.minutes)} more: --resume" if case.minutes else "go on with --resume"
+        yield f"{len(ids)} {heading}: {_some(ids)}: {why}"
+
+
+def _more_rounds(rows: Sequence[Row]) -> Iterator[str]:
+    measured = [row for row in rows if row.value]
+    vain = [row for row in measured if why_unknown(row)]
+    wide = [row for row in measured if row not in vain and is_uncertain(row, WANTED)]
+    untold = [row for row in wide if not row.is_told]
+    if wide:
+        what = "unknown" if len(untold) == len(wide) else f"wider than ± {100 * WANTED:g} %"
+        of_them = f", {len(untold)} of them unknown" if 0 < len(untold) < len(wide) else ""
+        lack = max((rounds_to_tell(rounds_counted(row)) for row in untold), default=0)
+        more = f"; {lack} rounds more may tell" if lack else ""
+        which = f"{len(wide)} of {len(measured)} intervals {'is' if len(wide) == 1 else 'are'} {what}{of_them}"
+        yield f"more minutes: {which}{more}: {_some([row.id for row in wide])}"
+    if vain:
+        reasons = ", ".join(f"{row.id}: {why_unknown(row)}" for row in vain[:_NAMED])
+        yield f"unknown: {reasons}; a quieter machine (`{TYPED} systems doctor`) will help more than further rounds"
+
+
+def _noise(case: Measured) -> Iterator[str]:
+    """Noisy runs; and ceilings that differ, those of the cores and of an accelerator apart."""
+    runs = sum(row.runs for row in case.rows)
+    noisy = sum(round(row.runs * row.noisy_share) for row in case.rows)
+    parts = [f"{percent(noisy / runs)} of the runs were noisy"] if runs and noisy / runs > MUCH_NOISE else []
+    ceilings: dict[tuple[str, str], list[float]] = {}
+    for (_, quantity), row in case.beside.items():
+        if quantity == CEILING and row.value:
+            ceilings.setdefault((row.variant.ceiling, row.unit), []).append(row.value.value)
+    ends = [(min(rates), max(rates), unit) for (_, unit), rates in ceilings.items()]
+    low, high, unit = max(ends, key=lambda each: each[1] / each[0], default=(1.0, 1.0, ""))
+    if high / low > _CEILINGS_APART:
+        parts.append(f"ceilings differ by x {digits(high / low, 2)}, from {rate(low, unit)} to {rate(high, unit)}")
+    if parts:
+        yield f"a quieter machine: {', '.join(parts)}"
+
+
+def _of_place(case: Measured) -> Iterator[str]:
+    if (steps := case.case.steps) is not None:
+        few = f"start and end weigh more than in runs of {STEPS}"
+        yield f"-steps {steps}: {few if steps < STEPS else 'these are of runs of this length only'}"
+    if case.others:
+        trips = " and ".join(duration(each) for each in case.others)
+        yield f"left out: runs with cores {trips} apart"
+    if case.where and case.where.share <= _ALL:
+        yield (
+            f"cores moved: the host moved the cores. Only the {percent(case.where.share)} of the runs count here in "
+            f"which a cache line took about {duration(case.where.round_trip)} from one core to its neighbour and back"
+        )
+
+
+def _of_rows(case: Measured) -> Iterator[str]:
+    """One note on all systems of which something holds, each with its figure."""
+    known, share = [(row, row.value) for row in case.rows if row.value], percent(case.threshold)
+    rows = [row for row, _ in known]
+    yield from (f"note: {row.id}: {row.note}" for row in rows if row.note)
+    below, above = ([row.id for row in rows if row.relation == sign] for sign in "<>")
+    told = [(row.id, row.relation, value) for row, value in known if value.is_told]
+    beyond = [id_ for id_, sign, of in told if (of.low <= 0 and sign != "<") or (math.isinf(of.high) and sign != ">")]
+    few = [row.id for row in rows if rounds_counted(row) < FEWEST_ROUNDS and not why_unknown(row)]
+    steps = [(row.id, row.facts.get("timesteps") or math.inf) for row in rows]
+    short = [f"{id_} ({number:g})" for id_, number in steps if number < STEPS]
+    noisy = [f"{row.id} ({percent(row.noisy_share)})" for row in rows if row.noisy_share > MUCH_NOISE]
+    high = [(each, [one.efficiency.value for one in each.points if one.efficiency.low > 1]) for each in case.curves]
+    over = [f"{each.variant.id} ({percent(max(shares))})" for each, shares in high if shares]
+    for heading, names, text in (
+        ("<", below, f"even the smallest tasks measured reach {share}; the value lies below"),
+        (">", above, f"no task measured, up to the largest, reaches {share}; the value lies above"),
+        ("open interval", beyond, "it reaches beyond what was measured, and is not extrapolated"),
+        ("few rounds", few, f"fewer than {FEWEST_ROUNDS} launches say too little of the next, so there is no interval"),
+        (f"under {STEPS} timesteps", short, "start and end of the graph weigh more than in longer runs"),
+        ("noisy", noisy, "many runs were noisy and had to be repeated"),
+        ("above the ceiling", over, "by more than the interval; the ceiling is too low. Measure it again"),
+    ):
+        if names:
+            yield f"{heading}: {', '.join(names)}: {text}"
+    if drifts := [drift for row in rows if (drift := row.facts.get("drift")) is not None]:
+        is_known = f"known to ± {percent(max(drifts))}" if max(drifts) < 1 else "not known to a factor of two"
+        yield (
+            f"drift: the machine's mean speed over the sitting is {is_known}. It moves all rows alike, so it is no "
+            "part of their intervals; add it to compare with another hour"
+        )
+
+
+def _some(ids: Sequence[str]) -> str:
+    return ", ".join(ids[:_NAMED]) + (f" and {len(ids) - _NAMED} others" if len(ids) > _NAMED else "")
+
+
+def metg_sentence(case: Measured) -> str:
+    """The best system beside the median of all systems of which enough is known: the spread between which a choice of
+    system decides. There is no ratio where one of their intervals is open."""
+    measured = [(row, row.value) for row in case.rows if row.value]
+    crossed = [(row, value) for row, value in measured if value.relation == "="]
+    if not measured:
+        return "No system has a value yet."
+    if not crossed:
+        return f"No system was seen to go from less than {percent(case.threshold)} efficiency to more."
+    known = [(row, value) for row, value in crossed if value.is_bounded and value.is_told]
+    unsure = [
+        row.id for row, value in measured if not value.is_told or (value.relation == "=" and not value.is_bounded)
+    ]
+    if not known:
+        return f"Too little is known yet of {_named(unsure, 'systems')} to say how small a task may be."
+    doubt = f"; too little is known yet of {_named(unsure, 'systems')}" if unsure else ""
+    row, best = known[0]
+    busy = "half busy" if case.threshold == 0.5 else f"{percent(case.threshold)} busy"
+    if len(known) == 1:
+        return f"Give {row.id} tasks of at least {duration(best.value)}: with these it keeps the cores {busy}{doubt}."
+    first = f"On this machine {row.id} keeps the cores {busy} with tasks of {duration(best.value)}"
+    level = [other.id for other, _ in known[1:] if not _ratio(other, row).significant]
+    first += f" (so may {_named(level, 'others')})" if level else ""
+    other, middle = known[len(known) // 2]
+    if other.id in level:
+        return f"{first}{doubt}."
+    which = f"{other.id}, the median of {len(known)}," if len(known) > 2 else other.id
+    ratio = _ratio(other, row)
+    times = " to ".join(dict.fromkeys(map(digits, (ratio.low, ratio.high))))
+    return f"{first}; {which} needs {duration(middle.value)}, {times} times as long{doubt}."
+
+
+def _ratio(row: Row, to: Row) -> Interval:
+    assert row.samples is not None
+    assert to.samples is not None
+    return row.samples.over(to.samples)
+
+
+def curve_sentence(case: Measured) -> str:
+    """The smallest measured size from which on tasks keep the cores busy enough: on the first system and the last."""
+    busy = "half" if case.threshold == 0.5 else percent(case.threshold)
+    reached = _reached(case)
+    seen = [each for each in case.curves if any(one.efficiency.value >= case.threshold for one in each.points)]
+    unsure = [each.variant.id for each in seen if each.variant.id not in dict(reached)]
+    said = []
+    if reached:
+        (best, least), (last, most) = reached[0], reached[-1]
+        others = f"; on {last} they have to be of {duration(most)}" if len(reached) > 1 else ""
+        said.append(
+            f"Of the sizes measured, tasks of {duration(least)} are the smallest that leave {busy} of the cores' rate, "
+            f"on {best}{others}."
+        )
+    if unsure:
+        which = _named(unsure, "systems")
+        said.append(f"Too little is known yet of {which} to say which tasks leave {busy} of the cores' rate.")
+    none = f"No system was seen to reach {busy} of the cores' rate: measure longer tasks (--longest)."
+    return " ".join(said) or none
+
+
+def curve_suggestions(case: Measured, store: str) -> Iterator[tuple[str, str]]:
+    """Commands after curves, each with its effect, the most needed first."""
+    points = [point for curve in case.curves for point in curve.points]
+    if sum(each.noisy for each in points) > MUCH_NOISE * sum(each.runs for each in points):
+        yield f"{TYPED} systems doctor", "what else runs on this machine"
+    named = ",".join(dict.fromkeys(each for each, _ in (_reached(case)[:1] + _reached(case)[-1:])))
+    systems = f" --systems {named}" if named else ""
+    yield f"{TYPED} metg{systems}{of_store(store)}", "the size where they cross, with its interval"
+    yield f"{TYPED} experiment", "what else can be measured and drawn"
+
+
+def _reached(case: Measured) -> list[tuple[str, float]]:
+    """The systems that reach the threshold, each with the smallest measured granularity that does so with its whole
+    interval; the smallest first. A system is left out if longer tasks contradict that."""
+    found = []
+    for curve in case.curves:
+        points = sorted(curve.points, key=lambda each: each.granularity.value)
+        enough = list(dropwhile(lambda each: each.efficiency.low < case.threshold, points))
+        if enough and min(each.efficiency.value for each in enough) >= case.threshold:
+            found.append((curve.variant.id, enough[0].granularity.value))
+    return sorted(found, key=lambda each: each[1])
+
+
+def _named(ids: Sequence[str], several: str) -> str:
+    return ids[0] if len(ids) == 1 else f"{len(ids)} {several}"
