@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,7 +31,7 @@ from tefflab.measure.sitting import Entry, Sitting
 from tefflab.measure.time_budget import TimeBudget
 from tefflab.records.plan import Case
 from tefflab.records.record import Record
-from tefflab.records.run import Run, RunKey
+from tefflab.records.run import Run
 from tefflab.systems.systems import Program as Started
 
 NEAR, FAR = 55e-9, 330e-9  # seconds of a cache line's round trip
@@ -181,15 +182,19 @@ class _Launched:
 class _Shelf:
     """A store that keeps its lines in memory."""
 
-    runs: list[GraphRun] = field(default_factory=list)
+    kept: list[GraphRun] = field(default_factory=list)
 
-    def done(self, record: type[Record], sitting: str) -> dict[RunKey, tuple[GraphRun, ...]]:
-        del record, sitting
-        return {}
+    def runs(self, record: type[Record]) -> list[GraphRun]:
+        del record
+        return self.kept
+
+    def sittings(self, benchmark: str) -> list[Any]:
+        del benchmark
+        return []
 
     def append(self, kind: str, line: GraphRun) -> None:
         assert isinstance(line, Run), f"{kind}: {line}"
-        self.runs.append(line)
+        self.kept.append(line)
 
 
 @dataclass(frozen=True)
@@ -227,7 +232,7 @@ def sit(
     named = {f"program_{i:02}": program for i, program in enumerate(programs)}
     wanted = plan(*named)
     entries = _measured(host, shelf, named, wanted, budget, patched)
-    runs = [run for run in shelf.runs if run.role == "system"]
+    runs = [run for run in shelf.kept if run.role == "system"]
     case = GraphEstimates(TaskGraph(), sitting(), wanted, runs, []).cases[0]
     assert case.where is not None
     launches = {each.round.variant.id: each.rounds for each in entries}

@@ -15,7 +15,7 @@ from conftest import skip_unless_there
 from pictures import data, words
 from samples import sitting
 from tefflab import project_root
-from tefflab.cli import advising
+from tefflab.cli import explaining
 from tefflab.cli import main as cli
 from tefflab.errors import TeffError
 from tefflab.host.machine import read_machine
@@ -322,7 +322,7 @@ def test_the_number_of_tasks_is_no_flag_of_the_app(
     monkeypatch: pytest.MonkeyPatch, words: list[str], asked: int | None
 ) -> None:
     told: list[Any] = []
-    monkeypatch.setattr(advising, "advise_app", lambda _registry, *said, **__: told.extend(said[:3]))
+    monkeypatch.setattr(explaining, "advise_app", lambda app, *said, **__: told.extend([said[0], app.flags, said[1]]))
     done = CliRunner().invoke(cli.app, ["explain", "hpccg", *words, "-size", "5"])
     assert done.exit_code == 0, done.output
     assert told == [["teff/t"], ["-app", "hpccg", "-size", "5"], asked]
@@ -452,7 +452,7 @@ def test_an_app_is_advised_from_one_traced_run_and_runs_with_other_settings(
 ) -> None:
     program = find_program(Registry(project_root()), "apps", "teff/t")
     skip_unless_there(program)
-    monkeypatch.setattr(advising, "ensure", lambda *_, **__: {})
+    monkeypatch.setattr(explaining, "ensure", lambda *_, **__: {})
     words = ["explain", "hpccg", "-grid", "10x10x10", "-tasks", "9", "--runs", "1", "--json"]
     done = CliRunner().invoke(cli.app, [*words, "--picture", str(tmp_path / "app")])
     assert done.exit_code == 0, done.output

@@ -16,8 +16,7 @@ from tefflab.cli import publishing, session
 from tefflab.cli.session import Options
 from tefflab.errors import TeffError
 from tefflab.measure import presence
-from tefflab.measure.measurement import best_of_each
-from tefflab.measure.presence import ways_of, whoever_is_here
+from tefflab.measure.presence import Selection
 from tefflab.records.store import Store
 from tefflab.systems import probing
 from tefflab.systems.registry import Registry
@@ -105,7 +104,7 @@ def test_only_what_is_measured_is_built_and_another_way_where_the_best_can_not_b
     root: Path, said: tuple[str, ...], all_variants: bool, built: list[list[str]]
 ) -> None:
     lake = next(each for each in Registry(root).systems if each.name == "lake")
-    groups = ways_of(BENCHMARK, said, all_variants=all_variants)(lake)
+    groups = Selection(Registry(root), BENCHMARK, said, all_variants).ways(lake)
     assert [[each.id for each in group] for group in groups] == built
 
 
@@ -122,7 +121,7 @@ def test_where_the_best_was_built_and_does_not_answer_the_others_are_built(
         return {}
 
     monkeypatch.setattr(presence, "ensure", ensured)
-    whoever_is_here(Registry(root), BENCHMARK, ())
+    Selection(Registry(root), BENCHMARK).here()
     assert asked == [["lake"]]
 
 
@@ -174,18 +173,19 @@ def test_who_is_measured_in_the_place_of_a_broken_best_way_is_said_once(
     monkeypatch.setattr(probing, "COMPILED_TIMEOUT", 3.0)  # a busy machine starts Python in less
     monkeypatch.setattr(probing, "PYTHON_TIMEOUT", 3.0)
     broken(root, how)
-    found = best_of_each(whoever_is_here(Registry(root), BENCHMARK, systems), systems)
+    selection = Selection(Registry(root), BENCHMARK, systems)
+    found = selection.measured(selection.here())
     assert "lake/first" in [each.variant.id for each in found]
     told = [line for line in capsys.readouterr().err.splitlines() if "lake" in line]
     assert told == [f"teff: lake/last: {why}; lake/first is measured instead"]
 
 
-@pytest.mark.parametrize("said", [{"systems": ("lake/other",)}, {"all_ways": True, "systems": ()}], ids=["way", "all"])
+@pytest.mark.parametrize("said", [{"names": ("lake/other",)}, {"all_ways": True}], ids=["way", "all"])
 def test_nobody_is_said_to_stand_in_for_a_best_way_that_was_not_to_be_measured_alone(
     root: Path, capsys: pytest.CaptureFixture[str], said: dict[str, Any]
 ) -> None:
     broken(root, "exit 3")
-    whoever_is_here(Registry(root), BENCHMARK, **said)
+    Selection(Registry(root), BENCHMARK, **said).here()
     assert "instead" not in capsys.readouterr().err
 
 
@@ -197,7 +197,7 @@ def test_what_a_way_that_was_named_said_of_itself_is_told_where_nothing_can_be_m
     file.write_text(file.read_text().replace('"lake"', '"stranger"').replace('name = "stranger"', 'name = "lake"', 1))
     broken(root, "exit 3")
     with pytest.raises(TeffError) as refused:
-        whoever_is_here(Registry(root), BENCHMARK, systems)
+        Selection(Registry(root), BENCHMARK, systems).here()
     said = str(refused.value)
     assert "lake/last: --identity ended with exit code 3" in said
     assert ("lake/first: the program says it is 'stranger'" in said) is ("lake/first" in systems)

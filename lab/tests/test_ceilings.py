@@ -10,8 +10,7 @@ from simulated_sitting import Silent, begun, graphs, measured, plan, sat, varian
 from tefflab.benchmarks.task_graph.measured import CEILING
 from tefflab.benchmarks.task_graph.plan import GraphPlan
 from tefflab.benchmarks.task_graph.record import GraphRecord
-from tefflab.measure.measurement import present
-from tefflab.measure.presence import whoever_is_here
+from tefflab.measure.presence import Selection
 from tefflab.records.run import Role
 from tefflab.records.store import Store
 from tefflab.systems.probing import Probe
@@ -89,7 +88,7 @@ def test_without_its_own_ceiling_a_system_is_out_and_the_others_lose_nothing_unt
 
 def test_what_system_toml_says_of_a_ceiling_is_what_a_variant_is_held_against(two: Path) -> None:
     here = Probe(found=True, version="1", reason=None, how_to_install="")
-    found = present(Registry(two), graphs(), ["near", "far"], {"near": here, "far": here})
+    found = Selection(Registry(two), graphs(), ["near", "far"]).present({"near": here, "far": here})
     assert {each.variant.id: each.variant.ceiling for each in found} == {"near": "", "far": "far_ceiling"}
     assert str(PROGRAM) in found[0].program.command_line(2)
 
@@ -109,7 +108,7 @@ def test_a_system_that_is_installed_where_no_machine_for_it_is_says_so_and_is_no
             stamp = two / INSTALLED_FOLDER / "far" / STAMP
             stamp.parent.mkdir(parents=True)
             stamp.write_text(far.wanted())
-        here = whoever_is_here(Registry(two), graphs(), ["near", "far"])
+        here = Selection(Registry(two), graphs(), ["near", "far"]).here()
         assert [each.variant.id for each in here] == ["near"]
         said = capsys.readouterr().err
         assert ("./teff systems add far" in said) is not is_installed

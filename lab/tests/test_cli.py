@@ -20,7 +20,7 @@ from tefflab.benchmarks import declared, graph_flags
 from tefflab.benchmarks.graphs import answer_of_core, core_program
 from tefflab.cli import completion
 from tefflab.cli import main as cli
-from tefflab.cli.grammar import Command, Former, Names, Number, Tree
+from tefflab.cli.grammar import Command, Former, Number, Text, Tree
 from tefflab.cli.options import MINUTES, PERCENT
 from tefflab.cli.tree import FORMER, measuring
 from tefflab.errors import BAD_INPUT, TeffError
@@ -116,7 +116,6 @@ def test_a_first_program_that_is_not_the_best_is_offered_by_its_long_name(
         row = '[[program]]\nbenchmark = "task_graph"\nname = "{}"\nprogram = "a.py"\n'
         write_system(tmp_path, name, row.format("one") + row.format("two") + best)
         (tmp_path / "bench/systems" / name / "a.py").touch()
-    assert completion.system("") == ["lake", "lake/one", "lake/two", "pond", "pond/two"]
     assert completion.systems("") == ["lake", "lake/one", "lake/two", "pond", "pond/one", "pond/two"]
 
 
@@ -482,24 +481,24 @@ def test_what_can_not_be_built_is_not_completed(tmp_path: Path, monkeypatch: pyt
     programs = (f'[[program]]\nbenchmark = "spawn"\nname = "{name}"\nprogram = "{file}"\n' for name, file in rows)
     (folder / "system.toml").write_text("".join(programs))
     monkeypatch.setattr(completion, "project_root", lambda: tmp_path)
-    assert completion.system("") == ["lake", "lake/slow"], "before the first build nothing is known of programs"
-    assert completion.systems("pond,") == ["pond,lake", "pond,lake/fast", "pond,lake/slow"], (
-        "the first, too, has a name"
+    assert completion.systems("") == ["lake", "lake/fast", "lake/slow"], (
+        "before the first build nothing is known of programs"
     )
+    assert completion.systems("pond,") == ["pond,lake", "pond,lake/fast", "pond,lake/slow"]
     built = tmp_path / ".teff" / "build" / "bin"
     built.mkdir(parents=True)
-    assert completion.system("") == ["lake", "lake/slow"], "the first build has not come to it yet"
+    assert completion.systems("") == ["lake", "lake/fast", "lake/slow"], "the first build has not come to it yet"
     left_out = tmp_path / ".teff" / "build" / "skipped"
     left_out.mkdir()
     (left_out / "lake_slow").touch()
-    assert completion.system("") == ["lake"]
+    assert completion.systems("") == ["lake", "lake/fast"]
     (folder / "lake.py").touch()
-    assert completion.system("lake/") == ["lake/script"]
+    assert completion.systems("lake/s") == ["lake/script"]
     (left_out / "lake").touch()
     (folder / "lake.py").unlink()
-    assert completion.system("") == []
+    assert completion.systems("") == []
     (built / "lake_wake").touch()
-    assert completion.system("") == ["lake"], "it was built before"
+    assert completion.systems("") == ["lake", "lake/fast"], "it was built before"
 
 
 def test_numbers_may_have_units_and_lists_blanks() -> None:
@@ -507,7 +506,7 @@ def test_numbers_may_have_units_and_lists_blanks() -> None:
     assert [MINUTES.type.convert(each, MINUTES, None) for each in said] == [120, 90, 120, 90, 3600]
     threshold = Number(0.5, 0.05, 0.95, units=PERCENT)
     assert [threshold.convert(each, None, None) for each in ("0.5", "50%", "5 %")] == [0.5, 0.5, 0.05]
-    assert Names().convert("std_thread, openmp ,tbb,", None, None) == ("std_thread", "openmp", "tbb")
+    assert Text(of_each=str).convert("std_thread, openmp ,tbb,", None, None) == ("std_thread", "openmp", "tbb")
 
 
 def test_the_list_of_commands_loads_no_kind_of_benchmark() -> None:

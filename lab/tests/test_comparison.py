@@ -200,16 +200,16 @@ def test_stores_and_systems_are_found_by_their_names(
     _rewrite(root, "slow", "4e-06", "8e-06")
     sat(root, plan("quick", "slow"), Silent(), rounds=4, name="after")
 
-    (systems,) = answer(Registry(root), "slow", "quick", "before").answers
+    (systems,) = answer(Registry(root), "slow", "quick", "before")[0]
     assert systems.comparisons[0].ratio.value == pytest.approx(4, rel=0.05)
     assert systems.comparisons[0].ratio.significant
 
-    (itself,) = answer(Registry(root), "before", "before:one-of-before", None).answers
+    (itself,) = answer(Registry(root), "before", "before:one-of-before", None)[0]
     assert [each.ratio.value for each in itself.comparisons] == [1, 1, 1, 1]
     assert itself.one_sitting
     assert agreement(itself.comparisons) == "2 of 2 agree: their intervals overlap."
 
-    (stores,) = answer(Registry(root), "after", "before", None).answers
+    (stores,) = answer(Registry(root), "after", "before", None)[0]
     output().print(to_tables([stores]))
     out = capsys.readouterr().out
     (slow,) = (line.split() for line in out.splitlines() if line.startswith("slow") and line.endswith(" no"))
@@ -302,8 +302,8 @@ def test_a_store_is_called_what_finds_it_again(laboratory: Callable[..., Path], 
         answer(Registry(root), "quick", "slow", place)
     (earlier,) = re.findall(r"add --store (\S+) ", str(refused.value))
     answer(Registry(root), "quick", "slow", earlier)
-    (labelled,) = answer(Registry(root), place, earlier, None).answers
-    (again,) = answer(Registry(root), labelled.a, labelled.b, None).answers
+    (labelled,) = answer(Registry(root), place, earlier, None)[0]
+    (again,) = answer(Registry(root), labelled.a, labelled.b, None)[0]
     assert (again.a, again.b) == (labelled.a, earlier)
 
 
@@ -344,5 +344,5 @@ def test_a_systems_name_stands_for_its_way_that_was_measured(laboratory: Callabl
     sat(root, plan("quick", "slow"), Silent(), rounds=2, name="before")
     for file in (root / "results" / "before").glob("*.jsonl"):
         file.write_text(file.read_text().replace('"slow"', '"slow/way"'))
-    (found,) = answer(Registry(root), "slow", "quick", "before").answers
+    (found,) = answer(Registry(root), "slow", "quick", "before")[0]
     assert {each.a.id for each in found.comparisons} == {"slow/way"}

@@ -19,7 +19,7 @@ from samples import sitting
 from simulated_sitting import variant
 from tefflab.analysis.rows import ByRound, Row
 from tefflab.analysis.statistics import Interval
-from tefflab.cli.exporting import FORMATS, export
+from tefflab.cli.publishing import FORMATS, export
 from tefflab.errors import TeffError
 from tefflab.output.exports import Exported, to_parquet
 from tefflab.systems.registry import Registry

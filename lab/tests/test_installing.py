@@ -11,8 +11,8 @@ import pytest
 from rich.console import Console
 
 from tefflab.cli import systems as requested
+from tefflab.cli.systems import to_table
 from tefflab.errors import BAD_INPUT, TeffError
-from tefflab.output.systems_table import to_table
 from tefflab.systems import setup
 from tefflab.systems.building import fingerprint, search_environment
 from tefflab.systems.packages import PackageState

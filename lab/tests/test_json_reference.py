@@ -1,6 +1,5 @@
 """The reference of JSON against the commands' output."""
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,9 +21,8 @@ from tefflab.benchmarks.micro import BENCHMARK as MICRO
 from tefflab.benchmarks.programs import BENCHMARK as PROGRAMS
 from tefflab.benchmarks.spawn import BENCHMARK as SPAWN
 from tefflab.benchmarks.wake import BENCHMARK as WAKE
-from tefflab.cli.systems import to_object
+from tefflab.cli.systems import to_object, to_objects
 from tefflab.host.doctor import governor
-from tefflab.output.systems_table import to_json as systems_to_json
 from tefflab.systems.probing import Probe
 from tefflab.systems.registry import Registry
 
@@ -86,7 +84,7 @@ def test_the_keys_of_systems() -> None:
     systems = Registry(project_root()).systems
     absent = Probe(found=False, version=None, reason="", how_to_install="")
     probes = {each.id: absent for system in systems for each in system.listed}
-    found = set(paths([json.loads(line) for line in systems_to_json(systems, probes).splitlines()]))
+    found = set(paths(to_objects(systems, probes)))
     assert {path for path in found if not path.startswith("variants.why.")} == said("systems")
     assert set(to_object(systems[0])) == said("systems add --json`")
 

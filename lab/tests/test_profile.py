@@ -16,7 +16,7 @@ from simulated_sitting import variant
 from tefflab import project_root
 from tefflab.cli import main as cli
 from tefflab.errors import TeffError
-from tefflab.measure.measurement import Present
+from tefflab.measure.presence import Present, Selection
 from tefflab.profiles.spawn_profile import (
     CATEGORIES,
     TAKEN,
@@ -175,8 +175,7 @@ def test_the_command_prints_what_it_found_and_which_pattern_could_not_be_profile
     )
     program.folder = tmp_path / "bench/systems/one"
     here = Present(variant("one"), program)
-    monkeypatch.setattr("tefflab.cli.explaining.prepare", lambda *_, **__: None)
-    monkeypatch.setattr("tefflab.cli.explaining.whoever_is_here", lambda *_, **__: [here])
+    monkeypatch.setattr(Selection, "set_up", lambda _: [here])
     done = CliRunner().invoke(cli.app, ["explain", "spawn", "--cases", "serial,spawn:parallel", "--json"])
     assert done.exit_code == 1
     (line,) = done.stdout.splitlines()

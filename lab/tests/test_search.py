@@ -161,16 +161,16 @@ def test_limits_that_cannot_be_are_refused_with_their_reason() -> None:
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.floats(0.1, 1e9), st.integers(2, 12), st.floats(1.3, 4), st.integers(1, 50), st.integers(0, 2**26))
+@given(st.floats(0.1, 1e9), st.integers(2, 12), st.floats(1.3, 4), st.integers(0, 2**26))
 def test_grid_is_ascending_within_the_limits_and_on_both_sides_of_the_crossing(
-    crossing: float, points: int, spread: float, minimum: int, room: int
+    crossing: float, points: int, spread: float, room: int
 ) -> None:
-    maximum = minimum + room
-    grid = measurement_grid(crossing, points, spread, minimum, maximum)
+    maximum = 1 + room
+    grid = measurement_grid(crossing, points, spread, maximum)
     assert list(grid) == sorted(set(grid))
-    assert minimum <= grid[0] <= grid[-1] <= maximum
+    assert 1 <= grid[0] <= grid[-1] <= maximum
     assert len(grid) <= points
-    if minimum < crossing < maximum:
+    if 1 < crossing < maximum:
         assert grid[0] <= crossing <= grid[-1]
     if room >= 8 * points:
         assert len(grid) >= min(points, 3)

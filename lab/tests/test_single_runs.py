@@ -20,7 +20,7 @@ from tefflab.cli import main as cli
 from tefflab.cli import single_runs
 from tefflab.cli.single_runs import run_each
 from tefflab.errors import InputError, TeffError
-from tefflab.measure.single_runs import command_of
+from tefflab.measure.single_runs import Launch
 from tefflab.systems import logged, programs
 from tefflab.systems.programs import call_program, find_program
 from tefflab.systems.registry import Registry
@@ -37,7 +37,7 @@ def _nothing_to_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_system_that_is_here_runs_once_the_quickest_first(
     laboratory: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run_each(Registry(laboratory(slow=(1e-3, "fine"), quick=(1e-6, "fine"))), [], FLAGS, as_json=False)
+    run_each(Launch(Registry(laboratory(slow=(1e-3, "fine"), quick=(1e-6, "fine"))), FLAGS), [], as_json=False)
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["system", "elapsed", "granularity", "rate", "validated"]
     assert [line.split()[0] for line in lines[1:]] == ["quick", "slow"]
@@ -49,7 +49,7 @@ def test_another_kind_of_benchmark_runs_once_too(tmp_path: Path, capsys: pytest.
     (tmp_path / "said").write_text(json.dumps(app_record("lake", 0.5, 2, " ".join(flags), 0)))
     row = '[[program]]\nbenchmark = "apps"\nname = "one"\ntitle = "lake"\nprogram = "/bin/sh"\n'
     write_system(tmp_path, "lake", row + f'command = ["{{program}}", "-c", "cat {tmp_path}/said"]\n')
-    run_each(Registry(tmp_path), ["lake"], flags, 2, as_json=False, kind=described_kind("apps"))
+    run_each(Launch(Registry(tmp_path), flags, 2, kind=described_kind("apps")), ["lake"], as_json=False)
     heads, line = capsys.readouterr().out.splitlines()
     assert (heads.split(), line.split()[0], line.split()[-1]) == (["system", "elapsed", "validated"], "lake", "yes")
 
@@ -58,7 +58,7 @@ def test_as_json_each_run_is_its_programs_own_line(
     laboratory: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     root = laboratory(a=(1e-6, "fine"), b=(1e-6, "fine"), c=(1e-6, "fine"))
-    run_each(Registry(root), ["c", "a/one"], FLAGS, as_json=True)
+    run_each(Launch(Registry(root), FLAGS), ["c", "a/one"], as_json=True)
     records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [record["system"] for record in records] == ["c", "a"]
     assert {record["schema"] for record in records} == {"teff-record-2"}
@@ -69,7 +69,7 @@ def test_a_run_with_fewer_workers_than_were_asked_for_is_a_failed_one(
 ) -> None:
     root = laboratory(good=(1e-6, "fine"), limited=(1e-6, "is_limited"))
     with pytest.raises(Exit) as ended:
-        run_each(Registry(root), [], [*FLAGS, "--workers", "2"], as_json=False)
+        run_each(Launch(Registry(root), [*FLAGS, "--workers", "2"]), [], as_json=False)
     assert ended.value.exit_code == 1
     assert "limited: had 1 of 2 workers: " in " ".join(capsys.readouterr().out.split())
 
@@ -82,7 +82,7 @@ def test_a_system_that_refuses_is_named_and_the_others_run(
     laboratory: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(Exit) as ended:
-        run_each(Registry(laboratory(good=(1e-6, "fine"), bad=(1e-6, "refuses"))), [], FLAGS, as_json=False)
+        run_each(Launch(Registry(laboratory(good=(1e-6, "fine"), bad=(1e-6, "refuses"))), FLAGS), [], as_json=False)
     assert ended.value.exit_code == 1
     out = capsys.readouterr().out
     assert "bad: -type: there is no 'stensil'" in out
@@ -93,16 +93,16 @@ def test_after_ctrl_c_what_has_run_is_shown_and_who_has_not(
     laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     root = laboratory(a=(1e-6, "fine"), b=(1e-6, "fine"), c=(1e-6, "fine"))
-    run_once = single_runs.run_once
+    run = Launch.run
 
-    def until_ctrl_c(registry: Registry, program: Program, *rest: Any) -> single_runs.SingleRun:
+    def until_ctrl_c(launch: Launch, program: Program) -> single_runs.SingleRun:
         if program.id == "b":
             raise KeyboardInterrupt
-        return run_once(registry, program, *rest)
+        return run(launch, program)
 
-    monkeypatch.setattr(single_runs, "run_once", until_ctrl_c)
+    monkeypatch.setattr(Launch, "run", until_ctrl_c)
     with pytest.raises(TeffError, match=r"^interrupted; no run of b c$") as ended:
-        run_each(Registry(root), [], FLAGS, as_json=False)
+        run_each(Launch(Registry(root), FLAGS), [], as_json=False)
     assert ended.value.exit_code == 130
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["system", "a"]
 
@@ -122,7 +122,7 @@ def test_a_program_that_was_left_out_is_not_started_but_says_why(
     with pytest.raises(TeffError, match=r"^lame: it wants another launcher$"):
         call_program(Registry(root), "true", FLAGS, started=find_program(Registry(root), "task_graph", "lame"))
     with pytest.raises(Exit):
-        run_each(Registry(root), ["quick", "lame"], FLAGS, as_json=False)
+        run_each(Launch(Registry(root), FLAGS), ["quick", "lame"], as_json=False)
     assert "lame: it wants another launcher" in capsys.readouterr().out
 
 
@@ -151,7 +151,7 @@ def test_a_system_that_is_not_here_is_said_to_be_absent_and_how_to_get_it(
         call_program(Registry(root), "true", FLAGS, started=find_program(Registry(root), "task_graph", "lake"))
     assert str(raised.value) == said
     with pytest.raises(Exit):
-        run_each(Registry(root), ["quick", "lake"], FLAGS, as_json=False)
+        run_each(Launch(Registry(root), FLAGS), ["quick", "lake"], as_json=False)
     assert said in " ".join(capsys.readouterr().out.split())
 
 
@@ -215,7 +215,7 @@ def test_a_program_that_is_ended_by_a_signal_is_said_to_be_and_counts_as_failed(
     write_system(root, "lame", aborts + 'command = ["sh", "-c", "echo pool.cpp:7 >&2; kill -ABRT $$", "{program}"]\n')
     (root / BUILD_FOLDER / "bin" / "lame").touch()
     with pytest.raises(Exit):
-        run_each(Registry(root), ["lame"], FLAGS, as_json=False)
+        run_each(Launch(Registry(root), FLAGS), ["lame"], as_json=False)
     assert "lame: was ended by signal 6 (SIGABRT) without a record: pool.cpp:7" in capsys.readouterr().out
 
 
@@ -241,7 +241,7 @@ def test_a_run_among_several_that_does_not_end_is_ended(
     write_system(root, "lame", hangs + 'command = ["sh", "-c", "exec sleep 1000", "{program}"]\n')
     (root / BUILD_FOLDER / "bin" / "lame").touch()
     with pytest.raises(Exit):
-        run_each(Registry(root), ["lame"], FLAGS, as_json=False)
+        run_each(Launch(Registry(root), FLAGS), ["lame"], as_json=False)
     told = capsys.readouterr()
     assert "lame: did not end within 0 s" in told.out
     assert "teff: running lame, for 0 s at most (0 s; Ctrl-C ends it)" in told.err
@@ -249,23 +249,25 @@ def test_a_run_among_several_that_does_not_end_is_ended(
 
 def test_flags_that_all_refuse_are_said_once(laboratory: Callable[..., Path]) -> None:
     with pytest.raises(TeffError, match=r"^-type: there is no 'stensil'$") as raised:
-        run_each(Registry(laboratory(a=(0, "refuses"), b=(0, "refuses"))), [], ["-type", "stensil"], as_json=False)
+        run_each(
+            Launch(Registry(laboratory(a=(0, "refuses"), b=(0, "refuses"))), ["-type", "stensil"]), [], as_json=False
+        )
     assert raised.value.exit_code == 2
 
 
 def test_a_program_is_told_how_many_workers_unless_the_user_says(laboratory: Callable[..., Path]) -> None:
     root = laboratory(a=(1e-6, "fine"))
     program = Registry(root).systems[0].programs[0]
-    words, _ = command_of(Registry(root), program, ["-steps", "3"])
+    words, _ = Launch(Registry(root), ["-steps", "3"]).command(program)
     assert words[-4] == "--workers"
     assert int(words[-3]) >= 1
-    words, _ = command_of(Registry(root), program, ["-steps", "3", "-workers", "5"])
+    words, _ = Launch(Registry(root), ["-steps", "3", "-workers", "5"]).command(program)
     assert words[-4:] == ["-steps", "3", "-workers", "5"]
 
 
 def test_the_number_of_workers_is_an_option_of_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[Any] = []
-    monkeypatch.setattr(single_runs, "run_each", lambda _registry, _names, *asked, **__: told.extend(asked[:2]))
+    monkeypatch.setattr(single_runs, "run_each", lambda launch, *_, **__: told.extend([launch.flags, launch.workers]))
     assert "--workers" in CliRunner().invoke(cli.app, ["run", "--help"]).output
     done = CliRunner().invoke(cli.app, ["run", "all", "-steps", "5", "--workers", "3"])
     assert done.exit_code == 0, done.output
@@ -277,9 +279,9 @@ def test_the_number_of_workers_is_an_option_of_the_command(monkeypatch: pytest.M
 def test_a_sequential_system_has_one_worker_unless_the_user_says() -> None:
     registry = Registry(project_root())
     program = find_program(registry, "apps", "serial")
-    words, _ = command_of(registry, program, ["-app", "hpccg"], kind=described_kind("apps"))
+    words, _ = Launch(registry, ["-app", "hpccg"], kind=described_kind("apps")).command(program)
     assert words[-4:] == ["--workers", "1", "-app", "hpccg"]
-    words, _ = command_of(registry, program, [], 2, kind=described_kind("apps"))
+    words, _ = Launch(registry, [], 2, kind=described_kind("apps")).command(program)
     assert words[-2:] == ["--workers", "2"]
 
 
@@ -288,15 +290,15 @@ def test_ranks_are_so_many_processes_with_a_worker_each_at_least(tmp_path: Path)
     ranks = 'command_for_ranks = ["start", "{ranks}", "{workers}", "{program}"]\n'
     write_system(tmp_path, "lake", launched("wide") + ranks + launched("narrow"))
     wide, narrow = Registry(tmp_path).systems[0].programs
-    words, _ = command_of(Registry(tmp_path), wide, ["-steps", "3"], ranks=1000)
+    words, _ = Launch(Registry(tmp_path), ["-steps", "3"], ranks=1000).command(wide)
     assert words[:3] == ["start", "1000", "1000"]
     assert words[-4:] == ["--workers", "1000", "-steps", "3"]
-    words, _ = command_of(Registry(tmp_path), wide, [], 6, 3)
+    words, _ = Launch(Registry(tmp_path), [], 6, 3).command(wide)
     assert words[:3] == ["start", "3", "6"]
     with pytest.raises(TeffError, match=r"^lake/narrow takes no --ranks: .*; these take them: lake$"):
-        command_of(Registry(tmp_path), narrow, [], ranks=2)
+        Launch(Registry(tmp_path), [], ranks=2).command(narrow)
     with pytest.raises(TeffError, match=r"^--workers 2 --ranks 3: each rank has a worker; say --workers 3, or"):
-        command_of(Registry(tmp_path), wide, [], 2, 3)
+        Launch(Registry(tmp_path), [], 2, 3).command(wide)
 
 
 def test_ranks_that_can_not_be_are_refused_before_anything_is_set_up(
@@ -305,9 +307,9 @@ def test_ranks_that_can_not_be_are_refused_before_anything_is_set_up(
     write_system(tmp_path, "lake", '[[program]]\nbenchmark = "task_graph"\nname = "lake"\ntitle = "l"\nprogram = "l"\n')
     monkeypatch.setattr("tefflab.cli.single_runs.ensure", lambda *_, **__: pytest.fail("set up"))
     with pytest.raises(TeffError, match=r"^--workers 2 --ranks 3: "):
-        run_each(Registry(tmp_path), [], [], 2, 3, as_json=False)
+        run_each(Launch(Registry(tmp_path), [], 2, 3), [], as_json=False)
     with pytest.raises(TeffError, match=r"^lake takes no --ranks: "):
-        run_each(Registry(tmp_path), ["lake"], [], ranks=2, as_json=False)
+        run_each(Launch(Registry(tmp_path), [], ranks=2), ["lake"], as_json=False)
 
 
 @pytest.fixture

@@ -22,7 +22,8 @@ from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.errors import TeffError
 from tefflab.measure import sitting as sitting_module
 from tefflab.measure.batch import BatchProgram, LateError, ProgramError
-from tefflab.measure.measurement import estimated, measure, present
+from tefflab.measure.measurement import estimated, measure
+from tefflab.measure.presence import Selection
 from tefflab.measure.runner import Runner
 from tefflab.measure.time_budget import TimeBudget
 from tefflab.output.live import LiveTable
@@ -182,7 +183,7 @@ def test_one_that_never_answers_takes_no_time_from_others_and_says_so(
     laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(TaskGraph, "timeout", 1.0)
-    monkeypatch.setattr(sitting_module, "_lot", lambda entry: entry.round.variant.id != "stuck")  # it goes first
+    monkeypatch.setattr(sitting_module, "lot", lambda name, _: name != "stuck")  # it goes first
     root = laboratory(good=(1e-6, "fine"), stuck=(1e-6, "is_mute"))
     store, sitting = begun(root, plan("good", "stuck"))
     with store:
@@ -531,6 +532,6 @@ def test_a_system_without_an_adapter_for_this_kind_is_told_from_one_that_is_not_
 ) -> None:
     root = laboratory(quick=(1e-6, "fine"))
     with pytest.raises(TeffError, match=r"^spawner has no adapter for METG; there is one for: quick$"):
-        present(Registry(root), TaskGraph(), ["spawner"], {})
+        Selection(Registry(root), TaskGraph(), ["spawner"]).present({})
     with pytest.raises(TeffError, match=r"^no system is called 'nobody'; there are: quick$"):
-        present(Registry(root), TaskGraph(), ["nobody"], {})
+        Selection(Registry(root), TaskGraph(), ["nobody"]).present({})

@@ -26,6 +26,7 @@ from tefflab.cli import session
 from tefflab.cli.session import Options
 from tefflab.errors import TeffError
 from tefflab.measure.batch import BatchProgram
+from tefflab.measure.presence import Selection
 from tefflab.output.live import LiveTable
 from tefflab.records.plan import Case, Plan, Variant
 from tefflab.records.record import RecordError, parse_record
@@ -338,7 +339,7 @@ def _simulated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two systems with simulated programs, and one whose program dies."""
     for name, nanoseconds, fault in (("quick", 10, "fine"), ("slow", 30, "fine"), ("mortal", 1, "dies")):
         spawner(tmp_path, name, nanoseconds, fault)
-    monkeypatch.setattr(session, "prepare", lambda *_, **__: None)
+    monkeypatch.setattr(Selection, "prepare", lambda *_: None)
     monkeypatch.setattr("tefflab.measure.measurement.read_machine", lambda: MACHINE)
     monkeypatch.setattr(session, "warn_of_others", lambda _: None)
 

@@ -92,7 +92,7 @@ def launch(
 
 def compared(root: Path, a: str, b: str, store: str | None = None) -> Answer:
     """The one answer there is."""
-    (found,) = answer(Registry(root), a, b, store).answers
+    (found,) = answer(Registry(root), a, b, store)[0]
     assert found.kind == "spawn"
     return found
 
@@ -111,7 +111,7 @@ def test_two_stores_are_compared_system_by_system_at_each_pattern_and_number_of_
     found = compared(tmp_path, "before", "after")
     assert (found.a, found.b, found.one_sitting) == ("before:spawn-of-before", "after:spawn-of-after", False)
     places = ["serial, 1 worker", "serial, 2 workers", "tree T3, 1 worker", "tree T3, 2 workers"]
-    assert sorted((each.a.id, each.place) for each in found.comparisons) == [
+    assert sorted((each.a.id, each.a.place) for each in found.comparisons) == [
         (name, place) for name in ("changed", "same") for place in places
     ]
     for each in found.comparisons:
@@ -212,7 +212,7 @@ def test_against_a_system_that_did_not_change_the_machines_speed_cancels(laborat
     assert not plain["changed"].ratio.significant
     assert plain["same"].ratio.significant
 
-    found = answer(Registry(root), "before", "after", None, "quick").answers[0]
+    found = answer(Registry(root), "before", "after", None, "quick")[0][0]
     against = {each.a.id: each for each in found.comparisons}
     assert set(against) == {"changed", "same"}
     assert against["changed"].ratio.low < 1.5 < against["changed"].ratio.high
@@ -228,7 +228,7 @@ def test_against_a_system_that_did_not_change_the_machines_speed_cancels(laborat
 
     for name in ("before", "after"):
         sat(root, plan("quick", "slow"), Silent(), rounds=4, name=name)
-    (metg, spawn) = answer(Registry(root), "before", "after", None, "quick").answers
+    (metg, spawn) = answer(Registry(root), "before", "after", None, "quick")[0]
     assert [each.a.quantity for each in metg.comparisons] == ["METG(50 %)", "overhead"]
     for each in metg.comparisons:
         assert each.a.value is not None
@@ -283,24 +283,24 @@ def test_stores_of_both_kinds_are_compared_in_both(laboratory: Callable[..., Pat
         sat(root, plan("quick", "slow"), Silent(), rounds=2, name=name)
         spawn_store(root, name, {"quick": 10, "spawner": 20})
     found = answer(Registry(root), "before", "after", None)
-    assert not found.left_out
-    metg, spawn = found.answers
+    assert not found[1]
+    metg, spawn = found[0]
     assert [each.a.id for each in metg.comparisons if not each.a.is_beside] == ["quick", "slow"]
     assert [each.a.id for each in spawn.comparisons] == ["quick", "spawner"]
-    text = shown(*found.answers)
+    text = shown(*found[0])
     assert text.index("before:one-of-before") < text.index("METG(50 %)") < text.index("before:spawn-of-before")
     assert text.count("agree: their intervals overlap") == text.count("Whether they agree is not known yet") == 1
     assert text.count("two sittings") == 1
 
     only = answer(Registry(root), "quick", "spawner", "before")
-    assert [each.kind for each in only.answers] == ["spawn"]
-    assert only.left_out == (
+    assert [each.kind for each in only[0]] == ["spawn"]
+    assert tuple(only[1]) == (
         "quick and spawner are compared where one sitting has both: measure them in one, with --systems quick,spawner; "
         "no value of both in before:one-of-before (METG)",
     )
     named = answer(Registry(root), "before:one-of-before", "after", None)
-    assert [each.kind for each in named.answers] == ["metg"]
-    assert named.left_out == ("after has spawn patterns, before:one-of-before has none",)
+    assert [each.kind for each in named[0]] == ["metg"]
+    assert named[1] == ["after has spawn patterns, before:one-of-before has none"]
 
 
 def test_stores_of_different_kinds_are_refused_in_one_line(

@@ -70,17 +70,15 @@ def test_a_line_is_readable_as_soon_as_append_returns(tmp_path: Path) -> None:
     store.close()
 
 
-def test_done_tells_each_question_with_its_attempts_in_order(tmp_path: Path) -> None:
+def test_the_runs_of_a_sitting_come_in_order_each_with_its_question_and_attempt(tmp_path: Path) -> None:
     with Store.create(tmp_path / "s") as store:
         store.append("runs", run(noisy=True))
         store.append("runs", run(attempt=1))
         store.append("runs", run(round=1))
         store.append("runs", run(sitting="other"))
-        done = store.done(GraphRecord, "one")
-    key = RunKey(0, "system", "sample", "", 2, "-iter 64")
-    assert [answer.attempt for answer in done[key]] == [0, 1]
-    assert [answer.noisy for answer in done[key]] == [True, False]
-    assert set(done) == {key, RunKey(1, "system", "sample", "", 2, "-iter 64")}
+        kept = [(each.key, each.attempt, each.noisy) for each in store.runs(GraphRecord, "one")]
+    key, later = (RunKey(number, "system", "sample", "", 2, "-iter 64") for number in (0, 1))
+    assert kept == [(key, 0, True), (key, 1, False), (later, 0, False)]
 
 
 @pytest.mark.parametrize("cut", [1, 40, 200])

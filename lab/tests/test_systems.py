@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 
 from tefflab import project_root
+from tefflab.cli.systems import to_objects, to_table
 from tefflab.errors import BAD_INPUT, TeffError
-from tefflab.output.systems_table import to_json, to_table
 from tefflab.systems.packages import PackageState
 from tefflab.systems.probing import Probe, probe, probe_all, unbuilt
 from tefflab.systems.registry import Registry, load_system
@@ -164,7 +164,7 @@ def test_a_system_that_nothing_measures_is_listed_with_the_reason(tmp_path: Path
     write(tmp_path, f'{head}no_adapter = "{reason}"\n')
     systems = Registry(tmp_path).systems
     probes = probe_all(systems, lambda one: one.listed)
-    listed = json.loads(to_json(systems, probes))
+    listed = to_objects(systems, probes)[0]
     assert (listed["no_adapter"], listed["found"], listed["variants"]) == (reason, False, [])
     console = Console(file=io.StringIO(), width=100)
     console.print(to_table(systems, probes))
@@ -305,7 +305,7 @@ def test_a_system_no_registry_has_is_told_its_homepage_once_it_is_missed(tmp_pat
 def test_the_list_is_json_with_an_object_a_system(tmp_path: Path) -> None:
     script(tmp_path, """print('{"system": "lake", "variant": "script", "version": "2.1"}')""")
     systems = Registry(write(tmp_path).parents[3]).systems
-    listed = json.loads(to_json(systems, probe_all(systems, lambda one: one.listed)))
+    listed = to_objects(systems, probe_all(systems, lambda one: one.listed))[0]
     assert listed["found"] is True
     assert listed["version"] == "2.1"
     assert [(variant["id"], variant["found"]) for variant in listed["variants"]] == [
@@ -427,7 +427,7 @@ def test_a_system_is_listed_by_its_programs_of_the_first_benchmark(tmp_path: Pat
     head = GOOD.partition("[[program]]")[0]
     system = load_system(write(tmp_path, head + SPAWN))
     probes = probe_all([system], lambda one: one.listed)
-    assert json.loads(to_json([system], probes))["variants"][1]["id"] == "lake/slow"
+    assert to_objects([system], probes)[0]["variants"][1]["id"] == "lake/slow"
     assert probe_all([system], lambda one: one.programs_for("task_graph")) == {}
 
 

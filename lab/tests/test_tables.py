@@ -377,7 +377,7 @@ def test_the_last_sentence_says_what_the_rounds_say_and_not_what_the_two_interva
 def test_the_last_sentence_has_the_ratio_that_compare_prints(laboratory: Callable[..., Path]) -> None:
     root = laboratory(quick=(1e-6, "fine"), slow=(4e-6, "fine"))
     estimates = sat(root, plan("quick", "slow"), Silent(), rounds=4, name="default")
-    ((found, _),) = (each.comparisons for each in answer(Registry(root), "slow", "quick", None).answers)
+    ((found, _),) = (each.comparisons for each in answer(Registry(root), "slow", "quick", None)[0])
     ends = f"{quantities.digits(found.ratio.low)} to {quantities.digits(found.ratio.high)} times as long"
     last_words = estimates.closing("metg", "default")
     assert last_words is not None

@@ -22,7 +22,7 @@ from tefflab.analysis.statistics import Interval, Observation, metg, metg_ratios
 from tefflab.benchmarks.task_graph.estimates import MetgSamples
 from tefflab.cli.comparing import SLOWER, UNKNOWN
 from tefflab.errors import BAD_INPUT, FAILED
-from tefflab.output.pairs_table import Effort, sentence, to_table
+from tefflab.output.comparison_table import Effort, pairs_table, sentence
 from test_json_reference import said
 
 # Launches of three systems, measured in three sittings on a virtual machine with its cores near to each other. By
@@ -178,7 +178,7 @@ def test_only_rounds_that_both_have_are_compared() -> None:
 def test_without_a_round_that_both_have_there_is_no_ratio() -> None:
     found = pair(paired_ratio([]), 0)
     text = io.StringIO()
-    Console(file=text, width=100).print(to_table([found], "METG(50 %)", "mine", "usual", OF_TIME))
+    Console(file=text, width=100).print(pairs_table([found], "METG(50 %)", "mine", "usual", OF_TIME))
     (line,) = (line for line in text.getvalue().splitlines() if line.startswith("here"))
     assert line.split() == ["here", "1.00", "s", "1.00", "s", "-", "-", "unknown", "0"]
     assert found.to_json()["ratio"] is None

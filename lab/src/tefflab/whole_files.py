@@ -1,9 +1,12 @@
 """Writes files as a whole or not at all, also where a signal ends the command or the disk is full."""
 
 import json
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+from tefflab.errors import InputError
 
 
 def write_whole(file: Path, content: str | bytes) -> None:
@@ -24,6 +27,15 @@ def write_whole(file: Path, content: str | bytes) -> None:
             part.unlink(missing_ok=True)
         error.filename = str(file)
         raise
+
+
+@contextmanager
+def writing(option: str, file: Path | None) -> Iterator[None]:
+    """Within it the file that an option names is written. InputError where that can't be done."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{option} {file}: {error.strerror}; name a file that can be written") from None
 
 
 def kept_json(file: Path) -> Any:

@@ -1,13 +1,10 @@
 """Two rows as a ratio with its interval: two systems of a sitting, or a system in two sittings. Pure.
 
-Rows of one sitting are compared round by round, so the machine's effect on both cancels. Between sittings nothing
-cancels: the intervals are combined, and widened by each sitting's known drift. If enough other systems were measured in
-both, their rows tell the machine's effect (`shift`). This holds for any quantity, METG or a task's time in a spawn
-pattern.
+docs/how-to/compare.md says how each is compared. It holds for any quantity, METG or a task's time in a spawn pattern.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
@@ -19,18 +16,7 @@ from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval
 
 RatioRelation = Literal["=", "<", ">", "?"]
 
-# The relation of the quotient of two bounds; of two bounds of one kind it is unknown.
-_QUOTIENT: Mapping[tuple[Relation, Relation], RatioRelation] = {
-    ("=", "="): "=",
-    ("=", "<"): ">",
-    ("=", ">"): "<",
-    ("<", "="): "<",
-    ("<", ">"): "<",
-    (">", "="): ">",
-    (">", "<"): ">",
-    ("<", "<"): "?",
-    (">", ">"): "?",
-}
+_TURNED: Mapping[Relation, RatioRelation] = {"=": "=", "<": ">", ">": "<"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +31,6 @@ class Comparison:
     own: Interval | None = None
 
     @property
-    def place(self) -> str:
-        return self.a.place
-
-    @property
     def significant(self) -> bool | None:
         """Whether the two sides differ, of two sittings beside the other rows where that is known; None where it can't
         be known yet."""
@@ -56,8 +38,8 @@ class Comparison:
 
     @property
     def agrees(self) -> bool | None:
-        """Whether the intervals of the two estimates overlap, as of two sittings of one system they should. None if an
-        interval is so wide that it would overlap with any."""
+        """Whether the intervals of the two estimates overlap. None if an interval is so wide that it would overlap with
+        any."""
         a, b = _value(self.a), _value(self.b)
         if _too_few(self.a, self.b) or not (a.is_told and b.is_told):
             return None
@@ -91,7 +73,7 @@ class Answer:
                 "kind": self.kind,
                 "one_sitting": self.one_sitting,
                 "against": self.against,
-                "place": each.place,
+                "place": each.a.place,
                 "quantity": each.a.quantity,
                 "a": each.a.to_json() | {"source": self.a},
                 "b": each.b.to_json() | {"source": self.b},
@@ -113,30 +95,36 @@ def compare(a: Row, b: Row, *, one_sitting: bool) -> Comparison:
         ratio = a.samples.over(b.samples)
     else:
         ratio = _between_sittings(a, b)
-    return Comparison(a, b, ratio, _QUOTIENT[a.relation, b.relation])
+    return Comparison(a, b, ratio, _quotient(a, b))
+
+
+def _quotient(a: Row, b: Row) -> RatioRelation:
+    """The relation of the quotient of two bounds; of two bounds of one kind it is unknown."""
+    bounds: set[RatioRelation] = {a.relation, _TURNED[b.relation]} - {"="}
+    return "?" if len(bounds) == 2 else next(iter(bounds), "=")
 
 
 def compare_systems(rows: Sequence[Row], a: str, b: str) -> list[Comparison]:
     """Two systems of one sitting, wherever it knows both."""
-    others = [row for row in comparable(rows) if row.id == b]
-    return [
-        compare(row, other, one_sitting=True)
-        for row in comparable(rows)
-        if row.id == a and (other := _counterpart(row, others))
-    ]
+    one, other = ([row for row in rows if row.id == id_] for id_ in (a, b))
+    return [compare(row, counterpart, one_sitting=True) for row, counterpart in _pairs(one, other)]
 
 
 def compare_sittings(a: Sequence[Row], b: Sequence[Row], *, one_sitting: bool) -> list[Comparison]:
-    """Every system that both sittings have, wherever both have it. A sitting may be compared with itself; then its
-    runs pair up."""
-    others: dict[str, list[Row]] = {}
-    for row in comparable(b):
-        others.setdefault(row.id, []).append(row)
-    return [
-        compare(row, other, one_sitting=one_sitting)
-        for row in comparable(a)
-        if (other := _counterpart(row, others.get(row.id, [])))
-    ]
+    """Every system that both sittings have, wherever both have it. If they are one sitting, its runs pair up."""
+    pairs = _pairs(a, b, of_one_system=True)
+    return [compare(row, other, one_sitting=one_sitting) for row, other in pairs]
+
+
+def _pairs(rows: Sequence[Row], others: Sequence[Row], *, of_one_system: bool = False) -> Iterator[tuple[Row, Row]]:
+    """Each row with the one that answers the same question; where cores were at several distances, at the nearest."""
+    known: dict[object, list[Row]] = {}
+    for each in comparable(others):
+        known.setdefault((each.question, of_one_system and each.id), []).append(each)
+    for row in comparable(rows):
+        same = known.get((row.question, of_one_system and row.id), [])
+        if same := [each for each in same if alike(each.round_trip, row.round_trip)]:
+            yield row, min(same, key=lambda each: abs((each.round_trip or 0) - (row.round_trip or 0)))
 
 
 def comparable(rows: Sequence[Row]) -> list[Row]:
@@ -157,8 +145,7 @@ def beside_others(found: Sequence[Comparison]) -> tuple[list[Comparison], Shift 
 
 
 def _move(of: Comparison) -> Move:
-    """By the rounds of either side: the other rows tell the drift of the sittings' speeds. A program whose version
-    changed tells nothing about the machine."""
+    """By the rounds of either side. A program whose version changed tells nothing about the machine."""
     a, b = (replace(row, facts={**row.facts, "drift": None}) for row in (of.a, of.b))
     ratio = _between_sittings(a, b)
     is_known = (a.relation, b.relation) == ("=", "=") and _known(ratio, a, b) is not None and ratio.is_bounded
@@ -167,9 +154,16 @@ def _move(of: Comparison) -> Move:
 
 def relative(rows: Sequence[Row], to: str) -> list[Row]:
     """Every system but `to` in relation to it, if the sitting knows both: the machine's effect on both cancels."""
-    sticks = [row for row in comparable(rows) if row.id == to]
-    pairs = [(row, _counterpart(row, sticks)) for row in comparable(rows) if row.id != to]
-    return [divided for row, stick in pairs if stick and (divided := _divided(row, stick))]
+    found = []
+    for row, stick in _pairs([row for row in rows if row.id != to], [row for row in rows if row.id == to]):
+        relation = _quotient(row, stick)
+        if relation == "?" or row.samples is None or stick.samples is None:
+            continue
+        value = replace(row.samples.over(stick.samples), relation=relation)
+        ratio = replace(row, value=value, unit="1", facts={**row.facts, "drift": None}, samples=None)
+        fewer = min(row.samples.rounds, stick.samples.rounds)
+        found.append(replace(ratio, samples=_Quotient(ratio, fewer)))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,20 +180,6 @@ class _Quotient(Samples):
     def over(self, other: Self) -> Interval:
         return _between_sittings(self.row, other.row)
 
-    def ratios_to(self, other: Self) -> Sequence[float]:
-        del other
-        return []
-
-
-def _divided(row: Row, stick: Row) -> Row | None:
-    """None if the ratio of the two is unknown."""
-    relation = _QUOTIENT[row.relation, stick.relation]
-    if relation == "?" or row.samples is None or stick.samples is None:
-        return None
-    value = replace(row.samples.over(stick.samples), relation=relation)
-    ratio = replace(row, value=value, unit="1", facts={**row.facts, "drift": None}, samples=None)
-    return replace(ratio, samples=_Quotient(ratio, min(row.samples.rounds, stick.samples.rounds)))
-
 
 def _too_few(a: Row, b: Row) -> bool:
     return min(a.number_of_rounds, b.number_of_rounds) < FEWEST_ROUNDS
@@ -208,12 +188,6 @@ def _too_few(a: Row, b: Row) -> bool:
 def _known(ratio: Interval, a: Row, b: Row) -> bool | None:
     """Whether a ratio is significant; None where too few rounds are behind it, or its interval says nothing."""
     return None if _too_few(a, b) or not ratio.is_told else ratio.significant
-
-
-def _counterpart(row: Row, others: Sequence[Row]) -> Row | None:
-    """The row that answers the same question; where cores were at several distances, at the nearest to its own."""
-    same = [each for each in others if each.question == row.question and alike(each.round_trip, row.round_trip)]
-    return min(same, key=lambda each: abs((each.round_trip or 0) - (row.round_trip or 0)), default=None)
 
 
 def _value(row: Row) -> Interval:

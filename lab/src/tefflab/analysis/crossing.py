@@ -153,10 +153,8 @@ class Crossing:
         return float(self.unit / (x[i] ** (1 - share) * x[i + 1] ** share) / self.threshold)
 
     def _arm(self, x: Floats) -> Floats:
-        """Half the band's height, in log slowdown; infinite after one round, which knows nothing of other rounds.
-
-        From drawing rounds, and from drawing single runs as far as few rounds may agree by chance.
-        """
+        """Half the band's height, in log slowdown: from drawing rounds, and from drawing single runs as far as few
+        rounds may agree by chance. Infinite after one round, which knows nothing of other rounds."""
         rounds, index = np.unique(self.runs.round, return_inverse=True)
         if len(rounds) < 2:
             return np.full(len(x), np.inf)
@@ -165,8 +163,7 @@ class Crossing:
 
     @property
     def _share_of_runs(self) -> float:
-        """The share of the spread of single runs that is added to the spread of rounds, which contains it. A variance
-        from R rounds is itself wrong by a variance that falls as 1 / R."""
+        """The share of the spread of single runs that is added to the spread of rounds, which contains it."""
         rounds = len(np.unique(self.runs.round))
         return float(np.sqrt(_FEW_ROUNDS / max(rounds, _FEW_ROUNDS)))
 
@@ -201,8 +198,8 @@ class Crossing:
         return np.where(kept, height * self.line.inflation * self.leverage, np.nan)
 
     def error(self) -> float:
-        """Half-width of log METG, to first order, as the band has it at the crossing. It is finite also for an interval
-        that is open because the band leaves the measured part. Infinite where nothing is known."""
+        """Half-width of log METG, to first order, also of an interval that is open because the band leaves the measured
+        part. Infinite where nothing is known."""
         rounds, index = np.unique(self.runs.round, return_inverse=True)
         factor = widening(self.effective_rounds)
         if np.isinf(factor) or self.relation != "=" or self.undecided:
@@ -211,8 +208,7 @@ class Crossing:
         return float(np.hypot(by_round, self.run_error()))
 
     def run_error(self) -> float:
-        """Half-width of log METG, to first order, from drawing single runs: the part that is added to the rounds'
-        half-width."""
+        """The part of `error` that comes from drawing single runs."""
         runs = len(self.runs.round)
         spread = float(np.nanstd(self.shifts(draw(runs))))
         return self._share_of_runs * spread * widening(runs - 1)
@@ -220,16 +216,21 @@ class Crossing:
 
 def find_crossing(runs: Runs, threshold: float) -> Crossing:
     """The crossing above which efficiency stays at or above the threshold, as far as the runs let one believe."""
-    points = _Points.of(runs, threshold)
-    split, start = points.split()
-    iterations, ideal = points.iterations[start:], points.ideal[start:]
-    after = split - start
+    iterations = np.unique(runs.iterations)  # the points of the curve, and of each its median ideal
+    members = [runs.iterations == each for each in iterations]
+    work = robust_line(1 / runs.iterations, runs.ideal / runs.iterations, np.ones(len(runs.round)))
+    ideal = np.maximum.accumulate(work.at(1 / iterations) * iterations)
+    total = np.array([np.count_nonzero(each) for each in members])
+    below = np.array([np.count_nonzero(runs.slowdown[each] > 1 / threshold) for each in members])
+    sure_below, sure_above = _believed(below, total), _believed(total - below, total)
+    split, start = _split(below, total - below, sure_below, sure_above)
+    iterations, ideal, after = iterations[start:], ideal[start:], split - start
     centre = float(np.sqrt(ideal[max(after - 1, 0)] * ideal[min(after, len(ideal) - 1)]))
     crossing = _follow(runs, iterations, ideal, centre, threshold)
-    if not 0 < split < len(points.iterations):
+    if not 0 < split < len(total):
         return crossing
     strayed = crossing.relation != "=" or abs(np.log(crossing.ideal / centre)) > _WINDOW / 2
-    if strayed and points.sure_below[split - 1] and points.sure_above[split]:
+    if strayed and sure_below[split - 1] and sure_above[split]:
         pair = slice(after - 1, after + 1)  # a step in the curve, which no line over more points follows
         crossing = _follow(runs, iterations[pair], ideal[pair], centre, threshold)
     if crossing.line.slope <= 0:  # both sides were seen, yet no line tells them apart
@@ -238,6 +239,21 @@ def find_crossing(runs: Runs, threshold: float) -> Crossing:
         closer = _follow(runs, iterations, ideal, crossing.ideal, threshold, _NARROW)
         return closer if closer.relation == "=" else crossing
     return crossing
+
+
+def _split(
+    below: Integers, above: Integers, sure_below: NDArray[np.bool_], sure_above: NDArray[np.bool_]
+) -> tuple[int, int]:
+    """(points under the crossing, the first point to be used), by the runs of each point on either side. The split
+    contradicts the fewest runs of those above the last point that surely lies below. Points under the crossing that
+    surely lie above (left of a dip in the curve) belong to another crossing."""
+    lowest = int(np.max(np.flatnonzero(sure_below) + 1, initial=0))
+    contradicted = [int(above[:i].sum() + below[i:].sum()) for i in range(lowest, len(below) + 1)]
+    split = lowest + int(np.argmin(contradicted))
+    strange = sure_above
+    if split > 0 and sure_below[split - 1]:
+        strange = strange | ((below + above >= _ENOUGH) & (above > below))
+    return split, int(np.max(np.flatnonzero(strange[: max(split - 1, 0)]) + 1, initial=0))
 
 
 def _follow(
@@ -275,49 +291,6 @@ def _fit(runs: Runs, nearness: Floats, unit: float, threshold: float) -> Crossin
         relation = ">"
     at = far if relation == "<" else near if relation == ">" else (target - line.level) / line.slope
     return Crossing(runs, line, work, unit, threshold, relation, at, near, far)
-
-
-@dataclass(frozen=True, slots=True)
-class _Points:
-    """The curve, point by point, from the fewest iterations to the most: its median ideal, its runs on each side."""
-
-    iterations: Floats
-    ideal: Floats
-    below: Integers  # runs whose efficiency is under the threshold
-    above: Integers
-
-    @staticmethod
-    def of(runs: Runs, threshold: float) -> "_Points":
-        iterations = np.unique(runs.iterations)
-        members = [runs.iterations == each for each in iterations]
-        work = robust_line(1 / runs.iterations, runs.ideal / runs.iterations, np.ones(len(runs.round)))
-        ideal = work.at(1 / iterations) * iterations
-        below = np.array([np.count_nonzero(runs.slowdown[each] > 1 / threshold) for each in members])
-        total = np.array([np.count_nonzero(each) for each in members])
-        return _Points(iterations, np.maximum.accumulate(ideal), below, total - below)
-
-    @property
-    def sure_below(self) -> NDArray[np.bool_]:
-        return _believed(self.below, self.below + self.above)
-
-    @property
-    def sure_above(self) -> NDArray[np.bool_]:
-        return _believed(self.above, self.below + self.above)
-
-    def split(self) -> tuple[int, int]:
-        """(points under the crossing, the first point to be used).
-
-        Above the last point that surely lies below, the split that contradicts the fewest runs. Points under the
-        crossing that surely lie above (left of a dip in the curve) belong to another crossing: they are not used.
-        """
-        lowest = int(np.max(np.flatnonzero(self.sure_below) + 1, initial=0))
-        splits = range(lowest, len(self.iterations) + 1)
-        contradicted = [int(self.above[:i].sum() + self.below[i:].sum()) for i in splits]
-        split = lowest + int(np.argmin(contradicted))
-        strange = self.sure_above
-        if split > 0 and self.sure_below[split - 1]:
-            strange |= (self.below + self.above >= _ENOUGH) & (self.above > self.below)
-        return split, int(np.max(np.flatnonzero(strange[: max(split - 1, 0)]) + 1, initial=0))
 
 
 def _believed(votes: Integers, runs: Integers) -> NDArray[np.bool_]:

@@ -1,12 +1,8 @@
-"""How far apart the cores were. The host of a virtual machine may move a core, and then every dependence between two
-workers costs several times as much. Runs at one distance are compared with each other, never with those at another.
-
-The ceiling beside each run measures the distance: the time of a cache line from one core to its neighbour and back.
-It takes few values (within a cache, across caches, across sockets), each within some per cent, for seconds to minutes.
-"""
+"""How far apart the cores were, by the round trip of a cache line that the ceiling beside each run measures
+(docs/explanation/sitting.md, *Where the cores are*). Runs at one distance are compared with each other alone."""
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 _APART = 1.5  # the factor between two round trips of different distances
@@ -36,8 +32,7 @@ def round_trip_of(trips: Trips) -> float | None:
 
 
 def is_at(trips: Trips, round_trip: float | None) -> bool:
-    """Whether a run was made at a distance; any was where that is not known. Long tasks feel it, too: handing one over
-    may take thousands of cache lines."""
+    """Whether a run was made at a distance; any was where that is not known."""
     here = round_trip_of(trips)
     return round_trip is None or (here is not None and alike(here, round_trip))
 
@@ -55,29 +50,19 @@ def distances(runs: Iterable[Trips]) -> list[Distance]:
 
 
 def places(runs: Iterable[Trips]) -> list[Distance | None]:
-    """The distances of the cores that a sitting of these runs, in the order of time, is estimated at.
-
-    First the one that its table is about: the first that was frequent, until another has twice as many runs. So
-    half an hour more rarely puts another in its place. Then the others, the nearest first. [None] where none is known.
-    """
+    """The distances of the cores that a sitting of these runs, in the order of time, is estimated at. First the one
+    that its table is about: the first that was frequent, until another has twice as many runs. Then the others, the
+    nearest first. [None] where none is known."""
     in_time = list(runs)
     known = [distance for distance in distances(in_time) if distance.share > _SHOWN]
     if not known:
         return [None]
-    main = _main(in_time, [each for each in known if each.share >= OFTEN] or known)
-    return [main, *(distance for distance in known if distance is not main)]
-
-
-def _main(runs: Iterable[Trips], frequent: Sequence[Distance]) -> Distance:
-    main = frequent[0]
-    if len(frequent) == 1:
-        return main
-    counts = dict.fromkeys(frequent, 0)
-    for trips in runs:
+    frequent = [each for each in known if each.share >= OFTEN] or known
+    main, counts = frequent[0], dict.fromkeys(frequent, 0)
+    for trips in in_time if len(frequent) > 1 else ():
         here = next((each for each in frequent if round_trip_of(trips) and is_at(trips, each.round_trip)), None)
-        if here is None:
-            continue
-        counts[here] += 1
-        if counts[here] >= _MORE * counts[main] or not counts[main]:
-            main = here
-    return main
+        if here is not None:
+            counts[here] += 1
+            if counts[here] >= _MORE * counts[main] or not counts[main]:
+                main = here
+    return [main, *(distance for distance in known if distance is not main)]

@@ -1,8 +1,7 @@
 """Whether one of two sides is slower than the other, from rounds that were made in pairs. Pure.
 
-The two programs of a pair run one after the other, so the machine's effect on both cancels in their ratio. The ratios
-of all rounds are put together as Hodges and Lehmann do, with the interval of Wilcoxon's signed-rank test. It only
-assumes that noise strikes both sides alike, and a few rounds far out hardly move it.
+The ratios of all rounds are put together as Hodges and Lehmann do, with the interval of Wilcoxon's signed-rank test
+(docs/how-to/watch.md). It only assumes that noise strikes both sides alike.
 """
 
 import math
@@ -14,7 +13,7 @@ import numpy as np
 from scipy import special
 
 from tefflab.analysis.comparison import compare_systems
-from tefflab.analysis.crossing import CONFIDENCE, Relation
+from tefflab.analysis.crossing import CONFIDENCE
 from tefflab.analysis.rows import Row
 from tefflab.analysis.statistics import Interval
 
@@ -36,15 +35,6 @@ class Pair:
     threshold: float
 
     @property
-    def place(self) -> str:
-        return self.a.place
-
-    @property
-    def relations(self) -> tuple[Relation, Relation]:
-        """Of each to its value: a bound has no ratio in any round."""
-        return self.a.relation, self.b.relation
-
-    @property
     def verdict(self) -> Verdict:
         """*Slower*: the interval excludes 1, and the ratio is beyond the threshold. *Not slower*: not so, and the
         interval excludes a slowdown twice the threshold. Else the verdict is unknown."""
@@ -56,15 +46,14 @@ class Pair:
 
     @property
     def is_clear(self) -> bool:
-        """Whether more rounds are in vain: all of the interval lies on one side of the threshold. To look again after
-        every round finds no slowdown where there is none, as far as the threshold lies from 1."""
+        """Whether more rounds are in vain: all of the interval lies on one side of the threshold."""
         return self.pairs >= FEWEST_PAIRS and not self.ratio.low <= 1 + self.threshold <= self.ratio.high
 
     @property
     def rounds_wanted(self) -> int | None:
-        """The number of rounds after which about to expect a verdict if there is none, if the interval narrows as the
-        root of their number. None if one side is a bound: more rounds may leave it so."""
-        if self.relations != ("=", "="):
+        """About the number of rounds after which to expect a verdict if there is none, since the interval narrows as
+        the root of their number. None if one side is a bound."""
+        if (self.a.relation, self.b.relation) != ("=", "="):
             return None
         if self.pairs < FEWEST_PAIRS:
             return FEWEST_PAIRS
@@ -76,7 +65,7 @@ class Pair:
 
     def to_json(self) -> dict[str, Any]:
         return {
-            "place": self.place,
+            "place": self.a.place,
             "a": self.a.to_json(),
             "b": self.b.to_json(),
             "ratio": self.ratio.to_json() if self.pairs else None,
@@ -114,8 +103,7 @@ def are_clear(pairs: Sequence[Pair]) -> bool:
 
 
 def paired_ratio(ratios: Sequence[float]) -> Interval:
-    """The ratio that is behind the ratios of so many pairs. Open at both ends where they are too few for an interval,
-    which takes six."""
+    """The ratio that is behind the ratios of so many pairs. Open at both ends if they are too few: under six."""
     if not ratios:
         return Interval(1.0, 0.0, math.inf)
     logs = np.log(np.asarray(ratios, dtype=np.float64))

@@ -41,10 +41,8 @@ class Line:
 
 
 def robust_line(x: Floats, y: Floats, kernel: Floats) -> Line:
-    """Tukey's bisquare fit of log y, from Siegel's repeated medians (half of the runs may be outliers).
-
-    With one distinct x only the level is fitted. `kernel` weighs each run by its nearness.
-    """
+    """Tukey's bisquare fit of log y, from Siegel's repeated medians; with one distinct x, of the level only. `kernel`
+    weighs each run by its nearness."""
     level, slope = _repeated_medians(x, y)
     least = 1e-3 * float(y.min())
     freedom = min(max(len(y) - (2 if slope else 1), 1), _FREEDOM)

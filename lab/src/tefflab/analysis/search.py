@@ -1,13 +1,8 @@
 """Finds where to measure METG with few runs: a scout that brackets the crossing, then a grid around it. Pure.
 
-The scout (one round, some three runs) measures the fewest iterations first, takes the overhead from that run and
-predicts the crossing. A task of overhead o and ideal time w has efficiency w / (o + w), so w = o * e / (1 - e). It then
-measures twice and half the predicted iterations, and is done where those lie on either side of the threshold and agree
-about the overhead. Otherwise it predicts again from the run nearest the threshold, or bisects.
-
-A noisy run looks less efficient than it is (or more, if the ceiling was noisy). So it disagrees with the other end of
-the bracket about the overhead. A point in doubt is measured again, up to five times, and its median counts. If a curve
-crosses more than once, the highest crossing among the measured points counts.
+docs/explanation/metg.md says how the scout searches. A noisy run disagrees with the other end of the bracket about the
+overhead, and is measured again. If a curve crosses more than once, the highest crossing among the measured points
+counts.
 """
 
 import math
@@ -25,10 +20,8 @@ _REPEATS = 5  # of one point, at most
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """The scout's result. '=': `lower` lies below the threshold, `upper` at or above it, the crossing between.
-
-    '<': the fewest iterations reach the threshold already. '>': the most that were allowed do not.
-    """
+    """The scout's result. With '=' `lower` lies below the threshold, `upper` at or above it. With '<' the fewest
+    iterations reach the threshold already. With '>' the most that were allowed do not."""
 
     relation: Relation
     lower: int
@@ -75,7 +68,8 @@ class MetgSearch:
         if upper is None:
             if lower >= self._maximum:
                 return self._doubtful(lower, at_least=3)
-            return self._beyond(lower)
+            step = _SPREAD ** max(len(self._runs) - 1, 1)  # each time longer than the last
+            return min(max(math.ceil(_SPREAD * self._predicted()), math.ceil(step * lower)), self._maximum)
         if upper <= lower + 1 or upper <= _WIDEST * lower:
             return self._disputed(lower, upper)
         return self._between(lower, upper)
@@ -90,7 +84,10 @@ class MetgSearch:
             return Bracket("<", 1, 1, 1.0)
         if upper is None:
             return Bracket(">", lower, lower, float(lower))
-        return Bracket("=", lower, upper, self._interpolated(lower, upper))
+        # Between the ends, where log odds over log iterations is nearly a straight line.
+        ends = [self._odds(self._efficiency(each)) for each in (lower, upper)]
+        share = (self._odds(self._threshold) - ends[0]) / max(ends[1] - ends[0], 1e-9)
+        return Bracket("=", lower, upper, float(lower * (upper / lower) ** min(max(share, 0.0), 1.0)))
 
     def _efficiency(self, iterations: int) -> float:
         return median(each.efficiency for each in self._runs[iterations])
@@ -121,11 +118,6 @@ class MetgSearch:
         nearest = min(self._runs, key=lambda each: abs(self._odds(self._efficiency(each)) - target))
         return self._overhead(nearest) * self._threshold / (1 - self._threshold) / self._seconds
 
-    def _beyond(self, lower: int) -> int:
-        """More iterations: twice the predicted crossing, and each time a longer step than the last."""
-        step = _SPREAD ** max(len(self._runs) - 1, 1)
-        return min(max(math.ceil(_SPREAD * self._predicted()), math.ceil(step * lower)), self._maximum)
-
     def _between(self, lower: int, upper: int) -> int:
         """A point inside a wide bracket: half or twice the predicted crossing, or else the middle."""
         crossing = self._predicted()
@@ -155,27 +147,19 @@ class MetgSearch:
         split = 0 < below < len(runs) and abs(2 * below - len(runs)) < 2
         return iterations if len(runs) < at_least or split else None
 
-    def _interpolated(self, lower: int, upper: int) -> float:
-        """Between the ends, where log odds over log iterations is nearly a straight line."""
-        ends = [self._odds(self._efficiency(each)) for each in (lower, upper)]
-        share = (self._odds(self._threshold) - ends[0]) / max(ends[1] - ends[0], 1e-9)
-        return float(lower * (upper / lower) ** min(max(share, 0.0), 1.0))
-
 
 def measurement_grid(
-    iterations: float, points: int = 6, spread: float = _SPREAD, minimum: int = 1, maximum: int = 2**26
+    iterations: float, points: int = 6, spread: float = _SPREAD, maximum: int = 2**26
 ) -> tuple[int, ...]:
-    """Iteration counts to be measured in every round, ascending: evenly in log from crossing / spread to * spread.
-
-    With too few integers (a crossing at a handful of iterations) it takes all and goes on upwards, to at most twice as
-    far. At an end of the allowed range it keeps to the inside. ValueError for fewer than two points.
-    """
+    """Iteration counts to be measured in every round, ascending: evenly in log from crossing / spread to * spread,
+    within the allowed range. With too few integers there it takes all and goes on upwards, to at most twice as far.
+    ValueError for fewer than two points."""
     if points < 2:
         raise ValueError(f"points {points} must be at least 2, one on each side of the crossing")
-    centre = min(max(iterations, minimum), maximum)
-    low, high = max(centre / spread, minimum), min(centre * spread, maximum)
+    centre = min(max(iterations, 1), maximum)
+    low, high = max(centre / spread, 1), min(centre * spread, maximum)
     steps = (low * (high / low) ** (i / (points - 1)) for i in range(points))
-    grid = {min(max(round(each), minimum), maximum) for each in steps}
+    grid = {min(max(round(each), 1), maximum) for each in steps}
     farthest = min(math.ceil(2 * centre * spread), maximum)
     while len(grid) < points and (free := set(range(min(grid), farthest + 1)) - grid):
         grid.add(min(free))

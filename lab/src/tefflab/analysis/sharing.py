@@ -29,9 +29,8 @@ def scaled(interval: Interval, factor: float) -> Interval:
 
 @dataclass(frozen=True, slots=True)
 class BreakEven:
-    """The share from which a program is slower with the loaded cores than without them. None: beyond all that were
-    measured. `low` and `high` are where the ends of the intervals cross, so they hold it with at least their
-    confidence."""
+    """The share from which a program is slower with the loaded cores than without them; None: beyond all that were
+    measured. `low` and `high` are where the ends of the intervals cross."""
 
     value: float | None
     low: float | None

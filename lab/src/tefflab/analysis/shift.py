@@ -1,7 +1,6 @@
 """The common part of two sittings: how far the machine itself moved all rows, and which rows moved beside it. Pure.
 
-An interval is made of one sitting's rounds, so it does not contain an effect that was the same for all of them. The
-rows of programs that did not change show it. Their moves y = log(A / B) are a random-effects meta-analysis:
+The moves y = log(A / B) of the rows are a random-effects meta-analysis:
 
     y = shift + u + e,    u ~ N(0, spread^2) from row to row,    e ~ N(0, s^2), s from the row's own two intervals.
 
@@ -64,15 +63,12 @@ class Shift:
 def own_changes(moves: Sequence[Move], confidence: float = 0.95) -> list[Interval | None]:
     """Each row's move without the machine's, and around it the interval that holds 1 with this confidence if its
     program did not change. None if too few other systems were seen, or if the move is unknown."""
-    return [
-        _own(move, [each for each in moves if each.is_witness and each.system != move.system], confidence)
-        for move in moves
-    ]
+    return [_own(move, moves, confidence) for move in moves]
 
 
 def machine(moves: Sequence[Move]) -> Shift | None:
-    """By the rows that did not surely change beside the others. It leaves out rows that moved farther than any of so
-    many rows would by chance. None if too few systems remain."""
+    """By the rows that did not surely change, which moved no farther than any of so many rows would by chance. None if
+    too few systems remain."""
     surely = own_changes(moves, 1 - _CHANCE / max(len(moves), 1))
     calm = [
         move
@@ -84,11 +80,13 @@ def machine(moves: Sequence[Move]) -> Shift | None:
         return None
     shift, error, spread = _pooled(calm)
     arm = float(special.stdtrit(systems - 1, 0.975)) * error
-    return Shift(_around(shift, arm), spread, len(calm))
+    around = Interval(math.exp(shift), math.exp(shift - arm), math.exp(shift + arm))
+    return Shift(around, spread, len(calm))
 
 
-def _own(move: Move, others: Sequence[Move], confidence: float) -> Interval | None:
+def _own(move: Move, moves: Sequence[Move], confidence: float) -> Interval | None:
     """An end that is open stays open."""
+    others = [each for each in moves if each.is_witness and each.system != move.system]
     systems = len({each.system for each in others})
     if systems < FEWEST_OTHERS or not move.ratio.is_told:
         return None
@@ -130,7 +128,3 @@ def _paule_mandel(size: Floats, variance: Floats) -> float:
     if excess(0.0) <= 0:
         return 0.0
     return float(optimize.brentq(excess, 0.0, float(np.sum((size - size.mean()) ** 2)) + 1e-9))
-
-
-def _around(size: float, arm: float) -> Interval:
-    return Interval(math.exp(size), math.exp(size - arm), math.exp(size + arm))

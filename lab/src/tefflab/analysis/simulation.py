@@ -1,8 +1,7 @@
 """A simulation of workers on shared cores: tasks, policies that give tasks to workers, and a system that takes cores.
 
-A competitor takes a share of some cores, period after period. While it has a core, the worker of that core stands
-still, with the task that it runs. Nothing else costs time: workers claim, steal and release tasks for nothing, and a
-worker without a task spins. Pure: the same arguments and seed give the same times.
+While a competitor has a core, the worker of that core stands still, with the task that it runs. Nothing else costs
+time, and a worker without a task spins. Pure: the same arguments and seed give the same times.
 """
 
 import math
@@ -112,12 +111,9 @@ class _Core:
 
 
 class _Simulation:
-    """Events in the order of time: a worker ends a task, or looks for one.
-
-    A worker without a task is in `idle`, and no event is its own. It gets one when a task of its places becomes ready.
-    If `idle` has a worker while a task of another place is ready, an event of _ANY comes when the oldest such task may
-    be taken over.
-    """
+    """Events in the order of time: a worker ends a task, or looks for one. A worker without a task is in `idle`
+    until a task of its places becomes ready. If it could take over a task of another place, an event of _ANY comes
+    when it may."""
 
     def __init__(self, work: Work, policy: Policy, cores: Cores, random: Random) -> None:
         self._after = policy.after

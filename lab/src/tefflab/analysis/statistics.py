@@ -1,14 +1,6 @@
 """METG, overheads and ratios out of observations, each with an interval: arrays in, values out, no side effects.
 
-How METG is made (docs/explanation/metg.md has the formulas and the reasons):
-
-1. ideal = efficiency * granularity is a task's time at the ceiling's rate. It is affine in the iterations, so it is
-   fitted once over all rounds. The machine's speed at the moment of a run is left in no efficiency and cancels.
-2. Near the crossing 1 / efficiency = level + slope / ideal, a straight line. One robust line is fitted over all runs
-   near the crossing, which is where it meets 1 / threshold; METG = ideal / threshold there.
-3. Rounds (whole curves, each of a program started anew) are drawn with replacement and the line is fitted again, then
-   single runs. The lines' spread, widened by Student's t for few rounds, is a band. The interval is where the band
-   meets 1 / threshold.
+docs/explanation/metg.md has the method, its formulas and its reasons.
 """
 
 import math
@@ -23,7 +15,6 @@ from tefflab.analysis.crossing import (
     CONFIDENCE,
     RESAMPLES,
     SEED,
-    Crossing,
     Relation,
     Runs,
     draw,
@@ -56,10 +47,8 @@ def rounds_to_tell(rounds: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One run: granularity in seconds (wall * cores / tasks); efficiency = rate / adjacent ceiling's rate.
-
-    A round is one start of the program; runs of one round share what that start drew (placement, addresses).
-    """
+    """One run: granularity in seconds (wall * cores / tasks); efficiency = rate / adjacent ceiling's rate. A round is
+    one start of the program."""
 
     round: int
     iterations: int
@@ -127,12 +116,9 @@ class Interval:
 class MetgEstimate(Interval):
     """METG in seconds, at the machine's mean speed over the sitting; its interval is for this speed, too.
 
-    `drift` is how far that mean is uncertain, as the half-width of an interval in relation to it. It moves all systems
-    of a sitting alike, so it is no part of `low` and `high`; None where one round cannot tell.
-
-    relation '=': the crossing was measured. '<': efficiency reaches the threshold at every granularity measured,
-    down to `value`. '>': it does at none, up to `value`. Nothing is extrapolated: `low` is 0, or `high` infinite, if
-    the interval leaves the measured part. One round says nothing of another: its interval is open.
+    `drift` is how far that mean is uncertain, as a relative half-width; None after one round. With relation '=' the
+    crossing was measured. With '<' efficiency reaches the threshold at every granularity measured, down to `value`.
+    With '>' it does at none, up to `value`. `low` is 0, or `high` infinite, if the interval leaves the measured part.
     """
 
     iterations: float = 0.0  # of the crossing, or of the end that bounds it
@@ -148,12 +134,8 @@ class MetgEstimate(Interval):
 
 
 def metg(observations: Iterable[Observation], threshold: float = 0.5) -> MetgEstimate:
-    """METG(threshold) with its interval, from all runs of one system and case in one sitting.
-
-    If a curve crosses the threshold more than once, METG is at the crossing above which efficiency stays at or above
-    it. A point under it counts as a crossing only if noise can't explain so many runs under it. Raises ValueError
-    without an observation with iterations and a positive efficiency.
-    """
+    """METG(threshold) with its interval, from all runs of one system and case in one sitting. ValueError without an
+    observation with iterations and a positive efficiency."""
     if not 0 < threshold < 1:
         raise ValueError(f"threshold {threshold} must lie between 0 and 1")
     crossing = find_crossing(as_runs(observations), threshold)
@@ -171,10 +153,8 @@ def metg(observations: Iterable[Observation], threshold: float = 0.5) -> MetgEst
 
 
 def metg_error(observations: Iterable[Observation], threshold: float = 0.5) -> float:
-    """The half-width that METG's 95 % interval would have if the curve went on beyond the measured part as it does at
-    the crossing. It tells how many more rounds an open interval needs. Infinite if nothing tells it; NEVER if the curve
-    crosses the threshold so slowly that more rounds do not help. ValueError as of `metg`.
-    """
+    """The half-width that METG's interval would have if the curve went on beyond the measured part as it does at the
+    crossing. Infinite if nothing tells it; NEVER if more rounds do not help. ValueError as of `metg`."""
     crossing = find_crossing(as_runs(observations), threshold)
     error = crossing.error()
     if math.isfinite(error) and crossing.leverage * _CEILING_ERROR > _CEILING_SHARE:
@@ -183,10 +163,8 @@ def metg_error(observations: Iterable[Observation], threshold: float = 0.5) -> f
 
 
 def metg_ratio(a: Iterable[Observation], b: Iterable[Observation], threshold: float = 0.5) -> Interval:
-    """METG of `a` / METG of `b`, two systems of one sitting: rounds are drawn for both together.
-
-    Where one of them is a bound or has but one round, the ends are the quotients of the two intervals' far ends.
-    """
+    """METG of `a` / METG of `b`, two systems of one sitting: rounds are drawn for both together. Where one of them is a
+    bound or has but one round, the ends are the quotients of the two intervals' far ends."""
     sides = [find_crossing(as_runs(side), threshold) for side in (a, b)]
     value = sides[0].granularity / sides[1].granularity
     rounds = np.unique(np.concatenate([side.runs.round for side in sides]))
@@ -206,10 +184,8 @@ def metg_ratio(a: Iterable[Observation], b: Iterable[Observation], threshold: fl
 
 def metg_ratios(a: Iterable[Observation], b: Iterable[Observation], threshold: float = 0.5) -> list[float]:
     """METG of `a` / METG of `b` in each round that both have, of two systems of one sitting; none where one is a bound.
-
-    Each round's runs are compared with one line through the runs of both, so the line's uncertainty affects both alike.
-    Where they are too far apart for that, the tasks of `a` are scaled until both have about the same METG.
-    """
+    Each round's runs are compared with one line through the runs of both. Where these are too far apart for that, the
+    tasks of `a` are scaled until both have about the same METG."""
     left, right = as_runs(a), as_runs(b)
     crossings = [find_crossing(side, threshold) for side in (left, right)]
     if any(each.relation != "=" or each.undecided for each in crossings):
@@ -218,23 +194,17 @@ def metg_ratios(a: Iterable[Observation], b: Iterable[Observation], threshold: f
     ratio = ratio if abs(math.log(ratio)) > _ABOUT_ONE_LINE else 1.0
     apart = 1 + int(left.round.max())
     scaled = replace(left, iterations=left.iterations / ratio, granularity=left.granularity / ratio)
-    shifts = _shifts(find_crossing(scaled.beside(replace(right, round=right.round + apart)), threshold))
+    both = find_crossing(scaled.beside(replace(right, round=right.round + apart)), threshold)
+    rounds, index = np.unique(both.runs.round, return_inverse=True)
+    moved = both.shifts(np.eye(len(rounds))[:, index])  # by each round's own runs near the crossing, as a share of METG
+    shifts = {number: each for number, each in zip(rounds.tolist(), moved.tolist(), strict=True) if each > -1}
     common = sorted(each for each in shifts if each < apart and each + apart in shifts)
     return [ratio * (1 + shifts[each]) / (1 + shifts[each + apart]) for each in common]
 
 
-def _shifts(crossing: Crossing) -> dict[int, float]:
-    """How far each round's own runs near the crossing move METG, to first order, as a share of it."""
-    rounds, index = np.unique(crossing.runs.round, return_inverse=True)
-    shifts = crossing.shifts(np.eye(len(rounds))[:, index])
-    return {number: each for number, each in zip(rounds.tolist(), shifts.tolist(), strict=True) if each > -1}
-
-
 def overhead(observations: Iterable[Observation]) -> Interval:
-    """The overhead of a task, in seconds: the granularity of empty ones (iterations == 0), the median over rounds.
-
-    One round has the interval 0 to infinity. ValueError without any.
-    """
+    """The overhead of a task, in seconds: the granularity of empty ones (iterations == 0), the median over rounds. One
+    round has the interval 0 to infinity. ValueError without any."""
     rounds = empty_tasks(observations)
     if not rounds:
         raise ValueError("overhead needs runs of empty tasks (iterations == 0), and there are none")
@@ -251,10 +221,8 @@ def empty_tasks(observations: Iterable[Observation]) -> dict[int, list[float]]:
 
 
 def median_interval(samples: ArrayLike) -> Interval:
-    """The median of positive, independent samples and its bootstrap interval, corrected for few samples.
-
-    One sample alone has the interval 0 to infinity. ValueError for none, or for one that is not positive.
-    """
+    """The median of positive, independent samples and its bootstrap interval, corrected for few samples; one sample
+    alone has the interval 0 to infinity. ValueError for none, or for one that is not positive."""
     logs = _logs(samples)
     return _interval(float(np.median(logs)), _medians(logs, np.random.default_rng(SEED)), len(logs))
 

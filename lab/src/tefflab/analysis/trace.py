@@ -1,8 +1,8 @@
-"""The line that pictures draw through a system's efficiencies.
+"""The line that pictures draw through a system's efficiencies. Near the crossing it is the line that METG is read from
+(`crossing.py`), with its band.
 
-Near the crossing it is the very line that METG is read from, with the band that METG's interval is read from
-(`crossing.py`). Beyond the fitted runs it follows a fit to the medians of the points, from one to the next by the law
-of that line, with rounded corners. It never goes back: where tasks grow, neither efficiency nor granularity falls.
+Beyond the fitted runs it follows a fit to the medians of the points, from one to the next by the law of that line, with
+rounded corners. Where tasks grow, neither efficiency nor granularity falls.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from tefflab.analysis.crossing import Crossing, find_crossing
+from tefflab.analysis.crossing import find_crossing
 from tefflab.analysis.curves import CurvePoint, TracePoint
 from tefflab.analysis.robust_line import Floats
 from tefflab.analysis.statistics import Observation, as_runs
@@ -41,11 +41,6 @@ def trace(
     knots = np.stack([ideal, slowdown, [each.runs for each in medians]])[:, order]
     if crossing.undecided or crossing.line.slope <= 0:
         return tuple(_smooth(knots[0], _monotone(*knots)))
-    return _around(crossing, knots)
-
-
-def _around(crossing: Crossing, knots: Floats) -> tuple[TracePoint, ...]:
-    """The fitted line, and the lines to it and away from it."""
     ideal, slowdown, arm = crossing.band(_FITTED)
     x, y = np.log(ideal), np.log(slowdown)
     left, right = knots[:, knots[0] < x[0] - _APART], knots[:, knots[0] > x[-1] + _APART]
@@ -61,17 +56,11 @@ def _joined(knots: Floats, x: float, y: float) -> list[TracePoint]:
     ideal = knots[0]
     if not len(ideal):
         return []
-    inner = _bounded(ideal, _monotone(*knots), x, y)
+    far = y + x - ideal  # beyond it efficiency or granularity would fall on the way to or from the end
+    inner = np.clip(_monotone(*knots), np.minimum(far, y), np.maximum(far, y))
     at = 0 if x < ideal[0] else len(ideal)
     points = _smooth(np.insert(ideal, at, x), np.insert(inner, at, y))
     return points[1:] if at == 0 else points[:-1]
-
-
-def _bounded(x: Floats, y: Floats, at: float, height: float) -> Floats:
-    """Log slowdowns from which neither efficiency nor granularity falls on the way to the end of the fitted part, or
-    away from it."""
-    far = height + at - x
-    return np.asarray(np.clip(y, np.minimum(far, height), np.maximum(far, height)))
 
 
 def _monotone(x: Floats, y: Floats, weight: Floats) -> Floats:
@@ -85,25 +74,18 @@ def _monotone(x: Floats, y: Floats, weight: Floats) -> Floats:
 
 
 def _smooth(x: Floats, y: Floats) -> list[TracePoint]:
-    """Through all knots, which are monotone, with places between them.
-
-    Between two knots a task's time is its ideal time and a constant, so that near 0 % the line stands on the time of an
-    empty task. A mean rounds its corners, whose reach changes by at most as much as its middle moves. So no slope lies
-    beyond the knots' slopes, and neither efficiency nor granularity falls.
-    """
+    """Through all knots, which are monotone, with places between them. Between two knots a task's time is its ideal
+    time and a constant. A mean rounds the corners, whose reach changes by at most as much as its middle moves, so that
+    no slope lies beyond the knots' slopes."""
     x, first = np.unique(x, return_index=True)
     y = y[first]
     if len(x) < 2:
         return _points(x, y)
-    dense = _between(x)
+    dense = np.interp(np.arange(_STEPS * (len(x) - 1) + 1) / _STEPS, np.arange(len(x)), x)
     line = np.log(np.interp(np.exp(dense), np.exp(x), np.exp(x + y))) - dense
     reach = np.minimum(_ROUNDING, np.minimum(dense - dense[0], dense[-1] - dense))
     around = np.interp(dense[:, np.newaxis] + np.outer(reach, _KERNEL), dense, line)
     return _points(dense, around @ (1 - _KERNEL**2) / np.sum(1 - _KERNEL**2))
-
-
-def _between(x: Floats) -> Floats:
-    return np.interp(np.arange(_STEPS * (len(x) - 1) + 1) / _STEPS, np.arange(len(x)), x)
 
 
 def _points(x: Floats, y: Floats) -> list[TracePoint]:

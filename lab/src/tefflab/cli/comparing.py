@@ -8,16 +8,15 @@ from typing import Any
 from click.exceptions import Exit
 
 from tefflab.analysis.pairs import are_clear, pairs_of, verdict
-from tefflab.benchmarks.benchmark import AnyBenchmark, Estimates, find_benchmark
+from tefflab.benchmarks.benchmark import Estimates, find_benchmark
 from tefflab.cli.session import Options, checked_name, measured_live, request_of
+from tefflab.cli.telling import tell
 from tefflab.errors import INTERRUPTED, InputError, TeffError
-from tefflab.host.terminal import output, progress, say
-from tefflab.json_lines import json_lines
+from tefflab.host.terminal import progress, say
 from tefflab.measure.comparing import answer
-from tefflab.measure.measurement import Present, begin
-from tefflab.measure.presence import prepare, whoever_is_here
-from tefflab.output import comparison_table, pairs_table
-from tefflab.output.pairs_table import Effort, sentence
+from tefflab.measure.measurement import begin
+from tefflab.measure.presence import Present, Selection
+from tefflab.output.comparison_table import Effort, pairs_table, sentence, to_tables
 from tefflab.records.store import Store
 from tefflab.systems.naming import canonical
 from tefflab.systems.registry import Registry
@@ -44,13 +43,11 @@ def compare(
     store, *more = [*([former] if former else []), *words] or [None]
     if beside := more or [name for name, value in measuring.items() if value]:
         raise InputError(f"{beside[0]}: is for what is measured now, with --fail-if-slower")
-    found = answer(registry, a, b, store, against)
-    for reason in found.left_out:
+    answers, reasons = answer(registry, a, b, store, against)
+    for reason in reasons:
         progress().print(f"teff: {reason}", soft_wrap=True, markup=False)
-    if as_json:
-        print(json_lines(line for each in found.answers for line in each.to_json()))
-    else:
-        output().print(comparison_table.to_tables(found.answers))
+    lines = (line for each in answers for line in each.to_json())
+    tell(as_json, lambda: lines, lambda: to_tables(answers))
 
 
 def watch_as_before(registry: Registry, a: str, b: str, **said: Any) -> None:
@@ -71,57 +68,45 @@ def watch(
     as_json: bool,
     **limits: Any,
 ) -> None:
-    """Leaves with 0 where `a` is not slower than `b`, else with SLOWER or UNKNOWN; TeffError where one of them can't be
-    measured."""
+    """Leaves with 0 if `a` is not slower than `b`, else with SLOWER or UNKNOWN."""
     benchmark = find_benchmark(kind or "graph")
     command = benchmark.commands[0]
     own = {each.name: each.default for each in command.options} | ({"cases": cases} if cases else {})
-    asked = Options(store=store or "watch", as_json=as_json, flags=flags, own=own, **limits)
-    asked = asked.within(command.minutes, asked.rounds or _ROUNDS)
+    options = Options(store=store or "watch", as_json=as_json, flags=flags, own=own, **limits)
+    options = options.within(command.minutes, options.rounds or _ROUNDS)
     if flags and not command.takes_flags:
         raise InputError(f"{' '.join(flags)}: {kind} takes no flags")
     if cases and all(each.name != "cases" for each in command.options):
         raise InputError(f"--cases: {kind or 'graph'} has none; its flags say what")
     command.check(own, flags)
-    _watch(registry, benchmark, canonical(a), canonical(b), threshold, asked)
-
-
-def _watch(
-    registry: Registry, kind: AnyBenchmark, mine: str, baseline: str, threshold: float, options: Options
-) -> None:
-    command = kind.commands[0]
-    prepare(registry, kind, (mine, baseline))
-    found = whoever_is_here(registry, kind, (mine, baseline))
-    two = [_named(found, name) for name in (mine, baseline)]
+    names = canonical(a), canonical(b)
+    here = Selection(registry, benchmark, names).set_up()
+    two: list[Present] = []
+    for name in names:  # this `SYSTEM/WAY`, or the best of this system
+        ways = [each for each in here if name in (each.program.system_name, each.program.long_name)]
+        if not ways:
+            raise TeffError(f"{name} is not here; see `teff systems`")
+        best = best_of([each.program for each in ways])
+        two += [each for each in ways if each.program is best]
     a, b = (each.variant.id for each in two)
     if a == b:
-        raise InputError(f"{mine} and {baseline} are the same: nothing to compare")
-    store = Store.create(registry.results / checked_name(options.store))
-    head = begin(registry, store, kind, command.plan(request_of(registry, options, two)))
+        raise InputError(f"{' and '.join(names)} are the same: nothing to compare")
+    opened = Store.create(registry.results / checked_name(options.store))
+    head = begin(registry, opened, benchmark, command.plan(request_of(registry, options, two)))
 
     def is_clear(known: Estimates) -> bool:
         return are_clear(pairs_of(known.rows, a, b, threshold))
 
     began = time.monotonic()
-    estimates, interrupted = measured_live(registry, store, kind, head, options, is_clear)
+    estimates, interrupted = measured_live(registry, opened, benchmark, head, options, is_clear)
     effort = Effort(time.monotonic() - began, *options.limits, interrupted)
-    if failures := store.failures(head.sitting):
+    if failures := opened.failures(head.sitting):
         raise TeffError("; ".join(f"{each.system_id}: {each.reason}" for each in failures))
     pairs = pairs_of(estimates.rows, a, b, threshold)
-    if options.as_json:
-        said = {"kind": command.name, "verdict_of_all": verdict(pairs)}
-        print(json_lines(each.to_json() | said for each in pairs))
+    said = {"kind": command.name, "verdict_of_all": verdict(pairs)}
+    quantity = next((each.a.quantity for each in pairs), benchmark.measured)
+    lines = (each.to_json() | said for each in pairs)
+    tell(as_json, lambda: lines, lambda: pairs_table(pairs, quantity, a, b, effort))
+    if as_json:
         progress().print(f"teff: {sentence(pairs, a, b, effort)}", soft_wrap=True, markup=False)
-    else:
-        quantity = next((each.a.quantity for each in pairs), kind.measured)
-        output().print(pairs_table.to_table(pairs, quantity, a, b, effort))
     raise Exit(INTERRUPTED if interrupted else _EXIT_CODES[verdict(pairs)])
-
-
-def _named(found: Sequence[Present], name: str) -> Present:
-    """The program of this `SYSTEM/WAY`, or the best of this system."""
-    ways = [each for each in found if name in (each.program.system_name, each.program.long_name)]
-    if not ways:
-        raise TeffError(f"{name} is not here; see `teff systems`")
-    best = best_of([each.program for each in ways])
-    return next(each for each in ways if each.program is best)

@@ -1,12 +1,9 @@
-"""The completions of a shell after TAB: names of systems and of experiments; and how a shell learns to ask for them.
-
-It reads the names from the files, and looks which programs could not be built. A user who presses TAB does not wait
-until programs are checked or asked.
-"""
+"""The completions of a shell after TAB, from files alone: a user who presses TAB does not wait until programs are
+asked."""
 
 import os
 from collections.abc import Iterator
-from itertools import groupby
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -37,23 +34,18 @@ def install(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     context.exit()
 
 
-def system(incomplete: str) -> list[str]:
-    """Ids of variants, as `teff systems` shows them."""
-    return [name for name in _ids() if name.startswith(incomplete)]
-
-
 def systems(incomplete: str) -> list[str]:
     """The values of --systems, for the last name of a list by commas: systems and their ways, each offered once."""
     *named, last = incomplete.split(",")
     before = "".join(f"{name}," for name in named)
-    names = (name for name in _ids(with_first=True) if name.startswith(last))
-    return [before + name for name in names if name not in named]
+    names = dict.fromkeys(name for folder, system in _systems() for name in _names_in(folder, system))
+    return [before + name for name in names if name.startswith(last) and name not in named]
 
 
 def on_request(incomplete: str) -> list[str]:
     """Systems that `teff systems add` brings."""
-    found = ((file.parent.name, _described(file).get("install", {})) for file in _files())
-    return [name for name, asked in found if asked.get("on_request") and name.startswith(incomplete)]
+    asked = [folder.name for folder, system in _systems() if system.get("install", {}).get("on_request")]
+    return [name for name in asked if name.startswith(incomplete)]
 
 
 def experiment(incomplete: str) -> list[str]:
@@ -62,37 +54,24 @@ def experiment(incomplete: str) -> list[str]:
     return sorted(name for name in names if name.startswith(incomplete))
 
 
-def _files() -> list[Path]:
-    return sorted((project_root() / "bench" / "systems").glob("*/system.toml"))
+def _systems() -> Iterator[tuple[Path, dict[str, Any]]]:
+    """The folder of each system, and its file, where that can be read."""
+    for file in sorted((project_root() / "bench" / "systems").glob("*/system.toml")):
+        with suppress(TeffError):
+            yield file.parent, read_toml(file)
 
 
-def _described(file: Path) -> dict[str, Any]:
-    try:
-        return read_toml(file)
-    except TeffError:
-        return {}
-
-
-def _ids(*, with_first: bool = False) -> list[str]:
-    return list(dict.fromkeys(name for file in _files() for name in _ids_in(file, with_first)))
-
-
-def _ids_in(file: Path, with_first: bool) -> Iterator[str]:
-    """A system's name alone, which means the best of its programs, and `SYSTEM/NAME` of the others. `with_first` adds
-    that form of the first, if it has the system's name and there are others. Programs that the build has left out are
-    not offered; programs that it has not come to yet are."""
-    described = _described(file)
-    for rows in (value for value in described.values() if isinstance(value, list)):
-        programs_of = [row for row in rows if "program" in row]
-        for _, group in groupby(sorted(programs_of, key=_benchmark), key=_benchmark):
-            programs = list(group)
-            has_other_best = any(each.get("best") for each in programs[1:])
-            for number, program in enumerate(programs):
-                if _is_here(file.parent, str(program.get("program", ""))):
-                    if not number:
-                        yield file.parent.name
-                    if number or has_other_best or (with_first and len(programs) > 1):
-                        yield f"{file.parent.name}/{program.get('name')}"
+def _names_in(folder: Path, system: dict[str, Any]) -> Iterator[str]:
+    """A system's name alone, which means the best of its programs, and `SYSTEM/NAME` of each if there are several.
+    Programs that the build has left out are not offered; programs that it has not come to yet are."""
+    programs = [each for each in system.get("program", ()) if "program" in each]
+    for benchmark in sorted({str(each.get("benchmark")) for each in programs}):
+        own = [each for each in programs if str(each.get("benchmark")) == benchmark]
+        here = [each for each in own if _is_here(folder, str(each["program"]))]
+        if own[0] in here:
+            yield folder.name
+        if len(own) > 1:
+            yield from (f"{folder.name}/{each.get('name')}" for each in here)
 
 
 def _is_here(folder: Path, program: str) -> bool:
@@ -102,7 +81,3 @@ def _is_here(folder: Path, program: str) -> bool:
     is_built = any((build / "bin").glob(program.replace("{benchmark}", "*")))
     left_out = (build / why / name for why in ("skipped", "broken") for name in (folder.name, program))
     return is_built or not any(reason.is_file() for reason in left_out)
-
-
-def _benchmark(program: dict[str, Any]) -> str:
-    return str(program.get("benchmark", ""))

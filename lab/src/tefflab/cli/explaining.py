@@ -1,22 +1,33 @@
-"""`teff explain`: where the time of a program or of spawn patterns goes; and how long tasks should be (`advising`)."""
+"""`teff explain`: where the time of a program or of spawn patterns goes; and how long the tasks of a trace or an app
+should be. For an app it also finds out by runs which number of tasks is best."""
 
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from click.exceptions import Exit
 from rich.markup import escape
+from rich.text import Text
 
+from tefflab.benchmarks.declared import described_kind
 from tefflab.benchmarks.spawn import BENCHMARK
-from tefflab.cli import advising
+from tefflab.cli.publishing import draw
+from tefflab.cli.telling import tell
 from tefflab.errors import FAILED, InputError, TeffError
-from tefflab.host.terminal import output, progress
+from tefflab.host.terminal import output, progress, titled_table
 from tefflab.json_lines import json_lines
-from tefflab.measure.presence import prepare, whoever_is_here
-from tefflab.measure.single_runs import one_number
-from tefflab.profiles import job_profile, spawn_profile
-from tefflab.profiles.advice import metg_of
+from tefflab.measure.presence import Selection
+from tefflab.measure.single_runs import Launch, SingleRun, one_number, refuse_untraced
+from tefflab.output.quantities import digits, duration
+from tefflab.profiles import granularity, job_profile, spawn_profile, task_picture
+from tefflab.profiles.advice import metg_of, search, setting_of
+from tefflab.profiles.granularity import Findings, Metg, find
+from tefflab.profiles.task_trace import read_task_trace
+from tefflab.systems.programs import find_program
 from tefflab.systems.registry import Registry
+from tefflab.systems.setup import ensure
 from tefflab.systems.systems import usable_cores
 
 _PATTERNS, _APPS = "spawn", "apps"  # kinds of benchmark
@@ -41,35 +52,31 @@ def explain(
     if programs:
         if target or systems or any(patterns[name] for name in ("cases", "trees", "workers")):
             raise InputError("--systems, --cases, --trees and --workers are for spawn patterns")
-        profile_program(programs, as_json=as_json)
+        profile = job_profile.profile_command(list(programs))
+        tell(as_json, lambda: [profile], lambda: job_profile.to_table(profile))
+        if profile["exit_status"]:
+            raise Exit(FAILED)
     elif target is None:
         raise InputError("name a trace, a mini-app or spawn, or a program behind --; see --help")
     elif kind == _PATTERNS:
         cases = [each.removeprefix(f"{_PATTERNS}:") for each in patterns.pop("cases")] + ([case] if case else [])
         profile_patterns(registry, systems, cases, **patterns, as_json=as_json)
-    elif Path(target).is_file() or Path(target).suffix == ".json":
+    elif (file := Path(target)).is_file() or file.suffix == ".json":
         if flags:
             raise InputError(f"{' '.join(flags)}: flags are for an app; a trace needs none")
-        advising.advise_trace(Path(target), metg_of(registry, metg or ""), picture, as_json=as_json)
+        grain, trace = metg_of(registry, metg or ""), read_task_trace(file)
+        found = find(trace, grain)
+        if picture:
+            draw(task_picture.draw(trace, file.name), picture)
+        tell(as_json, lambda: [found.to_json()], lambda: granularity.to_table(found, file.name))
     elif ranks is not None:
         way_out = "trace ranks by teff run --ranks N --trace FILE, then say teff explain FILE"
         raise InputError(f"--ranks: explain runs one process; {way_out}")
     else:
         app = ["-app", case if kind == _APPS else target, *flags]
         grain = metg_of(registry, metg or "")
-        count = one_number(patterns["workers"])
-        advising.advise_app(registry, systems or ["teff/t"], app, tasks, runs, grain, picture, count, as_json=as_json)
-
-
-def profile_program(words: Sequence[str], *, as_json: bool) -> None:
-    """Leaves with 1 if the program failed."""
-    profile = job_profile.profile_command(list(words))
-    if as_json:
-        print(json_lines([profile]))
-    else:
-        output().print(job_profile.to_table(profile))
-    if profile["exit_status"]:
-        raise Exit(FAILED)
+        launch = Launch(registry, app, one_number(patterns["workers"]), kind=described_kind(_APPS))
+        advise_app(launch, systems or ["teff/t"], tasks, runs, grain, picture, as_json=as_json)
 
 
 def profile_patterns(
@@ -86,8 +93,7 @@ def profile_patterns(
     """Of all systems that can be profiled, where none is named. Leaves with 1 if a pattern failed."""
     able = [each.name for each in registry.systems if any(program.profile for program in BENCHMARK.programs(each))]
     count = one_number(workers) or usable_cores()
-    prepare(registry, BENCHMARK, systems or able, all_variants=True)
-    programs = [each.program for each in whoever_is_here(registry, BENCHMARK, systems or able, all_ways=True)]
+    programs = [each.program for each in Selection(registry, BENCHMARK, systems or able, all_ways=True).set_up()]
     failed = False
     for program, case in spawn_profile.profiled_cases(
         programs, ",".join(cases), ",".join(trees), is_chosen=bool(systems)
@@ -105,3 +111,61 @@ def profile_patterns(
             output().print(spawn_profile.to_table(spent, functions=functions), "")
     if failed:
         raise Exit(FAILED)
+
+
+def advise_app(
+    app: Launch, systems: Sequence[str], tasks: int | None, runs: int, metg: Metg, picture: Path | None, as_json: bool
+) -> None:
+    """Of a mini-app, which the system cuts into `tasks` at first; `runs`: of each setting near the advised one.
+    TeffError if a run fails or leaves no trace."""
+    system, *more = systems
+    if more:
+        raise InputError(f"--systems {','.join(systems)}: one system runs the app")
+    program = find_program(app.registry, app.kind.name, system, app.kind.adapters)
+    ensure(app.registry, [app.registry.owner(program)], console=progress(), ways=lambda _: [[program]])
+
+    def run(setting: int | None, to: Path | None = None) -> SingleRun:
+        words = [*app.flags, *(() if setting is None else ("-tasks", str(setting)))]
+        done = replace(app, flags=words).run(program, to)
+        if not done.ok:
+            fault = InputError if done.was_refused else TeffError
+            raise fault(f"{program.id} {' '.join(words)}: {done.error}")
+        return done
+
+    def quickest(setting: int) -> float:
+        done = [run(setting).record for _ in range(runs)]
+        return min(each.wall_seconds for each in done if each is not None)
+
+    with tempfile.TemporaryDirectory(prefix="teff-advise-") as folder:
+        file = Path(folder) / "trace.json"
+        traced = run(tasks, file)
+        refuse_untraced(program, file)
+        trace = read_task_trace(file)
+    found = find(trace, metg)
+    now = setting_of(traced.line)
+    title = f"{program.id} {' '.join(app.flags)} -tasks {now}"
+    if picture:
+        draw(task_picture.draw(trace, title), picture)
+    advised = now if found.phase == "good" else found.setting(now)
+    tried = search({now, advised}, quickest) if runs else {}
+    best = min(tried, key=lambda each: tried[each]) if tried else advised
+    by_tasks = {str(setting): tried[setting] for setting in tried}
+    told = {"tasks_now": now, "tasks_advised": advised, "tasks_best": best, "seconds_by_tasks": by_tasks}
+    tell(as_json, lambda: [found.to_json() | told], lambda: granularity.to_table(found, title))
+    if not as_json:
+        _tell_settings(now, advised, best, tried, found)
+
+
+def _tell_settings(now: int, advised: int, best: int, tried: Mapping[int, float], found: Findings) -> None:
+    if tried:
+        table = titled_table("")
+        table.add_column("-tasks", justify="right")
+        table.add_column("a run", justify="right")
+        table.add_column("")
+        for setting in sorted(tried):
+            marks = {"traced": now, "by the trace": advised, "quickest": best}
+            told = ", ".join(text for text, at in marks.items() if at == setting)
+            table.add_row(str(setting), duration(tried[setting]), told)
+        output().print(table)
+    factor = f", since tasks should last {digits(found.factor, 2)} x as long" if best == advised != now else ""
+    output().print(Text(f"Choose -tasks {best} (now {now}){factor}.", "bold"))

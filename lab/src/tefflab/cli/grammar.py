@@ -1,10 +1,9 @@
-"""How commands are read and explained. A command's help begins with an example, then says what it does, then lists its
-options, a line or two each. Types of values parse each word once."""
+"""How commands are read and explained: help begins with an example. Types of values parse each word once."""
 
 import inspect
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from itertools import takewhile
@@ -15,19 +14,16 @@ from click.core import ParameterSource
 
 from tefflab.benchmarks import graph_flags
 from tefflab.errors import INTERRUPTED, InputError, TeffError
+from tefflab.host.terminal import drop_output, say
 
 _EXAMPLE = "Example:  "
 _WIDTH = 78
 _SHORTEST = 30  # a sentence's beginning that still says something
 _ALIKE = 0.8  # of an option and what was meant to be it; `--steps` is less like `--systems`
-_HELP = ("--help", "-h")
-
-Groups = Mapping[str, Sequence[tuple[str, str]]]  # of commands or options, with their help, by title
 
 
 class Command(click.Command):
-    """A command whose help ends with an example. If Ctrl-C ends a command that does not say so, it ends with one
-    line."""
+    """A command whose help begins with an example."""
 
     def __init__(
         self,
@@ -45,7 +41,7 @@ class Command(click.Command):
         self.calls = calls
         self.given = given or {}
         self.takes_programs = takes_programs
-        self.ignore_unknown_options = any(isinstance(each.type, Flags) for each in params)
+        self.ignore_unknown_options = any(each.type is FLAGS for each in params)
 
     @property
     def function(self) -> Callable[..., Any]:
@@ -89,22 +85,16 @@ class Command(click.Command):
             raise TeffError(said, exit_code=error.exit_code) from None
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        pieces = super().collect_usage_pieces(ctx)
-        return [*pieces, "[-- COMMAND...]"] if self.takes_programs else pieces
+        return super().collect_usage_pieces(ctx) + ["[-- COMMAND...]"] * self.takes_programs
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         _explain(self.help or "", lambda: self.format_usage(ctx, formatter), formatter)
-        self.format_options(ctx, formatter)
+        for kind, title in (("argument", "Arguments"), ("option", "Options")):
+            shown = [each for each in self.get_params(ctx) if each.param_type_name == kind and each.type is not FLAGS]
+            _list(title, filter(None, (each.get_help_record(ctx) for each in shown)), formatter)
         if self.epilog:
             formatter.write_paragraph()
             formatter.write_text(graph_flags.filled(self.epilog))
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for kind, title in (("argument", "Arguments"), ("option", "Options")):
-            shown = [each for each in self.get_params(ctx) if each.param_type_name == kind and each.type is not FLAGS]
-            if rows := list(filter(None, (each.get_help_record(ctx) for each in shown))):
-                with formatter.section(title):
-                    formatter.write_dl(rows)
 
 
 class Tree(click.Group):
@@ -120,7 +110,7 @@ class Tree(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         first = args[0] if args else ""
-        if first in _HELP or not (first or self.is_bare or self.invoke_without_command):
+        if first in ("--help", "-h") or not (first or self.is_bare or self.invoke_without_command):
             args = ["--help"]
         elif self.usual and (first.startswith("-") or not (first or ctx.resilient_parsing)):
             args = [self.usual, *args]
@@ -130,32 +120,31 @@ class Tree(click.Group):
         try:
             return super().invoke(ctx)
         except BrokenPipeError:  # the reader (`teff systems | head`) has seen enough
-            from tefflab.host.terminal import drop_output
-
             drop_output()
             ctx.exit()
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
-        return list(self.commands)
+        return [name for names in self.groups().values() for name in names]
 
-    def groups(self, ctx: click.Context) -> Groups:
-        """The commands of its help."""
-        return {"Commands": [(name, self.help_of(ctx, name)) for name in self.list_commands(ctx)]}
-
-    def help_of(self, ctx: click.Context, name: str) -> str:
-        command = self.get_command(ctx, name)
-        return (command and command.help) or ""
+    def groups(self) -> Mapping[str, Sequence[str]]:
+        """The commands by the titles of its help."""
+        return {"Commands": list(self.commands)}
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """A line for each command or option, with the first thing that its help says."""
         usage = f"Usage:  {ctx.command_path} COMMAND [OPTIONS]    (COMMAND --help: its options)\n"
         _explain(self.help or "", lambda: formatter.write(usage), formatter)
-        options = [each.get_help_record(ctx) for each in self.get_params(ctx)]
-        for title, rows in {**self.groups(ctx), "Options": list(filter(None, options))}.items():
-            column = 4 + max(len(name) for name, _ in rows)
-            with formatter.section(title):
-                formatter.write_dl([(name, beginning(said, _WIDTH - column)) for name, said in rows])
+        for title, names in self.groups().items():
+            _list(title, [self._row(ctx, name) for name in names], formatter, is_brief=True)
+        options = filter(None, (each.get_help_record(ctx) for each in self.get_params(ctx)))
+        _list("Options", options, formatter, is_brief=True)
+
+    def _row(self, ctx: click.Context, name: str) -> tuple[str, str]:
+        """The word that the user types, and its help. The usual command needs no name before the words behind `--`."""
+        command = self.get_command(ctx, name)
+        is_left_out = name == self.usual and isinstance(command, Command) and command.takes_programs
+        return "-- COMMAND" if is_left_out else name, (command and command.help) or ""
 
 
 def option(said: str, text: str = "", kind: Any = None, **settings: Any) -> click.Option:
@@ -169,16 +158,14 @@ def option(said: str, text: str = "", kind: Any = None, **settings: Any) -> clic
 
 
 def argument(said: str, text: str = "", kind: Any = None, **settings: Any) -> click.Argument:
-    """`[STORE] store`: as the help has it, and the name of the parameter if it is another. In brackets it may be left
-    out."""
+    """`[STORE] store`: as the help has it, in brackets if it may be left out, and the parameter if it is another."""
     metavar, _, name = said.rpartition(" ")
     is_wanted = not said.startswith("[")
     return click.Argument([name.lower()], help=text, type=kind, metavar=metavar or name, required=is_wanted, **settings)
 
 
 def refuse_misspelled(word: str, of: click.Command) -> None:
-    """InputError for a word that is almost one of the command's options. Graphs' flags may have one dash, as the
-    published ones have; options have two."""
+    """InputError for a word that is almost one of the command's options, say with one dash."""
     known = [name for each in of.params if isinstance(each, click.Option) for name in each.opts]
     name = word.partition("=")[0]
     if name.startswith("-") and f"-{name}" in known:
@@ -199,6 +186,16 @@ def _explain(text: str, write_usage: Callable[[], None], formatter: click.HelpFo
             formatter.write_text(" ".join(said.split()))
 
 
+def _list(
+    title: str, rows: Iterable[tuple[str, str]], formatter: click.HelpFormatter, *, is_brief: bool = False
+) -> None:
+    """Names and what is said of them; `is_brief`: as much as fits a line."""
+    if found := list(rows):
+        room = _WIDTH - 4 - max(len(name) for name, _ in found)
+        with formatter.section(title):
+            formatter.write_dl([(name, beginning(said, room) if is_brief else said) for name, said in found])
+
+
 def beginning(text: str, most: int) -> str:
     """The beginning of a text, as far as it fits: its sentence, or the part before a colon, or before a comma."""
     sentence = " ".join(text.split()).partition(". ")[0].rstrip(".")
@@ -212,17 +209,28 @@ def beginning(text: str, most: int) -> str:
 
 
 class Text(click.ParamType[Any]):
-    """A text that is not empty. A given but empty value, as from an unset shell variable, does not mean the default."""
+    """A text that is not empty. A given but empty value, as from an unset shell variable, does not mean the default.
+    With `of_each` it is names by commas, each once. That makes a name what rows and stores have."""
 
     name = "text"
 
-    def __init__(self, completes: Callable[[str], list[str]] | None = None) -> None:
+    def __init__(
+        self, completes: Callable[[str], list[str]] | None = None, of_each: Callable[[str], Any] | None = None
+    ) -> None:
         self._completes = completes
+        self._of_each = of_each
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if isinstance(value, str) and not value.strip(", ") and _is_typed(param, ctx):
+        if not isinstance(value, str):
+            return value
+        if not value.strip(", ") and _is_typed(param, ctx):
             self.fail("it names nothing; leave it out for the usual", param, ctx)
-        return value
+        if self._of_each is None:
+            return value
+        try:
+            return tuple(dict.fromkeys(self._of_each(name) for part in value.split(",") if (name := part.strip())))
+        except ValueError as rule:
+            raise InputError(f"{_flag(param)} {value}: {rule}") from None
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
         del ctx, param
@@ -231,39 +239,9 @@ class Text(click.ParamType[Any]):
         return [CompletionItem(each) for each in (self._completes(incomplete) if self._completes else ())]
 
 
-class Names(Text):
-    """Names by commas, each once. `of_each` makes a name what rows and stores have. With `counts_to` they are whole
-    numbers from 1 to this, which has to be read from a file."""
-
-    def __init__(
-        self,
-        completes: Callable[[str], list[str]] | None = None,
-        of_each: Callable[[str], Any] = str,
-        counts_to: Callable[[], int] | None = None,
-    ) -> None:
-        super().__init__(completes)
-        self._of_each = of_each
-        self._counts_to = counts_to
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        value = super().convert(value, param, ctx)
-        if not isinstance(value, str):
-            return value
-        names = [name for part in value.split(",") if (name := part.strip())]
-        if self._counts_to is None:
-            return tuple(dict.fromkeys(map(self._of_each, names)))
-        most = self._counts_to()
-        if not all(name.isdecimal() and 1 <= int(name) <= most for name in names):
-            rule = f"give numbers from 1 to {most}, by commas"
-            raise InputError(f"{_flag(param)} {value}: {rule}; leave it out for the cores that are here")
-        return tuple(dict.fromkeys(map(int, names)))
-
-
 class Number(click.ParamType[float]):
-    """A number: whole ones alone where the example is one. The user may add one of `units`, which multiplies it.
-
-    An error gives the value, the rule and the example. The command gets the number times `scale`.
-    """
+    """A number: whole ones alone where the example is one. The user may add one of `units`, which multiplies it. The
+    command gets the number times `scale`."""
 
     name = "number"
 
@@ -321,8 +299,7 @@ FLAGS = Flags()
 
 
 class Former(click.Option):
-    """A hidden option of earlier versions. `now` is the form that has taken its place, and `into` the parameter that
-    gets its value."""
+    """A hidden option of earlier versions. `now` has taken its place, and the parameter `into` gets its value."""
 
     def __init__(self, flag: str, into: str, *, now: str, **settings: Any) -> None:
         super().__init__([flag, f"former_{into}_{flag.strip('-')}"], hidden=True, **settings)
@@ -334,8 +311,6 @@ class Former(click.Option):
         value = ctx.params.pop(self.name or "", None)
         if not _is_typed(self, ctx):
             return
-        from tefflab.host.terminal import say
-
         said = ctx.params.get(self.into)
         if said != value and ctx.get_parameter_source(self.into) is ParameterSource.COMMANDLINE:
             raise InputError(f"{said} and {self.opts[0]} {value}: give one of them")

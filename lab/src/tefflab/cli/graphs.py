@@ -12,7 +12,7 @@ from tefflab.json_lines import json_lines
 from tefflab.systems.programs import call_program
 from tefflab.systems.registry import Registry
 from tefflab.systems.setup import ensure
-from tefflab.whole_files import write_whole
+from tefflab.whole_files import write_whole, writing
 
 
 def describe(registry: Registry, flags: Sequence[str], as_json: bool, svg: Path | None) -> None:
@@ -35,9 +35,7 @@ def describe(registry: Registry, flags: Sequence[str], as_json: bool, svg: Path 
 
     ensure(registry, [], console=progress())
     picture = draw(describe_graphs(registry.root, flags)).svg
-    try:
+    with writing("--svg", svg):
         svg.parent.stat()  # no folder is made for a name that was mistyped
         write_whole(svg, picture)
-    except OSError as error:
-        raise InputError(f"--svg {svg}: {error.strerror}; name a file that can be written") from None
     output().print(str(svg), soft_wrap=True)

@@ -12,6 +12,7 @@ from tefflab.cli import completion
 from tefflab.cli.grammar import option
 from tefflab.cli.tree import COMMANDS, Teff
 from tefflab.errors import BAD_INPUT, FAILED, INTERRUPTED, TeffError
+from tefflab.host.terminal import drop_output, flush_output, output, prepare_streams, say
 
 FIRST_SCREEN = """\
 [bold]How small may a task be?[/]
@@ -49,48 +50,25 @@ def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> 
 @click.pass_context
 def _teff(context: click.Context) -> None:
     if context.invoked_subcommand is None:
-        from tefflab.host.terminal import output
-
         output().print(FIRST_SCREEN.format(commands=" ".join(app.list_commands(context))), end="")
 
 
 _AT_ONCE: dict[str, Any] = {"is_eager": True, "expose_value": False}
-app = Teff(
-    "teff",
-    "",
-    *COMMANDS,
-    callback=_teff,
-    invoke_without_command=True,
-    params=[
-        option("--version", "Say the version and revision.", callback=_print_version, **_AT_ONCE),
-        option("--install-completion", "Let this user's shell complete.", callback=completion.install, **_AT_ONCE),
-    ],
-)
-
-
-def _in_one_line(error: click.ClickException) -> str:
-    """The fault of the command line, and the help to read."""
-    message = " ".join(error.format_message().split()).rstrip(".")
-    context = getattr(error, "ctx", None)
-    return f"{message}; see {context.command_path if context else 'teff'} --help"
-
-
-def _say(text: str) -> None:
-    from tefflab.host.terminal import say
-
-    say(text)
+_PARAMS = [
+    option("--version", "Say the version and revision.", callback=_print_version, **_AT_ONCE),
+    option("--install-completion", "Let this user's shell complete.", callback=completion.install, **_AT_ONCE),
+]
+app = Teff("teff", "", *COMMANDS, callback=_teff, invoke_without_command=True, params=_PARAMS)
 
 
 def main() -> None:
     """Entry point: expected errors are one line on stderr, Ctrl-C exits with 130, the rest is a traceback."""
-    from tefflab.host.terminal import drop_output, flush_output, prepare_streams
-
     try:
         prepare_streams()
         code = _run()
         flush_output()
     except OSError as error:  # a disk that is full, a folder that may not be written to
-        _say(f"{error.filename or 'input or output'}: {error.strerror or error}")
+        say(f"{error.filename or 'input or output'}: {error.strerror or error}")
         drop_output()
         code = FAILED
     sys.exit(code)
@@ -106,12 +84,14 @@ def _run() -> int:
         code: Any = app.main(prog_name="teff", standalone_mode=False)
         return int(code or 0)
     except click.ClickException as error:
-        _say(_in_one_line(error))
+        message = " ".join(error.format_message().split()).rstrip(".")
+        context = getattr(error, "ctx", None)
+        say(f"{message}; see {context.command_path if context else 'teff'} --help")
         return BAD_INPUT
     except click.Abort:
         return INTERRUPTED
     except TeffError as error:
-        _say(str(error))
+        say(str(error))
         return error.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED

@@ -10,7 +10,7 @@ import click
 
 from tefflab import project_root
 from tefflab.cli import completion
-from tefflab.cli.grammar import FLAGS, Former, Names, Number, Text, argument, option
+from tefflab.cli.grammar import FLAGS, Former, Number, Text, argument, option
 from tefflab.systems.naming import canonical
 
 if TYPE_CHECKING:
@@ -25,24 +25,34 @@ def most_workers() -> int:
     return most
 
 
+def _workers(said: str) -> int:
+    """ValueError with the rule for anything else than a number of workers."""
+    if not said.isdecimal() or not 1 <= int(said) <= most_workers():
+        raise ValueError(
+            f"give numbers from 1 to {most_workers()}, by commas; leave it out for the cores that are here"
+        )
+    return int(said)
+
+
 PERCENT = {"%": 0.01}  # a unit of shares
 FILE = click.Path(path_type=Path)
 NAME = Text(completion.systems)
+_NAMES = Text(of_each=str)
 SHARE = Number(5.0, 0.1, 100, units={"%": 1.0}, scale=0.01)  # in per cent
 _MINUTES = Number(5.0, 0.1, units={"min": 1.0, "m": 1.0, "s": 1 / 60, "h": 60.0}, scale=60)
 _SYSTEMS = "NAME: a system, in its best way; NAME/WAY: in this one; NAME@VERSION: of a version. By commas. [all]"
 _CASES = "CASE, KIND:CASE or a group; an unknown one lists them."
 _LOAD = "Beside each run, as spin:50@1: half of core 1; spin:25,50@0,1/100ms: two loads, in turns."
 
-SYSTEMS = option("--systems NAMES", _SYSTEMS, Names(completion.systems, canonical), default=())
+SYSTEMS = option("--systems NAMES", _SYSTEMS, Text(completion.systems, canonical), default=())
 ALL_VARIANTS = option("--all-variants", "Each system in all of its ways.")
-CASES = option("--cases NAMES", _CASES, Names(), default=())
-TREES = option("--trees NAMES", "Published trees; an unknown one lists them. [its default]", Names(), default=())
+CASES = option("--cases NAMES", _CASES, _NAMES, default=())
+TREES = option("--trees NAMES", "Published trees; an unknown one lists them. [its default]", _NAMES, default=())
 AGAINST = option("--against SYSTEM", "The system by whose values the others' are divided. [the usual]", NAME)
 LOAD = option("--load LOAD", _LOAD, Text())
 MINUTES = option("--minutes seconds M", "Time for measuring, at most; from 0.1.", _MINUTES)
 ROUNDS = option("--rounds R", "Rounds of each, at most; from 2.", Number(25, 2))
-WORKERS = option("--workers N,M", "Numbers of workers. [the usual]", Names(counts_to=most_workers), default=())
+WORKERS = option("--workers N,M", "Numbers of workers. [the usual]", Text(of_each=_workers), default=())
 STORE = option("--store NAME", "Folder below results/ that keeps the runs, or a path.", default="default")
 RESUME = option("--resume", "Go on with the store's last sitting.")
 INSTALL_MISSING = option("--install-missing", "First install what comes on request.")
@@ -61,6 +71,7 @@ FORMER_STORE = Former("--store", "store", now="an argument: name the store witho
 GRAPH_FLAGS = argument("[FLAGS]... flags", kind=FLAGS, nargs=-1)
 
 OF_KINDS = {each.opts[0]: each for each in (CASES, TREES, AGAINST, LOAD)}  # that some kinds take
+MEASURING_NOW = (CASES, MINUTES, ROUNDS, WORKERS)  # to compare
 MEASURING = (MINUTES, ROUNDS, WORKERS, STORE, RESUME, JSON)
 INSTALLING = (INSTALL_MISSING, INSTALLS)
 

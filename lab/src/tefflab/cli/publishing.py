@@ -1,20 +1,27 @@
-"""The results of a sitting as a user sees them: tables or JSON, pictures and the report."""
+"""The results of a sitting as a user sees them: tables or JSON, pictures and the report; and for other programs."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
+from tefflab.analysis.comparison import comparable
+from tefflab.analysis.rows import ByRound
 from tefflab.benchmarks.benchmark import Estimates, find_benchmark
 from tefflab.carried import TYPED
 from tefflab.errors import InputError, TeffError
-from tefflab.host.terminal import output, path_text, progress
+from tefflab.host.terminal import output, path_text, progress, say
 from tefflab.json_lines import json_lines
 from tefflab.measure.measurement import estimated
-from tefflab.output.charts.sheet import Picture, save
-from tefflab.records.store import Store, open_sitting, store_name
+from tefflab.output.charts.sheet import Picture, save, save_pages
+from tefflab.output.exports import DASHBOARDS, TEXTS, Exported, to_parquet, to_text
+from tefflab.records.store import Store, open_sitting, open_sittings, store_name
 from tefflab.systems.naming import parsed
 from tefflab.systems.registry import Registry
+from tefflab.whole_files import write_whole, writing
 
 ALL_VARIANTS = "--all-variants"
 _REPORT = "report.html"
+_PARQUET, _PDF = "parquet", "pdf"
+FORMATS = (*TEXTS, _PARQUET, _PDF)
 
 
 def show(registry: Registry, store: str, as_json: bool) -> None:
@@ -37,17 +44,9 @@ def report(registry: Registry, store: str, as_json: bool = False) -> None:
 
 def draw(picture: Picture, file: Path) -> None:
     """Into the file that --picture names."""
-    try:
+    with writing("--picture", file):
         files = save(picture, file)
-    except OSError as failure:
-        raise InputError(f"--picture {file}: {failure.strerror}; name a file that can be written") from None
     progress().print(f"teff: drew {files[0]} and {files[1]}", soft_wrap=True)
-
-
-def publish(registry: Registry, store: Store, estimates: Estimates, *, as_json: bool, again: str) -> Path:
-    """Prints the results, and writes pictures and report; returns the report's path."""
-    print_results(registry, store, estimates, as_json=as_json, again=again)
-    return write_files(registry, store, estimates)
 
 
 def print_results(registry: Registry, store: Store, estimates: Estimates, *, as_json: bool, again: str) -> None:
@@ -90,3 +89,46 @@ def write_files(registry: Registry, store: Store, estimates: Estimates) -> Path:
             f"{TYPED} report {store_name(registry, store)}"
         ) from None
     return folder / _REPORT
+
+
+def export(registry: Registry, store: str, form: str, file: Path | None) -> None:
+    """Writes the values of `store` (of `STORE` the last sitting of each kind), or its pictures, to `file`, else prints
+    them. TeffError for an unknown format, and where there is nothing to export."""
+    ending = file.suffix[1:].lower() if file else ""
+    form = form or (ending if ending in FORMATS else "csv")
+    if form not in FORMATS:
+        raise InputError(f"--as {form}: there are {', '.join(FORMATS)}")
+    if form not in TEXTS and file is None:
+        raise InputError(f"--as {form}: it is no text; name a file, as -o measured.{form}")
+    opened, sittings = open_sittings(registry, store)
+    for sentence in opened.warnings():
+        say(sentence)
+    known = [estimated(opened, find_benchmark(head.benchmark), head) for head in sittings.values()]
+    with writing("-o", file):
+        if file is None:
+            print(to_text(form, _exported(store, form, known)), end="")
+            return
+        file.parent.stat()  # no folder is made for a name that was mistyped
+        if form == _PDF:
+            save_pages([picture for each in known for picture in each.drawn.values()], file)
+        elif form == _PARQUET:
+            to_parquet(_exported(store, form, known), file)
+        else:
+            write_whole(file, to_text(form, _exported(store, form, known)))
+
+
+def _exported(name: str, form: str, known: Sequence[Estimates]) -> list[Exported]:
+    rows = [Exported(each.sitting, row) for each in known for row in comparable(each.rows)]
+    if form == "hyperfine":
+        rows = [each for each in rows if isinstance(each.row.samples, ByRound) and not each.row.is_beside]
+    if form in DASHBOARDS and (left_out := [each for each in rows if each.row.relation != "="]):
+        rows = [each for each in rows if each.row.relation == "="]
+        say(f"{len(left_out)} bound{'s' * (len(left_out) > 1)} left out, for {form} has no sign for one")
+    if form in DASHBOARDS:  # of a case that was measured at several distances of the cores, the first
+        first: dict[str, Exported] = {}
+        for each in rows:
+            first.setdefault(each.name, each)
+        rows = list(first.values())
+    if not rows:
+        raise InputError(f"{name} has no value to export; `teff report {name}` says why")
+    return rows

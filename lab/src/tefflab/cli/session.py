@@ -21,19 +21,24 @@ from tefflab.benchmarks.benchmark import (
     find_experiment,
     load_experiments,
 )
+from tefflab.benchmarks.declared import described_kind
 from tefflab.carried import TYPED
 from tefflab.cli.options import installing, start_ranks_by
-from tefflab.cli.publishing import ALL_VARIANTS, publish
-from tefflab.errors import INTERRUPTED, InputError, TeffError, shortened
+from tefflab.cli.publishing import ALL_VARIANTS, print_results, write_files
+from tefflab.cli.telling import tell
+from tefflab.errors import FAILED, INTERRUPTED, InputError, TeffError, shortened
 from tefflab.host.doctor import busy_cores
 from tefflab.host.load import Load
-from tefflab.host.terminal import output, path_text, progress
-from tefflab.json_lines import json_lines
-from tefflab.measure.measurement import Present, begin, best_of_each, measure, own_present
-from tefflab.measure.presence import asked_for, not_built, offer, prepare, whoever_is_here
+from tefflab.host.terminal import path_text, progress
+from tefflab.measure.measurement import begin, measure
+from tefflab.measure.presence import Present, Selection, offer
+from tefflab.measure.single_runs import Launch, SingleRun, refuse_traceless
 from tefflab.measure.time_budget import TimeBudget
+from tefflab.output.charts.sheet import slug
 from tefflab.output.last_words import of_store
 from tefflab.output.live import LiveTable
+from tefflab.output.quantities import duration
+from tefflab.output.table import Column, Table
 from tefflab.records.plan import Plan, counted_workers
 from tefflab.records.run import Sitting
 from tefflab.records.store import Store, measured_alone, store_name
@@ -44,13 +49,13 @@ from tefflab.systems.systems import usable_cores
 
 _LOOK = 0.5  # seconds for which other programs are watched before measuring
 _BUSY = 0.2  # cores that they may use
+TRACES = "traces"  # the folder of a store
 _LONGEST_NAME = 255  # bytes, of a file
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The values of a measuring command's options. If the user says no seconds and rounds, the command or the
-    experiment gives them."""
+    """The values of a measuring command's options; seconds and rounds as the user says them, if at all."""
 
     seconds: float | None = None
     rounds: int | None = None
@@ -88,8 +93,6 @@ def measure_kind(
     registry: Registry, path: str, flags: Sequence[str] = (), programs: Sequence[str] = (), **said: Any
 ) -> None:
     """For the command of this path, with the values of its options."""
-    from tefflab.cli.tracing import trace_cases
-
     kind, command = find_command(path)
     defaults = {each.name: each.default for each in command.options}
     given = {name: said.pop(name) for name in defaults if name in said}
@@ -113,14 +116,46 @@ def run_command(registry: Registry, kind: AnyBenchmark, command: Command, option
         kind = kind.narrowed(options.own)
     if kind.own_commands and options.systems:
         raise InputError("a command of yours is measured without systems: leave out --systems")
-    _measure(
-        registry,
-        kind,
-        options.within(command.minutes, command.rounds),
-        command.path,
-        lambda found: command.plan(request_of(registry, options, found)),
-        named=options.systems or list(dict.fromkeys(each.title for each in kind.own_commands)),
-    )
+    named = options.systems or list(dict.fromkeys(each.title for each in kind.own_commands))
+    _measure(registry, kind, options.within(command.minutes, command.rounds), command.path, command.plan, named)
+
+
+def trace_cases(registry: Registry, kind: AnyBenchmark, command: Command, options: Options) -> None:
+    """Traces a run of each case on each system that can, in the place of measuring. Leaves with 1 if a run failed.
+    TeffError if no system that is here can trace."""
+    command.check(options.own, options.flags)
+    folder = registry.results / checked_name(options.store) / TRACES
+    selection = Selection(registry, kind, options.systems, options.all_variants)
+    chosen = selection.measured(selection.set_up(options.installing))
+    plan = command.plan(request_of(registry, options, chosen))
+    traced = [each.program for each in chosen if registry.owner(each.program).trace]
+    if not traced:
+        refuse_traceless(registry, chosen[0].program)
+    if others := [each.program.id for each in chosen if each.program not in traced]:
+        progress().print(f"teff: these write no trace: {' '.join(others)}", soft_wrap=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    rows: list[tuple[str, SingleRun, str]] = []
+    is_failed = False
+    for case in plan.cases:
+        launch = Launch(registry, case.flags.split(), case.workers, kind=described_kind(kind.name))
+        for program in traced:
+            file = folder / f"{slug(f'{case.place} {program.id}')}.json"
+            run = launch.run(program, trace=file)
+            if run.ok:
+                rows.append((case.place, run, path_text(file)))
+                continue
+            is_failed = is_failed or run.record is None or not run.record.lacks
+            progress().print(f"teff: {case.place}: {program.id}: {run.error}", soft_wrap=True, markup=False)
+    if not rows:
+        raise TeffError("no run has left a trace")
+    columns = [
+        Column("a run", [duration(run.record.wall_seconds) if run.record else "-" for _, run, _ in rows]),
+        Column("trace, for ui.perfetto.dev", [file for _, _, file in rows], "left"),
+    ]
+    lines = ({"case": case, "system_id": run.program.id, "file": file} for case, run, file in rows)
+    tell(options.as_json, lambda: lines, lambda: Table(columns))
+    if is_failed:
+        raise Exit(FAILED)
 
 
 def _said_of_the_plan(command: Command, options: Options) -> list[str]:
@@ -144,37 +179,27 @@ def measure_experiment(
     if name is not None:
         start_ranks_by(launcher, hosts)
         experiment(registry, name, options)
-    elif options.as_json:
-        there = load_experiments(registry.root)
-        print(json_lines(each.model_dump(mode="json", exclude_defaults=True) for each in there))
     else:
-        output().print(experiment_list(registry.root))
+        there = load_experiments(registry.root)
+        lines = (each.model_dump(mode="json", exclude_defaults=True) for each in there)
+        tell(options.as_json, lambda: lines, lambda: experiment_list(registry.root))
 
 
 def experiment(registry: Registry, name: str, options: Options) -> None:
     """Measures and draws the experiment of this name."""
     asked = find_experiment(registry.root, name)
     kind = find_benchmark(asked.benchmark).narrowed(asked.model_dump())
-    again, named = f"experiment {name}", options.systems
-    options = replace(
-        options.within(asked.minutes, asked.rounds), all_variants=options.all_variants or asked.variants == "all"
-    )
-    if not options.systems:
+    named = options.systems
+    options = options.within(asked.minutes, asked.rounds)
+    options = replace(options, all_variants=options.all_variants or asked.variants == "all")
+    if not named:
         taken = tuple(each.name for each in registry.systems if kind.programs(each) and asked.takes(each))
         if not taken:
             raise TeffError(
                 f"experiment {name}: no system is of the kind that its file names; name some with --systems"
             )
         options = replace(options, systems=taken)
-    _measure(
-        registry,
-        kind,
-        options,
-        again,
-        lambda found: asked.plan(request_of(registry, options, found)),
-        named=named,
-        experiment=name,
-    )
+    _measure(registry, kind, options, f"experiment {name}", asked.plan, named, name)
 
 
 def _measure(
@@ -182,18 +207,16 @@ def _measure(
     kind: AnyBenchmark,
     options: Options,
     again: str,
-    plan: Callable[[Sequence[Present]], Plan],
-    *,
+    plan: Callable[[Request], Plan],
     named: Sequence[str],
     experiment: str | None = None,
 ) -> None:
     """`again` is the command that goes on with the sitting. `named` are the systems that the user asks for by name:
     TeffError if one of them was not measured, after the results are shown."""
-    name = checked_name(options.store)
+    folder = registry.results / checked_name(options.store)
+    selection = Selection(registry, kind, options.systems, options.all_variants)
     if options.install_missing:
-        usual = [each for each in asked_for(registry, kind, options.systems) if each.asked is None]
-        bring_missing(registry, usual, progress())
-    folder = registry.results / name
+        bring_missing(registry, [each for each in selection.systems if each.asked is None], progress())
     chosen: list[Present] = []
     rounds_before = None
     if options.resume:
@@ -205,26 +228,27 @@ def _measure(
         progress().print(f"teff: goes on with a sitting of {_rounds(rounds_before)}", soft_wrap=True, highlight=False)
         kind = kind.resumed(kind.plan_of(head))
         if not kind.own_commands:
-            prepare(registry, kind, [each.id for each in kind.plan_of(head).variants], installing=options.installing)
-    elif kind.own_commands:
-        store = Store.create(folder)
-        chosen = [own_present(each) for each in kind.own_commands]
-        head = begin(registry, store, kind, _beside(plan(chosen), options.load))
+            Selection(registry, kind, [each.id for each in kind.plan_of(head).variants]).prepare(options.installing)
     else:
         store = Store.create(folder)
-        every = options.all_variants
-        prepare(registry, kind, options.systems, all_variants=every, installing=options.installing)
-        found = whoever_is_here(registry, kind, options.systems, all_ways=options.all_variants)
-        chosen = found if options.all_variants else best_of_each(found, options.systems)
-        others = tuple(each.variant.id for each in found if each not in chosen)
-        others += not_built(registry, kind, options.systems, found)
-        asked = plan(chosen).model_copy(update={"others": others})
-        head = begin(registry, store, kind, _beside(asked, options.load))
-        if not options.systems:  # only now: a mistyped flag comes first
+        found = chosen = [Present.of_user(each) for each in kind.own_commands]
+        if not kind.own_commands:
+            found = selection.set_up(options.installing)
+            chosen = selection.measured(found)
+        asked = plan(request_of(registry, options, chosen))
+        if not kind.own_commands:
+            asked = asked.model_copy(update={"others": selection.others(found)})
+        if options.load:  # each case beside each load
+            loads = [str(each) for each in Load.parse_all(options.load)]
+            cases = tuple(case.model_copy(update={"load": load}) for case in asked.cases for load in loads)
+            asked = asked.model_copy(update={"cases": cases, "title": f"{asked.title}, beside {options.load}"})
+        head = begin(registry, store, kind, asked)
+        if not (kind.own_commands or options.systems):  # only now: a mistyped flag comes first
             here = {each.program.system_name for each in found}
-            offer([each for each in asked_for(registry, kind, ()) if each.name not in here])
+            offer([each for each in selection.systems if each.name not in here])
     estimates, interrupted = measured_live(registry, store, kind, head, options)
-    file = publish(registry, store, estimates, as_json=options.as_json, again=again)
+    print_results(registry, store, estimates, as_json=options.as_json, again=again)
+    file = write_files(registry, store, estimates)
     progress().print(f"teff: report and pictures: {path_text(file)}", soft_wrap=True)
     rounds = _rounds(_rounds_made(store, kind, head), rounds_before)
     if interrupted:
@@ -237,15 +261,6 @@ def _measure(
         raise TeffError(f"no system could be measured; {path_text(file)} says why")
     if missing := _unmeasured(store, kind, head, chosen, named):
         raise TeffError(f"asked for by name and not measured, or not to the end: {', '.join(missing)}")
-
-
-def _beside(plan: Plan, load: str | None) -> Plan:
-    """The plan with each of its cases beside each load, where one is given."""
-    if not load:
-        return plan
-    loads = Load.parse_all(load)
-    cases = tuple(case.model_copy(update={"load": str(each)}) for case in plan.cases for each in loads)
-    return plan.model_copy(update={"cases": cases, "title": f"{plan.title}, beside {load}"})
 
 
 def _rounds_made(store: Store, kind: AnyBenchmark, head: Sitting) -> int:
@@ -265,16 +280,12 @@ def _unmeasured(
     """Which of the systems that are named were not here, failed, or had no turn: of the cases that they have."""
     ran = {run.system_id for run in store.runs(kind.record, head.sitting) if run.role == "system"}
     good = ran - {failure.system_id for failure in store.failures(head.sitting) if not failure.lacks}
-    ids = {
-        name: [
-            one.id
-            for each in chosen
-            for one in [each.program]
-            if name in (one.id, one.system_name, one.long_name, one.title)
-        ]
-        for name in named
-    }
-    return [name for name in named if not ids[name] or not good.issuperset(ids[name])]
+
+    def ids(name: str) -> set[str]:
+        programs = (each.program for each in chosen)
+        return {each.id for each in programs if name in (each.id, each.system_name, each.long_name, each.title)}
+
+    return [name for name in named if not ids(name) or not good.issuperset(ids(name))]
 
 
 def checked_name(store: str) -> str:

@@ -1,27 +1,23 @@
 """`teff simulate`: predicts the curves of policies on shared cores, and holds them against measured ones."""
 
 import statistics
-from collections.abc import Sequence
 from pathlib import Path
 
-from tefflab.analysis.simulation import DEPENDENCES, Cores, Policy, Work, policies
+from tefflab.analysis.simulation import DEPENDENCES, Cores, Work, policies
 from tefflab.benchmarks.benchmark import find_benchmark
 from tefflab.benchmarks.contention.estimates import ContentionEstimates, chart, columns_of, got, too_short
 from tefflab.benchmarks.contention.prediction import Measured, columns_beside, compared, predict
 from tefflab.cli.publishing import draw
+from tefflab.cli.telling import tell
 from tefflab.durations import seconds
 from tefflab.errors import InputError
 from tefflab.host.terminal import output, progress
-from tefflab.json_lines import json_lines
 from tefflab.measure.measurement import estimated
 from tefflab.output.quantities import brief, duration
 from tefflab.output.table import Table
 from tefflab.records.store import full_name, open_sittings
 from tefflab.systems.logged import Waiting
 from tefflab.systems.registry import Registry
-
-_Share = tuple[float, float]  # asked, got
-
 
 _OF_SITTING = "--cores, --loaded, --shares and --period are those of its sitting; leave them out"
 
@@ -42,18 +38,39 @@ def simulate(
     picture: Path | None,
     as_json: bool,
 ) -> None:
-    """On the cores of a sitting, or on those that are described. InputError for both."""
+    """Prints and draws each policy's curve, on the cores of a sitting or on those described. InputError for both."""
     measured = None
     if store:
         if any(each is not None for each in (cores, loaded, shares, period)):
             raise InputError(f"{store}: {_OF_SITTING}")
         measured = measured_in(registry, store, case or "")
-        on, at = measured.cores, measured.shares
-    else:
-        on = Cores(cores or 2, loaded or 1, period=seconds(period or "10ms"))
-        at = shares_of(shares or "10,25,50,75,90")
-    work = work_of(tasks or 8 * on.number, steps, seconds(task), dependences)
-    show(work, policies(seconds(takeover)), on, at, measured, picture, as_json=as_json)
+    on = measured.cores if measured else Cores(cores or 2, loaded or 1, period=seconds(period or "10ms"))
+    at = measured.shares if measured else _described(shares or "10,25,50,75,90")
+    kind = next((each for each in DEPENDENCES if each == dependences), None)
+    if kind is None:
+        raise InputError(f"--dependences {dependences}: there are {', '.join(DEPENDENCES)}")
+    work = Work(tasks or 8 * on.number, steps, seconds(task), kind)
+    of_takeover = policies(seconds(takeover))
+    if on.loaded > on.number:
+        raise InputError(f"--loaded {on.loaded}: at most --cores, {on.number}")
+    with Waiting(progress(), "simulating") as waiting:
+        found = [predict(work, each, on, at, waiting.look, number) for number, each in enumerate(of_takeover)]
+    title = (
+        f"Simulation: {on.number} cores, {on.loaded} shared in periods of {brief(duration(on.period))}; "
+        f"{work.steps} steps of {work.tasks} tasks of {brief(duration(work.seconds))}"
+    )
+    curves = [*(measured.curves if measured else ()), *found]
+    beside = list(compared(measured, found))
+    if picture:
+        draw(chart(title, measured.name if measured else "nothing was measured", curves), picture)
+    lines = [*(row.to_json() for each in found for row in each.rows), *beside]
+    tell(as_json, lambda: lines, lambda: Table(columns_of(curves, on.number - on.loaded), title))
+    if as_json:
+        return
+    for note in too_short(found, on.period, "more --steps"):
+        output().print(note)
+    if measured:
+        output().print(Table(columns_beside(beside), f"\nPredicted beside {measured.name}"))
 
 
 def measured_in(registry: Registry, name: str, case: str) -> Measured:
@@ -77,53 +94,12 @@ def measured_in(registry: Registry, name: str, case: str) -> Measured:
     return Measured(f"{full_name(registry, store, head)}, {chosen}", curves, shares, cores)
 
 
-def shares_of(text: str) -> list[_Share]:
-    """Rising, above 0 and below 1. InputError for anything else."""
+def _described(shares: str) -> list[tuple[float, float]]:
+    """As asked and got, rising, above 0 and below 1. InputError for anything else."""
     try:
-        found = sorted({float(word) / 100 for word in text.split(",")})
+        found = sorted({float(word) / 100 for word in shares.split(",")})
     except ValueError:
         found = []
     if not found or not 0 < found[0] <= found[-1] < 1:
-        raise InputError(f"--shares {text}: give percentages above 0 and below 100, as 25,50")
+        raise InputError(f"--shares {shares}: give percentages above 0 and below 100, as 25,50")
     return [(share, share) for share in found]
-
-
-def work_of(tasks: int, steps: int, seconds: float, dependences: str) -> Work:
-    """InputError for dependences that there are not."""
-    kind = next((each for each in DEPENDENCES if each == dependences), None)
-    if kind is None:
-        raise InputError(f"--dependences {dependences}: there are {', '.join(DEPENDENCES)}")
-    return Work(tasks, steps, seconds, kind)
-
-
-def show(
-    work: Work,
-    policies: Sequence[Policy],
-    cores: Cores,
-    shares: Sequence[_Share],
-    measured: Measured | None,
-    picture: Path | None,
-    *,
-    as_json: bool,
-) -> None:
-    """Prints and draws each policy's curve, beside the measured ones. InputError if more cores are loaded than there
-    are."""
-    if cores.loaded > cores.number:
-        raise InputError(f"--loaded {cores.loaded}: at most --cores, {cores.number}")
-    with Waiting(progress(), "simulating") as waiting:
-        found = [predict(work, each, cores, shares, waiting.look, at) for at, each in enumerate(policies)]
-    title = (
-        f"Simulation: {cores.number} cores, {cores.loaded} shared in periods of {brief(duration(cores.period))}; "
-        f"{work.steps} steps of {work.tasks} tasks of {brief(duration(work.seconds))}"
-    )
-    curves = [*(measured.curves if measured else ()), *found]
-    if picture:
-        draw(chart(title, measured.name if measured else "nothing was measured", curves), picture)
-    if as_json:
-        print(json_lines([*(row.to_json() for each in found for row in each.rows), *compared(measured, found)]))
-        return
-    output().print(Table(columns_of(curves, cores.number - cores.loaded), title))
-    for note in too_short(found, cores.period, "more --steps"):
-        output().print(note)
-    if measured:
-        output().print(Table(columns_beside(list(compared(measured, found))), f"\nPredicted beside {measured.name}"))

@@ -1,28 +1,20 @@
 """`teff run`: one case once, on one system or on each of several; a look, not a measurement."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from click.exceptions import Exit
 from rich.markup import escape
 
-from tefflab.benchmarks.declared import Kind, described_kind
+from tefflab.benchmarks.declared import described_kind
 from tefflab.benchmarks.graphs import refuse_unknown_values
 from tefflab.cli.options import start_ranks_by
 from tefflab.errors import FAILED, INTERRUPTED, InputError, TeffError
 from tefflab.host.terminal import output, progress
-from tefflab.measure.single_runs import (
-    GRAPH,
-    SingleRun,
-    command_of,
-    one_number,
-    refuse_ranks,
-    refuse_untraced,
-    run_once,
-    trace_to,
-    workers_of,
-)
+from tefflab.measure.single_runs import GRAPH, Launch, SingleRun, one_number, refuse_untraced, trace_to
 from tefflab.systems.bringing import bring_version
 from tefflab.systems.naming import canonical
 from tefflab.systems.probing import absence, probe_all
@@ -30,6 +22,9 @@ from tefflab.systems.programs import ask_cases, call_program, find_program
 from tefflab.systems.registry import Registry
 from tefflab.systems.setup import ensure
 from tefflab.systems.systems import Program, System
+
+if TYPE_CHECKING:
+    from rich.console import Group
 
 
 def run(
@@ -44,26 +39,24 @@ def run(
     as_json: bool,
     kind: str | None = None,
 ) -> None:
-    """On one system, whose program's exit code it leaves with, or on several. `words` are a kind of benchmark and
-    flags."""
+    """On one system, whose program's exit code it leaves with, or on several. `words` are a kind and flags."""
     start_ranks_by(launcher, hosts)
     said, flags = (words[0], words[1:]) if words and not words[0].startswith("-") else ("", words)
     named, _, case = said.partition(":")
-    of = described_kind(kind or named or GRAPH.word)
-    if of == GRAPH:
+    launch = Launch(registry, flags, one_number(workers), ranks, described_kind(kind or named or GRAPH.word))
+    if launch.kind == GRAPH:
         refuse_unknown_values(flags)
-    count = one_number(workers)
     names = [canonical(name) for name in system.split(",") if name]
     if case:
-        flags = [*_flags_of(registry, of, case, names), *flags]
+        launch = replace(launch, flags=[*_flags_of(launch, case, names), *flags])
     if system == "all" or len(names) > 1 or "@" in system:
         if trace is not None:
             raise InputError(f"--trace {trace}: a file holds one run; name one system")
-        run_each(registry, [] if system == "all" else names, flags, count, ranks, as_json=as_json, kind=of)
+        run_each(launch, [] if system == "all" else names, as_json=as_json)
         return
-    program = find_program(registry, of.name, system, of.adapters)
-    told = ["--report"] if of == GRAPH and not as_json else []
-    (first, *rest), environment = command_of(registry, program, [*told, *flags], count, ranks, of)
+    program = find_program(registry, launch.kind.name, system, launch.kind.adapters)
+    told = ["--report"] if launch.kind == GRAPH and not as_json else []
+    (first, *rest), environment = replace(launch, flags=[*told, *launch.flags]).command(program)
     if trace is not None:
         environment |= trace_to(registry, program, trace)
     path = click.get_current_context().command_path
@@ -75,8 +68,9 @@ def run(
         raise
 
 
-def _flags_of(registry: Registry, kind: Kind, case: str, names: Sequence[str]) -> list[str]:
+def _flags_of(launch: Launch, case: str, names: Sequence[str]) -> list[str]:
     """As the first program that is here lists them. InputError for a case that it does not list."""
+    registry, kind = launch.registry, launch.kind
     if names == ["all"]:
         every = ((each, system) for system in registry.systems for each in kind.programs(system))
         program = next((each for each, system in every if not absence(each, system)), None)
@@ -91,26 +85,15 @@ def _flags_of(registry: Registry, kind: Kind, case: str, names: Sequence[str]) -
     return str(listed[case]).split()
 
 
-def run_each(
-    registry: Registry,
-    names: Sequence[str],
-    flags: Sequence[str],
-    workers: int | None = None,
-    ranks: int | None = None,
-    *,
-    as_json: bool,
-    kind: Kind = GRAPH,
-) -> None:
-    """Runs the flags, of a kind of benchmark, on each system named and prints the results. Without names, it runs on
-    all systems that are here, with `ranks` only on systems that can be started as so many processes.
-
-    Leaves with 1 if a run failed, and with 130 after Ctrl-C, once it has printed the results before. TeffError with the
-    program's words if every program refuses the flags.
-    """
-    workers_of(workers, ranks)
+def run_each(launch: Launch, names: Sequence[str], *, as_json: bool) -> None:
+    """Runs on each system named, or on all that are here, and prints the results. With ranks, all are the systems that
+    can be started as so many processes. Leaves with 1 if a run failed, and with 130 after Ctrl-C. TeffError with the
+    program's words if every program refuses the flags."""
+    registry, kind = launch.registry, launch.kind
+    launch.count()
     chosen = [find_program(registry, kind.name, name, kind.adapters) for name in dict.fromkeys(names)]
     for program in chosen:
-        refuse_ranks(registry, program, ranks, kind)
+        launch.refuse_ranks(program)
     owners = {program.identity for program in chosen}
     systems = [system for system in registry.systems if not names or system.name in owners]
 
@@ -124,30 +107,57 @@ def run_each(
     if not names:
         probes = probe_all(systems, kind.programs)
         here = [program for system in systems for program in kind.programs(system) if probes[program.id].found]
-        chosen = [program for program in here if ranks is None or program.command_for_ranks]
+        chosen = [program for program in here if launch.ranks is None or program.command_for_ranks]
     if not chosen:
         raise TeffError("none of the systems is here; see `teff systems`")
-    owner = {system.name: system for system in systems}
     runs: list[SingleRun] = []
     interrupted = False
     try:
         for program in chosen:
-            runs.append(run_once(registry, program, owner[program.identity], flags, workers, ranks, kind))
+            runs.append(launch.run(program))
     except KeyboardInterrupt:
         interrupted = True
     if not interrupted and all(run.was_refused for run in runs):
         raise InputError(runs[0].error)
-    for run in runs:
-        if not run.ok and as_json:
+    for run in runs if as_json else ():
+        if not run.ok:
             progress().print(f"teff: {escape(run.program.id)}: {escape(run.error)}", soft_wrap=True)
-        if run.line and as_json:
+        if run.line:
             print(run.line)
-    if not as_json and runs:
-        from tefflab.cli.single_runs_table import to_table
-
-        output().print(to_table(runs))
+    if runs and not as_json:
+        output().print(_table(runs))
     if interrupted:
         missing = " ".join(program.id for program in chosen[len(runs) :])
         raise TeffError(f"interrupted; no run of {missing}", exit_code=INTERRUPTED)
     if not all(run.ok for run in runs):
         raise Exit(FAILED)
+
+
+def _table(runs: Sequence[SingleRun]) -> "Group":
+    """A row a system, the quickest first; then a line for each run that failed."""
+    from rich.console import Group  # what follows takes a second
+    from rich.text import Text
+
+    from tefflab.benchmarks.task_graph.record import GraphRecord
+    from tefflab.output.quantities import duration, rate
+    from tefflab.output.table import Column, Table
+
+    good = [(run.program.id, run.record) for run in runs if run.record is not None and run.record.ok]
+    good.sort(key=lambda pair: pair[1].wall_seconds)
+    records = [record for _, record in good]
+    failed = [run for run in runs if not run.ok]
+    none = ["-"] * len(failed)
+    graphs = [record for record in records if isinstance(record, GraphRecord)]
+    unproven = [record for record in graphs if not record.proven]
+    proven = [Text("switched off" if record in unproven else "yes") for record in records]
+    of_graphs = [
+        Column("granularity", [duration(record.granularity) for record in graphs] + none),
+        Column("rate", [rate(record.rate, record.rate_unit) for record in graphs] + none),
+    ]
+    columns = [
+        Column("system", [name for name, _ in good] + [run.program.id for run in failed], "left"),
+        Column("elapsed", [duration(record.wall_seconds) for record in records] + none),
+        *(of_graphs if len(graphs) == len(records) else []),
+        Column("validated", proven + [Text("failed", "red") for _ in failed], "left"),
+    ]
+    return Group(Table(columns), *(Text.assemble((run.program.id, "red"), f": {run.error}") for run in failed))

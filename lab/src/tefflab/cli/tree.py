@@ -1,11 +1,9 @@
 """The commands of `teff`, each declared once: its help, its parameters, and the function that it calls. The kinds of
-benchmark (`tefflab.benchmarks`) declare `teff measure KIND`, `teff metg` and `teff contention`.
-
-Kinds are loaded only to measure. Help and completion may not take so long: for them the lab keeps the commands'
-descriptions (`tefflab.benchmarks.declared`).
-"""
+benchmark declare `teff measure KIND`, `teff metg` and `teff contention`: the lab keeps their descriptions
+(`tefflab.benchmarks.declared`), since to load kinds takes longer than help may."""
 
 import shutil
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +11,9 @@ import click
 
 from tefflab.benchmarks import graph_flags
 from tefflab.cli import completion, options
-from tefflab.cli.grammar import FLAGS, Command, Former, Groups, Number, Text, Tree, argument, option
+from tefflab.cli.grammar import FLAGS, Command, Former, Number, Text, Tree, argument, option
 from tefflab.errors import InputError
+from tefflab.host.terminal import say
 
 if TYPE_CHECKING:
     from tefflab.benchmarks.benchmark import Option
@@ -149,7 +148,7 @@ REPORT = Command(
 )
 EXPORT = Command(
     "export",
-    "exporting.export",
+    "publishing.export",
     """Give measured values to other programs: a row for each variant and case, with its interval, rounds and noise.
 
     csv, md and parquet are tables. gbench is the JSON of Google Benchmark, github what github-action-benchmark reads
@@ -187,10 +186,7 @@ COMPARE = Command(
         options.SHARE,
     ),
     option("--kind KIND", "What is measured, as spawn. [metg]", Text()),
-    options.CASES,
-    options.MINUTES,
-    options.ROUNDS,
-    options.WORKERS,
+    *options.MEASURING_NOW,
     option("--store NAME", "Keep what is measured now here. [watch]", Text()),
     options.JSON,
 )
@@ -204,10 +200,7 @@ WATCH = Command(
     option("--against b NAME", required=True),
     option("--slower-than threshold SHARE", kind=options.SHARE, default="5%"),
     option("--benchmark kind KIND"),
-    options.CASES,
-    options.MINUTES,
-    options.ROUNDS,
-    options.WORKERS,
+    *options.MEASURING_NOW,
     option("--store NAME"),
     options.JSON,
     options.GRAPH_FLAGS,
@@ -336,9 +329,8 @@ def _option(of: "Option") -> click.Option:
 class Measure(Tree):
     """`KIND:CASE` stands for `KIND --cases CASE`."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        del ctx
-        return [path.partition(" ")[2] for path in measuring() if " " in path]
+    def groups(self) -> Mapping[str, Sequence[str]]:
+        return {"What": [path.partition(" ")[2] for path in measuring() if " " in path]}
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         del ctx
@@ -351,10 +343,6 @@ class Measure(Tree):
         if self.get_command(ctx, kind) is None and shutil.which(args[0]):
             raise InputError(f"{args[0]}: a command of yours stands behind --: teff measure -- {' '.join(args)}")
         return super().resolve_command(ctx, [kind, *(["--cases", case] if case else []), *args[1:]])
-
-    def groups(self, ctx: click.Context) -> Groups:
-        rows = [("-- COMMAND" if name == _OWN else name, self.help_of(ctx, name)) for name in self.list_commands(ctx)]
-        return {"What": rows}
 
 
 MEASURE = Measure(
@@ -385,9 +373,8 @@ FORMER = {  # names that commands had in earlier versions: they work for one MIN
 class Teff(Tree):
     """All commands, in the order of the help."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        del ctx
-        return [name for names in GROUPS.values() for name in names]
+    def groups(self) -> Mapping[str, Sequence[str]]:
+        return GROUPS
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         return super().get_command(ctx, cmd_name) or measuring().get(cmd_name)
@@ -398,15 +385,10 @@ class Teff(Tree):
         name, *rest = args
         if now := FORMER.get(name):
             if not ctx.resilient_parsing:
-                from tefflab.host.terminal import say
-
                 say(f"teff {name} is now teff {now}")
             is_of_patterns = name == "profile" and "--" not in rest
             args = [*now.split(), *(["spawn"] * is_of_patterns), *rest]
         return super().resolve_command(ctx, args)
-
-    def groups(self, ctx: click.Context) -> Groups:
-        return {title: [(name, self.help_of(ctx, name)) for name in names] for title, names in GROUPS.items()}
 
 
 COMMANDS = (MEASURE, EXPERIMENT, RUN, GRAPH, EXPLAIN, SIMULATE, SHOW, COMPARE, REPORT, EXPORT, SYSTEMS, DEV, WATCH)

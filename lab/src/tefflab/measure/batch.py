@@ -1,8 +1,5 @@
-"""A bench program in batch mode: started once, it answers a line of flags with a record, as often as it is asked.
-
-While another program is measured, a batch is suspended with everything it started. So its spinning threads and polling
-schedulers take nothing from the measured program.
-"""
+"""A bench program in batch mode: started once, it answers a line of flags with a record, as often as it is asked. While
+another program is measured, it is suspended with everything it started."""
 
 import contextlib
 import errno
@@ -36,19 +33,6 @@ class LateError(ProgramError):
     """A program that did not answer in time: it hangs, or the machine was too busy for it."""
 
 
-def _ended_with_the_lab() -> Sequence[str]:
-    """Words before a command: the system ends its program where the lab is killed. A suspended one would stay."""
-    starter = shutil.which("setpriv")
-    return (starter, "--pdeathsig", "KILL") if starter else ()
-
-
-def _expect_program(name: str, path: str | None) -> None:
-    """OSError as if it were started directly: its launcher would only say how it ended."""
-    if shutil.which(name, path=path) is None:
-        why = errno.EACCES if Path(name).exists() else errno.ENOENT
-        raise OSError(why, os.strerror(why))
-
-
 @contextlib.contextmanager
 def _bound_to(cores: Collection[int]) -> Iterator[None]:
     """What this thread starts within it is bound to these cores, where some are given."""
@@ -74,10 +58,14 @@ class BatchProgram(contextlib.AbstractContextManager["BatchProgram"]):
         self._members: list[psutil.Process] = []  # known once it has answered: by then it has started all it needs
         variables = {**os.environ, **environment}
         try:
-            _expect_program(command[0], variables.get("PATH"))
+            if shutil.which(command[0], path=variables.get("PATH")) is None:  # its launcher would only say how it ended
+                why = errno.EACCES if Path(command[0]).exists() else errno.ENOENT
+                raise OSError(why, os.strerror(why))
+            # The system ends the program where the lab is killed. A suspended one would stay.
+            starter = shutil.which("setpriv")
             with _bound_to(cores):
                 self._process = subprocess.Popen(
-                    [*_ended_with_the_lab(), *command, "--batch"],
+                    [*((starter, "--pdeathsig", "KILL") if starter else ()), *command, "--batch"],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=self._words,
@@ -96,10 +84,8 @@ class BatchProgram(contextlib.AbstractContextManager["BatchProgram"]):
         return self._process.pid
 
     def ask(self, line: str, timeout: float) -> str:
-        """The line of JSON with which the program answers `line`; it runs until it is suspended.
-
-        Raises LateError where it does not answer in `timeout` seconds, ProgramError where it has ended.
-        """
+        """The line of JSON with which the program answers `line`; it runs until it is suspended. LateError where it
+        does not answer in `timeout` seconds, ProgramError where it has ended."""
         assert self._process.stdin is not None
         self.resume()
         try:

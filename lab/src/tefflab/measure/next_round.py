@@ -1,14 +1,8 @@
 """Which variant has the next round of a sitting: the time that is left goes where it buys most. Pure: values in, a
-choice out.
+choice out. docs/explanation/sitting.md has the rules and their reasons.
 
-A row of the table has an interval after three rounds. It is worth ±10 % if its rank is decided. It is worth ±5 % if it
-is among the first five or if a neighbour may change places with it. How many more rounds that takes is predicted from
-the interval so far. Every variant moves forward by the same share of what it needs. So its rounds are spread over the
-whole sitting, and drift hits all alike. Of variants that are equally far, one that takes seconds to start comes last,
-and a dear one comes after all others have three rounds. No variant is started twice in a row while another waits,
-unless the others are dear. Where the time does not suffice for all, an interval comes before a value without one, then
-±10 % before ±5 %, and the cheaper before the dearer. A variant that has begun then has its three rounds before another
-begins.
+Every variant moves forward by the same share of the rounds that it needs. Of variants that are equally far, one that
+takes seconds to start comes last, and a dear one comes after all others have three rounds.
 """
 
 import itertools
@@ -42,10 +36,8 @@ class Standing:
 
 def wanted_half_widths(estimates: Mapping[str, Progress | None]) -> dict[str, float]:
     """The wanted half-width of each row of one table: NARROW for the first rows and for rows that a neighbour may
-    overtake.
-
-    A neighbour is taken for as well known as WIDE: if only the neighbour lacks rounds, rounds of this row do not help.
-    """
+    overtake. A neighbour is taken for as well known as WIDE: if only the neighbour lacks rounds, rounds of this row do
+    not help."""
     known = {name: each.value for name, each in estimates.items() if each is not None}
     order = sorted(known, key=lambda name: known[name].value)
     wanted = dict.fromkeys(estimates, WIDE) | dict.fromkeys(order[:FIRST], NARROW)
@@ -61,9 +53,8 @@ def _narrowed(estimate: Interval) -> tuple[float, float]:
 
 def rounds_missing(known: Progress | None, wanted: float, rounds: int) -> int:
     """How many more rounds will narrow the half-width to the wanted one, as Student's t shrinks it with each round. A
-    row without an estimate lacks LEAST_ROUNDS less the `rounds` it has had, and then one at a time. A row whose
-    half-width is unknown after these lacks as many again as it has had: another round or two will not tell. A row that
-    rounds will never make known lacks more than any sitting has; no other lacks more than few rounds can foretell."""
+    row without an estimate lacks LEAST_ROUNDS less the `rounds` it has had, and then one at a time. A row that rounds
+    will never make known lacks more than any sitting has; no other lacks more than few rounds can foretell."""
     if known is None or known.rounds < 2:
         return max(LEAST_ROUNDS - (known.rounds if known else rounds), 1)
     rounds = known.rounds
@@ -82,8 +73,7 @@ def _arm(rounds: int) -> float:
 
 def next_round(standings: Sequence[Standing], seconds_left: float, latest: str | None = None) -> str | None:
     """The variant that has the next round; None when nothing is missing. `latest` is the variant that had the round
-    before. No variant narrows an interval while another, whose rounds may be a hundred times as long, has too few
-    rounds for one."""
+    before. No variant narrows an interval while another has too few rounds for one."""
     targets = _affordable([each for each in standings if each.to_wanted > 0], seconds_left)
     known = {each.id: each for each in standings}
     others = {name: rounds for name, rounds in targets.items() if name != latest}
@@ -97,7 +87,7 @@ def next_round(standings: Sequence[Standing], seconds_left: float, latest: str |
         moved = each.rounds / (each.rounds + waiting[name])
         if is_short and not has_interval:
             moved = -moved
-        return has_interval, each.is_dear, name == latest, moved, each.starts_slowly, _lot(name, each.rounds)
+        return has_interval, each.is_dear, name == latest, moved, each.starts_slowly, lot(name, each.rounds)
 
     return min(waiting, key=progress, default=None)
 
@@ -132,9 +122,9 @@ def _affordable(missing: Sequence[Standing], seconds_left: float) -> dict[str, i
 def least_served(candidates: Mapping[str, tuple[float, float]]) -> str | None:
     """The variant that has the next round if nothing is at stake, by (seconds had, seconds a round): the one with the
     least time after it."""
-    return min(candidates, key=lambda name: (sum(candidates[name]), _lot(name, 0)), default=None)
+    return min(candidates, key=lambda name: (sum(candidates[name]), lot(name, 0)), default=None)
 
 
-def _lot(name: str, rounds: int) -> float:
+def lot(name: str, rounds: int) -> float:
     """Another order in each round, and the same when a sitting is resumed."""
     return random.Random(f"{name} {rounds}").random()

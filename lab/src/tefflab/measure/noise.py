@@ -15,11 +15,8 @@ def is_disturbed(run: Record, beside: Beside | None) -> bool:
 
 
 def is_noisy(run: Record, before: Record, after: Record, usual: float, beside: Beside | None = None) -> bool:
-    """Of a run between two ceilings, in a sitting whose ceiling is `usual`ly of that rate.
-
-    One low ceiling alone means that the ceiling was measured badly, not the run: efficiency then uses the other. Both
-    were measured badly if the run is beyond them.
-    """
+    """Of a run between two ceilings, in a sitting whose ceiling is `usual`ly of that rate. One low ceiling alone means
+    that the ceiling was measured badly, not the run. Both were measured badly if the run is beyond them."""
     ceiling = max(before.rate or 0.0, after.rate or 0.0)
     is_slow = ceiling < SLOW * usual or (run.rate or 0.0) > BEYOND * ceiling
     return is_disturbed(run, beside) or is_slow or not alike(before.round_trip, after.round_trip)

@@ -1,140 +1,202 @@
 """Which systems are here: sets them up, builds the ways of them that are measured and no others, and asks them."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 from tefflab.benchmarks.benchmark import AnyBenchmark
-from tefflab.errors import TeffError
+from tefflab.errors import InputError, TeffError
 from tefflab.host.terminal import progress, say
-from tefflab.measure.measurement import Present, present, refuse_unknown
+from tefflab.records.plan import Variant
 from tefflab.systems.bringing import bring_version
-from tefflab.systems.building import Ways
 from tefflab.systems.naming import owner_of
+from tefflab.systems.own_command import OwnCommand
 from tefflab.systems.packages import Installing
 from tefflab.systems.probing import Probe, is_unexplained, probe_all, why_not_there
-from tefflab.systems.registry import Registry, no_such_system
+from tefflab.systems.registry import Registry, no_adapter, no_such_system
 from tefflab.systems.setup import ensure, not_here, warn
 from tefflab.systems.systems import BENCH_FOLDER, BROKEN_FOLDER, Program, System, best_of
 
+_OWN_COLOR = "#0072B2"
 
-def ways_of(kind: AnyBenchmark, systems: Sequence[str], *, all_variants: bool = False) -> Ways:
-    """The programs to build for a measurement of `systems`: all ways of each, or the best way and the named ways. If
-    CMake leaves the best way out, the next way takes its place."""
 
-    def ways(system: System) -> list[list[Program]]:
-        programs = kind.programs(system)
-        if all_variants or not programs:
+@dataclass(frozen=True)
+class Present:
+    """A variant that is here, and the program that runs it."""
+
+    variant: Variant
+    program: Program
+
+    @classmethod
+    def of_user(cls, command: OwnCommand) -> "Present":
+        """The user's own command, as if it were a system."""
+        return cls(Variant(command.id, command.title, "", _OWN_COLOR, 0), command)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The systems that a command names, of those that run a kind of benchmark; all of them where it names none. A
+    `SYSTEM/NAME` is one way of a system. A system's name alone stands for its best way, or with `all_ways` for all."""
+
+    registry: Registry
+    kind: AnyBenchmark
+    names: Sequence[str] = ()
+    all_ways: bool = False
+
+    @cached_property
+    def systems(self) -> list[System]:
+        """TeffError for a name that no system has, nor a program of one that runs this kind of benchmark."""
+        every = self.registry.named(self.names)
+        programs = [program for system in every for program in self.kind.programs(system)]
+        owners = dict.fromkeys(program.system_name for program in programs)
+        known = {*owners, *(program.id for program in programs), *(program.long_name for program in programs)}
+        for name in self.names:
+            if name in known:
+                continue
+            if name in {system.name for system in every}:
+                raise no_adapter(name, self.kind.measured, owners)
+            if ways := [program.long_name for program in programs if program.system_name == owner_of(name)]:
+                raise InputError(f"no system is called {name!r}; there are: {' '.join(ways)}")
+            raise no_such_system(owner_of(name), list(owners))
+        named = {owner_of(name) for name in self.names}
+        return [each for each in every if (each.name in named if named else self.kind.programs(each))]
+
+    def ways(self, system: System) -> list[list[Program]]:
+        """The programs to build: all ways of a system, or the best way and the named ways. If CMake leaves the best
+        way out, the next way takes its place."""
+        programs = self.kind.programs(system)
+        if self.all_ways:
             return [[each] for each in programs]
-        named = [[each] for each in programs if each.long_name in systems]
-        if named and systems and system.name not in systems:
+        named = [[each] for each in programs if each.long_name in self.names]
+        if named and system.name not in self.names:
             return named
-        kinds = dict.fromkeys(each.measured for each in programs)
-        return [*named, *(_best_first([each for each in programs if each.measured == one]) for one in kinds)]
+        kinds: dict[str, list[Program]] = {}
+        for each in programs:
+            kinds.setdefault(each.measured, []).append(each)
+        best = [(best_of(own), own) for own in kinds.values()]
+        return [*named, *([first, *(each for each in own if each is not first)] for first, own in best)]
 
-    return ways
+    def prepare(self, installing: Installing = "ask") -> None:
+        """Sets up the systems, and builds the ways that are measured. TeffError if this kind of benchmark can't be
+        built, or if a version of a system can't be had or is another than asked for."""
+        folder = f"{BENCH_FOLDER}/{self.kind.name}"
+        problems = ensure(
+            self.registry,
+            self.systems,
+            console=progress(),
+            ways=self.ways,
+            extra_apt=self.kind.apt,
+            installing=installing,
+        )
+        if reason := problems.get(folder):
+            raise TeffError(f"nothing can be measured: {folder}: {reason}")
+        for each in self.systems:
+            if each.asked and (programs := self.kind.programs(each)):
+                best = programs if self.all_ways else [best_of(programs)]
+                is_named = each.name in self.names
+                named = [one for one in programs if one.long_name in self.names or (is_named and one in best)]
+                bring_version(self.registry, named, progress())
+
+    def here(self) -> list[Present]:
+        """The systems that are here, each in all of its ways. It warns of a named system that is not here, with the
+        reason, and of a stand-in for the best of a system unless all ways are measured."""
+        with progress().status("asking the systems whether they are there"):
+            probes = probe_all(self.systems, self.kind.programs)
+        silent = []  # the best program was built and does not answer, and others could be built in its place
+        for each in self.systems:
+            programs = self.kind.programs(each)
+            absent = {one.id: why_not_there(one) for one in programs if not probes[one.id].found}
+            if absent and absent.get(best_of(programs).id) == "" and any(map(is_unexplained, absent.values())):
+                silent.append(each)
+        if silent:
+            ways = Selection(self.registry, self.kind, all_ways=True).ways
+            ensure(self.registry, silent, console=progress(), ways=ways)
+            probes |= probe_all(silent, self.kind.programs)
+        here = [each for each in self.systems if any(probes[one.id].found for one in self.kind.programs(each))]
+        if self.names:
+            offer([each for each in self.systems if each not in here and not each.is_installed])
+        found = self.present(probes)
+        for program, reason in self._missed(probes):
+            warn(progress(), program.id, reason)
+        return found
+
+    def set_up(self, installing: Installing = "ask") -> list[Present]:
+        """Prepares the systems, and says what is here."""
+        self.prepare(installing)
+        return self.here()
+
+    def present(self, probes: Mapping[str, Probe]) -> list[Present]:
+        """The programs that answered. TeffError if none did, with the reason for each system that is named."""
+        chosen: list[Present] = []
+        missing: list[str] = []
+        for system in self.systems:
+            programs = self.kind.programs(system)
+            of_other_versions = sum(each.program.identity == programs[0].identity for each in chosen)
+            is_named = not self.names or system.name in self.names
+            for index, program in enumerate(programs):
+                probe = probes[program.id] if is_named or program.long_name in self.names else None
+                if probe and probe.found:
+                    chosen.append(Present(_variant(system, of_other_versions + index, program, probe), program))
+                elif probe and (program.long_name in self.names or program is best_of(programs)):
+                    missing.append(f"{program.id}: {probe.reason}")
+        if not chosen and not self.names:
+            raise TeffError("none of the systems is here; see `teff systems`")
+        if not chosen:
+            raise TeffError(f"none of the systems asked for can be measured: {'; '.join(missing)}; see `teff systems`")
+        return chosen
+
+    def _missed(self, probes: Mapping[str, Probe]) -> Iterator[tuple[Program, str]]:
+        """The programs that a user expects and that are not there, each with its reason. A user expects each way that
+        the command names, the best way of each system, and each program that nothing builds. The set-up has reported
+        the programs that do not compile."""
+        for system in self.systems:
+            programs = self.kind.programs(system)
+            here = [each for each in programs if probes[each.id].found]
+            is_named = system.name in self.names
+            for each in (one for one in programs if one not in here):
+                reason = probes[each.id].reason or ""
+                is_best = each is best_of(programs)
+                is_asked = (self.all_ways or is_best) and is_unexplained(reason)
+                is_expected = each.long_name in self.names or (is_named and not here and is_best) or is_asked
+                is_offered = system.install.on_request and not here and not system.is_installed
+                is_said = (system.root / BROKEN_FOLDER / each.identity).is_file() or is_offered
+                if here and is_best and (is_named or not self.names) and not self.all_ways:
+                    yield each, f"{reason}; {best_of(here).id} is measured instead"
+                elif is_expected and not is_said:
+                    yield each, reason
+
+    def measured(self, found: Sequence[Present]) -> list[Present]:
+        """Of those here, the best of each system, besides the ways that are named; or all. Of several kinds of
+        benchmark, each has its best."""
+        if self.all_ways:
+            return list(found)
+        ways: dict[tuple[str, str], list[Program]] = {}
+        for each in found:
+            ways.setdefault((each.program.system_name, each.program.measured), []).append(each.program)
+        named = self.names
+        best = {best_of(programs).id for (name, _), programs in ways.items() if not named or name in named}
+        return [each for each in found if each.program.id in best or each.program.long_name in named]
+
+    def others(self, found: Sequence[Present]) -> tuple[str, ...]:
+        """The ways of the measured systems that are not measured: those here, and those that no command has built."""
+        measured = self.measured(found)
+        here = {each.program.system_name for each in found}
+        asked = (
+            each for each in self.registry.systems if each.name in here and (not self.names or each.name in self.names)
+        )
+        every = (each for system in asked for each in self.kind.programs(system))
+        return (
+            *(each.variant.id for each in found if each not in measured),
+            *(each.id for each in every if is_unexplained(why_not_there(each))),
+        )
 
 
-def _best_first(programs: Sequence[Program]) -> list[Program]:
-    best = best_of(programs)
-    return sorted(programs, key=lambda each: each is not best)
-
-
-def is_silent(programs: Sequence[Program], probes: Mapping[str, Probe]) -> bool:
-    """Whether the best program was built and does not answer, and others could be built in its place."""
-    absent = {each.id: why_not_there(each) for each in programs if not probes[each.id].found}
-    return bool(absent) and absent.get(best_of(programs).id) == "" and any(map(is_unexplained, absent.values()))
-
-
-def not_built(
-    registry: Registry, kind: AnyBenchmark, systems: Sequence[str], found: Sequence[Present]
-) -> tuple[str, ...]:
-    """The ways of the measured systems that no command has built yet."""
-    here = {each.program.system_name for each in found}
-    asked = (each for each in registry.systems if each.name in here and (not systems or each.name in systems))
-    return tuple(each.id for system in asked for each in kind.programs(system) if is_unexplained(why_not_there(each)))
-
-
-def prepare(
-    registry: Registry,
-    kind: AnyBenchmark,
-    systems: Sequence[str],
-    *,
-    all_variants: bool = False,
-    installing: Installing = "ask",
-) -> None:
-    """Sets up the systems asked for, and builds the ways that are measured. TeffError if this kind of benchmark can't
-    be built, or if a version of a system can't be had or is another than asked for."""
-    asked = asked_for(registry, kind, systems)
-    folder = f"{BENCH_FOLDER}/{kind.name}"
-    ways = ways_of(kind, systems, all_variants=all_variants)
-    problems = ensure(registry, asked, console=progress(), ways=ways, extra_apt=kind.apt, installing=installing)
-    if reason := problems.get(folder):
-        raise TeffError(f"nothing can be measured: {folder}: {reason}")
-    for each in asked:
-        if each.asked and (programs := kind.programs(each)):
-            best = programs if all_variants else [best_of(programs)]
-            named = [one for one in programs if one.long_name in systems or (one in best and each.name in systems)]
-            bring_version(registry, named, progress())
-
-
-def asked_for(registry: Registry, kind: AnyBenchmark, systems: Sequence[str]) -> list[System]:
-    """The systems of these names or ids; where none is named, all that run this kind of benchmark. Raises TeffError
-    for a name that no system has."""
-    named = {owner_of(name) for name in systems}
-    known = registry.named(systems)
-    if unknown := sorted(named - {each.name for each in known}):
-        raise no_such_system(unknown[0], [each.name for each in known if kind.programs(each)])
-    refuse_unknown(registry, kind, systems)
-    return [each for each in known if (each.name in named if named else kind.programs(each))]
-
-
-def whoever_is_here(
-    registry: Registry, kind: AnyBenchmark, systems: Sequence[str], *, all_ways: bool = False
-) -> list[Present]:
-    """The requested systems that are here, each in all of its ways. It warns of a named system that is not here, with
-    the reason, and of a stand-in for the best of a system unless `all_ways` are measured. No other system is started
-    for this."""
-    asked = asked_for(registry, kind, systems)
-    with progress().status("asking the systems whether they are there"):
-        probes = probe_all(asked, kind.programs)
-    if silent := [each for each in asked if is_silent(kind.programs(each), probes)]:
-        ensure(registry, silent, console=progress(), ways=ways_of(kind, (), all_variants=True))
-        probes |= probe_all(silent, kind.programs)
-    here = [each for each in asked if any(probes[one.id].found for one in kind.programs(each))]
-    if systems:
-        offer([each for each in asked if each not in here and not each.is_installed])
-    found = present(registry, kind, systems, probes)
-    for program, reason in _missed(kind, asked, systems, probes, all_ways=all_ways):
-        warn(progress(), program.id, reason)
-    return found
-
-
-def _missed(
-    kind: AnyBenchmark,
-    asked: Sequence[System],
-    named: Sequence[str],
-    probes: Mapping[str, Probe],
-    *,
-    all_ways: bool,
-) -> Iterator[tuple[Program, str]]:
-    """The programs that a user expects and that are not there, each with its reason. A user expects each way that the
-    command names, the best way of each system, and each program that nothing builds. The
-    set-up has reported the programs that do not compile, but not the stand-in for a best one."""
-    for system in asked:
-        programs = kind.programs(system)
-        here = [each for each in programs if probes[each.id].found]
-        for each in (one for one in programs if not probes[one.id].found):
-            reason = probes[each.id].reason or ""
-            is_best = each is best_of(programs)
-            is_replaced = here and is_best and (system.name in named or not named) and not all_ways
-            is_system_named = system.name in named and not here and is_best
-            is_asked = all_ways or is_best
-            is_expected = each.long_name in named or is_system_named or (is_asked and is_unexplained(reason))
-            is_offered = system.install.on_request and not here and not system.is_installed
-            is_said = (system.root / BROKEN_FOLDER / each.identity).is_file() or is_offered
-            if is_replaced:
-                yield each, f"{reason}; {best_of(here).id} is measured instead"
-            elif is_expected and not is_said:
-                yield each, reason
+def _variant(system: System, index: int, program: Program, probe: Probe) -> Variant:
+    title = program.title if system.title.lower() in program.title.lower() else f"{system.title}: {program.title}"
+    if program.asked:
+        title += f", {program.asked.named.version}"
+    version, ceiling = probe.version or "", program.ceiling or ""
+    return Variant(program.id, title, version, system.color, index, system.is_sequential, ceiling)
 
 
 def offer(absent: Sequence[System]) -> None:

@@ -1,15 +1,14 @@
-"""Runs the questions of a sitting: calls programs, with a ceiling just before and after if the kind of benchmark wants
-it.
+"""Runs the questions of a sitting: calls programs, with a ceiling just before and after if the kind wants it.
 
-Every answer is in the store before the next question is asked. A resumed sitting asks its questions again, in the same
-order, and takes the answers that the store has. It starts programs only for the missing answers.
+Every answer is in the store before the next question is asked. A resumed sitting takes the answers that the store has,
+and starts programs only for the missing answers.
 """
 
 import math
 import statistics
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -42,7 +41,16 @@ class Runner(Generic[AnyRecord]):
         self._store = store
         self._sitting = sitting
         self._kind = kind
-        self._known = {key: deque(answers) for key, answers in store.done(kind.record, sitting).items()}
+        self._known: defaultdict[RunKey, deque[Run[AnyRecord]]] = defaultdict(deque)
+        # Seconds of the runs on this machine, by place and round.
+        self._taken: defaultdict[Hashable, defaultdict[Hashable, float]] = defaultdict(lambda: defaultdict(float))
+        machines = {each.sitting: each.machine.id for each in store.sittings(kind.name)}
+        for run in store.runs(kind.record):
+            if run.sitting == sitting:
+                self._known[run.key].append(run)
+            if run.sitting in machines and machines[run.sitting] == machines.get(sitting):
+                place = run.system_id, run.configuration, run.workers
+                self._taken[place][run.sitting, run.round] += run.record.elapsed_seconds
         self._attempts: Counter[RunKey] = Counter()
         self._ceilings: dict[str, _Ceiling[AnyRecord]] = {}  # by the variants' names of their ceilings
         self._round: Round[AnyRecord] | None = None
@@ -61,6 +69,14 @@ class Runner(Generic[AnyRecord]):
         for each in self._ceilings.values():
             each.program.close(patiently)
 
+    def foreseen(self, one: Round[AnyRecord]) -> float:
+        """How many seconds a round takes, by the store's sittings on this machine; 0 where they do not tell it."""
+        cases = [question.case for question in one.questions]
+        places = [(one.variant.id, case.configuration, case.workers) for case in cases]
+        if not all(place in self._taken for place in places):
+            return 0.0
+        return sum(statistics.median(self._taken[place].values()) for place in places)
+
     @contextmanager
     def begin(self, one: Round[AnyRecord], program: Program) -> Iterator[None]:
         """Within it `ask` asks this variant, whose program is started by the first question new to the store."""
@@ -77,14 +93,18 @@ class Runner(Generic[AnyRecord]):
         self, question: Question[AnyRecord], number: int, is_over: Callable[[float], bool]
     ) -> tuple[list[Run[AnyRecord]], bool]:
         """One round of a question: its runs, and whether it came to its own end. It ends between two runs when
-        `is_over` for the next, whose time it passes."""
+        `is_over` for the next, whose time it passes. A noisy run is repeated, as often as is wanted, as long as that
+        helps."""
         runs: list[Run[AnyRecord]] = []
         asking = question.round()
         is_whole = False
         try:
             wanted = next(asking)
             while not is_over(wanted.seconds):
-                attempts = self._answered(question.case, number, wanted)
+                attempts = [self._asked(question.case, number, wanted)]
+                while attempts[-1].noisy and len(attempts) < wanted.attempts and self._in_vain < IN_VAIN:
+                    attempts.append(self._asked(question.case, number, wanted))
+                    self._in_vain += attempts[-1].noisy
                 runs += attempts
                 wanted = asking.send(attempts)
         except StopIteration:
@@ -94,7 +114,7 @@ class Runner(Generic[AnyRecord]):
     def put_back(self, runs: Sequence[Run[AnyRecord]]) -> None:
         """These answers are given again when their round is asked again, so that it goes on behind them."""
         for run in reversed(runs):
-            self._known.setdefault(run.key, deque()).appendleft(run)
+            self._known[run.key].appendleft(run)
             self._attempts[run.key] -= 1
 
     def give_up(self, one: Round[AnyRecord], number: int, reason: str, at: str, *, lacks: bool = False) -> Failure:
@@ -121,7 +141,7 @@ class Runner(Generic[AnyRecord]):
         reference = self._kind.reference.of(own)
         if own not in self._ceilings:
             words = reference.command_line(self._root, case.workers)
-            self._ceilings[own] = _Ceiling(BatchProgram(reference.name, words, {}), self._kind)
+            self._ceilings[own] = _Ceiling(BatchProgram(reference.name, words, {}))
         ceiling = self._ceilings[own]
         asking = reference.calibration(case)
         try:
@@ -132,14 +152,6 @@ class Runner(Generic[AnyRecord]):
         except StopIteration as said:
             ceiling.lines[case], scale = said.value
             return float(scale)
-
-    def _answered(self, case: Case, number: int, wanted: Ask) -> list[Run[AnyRecord]]:
-        """One run; where it is noisy again, as many attempts as are wanted, as long as that helps. All, in order."""
-        attempts = [self._asked(case, number, wanted)]
-        while attempts[-1].noisy and len(attempts) < wanted.attempts and self._in_vain < IN_VAIN:
-            attempts.append(self._asked(case, number, wanted))
-            self._in_vain += attempts[-1].noisy
-        return attempts
 
     def _asked(self, case: Case, number: int, wanted: Ask) -> Run[AnyRecord]:
         """The store's next answer to this question, or a new one."""
@@ -154,28 +166,27 @@ class Runner(Generic[AnyRecord]):
             self._is_measuring = True
             if wanted.warms_itself:
                 self._warm_up = ""
-            ceiling = self._ceilings.get(self._round.variant.ceiling) if wanted.role == "system" else None
-            run = self._beside(ceiling, key, case) if ceiling else self._alone(key, case)
+            run = self._new_run(key, case)
             self._store.append("runs", run)
         self._attempts[key] += 1
         if run.round_trips is not None:
             self.round_trip = run.round_trips[1]
         return run
 
-    def _alone(self, key: RunKey, case: Case) -> Run[AnyRecord]:
+    def _new_run(self, key: RunKey, case: Case) -> Run[AnyRecord]:
+        """A run of the program; of a system, between two runs of its ceiling, if it has one."""
+        assert self._round is not None
+        ceiling = self._ceilings.get(self._round.variant.ceiling) if key.role == "system" else None
+        before = ceiling and (ceiling.latest(case) or self._ceiling_now(ceiling, case, key.round))
         record = self._ask_system(key.flags, case)
-        return self._run(key, record, noisy=key.role == "system" and is_disturbed(record, self._latest_beside))
-
-    def _beside(self, ceiling: "_Ceiling[AnyRecord]", key: RunKey, case: Case) -> Run[AnyRecord]:
-        before = ceiling.latest(case) or self._ceiling_now(ceiling, case, key.round)
-        record = self._ask_system(key.flags, case)
-        after = self._ceiling_now(ceiling, case, key.round)
-        noisy = is_noisy(record, before, after, statistics.median(ceiling.rates[case]), self._latest_beside)
-        return self._run(key, record, noisy, (before, after))
-
-    def _run(
-        self, key: RunKey, record: AnyRecord, noisy: bool, ceilings: tuple[AnyRecord, AnyRecord] | None = None
-    ) -> Run[AnyRecord]:
+        after = ceiling and self._ceiling_now(ceiling, case, key.round)
+        beside = self._latest_beside
+        noisy = key.role == "system" and is_disturbed(record, beside)
+        trips = None
+        if ceiling and before and after:
+            noisy = is_noisy(record, before, after, statistics.median(ceiling.rates[case]), beside)
+            if before.round_trip is not None and after.round_trip is not None:  # one worker has no neighbour
+                trips = before.round_trip, after.round_trip
         assert self._program is not None
         return Run(
             sitting=self._sitting,
@@ -184,9 +195,9 @@ class Runner(Generic[AnyRecord]):
             noisy=noisy,
             command=self._program.command,
             record=record,
-            ceilings=(ceilings[0].rate or 0.0, ceilings[1].rate or 0.0) if ceilings else None,
-            round_trips=_round_trips(*ceilings) if ceilings else None,
-            beside=self._latest_beside,
+            ceilings=(before.rate or 0.0, after.rate or 0.0) if before and after else None,
+            round_trips=trips,
+            beside=beside,
         )
 
     def _ask_system(self, line: str, case: Case) -> AnyRecord:
@@ -204,7 +215,15 @@ class Runner(Generic[AnyRecord]):
                 self._competitors = Competitors(Load.parse(case.load), self._root)
             if self._warm_up:  # the round goes on where it was interrupted, in a program that is cold
                 self._program.ask(self._warm_up, self._patience)
-        record = parse_record(self._ask_beside_load(self._program, line), self._kind.record)
+        if self._competitors is None:
+            self._latest_beside = None
+            answer = self._program.ask(line, self._patience)
+        else:
+            with self._competitors.running():
+                answer = self._program.ask(line, self._patience)
+            load = self._competitors.load
+            self._latest_beside = Beside(load=str(load), asked=load.share, got=self._competitors.share)
+        record = parse_record(answer, self._kind.record)
         self._program.suspend()
         if self._started and self._started.asked and (refusal := self._started.asked.refusal(record.version)):
             raise ProgramError(refusal)
@@ -214,16 +233,6 @@ class Runner(Generic[AnyRecord]):
             kind = LackingError if record.lacks else ProgramError
             raise kind(record.error if line == case.flags else f"{record.error} ({line})")
         return record
-
-    def _ask_beside_load(self, program: BatchProgram, line: str) -> str:
-        if self._competitors is None:
-            self._latest_beside = None
-            return program.ask(line, self._patience)
-        with self._competitors.running():
-            answer = program.ask(line, self._patience)
-        load = self._competitors.load
-        self._latest_beside = Beside(load=str(load), asked=load.share, got=self._competitors.share)
-        return answer
 
     @property
     def is_from_store(self) -> bool:
@@ -242,12 +251,15 @@ class Runner(Generic[AnyRecord]):
         return record
 
     def _run_ceiling(self, ceiling: "_Ceiling[AnyRecord]", case: Case, number: int, line: str) -> AnyRecord:
-        record = ceiling.ask(line)
+        program = ceiling.program
+        record = parse_record(program.ask(line, self._kind.timeout), self._kind.record)
+        program.suspend()
+        if record.error is not None:
+            raise TeffError(f"the ceiling could not be measured: {record.error} ({line})")
         if refusal := record.refusal(case.workers):
             raise TeffError(f"the ceiling {refusal}")
-        key = self._key(case, number, "ceiling", ceiling.program.name, line)
-        command = ceiling.program.command
-        run = Run(sitting=self._sitting, **asdict(key), attempt=0, noisy=False, command=command, record=record)
+        key = asdict(self._key(case, number, "ceiling", program.name, line))
+        run = Run(sitting=self._sitting, **key, attempt=0, noisy=False, command=program.command, record=record)
         self._store.append("runs", run)
         return record
 
@@ -266,19 +278,11 @@ class Runner(Generic[AnyRecord]):
 class _Ceiling(Generic[AnyRecord]):
     """The program that measures the ceiling, and its last answer."""
 
-    def __init__(self, program: BatchProgram, kind: Benchmark[AnyRecord]) -> None:
+    def __init__(self, program: BatchProgram) -> None:
         self.program = program
         self.lines: dict[Case, str] = {}
         self.rates: dict[Case, list[float]] = {}
-        self._kind = kind
         self._latest: tuple[Case, AnyRecord, float] | None = None  # and when it was measured
-
-    def ask(self, line: str) -> AnyRecord:
-        record = parse_record(self.program.ask(line, self._kind.timeout), self._kind.record)
-        self.program.suspend()
-        if record.error is not None:
-            raise TeffError(f"the ceiling could not be measured: {record.error} ({line})")
-        return record
 
     def measured(self, case: Case, record: AnyRecord) -> None:
         self._latest = (case, record, time.monotonic())
@@ -290,9 +294,3 @@ class _Ceiling(Generic[AnyRecord]):
             return None
         of, record, at = self._latest
         return record if of == case and time.monotonic() - at < _FRESH else None
-
-
-def _round_trips(before: AnyRecord, after: AnyRecord) -> tuple[float, float] | None:
-    """None if they were not measured: one worker has no neighbour."""
-    first, last = before.round_trip, after.round_trip
-    return None if first is None or last is None else (first, last)

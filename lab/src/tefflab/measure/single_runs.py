@@ -16,7 +16,8 @@ from tefflab.systems.logged import Waiting
 from tefflab.systems.probing import absence
 from tefflab.systems.programs import EXIT_CODES
 from tefflab.systems.registry import Registry
-from tefflab.systems.systems import Program, System, usable_cores
+from tefflab.systems.systems import Program, usable_cores
+from tefflab.whole_files import writing
 
 TIMEOUT = 600.0  # seconds
 GRAPH = Kind("task_graph", "graph")
@@ -27,34 +28,81 @@ class SingleRun:
     """The result of one run: the program's line with its record, or the reason why there is none."""
 
     program: Program
-    line: str
-    record: Record | None
     error: str
-    was_refused: bool  # by the program, for its flags
+    line: str = ""
+    record: Record | None = None
+    was_refused: bool = False  # by the program, for its flags
 
     @property
     def ok(self) -> bool:
         return self.record is not None and self.record.ok
 
 
-def command_of(
-    registry: Registry,
-    program: Program,
-    flags: Sequence[str],
-    workers: int | None = None,
-    ranks: int | None = None,
-    kind: Kind = GRAPH,
-) -> tuple[list[str], dict[str, str]]:
-    """The command line and the environment of one run. Without `workers` it has all cores that are here, or one a rank
-    if there are more ranks, and one of a sequential system.
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """The flags of a kind of benchmark, with which any of its programs is started once."""
 
-    A program is always told: its own default may be wrong once its threads are bound to cores. TeffError where it does
-    not spread over ranks.
-    """
-    refuse_ranks(registry, program, ranks, kind)
-    count = workers_of(workers, ranks, registry.owner(program))
-    words = [*program.command_line(count, ranks), "--workers", str(count), *flags]
-    return words, program.environment_for(count)
+    registry: Registry
+    flags: Sequence[str]
+    workers: int | None = None
+    ranks: int | None = None
+    kind: Kind = GRAPH
+
+    def count(self, program: Program | None = None) -> int:
+        """How many workers a run has. Without a number it has one on a sequential system, else one a core, or one a
+        rank if there are more ranks. TeffError if there are more ranks than workers."""
+        is_sequential = program is not None and self.registry.owner(program).is_sequential
+        count = self.workers or (1 if is_sequential else max(usable_cores(), self.ranks or 1))
+        if self.ranks is not None and self.ranks > count:
+            way_out = f"say --workers {self.ranks}, or leave it out"
+            raise InputError(f"--workers {count} --ranks {self.ranks}: each rank has a worker; {way_out}")
+        return count
+
+    def refuse_ranks(self, program: Program) -> None:
+        """TeffError where ranks are asked for, and the program does not spread over them."""
+        if self.ranks is None or program.command_for_ranks:
+            return
+        every = (each for system in self.registry.systems for each in self.kind.programs(system))
+        raise InputError(
+            f"{program.id} takes no --ranks: it runs in one process, or starts as many as it wants; "
+            f"these take them: {' '.join(each.id for each in every if each.command_for_ranks)}"
+        )
+
+    def command(self, program: Program) -> tuple[list[str], dict[str, str]]:
+        """The command line and the environment of one run. A program is always told its number of workers: its own
+        default may be wrong once its threads are bound to cores."""
+        self.refuse_ranks(program)
+        count = self.count(program)
+        words = [*program.command_line(count, self.ranks), "--workers", str(count), *self.flags]
+        return words, program.environment_for(count)
+
+    def run(self, program: Program, trace: Path | None = None) -> SingleRun:
+        """Starts the program for one run, which its system traces to the file `trace`."""
+        if reason := absence(program, self.registry.owner(program)):
+            return SingleRun(program, reason)
+        words, environment = self.command(program)
+        if trace is not None:
+            environment |= trace_to(self.registry, program, trace)
+        try:
+            with Waiting(progress(), f"running {program.id}, for {TIMEOUT:.0f} s at most") as waiting:
+                done = answer(words, environment=environment, timeout=TIMEOUT, look=waiting.look)
+        except OSError as error:
+            return SingleRun(program, f"{program.executable} can't be started: {error.strerror}")
+        except subprocess.TimeoutExpired:
+            return SingleRun(program, f"did not end within {TIMEOUT:.0f} s")
+        line = next((text for text in done.stdout.splitlines() if text.lstrip().startswith("{")), "")
+        if not line:
+            reason = _why_without_record(done.returncode, done.stderr)
+            return SingleRun(program, reason, was_refused=done.returncode == BAD_INPUT)
+        from tefflab.benchmarks.benchmark import find_benchmark  # takes seconds
+
+        try:
+            record = parse_record(line, find_benchmark(self.kind.name).record)
+        except RecordError as error:
+            return SingleRun(program, str(error), line)
+        if refusal := record.refusal(self.count(program)):
+            return SingleRun(program, refusal, line)
+        return SingleRun(program, record.error or "", line, record)
 
 
 def trace_to(registry: Registry, program: Program, file: Path) -> dict[str, str]:
@@ -63,10 +111,8 @@ def trace_to(registry: Registry, program: Program, file: Path) -> dict[str, str]
     variables = registry.owner(program).trace
     if not variables:
         refuse_traceless(registry, program)
-    try:
+    with writing("--trace", file):
         file.unlink(missing_ok=True)
-    except OSError as failure:
-        raise InputError(f"--trace {file}: {failure.strerror}; name a file that can be written") from None
     path = str(file.absolute())
     return {
         name: value.replace("{file}", path) if "{file}" in value else os.environ.get(name, value)
@@ -87,72 +133,11 @@ def refuse_untraced(program: Program, file: Path) -> None:
         raise TeffError(f"{program.id} has left no trace in {file}: it writes the trace at its end")
 
 
-def refuse_ranks(registry: Registry, program: Program, ranks: int | None, kind: Kind = GRAPH) -> None:
-    """TeffError where `ranks` are asked for, and the program does not spread over them."""
-    if ranks is None or program.command_for_ranks:
-        return
-    spread = [each.id for system in registry.systems for each in kind.programs(system) if each.command_for_ranks]
-    raise InputError(
-        f"{program.id} takes no --ranks: it runs in one process, or starts as many as it wants; "
-        f"these take them: {' '.join(spread)}"
-    )
-
-
 def one_number(workers: Sequence[int]) -> int | None:
     """The number of workers of a single run, where it is given. InputError for several."""
     if len(workers) > 1:
         raise InputError(f"--workers {','.join(map(str, workers))}: one number is run at a time here")
     return workers[0] if workers else None
-
-
-def workers_of(workers: int | None, ranks: int | None, system: System | None = None) -> int:
-    """How many workers a run on this system has. TeffError where there are more ranks."""
-    usual = 1 if system and system.is_sequential else max(usable_cores(), ranks or 1)
-    count = workers or usual
-    if ranks is not None and ranks > count:
-        raise InputError(
-            f"--workers {count} --ranks {ranks}: each rank has a worker; say --workers {ranks}, or leave it out"
-        )
-    return count
-
-
-def run_once(
-    registry: Registry,
-    program: Program,
-    system: System,
-    flags: Sequence[str],
-    workers: int | None = None,
-    ranks: int | None = None,
-    kind: Kind = GRAPH,
-    trace: Path | None = None,
-) -> SingleRun:
-    """Starts the program of a system for one run, which libteff traces to the file `trace`."""
-    if reason := absence(program, system):
-        return SingleRun(program, "", None, reason, False)
-    words, environment = command_of(registry, program, flags, workers, ranks, kind)
-    if trace is not None:
-        environment |= trace_to(registry, program, trace)
-    try:
-        with Waiting(progress(), f"running {program.id}, for {TIMEOUT:.0f} s at most") as waiting:
-            done = answer(words, environment=environment, timeout=TIMEOUT, look=waiting.look)
-    except OSError as error:
-        return SingleRun(program, "", None, f"{program.executable} can't be started: {error.strerror}", False)
-    except subprocess.TimeoutExpired:
-        return SingleRun(program, "", None, f"did not end within {TIMEOUT:.0f} s", False)
-    line = next((text for text in done.stdout.splitlines() if text.lstrip().startswith("{")), "")
-    if not line:
-        return SingleRun(
-            program, "", None, _why_without_record(done.returncode, done.stderr), done.returncode == BAD_INPUT
-        )
-    from tefflab.benchmarks.benchmark import find_benchmark  # takes seconds
-
-    try:
-        record = parse_record(line, find_benchmark(kind.name).record)
-    except RecordError as error:
-        return SingleRun(program, line, None, str(error), False)
-    if refusal := record.refusal(workers_of(workers, ranks, system)):
-        return SingleRun(program, line, None, refusal, False)
-    return SingleRun(program, line, record, record.error or "", False)
 
 
 def _why_without_record(code: int, said: str) -> str:

@@ -1,19 +1,15 @@
 """A sitting: variants one after another, round after round, until all is known or the time is spent.
 
-Each round starts them in another order, so that the machine's drift hits all alike. A variant whose round takes more
-than its share of the time has its rounds by itself, after the others have three. If the host moves the cores apart
-or together, each variant is measured until it is known at either distance. A first round that takes much longer than
-others is set aside until all have had a turn, and goes on then where it was. A variant that fails is left out from then
-on, with its reason; the others go on, and its runs stay. A sitting that is resumed tries it once more.
+docs/explanation/sitting.md has the rules and their reasons. A variant that fails is left out from then on, with its
+reason; the others go on, and its runs stay. A sitting that is resumed tries it once more.
 """
 
 import math
-import random
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from tefflab.analysis.distance import OFTEN, alike, is_at, places
 from tefflab.analysis.progress import Progress
@@ -21,16 +17,10 @@ from tefflab.analysis.statistics import FEWEST_ROUNDS
 from tefflab.benchmarks.benchmark import Round
 from tefflab.errors import TeffError
 from tefflab.measure.batch import LackingError, LateError
-from tefflab.measure.next_round import (
-    WIDE,
-    Standing,
-    least_served,
-    next_round,
-    rounds_missing,
-    wanted_half_widths,
-)
+from tefflab.measure.next_round import WIDE, Standing, least_served, lot, next_round, rounds_missing, wanted_half_widths
 from tefflab.measure.runner import Runner
 from tefflab.measure.time_budget import TimeBudget
+from tefflab.output.live import LiveTable
 from tefflab.output.quantities import counted_minutes, duration
 from tefflab.records.plan import Case
 from tefflab.records.run import Failure, in_time
@@ -43,24 +33,6 @@ _DEAR = 2  # times its share of the sitting, for three rounds of all
 _TELLING = 12  # rows, which tell about how long the others take
 _LATE = 1  # rounds in which a system may fail to answer in time: the machine may have been busy
 _FROM_STORE = 0.01  # a round that takes no more seconds was read from the store
-
-
-class Observer(Protocol):
-    """Is told how a sitting goes. It is called between runs, never during one."""
-
-    def begins(self, variant_id: str, number: int, case: str, part: int, parts: int) -> None:
-        """A variant is asked about a case: the question `part` of `parts`, from 1, in its round `number`, from 0. The
-        first question starts its program."""
-
-    def learned(self, variant_id: str, known: Sequence[Progress], is_from_store: bool) -> None:
-        """A round is over; `known` is the progress of its cases. `is_from_store`: it was made before, and only read
-        again."""
-
-    def failed(self, variant_id: str, case: str, reason: str) -> None:
-        """A round is lost, or the variant is out (of that case, where one is named)."""
-
-    def told(self, text: str) -> None:
-        """Something that the user should know."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +77,11 @@ class Entry:
         return not (self.rounds or self.is_set_aside or self.is_out)
 
     @property
+    def turn(self) -> tuple[int, bool, bool, float]:
+        """Its place in its company, the first to go first."""
+        return self.rounds, self.is_set_aside, self.program.slow_start, lot(self.round.variant.id, self.rounds)
+
+    @property
     def seconds_a_round(self) -> float:
         """The usual one, of those that were not taken from the store, which takes no time; else the foreseen one."""
         own = [each for each in self.seconds if each > _FROM_STORE]
@@ -112,11 +89,14 @@ class Entry:
 
     def at(self, round_trip: float | None) -> Known:
         """The state from its runs at this distance of the cores, for any distance at the end of their round."""
-        found = next((each for each in self._known if alike(each.round_trip, round_trip)), None)
-        if found is None:
-            found = self._estimated(round_trip)
-            self._known.append(found)
-        return found
+        for known in self._known:
+            if alike(known.round_trip, round_trip):
+                return known
+        runs = [run for question in self.round.questions for run in question.runs]
+        rounds = {run.round for run in runs if is_at(run.round_trips, round_trip)}
+        progress = [question.progress(round_trip) for question in self.round.questions]
+        self._known.append(Known(round_trip, progress, len(rounds)))
+        return self._known[-1]
 
     def add_round(self, seconds: float) -> None:
         """Another round is over: the state before it is out of date."""
@@ -130,12 +110,6 @@ class Entry:
         self.seconds_before += seconds
         self._known.clear()
 
-    def _estimated(self, round_trip: float | None) -> Known:
-        runs = [run for question in self.round.questions for run in question.runs]
-        rounds = {run.round for run in runs if is_at(run.round_trips, round_trip)}
-        progress = [question.progress(round_trip) for question in self.round.questions]
-        return Known(round_trip, progress, len(rounds))
-
 
 @dataclass
 class Sitting:
@@ -143,7 +117,7 @@ class Sitting:
 
     entries: Sequence[Entry]
     runner: Runner[Any]
-    observer: Observer
+    observer: LiveTable
     budget: float
     rounds: int
     is_enough: Callable[[], bool] | None = None  # given: all have equally many rounds until it says so
@@ -155,23 +129,18 @@ class Sitting:
         self._time = TimeBudget(self.budget)
 
     def run(self) -> None:
-        """Runs until all is known, the budget is spent, or Ctrl-C. Ctrl-C leaves everything in a state to be
-        estimated."""
+        """Runs until all is known, the budget is spent, or Ctrl-C, which leaves everything fit to be estimated."""
         while not self._is_over():
             self._foretell()
             company = self._next()
             if company is None:
                 return
-            self._measure(
-                min(company, key=lambda each: (each.rounds, each.is_set_aside, each.program.slow_start, _lot(each)))
-            )
+            self._measure(min(company, key=lambda each: each.turn))
 
     def _next(self) -> list[Entry] | None:
-        """A company in the middle of a round. If all are to have equally many rounds, the company with the fewest.
-        Else the company that is furthest from its wanted precision at the present distance of the cores. At a rare
-        distance no precision is wanted: until the host moves the cores back, the company with the least time is next.
-        (At a distance that is not rare, precision is wanted even if the tables are about another distance. It may be
-        the main one in the end, and the work there takes no time from the other.)"""
+        """A company in the middle of a round. If all are to have equally many rounds, the company with the fewest. Else
+        the company that is furthest from its wanted precision at the present distance of the cores. At a rare distance
+        no precision is wanted: until the host moves the cores back, the company with the least time is next."""
         left = self._companies()
         for company in left.values():
             if len({each.rounds for each in company}) > 1:
@@ -317,14 +286,14 @@ class Sitting:
                 entry.foreseen = max(entry.foreseen, seconds)
             entry.too_long = seconds if self._time.lacks(seconds) else 0.0
             is_aside = self._time.spent > turn_ends or (is_first and self._is_dear(entry))
-            return bool(entry.too_long) or is_aside or self._time.is_exhausted
+            return bool(entry.too_long) or is_aside or self._time.lacks()
 
         for question in one.questions[entry.parts :]:
             if self._is_over():
                 return "cut off"
             self.observer.begins(one.variant.id, number, question.case.place, entry.parts + 1, len(one.questions))
             runs, is_whole = self.runner.ask(question, number, is_over)
-            if not is_whole and not entry.too_long and not self._time.is_exhausted:
+            if not is_whole and not entry.too_long and not self._time.lacks():
                 self.runner.put_back(runs)
                 return "set aside"
             question.add([run for run in runs if run.role == "system"])
@@ -334,9 +303,7 @@ class Sitting:
         return "over"
 
     def _turn(self, entry: Entry) -> float:
-        """Seconds after which a first round is set aside. It is twice its share of the time that is left, at most half
-        of that time, but no less than twice the usual first round. Infinite if no other variant waits for a first
-        round."""
+        """Seconds after which a first round is set aside; infinite if no other variant waits for a first round."""
         waiting = sum(each.has_no_turn for each in self.entries)
         if self.is_enough is not None or not entry.has_no_turn or waiting < 2:
             return math.inf
@@ -358,8 +325,3 @@ class Sitting:
             lacks = isinstance(failure, LackingError)
             entry.failed_before = self.runner.give_up(one, entry.rounds, reason, at, lacks=lacks)
         self.observer.failed(one.variant.id, one.case.place if one.case else "", reason)
-
-
-def _lot(entry: Entry) -> float:
-    """Another order in each round, and the same when a sitting is resumed."""
-    return random.Random(f"{entry.round.variant.id} {entry.rounds}").random()

@@ -1,7 +1,5 @@
 """The time that a sitting may measure for: the user's limit, and a little more for the minimum that every result needs.
-
-A round that is under way may use the little more, too. No round goes on after it: its runs so far are kept, and count.
-"""
+No round goes on after that: its runs so far are kept, and count."""
 
 import time
 from collections.abc import Callable
@@ -36,13 +34,8 @@ class TimeBudget:
         """Whether measuring ends now; `rounds` is the number of rounds of the system with the fewest."""
         return self.spent > self.seconds * (1 if rounds >= FEWEST_ROUNDS else GRACE)
 
-    @property
-    def is_exhausted(self) -> bool:
-        """Whether measuring ends at once, however much of a round is missing."""
-        return self.spent > self.seconds * GRACE
-
-    def lacks(self, seconds: float) -> bool:
-        """Whether a run that takes so long would end after that."""
+    def lacks(self, seconds: float = 0.0) -> bool:
+        """Whether measuring ends at once, however much of a round is missing; or would, before so many seconds."""
         return self.spent + seconds > self.seconds * GRACE
 
     def __str__(self) -> str:

@@ -1,5 +1,4 @@
-"""The caveats of a sitting, which a reader has to know before believing its numbers. A kind adds those of its cases as
-notes of its tables."""
+"""The caveats of a sitting, which a reader has to know before believing its numbers."""
 
 from collections.abc import Sequence
 

@@ -1,14 +1,18 @@
-"""Tables of comparisons, one for each quantity, and their common result."""
+"""Tables of comparisons, one for each quantity, and their common result. Also the table of `teff compare
+--fail-if-slower`, and its result in a sentence."""
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from tefflab.analysis.comparison import Answer, Comparison
+from tefflab.analysis.pairs import FEWEST_PAIRS, Pair, verdict
 from tefflab.analysis.shift import FEWEST_OTHERS, Shift
 from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval, rounds_to_tell
+from tefflab.carried import TYPED
 from tefflab.output.quantities import TOO_FEW, bound, digits, percent, value_text
 from tefflab.output.table import Column, Table
 
@@ -24,6 +28,9 @@ OWN = (
 )
 _NAMED = 3  # systems that lack rounds
 _LONG = 24  # a longer name of a place has no room beside the numbers
+_QUIETER = f"a quieter machine (`{TYPED} systems doctor`)"
+_IN_VAIN = 1000  # more rounds than a user will wait for
+_STYLES = {"slower": "red", "not slower": "", "unknown": "yellow"}
 
 
 def to_tables(answers: Sequence[Answer]) -> Group:
@@ -36,7 +43,10 @@ def to_tables(answers: Sequence[Answer]) -> Group:
         parts += [Text(f"A  {each.a}{where[0]}"), Text(f"B  {each.b}{where[1]}")]
         parts += [Text(f"each in relation to {each.against}, round by round")] if each.against else []
         for title, by_place, rows in _groups(each):
-            parts += [*([Text(), Text(title, style="bold")] if title else []), *_tables(each, rows, by_place=by_place)]
+            parts += [Text(), Text(title, style="bold")] if title else []
+            for quantity in dict.fromkeys(row.a.quantity for row in rows):
+                own = [row for row in rows if row.a.quantity == quantity]
+                parts += [Text(), _table(each, quantity, own, by_place=by_place)]
         parts += [Text(), *([Text(agreement(each.comparisons)), Text()] if each.is_repeat else [])]
         parts += [Text(lack), Text()] if (lack := missing(each.comparisons)) else []
         parts += [Text(_machine(each.machine)), Text()] if each.machine else []
@@ -68,8 +78,8 @@ def agreement(found: Sequence[Comparison]) -> str:
     comparisons = [each for each in found if not each.a.is_beside]
     apart = [each for each in comparisons if each.agrees is False]
     agreeing = sum(each.agrees is True for each in comparisons)
-    places = dict.fromkeys(each.place for each in comparisons)
-    named = {place: ", ".join(each.a.id for each in apart if each.place == place) for place in places}
+    places = dict.fromkeys(each.a.place for each in comparisons)
+    named = {place: ", ".join(each.a.id for each in apart if each.a.place == place) for place in places}
     names = "; ".join(f"{those} at {place}" if len(places) > 1 else those for place, those in named.items() if those)
     unknown = len(comparisons) - len(apart) - agreeing
     if unknown == len(comparisons):
@@ -99,7 +109,7 @@ def missing(comparisons: Sequence[Comparison]) -> str:
 
 def _groups(answer: Answer) -> Iterator[tuple[str, bool, list[Comparison]]]:
     """Titles with their rows, and whether a row is a place."""
-    places = dict.fromkeys(each.place for each in answer.comparisons)
+    places = dict.fromkeys(each.a.place for each in answer.comparisons)
     systems = dict.fromkeys(each.a.id for each in answer.comparisons)
     if not answer.is_repeat:
         yield "", True, list(answer.comparisons)
@@ -108,27 +118,18 @@ def _groups(answer: Answer) -> Iterator[tuple[str, bool, list[Comparison]]]:
             yield system, True, [each for each in answer.comparisons if each.a.id == system]
     else:
         for place in places:
-            yield place, False, [each for each in answer.comparisons if each.place == place]
-
-
-def _tables(answer: Answer, rows: Sequence[Comparison], *, by_place: bool) -> Iterator[RenderableType]:
-    """A table of each quantity."""
-    for quantity in dict.fromkeys(each.a.quantity for each in rows):
-        yield Text()
-        yield _table(answer, quantity, [each for each in rows if each.a.quantity == quantity], by_place=by_place)
+            yield place, False, [each for each in answer.comparisons if each.a.place == place]
 
 
 def _table(answer: Answer, quantity: str, rows: Sequence[Comparison], *, by_place: bool) -> Table:
-    """A row a system; or a row a place, where a long name has a separate line."""
-    names = [each.place if by_place else each.a.id for each in rows]
-    is_long = by_place and max(map(len, names)) > _LONG
+    """A row a system; or a row a place."""
+    names = [each.a.place if by_place else each.a.id for each in rows]
     head = f"{quantity}\n{answer.row_word if by_place else 'system'}"
     times = ["unknown" if each.relation == "?" else bound(each.relation, digits(each.ratio.value)) for each in rows]
     own = [Column("\nown", [digits(each.own.value) if each.own else "" for each in rows])]
     agrees = [Text(_word(each.agrees), "red" if each.agrees is False else "") for each in rows]
     is_about = answer.is_repeat and not rows[0].a.is_beside
     columns = [
-        Column(head, ["" if is_long else each for each in names], "left"),
         Column("\nof A", [value_text(each.a) for each in rows]),
         Column("\nof B", [value_text(each.b) for each in rows]),
         Column("\nA / B", times),
@@ -137,7 +138,14 @@ def _table(answer: Answer, quantity: str, rows: Sequence[Comparison], *, by_plac
         Column("signi-\nficant", [_word(each.significant) for each in rows], "left"),
         *([Column("\nagree", agrees, "left", priority=1)] if is_about else []),
     ]
-    return Table(columns, headings=dict(enumerate(names)) if is_long else None)
+    return _named_table(head, names, columns, are_places=by_place)
+
+
+def _named_table(head: str, names: Sequence[str], columns: Sequence[Column], *, are_places: bool = True) -> Table:
+    """A row for each name; a long name of a place has a separate line."""
+    is_long = are_places and max(map(len, names), default=0) > _LONG
+    first = Column(head, ["" if is_long else each for each in names], "left")
+    return Table([first, *columns], headings=dict(enumerate(names)) if is_long else None)
 
 
 def _word(is_so: bool | None) -> str:
@@ -150,3 +158,81 @@ def _ends(interval: Interval) -> str:
     if not math.isfinite(interval.high):
         return bound(">", digits(interval.low))
     return f"{digits(interval.low)} – {digits(interval.high)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """The time and rounds of a watch, and their limits."""
+
+    seconds: float
+    most_seconds: float
+    most_rounds: int
+    interrupted: bool
+
+
+def pairs_table(pairs: Sequence[Pair], quantity: str, a: str, b: str, effort: Effort) -> Group:
+    """A row a place, then the verdict on all of them."""
+    columns = [
+        Column(f"A\n{a}", [value_text(each.a) for each in pairs]),
+        Column(f"B\n{b}", [value_text(each.b) for each in pairs]),
+        Column("A / B", [digits(each.ratio.value) if each.pairs else "-" for each in pairs]),
+        Column("95 %\ninterval", [_ends_of(each) for each in pairs]),
+        Column("", [Text(each.verdict, _STYLES[each.verdict]) for each in pairs], "left"),
+        Column("rounds", [str(each.pairs) for each in pairs]),
+    ]
+    table = _named_table(quantity, [each.a.place for each in pairs], columns)
+    return Group(table, Text(), Text(sentence(pairs, a, b, effort)))
+
+
+def sentence(pairs: Sequence[Pair], a: str, b: str, effort: Effort) -> str:
+    """The verdict of all places together; without one, the reason and the remedy."""
+    found = verdict(pairs)
+    if found == "slower":
+        worst = max((each for each in pairs if each.verdict == "slower"), key=lambda each: each.ratio.value)
+        return f"{a} is slower than {b}: at {worst.a.place} by {percent(worst.ratio.value - 1)}."
+    if found == "not slower":
+        limit = percent(2 * pairs[0].threshold)
+        return f"{a} is not slower than {b}; a slowdown of {limit} would have been seen."
+    untold = f"Whether {a} is slower than {b} can't be told"
+    if not pairs:
+        return f"{untold}: no place was measured on both. Measure longer: --minutes."
+    worst = max((each for each in pairs if each.verdict == "unknown"), key=lambda each: each.rounds_wanted or math.inf)
+    where = f"at {worst.a.place}: " if len(pairs) > 1 else ""
+    return f"{untold}: {where}{_reason(worst, a, b)}. {_way_out(worst, effort)}"
+
+
+def _reason(pair: Pair, a: str, b: str) -> str:
+    beyond = [name for name, relation in ((a, pair.a.relation), (b, pair.b.relation)) if relation != "="]
+    if beyond:
+        return f"the value of {' and '.join(beyond)} lies beyond the tasks measured"
+    if pair.pairs < FEWEST_PAIRS:
+        had = f"{pair.pairs} round{'s' * (pair.pairs != 1)}" if pair.pairs else "no round"
+        return f"{had} can be compared, and {FEWEST_PAIRS} are needed"
+    other = "no slowdown" if pair.ratio.low <= 1 else "one that does not count"
+    limit = percent(2 * pair.threshold)
+    return f"the interval, {_ends_of(pair)}, holds a slowdown of {limit} as well as {other}"
+
+
+def _way_out(pair: Pair, effort: Effort) -> str:
+    """The watch begins anew, so its rounds so far only tell its pace."""
+    if effort.interrupted:
+        return "It was interrupted: let it go on to its end."
+    if pair.rounds_wanted is None:
+        return f"Measure longer (--minutes {math.ceil(effort.most_seconds / 30)}), or another case."
+    if pair.rounds_wanted > _IN_VAIN:
+        return f"More rounds will hardly tell: try {_QUIETER}, or a larger --fail-if-slower."
+    times = pair.rounds_wanted / max(pair.pairs, 1)
+    words = []
+    if (seconds := times * effort.seconds) > effort.most_seconds:
+        words.append(f"--minutes {math.ceil(seconds / 60)}")
+    if effort.seconds < effort.most_seconds:  # it was rounds that ended it
+        words.append(f"--rounds {math.ceil(times * effort.most_rounds)}")
+    elif pair.rounds_wanted > effort.most_rounds:
+        words.append(f"--rounds {pair.rounds_wanted}")
+    return f"About {pair.rounds_wanted} rounds may tell: {' '.join(words)}; or {_QUIETER}."
+
+
+def _ends_of(pair: Pair) -> str:
+    if not pair.pairs:
+        return "-"
+    return f"{digits(pair.ratio.low)} – {digits(pair.ratio.high)}" if pair.ratio.is_told else "too few rounds"

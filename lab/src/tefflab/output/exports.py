@@ -64,6 +64,10 @@ class Exported:
             "started_at": sitting.started_at,
         }
 
+    @property
+    def nanoseconds(self) -> float:
+        return self.interval.value * _NANOSECONDS
+
     def ends(self, low: str, high: str) -> dict[str, float]:
         """The known ends of its interval in nanoseconds, by these names."""
         known = self.interval.to_json()
@@ -83,86 +87,62 @@ def to_csv(rows: Sequence[Exported]) -> str:
 def to_markdown(rows: Sequence[Exported]) -> str:
     """A table, as people read it, and what all its lines have in common."""
     heads = "variant", "case", "quantity", "value", "95 % interval", "rounds", "noisy runs"
-    lines = [heads, tuple("---" for _ in heads), *map(_told, rows)]
+    lines: list[Sequence[str]] = [heads, ["---"] * len(heads)]
+    for each in rows:
+        row, interval = each.row, each.interval
+        value, ends = bound(row.relation, duration(interval.value)), duration_range(interval.low, interval.high)
+        rounds, noisy = str(row.number_of_rounds), percent(row.noisy_share)
+        lines.append((row.id, each.case, row.quantity, value, ends, rounds, noisy))
     table = "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
-    sittings = [each.sitting for each in rows]
     made = dict.fromkeys(
-        f"{each.machine.summary}, {each.started_at:%Y-%m-%d %H:%M} UTC, {each.revision.short}" for each in sittings
+        f"{each.machine.summary}, {each.started_at:%Y-%m-%d %H:%M} UTC, {each.revision.short}"
+        for each in (row.sitting for row in rows)
     )
     return "\n\n".join([table, *made]) + "\n"
 
 
-def _told(of: Exported) -> tuple[str, ...]:
-    return (
-        of.row.id,
-        of.case,
-        of.row.quantity,
-        bound(of.row.relation, duration(of.interval.value)),
-        duration_range(of.interval.low, of.interval.high),
-        str(of.row.number_of_rounds),
-        percent(of.row.noisy_share),
-    )
-
-
-def to_google_benchmark(rows: Sequence[Exported]) -> str:
+def to_google_benchmark(rows: Sequence[Exported]) -> dict[str, Any]:
     """As a program of Google Benchmark prints with --benchmark_format=json. Its `cpu_time` must be there; it is the
     wall time, too."""
-    first = rows[0].sitting
-    return _json(
+    sitting = rows[0].sitting
+    date = max(each.sitting.started_at for each in rows).isoformat()
+    lines = [
         {
-            "context": {
-                "date": max(each.sitting.started_at for each in rows).isoformat(),
-                "machine": first.machine.summary,
-                "revision": first.revision.short,
-            },
-            "benchmarks": [
-                {
-                    "name": each.name,
-                    "run_name": each.name,
-                    "run_type": "iteration",
-                    "iterations": each.row.number_of_rounds,
-                    "real_time": each.interval.value * _NANOSECONDS,
-                    "cpu_time": each.interval.value * _NANOSECONDS,
-                    "time_unit": "ns",
-                    "noisy_share": each.row.noisy_share,
-                    **each.ends("low", "high"),
-                }
-                for each in rows
-            ],
+            "name": each.name,
+            "run_name": each.name,
+            "run_type": "iteration",
+            "iterations": each.row.number_of_rounds,
+            "real_time": each.nanoseconds,
+            "cpu_time": each.nanoseconds,
+            "time_unit": "ns",
+            "noisy_share": each.row.noisy_share,
+            **each.ends("low", "high"),
         }
-    )
+        for each in rows
+    ]
+    context = {"date": date, "machine": sitting.machine.summary, "revision": sitting.revision.short}
+    return {"context": context, "benchmarks": lines}
 
 
-def to_github(rows: Sequence[Exported]) -> str:
+def to_github(rows: Sequence[Exported]) -> list[dict[str, Any]]:
     """As github-action-benchmark reads it with `tool: customSmallerIsBetter`."""
-    return _json(
-        [
-            {
-                "name": each.name,
-                "unit": "ns",
-                "value": each.interval.value * _NANOSECONDS,
-                "range": duration_range(each.interval.low, each.interval.high),
-                "extra": f"{each.row.number_of_rounds} rounds, {percent(each.row.noisy_share)} of the runs noisy, "
-                f"{each.sitting.machine.summary}, {each.sitting.revision.short}",
-            }
-            for each in rows
-        ]
-    )
-
-
-def to_bencher(rows: Sequence[Exported]) -> str:
-    """Bencher Metric Format: nanoseconds of its measure `latency`."""
-    return _json(
+    return [
         {
-            each.name: {
-                "latency": {
-                    "value": each.interval.value * _NANOSECONDS,
-                    **each.ends("lower_value", "upper_value"),
-                }
-            }
-            for each in rows
+            "name": each.name,
+            "unit": "ns",
+            "value": each.nanoseconds,
+            "range": duration_range(each.interval.low, each.interval.high),
+            "extra": f"{each.row.number_of_rounds} rounds, {percent(each.row.noisy_share)} of the runs noisy, "
+            f"{each.sitting.machine.summary}, {each.sitting.revision.short}",
         }
-    )
+        for each in rows
+    ]
+
+
+def to_bencher(rows: Sequence[Exported]) -> dict[str, Any]:
+    """Bencher Metric Format: nanoseconds of its measure `latency`."""
+    known = {each.name: {"value": each.nanoseconds, **each.ends("lower_value", "upper_value")} for each in rows}
+    return {name: {"latency": value} for name, value in known.items()}
 
 
 def to_parquet(rows: Sequence[Exported], file: Path) -> None:
@@ -176,42 +156,45 @@ def to_parquet(rows: Sequence[Exported], file: Path) -> None:
     write_whole(file, columns.getvalue())
 
 
-def to_hyperfine(rows: Sequence[Exported]) -> str:
+def to_hyperfine(rows: Sequence[Exported]) -> dict[str, Any]:
     """As hyperfine writes with --export-json: seconds. Each time is a run's, or the median of a round's runs."""
-    return _json({"results": [_result(each) for each in rows if isinstance(each.row.samples, ByRound)]})
+    results = []
+    for row in (each.row for each in rows):
+        if not isinstance(row.samples, ByRound):
+            continue
+        times = [statistics.median(own) for own in row.samples.values.values()]
+        cpu, system, peak = (row.facts.get(name) for name in ("cpu_seconds", "system_seconds", "peak_rss_bytes"))
+        results.append(
+            {
+                "command": row.id,
+                "mean": statistics.mean(times),
+                "stddev": statistics.stdev(times) if len(times) > 1 else None,
+                "median": statistics.median(times),
+                "user": None if cpu is None or system is None else cpu - system,
+                "system": system,
+                "min": min(times),
+                "max": max(times),
+                "times": times,
+                "memory_usage_byte": [] if peak is None else [peak],
+                "exit_codes": [0] * len(times),  # a run that failed is no time
+                "parameters": {"workers": str(row.workers), "case": row.case},
+            }
+        )
+    return {"results": results}
 
 
-def _result(of: Exported) -> dict[str, Any]:
-    row = of.row
-    assert isinstance(row.samples, ByRound)
-    times = [statistics.median(own) for own in row.samples.values.values()]
-    cpu, system, peak = (row.facts.get(name) for name in ("cpu_seconds", "system_seconds", "peak_rss_bytes"))
-    return {
-        "command": row.id,
-        "mean": statistics.mean(times),
-        "stddev": statistics.stdev(times) if len(times) > 1 else None,
-        "median": statistics.median(times),
-        "user": None if cpu is None or system is None else cpu - system,
-        "system": system,
-        "min": min(times),
-        "max": max(times),
-        "times": times,
-        "memory_usage_byte": [] if peak is None else [peak],
-        "exit_codes": [0] * len(times),  # a run that failed is no time
-        "parameters": {"workers": str(row.workers), "case": row.case},
-    }
-
-
-TEXTS: Mapping[str, Callable[[Sequence[Exported]], str]] = {
-    "csv": to_csv,
-    "md": to_markdown,
+_JSON: Mapping[str, Callable[[Sequence[Exported]], object]] = {
     "gbench": to_google_benchmark,
     "github": to_github,
     "bencher": to_bencher,
     "hyperfine": to_hyperfine,
 }
-DASHBOARDS = ("gbench", "github", "bencher", "hyperfine")
+DASHBOARDS = tuple(_JSON)
+TEXTS = ("csv", "md", *DASHBOARDS)
 
 
-def _json(said: object) -> str:
-    return json.dumps(said, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+def to_text(form: str, rows: Sequence[Exported]) -> str:
+    """The rows in a format of TEXTS."""
+    if form in _JSON:
+        return json.dumps(_JSON[form](rows), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return to_csv(rows) if form == "csv" else to_markdown(rows)

@@ -19,8 +19,8 @@ _SHOWN = 3  # values of a variant, where there are more
 
 
 class LiveTable:
-    """Observes a sitting. On a terminal a table, which is gone in the end; elsewhere a line a round, but for those
-    that the store has."""
+    """Observes a sitting, between runs. On a terminal a table, which is gone in the end; elsewhere a line a round, but
+    for those that the store has."""
 
     def __init__(self, console: Console, variants: Sequence[Variant], time_left: Callable[[], str]) -> None:
         self._console = console
@@ -41,6 +41,7 @@ class LiveTable:
             self._live.stop()
 
     def begins(self, variant_id: str, number: int, case: str, part: int, parts: int) -> None:
+        """A variant is asked about a case: the question `part` of `parts`, from 1, in its round `number`, from 0."""
         self._rounds[variant_id] = number
         self._asked[variant_id] = case if parts == 1 else ""
         what = f"round {number + 1}"
@@ -48,6 +49,7 @@ class LiveTable:
         self._draw()
 
     def learned(self, variant_id: str, known: Sequence[Progress], is_from_store: bool) -> None:
+        """A round is over; `known` is the progress of its cases."""
         self._rounds[variant_id] += 1
         self._state[variant_id] = ""
         self._known[variant_id] |= {each.case: each for each in known}
@@ -60,12 +62,14 @@ class LiveTable:
         self._draw()
 
     def failed(self, variant_id: str, case: str, reason: str) -> None:
+        """A round is lost, or the variant is out (of that case, where one is named)."""
         self._state[variant_id] = "failed"
         what = f"{variant_id}, {case}" if case else variant_id
         self._console.print(f"teff: {what}: {reason}", style="yellow", soft_wrap=True, markup=False)
         self._draw()
 
     def told(self, text: str) -> None:
+        """Something that the user should know."""
         self._console.print(f"teff: {text}", soft_wrap=True, markup=False)
 
     def _draw(self) -> None:

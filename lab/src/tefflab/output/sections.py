@@ -80,17 +80,12 @@ def warnings(rows: Iterable[Row]) -> list[str]:
 def _places(some: Sequence[Row], rows: Sequence[Row]) -> str:
     """` (CASES)`, ` (with 2 workers)`, or both; nothing where these are all there are."""
     cases, workers = dict.fromkeys(row.case for row in some), {row.workers for row in some}
-    told = [some_of(list(cases))] if len(cases) < len({row.case for row in rows}) else []
+    named = list(cases)[: len(cases) if len(cases) <= _NAMED + 1 else _NAMED]  # the tables show which others there are
+    others = [f"{len(cases) - len(named)} others"] if len(named) < len(cases) else []
+    told = ["; ".join([*named, *others])] if len(cases) < len({row.case for row in rows}) else []
     if workers != {row.workers for row in rows}:
         told.append(f"with {' and '.join(map(str, sorted(workers)))} worker{'s' * (workers != {1})}")
     return f" ({'; '.join(told)})" if told else ""
-
-
-def some_of(cases: Sequence[str]) -> str:
-    """Their names, or of many the first ones: the tables show which there are."""
-    named = cases if len(cases) <= _NAMED + 1 else cases[:_NAMED]
-    others = len(cases) - len(named)
-    return "; ".join(named) + (f"; {others} others" if others else "")
 
 
 def precision(rows: Sequence[Row]) -> list[str]:

@@ -4,7 +4,7 @@ No cell is ever wrapped or cut. If the columns need more room than there is, the
 go. If the rest do not fit side by side, they follow each other in blocks that all begin with the first column.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -41,33 +41,39 @@ class Column:
         return max(each.cell_len for each in [*lines, *map(_text, self.cells)])
 
 
+@dataclass(frozen=True, slots=True)
 class Table:
     """Columns of one length under an optional title; `headings` are lines of their own above rows, by the row."""
 
-    def __init__(
-        self,
-        columns: Sequence[Column],
-        title: str | Text = "",
-        headings: Mapping[int, str | Text] | None = None,
-    ) -> None:
-        self._columns = list(columns)
-        self._title = title
-        self._headings = headings or {}
+    columns: Sequence[Column]
+    title: str = ""
+    headings: Mapping[int, str] | None = None
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        if self._title:
-            yield Text(self._title, style="bold") if isinstance(self._title, str) else self._title
-        if not self._columns:
+        if self.title:
+            yield Text(self.title, style="bold")
+        if not self.columns:
             return
         has_colors = console.color_system is not None
-        columns = [each.dotted() if each.colors and has_colors else each for each in self._columns]
+        columns = [each.dotted() if each.colors and has_colors else each for each in self.columns]
         kept = fitting(columns, options.max_width)
         gap = _GAP if _width(kept, _GAP) <= options.max_width else 1
-        for block in _blocks(kept, options.max_width, gap):
-            yield from _head(block, gap)
+        blocks = [kept[:2]]
+        for column in kept[2:]:
+            if _width([*blocks[-1], column], gap) <= options.max_width:
+                blocks[-1].append(column)
+            else:
+                blocks.append([kept[0], column])
+        for block in blocks:
+            titles = [column.title.split("\n") for column in block]  # whose last lines stand in one line
+            most = max(map(len, titles))
+            for heads in zip(*([""] * (most - len(lines)) + lines for lines in titles), strict=True):
+                line = _line(block, map(Text, heads), gap)
+                line.stylize("dim")
+                yield line
             for number, cells in enumerate(zip(*(column.cells for column in block), strict=True)):
-                if number in self._headings:
-                    yield _text(self._headings[number])
+                if self.headings and number in self.headings:
+                    yield Text(self.headings[number])
                 yield _line(block, map(_text, cells), gap)
         yield from (Text(text, style="dim") for text in meanings(kept))
 
@@ -88,17 +94,6 @@ def fitting(columns: Sequence[Column], width: int) -> list[Column]:
     return kept
 
 
-def _head(block: Sequence[Column], gap: int) -> Iterator[Text]:
-    """The titles, whose last lines stand in one line."""
-    titles = [column.title.split("\n") for column in block]
-    most = max(map(len, titles))
-    for level in range(most):
-        cells = [Text(lines[level - most + len(lines)] if level >= most - len(lines) else "") for lines in titles]
-        line = _line(block, cells, gap)
-        line.stylize("dim")
-        yield line
-
-
 def _line(block: Sequence[Column], cells: Iterable[Text], gap: int) -> Text:
     line = Text(no_wrap=True, overflow="ignore")
     for number, (column, cell) in enumerate(zip(block, cells, strict=True)):
@@ -110,16 +105,6 @@ def _line(block: Sequence[Column], cells: Iterable[Text], gap: int) -> Text:
             line.append_text(cell).append(blank)
     line.rstrip()
     return line
-
-
-def _blocks(columns: Sequence[Column], width: int, gap: int) -> list[list[Column]]:
-    blocks = [list(columns[:2])]
-    for column in columns[2:]:
-        if _width([*blocks[-1], column], gap) <= width:
-            blocks[-1].append(column)
-        else:
-            blocks.append([columns[0], column])
-    return blocks
 
 
 def _width(columns: Sequence[Column], gap: int) -> int:

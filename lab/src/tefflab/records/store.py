@@ -31,7 +31,7 @@ from tefflab.carried import TYPED
 from tefflab.errors import InputError, TeffError, first_fault
 from tefflab.host.file_locks import held, lock
 from tefflab.records.record import AnyRecord, Record
-from tefflab.records.run import Failure, Line, Run, RunKey, Sitting
+from tefflab.records.run import Failure, Line, Run, Sitting
 from tefflab.systems.registry import Registry
 
 _SYNC_EVERY_SECONDS = 1.0
@@ -179,14 +179,6 @@ class Store(AbstractContextManager["Store"]):
         lines = (line for line in self.lines("failures", Failure) if isinstance(line, Failure))
         latest = {(line.system_id, line.configuration, line.workers): line for line in lines if line.sitting == sitting}
         return [line for line in latest.values() if line.reason]
-
-    def done(self, record: type[AnyRecord], sitting: str) -> dict[RunKey, tuple[Run[AnyRecord], ...]]:
-        """The runs of a sitting: each question with its attempts, in order. A runner that resumes asks its plan's
-        questions again, takes the answers from here, and decides whether a noisy last attempt is worth another."""
-        answers: dict[RunKey, tuple[Run[AnyRecord], ...]] = {}
-        for run in self.runs(record, sitting):
-            answers[run.key] = (*answers.get(run.key, ()), run)
-        return answers
 
     def damage(self, *kinds: Kind) -> list[Damage]:
         """Every line (of these kinds) that cannot be read, for the caveats of a report."""

@@ -96,14 +96,10 @@ def parameter_axis(texts: Mapping[float, str], title: str) -> Axis:
     """A tick at every value (rising), with its text where that touches no other."""
     xs = list(texts) or [0.0, 1.0]
     low, high = xs[0], xs[-1]
-    if low > 0 and (high / low >= _LOG_FROM or _is_geometric(xs)):
+    steps = [after / before for before, after in pairwise(xs) if before > 0]
+    is_geometric = len(xs) >= _FEWEST_STEPS and len(steps) == len(xs) - 1 and max(steps) < 1.1 * min(steps)
+    if low > 0 and (high / low >= _LOG_FROM or is_geometric):
         margin = (high / low) ** 0.05
         return Axis(low / margin, high * margin, texts, title, drops_labels=True)
     margin = 0.05 * (high - low) or 1.0
     return Axis(low - margin, high + margin, texts, title, is_log=False, drops_labels=True)
-
-
-def _is_geometric(xs: Sequence[float]) -> bool:
-    """Whether each of at least three values is about as many times the one before."""
-    steps = [high / low for low, high in pairwise(xs) if low > 0]
-    return len(xs) >= _FEWEST_STEPS and len(steps) == len(xs) - 1 and max(steps) < 1.1 * min(steps)

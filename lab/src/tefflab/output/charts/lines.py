@@ -10,25 +10,10 @@ import altair as alt
 
 from tefflab.analysis.rows import Row
 from tefflab.analysis.statistics import Interval
+from tefflab.output.charts import marks
 from tefflab.output.charts.axes import Axis, linear_axis, log_axis, parameter_axis
 from tefflab.output.charts.looks import Datum, looks
-from tefflab.output.charts.marks import (
-    COLOR,
-    DASH,
-    HOLLOW,
-    Entry,
-    X,
-    arrow_marks,
-    ends,
-    estimates,
-    layer,
-    legend,
-    mark,
-    marks,
-    word,
-    words,
-)
-from tefflab.output.charts.sheet import SMALL, SOFT, WIDTH, Head, Picture, sheet, text_width
+from tefflab.output.charts.sheet import SMALL, SOFT, WIDTH, Head, Picture, text_width
 from tefflab.output.quantities import percent, quantity_text
 from tefflab.output.sections import absences
 from tefflab.records.plan import Variant
@@ -69,7 +54,7 @@ def values_chart(
             known.setdefault(row.variant, {})[x] = row.value
     values = [value for own in known.values() for value in own.values()]
     if less:
-        along = log_axis([end for each in values for end in ends(each)], written)
+        along = log_axis([end for each in values for end in marks.ends(each)], written)
     else:
         along = linear_axis(max([each.value for each in values] + [1.0] * (unit == "1")), written)
     telling = {
@@ -78,7 +63,7 @@ def values_chart(
     ranked = sorted(
         telling, key=lambda each: (-telling[each][0], telling[each][1].value) if less else (-telling[each][1].value, 0)
     )
-    entries: dict[str, Entry] = {}
+    entries: dict[str, marks.Entry] = {}
     found: list[tuple[Datum, Interval | None]] = []
     without_marks = {row.id for row in bare}
     for variant in ranked:
@@ -86,11 +71,11 @@ def values_chart(
         last, value = telling[variant]
         detail = (details or {}).get(variant.id, f"{written(value.value)} {at} {xs[last]}")
         if not is_bare or variant.title not in entries:
-            entries[variant.title] = Entry(look, variant.title, detail, is_bare)
+            entries[variant.title] = marks.Entry(look, variant.title, detail, is_bare)
         for x, text in xs.items():
             estimate = known[variant].get(x)
             said = f"{variant.title}: {written(estimate.value)} {at} {text}" if estimate else ""
-            datum = mark(look, said, 55, hollow=bool(estimate and not estimate.is_told))
+            datum = marks.mark(look, said, 55, hollow=bool(estimate and not estimate.is_told))
             found.append((datum | {"x": x, "series": variant.id, "name": variant.title, "bare": is_bare}, estimate))
     across = parameter_axis(xs, x_title)
     is_below = len(entries) > _BESIDE
@@ -98,30 +83,29 @@ def values_chart(
     width -= 0 if is_below else _LEGEND + 24
     shades = _shades(_good_part(known.values(), list(xs)), across, width) if phases else []
     plot = alt.LayerChart(layer=[*shades, *_layers(found, across, along)], width=width, height=_HEIGHT)
-    hollow = [HOLLOW] if not all(each.is_told for each in values) else []
-    told = replace(head, meaning=[*head.meaning, *hollow], notes=[*head.notes, *absences(rows)])
-    room, columns = (width, 4) if is_below else (_LEGEND, 1)
-    return sheet(told, plot, legend(list(entries.values()), room, columns=columns), is_below=is_below)
+    told = replace(head, notes=[*head.notes, *absences(rows)])
+    has_hollow = not all(each.is_told for each in values)
+    return marks.on_sheet(told, plot, list(entries.values()), 0 if is_below else _LEGEND, has_hollow=has_hollow)
 
 
 def _layers(found: Sequence[tuple[Datum, Interval | None]], across: Axis, along: Axis) -> list[alt.Chart]:
     """Band and interval, line, arrow and mark; of bare ones the line alone."""
-    drawn, tips = estimates(found, along, (90, 270))
+    drawn, tips = marks.estimates(found, along, (90, 270))
     x, y, low = across.of(alt.X, "x"), along.of(alt.Y, "value"), along.of(alt.Y, "low")
-    every, named = layer(drawn).encode(x, alt.Detail("series:N")), alt.Description("name:N")
+    every, named = marks.layer(drawn).encode(x, alt.Detail("series:N")), alt.Description("name:N")
     marked = every.transform_filter("!datum.bare")
     return [
-        marked.mark_area(opacity=0.16).encode(low, COLOR, named, y2="high:Q"),
-        marked.mark_rule(strokeWidth=0.8).encode(low, COLOR, named, y2="high:Q"),
-        every.mark_line(strokeWidth=1.5, strokeJoin="round").encode(y, COLOR, DASH, named),
-        arrow_marks(layer(tips).encode(x, y)),
-        marks(marked.encode(y)),
+        marked.mark_area(opacity=0.16).encode(low, marks.COLOR, named, y2="high:Q"),
+        marked.mark_rule(strokeWidth=0.8).encode(low, marks.COLOR, named, y2="high:Q"),
+        every.mark_line(strokeWidth=1.5, strokeJoin="round").encode(y, marks.COLOR, marks.DASH, named),
+        marks.arrow_marks(marks.layer(tips).encode(x, y)),
+        marks.marks(marked.encode(y)),
     ]
 
 
 def _good_part(lines: Iterable[Mapping[float, Interval]], xs: Sequence[float]) -> tuple[float, float]:
-    """From where to where the parameter keeps the best line within _GOOD of its best value. The ends lie between two
-    values of the parameter; an infinite end has no other value behind it."""
+    """From where to where the parameter keeps the best line within _GOOD of its best value; infinite without another
+    value behind it."""
     every = list(lines)
     best = [max((own[x].value for own in every if x in own), default=0.0) for x in xs]
     first = last = best.index(max(best))
@@ -142,5 +126,5 @@ def _shades(good: tuple[float, float], across: Axis, width: float) -> list[alt.C
         near, far = (across.place(each) * width for each in (low, high))
         shades += [{"x": near, "end": far, "color": colour}] if near < far else []
         if text_width(name, SMALL) <= far - near:
-            names.append(word((near + far) / 2, -10, name, SMALL, SOFT, "center"))
-    return [layer(shades).mark_rect(opacity=0.7).encode(X, COLOR, x2="end:Q"), words(names)]
+            names.append(marks.word((near + far) / 2, -10, name, SMALL, SOFT, "center"))
+    return [marks.layer(shades).mark_rect(opacity=0.7).encode(marks.X, marks.COLOR, x2="end:Q"), marks.words(names)]

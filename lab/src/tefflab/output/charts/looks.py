@@ -28,12 +28,9 @@ _CONTRAST = {PAPER: 3.0, NIGHT: 4.5}  # of a mark; WCAG 2.1 asks for 3, but thin
 
 
 def looks(variants: Iterable[Variant]) -> dict[str, Datum]:
-    """The look of each by its id, in fields of a datum: colour on white, dash and shape. The order they come in does
-    not matter.
-
-    The shape depends on the id, so that it is the same in most pictures. No colour has a shape twice, and no shape is
-    used twice, as long as another is free.
-    """
+    """The look of each by its id, in fields of a datum: colour on white, dash and shape. The shape depends on the id,
+    so that it is the same in most pictures. No colour has a shape twice, and no shape is used twice, as long as another
+    is free."""
     found: dict[str, Datum] = {}
     used = Counter[str]()
     in_color = Counter[tuple[str, str]]()
@@ -52,7 +49,8 @@ def readable(color: str, ground: str) -> str:
     """`color` (`#rrggbb`) as it is seen on PAPER or NIGHT: made darker or lighter only as far as that takes."""
     pole = "#000000" if _luminance(ground) > 0.5 else "#ffffff"
     for share in range(0, 101, 4):
-        mixed = _mix(color, pole, share / 100)
+        pairs = zip(_channels(color), _channels(pole), strict=True)
+        mixed = "#" + "".join(f"{round(own + (far - own) * (share / 100)):02x}" for own, far in pairs)
         if contrast(mixed, ground) >= _CONTRAST[ground]:
             return mixed
     return pole
@@ -66,11 +64,6 @@ def contrast(a: str, b: str) -> float:
 
 def _channels(color: str) -> list[int]:
     return [int(color[start : start + 2], 16) for start in (1, 3, 5)]
-
-
-def _mix(color: str, pole: str, share: float) -> str:
-    pairs = zip(_channels(color), _channels(pole), strict=True)
-    return "#" + "".join(f"{round(own + (far - own) * share):02x}" for own, far in pairs)
 
 
 def _luminance(color: str) -> float:

@@ -3,14 +3,14 @@ where no axis gives that."""
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import altair as alt
 
 from tefflab.analysis.statistics import Interval
 from tefflab.output.charts.axes import Axis
 from tefflab.output.charts.looks import PAPER, Datum
-from tefflab.output.charts.sheet import BODY, INK, SMALL, SOFT, wrapped
+from tefflab.output.charts.sheet import BODY, INK, SMALL, SOFT, Head, Picture, sheet, wrapped
 
 HOLLOW = "Hollow marks have no interval yet: it takes more rounds."
 X = alt.X("x:Q", scale=None, axis=None)  # in pixels
@@ -78,9 +78,8 @@ def marks(chart: alt.Chart) -> alt.Chart:
 def estimates(
     found: Iterable[tuple[Datum, Interval | None]], axis: Axis, turns: tuple[int, int]
 ) -> tuple[list[Datum], list[Datum]]:
-    """The data with their values and the drawn parts of their intervals; then their arrows. An interval with an open
-    end is drawn to the end of the axis, and one that says nothing is not drawn. `turns`: of an arrow towards less and
-    of one towards more."""
+    """The data with their values and the drawn parts of their intervals, of which an open end reaches to the end of the
+    axis; then their arrows. `turns`: of an arrow towards less and of one towards more."""
     drawn, tips = [], []
     for datum, estimate in found:
         reach = estimate.extent if estimate and estimate.is_told else None
@@ -141,3 +140,13 @@ def legend(entries: Sequence[Entry], width: float, *, columns: int = 1, lines: b
     stroke = layer(strokes).mark_rule(strokeWidth=1.5).encode(X, Y, COLOR, DASH, x2="end:Q")
     drawings = [stroke, marks(layer(drawn).encode(X, Y)), words(texts)]
     return alt.LayerChart(layer=drawings, width=width, height=max(y, 1), name="legend")
+
+
+def on_sheet(
+    head: Head, plot: alt.LayerChart, entries: Sequence[Entry], beside: float, *, has_hollow: bool, lines: bool = True
+) -> Picture:
+    """The plot with its legend, so many pixels `beside` it, or else below it; without entries, alone."""
+    head = replace(head, meaning=[*head.meaning, *([HOLLOW] if has_hollow else [])])
+    room, columns = (beside, 1) if beside else (plot.width, 4)
+    drawn = legend(entries, room, columns=columns, lines=lines) if entries else None
+    return sheet(head, plot, drawn, is_below=bool(entries) and not beside)

@@ -8,26 +8,10 @@ import altair as alt
 
 from tefflab.analysis.rows import Row
 from tefflab.analysis.statistics import Interval
+from tefflab.output.charts import marks
 from tefflab.output.charts.axes import Axis, log_axis
 from tefflab.output.charts.looks import Datum, looks
-from tefflab.output.charts.marks import (
-    COLOR,
-    HOLLOW,
-    SAID,
-    Entry,
-    X,
-    Y,
-    arrow_marks,
-    ends,
-    estimates,
-    layer,
-    legend,
-    mark,
-    marks,
-    word,
-    words,
-)
-from tefflab.output.charts.sheet import BODY, HAIR, INK, SMALL, SOFT, WIDTH, Head, Picture, sheet, text_width
+from tefflab.output.charts.sheet import BODY, HAIR, INK, SMALL, SOFT, WIDTH, Head, Picture, text_width
 from tefflab.output.quantities import duration, interval_text, value_text
 
 _GAP = 12.0  # pixels between a name and the plot, and between two columns
@@ -74,7 +58,7 @@ def rows_chart(
     rows = [row for own in lines.values() for row in own]
     variants = {row.id: row.variant for row in rows}
     look_of = looks(variants.values())
-    marked = [end for row in rows if row.value for end in ends(row.value)] + ([rule] if rule else [])
+    marked = [end for row in rows if row.value for end in marks.ends(row.value)] + ([rule] if rule else [])
     axis = log_axis(marked, duration if all(row.unit == "s" for row in rows) else "{:g}".format, title, 0.07)
     details = {
         name: own[0].variant.title if columns and name != own[0].variant.title else "" for name, own in lines.items()
@@ -82,7 +66,9 @@ def rows_chart(
     is_below = len(variants) > _BESIDE + 1.3 * len(lines)
     room = _Room.of(details, len(columns or ()), 0.0 if columns or is_below else _LEGEND + 2 * _GAP)
     texts = [*_key(rows, room.width), *_cells(room.width, -14, list(columns))] if columns else []
-    edges, found, y = [], [], 0.0
+    edges: list[Datum] = []
+    found: list[tuple[Datum, Interval | None]] = []
+    y = 0.0
     for name, own in lines.items():
         levels = _levels(own, axis, room.width)
         deepest = max(levels.values(), default=0)
@@ -91,46 +77,40 @@ def rows_chart(
         color = INK if name == bold else HAIR
         edges += [{"x": -room.left, "end": room.width + room.right, "y": y, "color": color}] if y else []
         weight = "bold" if name == bold else "normal"
-        texts.append(word(-_GAP, middle - 6 * bool(details[name]), name, align="right", weight=weight))
-        texts.append(word(-_GAP, middle + 7, details[name], SMALL, SOFT, "right"))
+        texts.append(marks.word(-_GAP, middle - 6 * bool(details[name]), name, align="right", weight=weight))
+        texts.append(marks.word(-_GAP, middle + 7, details[name], SMALL, SOFT, "right"))
         if columns:
             cells = [text(own[-1]) for text in columns.values()]
             texts += _cells(room.width, middle, cells, is_soft=own[-1].value is None)
         for row in own:
             place = {"y": middle + _LEVEL * (levels.get(row.id, 0) - deepest / 2)}
-            found += [(_mark(row, look_of[row.id], is_large=name == bold) | place, _drawn(row))] if row.value else []
+            if row.value:  # a further number is drawn without an interval
+                value = replace(row.value, low=0.0, high=math.inf) if row.is_beside else row.value
+                found.append((_mark(row, look_of[row.id], is_large=name == bold) | place, value))
         y += height
-    drawn, tips = estimates(found, axis, (180, 0))
-    x, base = axis.of(alt.X, "value"), layer(drawn).encode(Y)
+    drawn, tips = marks.estimates(found, axis, (180, 0))
+    x, base = axis.of(alt.X, "value"), marks.layer(drawn).encode(marks.Y)
     layers = [
-        layer(edges).mark_rule(strokeWidth=0.7).encode(X, Y, COLOR, x2="end:Q"),
-        layer([{"value": rule}] if rule else []).mark_rule(color=INK).encode(x),
-        base.mark_rule(strokeWidth=1.7).encode(axis.of(alt.X, "low"), COLOR, SAID, x2="high:Q"),
-        arrow_marks(layer(tips).encode(x, Y)),
-        marks(base.encode(x)),
-        words(texts),
+        marks.layer(edges).mark_rule(strokeWidth=0.7).encode(marks.X, marks.Y, marks.COLOR, x2="end:Q"),
+        marks.layer([{"value": rule}] if rule else []).mark_rule(color=INK).encode(x),
+        base.mark_rule(strokeWidth=1.7).encode(axis.of(alt.X, "low"), marks.COLOR, marks.SAID, x2="high:Q"),
+        marks.arrow_marks(marks.layer(tips).encode(x, marks.Y)),
+        marks.marks(base.encode(x)),
+        marks.words(texts),
     ]
     plot = alt.LayerChart(layer=layers, width=room.width, height=max(y, 1))
-    hollow = [HOLLOW] if any(row.value and not row.is_told and not row.is_beside for row in rows) else []
-    entries = [Entry(look_of[id_], each.title) for id_, each in variants.items()]
-    head = replace(head, meaning=[*head.meaning, *hollow])
-    if columns:
-        return sheet(head, plot)
-    width, across = (room.width, 4) if is_below else (_LEGEND, 1)
-    return sheet(head, plot, legend(entries, width, columns=across, lines=False), is_below=is_below)
-
-
-def _drawn(row: Row) -> Interval | None:
-    """Its value; of a further number without an interval."""
-    return row.value and replace(row.value, low=0.0, high=math.inf) if row.is_beside else row.value
+    has_hollow = any(row.value and not row.is_told and not row.is_beside for row in rows)
+    entries = [] if columns else [marks.Entry(look_of[id_], each.title) for id_, each in variants.items()]
+    beside = 0 if is_below else _LEGEND
+    return marks.on_sheet(head, plot, entries, beside, has_hollow=has_hollow, lines=False)
 
 
 def _mark(row: Row, look: Datum, *, is_large: bool) -> Datum:
     said = f"{row.variant.title}: {row.quantity} {value_text(row)}"
     if row.is_beside:
-        return mark(look | {"shape": "circle"}, said, 28, hollow=True)
+        return marks.mark(look | {"shape": "circle"}, said, 28, hollow=True)
     interval = f" ({interval_text(row.value)})" if row.value and row.unit == "s" else ""
-    return mark(look, f"{said}{interval}, {row.case}", 100 if is_large else 70, hollow=not row.is_told)
+    return marks.mark(look, f"{said}{interval}, {row.case}", 100 if is_large else 70, hollow=not row.is_told)
 
 
 def _key(rows: Sequence[Row], width: float) -> list[Datum]:
@@ -141,7 +121,7 @@ def _key(rows: Sequence[Row], width: float) -> list[Datum]:
         *(["→ lies beyond"] if any(row.relation != "=" for row in rows) else []),
     ]
     text = "      ".join(known).replace(" ", "\N{NO-BREAK SPACE}")
-    return [word(min(0.0, width - text_width(text, SMALL)), -14, text, SMALL, SOFT)]
+    return [marks.word(min(0.0, width - text_width(text, SMALL)), -14, text, SMALL, SOFT)]
 
 
 def _cells(x: float, y: float, texts: Sequence[str], *, is_soft: bool = True) -> list[Datum]:
@@ -150,7 +130,7 @@ def _cells(x: float, y: float, texts: Sequence[str], *, is_soft: bool = True) ->
     for text, (room, size, color, weight) in zip(texts, _COLUMNS, strict=False):
         x += room + _GAP
         how = (SMALL, SOFT, "right") if is_soft else (size, color, "right", weight)
-        found.append(word(x, y, text, *how))
+        found.append(marks.word(x, y, text, *how))
     return found
 
 

@@ -1,14 +1,12 @@
 """The report of a sitting: one HTML file that opens anywhere, offline, with every number and every caveat.
 
 `page.html` is the page, `page.css` its style, and `page.js` lets a click in a picture's legend grey what it names. The
-pictures are the SVG of the pictures' files. So they are there at once, without scripts and in print, and the page does
-without the megabyte of Vega.
+pictures are the SVG of the pictures' files, which needs no script and no Vega.
 """
 
 import re
 from collections.abc import Sequence
 from datetime import UTC
-from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -49,29 +47,24 @@ def write_report(
     absent: Sequence[str],
     noise: tuple[int, int],
 ) -> None:
-    """Writes the report of `sitting` to `path`, which should end in .html; folders are made. It asks for nothing
-    from the network and needs no other file.
-
-    `absent`: what could not be measured, and why. `noise`: how many runs were noisy, of how many.
-    """
+    """Writes the report of `sitting` to `path`; folders are made. `absent`: systems that could not be measured, and
+    why. `noise`: how many runs were noisy, of how many."""
     drawn = [_inline(each) for each in pictures]
-    text = (
-        _page()
-        .get_template("page.html")
-        .render(
-            title=title,
-            sitting=sitting,
-            started=sitting.started_at.astimezone(UTC),
-            sections=sections,
-            pictures=[(each.title, svg) for each, svg in zip(pictures, drawn, strict=True)],
-            nightly=_nightly(drawn),
-            absent=absent,
-            remarks=sitting_caveats(sitting, *noise, damage),
-            facts=_facts(sitting.machine),
-            meanings=meanings,
-            css=_part("page.css"),
-            script=_part("page.js"),
-        )
+    pages = Environment(loader=PackageLoader(__name__, ""), autoescape=True, undefined=StrictUndefined)
+    pages.trim_blocks = pages.lstrip_blocks = True
+    text = pages.get_template("page.html").render(
+        title=title,
+        sitting=sitting,
+        started=sitting.started_at.astimezone(UTC),
+        sections=sections,
+        pictures=[(each.title, svg) for each, svg in zip(pictures, drawn, strict=True)],
+        nightly=_nightly(drawn),
+        absent=absent,
+        remarks=sitting_caveats(sitting, *noise, damage),
+        facts=_facts(sitting.machine),
+        meanings=meanings,
+        css=_part("page.css"),
+        script=_part("page.js"),
     )
     write_whole(path, text)
 
@@ -96,17 +89,6 @@ def _nightly(pictures: Sequence[Markup]) -> Markup:
 def _part(name: str) -> Markup:
     """A file beside this one, for the page to hold as it is."""
     return Markup(files(__name__).joinpath(name).read_text(encoding="utf-8"))
-
-
-@cache  # so that the template is compiled once
-def _page() -> Environment:
-    return Environment(
-        loader=PackageLoader(__name__, ""),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
 
 
 def _facts(machine: Machine) -> list[tuple[str, str]]:
