@@ -300,6 +300,8 @@ def test_the_values_of_flags_are_those_of_the_core(flag: str) -> None:
         (["metg", "-steps", "²"], "-steps ²: must be a whole number from 1, as -steps 1000"),
         (["measure", "graph", "--longest", "soon"], "soon"),
         (["measure", "programs", "--scale", "huge"], "no scale is called 'huge'; there are: tiny usual large"),
+        (["measure", "spwan"], "no command is called spwan; did you mean spawn?"),
+        (["metgg"], "no command is called metgg; did you mean metg?"),
         (["metg", "--systems", "openmpp"], "no system is called 'openmpp'; did you mean openmp?"),
         (["metg", "--systems", ""], "Invalid value for '--systems': it names nothing; leave it out for the usual"),
         (

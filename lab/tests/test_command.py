@@ -10,6 +10,7 @@ import pytest
 
 from conftest import teff
 from tefflab.errors import BAD_INPUT
+from tefflab.measure.presence import Present
 from tefflab.systems import run_own_command
 from tefflab.systems.own_command import OwnCommand, own_texts
 
@@ -116,6 +117,12 @@ def test_what_is_no_measurement_is_refused_in_one_line(
 def test_a_shell_starts_only_what_is_for_a_shell(words: list[str], text: str, started: list[str]) -> None:
     assert own_texts({"commands": words}) == [text]
     assert OwnCommand.of(text, "command", text).command_line(2)[5:] == started
+
+
+def test_each_of_a_few_commands_has_a_colour_of_its_own() -> None:
+    commands = [OwnCommand.of(f"./{name}", "command", name) for name in "abcdef"]
+    shown = {Present.of_user(each, number).variant.color for number, each in enumerate(commands)}
+    assert len(shown) == len(commands)
 
 
 def test_a_peak_of_memory_is_known_beyond_that_of_any_process() -> None:

@@ -231,7 +231,7 @@ def _measure(
             Selection(registry, kind, [each.id for each in kind.plan_of(head).variants]).prepare(options.installing)
     else:
         store = Store.create(folder)
-        found = chosen = [Present.of_user(each) for each in kind.own_commands]
+        found = chosen = [Present.of_user(each, number) for number, each in enumerate(kind.own_commands)]
         if not kind.own_commands:
             found = selection.set_up(options.installing)
             chosen = selection.measured(found)

@@ -17,7 +17,7 @@ from tefflab.systems.registry import Registry, no_adapter, no_such_system
 from tefflab.systems.setup import ensure, not_here, warn
 from tefflab.systems.systems import BENCH_FOLDER, BROKEN_FOLDER, Program, System, best_of
 
-_OWN_COLOR = "#0072B2"
+_OWN_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # Okabe and Ito, 2008
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,10 @@ class Present:
     program: Program
 
     @classmethod
-    def of_user(cls, command: OwnCommand) -> "Present":
-        """The user's own command, as if it were a system."""
-        return cls(Variant(command.id, command.title, "", _OWN_COLOR, 0), command)
+    def of_user(cls, command: OwnCommand, number: int) -> "Present":
+        """The user's own command, the `number`th from 0 on, as if it were a system."""
+        color = _OWN_COLORS[number % len(_OWN_COLORS)]
+        return cls(Variant(command.id, command.title, "", color, 0), command)
 
 
 @dataclass(frozen=True)

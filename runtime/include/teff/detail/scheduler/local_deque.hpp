@@ -110,8 +110,8 @@ inline unsigned exceptions_in_flight() noexcept {
 // asked() was true, and the caller is between two steps of its task: runs a request that waits.
 [[gnu::cold]] void look_outside() noexcept;
 
-// For a loop whose rest does not pay a wake: whether to share the rest all the same. So it is if sharing
-// wakes nobody, or if the loops so far have kept as much as would have paid a wake.
+// For a loop whose rest does not pay a wake: whether to share the rest all the same. Yes if sharing wakes
+// nobody, or if what was kept so far, in this loop and before it, would have paid a wake.
 [[gnu::cold]] bool shares_without_wake() noexcept;
 
 // If a thief asks, though nothing is to be pushed: shares what there is, or says that it can have public
