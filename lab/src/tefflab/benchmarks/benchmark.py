@@ -115,7 +115,7 @@ class Question(ABC, Generic[AnyRecord]):
 
     @abstractmethod
     def round(self) -> Generator[Ask, Sequence[Run[AnyRecord]], None]:
-        """Asks for the runs of one round more, and is sent the attempts at each. `runs` has those of rounds before."""
+        """Asks for the runs of one round more, and is sent the attempts at each. `runs` has the runs of earlier rounds."""
 
     def add(self, runs: Sequence[Run[AnyRecord]]) -> None:
         """A round is over."""
@@ -131,7 +131,7 @@ class Question(ABC, Generic[AnyRecord]):
 
 @dataclass(frozen=True)
 class Round(Generic[AnyRecord]):
-    """A variant's questions in each of its rounds, until all is known. Those of one `company` are made beside each
+    """A variant's questions in each of its rounds, until all is known. Rounds of one `company` are made beside each
     other."""
 
     variant: Variant
@@ -205,7 +205,7 @@ class Estimates(ABC):
             yield row.to_json() | {"sitting": self.sitting.sitting}
 
     def lines(self) -> Iterator[dict[str, Any]]:
-        """What the store keeps of them: the rows at the distance of the cores that is shown first."""
+        """The rows that the store keeps: those at the distance of the cores that is shown first."""
         first = next((row.round_trip for row in self.rows), None)
         return (each for each in self.objects() if each["round_trip"] == first)
 

@@ -120,7 +120,7 @@ class CaseEstimates(Estimates):
 
     @property
     def variants(self) -> Sequence[Variant]:
-        """Those that are compared."""
+        """The variants that are compared."""
         return self.plan.variants
 
     def runs(self, variant: Variant, case: Case) -> Sequence[Run[Any]]:
@@ -182,7 +182,7 @@ class CaseEstimates(Estimates):
         return explained(found)
 
     def notes(self, rows: Sequence[Row], how: str = "") -> list[str]:
-        """Faults and warnings of these rows, a line each; what they are known from, and `how`."""
+        """The faults and warnings of these rows, a line each; the rounds behind the rows, and `how`."""
         return [*absences(rows), *warnings(rows), *(f"{known}{how}" for known in precision(rows))]
 
     def closing(self, again: str, store: str) -> LastWords | None:

@@ -1,4 +1,4 @@
-"""Kinds of benchmark that compare all systems with one of them, the measure: its times divide those of the others."""
+"""Kinds of benchmark that compare all systems with one system, the measure: its times divide the others' times."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

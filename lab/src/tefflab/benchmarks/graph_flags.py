@@ -1,4 +1,4 @@
-"""The words that a task graph's flags take, for help and completion: those of the schema of records."""
+"""The words that a task graph's flags take, from the schema of records, for help and completion."""
 
 import json
 from functools import cache

@@ -44,7 +44,7 @@ _AGREED = 0.98  # of the better of two ceilings, from which the other is as good
 
 
 def observations(runs: Iterable[GraphRun]) -> tuple[Observation, ...]:
-    """The runs of one system and case that count. Those of empty tasks have iterations 0 and no efficiency."""
+    """The runs of one system and case that count. A run of empty tasks has iterations 0 and no efficiency."""
     return tuple(
         Observation(run.round, run.record.iterations, run.record.granularity, _efficiency(run))
         for run in _counted(runs)
@@ -58,7 +58,7 @@ def at_distance(runs: Iterable[GraphRun], round_trip: float | None) -> list[Grap
 
 @lru_cache(maxsize=1024)
 def metg_of(seen: tuple[Observation, ...], threshold: float) -> MetgEstimate | None:
-    """None of empty tasks alone. It is kept: the choices of a sitting, the display and the table show one estimate."""
+    """None where all tasks were empty. The estimate is kept: the choices of a sitting, the display and the table show one estimate."""
     crossing = [each for each in seen if each.iterations]
     return metg(crossing, threshold) if crossing else None
 
@@ -263,6 +263,6 @@ class GraphEstimates(Estimates):
 
 
 def _at(where: Distance | None, case: GraphCase) -> dict[str, Any]:
-    """What the rows of a case say of its configuration and of the distance of the cores."""
+    """A case's configuration and the distance of the cores, as its rows have them."""
     here = {"where": apart(where.round_trip), "round_trip": where.round_trip} if where else {}
     return {"configuration": case.question} | here

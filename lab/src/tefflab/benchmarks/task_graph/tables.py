@@ -149,7 +149,7 @@ def _more_rounds(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _noise(case: Measured) -> Iterator[str]:
-    """Noisy runs; and ceilings that differ, those of the cores and of an accelerator apart."""
+    """The noisy runs; and the ceilings that differ, of the cores and of an accelerator apart."""
     runs = sum(row.runs for row in case.rows)
     noisy = sum(round(row.runs * row.noisy_share) for row in case.rows)
     parts = [f"{percent(noisy / runs)} of the runs were noisy"] if runs and noisy / runs > MUCH_NOISE else []
