@@ -115,7 +115,7 @@ class Question(ABC, Generic[AnyRecord]):
 
     @abstractmethod
     def round(self) -> Generator[Ask, Sequence[Run[AnyRecord]], None]:
-        """Asks for the runs of one round more, and is sent the attempts at each. `runs` has the runs of earlier rounds."""
+        """Asks for the runs of one round more, and is sent the attempts at each. `runs` has all earlier runs."""
 
     def add(self, runs: Sequence[Run[AnyRecord]]) -> None:
         """A round is over."""

@@ -58,7 +58,7 @@ def at_distance(runs: Iterable[GraphRun], round_trip: float | None) -> list[Grap
 
 @lru_cache(maxsize=1024)
 def metg_of(seen: tuple[Observation, ...], threshold: float) -> MetgEstimate | None:
-    """None where all tasks were empty. The estimate is kept: the choices of a sitting, the display and the table show one estimate."""
+    """None where all tasks were empty. It is kept: the display and the table show the same estimate."""
     crossing = [each for each in seen if each.iterations]
     return metg(crossing, threshold) if crossing else None
 
