@@ -31,8 +31,11 @@ def write_whole(file: Path, content: str | bytes) -> None:
 
 @contextmanager
 def writing(option: str, file: Path | None) -> Iterator[None]:
-    """Within it the file that an option names is written. InputError where that can't be done."""
+    """Within it the file that an option names is written. InputError where that can't be done. No folder is made for a
+    name that was mistyped."""
     try:
+        if file is not None:
+            file.parent.stat()
         yield
     except OSError as error:
         raise InputError(f"{option} {file}: {error.strerror}; name a file that can be written") from None

@@ -5,6 +5,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+import click
 from click.exceptions import Exit
 
 from tefflab.analysis.pairs import are_clear, pairs_of, verdict
@@ -42,7 +43,8 @@ def compare(
         say(f"teff compare --store is now an argument: teff compare {a} {b} {former}")
     store, *more = [*([former] if former else []), *words] or [None]
     if beside := more or [name for name, value in measuring.items() if value]:
-        raise InputError(f"{beside[0]}: is for what is measured now, with --fail-if-slower")
+        names = {each.name: each.opts[0] for each in click.get_current_context().command.params}
+        raise InputError(f"{names.get(beside[0], beside[0])}: is for what is measured now, with --fail-if-slower")
     answers, reasons = answer(registry, a, b, store, against)
     for reason in reasons:
         progress().print(f"teff: {reason}", soft_wrap=True, markup=False)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from itertools import takewhile
+from pathlib import Path
 from typing import Any
 
 import click
@@ -246,6 +247,16 @@ class Text(click.ParamType[Any]):
         from click.shell_completion import CompletionItem
 
         return [CompletionItem(each) for each in (self._completes(incomplete) if self._completes else ())]
+
+
+class File(click.Path):
+    """The path of a file, which is not empty either."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return super().convert(Text().convert(value, param, ctx), param, ctx)
 
 
 class Number(click.ParamType[float]):

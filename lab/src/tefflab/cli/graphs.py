@@ -36,6 +36,5 @@ def describe(registry: Registry, flags: Sequence[str], as_json: bool, svg: Path 
     ensure(registry, [], console=progress())
     picture = draw(describe_graphs(registry.root, flags)).svg
     with writing("--svg", svg):
-        svg.parent.stat()  # no folder is made for a name that was mistyped
         write_whole(svg, picture)
     output().print(str(svg), soft_wrap=True)

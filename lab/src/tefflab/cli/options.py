@@ -3,14 +3,11 @@
 import json
 import os
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
-
-import click
 
 from tefflab import project_root
 from tefflab.cli import completion
-from tefflab.cli.grammar import FLAGS, Former, Number, Text, argument, option
+from tefflab.cli.grammar import FLAGS, File, Former, Number, Text, argument, option
 from tefflab.systems.naming import canonical
 
 if TYPE_CHECKING:
@@ -35,7 +32,7 @@ def _workers(said: str) -> int:
 
 
 PERCENT = {"%": 0.01}  # a unit of shares
-FILE = click.Path(path_type=Path)
+FILE = File()
 NAME = Text(completion.systems)
 _NAMES = Text(of_each=str)
 SHARE = Number(5.0, 0.1, 100, units={"%": 1.0}, scale=0.01)  # in per cent

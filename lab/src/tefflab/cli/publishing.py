@@ -44,6 +44,8 @@ def report(registry: Registry, store: str, as_json: bool = False) -> None:
 
 def draw(picture: Picture, file: Path) -> None:
     """Into the file that --picture names."""
+    if file.is_dir():
+        raise InputError(f"--picture {file}: is a folder; name the picture in it")
     with writing("--picture", file):
         files = save(picture, file)
     progress().print(f"teff: drew {files[0]} and {files[1]}", soft_wrap=True)
@@ -95,7 +97,9 @@ def export(registry: Registry, store: str, form: str, file: Path | None) -> None
     """Writes the values of `store` (of `STORE` the last sitting of each kind), or its pictures, to `file`, else prints
     them. TeffError for an unknown format, and where there is nothing to export."""
     ending = file.suffix[1:].lower() if file else ""
-    form = form or (ending if ending in FORMATS else "csv")
+    if ending and ending not in FORMATS and not form:
+        raise InputError(f"-o {file}: no format ends so; say one by --as: {', '.join(FORMATS)}")
+    form = form or ending or "csv"
     if form not in FORMATS:
         raise InputError(f"--as {form}: there are {', '.join(FORMATS)}")
     if form not in TEXTS and file is None:
@@ -108,7 +112,6 @@ def export(registry: Registry, store: str, form: str, file: Path | None) -> None
         if file is None:
             print(to_text(form, _exported(store, form, known)), end="")
             return
-        file.parent.stat()  # no folder is made for a name that was mistyped
         if form == _PDF:
             save_pages([picture for each in known for picture in each.drawn.values()], file)
         elif form == _PARQUET:
