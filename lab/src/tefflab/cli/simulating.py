@@ -13,7 +13,7 @@ from tefflab.durations import seconds
 from tefflab.errors import InputError
 from tefflab.host.terminal import output, progress
 from tefflab.measure.measurement import estimated
-from tefflab.output.quantities import brief, duration
+from tefflab.output.quantities import brief, duration, percent
 from tefflab.output.table import Table
 from tefflab.records.store import full_name, open_sittings
 from tefflab.systems.logged import Waiting
@@ -67,6 +67,9 @@ def simulate(
     tell(as_json, lambda: lines, lambda: Table(columns_of(curves, on.number - on.loaded), title))
     if as_json:
         return
+    if measured:
+        told = ", ".join(f"{percent(got)} of {percent(asked)}" for asked, got in measured.shares)
+        output().print(f"the policies lose what the measured load got of the share it was asked for: {told}")
     for note in too_short(found, on.period, "more --steps"):
         output().print(note)
     if measured:

@@ -159,7 +159,9 @@ class Drawn:
 def efficiency_chart(case: Measured, title: str = "", footer: str = "") -> Picture:
     """Efficiency against granularity, the threshold, and METG, where the line that it was read from crosses it."""
     rows = {row.id: row for row in case.rows if row.value}
-    crossings = {id_: row.value.value for id_, row in rows.items() if row.value and row.relation == "="}
+    crossings = {
+        each.id: each.value.value for each in rows.values() if each.value and each.is_told and each.relation == "="
+    }
     curves = [
         Drawn.of(
             curve,
@@ -173,7 +175,7 @@ def efficiency_chart(case: Measured, title: str = "", footer: str = "") -> Pictu
     name, share = metg_name(case.threshold), percent(case.threshold)
     meaning = (
         f"Share of the ceiling that tasks of a given size reach; {name}, the large mark, is where the line crosses "
-        f"{share}. {_HOW}"
+        f"{share}; one that is hardly known has no mark. {_HOW}"
     )
     times, shares = ([end for each in curves for end in each.within(which)] for which in (0, 1))
     across = log_axis(times, duration, "granularity: time × cores / tasks (log scale)")
