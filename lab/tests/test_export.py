@@ -20,7 +20,7 @@ from simulated_sitting import variant
 from tefflab.analysis.rows import ByRound, Row
 from tefflab.analysis.statistics import Interval
 from tefflab.cli.publishing import FORMATS, export
-from tefflab.errors import TeffError
+from tefflab.errors import InputError, TeffError
 from tefflab.output.exports import Exported, to_parquet
 from tefflab.systems.registry import Registry
 
@@ -122,10 +122,12 @@ def test_a_dashboard_gets_the_same_name_whatever_the_distance_of_the_cores() -> 
 
 
 def test_the_ending_of_a_file_is_its_format(tmp_path: Path, exported: Callable[[str], str]) -> None:
-    for ending in ("md", "CSV", "txt"):
-        export(Registry(tmp_path), "measured", "", tmp_path / f"v.{ending}")
-        wanted = exported("md" if ending == "md" else "csv")
-        assert (tmp_path / f"v.{ending}").read_text() == wanted
+    for ending in (".md", ".CSV", ""):
+        export(Registry(tmp_path), "measured", "", tmp_path / f"v{ending}")
+        wanted = exported("md" if ending == ".md" else "csv")
+        assert (tmp_path / f"v{ending}").read_text() == wanted
+    with pytest.raises(InputError, match=r"v\.json: no format ends so; say one by --as: csv, md"):
+        export(Registry(tmp_path), "measured", "", tmp_path / "v.json")
 
 
 def test_pdf_has_a_page_for_each_picture(tmp_path: Path, exported: Callable[[str], str]) -> None:

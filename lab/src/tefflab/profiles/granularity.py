@@ -223,7 +223,7 @@ def to_table(found: Findings, title: str) -> Group:
         factor = "as the library chooses" if each.factor is None else f"{digits(each.factor, 2)} x as long"
         cells = (str(each.tasks), percent(each.share), duration(each.mean), *([factor] if advises else []))
         types.add_row(Text(name), *cells)
-    advice = f" It should last {duration(found.grain_seconds)} ({found.grain_source})." if advises else ""
+    advice = f" It should last {duration(found.grain_seconds)} (by: {found.grain_source})." if advises else ""
     lines = [f"A task costs {duration(found.cost_seconds)} here.{advice}"]
     if len(found.types) > _MOST_TYPES:
         lines.append(f"{len(found.types) - _MOST_TYPES} more types have less time.")

@@ -225,7 +225,7 @@ def _slowdown_text(point: Row | None, by: Callable[[Row], float] = lambda _: 1.0
 def too_short(curves: Sequence[Curve], period: float, otherwise: str) -> list[str]:
     """A note if runs without a load are short beside its period; the ways out are a shorter one, or `otherwise`."""
     shortest = min(map(alone, curves), default=math.inf)
-    if shortest >= _PERIODS * period:
+    if shortest > (_PERIODS - 0.5) * period:
         return []
     return [
         f"runs of {duration(shortest)} are short beside a period of {duration(period)}: each meets another part of it; "
