@@ -127,7 +127,7 @@ TEST(guests, called_while_an_exception_leaves_a_block_run_scopes_to_their_end) {
 
 TEST(guests, have_scopes_of_their_own_beside_one_that_is_open_outside) {
   runtime rt{{.workers = 2}};
-  int outside = 0;
+  std::atomic<int> outside{0};  // two tasks of one scope may run at a time
   std::atomic<int> inside{0};
   scope open;
   open.spawn([&] { ++outside; });
