@@ -53,14 +53,14 @@ void splitting_loop::split(block run, void* piece, std::uint64_t first, std::uin
   constexpr std::uint64_t few = 32;
   const bool deals_out = count <= few && pace.iteration_takes(blocks_of_an_iteration_to_deal_out);
   const auto middle = first + (deals_out ? 1 : units / 2 + units % 2) * unit;
-  struct other_half {
+  struct later_part {
     splitting_loop& loop;
     std::uint64_t first;
     std::uint64_t last;
     void operator()() const { loop.run_piece(first, last); }
     [[nodiscard]] const char* task_name() const noexcept { return loop.name_; }
   };
-  join([&, this] { run_blocks(run, piece, first, middle, pace); }, other_half{*this, middle, last});
+  join([&, this] { run_blocks(run, piece, first, middle, pace); }, later_part{*this, middle, last});
 }
 
 }  // namespace teff::detail

@@ -147,8 +147,8 @@ class loop_pace {
     return given_ || static_cast<double>(left) >= blocks_worth_a_wake * pace_;
   }
 
-  // Whether to give half of the `left` iterations away: another worker wants a share, and they are worth one.
-  // Or each takes so long that a worker which asks meanwhile would wait for its end.
+  // Whether to give a part of the `left` iterations away: another worker wants a share, and they are worth
+  // one. Or each takes so long that a worker which asks meanwhile would wait for its end.
   [[nodiscard]] bool wants_a_share(std::uint64_t left) const noexcept {
     if (iteration_takes(blocks_of_long_iteration)) [[unlikely]]
       return left > 1;
