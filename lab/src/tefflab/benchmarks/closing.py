@@ -1,4 +1,5 @@
-"""The last words after the tables: the first system, what that means for a program, and the next command to try."""
+"""The last words after the tables say which system is first, what that means for a program, and which command to
+try next."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

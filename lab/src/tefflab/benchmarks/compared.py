@@ -27,8 +27,8 @@ class ComparedPlan(Plan):
 
 @dataclass(frozen=True)
 class Group:
-    """All cases with one number of workers, by case and by a system's id: the rows with a value, and the times of the
-    `others` divided by the time of the system `to`, and under the kind's name for them their geometric means."""
+    """All cases with one number of workers. By case and by a system's id it has the rows with a value, and the times of
+    the `others` divided by the time of the system `to`. The geometric means stand there as a case."""
 
     workers: int
     to: Variant

@@ -120,10 +120,10 @@ class Tree(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        known = [name for names in self.groups().values() for name in names]  # click's own hint has no late commands
-        near = get_close_matches(args[0], known, 1, _ALIKE)
-        if near and self.get_command(ctx, args[0]) is None and not ctx.resilient_parsing:
-            raise InputError(f"no command is called {args[0]}; did you mean {near[0]}?")
+        if self.get_command(ctx, args[0]) is None and not ctx.resilient_parsing:
+            near = get_close_matches(args[0], self.list_commands(ctx), 1, _ALIKE)  # click's hint lacks late commands
+            if near:
+                raise InputError(f"no command is called {args[0]}; did you mean {near[0]}?")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
