@@ -53,7 +53,8 @@ class Runner(Generic[AnyRecord]):
                 place = run.system_id, run.configuration, run.workers
                 self._taken[place][run.sitting, run.round] += run.record.elapsed_seconds
         self._attempts: Counter[RunKey] = Counter()
-        self._ceilings: dict[str, _Ceiling[AnyRecord]] = {}  # by the variants' names of their ceilings
+        # By the variants' names of their ceilings, and by the workers.
+        self._ceilings: dict[tuple[str, int], _Ceiling[AnyRecord]] = {}
         self._round: Round[AnyRecord] | None = None
         self._started: Program | None = None
         self._budget = budget
@@ -140,10 +141,10 @@ class Runner(Generic[AnyRecord]):
         if self._kind.reference is None:
             return 1.0
         reference = self._kind.reference.of(own)
-        if own not in self._ceilings:
+        if (own, case.workers) not in self._ceilings:
             words = reference.command_line(self._root, case.workers)
-            self._ceilings[own] = _Ceiling(BatchProgram(reference.name, words, {}))
-        ceiling = self._ceilings[own]
+            self._ceilings[own, case.workers] = _Ceiling(BatchProgram(reference.name, words, {}))
+        ceiling = self._ceilings[own, case.workers]
         asking = reference.calibration(case)
         try:
             line = next(asking)
@@ -177,7 +178,7 @@ class Runner(Generic[AnyRecord]):
     def _new_run(self, key: RunKey, case: Case) -> Run[AnyRecord]:
         """A run of the program; of a system, between two runs of its ceiling, if it has one."""
         assert self._round is not None
-        ceiling = self._ceilings.get(self._round.variant.ceiling) if key.role == "system" else None
+        ceiling = self._ceilings.get((self._round.variant.ceiling, case.workers)) if key.role == "system" else None
         before = ceiling and (ceiling.latest(case) or self._ceiling_now(ceiling, case, key.round))
         record = self._ask_system(key.flags, case)
         after = ceiling and self._ceiling_now(ceiling, case, key.round)

@@ -12,6 +12,7 @@ from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.errors import InputError, TeffError
 from tefflab.records.plan import Case
 from tefflab.records.record import parse_record
+from tefflab.systems.simulated import SIMULATOR
 from tefflab.systems.systems import BUILD_FOLDER
 
 _LEAST_TASK = 20e-6  # seconds of one task of the ceiling: its loop's cost is negligible beside it
@@ -28,12 +29,14 @@ _Runs = Generator[str, GraphRecord, GraphRecord]
 class Ceiling(Reference[GraphRecord]):
     name: str = "ceiling"
     least_task: float = _LEAST_TASK
+    machine: str = ""  # a simulated one, as the simulator reads it: its peak is the ceiling
 
     def of(self, program: str) -> "Ceiling":
         return Ceiling(program, _LEAST_TASK_ELSEWHERE) if program else self
 
     def command_line(self, root: Path, workers: int) -> list[str]:
-        return [str(root / BUILD_FOLDER / "bin" / self.name), "--workers", str(workers)]
+        program = [str(root / BUILD_FOLDER / "bin" / (SIMULATOR if self.machine else self.name))]
+        return [*program, *([self.machine] if self.machine else []), "--workers", str(workers)]
 
     def calibration(self, case: Case) -> Generator[str, GraphRecord, tuple[str, float]]:
         """The scale is the ideal time of one iteration of one task on one core. Runs until tasks are long enough, and
