@@ -90,7 +90,12 @@ class Options:
 
 
 def measure_kind(
-    registry: Registry, path: str, flags: Sequence[str] = (), programs: Sequence[str] = (), **said: Any
+    registry: Registry,
+    path: str,
+    workers: Sequence[int] | int | None,
+    flags: Sequence[str] = (),
+    programs: Sequence[str] = (),
+    **said: Any,
 ) -> None:
     """For the command of this path, with the values of its options."""
     kind, command = find_command(path)
@@ -99,16 +104,14 @@ def measure_kind(
     own = defaults | {name: value for name, value in given.items() if value is not None}
     own |= {"commands": programs} if programs else {}
     perform = trace_cases if own.get("trace") else run_command
-    perform(registry, kind, command, Options(**said, own=own, flags=flags))
+    counts = (workers,) if isinstance(workers, int) else tuple(workers or ())
+    perform(registry, kind, command, Options(**said, workers=counts, own=own, flags=flags))
 
 
 def run_command(registry: Registry, kind: AnyBenchmark, command: Command, options: Options) -> None:
     """Measures for a command of a kind of benchmark, or goes on with the store's last sitting of that kind."""
     if options.resume and (beside := _said_of_the_plan(command, options)):
         raise InputError(f"--resume goes on with what its sitting measures; leave out {' '.join(beside)}")
-    if command.takes_one_number and len(options.workers) > 1:
-        said = ",".join(map(str, options.workers))
-        raise InputError(f"--workers {said}: one number is measured at a time here")
     if len(Load.parse_all(options.load or "")) > 1 and command.takes_one_number:
         raise InputError(f"--load {options.load}: one share is measured at a time here")
     if not options.resume:

@@ -14,7 +14,7 @@ from tefflab.benchmarks.graphs import refuse_unknown_values
 from tefflab.cli.options import start_ranks_by
 from tefflab.errors import FAILED, INTERRUPTED, InputError, TeffError
 from tefflab.host.terminal import output, progress
-from tefflab.measure.single_runs import GRAPH, Launch, SingleRun, one_number, refuse_untraced, trace_to
+from tefflab.measure.single_runs import GRAPH, Launch, SingleRun, refuse_untraced, trace_to
 from tefflab.systems.bringing import bring_version
 from tefflab.systems.naming import canonical
 from tefflab.systems.probing import absence, probe_all
@@ -32,7 +32,7 @@ def run(
     system: str,
     words: Sequence[str],
     ranks: int | None,
-    workers: Sequence[int],
+    workers: int | None,
     launcher: str | None,
     hosts: str | None,
     trace: Path | None,
@@ -43,7 +43,7 @@ def run(
     start_ranks_by(launcher, hosts)
     said, flags = (words[0], words[1:]) if words and not words[0].startswith("-") else ("", words)
     named, _, case = said.partition(":")
-    launch = Launch(registry, flags, one_number(workers), ranks, described_kind(kind or named or GRAPH.word))
+    launch = Launch(registry, flags, workers, ranks, described_kind(kind or named or GRAPH.word))
     if launch.kind == GRAPH:
         refuse_unknown_values(flags)
     names = [canonical(name) for name in system.split(",") if name]
