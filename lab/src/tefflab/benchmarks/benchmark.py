@@ -82,7 +82,7 @@ class Command:
     options: Sequence[Option] = ()
     takes_flags: bool = False
     # TeffError for own options and flags that can be seen to be wrong before anything is set up.
-    check: Callable[[Mapping[str, Any], Sequence[str]], object] = lambda _own, _flags: None
+    check: Callable[[Registry, Mapping[str, Any], Sequence[str]], object] = lambda _registry, _own, _flags: None
     minutes: float = 5
     rounds: int = 25  # of each system, at most
     takes_one_number: bool = False  # of workers: each would need a separate ceiling

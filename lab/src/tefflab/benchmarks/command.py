@@ -26,6 +26,7 @@ from tefflab.records.plan import Case, Plan, Variant
 from tefflab.records.record import AnyRecord, Record
 from tefflab.records.run import Run
 from tefflab.systems.own_command import WORKERS, OwnCommand, own_texts
+from tefflab.systems.registry import Registry
 
 _AGAIN = " again"  # behind the first command's id
 _MEBIBYTE = 1 << 20
@@ -162,7 +163,8 @@ class Commands(CaseBenchmark[Record]):
         self.own_commands = [OwnCommand.of(text, self.name, id_) for text, id_ in ids]
         self.enough = lambda _: False  # each has as many runs as there is time for
 
-    def check(self, own: Mapping[str, Any]) -> None:
+    def check(self, registry: Registry, own: Mapping[str, Any]) -> None:
+        del registry
         if not own_texts(own):
             raise InputError("name a command behind --, as teff measure -- ./a --- ./b")
 

@@ -24,13 +24,9 @@ _FIELDS = (  # of a Command
     "help",
     "example",
     "takes_flags",
-<<<<<<< HEAD
     "takes_one_number",
     "takes_programs",
-=======
-    "takes_programs",
     "takes_nodes",
->>>>>>> main
     "measures_systems",
 )
 

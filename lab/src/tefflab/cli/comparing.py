@@ -82,7 +82,7 @@ def watch(
         raise InputError(f"{' '.join(flags)}: {kind} takes no flags")
     if cases and all(each.name != "cases" for each in command.options):
         raise InputError(f"--cases: {kind or 'graph'} has none; its flags say what")
-    command.check(own, flags)
+    command.check(registry, own, flags)
     names = canonical(a), canonical(b)
     here = Selection(registry, benchmark, names).set_up()
     two: list[Present] = []

@@ -92,6 +92,7 @@ def profile_patterns(
 ) -> None:
     """Of all systems that can be profiled, where none is named. Leaves with 1 if a pattern failed."""
     able = [each.name for each in registry.systems if any(program.profile for program in BENCHMARK.programs(each))]
+    BENCHMARK.check(registry, {"cases": cases, "trees": trees})
     count = workers or usable_cores()
     programs = [each.program for each in Selection(registry, BENCHMARK, systems or able, all_ways=True).set_up()]
     failed = False
@@ -127,9 +128,10 @@ def advise_app(
     def run(setting: int | None, to: Path | None = None) -> SingleRun:
         words = [*app.flags, *(() if setting is None else ("-tasks", str(setting)))]
         done = replace(app, flags=words).run(program, to)
+        if done.was_refused:
+            raise InputError(done.error.removeprefix("-app: "))
         if not done.ok:
-            fault = InputError if done.was_refused else TeffError
-            raise fault(f"{program.id} {' '.join(words)}: {done.error}")
+            raise TeffError(f"{program.id} {' '.join(words)}: {done.error}")
         return done
 
     def quickest(setting: int) -> float:

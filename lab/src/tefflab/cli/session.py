@@ -119,7 +119,7 @@ def run_command(registry: Registry, kind: AnyBenchmark, command: Command, option
     if len(Load.parse_all(options.load or "")) > 1 and command.takes_one_number:
         raise InputError(f"--load {options.load}: one share is measured at a time here")
     if not options.resume:
-        command.check(options.own, options.flags)
+        command.check(registry, options.own, options.flags)
         kind = kind.narrowed(options.own)
     if kind.own_commands and options.systems:
         raise InputError("a command of yours is measured without systems: leave out --systems")
@@ -130,7 +130,7 @@ def run_command(registry: Registry, kind: AnyBenchmark, command: Command, option
 def trace_cases(registry: Registry, kind: AnyBenchmark, command: Command, options: Options) -> None:
     """Traces a run of each case on each system that can, in the place of measuring. Leaves with 1 if a run failed.
     TeffError if no system that is here can trace."""
-    command.check(options.own, options.flags)
+    command.check(registry, options.own, options.flags)
     folder = registry.results / checked_name(options.store) / TRACES
     selection = Selection(registry, kind, options.systems, options.all_variants)
     chosen = selection.measured(selection.set_up(options.installing))

@@ -13,6 +13,7 @@ from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.durations import seconds
 from tefflab.records.plan import Plan
 from tefflab.records.run import Run
+from tefflab.systems.registry import Registry
 
 
 class TaskGraph(Benchmark[GraphRecord]):
@@ -88,7 +89,7 @@ class TaskGraph(Benchmark[GraphRecord]):
         return run.system_id, run.round, run.workers
 
 
-def _check(own: Mapping[str, Any], flags: Sequence[str]) -> None:
+def _check(_registry: Registry, own: Mapping[str, Any], flags: Sequence[str]) -> None:
     if "longest" in own:
         seconds(own["longest"])
     parse(flags, 1)
