@@ -83,7 +83,7 @@ class Command:
     options: Sequence[Option] = ()
     takes_flags: bool = False
     # TeffError for own options and flags that can be seen to be wrong before anything is set up.
-    check: Callable[[Mapping[str, Any], Sequence[str]], object] = lambda _own, _flags: None
+    check: Callable[[Registry, Mapping[str, Any], Sequence[str]], object] = lambda _registry, _own, _flags: None
     minutes: float = 5
     rounds: int = 25  # of each system, at most
     takes_one_number: bool = False  # of workers: each would need a separate ceiling
@@ -154,8 +154,8 @@ class Reference(ABC, Generic[AnyRecord]):
         """Of kernels that do not run on the cores, by a program of their system; itself without one."""
 
     @abstractmethod
-    def command_line(self, root: Path, workers: int) -> list[str]:
-        """The words that start it."""
+    def command_line(self, root: Path, workers: int, nodes: int | None = None) -> list[str]:
+        """The words that start it, with so many workers on all nodes together."""
 
     @abstractmethod
     def calibration(self, case: Case) -> Generator[str, AnyRecord, tuple[str, float]]:

@@ -76,11 +76,13 @@ def watch(
     own = {each.name: each.default for each in command.options} | ({"cases": cases} if cases else {})
     options = Options(store=store or "watch", as_json=as_json, flags=flags, own=own, **limits)
     options = options.within(command.minutes, options.rounds or _ROUNDS)
+    if command.takes_one_number and len(options.workers) > 1:
+        raise InputError(f"--workers {','.join(map(str, options.workers))}: {kind or 'graph'} takes one number")
     if flags and not command.takes_flags:
         raise InputError(f"{' '.join(flags)}: {kind} takes no flags")
     if cases and all(each.name != "cases" for each in command.options):
         raise InputError(f"--cases: {kind or 'graph'} has none; its flags say what")
-    command.check(own, flags)
+    command.check(registry, own, flags)
     names = canonical(a), canonical(b)
     here = Selection(registry, benchmark, names).set_up()
     two: list[Present] = []

@@ -56,6 +56,7 @@ ROUNDS = option("--rounds R", "Rounds of each, at most; from 2.", Number(25, 2))
 WORKERS = option(
     "--workers N,M", "Numbers of workers. [the usual]", Text(of_each=_numbers("the cores that are here")), default=()
 )
+ONE_OF_WORKERS = option("--workers N", "Number of workers. [the usual]", Number(2, 1, most_workers))
 STORE = option("--store NAME", "Folder below results/ that keeps the runs, or a path.", default="default")
 RESUME = option("--resume", "Go on with the store's last sitting.")
 INSTALL_MISSING = option("--install-missing", "First install what comes on request.")

@@ -94,7 +94,12 @@ class Options:
 
 
 def measure_kind(
-    registry: Registry, path: str, flags: Sequence[str] = (), programs: Sequence[str] = (), **said: Any
+    registry: Registry,
+    path: str,
+    workers: Sequence[int] | int | None,
+    flags: Sequence[str] = (),
+    programs: Sequence[str] = (),
+    **said: Any,
 ) -> None:
     """For the command of this path, with the values of its options."""
     kind, command = find_command(path)
@@ -103,20 +108,18 @@ def measure_kind(
     own = defaults | {name: value for name, value in given.items() if value is not None}
     own |= {"commands": programs} if programs else {}
     perform = trace_cases if own.get("trace") else run_command
-    perform(registry, kind, command, Options(**said, own=own, flags=flags))
+    counts = (workers,) if isinstance(workers, int) else tuple(workers or ())
+    perform(registry, kind, command, Options(**said, workers=counts, own=own, flags=flags))
 
 
 def run_command(registry: Registry, kind: AnyBenchmark, command: Command, options: Options) -> None:
     """Measures for a command of a kind of benchmark, or goes on with the store's last sitting of that kind."""
     if options.resume and (beside := _said_of_the_plan(command, options)):
         raise InputError(f"--resume goes on with what its sitting measures; leave out {' '.join(beside)}")
-    if command.takes_one_number and len(options.workers) > 1:
-        said = ",".join(map(str, options.workers))
-        raise InputError(f"--workers {said}: one number is measured at a time here")
     if len(Load.parse_all(options.load or "")) > 1 and command.takes_one_number:
         raise InputError(f"--load {options.load}: one share is measured at a time here")
     if not options.resume:
-        command.check(options.own, options.flags)
+        command.check(registry, options.own, options.flags)
         kind = kind.narrowed(options.own | {"systems": options.systems})
     if kind.own_commands and options.systems and not kind.simulated_cores:
         raise InputError("a command of yours is measured without systems: leave out --systems")
@@ -127,7 +130,7 @@ def run_command(registry: Registry, kind: AnyBenchmark, command: Command, option
 def trace_cases(registry: Registry, kind: AnyBenchmark, command: Command, options: Options) -> None:
     """Traces a run of each case on each system that can, in the place of measuring. Leaves with 1 if a run failed.
     TeffError if no system that is here can trace."""
-    command.check(options.own, options.flags)
+    command.check(registry, options.own, options.flags)
     folder = registry.results / checked_name(options.store) / TRACES
     selection = Selection(registry, kind, options.systems, options.all_variants)
     chosen = selection.measured(selection.set_up(options.installing))

@@ -33,7 +33,7 @@ RUN = Command(
     argument("SYSTEM", "An id that `teff systems` shows, @VERSION of it, several by commas, or all.", options.NAME),
     argument("[KIND] [FLAGS]... words", kind=FLAGS, nargs=-1),
     option("--ranks N", "Processes, of a system that spreads over several.", Number(2, 1, options.most_workers)),
-    options.WORKERS,
+    options.ONE_OF_WORKERS,
     options.LAUNCHER,
     options.HOSTS,
     option("--trace FILE", "Trace the run, for ui.perfetto.dev, if the system can.", options.FILE),
@@ -94,7 +94,7 @@ EXPLAIN = Command(
     options.PICTURE,
     options.CASES,
     options.TREES,
-    options.WORKERS,
+    options.ONE_OF_WORKERS,
     option("--seconds S", "Of each system and pattern, 0.01 to 600. [3]", Number(3.0, 0.01, 600), default=3.0),
     option("--functions", "Of patterns: also where in a category time went."),
     options.JSON,
@@ -303,7 +303,10 @@ def _measuring(of: Any) -> Command:
         *map(_option, of.options),
         *(() if is_load_own else (options.LOAD,)),
         *(options.OVER_NODES if of.takes_nodes else ()),
-        *options.MEASURING,
+        *(
+            options.ONE_OF_WORKERS if each is options.WORKERS and of.takes_one_number else each
+            for each in options.MEASURING
+        ),
         *(options.INSTALLING if of.measures_systems else ()),
         *((options.GRAPH_FLAGS,) if of.takes_flags else ()),
         epilog=graph_flags.HELP_OF_MEASURING if of.takes_flags else "",

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from tefflab.benchmarks.benchmark import Benchmark, Command, Option, Request, Round, Scales
 from tefflab.benchmarks.graphs import parse, refuse_unknown_values
-from tefflab.benchmarks.task_graph.ceiling import Ceiling
+from tefflab.benchmarks.task_graph.ceiling import Ceiling, Peak
 from tefflab.benchmarks.task_graph.estimates import GraphEstimates
 from tefflab.benchmarks.task_graph.plan import NODES, Asks, GraphExperiment, GraphPlan, one_number_of_workers, planned
 from tefflab.benchmarks.task_graph.questions import CurveQuestion, MetgQuestion
@@ -13,8 +13,8 @@ from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.durations import seconds
 from tefflab.records.plan import Plan
 from tefflab.records.run import Run
+from tefflab.systems.registry import Registry
 from tefflab.systems.simulated import SimulatedProgram, machines, peak
-
 
 _SIMULATE = Option("--simulate")
 
@@ -42,7 +42,7 @@ class TaskGraph(Benchmark[GraphRecord]):
         self.own_commands = [SimulatedProgram.on(each, self.name) for each in simulated]
         if simulated:
             self.simulated_cores = simulated[0]["cores"]
-            self.reference = Ceiling(machine=peak(simulated[0]))
+            self.reference = Peak(machine=peak(simulated[0]))
         self.commands = (
             Command(
                 "metg",
@@ -106,7 +106,7 @@ class TaskGraph(Benchmark[GraphRecord]):
         return run.system_id, run.round, run.workers
 
 
-def _check(own: Mapping[str, Any], flags: Sequence[str]) -> None:
+def _check(_registry: Registry, own: Mapping[str, Any], flags: Sequence[str]) -> None:
     if "longest" in own:
         seconds(own["longest"])
     parse(flags, 1)

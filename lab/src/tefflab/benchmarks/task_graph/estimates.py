@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, Self
 
-from tefflab.analysis.curves import BEYOND, Curve, CurvePoint
+from tefflab.analysis.curves import BEYOND, Curve, CurvePoint, trace
 from tefflab.analysis.distance import Distance, is_at, places
 from tefflab.analysis.rows import BUSY, ELSEWHERE, NO_TURN, ByRound, Row, Samples
 from tefflab.analysis.sharing import exactly
@@ -22,7 +22,6 @@ from tefflab.analysis.statistics import (
     metg_ratios,
     overhead,
 )
-from tefflab.analysis.trace import trace
 from tefflab.benchmarks.benchmark import Estimates, noise
 from tefflab.benchmarks.case_rows import ranked, row_of
 from tefflab.benchmarks.closing import suggestions
@@ -32,8 +31,9 @@ from tefflab.benchmarks.task_graph.measured import CEILING, OVERHEAD, Measured, 
 from tefflab.benchmarks.task_graph.pictures import pictures
 from tefflab.benchmarks.task_graph.plan import GraphPlan
 from tefflab.benchmarks.task_graph.record import GraphRecord
+from tefflab.carried import TYPED
 from tefflab.output.charts.sheet import Picture, signature
-from tefflab.output.last_words import LastWords
+from tefflab.output.last_words import LastWords, of_store
 from tefflab.output.sections import Section
 from tefflab.records.plan import Variant
 from tefflab.records.run import Run, counted, in_time, minutes_for
@@ -183,7 +183,8 @@ class GraphEstimates(Estimates):
             return None
         case = self.cases[0]
         if self.plan.asks == "curve":
-            return LastWords(tables.curve_sentence(case), tables.curve_suggestions(case, store))
+            crossing = (f"{TYPED} metg{of_store(store)}", "the size where they cross, with its interval")
+            return LastWords(tables.curve_sentence(case), [crossing])
         minutes = max(case.minutes or 0, 5)
         next_commands = suggestions([case.rows], again, store, wanted=tables.WANTED, minutes=minutes)
         return LastWords(tables.metg_sentence(case), next_commands)
