@@ -96,7 +96,7 @@ def watch(
     if a == b:
         raise InputError(f"{' and '.join(names)} are the same: nothing to compare")
     opened = Store.create(registry.results / checked_name(options.store))
-    head = begin(registry, opened, benchmark, command.plan(request_of(registry, options, two, benchmark)))
+    head = begin(registry, opened, benchmark, command.plan(request_of(registry, options, two)))
 
     def is_clear(known: Estimates) -> bool:
         return are_clear(pairs_of(known.rows, a, b, threshold))
