@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, Field, PrivateAttr, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from tefflab import project_root
 from tefflab.durations import seconds
@@ -35,8 +35,10 @@ Time = Annotated[float, BeforeValidator(_time), Field(ge=0)]
 _Rate = Annotated[float, Field(gt=0)]
 
 
-class _Described(BaseModel, extra="forbid", frozen=True):
+class _Described(BaseModel):
     """A table of a cluster's file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Node(_Described):
