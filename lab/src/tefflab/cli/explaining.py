@@ -11,6 +11,8 @@ from click.exceptions import Exit
 from rich.markup import escape
 from rich.text import Text
 
+from tefflab.benchmarks.benchmark import find_benchmark
+from tefflab.benchmarks.cases import listed_here, refuse_unknown
 from tefflab.benchmarks.declared import described_kind
 from tefflab.benchmarks.spawn import BENCHMARK
 from tefflab.cli.publishing import draw
@@ -73,7 +75,10 @@ def explain(
         way_out = "trace ranks by teff run --ranks N --trace FILE, then say teff explain FILE"
         raise InputError(f"--ranks: explain runs one process; {way_out}")
     else:
-        app = ["-app", case if kind == _APPS else target, *flags]
+        name = case if kind == _APPS else target
+        if listed := listed_here(registry, find_benchmark(_APPS)):
+            refuse_unknown("app", [name], [each.group for each in listed])
+        app = ["-app", name, *flags]
         grain = metg_of(registry, metg or "")
         launch = Launch(registry, app, patterns["workers"], kind=described_kind(_APPS))
         advise_app(launch, systems or ["teff/t"], tasks, runs, grain, picture, as_json=as_json)
@@ -129,7 +134,7 @@ def advise_app(
         words = [*app.flags, *(() if setting is None else ("-tasks", str(setting)))]
         done = replace(app, flags=words).run(program, to)
         if done.was_refused:
-            raise InputError(done.error.removeprefix("-app: "))
+            raise InputError(done.error)
         if not done.ok:
             raise TeffError(f"{program.id} {' '.join(words)}: {done.error}")
         return done

@@ -57,7 +57,9 @@ WORKERS = option(
     "--workers N,M", "Numbers of workers. [the usual]", Text(of_each=_numbers("the cores that are here")), default=()
 )
 ONE_OF_WORKERS = option("--workers N", "Number of workers. [the usual]", Number(2, 1, most_workers))
-STORE = option("--store NAME", "Folder below results/ that keeps the runs, or a path.", default="default")
+STORE = option(
+    "--store NAME", "Folder below results/ that keeps the runs, or a path.", Text(completion.stores), default="default"
+)
 RESUME = option("--resume", "Go on with the store's last sitting.")
 INSTALL_MISSING = option("--install-missing", "First install what comes on request.")
 INSTALLS = option("--yes/--no-install installs", "Install packages without asking, or none.", default=None)
@@ -74,7 +76,7 @@ PICTURE = option("--picture FILE", "Draw it, as FILE.svg and FILE.png.", FILE)
 STORED = argument(
     "[STORE[:SITTING]] store",
     "A folder below results/; its last sittings, or this one. [default]",
-    Text(),
+    Text(completion.stores),
     default="default",
 )
 FORMER_STORE = Former("--store", "store", now="an argument: name the store without --store", type=Text())

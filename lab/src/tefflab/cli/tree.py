@@ -112,7 +112,11 @@ SIMULATE = Command(
     Simulated curves stand beside each other, and beside those that `teff contention` has measured.
 
     Example:  teff simulate --cores 12 --shares 25,50,75""",
-    argument("[STORE[:SITTING]] store", "Compare with the curves that `teff contention` kept there.", Text()),
+    argument(
+        "[STORE[:SITTING]] store",
+        "Compare with the curves that `teff contention` kept there.",
+        Text(completion.stores),
+    ),
     option("--case KIND:CASE", "Of the store. [its first]", Text()),
     option("--cores N", "Cores, a worker on each. [2]", Number(12, 1, 1024)),
     option("--loaded N", "Cores of which a competitor takes a share. [1]", Number(1, 1, 1024)),
@@ -176,8 +180,8 @@ COMPARE = Command(
     Example:  teff compare before after
 
     Example:  teff compare mine baseline --fail-if-slower 5%""",
-    argument("A", "A store below results/, STORE:SITTING, or a system.", options.NAME),
-    argument("B", "Another, or the same.", options.NAME),
+    argument("A", "A store below results/, STORE:SITTING, or a system.", Text(completion.stores_and_systems)),
+    argument("B", "Another, or the same.", Text(completion.stores_and_systems)),
     argument("[STORE] [FLAGS]... words", kind=FLAGS, nargs=-1),
     options.AGAINST,
     option(
@@ -187,7 +191,7 @@ COMPARE = Command(
     ),
     option("--kind KIND", "What is measured, as spawn. [metg]", Text()),
     *options.MEASURING_NOW,
-    option("--store NAME", "Keep what is measured now here. [watch]", Text()),
+    option("--store NAME", "Keep what is measured now here. [watch]", Text(completion.stores)),
     options.JSON,
 )
 WATCH = Command(

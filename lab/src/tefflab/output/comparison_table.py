@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from tefflab.analysis.comparison import Answer, Comparison
-from tefflab.analysis.pairs import FEWEST_PAIRS, Pair, verdict
+from tefflab.analysis.pairs import FEWEST_PAIRS, Pair, Verdict, verdict
 from tefflab.analysis.shift import FEWEST_OTHERS, Shift
 from tefflab.analysis.statistics import FEWEST_ROUNDS, rounds_to_tell
 from tefflab.carried import TYPED
@@ -26,7 +26,7 @@ OWN = (
     "Own: A / B without what the machine did, by the rows of all other systems. Its interval contains how far these "
     "moved beside each other, too, so a row is significant if it moved more than rows of unchanged programs do."
 )
-_NAMED = 3  # systems that lack rounds
+_NAMED = 3  # systems that lack rounds, or rows of a verdict
 _LONG = 24  # a longer name of a place has no room beside the numbers
 _QUIETER = f"a quieter machine (`{TYPED} systems doctor`)"
 _IN_VAIN = 1000  # more rounds than a user will wait for
@@ -134,7 +134,7 @@ def _table(answer: Answer, quantity: str, rows: Sequence[Comparison], *, by_plac
         Column("\nof B", [value_text(each.b) for each in rows]),
         Column("\nA / B", times),
         *(own if any(each.own for each in rows) else []),
-        Column("95 %\ninterval", [interval_text(each.own or each.ratio, "1") for each in rows]),
+        Column("95 %\ninterval", [interval_text(each.told, "1") for each in rows]),
         Column("signi-\nficant", [_word(each.significant) for each in rows], "left"),
         *([Column("\nagree", agrees, "left", priority=1)] if is_about else []),
     ]
@@ -178,7 +178,7 @@ def pairs_table(pairs: Sequence[Pair], quantity: str, a: str, b: str, effort: Ef
 
 def sentence(pairs: Sequence[Pair], a: str, b: str, effort: Effort) -> str:
     """The verdict of all places together; without one, the reason and the remedy."""
-    found = verdict(pairs)
+    found = verdict(each.verdict for each in pairs)
     if found == "slower":
         worst = max((each for each in pairs if each.verdict == "slower"), key=lambda each: each.ratio.value)
         return f"{a} is slower than {b}: at {worst.a.place} by {percent(worst.ratio.value - 1)}."
@@ -191,6 +191,19 @@ def sentence(pairs: Sequence[Pair], a: str, b: str, effort: Effort) -> str:
     worst = max((each for each in pairs if each.verdict == "unknown"), key=lambda each: each.rounds_wanted or math.inf)
     where = f"at {worst.a.place}: " if len(pairs) > 1 else ""
     return f"{untold}: {where}{_reason(worst, a, b)}. {_way_out(worst, effort)}"
+
+
+def slower_rows(found: Sequence[tuple[Comparison, Verdict]], a: str, b: str) -> str:
+    """The verdict of all rows of two sittings together, and the rows that it is of."""
+    every = verdict(word for _, word in found)
+    told = f"Whether {a} is slower than {b} can't be told" if every == "unknown" else f"{a} is {every} than {b}"
+    rows = [
+        f"{each.a.id} at {each.a.place}" + (f" by {percent(each.told.value - 1)}" if word == "slower" else "")
+        for each, word in found
+        if word == every != "not slower"
+    ]
+    more = [f"{len(rows) - _NAMED} more"] if len(rows) > _NAMED else []
+    return f"{': '.join([told, *(['; '.join([*rows[:_NAMED], *more])] if rows else [])])}."
 
 
 def _reason(pair: Pair, a: str, b: str) -> str:
