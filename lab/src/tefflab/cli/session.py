@@ -30,7 +30,7 @@ from tefflab.errors import FAILED, INTERRUPTED, InputError, TeffError, shortened
 from tefflab.host.doctor import busy_cores
 from tefflab.host.load import Load
 from tefflab.host.node import Node, ask_nodes, differences
-from tefflab.host.ranks import expect_nodes, launcher_and_hosts, start_ranks_by
+from tefflab.host.ranks import launcher_and_hosts, start_ranks_by, why_fewer
 from tefflab.host.terminal import path_text, progress
 from tefflab.measure.measurement import begin, measure
 from tefflab.measure.presence import Present, Selection, offer
@@ -227,8 +227,8 @@ def _measure(
     folder = registry.results / checked_name(options.store)
     if not options.resume:
         start_ranks_by(options.launcher, options.hosts)
-        if not kind.simulated:
-            expect_nodes(max(options.nodes, default=1))
+        if (why := why_fewer(max(options.nodes, default=None))) and not kind.simulated:
+            raise InputError(f"--nodes {max(options.nodes)}: {why}")
     selection = Selection(registry, kind, options.systems, options.all_variants, bool(options.nodes))
     if options.install_missing:
         bring_missing(registry, [each for each in selection.systems if each.asked is None], progress())
@@ -243,7 +243,8 @@ def _measure(
         progress().print(f"teff: goes on with a sitting of {_rounds(rounds_before)}", soft_wrap=True, highlight=False)
         kind = kind.resumed(kind.plan_of(head))
         _start_ranks_as_before(kind.plan_of(head), options)
-        _expect_alike(head.nodes, _ask_nodes(registry, len(head.nodes)))
+        there = [each.number for each in head.nodes if not why_fewer(each.number)]
+        _expect_alike(head.nodes, _ask_nodes(registry, len(there)))
         if not kind.own_commands:
             Selection(registry, kind, [each.id for each in kind.plan_of(head).variants]).prepare(options.installing)
     else:
@@ -264,6 +265,8 @@ def _measure(
             cases = tuple(case.model_copy(update={"load": load}) for case in asked.cases for load in loads)
             asked = asked.model_copy(update={"cases": cases, "title": f"{asked.title}, beside {options.load}"})
         head = begin(registry, store, kind, asked, nodes)
+        if options.nodes and not options.systems and (left_out := selection.left_out):
+            progress().print(f"teff: left out: {left_out}", soft_wrap=True, highlight=False)
         if not (kind.own_commands or options.systems):  # only now: a mistyped flag comes first
             here = {each.program.system_name for each in found}
             offer([each for each in selection.systems if each.name not in here])
@@ -316,16 +319,13 @@ def _ask_nodes(registry: Registry, count: int) -> Sequence[Node]:
 
 def _expect_alike(before: Sequence[Node], now: Sequence[Node]) -> None:
     """InputError where the nodes of another allocation are other machines: their runs can't stand beside the first."""
-    for was, node in zip(sorted(before, key=_make), sorted(now, key=_make), strict=False):
-        if was.machine.id != node.machine.id:
+    known = {each.machine.id for each in before}
+    for each in now:
+        if each.machine.id not in known:
             raise InputError(
-                f"node {node.number} is another machine than those of the sitting ({node.machine.summary}, not "
-                f"{was.machine.summary}): use nodes as before, or leave out --resume to begin another"
+                f"node {each.number} is another machine than those of the sitting ({each.machine.summary}, not "
+                f"{before[0].machine.summary}): use nodes as before, or leave out --resume to begin another"
             )
-
-
-def _make(node: Node) -> str:
-    return node.machine.id
 
 
 def _rounds_made(store: Store, kind: AnyBenchmark, head: Sitting) -> int:

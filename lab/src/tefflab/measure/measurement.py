@@ -14,7 +14,7 @@ from tefflab.benchmarks.benchmark import Benchmark, Estimates, Round
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.host.machine import read_machine, read_revision
 from tefflab.host.node import Node
-from tefflab.host.ranks import launcher_and_hosts
+from tefflab.host.ranks import launcher_and_hosts, why_fewer
 from tefflab.measure.batch import LostNodeError
 from tefflab.measure.runner import Runner
 from tefflab.measure.sitting import Entry
@@ -107,6 +107,9 @@ def _scales(runner: Runner[Any], plan: Plan) -> tuple[dict[tuple[str, Case], flo
     for ceiling in dict.fromkeys(each.ceiling for each in plan.variants):
         for case in plan.cases:
             scales[ceiling, case] = 1.0
+            if not plan.simulated and (why := why_fewer(case.nodes)):
+                failed[ceiling, case] = LostNodeError(f"needs {case.nodes} nodes: {why}")
+                continue
             try:
                 scales[ceiling, case] = runner.calibrate(case, ceiling)
             except TeffError as failure:
