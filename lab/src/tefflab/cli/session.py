@@ -131,6 +131,9 @@ def run_command(registry: Registry, kind: AnyBenchmark, command: Command, option
 def trace_cases(registry: Registry, kind: AnyBenchmark, command: Command, options: Options) -> None:
     """Traces a run of each case on each system that can, in the place of measuring. Leaves with 1 if a run failed.
     TeffError if no system that is here can trace."""
+    if options.nodes:
+        raise InputError("--trace: a traced run is of one machine; leave out --nodes")
+    start_ranks_by(options.launcher, options.hosts)
     command.check(registry, options.own, options.flags)
     folder = registry.results / checked_name(options.store) / TRACES
     selection = Selection(registry, kind, options.systems, options.all_variants)
