@@ -8,9 +8,8 @@ import os
 import shutil
 import socket
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,9 +17,6 @@ from typing import Self
 
 import psutil
 import pytest
-
-from tefflab import project_root
-from tefflab.systems.systems import BUILD_FOLDER
 
 _PATIENCE = 20.0  # seconds in which daemons answer
 _LOOK = 0.05  # seconds between two looks at what is waited for
@@ -48,6 +44,7 @@ ReturnToService=2
 SlurmdTimeout=5
 MessageTimeout=5
 KillWait=5
+SchedulerParameters=sched_interval=1,bf_interval=1,batch_sched_delay=0
 PartitionName=all Nodes=ALL Default=YES State=UP
 """
 _NODE = "NodeName={name} NodeHostname={name} NodeAddr=127.0.0.1 Port={port} CPUs=1\n"
@@ -216,7 +213,9 @@ class Hosts(Cluster):
             f"IdentityFile {key}\nStrictHostKeyChecking no\nUserKnownHostsFile /dev/null\nLogLevel ERROR\n"
         )
         self.environment |= {"OMPI_MCA_plm_rsh_args": f"-F {client}"}
-        daemon = f"mount -t tmpfs none /run; mkdir /run/sshd; ip link set lo up; exec {shutil.which('sshd')} -D -f {server}"
+        daemon = (
+            f"mount -t tmpfs none /run; mkdir /run/sshd; ip link set lo up; exec {shutil.which('sshd')} -D -f {server}"
+        )
         for number, name in enumerate(self.names):
             self.start_node(name, daemon, "unshare", "--net", core=number % len(os.sched_getaffinity(0)))
         first, second = map(self.first_process, self.names)

@@ -18,7 +18,7 @@ import sys, time
 from pathlib import Path
 from cluster import Slurm
 with Slurm(Path(sys.argv[1])) as slurm:
-    slurm.run("sbatch", "--nodes=2", "--wrap", "sleep 1000")
+    slurm.run("sbatch", "--nodes=2", "--wrap", f"tail -f {sys.argv[1]}/slurm.conf")
     print("up", flush=True)
     time.sleep(1000)
 """
@@ -43,25 +43,20 @@ def hosts(tmp_path: Path) -> Iterator[Hosts]:
 def test_a_cluster_leaves_no_process_however_its_program_ends(tmp_path: Path, number: signal.Signals) -> None:
     skip_without(*SLURM)
     command = [sys.executable, "-c", _SETS_UP, str(tmp_path)]
-    before = set(psutil.pids())
     with subprocess.Popen(
         command, cwd=Path(__file__).parent, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as program:
         assert program.stdout
         assert program.stdout.readline() == "up\n"
-        assert _of_clusters(before)
+        wait_until(lambda: any("tail" in each for each in _processes_of(tmp_path)), "the job runs")
         program.send_signal(number)
-    wait_until(lambda: not _of_clusters(before), "the cluster's processes have ended")
+    wait_until(lambda: not _processes_of(tmp_path), "the cluster's processes have ended")
 
 
-def _of_clusters(before: set[int]) -> list[str]:
-    """The names of daemons and jobs that run now, and did not before. A process that has ended counts as none."""
-    names = []
-    for each in psutil.process_iter(["name", "status"]):
-        of_one = each.info["name"].startswith(("slurm", "munged", "sleep"))
-        if of_one and each.pid not in before and each.info["status"] != psutil.STATUS_ZOMBIE:
-            names.append(each.info["name"])
-    return names
+def _processes_of(folder: Path) -> list[list[str]]:
+    """The commands that name the folder, and run."""
+    commands = [each.info["cmdline"] or [] for each in psutil.process_iter(["cmdline"])]
+    return [command for command in commands if any(str(folder) in word for word in command)]
 
 
 def test_ranks_start_on_hosts_by_ssh(hosts: Hosts) -> None:
