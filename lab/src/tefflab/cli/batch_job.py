@@ -27,6 +27,7 @@ from tefflab.records.store import new_sitting_name
 from tefflab.systems.logged import Waiting
 from tefflab.whole_files import write_whole
 
+JOBS = "jobs"  # the folder of a store that keeps their scripts and outputs
 _PLACE = re.compile(r"(?<!\$)\{(command|nodes|minutes|output)\}")  # ${nodes} is the shell's
 _NEEDED = ("command", "output")
 _BEFORE_AND_AFTER = 3  # minutes of a job beside the measuring
@@ -69,7 +70,7 @@ def command_of_job(root: Path, words: Sequence[str]) -> str:
     if "--batch" in kept:
         del kept[(place := kept.index("--batch")) : place + 2]
     program = Path(sys.argv[0]).absolute() if is_unpacked(root) else root / "teff"
-    installs = [] if {"--yes", "--no-install"} & set(kept) else ["--no-install"]
+    installs = [] if {"--yes", "--no-install", "--"} & set(kept) else ["--no-install"]  # commands of the user need none
     return f"cd {shlex.quote(str(Path.cwd()))} && {shlex.join([str(program), *kept, *installs])}"
 
 
@@ -145,6 +146,10 @@ def _end(system: BatchSystem, job: str, process: "subprocess.Popen[str]") -> Non
     ways = [system.remove] if system.why_queued(job) else [system.interrupt, system.remove]
     for way in ways:
         subprocess.run([*way, job], capture_output=True, check=False)
-        with suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
-            process.wait(_PATIENCE)
-            return
+        with suppress(KeyboardInterrupt):
+            deadline = time.monotonic() + _PATIENCE
+            while time.monotonic() < deadline:
+                if process.poll() is not None or system.is_over(job):
+                    process.terminate()  # sbatch sees the end up to a minute later
+                    return
+                time.sleep(_LOOK)

@@ -2,10 +2,11 @@
 the results."""
 
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from click.exceptions import Exit
 from rich.console import Console
@@ -23,17 +24,19 @@ from tefflab.benchmarks.benchmark import (
 )
 from tefflab.benchmarks.declared import described_kind
 from tefflab.carried import TYPED
+from tefflab.cli.batch_job import JOBS, Template, command_of_job, run_as_job
 from tefflab.cli.options import installing, start_ranks_by
-from tefflab.cli.publishing import ALL_VARIANTS, print_results, write_files
+from tefflab.cli.publishing import ALL_VARIANTS, print_results, show, write_files
 from tefflab.cli.telling import tell
 from tefflab.errors import FAILED, INTERRUPTED, InputError, TeffError, shortened
+from tefflab.host.batch_system import seconds_of_allocation
 from tefflab.host.doctor import busy_cores
 from tefflab.host.load import Load
 from tefflab.host.terminal import path_text, progress
 from tefflab.measure.measurement import begin, measure
 from tefflab.measure.presence import Present, Selection, offer
 from tefflab.measure.single_runs import Launch, SingleRun, refuse_traceless
-from tefflab.measure.time_budget import TimeBudget
+from tefflab.measure.time_budget import GRACE, TimeBudget
 from tefflab.output.charts.sheet import slug
 from tefflab.output.last_words import of_store
 from tefflab.output.live import LiveTable
@@ -50,6 +53,7 @@ from tefflab.systems.systems import usable_cores
 _LOOK = 0.5  # seconds for which other programs are watched before measuring
 _BUSY = 0.2  # cores that they may use
 TRACES = "traces"  # the folder of a store
+_CLOSING = 30.0  # seconds of a job that are left for table, pictures and report
 _LONGEST_NAME = 255  # bytes, of a file
 
 
@@ -67,6 +71,7 @@ class Options:
     installs: bool | None = None  # packages, without asking
     all_variants: bool = False
     as_json: bool = False
+    batch: Path | None = None  # the template of a job, which measures in the place of this process
     load: str | None = None  # that runs beside every run
     own: Mapping[str, Any] = field(default_factory=dict)  # that the command alone has, by name
     flags: Sequence[str] = ()
@@ -214,6 +219,7 @@ def _measure(
     """`again` is the command that goes on with the sitting. `named` are the systems that the user asks for by name:
     TeffError if one of them was not measured, after the results are shown."""
     folder = registry.results / checked_name(options.store)
+    template = Template(options.batch) if options.batch else None
     selection = Selection(registry, kind, options.systems, options.all_variants)
     if options.install_missing:
         bring_missing(registry, [each for each in selection.systems if each.asked is None], progress())
@@ -229,6 +235,8 @@ def _measure(
         kind = kind.resumed(kind.plan_of(head))
         if not kind.own_commands:
             Selection(registry, kind, [each.id for each in kind.plan_of(head).variants]).prepare(options.installing)
+        if template:
+            _measure_in_job(registry, options, template, kind.plan_of(head))
     else:
         store = Store.create(folder)
         found = chosen = [Present.of_user(each, number) for number, each in enumerate(kind.own_commands)]
@@ -242,6 +250,8 @@ def _measure(
             loads = [str(each) for each in Load.parse_all(options.load)]
             cases = tuple(case.model_copy(update={"load": load}) for case in asked.cases for load in loads)
             asked = asked.model_copy(update={"cases": cases, "title": f"{asked.title}, beside {options.load}"})
+        if template:
+            _measure_in_job(registry, options, template, asked)
         head = begin(registry, store, kind, asked)
         if not (kind.own_commands or options.systems):  # only now: a mistyped flag comes first
             here = {each.program.system_name for each in found}
@@ -261,6 +271,18 @@ def _measure(
         raise TeffError(f"no system could be measured; {path_text(file)} says why")
     if missing := _unmeasured(store, kind, head, chosen, named):
         raise TeffError(f"asked for by name and not measured, or not to the end: {', '.join(missing)}")
+
+
+def _measure_in_job(registry: Registry, options: Options, template: Template, plan: Plan) -> NoReturn:
+    """A job measures in the place of this process, which leaves with its exit code."""
+    command = command_of_job(registry.root, sys.argv[1:])
+    nodes = max(getattr(case, "nodes", None) or 1 for case in plan.cases)
+    folder = registry.results / options.store / JOBS
+    out = sys.stderr if options.as_json else sys.stdout
+    code = run_as_job(progress(), template, command, nodes, options.limits[0], folder, out)
+    if options.as_json:
+        show(registry, options.store, as_json=True)
+    raise Exit(code)
 
 
 def _rounds_made(store: Store, kind: AnyBenchmark, head: Sitting) -> int:
@@ -346,6 +368,13 @@ def measured_live(
     if plan.warning:
         console.print(f"teff: {plan.warning}", soft_wrap=True, markup=False)
     seconds, rounds = options.limits
+    left = seconds_of_allocation()
+    if left is not None and (room := max(left - _CLOSING, 0) / GRACE) < seconds:
+        seconds = room
+        console.print(
+            f"teff: the job's time is up in {left:.0f} s, so it measures for {seconds:.0f} s; --resume goes on in another",
+            soft_wrap=True,
+        )
     budget = TimeBudget(seconds)
     alone = measured_alone(store.folder, head.sitting)
     with alone, store, LiveTable(console, plan.variants, lambda: str(budget)) as live:
