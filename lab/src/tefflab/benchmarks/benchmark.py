@@ -64,8 +64,9 @@ class Request:
     registry: Registry
     variants: tuple[Variant, ...]
     programs: tuple[Program, ...]  # of the variants
-    workers: tuple[int, ...]  # as asked for; empty where nothing is said
+    workers: tuple[int, ...]  # as asked for, of a node; empty where nothing is said
     cores: int  # that are here
+    nodes: tuple[int, ...] = ()  # as asked for; empty: this machine
     own: Mapping[str, Any] = field(default_factory=dict)  # the command's own options, by name
     flags: Sequence[str] = ()  # further words, of a command that takes flags
 
@@ -85,6 +86,7 @@ class Command:
     minutes: float = 5
     rounds: int = 25  # of each system, at most
     takes_one_number: bool = False  # of workers: each would need a separate ceiling
+    takes_nodes: bool = False  # its programs have ranks
     is_alone: bool = False  # `teff NAME`, not `teff measure NAME`
     takes_programs: bool = False  # behind `--`
     measures_systems: bool = True
@@ -228,6 +230,7 @@ class Experiment(Frozen):
     benchmark: str = _USUAL
     figure: str | None = None  # its number in the paper
     variants: Literal["best", "all"] = "best"  # of each system
+    nodes: tuple[Annotated[int, Field(ge=1)], ...] = ()  # numbers of nodes; empty: this machine
     rounds: Annotated[int, Field(ge=2)]
     minutes: Annotated[float, Field(gt=0)]
 

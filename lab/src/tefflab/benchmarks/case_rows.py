@@ -77,6 +77,7 @@ def row_of(kind: str, variant: Variant, case: Case, quantity: str, runs: Sequenc
         configuration=case.configuration,
         quantity=quantity,
         workers=case.workers,
+        nodes=case.nodes,
         x=case.x,
         group=case.group,
         runs=len(runs),

@@ -58,8 +58,11 @@ class ListedCase(Case):
     def takes(self, workers: int) -> bool:
         return self.workers == "any" or str(self.workers) == str(workers)
 
-    def case(self, workers: int) -> Case:
-        return Case(**self.model_dump(exclude={"default", "workers"}), workers=workers)
+    def case(self, nodes: int | None, workers: int) -> Case:
+        """With so many workers of a node. A case for one number of workers has that number on all nodes together."""
+        own = self.model_dump(exclude={"default", "workers", "nodes"})
+        total = workers * (nodes or 1) if self.workers == "any" or not nodes else int(self.workers)
+        return Case(**own, nodes=nodes, workers=total)
 
 
 class RepeatedQuestion(Question[AnyRecord]):
@@ -273,14 +276,18 @@ class CaseBenchmark(Benchmark[AnyRecord]):
         return [word.removeprefix(f"{self.name}:") for word in words_of(own.get("cases", ()))]
 
     def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> Plan:
-        """The cases asked for, with each number of workers: as asked, or the usual ones."""
+        """The cases asked for, with each number of workers of each number of nodes: as asked, or the usual ones."""
         listed = [ListedCase.model_validate(each) for each in ask_cases(request.programs[0])]
         counts = request.workers or workers or sorted({count or request.cores for count in self.usual_workers})
+        places = [(nodes, count) for nodes in request.nodes or (None,) for count in counts]
         return Plan(
             title=title,
             variants=request.variants,
             cases=tuple(
-                each.case(count) for each in self.choose(listed, request.own) for count in counts if each.takes(count)
+                case
+                for each in self.choose(listed, request.own)
+                for case in dict.fromkeys(each.case(*place) for place in places)
+                if each.takes(case.workers) and case.workers >= (case.nodes or 1)
             ),
         )
 
@@ -301,7 +308,7 @@ class CaseBenchmark(Benchmark[AnyRecord]):
 
     def company(self, case: Case) -> str:
         """The rounds of cases with one company are made beside each other."""
-        return f"{case.name}, {case.workers}"
+        return f"{case.name}, {case.nodes}, {case.workers}"
 
     def asks(self, variant: Variant, case: Case) -> bool:
         """Whether a variant is asked about a case. The floor has one worker."""

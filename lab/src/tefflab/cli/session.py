@@ -25,13 +25,14 @@ from tefflab.benchmarks.benchmark import (
 from tefflab.benchmarks.declared import described_kind
 from tefflab.carried import TYPED
 from tefflab.cli.batch_job import JOBS, Template, command_of_job, run_as_job
-from tefflab.cli.options import installing, start_ranks_by
+from tefflab.cli.options import installing
 from tefflab.cli.publishing import ALL_VARIANTS, print_results, show, write_files
 from tefflab.cli.telling import tell
 from tefflab.errors import FAILED, INTERRUPTED, InputError, TeffError, shortened
 from tefflab.host.batch_system import seconds_of_allocation
 from tefflab.host.doctor import busy_cores
 from tefflab.host.load import Load
+from tefflab.host.ranks import expect_nodes, launcher_and_hosts, start_ranks_by
 from tefflab.host.terminal import path_text, progress
 from tefflab.measure.measurement import begin, measure
 from tefflab.measure.presence import Present, Selection, offer
@@ -73,6 +74,9 @@ class Options:
     as_json: bool = False
     batch: Path | None = None  # the template of a job, which measures in the place of this process
     load: str | None = None  # that runs beside every run
+    nodes: tuple[int, ...] = ()
+    launcher: str | None = None
+    hosts: str | None = None
     own: Mapping[str, Any] = field(default_factory=dict)  # that the command alone has, by name
     flags: Sequence[str] = ()
 
@@ -169,6 +173,7 @@ def _said_of_the_plan(command: Command, options: Options) -> list[str]:
         "--systems": options.systems,
         "--workers": options.workers,
         "--load": options.load,
+        "--nodes": options.nodes,
         ALL_VARIANTS: options.all_variants,
         "--": options.own.get("commands"),
     }
@@ -176,13 +181,10 @@ def _said_of_the_plan(command: Command, options: Options) -> list[str]:
     return [*(flag for flag, is_said in (shared | own).items() if is_said), *options.flags]
 
 
-def measure_experiment(
-    registry: Registry, name: str | None, launcher: str | None, hosts: str | None, **said: Any
-) -> None:
+def measure_experiment(registry: Registry, name: str | None, **said: Any) -> None:
     """Lists them where none is named."""
     options = Options(**said)
     if name is not None:
-        start_ranks_by(launcher, hosts)
         experiment(registry, name, options)
     else:
         there = load_experiments(registry.root)
@@ -196,9 +198,12 @@ def experiment(registry: Registry, name: str, options: Options) -> None:
     kind = find_benchmark(asked.benchmark).narrowed(asked.model_dump())
     named = options.systems
     options = options.within(asked.minutes, asked.rounds)
-    options = replace(options, all_variants=options.all_variants or asked.variants == "all")
+    options = replace(
+        options, all_variants=options.all_variants or asked.variants == "all", nodes=options.nodes or asked.nodes
+    )
     if not named:
-        taken = tuple(each.name for each in registry.systems if kind.programs(each) and asked.takes(each))
+        every = Selection(registry, kind, over_nodes=bool(options.nodes)).systems
+        taken = tuple(each.name for each in every if asked.takes(each))
         if not taken:
             raise TeffError(
                 f"experiment {name}: no system is of the kind that its file names; name some with --systems"
@@ -220,7 +225,11 @@ def _measure(
     TeffError if one of them was not measured, after the results are shown."""
     folder = registry.results / checked_name(options.store)
     template = Template(options.batch) if options.batch else None
-    selection = Selection(registry, kind, options.systems, options.all_variants)
+    if not options.resume:
+        start_ranks_by(options.launcher, options.hosts)
+        if template is None:
+            expect_nodes(max(options.nodes, default=1))
+    selection = Selection(registry, kind, options.systems, options.all_variants, bool(options.nodes))
     if options.install_missing:
         bring_missing(registry, [each for each in selection.systems if each.asked is None], progress())
     chosen: list[Present] = []
@@ -233,6 +242,7 @@ def _measure(
         rounds_before = _rounds_made(store, kind, head)
         progress().print(f"teff: goes on with a sitting of {_rounds(rounds_before)}", soft_wrap=True, highlight=False)
         kind = kind.resumed(kind.plan_of(head))
+        _start_ranks_as_before(kind.plan_of(head), options)
         if not kind.own_commands:
             Selection(registry, kind, [each.id for each in kind.plan_of(head).variants]).prepare(options.installing)
         if template:
@@ -276,13 +286,29 @@ def _measure(
 def _measure_in_job(registry: Registry, options: Options, template: Template, plan: Plan) -> NoReturn:
     """A job measures in the place of this process, which leaves with its exit code."""
     command = command_of_job(registry.root, sys.argv[1:])
-    nodes = max(getattr(case, "nodes", None) or 1 for case in plan.cases)
+    nodes = max(case.nodes or 1 for case in plan.cases)
     folder = registry.results / options.store / JOBS
     out = sys.stderr if options.as_json else sys.stdout
     code = run_as_job(progress(), template, command, nodes, options.limits[0], folder, out)
     if options.as_json:
         show(registry, options.store, as_json=True)
     raise Exit(code)
+def _start_ranks_as_before(plan: Plan, options: Options) -> None:
+    """Ranks are started by the plan's launcher, whatever this shell has. InputError where the user wants another one.
+    Other hosts may take the place of the plan's: the machines of nodes are compared."""
+    start_ranks_by(options.launcher, options.hosts)
+    launcher, hosts = launcher_and_hosts()
+    if launcher not in ("", plan.launcher):
+        raise InputError(
+            f"--launcher {launcher}: the sitting's runs were started by {plan.launcher or 'the usual launcher'}; leave "
+            "it out (TEFF_LAUNCHER, too), or leave out --resume to begin another"
+        )
+    if hosts and not plan.hosts:
+        raise InputError(
+            f"--hosts {','.join(hosts)}: the sitting's runs were made without; leave it out (TEFF_HOSTS, too), or "
+            "leave out --resume to begin another"
+        )
+    start_ranks_by(plan.launcher, ",".join(hosts or plan.hosts))
 
 
 def _rounds_made(store: Store, kind: AnyBenchmark, head: Sitting) -> int:
@@ -328,6 +354,7 @@ def request_of(registry: Registry, options: Options, found: Sequence[Present]) -
         programs=tuple(each.program for each in found),
         workers=options.workers,
         cores=usable_cores(),
+        nodes=tuple(sorted(set(options.nodes))),
         own=options.own,
         flags=options.flags,
     )

@@ -11,8 +11,8 @@ from rich.markup import escape
 
 from tefflab.benchmarks.declared import described_kind
 from tefflab.benchmarks.graphs import refuse_unknown_values
-from tefflab.cli.options import start_ranks_by
 from tefflab.errors import FAILED, INTERRUPTED, InputError, TeffError
+from tefflab.host.ranks import start_ranks_by
 from tefflab.host.terminal import output, progress
 from tefflab.measure.single_runs import GRAPH, Launch, SingleRun, one_number, refuse_untraced, trace_to
 from tefflab.systems.bringing import bring_version

@@ -65,8 +65,7 @@ EXPERIMENT = Command(
     argument("[NAME] name", "A file of experiments/, without .toml. [list them]", Text(completion.experiment)),
     options.SYSTEMS,
     options.ALL_VARIANTS,
-    options.LAUNCHER,
-    options.HOSTS,
+    *options.OVER_NODES,
     *options.MEASURING,
     *options.INSTALLING,
 )
@@ -302,6 +301,7 @@ def _measuring(of: Any) -> Command:
         *((options.SYSTEMS, options.ALL_VARIANTS) if of.measures_systems else ()),
         *map(_option, of.options),
         *(() if is_load_own else (options.LOAD,)),
+        *(options.OVER_NODES if of.takes_nodes else ()),
         *options.MEASURING,
         *(options.INSTALLING if of.measures_systems else ()),
         *((options.GRAPH_FLAGS,) if of.takes_flags else ()),

@@ -13,6 +13,7 @@ from typing import Any
 from tefflab.benchmarks.benchmark import Benchmark, Estimates, Round
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.host.machine import read_machine, read_revision
+from tefflab.host.ranks import launcher_and_hosts
 from tefflab.measure.runner import Runner
 from tefflab.measure.sitting import Entry
 from tefflab.measure.sitting import Sitting as Rounds
@@ -25,6 +26,7 @@ from tefflab.systems.registry import Registry
 
 def begin(registry: Registry, store: Store, kind: Benchmark[Any], plan: Plan) -> Sitting:
     """A new sitting of the command that runs, at this machine and this revision; its head is in the store."""
+    launcher, hosts = launcher_and_hosts()
     head = Sitting(
         sitting=new_sitting_name(),
         benchmark=kind.name,
@@ -33,7 +35,7 @@ def begin(registry: Registry, store: Store, kind: Benchmark[Any], plan: Plan) ->
         revision=read_revision(registry.root),
         versions={each.id: each.version for each in plan.variants},
         command=shlex.join(["teff", *sys.argv[1:]]),
-        plan=plan.model_dump(mode="json"),
+        plan=plan.model_copy(update={"launcher": launcher, "hosts": hosts}).model_dump(mode="json"),
     )
     store.append("sittings", head)
     return head

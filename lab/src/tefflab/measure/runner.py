@@ -17,6 +17,7 @@ from typing import Generic
 from tefflab.benchmarks.benchmark import Ask, Benchmark, Question, Round
 from tefflab.errors import TeffError
 from tefflab.host.load import Competitors, Load
+from tefflab.host.ranks import on_nodes
 from tefflab.measure.batch import BatchProgram, LackingError, ProgramError
 from tefflab.measure.noise import is_disturbed, is_noisy
 from tefflab.records.plan import Case
@@ -207,8 +208,8 @@ class Runner(Generic[AnyRecord]):
             workers = self._round.workers
             self._program = BatchProgram(
                 self._round.variant.id,
-                [*self._started.command_line(workers, case.ranks), "--workers", str(workers)],
-                self._started.environment_for(workers),
+                [*self._started.command_line(workers, case.ranks, case.nodes), "--workers", str(workers)],
+                self._started.environment_for(workers) | on_nodes(case.nodes),
                 case.cores,
             )
             if case.load:

@@ -51,6 +51,7 @@ class Exported:
             "benchmark": row.kind,
             "variant": row.id,
             "case": self.case,
+            "nodes": row.nodes,
             "quantity": row.quantity,
             "relation": row.relation,
             **self.interval.to_json(),

@@ -14,6 +14,11 @@ def counted_workers(count: int) -> str:
     return f"{count} worker{'s' * (count != 1)}"
 
 
+def counted_nodes(count: int) -> str:
+    """`1 node`, `2 nodes`."""
+    return f"{count} node{'s' * (count != 1)}"
+
+
 @dataclass(frozen=True, slots=True)
 class Variant:
     """One way of running a system, as it stands in plans, tables and pictures. `color` is the system's own; variants of
@@ -44,7 +49,8 @@ class Case(Frozen):
 
     name: str
     flags: str
-    workers: int
+    workers: int  # of all nodes together
+    nodes: int | None = None  # machines that share the workers; None: this machine
     ranks: int | None = None  # processes that share the workers; None: the system decides
     x: float | None = None  # its place on the axis of the varied parameter
     x_text: str = ""  # the text of that value
@@ -60,13 +66,15 @@ class Case(Frozen):
         """Its flags, and what else tells its runs from those of other cases."""
         beside = f" beside {self.load}" if self.load else ""
         on = f" on {','.join(map(str, self.cores))}" if self.cores else ""
-        over = f" over {self.ranks} ranks" if self.ranks else ""
-        return f"{self.flags}{over}{beside}{on}"
+        ranks = f" over {self.ranks} ranks" if self.ranks else ""
+        nodes = f" over {counted_nodes(self.nodes)}" if self.nodes else ""
+        return f"{self.flags}{ranks}{nodes}{beside}{on}"
 
     @property
     def where(self) -> str:
-        """The workers, which the name of another case may lack, and the load."""
-        return counted_workers(self.workers) + (f", {self.load}" if self.load else "")
+        """The nodes and workers, which the name of another case may lack, and the load."""
+        nodes = counted_nodes(self.nodes) if self.nodes and counted_nodes(self.nodes) not in self.name else ""
+        return ", ".join(filter(None, (nodes, counted_workers(self.workers), self.load)))
 
     @property
     def place(self) -> str:
@@ -81,6 +89,8 @@ class Plan(Frozen):
     cases: tuple[Case, ...]
     commands: tuple[str, ...] = ()  # of the user, which are measured in the place of systems
     others: tuple[str, ...] = ()  # ids of the measured systems' variants that are here and were not asked for
+    launcher: str = ""  # the words that start ranks; empty: the usual ones
+    hosts: tuple[str, ...] = ()  # the machines that share the ranks; empty: as the launcher chooses
     experiment: str | None = None  # the experiment of this figure
     charts: tuple[str, ...] = ()  # the charts to draw; empty: the kind's default
     x_label: str = ""  # of the varied parameter

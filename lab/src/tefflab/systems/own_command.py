@@ -28,8 +28,8 @@ class OwnCommand(Program):
         one.id, one._text = id_, text
         return one
 
-    def command_line(self, workers: int, ranks: int | None = None) -> list[str]:
-        del ranks
+    def command_line(self, workers: int, ranks: int | None = None, nodes: int | None = None) -> list[str]:
+        del ranks, nodes
         script = Path(__file__).with_name(self.program)
         command = self._text.replace(WORKERS, str(workers))
         words = ["/bin/sh", "-c", command]

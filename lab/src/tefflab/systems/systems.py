@@ -22,6 +22,7 @@ BROKEN_FOLDER = BUILD_FOLDER / "broken"  # the lab's reasons for systems and kin
 INSTALLED_FOLDER = Path(".teff/systems")  # the systems that `teff systems add` brought, a folder each
 STAMP = "installed.json"  # in that folder, written last: the requirements, once all are there
 
+_STARTER = "{build}/bin/start_ranks"
 PLACEHOLDERS = ("program", "benchmark", "workers", "python", "folder", "build", "installed")
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")]
@@ -144,9 +145,17 @@ class Program(BaseModel, extra="forbid"):
         is_of_kind = kind in ("*", self.benchmark) or "{benchmark}" in self.program
         return list((build / "bin").glob(self.program.replace("{benchmark}", kind))) if is_of_kind else []
 
-    def command_line(self, workers: int, ranks: int | None = None) -> list[str]:
+    @property
+    def spreads_over_nodes(self) -> bool:
+        """Whether `start_ranks` starts it, which can do so on several nodes."""
+        return any(_STARTER in words[:1] for words in (self.command, self.command_for_ranks))
+
+    def command_line(self, workers: int, ranks: int | None = None, nodes: int | None = None) -> list[str]:
         """The words that start the program with `workers` workers; flags are to be appended. `ranks` is the number of
-        processes that the user wants, which share the workers; only programs with a `command_for_ranks` can do that."""
+        processes that the user wants, which share the workers; only programs with a `command_for_ranks` can do that.
+        Over several nodes a program that runs in one process has a rank on each."""
+        if nodes is not None and _STARTER not in self.command[:1]:
+            ranks = ranks or nodes
         words = self.command if ranks is None else self.command_for_ranks
         script_first = self.is_python and words[:1] == ["{program}"]
         return [*([self.python] * script_first), *(self._fill(word, workers, ranks) for word in words)]

@@ -180,7 +180,7 @@ def _listed(request: Request, workers: int) -> list[Case]:
         for each in choose(listed, kinds[kind.name]):
             flags = f"{each.flags} {size}".strip()
             named = {"name": f"{kind.name}:{each.name}", "group": kind.name, "flags": flags}
-            found.append(each.case(workers).model_copy(update=named))
+            found.append(each.case(None, workers).model_copy(update=named))
     return found
 
 

@@ -1,17 +1,18 @@
 """Task graphs: `teff metg`, the smallest task that is worth its overhead, and `teff measure graph`, whole curves."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from tefflab.benchmarks.benchmark import Benchmark, Command, Option, Request, Round, Scales
 from tefflab.benchmarks.graphs import parse, refuse_unknown_values
 from tefflab.benchmarks.task_graph.ceiling import Ceiling
 from tefflab.benchmarks.task_graph.estimates import GraphEstimates
-from tefflab.benchmarks.task_graph.plan import Asks, GraphExperiment, GraphPlan, one_number_of_workers, planned
+from tefflab.benchmarks.task_graph.plan import NODES, Asks, GraphExperiment, GraphPlan, one_number_of_workers, planned
 from tefflab.benchmarks.task_graph.questions import CurveQuestion, MetgQuestion
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.durations import seconds
 from tefflab.records.plan import Plan
+from tefflab.records.run import Run
 
 
 class TaskGraph(Benchmark[GraphRecord]):
@@ -44,6 +45,7 @@ class TaskGraph(Benchmark[GraphRecord]):
                 check=_check,
                 rounds=100,
                 takes_one_number=True,
+                takes_nodes=True,
                 is_alone=True,
             ),
             Command(
@@ -60,21 +62,30 @@ class TaskGraph(Benchmark[GraphRecord]):
                 check=_check,
                 rounds=5,
                 takes_one_number=True,
+                takes_nodes=True,
             ),
         )
 
     def rounds(self, plan: Plan, scales: Scales) -> Sequence[Round[GraphRecord]]:
         assert isinstance(plan, GraphPlan)
         question = MetgQuestion if plan.asks == "metg" else CurveQuestion
+        over_nodes = [[case] for case in plan.cases if case.nodes]  # each starts its program anew
+        here = [case for case in plan.cases if not case.nodes]
         return [
             Round(
                 variant,
-                max(plan.workers),
-                [question(case, scales[variant.ceiling, case], plan) for case in plan.cases],
-                company=variant.id,
+                cases[0].workers,
+                [question(case, scales[variant.ceiling, case], plan) for case in cases],
+                company=", ".join([variant.id, *(case.configuration for case in cases if case.nodes)]),
+                case=cases[0] if cases[0].nodes else None,
             )
+            for cases in (here, *over_nodes)
             for variant in plan.variants
+            if cases
         ]
+
+    def round_of(self, run: Run[GraphRecord]) -> Hashable:
+        return run.system_id, run.round, run.workers
 
 
 def _check(own: Mapping[str, Any], flags: Sequence[str]) -> None:
@@ -85,12 +96,17 @@ def _check(own: Mapping[str, Any], flags: Sequence[str]) -> None:
 
 
 def _plan(request: Request, asks: Asks) -> GraphPlan:
-    """Of the one case that flags describe."""
+    """Of the one case that flags describe, on each number of nodes."""
     own, workers = request.own, one_number_of_workers(request)
     how = {"threshold": own["threshold"]} if asks == "metg" else {"points": own["points"]}
     how |= {"longest_task": seconds(own["longest"])} if asks == "curve" else {}
-    case = parse(request.flags, workers)
-    return planned(request, (case,), request.flags, asks=asks, title=case.name, **how)
+    cases = tuple(parse(request.flags, workers, nodes=nodes) for nodes in request.nodes or (None,))
+    first, *more = cases
+    if more:
+        counts = ", ".join(each.x_text for each in cases)
+        how |= {"title": f"{first.group}, {counts} nodes", "x_label": NODES}
+        how |= {"charts": ("metg_lines", "efficiency")} if asks == "metg" else {}
+    return planned(request, cases, request.flags, **{"asks": asks, "title": first.name} | how)
 
 
 BENCHMARK = TaskGraph()
