@@ -64,8 +64,9 @@ class GraphCase(Case):
 
     @property
     def question(self) -> str:
-        """Its flags with the timesteps that the user wants."""
-        return f"{self.configuration} -steps {self.steps}" if self.steps else self.configuration
+        """Its configuration with the timesteps that the user wants, of each graph."""
+        graphs = [f"{_text(graph)} -steps {self.steps}" for graph in self.graphs] if self.steps else [self.flags]
+        return self.configuration.replace(self.flags, " -and ".join(graphs), 1)
 
     @cached_property
     def graphs(self) -> list[list[Flag]]:

@@ -15,7 +15,7 @@ from tefflab.systems.packages import Installing
 from tefflab.systems.probing import Probe, is_unexplained, probe_all, why_not_there
 from tefflab.systems.registry import Registry, no_adapter, no_such_system
 from tefflab.systems.setup import ensure, not_here, warn
-from tefflab.systems.systems import BENCH_FOLDER, BROKEN_FOLDER, Program, System, best_of
+from tefflab.systems.systems import BROKEN_FOLDER, Program, System, best_of
 
 _ALONE = "runs in one process, or starts others itself, on this machine"
 _OWN_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # Okabe and Ito, 2008
@@ -88,10 +88,9 @@ class Selection:
         return [*named, *([first, *(each for each in own if each is not first)] for first, own in best)]
 
     def prepare(self, installing: Installing = "ask") -> None:
-        """Sets up the systems, and builds the ways that are measured. TeffError if this kind of benchmark can't be
-        built, or if a version of a system can't be had or is another than asked for."""
-        folder = f"{BENCH_FOLDER}/{self.kind.name}"
-        problems = ensure(
+        """Sets up the systems, and builds the ways that are measured. TeffError if a version can't be had or is another
+        than asked for."""
+        ensure(
             self.registry,
             self.systems,
             console=progress(),
@@ -99,8 +98,6 @@ class Selection:
             extra_apt=self.kind.apt,
             installing=installing,
         )
-        if reason := problems.get(folder):
-            raise TeffError(f"nothing can be measured: {folder}: {reason}")
         for each in self.systems:
             if each.asked and (programs := self.programs(each)):
                 best = programs if self.all_ways else [best_of(programs)]

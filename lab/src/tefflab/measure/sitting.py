@@ -271,7 +271,7 @@ class Sitting:
             reason = f"left out: a run takes about {duration(entry.too_long)}, and there is no time for that"
             self.observer.failed(one.variant.id, place, reason)
             return
-        self.observer.learned(one.variant.id, known, self.runner.is_from_store)
+        self.observer.learned(one.variant.id, known, is_whole=end == "over", is_from_store=self.runner.is_from_store)
 
     def _ask(self, entry: Entry, turn_ends: float) -> _End:
         """The questions of a round that are not answered yet."""

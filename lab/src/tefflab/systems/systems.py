@@ -17,7 +17,7 @@ BENCH_FOLDER = Path("bench")  # the driver, and a folder for each kind of benchm
 SYSTEMS_FOLDER = BENCH_FOLDER / "systems"  # a folder for each system
 BUILD_FOLDER = Path(".teff/build")
 SKIPPED_FOLDER = BUILD_FOLDER / "skipped"  # CMake's reasons for systems and programs that it left out
-BROKEN_FOLDER = BUILD_FOLDER / "broken"  # the lab's reasons for systems and kinds of benchmark that can't be built
+BROKEN_FOLDER = BUILD_FOLDER / "broken"  # the lab's reasons for systems that can't be built
 
 INSTALLED_FOLDER = Path(".teff/systems")  # the systems that `teff systems add` brought, a folder each
 STAMP = "installed.json"  # in that folder, written last: the requirements, once all are there
@@ -140,10 +140,9 @@ class Program(BaseModel, extra="forbid"):
         """What CMake built it in."""
         return Path(self.asked.place.build) if self.asked else root_of(self.folder) / BUILD_FOLDER
 
-    def built_in(self, build: Path, kind: str = "*") -> list[Path]:
-        """Its files in the build folder, for a kind of benchmark or for all."""
-        is_of_kind = kind in ("*", self.benchmark) or "{benchmark}" in self.program
-        return list((build / "bin").glob(self.program.replace("{benchmark}", kind))) if is_of_kind else []
+    def built_in(self, build: Path) -> list[Path]:
+        """Its files in the build folder, for all kinds of benchmark."""
+        return list((build / "bin").glob(self.program.replace("{benchmark}", "*")))
 
     @property
     def spreads_over_nodes(self) -> bool:
@@ -207,8 +206,7 @@ class System(BaseModel, extra="forbid"):
     # Variables with which its programs write a trace of their tasks to {file}.
     trace: Annotated[dict[NonEmpty, str], _mentioning("{file}")] = {}
     versions: list[Version] = Field(default=[], alias="version")
-    programs: list[Program] = Field(default=[], alias="program")
-    no_adapter: NonEmpty | None = None  # the reason why no program measures it
+    programs: list[Program] = Field(alias="program", min_length=1)
     concepts: dict[NonEmpty, _Constructs] = {}
 
     folder: Path = Field(default=Path(), alias="(folder)")
@@ -227,8 +225,6 @@ class System(BaseModel, extra="forbid"):
         for version in self.versions:
             if other := [name for name in version.programs if name not in {program.name for program in self.programs}]:
                 raise ValueError(f"version {version.name}: no program is named {other[0]!r}")
-        if bool(self.programs) == (self.no_adapter is not None):
-            raise ValueError("give either a [[program]], or in no_adapter the reason why there is none")
         names = [(program.benchmark, program.name) for program in self.programs]
         if twice := [each for each in names if names.count(each) > 1]:
             raise ValueError(f"two programs of {twice[0][0]} are named {twice[0][1]!r}")

@@ -68,7 +68,7 @@ def metg_section(case: Measured) -> Section:
         Column("title", [row.variant.title for row in rows], "left", priority=5),
         Column("version", [row.variant.version or "?" for row in rows], "left", priority=6),
     ]
-    return Section(f"{name} – {case.name}", columns if rows else (), notes(case), case.case.configuration)
+    return Section(f"{name} – {case.name}", columns if rows else (), notes(case), case.case.question)
 
 
 def _overhead(row: Row | None) -> str:
@@ -106,7 +106,7 @@ def curve_section(case: Measured) -> Section:
         Column("iterations", [str(each.iterations) for _, each in points], priority=3),
         Column("runs", [str(each.runs) for _, each in points], priority=4),
     ]
-    return Section(f"Efficiency – {case.name}", columns, notes(case), case.case.configuration, headings)
+    return Section(f"Efficiency – {case.name}", columns, notes(case), case.case.question, headings)
 
 
 def _ends(point: CurvePoint) -> str:
