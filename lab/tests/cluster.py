@@ -8,6 +8,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing
@@ -18,6 +19,10 @@ from typing import Self
 import psutil
 import pytest
 
+from tefflab import project_root
+from tefflab.systems.systems import BUILD_FOLDER
+
+LAB = Path(__file__).with_name("cluster_lab.py")
 _PATIENCE = 20.0  # seconds in which daemons answer
 _LOOK = 0.05  # seconds between two looks at what is waited for
 _LONGEST = 60.0  # seconds of a command on the cluster
@@ -48,6 +53,20 @@ SchedulerParameters=sched_interval=1,bf_interval=1,batch_sched_delay=0
 PartitionName=all Nodes=ALL Default=YES State=UP
 """
 _NODE = "NodeName={name} NodeHostname={name} NodeAddr=127.0.0.1 Port={port} CPUs=1\n"
+
+
+def clone(folder: Path) -> Path:
+    """A checkout with the programs that are built here, whose `teff` sets nothing up. Skips the test without them."""
+    root, real = folder / "clone", project_root()
+    if not (real / BUILD_FOLDER / "bin" / "mpi_nonblocking").exists():
+        pytest.skip("mpi is not built here")
+    (root / BUILD_FOLDER).parent.mkdir(parents=True)
+    for name in (BUILD_FOLDER, "bench", "experiments", "lab", ".git"):
+        (root / name).symlink_to(real / name)
+    teff = root / "teff"
+    teff.write_text(f'#!/bin/sh\nexec {sys.executable} {LAB} {root} "$@"\n')
+    teff.chmod(0o755)
+    return root
 
 
 def free_ports(count: int) -> list[int]:

@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
@@ -21,6 +22,7 @@ from rich.console import Console
 from tefflab.carried import is_unpacked
 from tefflab.errors import INTERRUPTED, InputError, TeffError
 from tefflab.host.batch_system import BATCH_SYSTEMS, BatchSystem
+from tefflab.host.processes import answer, how_it_ended
 from tefflab.host.terminal import path_text
 from tefflab.measure.time_budget import GRACE
 from tefflab.records.store import new_sitting_name
@@ -56,9 +58,10 @@ class Template:
                     f"--batch {file}: has no {{{name}}}; docs/how-to/measure-a-cluster.md shows a template"
                 )
 
-    def filled(self, command: str, nodes: int, seconds: float, output: Path) -> str:
-        """The script of a job that measures for so many seconds."""
+    def filled(self, command: str, nodes: int, seconds: float, output: Path, code: Path) -> str:
+        """The script of a job that measures for so many seconds, and writes the exit code of the command to a file."""
         minutes = math.ceil(seconds * GRACE / 60) + _BEFORE_AND_AFTER
+        command = f"({command}); code=$?; echo $code >{shlex.quote(str(code))}; (exit $code)"
         values = {"command": command, "nodes": str(nodes), "minutes": str(minutes), "output": str(output)}
         return _PLACE.sub(lambda found: values[found[1]], self._text)
 
@@ -74,82 +77,101 @@ def command_of_job(root: Path, words: Sequence[str]) -> str:
     return f"cd {shlex.quote(str(Path.cwd()))} && {shlex.join([str(program), *kept, *installs])}"
 
 
+@dataclass
+class Job:
+    """A job that a batch system has taken. `submitted` ends with it, but sbatch sees the end up to a minute later."""
+
+    system: BatchSystem
+    id: str
+    submitted: "subprocess.Popen[str]"
+    output: Path
+    code_file: Path
+
+    @classmethod
+    def submit(cls, system: BatchSystem, script: Path, output: Path, code_file: Path) -> "Job":
+        """TeffError where the batch system does not take it."""
+        try:
+            process = subprocess.Popen(
+                [*system.submit, str(script)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                process_group=0,  # the terminal interrupts the lab alone
+            )
+        except OSError:
+            raise TeffError(
+                f"--batch: {system.submit[0]} is not here; type it on a login node of {system.name}"
+            ) from None
+        assert process.stdout
+        assert process.stderr
+        number = process.stdout.readline().partition(";")[0].strip()  # sbatch may add the name of a cluster
+        if not number:
+            why = " ".join(process.stderr.read().split())
+            raise TeffError(f"{system.name} does not take {path_text(script)}: {why}")
+        return cls(system, number, process, output, code_file)
+
+    @property
+    def code(self) -> int | None:
+        """Its exit code; None as long as it runs."""
+        said = self.code_file.read_text().strip() if self.code_file.exists() else ""
+        return int(said) if said else self.submitted.poll()
+
+    def follow(self, console: Console, out: TextIO) -> int:
+        """Shows why the job waits, and then its output, until it has ended; returns its exit code. Ctrl-C ends it."""
+        waiting = Waiting(console, f"job {self.id} waits in the queue: ")
+        with self.output.open(encoding="utf-8", errors="replace") as said, waiting:
+            try:
+                looks, why = 0, ""
+                while (code := self.code) is None:
+                    if text := said.read():
+                        waiting.hide()
+                        out.write(text)
+                        out.flush()
+                    elif said.tell() == 0:
+                        why = why if looks % _ASK_EVERY else self.system.why_queued(self.id)
+                        waiting.look(why) if why else waiting.hide()
+                    looks += 1
+                    time.sleep(_LOOK)
+                return code
+            except KeyboardInterrupt:
+                waiting.hide()
+                console.print(f"teff: ends job {self.id}", soft_wrap=True, highlight=False)
+                self._end()
+                raise
+            finally:
+                out.write(said.read())
+                out.flush()
+                self.submitted.terminate()
+
+    def _end(self) -> None:
+        """Interrupts the job, whose lab then keeps and shows what it has. Removes it if it waits in the queue, does not
+        end in time, or the user presses Ctrl-C again."""
+        with suppress(KeyboardInterrupt):
+            if not self.system.why_queued(self.id):
+                answer([*self.system.interrupt, self.id])
+                deadline = time.monotonic() + _PATIENCE
+                while self.code is None and time.monotonic() < deadline:
+                    time.sleep(_LOOK)
+        if self.code is None:
+            answer([*self.system.remove, self.id])
+
+
 def run_as_job(
     console: Console, template: Template, command: str, nodes: int, seconds: float, folder: Path, out: TextIO
 ) -> int:
-    """Submits a job, whose script and output lie in `folder`, and follows it; returns its exit code. TeffError where
-    the batch system does not take it, and after Ctrl-C, which ends the job."""
+    """Submits a job, whose script and output lie in `folder`, and follows it; returns its exit code."""
     script = folder / f"{new_sitting_name()}.sh"
-    output = script.with_suffix(".out")
-    write_whole(script, template.filled(command, nodes, seconds, output))
+    output, code_file = script.with_suffix(".out"), script.with_suffix(".code")
+    write_whole(script, template.filled(command, nodes, seconds, output, code_file))
     output.touch()
-    system = template.system
+    job = Job.submit(template.system, script, output, code_file)
+    console.print(f"teff: {job.system.name} has job {job.id}: {path_text(script)}", soft_wrap=True, highlight=False)
     try:
-        process = subprocess.Popen(
-            [*system.submit, str(script)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            process_group=0,  # the terminal interrupts the lab alone
-        )
-    except OSError:
-        raise TeffError(
-            f"--batch: {system.submit[0]} is not here: type this on a login node of {system.name}"
-        ) from None
-    assert process.stdout
-    assert process.stderr
-    job = process.stdout.readline().partition(";")[0].strip()  # sbatch may add the name of a cluster
-    if not job:
-        raise TeffError(f"{system.name} does not take {path_text(script)}: {' '.join(process.stderr.read().split())}")
-    console.print(f"teff: {system.name} has job {job}: {path_text(script)}", soft_wrap=True, highlight=False)
-    with output.open(encoding="utf-8", errors="replace") as said:
-        try:
-            _follow(console, system, job, process, said, out)
-        except KeyboardInterrupt:
-            console.print(f"teff: ends job {job}", soft_wrap=True, highlight=False)
-            _end(system, job, process)
-            raise TeffError(f"interrupted; the runs of job {job} are kept", exit_code=INTERRUPTED) from None
-        finally:
-            out.write(said.read())
-            out.flush()
-    if process.returncode:
-        console.print(
-            f"teff: job {job} ended with exit code {process.returncode}; its output: {path_text(output)}",
-            soft_wrap=True,
-            highlight=False,
-        )
-    return process.returncode
-
-
-def _follow(
-    console: Console, system: BatchSystem, job: str, process: "subprocess.Popen[str]", said: TextIO, out: TextIO
-) -> None:
-    """Shows why the job waits, and then its output, until it has ended."""
-    with Waiting(console, f"job {job} waits in the queue: ") as queue:
-        looks, why = 0, ""
-        while process.poll() is None:
-            if text := said.read():
-                queue.hide()
-                out.write(text)
-                out.flush()
-            elif said.tell() == 0:
-                why = why if looks % _ASK_EVERY else system.why_queued(job)
-                queue.look(why) if why else queue.hide()
-            looks += 1
-            time.sleep(_LOOK)
-
-
-def _end(system: BatchSystem, job: str, process: "subprocess.Popen[str]") -> None:
-    """Interrupts the job, whose lab then keeps and shows what it has. Removes it if it waits in the queue, does not end
-    in time, or the user presses Ctrl-C again."""
-    ways = [system.remove] if system.why_queued(job) else [system.interrupt, system.remove]
-    for way in ways:
-        subprocess.run([*way, job], capture_output=True, check=False)
-        with suppress(KeyboardInterrupt):
-            deadline = time.monotonic() + _PATIENCE
-            while time.monotonic() < deadline:
-                if process.poll() is not None or system.is_over(job):
-                    process.terminate()  # sbatch sees the end up to a minute later
-                    return
-                time.sleep(_LOOK)
+        code = job.follow(console, out)
+    except KeyboardInterrupt:
+        raise TeffError(f"interrupted; the runs of job {job.id} are kept", exit_code=INTERRUPTED) from None
+    if code:
+        ended = f"teff: job {job.id} {how_it_ended(code)}; its output: {path_text(output)}"
+        console.print(ended, soft_wrap=True, highlight=False)
+    return code

@@ -293,6 +293,8 @@ def _measure_in_job(registry: Registry, options: Options, template: Template, pl
     if options.as_json:
         show(registry, options.store, as_json=True)
     raise Exit(code)
+
+
 def _start_ranks_as_before(plan: Plan, options: Options) -> None:
     """Ranks are started by the plan's launcher, whatever this shell has. InputError where the user wants another one.
     Other hosts may take the place of the plan's: the machines of nodes are compared."""
@@ -399,7 +401,7 @@ def measured_live(
     if left is not None and (room := max(left - _CLOSING, 0) / GRACE) < seconds:
         seconds = room
         console.print(
-            f"teff: the job's time is up in {left:.0f} s, so it measures for {seconds:.0f} s; --resume goes on in another",
+            f"teff: measures for {seconds:.0f} s, as the job has {left:.0f} s; --resume goes on in another job",
             soft_wrap=True,
         )
     budget = TimeBudget(seconds)

@@ -27,7 +27,6 @@ class BatchSystem:
     limit: str
     used: str
     queued: tuple[str, ...]  # states of a job that has not begun
-    running: tuple[str, ...]
 
     def asked(self, job: str) -> str:
         """What it says about a job; empty where it says nothing."""
@@ -40,11 +39,8 @@ class BatchSystem:
         """State and reason of a job that waits in the queue, as `PENDING (Resources)`; empty once it does not."""
         said = self.asked(job)
         state, reason = _found(self.state, said), _found(self.reason, said)
-        return f"{state}{f' ({reason})' * bool(reason)}" if state in self.queued else ""
-
-    def is_over(self, job: str) -> bool:
-        """Whether the job has ended, or was removed."""
-        return _found(self.state, self.asked(job)) not in (*self.queued, *self.running)
+        because = f" ({reason})" if reason not in ("", "None") else ""
+        return f"{state}{because}" if state in self.queued else ""
 
     def seconds_left(self, job: str) -> float | None:
         """Until the job's time is up; None where it has no limit, or none is said."""
@@ -66,7 +62,6 @@ SLURM = BatchSystem(
     limit=r"TimeLimit=(\S+)",
     used=r"RunTime=(\S+)",
     queued=("PENDING", "CONFIGURING"),
-    running=("RUNNING", "SUSPENDED"),
 )
 PBS = BatchSystem(
     name="PBS",
@@ -81,7 +76,6 @@ PBS = BatchSystem(
     limit=r"Resource_List\.walltime = (\S+)",
     used=r"resources_used\.walltime = (\S+)",  # of a minute or two ago
     queued=("Q", "H", "W"),
-    running=("R", "S", "E"),
 )
 BATCH_SYSTEMS = (SLURM, PBS)
 
