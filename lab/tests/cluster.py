@@ -143,17 +143,25 @@ class Cluster(AbstractContextManager["Cluster"]):
         wait_until(parent.children, f"{name} has a process")
         return parent.children()[0].pid
 
-    def run(self, *command: str, **more: str) -> "subprocess.CompletedProcess[str]":
+    def popen(self, *command: str, **more: str) -> "subprocess.Popen[str]":
         """A command on the login node; `more` is added to its environment."""
-        return subprocess.run(
+        return subprocess.Popen(
             command,
             env=os.environ | self.environment | more,
             stdin=subprocess.DEVNULL,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            timeout=_LONGEST,
-            check=False,
         )
+
+    def run(self, *command: str, **more: str) -> "subprocess.CompletedProcess[str]":
+        """The same, to its end."""
+        with self.popen(*command, **more) as process:
+            try:
+                out, err = process.communicate(timeout=_LONGEST)
+            finally:
+                process.kill()
+        return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
 @dataclass
@@ -216,8 +224,9 @@ class Hosts(Cluster):
             on_failure.pop_all()
         return self
 
-    def run(self, *command: str, **more: str) -> "subprocess.CompletedProcess[str]":
-        return super().run("nsenter", "--all", "--target", str(self.first_process("h1")), *command, **more)
+    def popen(self, *command: str, **more: str) -> "subprocess.Popen[str]":
+        """A command on h1."""
+        return super().popen("nsenter", "--all", "--target", str(self.first_process("h1")), *command, **more)
 
     def _set_up(self) -> None:
         lines = [f"10.77.0.{number} {name}" for number, name in enumerate(self.names, 1)]

@@ -7,12 +7,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
 from cluster import Hosts, Slurm, clone, skip_without, wait_until
 from tefflab import project_root
+from tefflab.cli.batch_job import Template
+from tefflab.errors import INTERRUPTED, InputError
 
 SLURM = ("slurmctld", "slurmd", "munged", "sbatch")
 HOSTS = ("sshd", "ssh-keygen", "ip", "mpirun")
@@ -71,11 +74,17 @@ def _template(root: Path, mark: str) -> Path:
     return file
 
 
+def _runs(root: Path) -> list[dict[str, Any]]:
+    """The store's runs of systems, which are all of one sitting."""
+    file = root / "results" / "default" / "runs.jsonl"
+    lines = file.read_text().splitlines() if file.exists() else []
+    runs = [run for run in map(json.loads, lines) if run["role"] == "system"]
+    assert len({each["sitting"] for each in runs}) <= 1
+    return runs
+
+
 def _rounds(root: Path) -> int:
-    """That the store's runs of systems are of; they are all of one sitting."""
-    runs = [json.loads(line) for line in (root / "results" / "default" / "runs.jsonl").read_text().splitlines()]
-    assert len({each["sitting"] for each in runs}) == 1
-    return len({(each["round"], each["workers"]) for each in runs if each["role"] == "system"})
+    return len({(each["round"], each["workers"]) for each in _runs(root)})
 
 
 @pytest.fixture
@@ -97,6 +106,70 @@ def test_a_job_measures_and_another_one_goes_on(slurm: Slurm, root: Path) -> Non
     assert second.returncode == 0, second.stderr
     assert all(json.loads(line) for line in second.stdout.splitlines())
     assert (rounds, _rounds(root)) == (2, 3)
+
+
+def test_ctrl_c_ends_the_job_and_what_it_measured_stays(slurm: Slurm, root: Path) -> None:
+    words = ("metg", "--systems", "mpi", "--workers", "1", "--minutes", "5", "--batch", str(_template(root, "#SBATCH")))
+    with slurm.popen(str(root / "teff"), *words) as command:
+        assert command.stdout
+        assert command.stderr
+        wait_until(lambda: _runs(root), "the job measures")
+        command.send_signal(signal.SIGINT)
+        out, err = command.communicate(timeout=30)
+    assert command.returncode == INTERRUPTED, err
+    assert "teff: interrupted; the measured runs are kept" in out
+    assert "teff: ends job 1" in err
+    wait_until(lambda: not slurm.state("squeue"), "the job has ended")
+    assert _rounds(root) >= 1
+
+
+def test_ctrl_c_removes_a_job_that_waits(slurm: Slurm, root: Path) -> None:
+    slurm.run("sbatch", "--nodes=2", "--wrap", "sleep 100")
+    wait_until(lambda: slurm.state("squeue", "--format=%t") == "R", "all nodes are taken")
+    with slurm.popen(
+        str(root / "teff"), "measure", "--batch", str(_template(root, "#SBATCH")), "--", "true"
+    ) as command:
+        wait_until(lambda: "PD" in slurm.state("squeue", "--format=%t"), "the job waits")
+        command.send_signal(signal.SIGINT)
+        _, err = command.communicate(timeout=30)
+    assert command.returncode == INTERRUPTED, err
+    wait_until(lambda: "PD" not in slurm.state("squeue", "--format=%t"), "the job is removed")
+
+
+def test_pbs_takes_a_job_by_its_own_template(slurm: Slurm, root: Path) -> None:
+    """Slurm's own commands in the place of PBS's."""
+    skip_without("qsub", "qstat")
+    template = _template(root, "#PBS")
+    template.write_text(template.read_text().replace("$PBS_NODEFILE", "/dev/null"))  # that Slurm does not write
+    ran = slurm.run(str(root / "teff"), "measure", "--rounds", "2", "--batch", str(template), "--", "exit 3")
+    assert "teff: PBS has job 1" in ran.stderr
+    assert "ended with exit code 3" in ran.stdout
+    assert ran.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("{command} {output}", "lines of neither: Slurm (#SBATCH) or of PBS (#PBS)"),
+        ("#SBATCH -N1\n#PBS -V\n{command} {output}", "lines of both"),
+        ("#PBS -V\n{command}", "has no {output}"),
+        ("#PBS -o {output}\n${command}", "has no {command}"),
+    ],
+)
+def test_a_template_that_makes_no_job_is_refused(tmp_path: Path, text: str, fault: str) -> None:
+    file = tmp_path / "template"
+    file.write_text(text)
+    with pytest.raises(InputError, match=re.escape(fault)):
+        Template(file)
+
+
+def test_a_template_keeps_the_braces_of_the_shell(tmp_path: Path) -> None:
+    file = tmp_path / "template"
+    file.write_text("#SBATCH --time={minutes} -N{nodes}\n{ echo ${nodes} $HOME; } >{output}\n{command}")
+    script = Template(file).filled("teff metg", 4, 60.0, Path("/o"), Path("/c"))
+    assert script == (
+        "#SBATCH --time=5 -N4\n{ echo ${nodes} $HOME; } >/o\n(teff metg); code=$?; echo $code >/c; (exit $code)"
+    )
 
 
 def test_ranks_start_on_hosts_by_ssh(hosts: Hosts) -> None:
