@@ -153,8 +153,8 @@ class Reference(ABC, Generic[AnyRecord]):
         """Of kernels that do not run on the cores, by a program of their system; itself without one."""
 
     @abstractmethod
-    def command_line(self, root: Path, workers: int) -> list[str]:
-        """The words that start it."""
+    def command_line(self, root: Path, workers: int, nodes: int | None = None) -> list[str]:
+        """The words that start it, with so many workers on all nodes together."""
 
     @abstractmethod
     def calibration(self, case: Case) -> Generator[str, AnyRecord, tuple[str, float]]:

@@ -71,6 +71,11 @@ class Case(Frozen):
         return f"{self.flags}{ranks}{nodes}{beside}{on}"
 
     @property
+    def is_distributed(self) -> bool:
+        """Whether several nodes share it. Then noise is part of the result: the detours of one node delay all."""
+        return self.nodes is not None and self.nodes > 1
+
+    @property
     def where(self) -> str:
         """The nodes and workers, which the name of another case may lack, and the load."""
         nodes = counted_nodes(self.nodes) if self.nodes and counted_nodes(self.nodes) not in self.name else ""

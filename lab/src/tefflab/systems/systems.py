@@ -146,8 +146,8 @@ class Program(BaseModel, extra="forbid"):
 
     @property
     def spreads_over_nodes(self) -> bool:
-        """Whether `start_ranks` starts it, which can do so on several nodes."""
-        return any(_STARTER in words[:1] for words in (self.command, self.command_for_ranks))
+        """Whether `start_ranks` starts it, which can do so on several nodes, and their cores are its ceiling."""
+        return not self.ceiling and any(_STARTER in words[:1] for words in (self.command, self.command_for_ranks))
 
     def command_line(self, workers: int, ranks: int | None = None, nodes: int | None = None) -> list[str]:
         """The words that start the program with `workers` workers; flags are to be appended. `ranks` is the number of
