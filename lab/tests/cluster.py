@@ -147,6 +147,7 @@ class Cluster(AbstractContextManager["Cluster"]):
         """A command on the login node; `more` is added to its environment."""
         return subprocess.Popen(
             command,
+            cwd=self.folder,
             env=os.environ | self.environment | more,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -21,6 +21,7 @@ from tefflab.analysis.rows import Row
 from tefflab.errors import InputError, TeffError, first_fault
 from tefflab.output.charts.sheet import Picture
 from tefflab.output.last_words import LastWords
+from tefflab.output.nodes import nodes_section
 from tefflab.output.report import write_report
 from tefflab.output.sections import Section, absences
 from tefflab.output.table import Column, Table
@@ -142,6 +143,11 @@ class Round(Generic[AnyRecord]):
     company: str
     case: Case | None = None  # the only case of the round: a failure excludes the variant from that case only
 
+    @property
+    def nodes(self) -> int:
+        """How many share its programs; 0 for the machine of the lab."""
+        return max(question.case.nodes or 0 for question in self.questions)
+
 
 class Reference(ABC, Generic[AnyRecord]):
     """A program that measures the ceiling of a case beside every run, for comparison with the runs."""
@@ -211,9 +217,14 @@ class Estimates(ABC):
         first = next((row.round_trip for row in self.rows), None)
         return (each for each in self.objects() if each["round_trip"] == first)
 
+    @property
+    def all_sections(self) -> Sequence[Section]:
+        """With the nodes, if there are several."""
+        return [*self.sections(), *nodes_section(self.sitting.nodes)]
+
     def write_report(self, path: Path, damage: Sequence[Damage]) -> None:
         title, drawn = f"Teff: {self.plan.title}", list(self.drawn.values())
-        write_report(path, self.sitting, damage, title, self.sections(), drawn, absences(self.rows), noise(self.rows))
+        write_report(path, self.sitting, damage, title, self.all_sections, drawn, absences(self.rows), noise(self.rows))
 
 
 def noise(rows: Sequence[Row]) -> tuple[int, int]:

@@ -32,6 +32,7 @@ from tefflab.errors import FAILED, INTERRUPTED, InputError, TeffError, shortened
 from tefflab.host.batch_system import seconds_of_allocation
 from tefflab.host.doctor import busy_cores
 from tefflab.host.load import Load
+from tefflab.host.node import Node, ask_nodes, differences
 from tefflab.host.ranks import expect_nodes, launcher_and_hosts, start_ranks_by
 from tefflab.host.terminal import path_text, progress
 from tefflab.measure.measurement import begin, measure
@@ -49,7 +50,7 @@ from tefflab.records.store import Store, measured_alone, store_name
 from tefflab.systems.packages import Installing
 from tefflab.systems.registry import Registry
 from tefflab.systems.setup import bring_missing
-from tefflab.systems.systems import usable_cores
+from tefflab.systems.systems import BUILD_FOLDER, usable_cores
 
 _LOOK = 0.5  # seconds for which other programs are watched before measuring
 _BUSY = 0.2  # cores that they may use
@@ -247,13 +248,17 @@ def _measure(
             Selection(registry, kind, [each.id for each in kind.plan_of(head).variants]).prepare(options.installing)
         if template:
             _measure_in_job(registry, options, template, kind.plan_of(head))
+        _expect_alike(head.nodes, _ask_nodes(registry, len(head.nodes)))
     else:
         store = Store.create(folder)
         found = chosen = [Present.of_user(each, number) for number, each in enumerate(kind.own_commands)]
         if not kind.own_commands:
             found = selection.set_up(options.installing)
             chosen = selection.measured(found)
-        asked = plan(request_of(registry, options, chosen))
+        nodes = [] if template else _ask_nodes(registry, max(options.nodes, default=0))
+        asked = plan(
+            request_of(registry, options, chosen, min((each.machine.cores_usable for each in nodes), default=0))
+        )
         if not kind.own_commands:
             asked = asked.model_copy(update={"others": selection.others(found)})
         if options.load:  # each case beside each load
@@ -262,7 +267,7 @@ def _measure(
             asked = asked.model_copy(update={"cases": cases, "title": f"{asked.title}, beside {options.load}"})
         if template:
             _measure_in_job(registry, options, template, asked)
-        head = begin(registry, store, kind, asked)
+        head = begin(registry, store, kind, asked, nodes)
         if not (kind.own_commands or options.systems):  # only now: a mistyped flag comes first
             here = {each.program.system_name for each in found}
             offer([each for each in selection.systems if each.name not in here])
@@ -313,6 +318,32 @@ def _start_ranks_as_before(plan: Plan, options: Options) -> None:
     start_ranks_by(plan.launcher, ",".join(hosts or plan.hosts))
 
 
+def _ask_nodes(registry: Registry, count: int) -> Sequence[Node]:
+    """What so many nodes are. Their differences are told now: nobody has to wait for the table."""
+    nodes: Sequence[Node] = ()
+    try:
+        nodes = ask_nodes(registry.root / BUILD_FOLDER / "bin", count) if count else ()
+    except TeffError as failure:
+        progress().print(f"teff: {failure}", soft_wrap=True, markup=False)
+    for number, texts in differences(nodes).items():
+        progress().print(f"teff: node {number}: {'; '.join(texts)}", soft_wrap=True, markup=False)
+    return nodes
+
+
+def _expect_alike(before: Sequence[Node], now: Sequence[Node]) -> None:
+    """InputError where the nodes of another allocation are other machines: their runs can't stand beside the first."""
+    for was, node in zip(sorted(before, key=_make), sorted(now, key=_make), strict=False):
+        if was.machine.id != node.machine.id:
+            raise InputError(
+                f"node {node.number} is another machine than those of the sitting ({node.machine.summary}, not "
+                f"{was.machine.summary}): use nodes as before, or leave out --resume to begin another"
+            )
+
+
+def _make(node: Node) -> str:
+    return node.machine.id
+
+
 def _rounds_made(store: Store, kind: AnyBenchmark, head: Sitting) -> int:
     """Rounds that were cut off count too: a run counts, even if its round did not end."""
     return len({kind.round_of(run) for run in store.runs(kind.record, head.sitting) if run.role == "system"})
@@ -349,13 +380,14 @@ def checked_name(store: str) -> str:
     return store
 
 
-def request_of(registry: Registry, options: Options, found: Sequence[Present]) -> Request:
+def request_of(registry: Registry, options: Options, found: Sequence[Present], cores: int = 0) -> Request:
+    """`cores`: of each node; 0: those of this machine."""
     return Request(
         registry=registry,
         variants=tuple(each.variant for each in found),
         programs=tuple(each.program for each in found),
         workers=options.workers,
-        cores=usable_cores(),
+        cores=cores or usable_cores(),
         nodes=tuple(sorted(set(options.nodes))),
         own=options.own,
         flags=options.flags,
@@ -387,12 +419,14 @@ def measured_live(
     """Measures with a live display; `enough` as of `measure`."""
     plan = kind.plan_of(head)
     console = progress()
-    warn_of_others(console)
+    is_here = not any(case.nodes for case in plan.cases)
+    if is_here:
+        warn_of_others(console)
     *fewer, most = plan.workers
     workers = " and ".join([*map(str, fewer), counted_workers(most)])
     count, word = (len(plan.commands), "command") if plan.commands else (len(plan.variants), "system")
     console.print(f"teff: {plan.title}; {workers}; {count} {word}{'s' * (count > 1)}", soft_wrap=True, markup=False)
-    if most > usable_cores():
+    if is_here and most > usable_cores():
         console.print(f"teff: {most} workers share {usable_cores()} cores, so some of them always wait", soft_wrap=True)
     if plan.warning:
         console.print(f"teff: {plan.warning}", soft_wrap=True, markup=False)

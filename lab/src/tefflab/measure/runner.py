@@ -120,9 +120,9 @@ class Runner(Generic[AnyRecord]):
             self._known[run.key].appendleft(run)
             self._attempts[run.key] -= 1
 
-    def give_up(self, one: Round[AnyRecord], number: int, reason: str, at: str, *, lacks: bool = False) -> Failure:
+    def give_up(self, one: Round[AnyRecord], number: int, reason: str, at: str, **why: bool) -> Failure:
         """Keeps why this variant is asked no more, or about this case no more; without a reason, that it is again.
-        `lacks`: its system does not have the case."""
+        `why`, as a failure has it: `lacks` or `lost`."""
         case = one.case
         failure = Failure(
             sitting=self._sitting,
@@ -132,7 +132,7 @@ class Runner(Generic[AnyRecord]):
             configuration=case.configuration if case else "",
             workers=case.workers if case else None,
             at=at,
-            lacks=lacks,
+            **why,
         )
         self._store.append("failures", failure)
         return failure

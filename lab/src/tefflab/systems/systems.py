@@ -172,8 +172,10 @@ class Program(BaseModel, extra="forbid"):
         return self.asked.home if self.asked else root_of(self.folder) / INSTALLED_FOLDER / self.system_name
 
     def environment_for(self, workers: int) -> dict[str, str]:
-        """The variables to be set besides those that are there."""
-        return {name: self._fill(value, workers) for name, value in self.environment.items()}
+        """The variables to be set besides those that are there; `start_ranks` hands their names to other machines."""
+        own = {name: self._fill(value, workers) for name, value in self.environment.items()}
+        names = " ".join(name for name in own if not name.startswith("OMPI_"))  # which are handed on without that
+        return own | ({"TEFF_VARIABLES": names} if names and self.spreads_over_nodes else {})
 
     def _fill(self, text: str, workers: int, ranks: int | None = None) -> str:
         values = {

@@ -16,6 +16,7 @@ from tefflab.analysis.statistics import (
     MetgEstimate,
     Observation,
     empty_tasks,
+    mean_metg,
     median_interval,
     metg,
     metg_ratio,
@@ -28,7 +29,7 @@ from tefflab.benchmarks.case_rows import ranked, row_of
 from tefflab.benchmarks.closing import suggestions
 from tefflab.benchmarks.graphs import GraphCase
 from tefflab.benchmarks.task_graph import tables
-from tefflab.benchmarks.task_graph.measured import CEILING, OVERHEAD, Measured, apart, metg_name
+from tefflab.benchmarks.task_graph.measured import CEILING, OVERHEAD, Measured, apart, mean_name, metg_name
 from tefflab.benchmarks.task_graph.pictures import pictures
 from tefflab.benchmarks.task_graph.plan import GraphPlan
 from tefflab.benchmarks.task_graph.record import GraphRecord
@@ -188,7 +189,7 @@ class GraphEstimates(Estimates):
         A system that failed at this case can't be trusted with it: it has neither value nor curve. If it failed at
         another case, its row says so.
         """
-        failures = {each.system_id: each for each in self.failures}
+        failures = {each.system_id: each for each in self.failures if each.configuration in ("", case.configuration)}
         every = [run for run in self._runs if run.configuration == case.configuration]
         rows: list[Row] = []
         beside: dict[tuple[str, str], Row] = {}
@@ -199,7 +200,7 @@ class GraphEstimates(Estimates):
             note = ELSEWHERE if own and not runs else ""
             if failure := failures.get(variant.id):
                 note = failure.reason
-                runs = [] if failure.at in ("", case.configuration) else runs
+                runs = [] if failure.at in ("", case.configuration) and not failure.lost else runs
             row, *others = self._metg(case, variant, where, runs, note)
             curve = estimate_curve(variant, self.plan.threshold, runs)
             curves += [curve] if curve else []
@@ -237,6 +238,8 @@ class GraphEstimates(Estimates):
         )
         yield row
         beside = replace(row, is_beside=True, note="", samples=None)
+        if found and case.nodes:
+            yield replace(beside, quantity=mean_name(threshold), value=mean_metg(seen, threshold))
         if empty := empty_tasks(seen):
             samples = ByRound(empty) if found else None
             yield replace(beside, quantity=OVERHEAD, value=overhead(seen), samples=samples)
