@@ -10,8 +10,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -137,6 +137,13 @@ class Cluster(AbstractContextManager["Cluster"]):
             first.kill()
         daemon.wait()
 
+    @contextmanager
+    def busy(self, core: int) -> Iterator[None]:
+        """Another program works on this core."""
+        self.start("busy", ["taskset", "-c", str(core), sys.executable, "-c", "while True: pass"])
+        yield
+        self.kill("busy")
+
     def first_process(self, name: str) -> int:
         """Of a node that has been started, by its number on this machine."""
         parent = psutil.Process(self._daemons[name].pid)
@@ -206,6 +213,9 @@ class Slurm(Cluster):
         self.start_node("login", f"exec slurmctld -D -f {self.folder}/slurm.conf")
         for number, name in enumerate(self.names):
             self.start_slurmd(name, core=number % len(os.sched_getaffinity(0)))
+        self.wait_for_nodes()
+
+    def wait_for_nodes(self) -> None:
         wait_until(lambda: self.state("sinfo", "-o", "%D %t") == f"{self.nodes} idle", "all nodes are idle")
 
     def start_slurmd(self, name: str, core: int) -> None:

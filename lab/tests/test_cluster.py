@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -15,10 +16,11 @@ import pytest
 from cluster import Hosts, Slurm, clone, skip_without, wait_until
 from tefflab import project_root
 from tefflab.cli.batch_job import Template
-from tefflab.errors import INTERRUPTED, InputError
+from tefflab.errors import BAD_INPUT, INTERRUPTED, InputError
 
 SLURM = ("slurmctld", "slurmd", "munged", "sbatch")
 HOSTS = ("sshd", "ssh-keygen", "ip", "mpirun")
+SRUN = "srun --mpi=pmix"
 GUIDE = project_root() / "docs" / "how-to" / "measure-a-cluster.md"
 _SETS_UP = """
 import sys, time
@@ -173,6 +175,101 @@ def test_a_template_keeps_the_braces_of_the_shell(tmp_path: Path) -> None:
     )
 
 
+def _metg(root: Path, *words: str, minutes: str = "0.1") -> list[str]:
+    return [str(root / "teff"), "metg", "--systems", "mpi", "--workers", "1", "--minutes", minutes, *words]
+
+
+def _rows(printed: str) -> dict[int, dict[str, Any]]:
+    """METG's rows, by the number of nodes."""
+    rows = map(json.loads, printed.splitlines())
+    return {row["nodes"]: row for row in rows if row["quantity"] == "METG(50 %)"}
+
+
+def test_metg_is_measured_over_the_nodes_of_an_allocation(slurm: Slurm, root: Path) -> None:
+    command = _metg(root, "--nodes", "1,2", "--launcher", SRUN, "--json")
+    ran = slurm.run("salloc", "--nodes=2", *command)
+    rows = _rows(ran.stdout)
+    assert set(rows) == {1, 2}, ran.stderr
+    assert all(row["value"] for row in rows.values())
+    assert [rows[nodes]["workers"] for nodes in (1, 2)] == [1, 2]
+    more = slurm.run("salloc", "--nodes=1", *command)
+    assert "SLURM_JOB_NUM_NODES says that this allocation has 1" in more.stderr
+    assert more.returncode == BAD_INPUT
+
+
+def test_a_sitting_goes_on_over_its_nodes_without_the_shells_variable(slurm: Slurm, root: Path) -> None:
+    """`srun` is a script that keeps what it is asked for."""
+    started = root / "started"
+    srun = root / "srun"
+    srun.write_text(f'#!/bin/sh\necho "$@" >>{started}\nexec /usr/bin/srun "$@"\n')
+    srun.chmod(0o755)
+    first = slurm.run("salloc", "--nodes=2", *_metg(root, "--nodes", "2"), TEFF_LAUNCHER=f"{srun} --mpi=pmix")
+    assert first.returncode == 0, first.stderr
+    started.unlink()
+    again = slurm.run("salloc", "--nodes=2", str(root / "teff"), "metg", "--resume", "--minutes", "0.1")
+    assert again.returncode == 0, again.stderr
+    assert "mpi_nonblocking" in started.read_text()
+    assert all("--nodes=2" in line for line in started.read_text().splitlines())
+    assert {run["record"]["ranks"] for run in _runs(root)} == {2}
+
+
+def test_a_killed_node_is_named_and_the_sitting_goes_on_when_it_is_back(slurm: Slurm, root: Path) -> None:
+    batch = ("--batch", str(_template(root, "#SBATCH")))
+    with slurm.popen(*_metg(root, "--nodes", "2", *batch, minutes="5")) as command:
+        wait_until(lambda: len(_runs(root)) > 1, "runs are made")
+        slurm.kill("n2")
+        out, err = command.communicate(timeout=40)
+    assert "node n2 does not answer" in out, err
+    before = _runs(root)
+    slurm.start_slurmd("n2", core=1)
+    slurm.wait_for_nodes()
+    again = slurm.run(str(root / "teff"), "metg", "--resume", "--minutes", "0.1", *batch)
+    after = _runs(root)
+    assert after[: len(before)] == before
+    assert len(after) > len(before), again.stderr
+
+
+def test_a_slow_node_is_named(slurm: Slurm, root: Path) -> None:
+    with slurm.busy(core=1):
+        ran = slurm.run("salloc", "--nodes=2", *_metg(root, "--nodes", "2", "--launcher", SRUN))
+    assert re.search(r"^teff: node 2: .*cores \d\.\d x as slow", ran.stderr, re.MULTILINE), ran.stderr
+    assert re.search(r"^ *2 .*cores \d\.\d x as slow", ran.stdout, re.MULTILINE), ran.stdout
+
+
+def test_a_sitting_ends_in_time_for_its_job(slurm: Slurm) -> None:
+    """A minute is the least limit that Slurm has."""
+    left = "from tefflab.host.batch_system import seconds_of_allocation as left; print(left())"
+    told = slurm.run("salloc", "--time=1", "--nodes=1", sys.executable, "-c", left)
+    assert 50 < float(told.stdout) <= 60
+    unlimited = slurm.run("salloc", "--nodes=1", sys.executable, "-c", left)
+    assert unlimited.stdout == "None\n"
+
+
+def test_a_full_shared_disk_is_one_line_and_nothing_is_lost(slurm: Slurm, root: Path) -> None:
+    store = root / "results"
+    store.mkdir()
+    metg = shlex.join(["salloc", "--quiet", "--nodes=2", *_metg(root, "--nodes", "2", "--launcher", SRUN)])
+    resumed = shlex.join(["salloc", "--quiet", "--nodes=2", str(root / "teff"), "metg", "--resume", "--minutes", "0.1"])
+    on_disk = (
+        f"mount -t tmpfs -o size=16k none {store}; {metg}; cp {store}/default/runs.jsonl {root}/before; "
+        f"mount -o remount,size=16m {store}; {resumed}; cp {store}/default/runs.jsonl {root}/after"
+    )
+    ran = slurm.run("unshare", "--mount", "sh", "-c", on_disk)
+    (fault,) = (line for line in ran.stderr.splitlines() if "disk full" in line or "No space left" in line)
+    assert fault.startswith(f"teff: {store}/default/runs.jsonl can't be written")
+    assert fault.endswith("the measured runs are kept; mend that and go on with --resume")
+    before, after = ((root / name).read_text().splitlines() for name in ("before", "after"))
+    assert len(after) > len(before) > 1
+    assert after[: len(before) - 1] == before[:-1]
+
+
 def test_ranks_start_on_hosts_by_ssh(hosts: Hosts) -> None:
     started = hosts.run("mpirun", "--allow-run-as-root", "--host", "h1,h2", "-n", "2", "hostname")
     assert sorted(started.stdout.split()) == ["h1", "h2"], started.stderr
+
+
+def test_metg_is_measured_over_hosts(hosts: Hosts, root: Path) -> None:
+    ran = hosts.run(*_metg(root, "--nodes", "1,2", "--hosts", "h1,h2", "--json"))
+    rows = _rows(ran.stdout)
+    assert set(rows) == {1, 2}, ran.stderr
+    assert all(row["value"] for row in rows.values())
