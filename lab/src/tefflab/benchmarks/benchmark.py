@@ -68,6 +68,7 @@ class Request:
     workers: tuple[int, ...]  # as asked for, of a node; empty where nothing is said
     cores: int  # that are here
     nodes: tuple[int, ...] = ()  # as asked for; empty: this machine
+    simulated: tuple[Mapping[str, Any], ...] = ()  # machines, in the place of this one
     own: Mapping[str, Any] = field(default_factory=dict)  # the command's own options, by name
     flags: Sequence[str] = ()  # further words, of a command that takes flags
 
@@ -83,7 +84,7 @@ class Command:
     options: Sequence[Option] = ()
     takes_flags: bool = False
     # TeffError for own options and flags that can be seen to be wrong before anything is set up.
-    check: Callable[[Mapping[str, Any], Sequence[str]], object] = lambda _own, _flags: None
+    check: Callable[[Registry, Mapping[str, Any], Sequence[str]], object] = lambda _registry, _own, _flags: None
     minutes: float = 5
     rounds: int = 25  # of each system, at most
     takes_one_number: bool = False  # of workers: each would need a separate ceiling
@@ -281,7 +282,9 @@ class Benchmark(ABC, Generic[AnyRecord]):
         """The programs of a system that run it."""
         return system.programs_for(self.name, self.adapters or self.name)
 
-    own_commands: Sequence[OwnCommand] = ()  # of the user, which it measures in the place of systems
+    own_commands: Sequence[OwnCommand] = ()  # which it measures in the place of systems: the user's, or simulated ones
+    simulated: Sequence[Mapping[str, Any]] = ()  # machines that it simulates, in the place of this one
+    simulated_cores: int = 0  # of a node of these; 0: it simulates none
     enough: Callable[[Estimates], bool] | None = None  # when to end, if all variants have their rounds in turns
 
     def narrowed(self, own: Mapping[str, Any]) -> Self:

@@ -49,7 +49,7 @@ from tefflab.records.run import Sitting
 from tefflab.records.store import Store, measured_alone, store_name
 from tefflab.systems.packages import Installing
 from tefflab.systems.registry import Registry
-from tefflab.systems.setup import bring_missing
+from tefflab.systems.setup import bring_missing, ensure
 from tefflab.systems.systems import BUILD_FOLDER, usable_cores
 
 _LOOK = 0.5  # seconds for which other programs are watched before measuring
@@ -100,7 +100,12 @@ class Options:
 
 
 def measure_kind(
-    registry: Registry, path: str, flags: Sequence[str] = (), programs: Sequence[str] = (), **said: Any
+    registry: Registry,
+    path: str,
+    workers: Sequence[int] | int | None,
+    flags: Sequence[str] = (),
+    programs: Sequence[str] = (),
+    **said: Any,
 ) -> None:
     """For the command of this path, with the values of its options."""
     kind, command = find_command(path)
@@ -109,31 +114,29 @@ def measure_kind(
     own = defaults | {name: value for name, value in given.items() if value is not None}
     own |= {"commands": programs} if programs else {}
     perform = trace_cases if own.get("trace") else run_command
-    perform(registry, kind, command, Options(**said, own=own, flags=flags))
+    counts = (workers,) if isinstance(workers, int) else tuple(workers or ())
+    perform(registry, kind, command, Options(**said, workers=counts, own=own, flags=flags))
 
 
 def run_command(registry: Registry, kind: AnyBenchmark, command: Command, options: Options) -> None:
     """Measures for a command of a kind of benchmark, or goes on with the store's last sitting of that kind."""
     if options.resume and (beside := _said_of_the_plan(command, options)):
         raise InputError(f"--resume goes on with what its sitting measures; leave out {' '.join(beside)}")
-    if command.takes_one_number and len(options.workers) > 1:
-        said = ",".join(map(str, options.workers))
-        raise InputError(f"--workers {said}: one number is measured at a time here")
     if len(Load.parse_all(options.load or "")) > 1 and command.takes_one_number:
         raise InputError(f"--load {options.load}: one share is measured at a time here")
     if not options.resume:
-        command.check(options.own, options.flags)
-        kind = kind.narrowed(options.own)
-    if kind.own_commands and options.systems:
+        command.check(registry, options.own, options.flags)
+        kind = kind.narrowed(options.own | {"systems": options.systems})
+    if kind.own_commands and options.systems and not kind.simulated:
         raise InputError("a command of yours is measured without systems: leave out --systems")
-    named = options.systems or list(dict.fromkeys(each.title for each in kind.own_commands))
+    named = list(dict.fromkeys(each.title for each in kind.own_commands)) or options.systems
     _measure(registry, kind, options.within(command.minutes, command.rounds), command.path, command.plan, named)
 
 
 def trace_cases(registry: Registry, kind: AnyBenchmark, command: Command, options: Options) -> None:
     """Traces a run of each case on each system that can, in the place of measuring. Leaves with 1 if a run failed.
     TeffError if no system that is here can trace."""
-    command.check(options.own, options.flags)
+    command.check(registry, options.own, options.flags)
     folder = registry.results / checked_name(options.store) / TRACES
     selection = Selection(registry, kind, options.systems, options.all_variants)
     chosen = selection.measured(selection.set_up(options.installing))
@@ -182,9 +185,9 @@ def _said_of_the_plan(command: Command, options: Options) -> list[str]:
     return [*(flag for flag, is_said in (shared | own).items() if is_said), *options.flags]
 
 
-def measure_experiment(registry: Registry, name: str | None, **said: Any) -> None:
+def measure_experiment(registry: Registry, name: str | None, simulate: str = "", **said: Any) -> None:
     """Lists them where none is named."""
-    options = Options(**said)
+    options = Options(**said, own={"simulate": simulate})
     if name is not None:
         experiment(registry, name, options)
     else:
@@ -196,13 +199,15 @@ def measure_experiment(registry: Registry, name: str | None, **said: Any) -> Non
 def experiment(registry: Registry, name: str, options: Options) -> None:
     """Measures and draws the experiment of this name."""
     asked = find_experiment(registry.root, name)
-    kind = find_benchmark(asked.benchmark).narrowed(asked.model_dump())
+    kind = find_benchmark(asked.benchmark)
+    if not options.resume:
+        kind = kind.narrowed(asked.model_dump() | options.own | {"systems": options.systems})
     named = options.systems
     options = options.within(asked.minutes, asked.rounds)
     options = replace(
         options, all_variants=options.all_variants or asked.variants == "all", nodes=options.nodes or asked.nodes
     )
-    if not named:
+    if not named and not kind.own_commands:
         every = Selection(registry, kind, over_nodes=bool(options.nodes)).systems
         taken = tuple(each.name for each in every if asked.takes(each))
         if not taken:
@@ -228,7 +233,7 @@ def _measure(
     template = Template(options.batch) if options.batch else None
     if not options.resume:
         start_ranks_by(options.launcher, options.hosts)
-        if template is None:
+        if not (template or kind.simulated):
             expect_nodes(max(options.nodes, default=1))
     selection = Selection(registry, kind, options.systems, options.all_variants, bool(options.nodes))
     if options.install_missing:
@@ -255,10 +260,12 @@ def _measure(
         if not kind.own_commands:
             found = selection.set_up(options.installing)
             chosen = selection.measured(found)
-        nodes = [] if template else _ask_nodes(registry, max(options.nodes, default=0))
-        asked = plan(
-            request_of(registry, options, chosen, min((each.machine.cores_usable for each in nodes), default=0))
-        )
+        if kind.simulated:
+            ensure(registry, [], console=progress(), installing=options.installing)
+        is_asked_here = not (template or kind.simulated)
+        nodes = _ask_nodes(registry, max(options.nodes, default=0)) if is_asked_here else []
+        cores = kind.simulated_cores or min((each.machine.cores_usable for each in nodes), default=0)
+        asked = plan(request_of(registry, options, chosen, cores, kind.simulated))
         if not kind.own_commands:
             asked = asked.model_copy(update={"others": selection.others(found)})
         if options.load:  # each case beside each load
@@ -380,15 +387,22 @@ def checked_name(store: str) -> str:
     return store
 
 
-def request_of(registry: Registry, options: Options, found: Sequence[Present], cores: int = 0) -> Request:
-    """`cores`: of each node; 0: those of this machine."""
+def request_of(
+    registry: Registry,
+    options: Options,
+    found: Sequence[Present],
+    cores: int = 0,
+    simulated: Sequence[Mapping[str, Any]] = (),
+) -> Request:
+    """`cores`: of each node; 0: those of this machine. `simulated`: machines in its place."""
     return Request(
         registry=registry,
         variants=tuple(each.variant for each in found),
         programs=tuple(each.program for each in found),
         workers=options.workers,
         cores=cores or usable_cores(),
-        nodes=tuple(sorted(set(options.nodes))),
+        nodes=tuple(sorted(set(options.nodes or ([1] if simulated else [])))),
+        simulated=tuple(simulated),
         own=options.own,
         flags=options.flags,
     )

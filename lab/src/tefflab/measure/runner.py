@@ -183,9 +183,10 @@ class Runner(Generic[AnyRecord]):
         """A run of the program; of a system, between two runs of its ceiling, if it has one."""
         assert self._round is not None
         ceiling = self._ceilings.get((self._round.variant.ceiling, case.nodes)) if key.role == "system" else None
-        before = ceiling and (ceiling.latest(case) or self._ceiling_now(ceiling, case, key.round))
+        fresh = math.inf if self._kind.simulated else _FRESH
+        before = ceiling and (ceiling.latest(case, fresh) or self._ceiling_now(ceiling, case, key.round))
         record = self._ask_system(key.flags, case)
-        after = ceiling and self._ceiling_now(ceiling, case, key.round)
+        after = before if self._kind.simulated else ceiling and self._ceiling_now(ceiling, case, key.round)
         beside = self._latest_beside
         noisy = key.role == "system" and is_disturbed(record, beside)
         trips = None
@@ -318,9 +319,9 @@ class _Ceiling(Generic[AnyRecord]):
         self._latest = (case, record, time.monotonic())
         self.rates.setdefault(case, []).append(record.rate or 0.0)
 
-    def latest(self, case: Case) -> AnyRecord | None:
-        """Of this case, where it is fresh."""
+    def latest(self, case: Case, fresh: float) -> AnyRecord | None:
+        """Of this case, where it is no older [s]."""
         if self._latest is None:
             return None
         of, record, at = self._latest
-        return record if of == case and time.monotonic() - at < _FRESH else None
+        return record if of == case and time.monotonic() - at < fresh else None

@@ -12,6 +12,7 @@ from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.errors import InputError, TeffError
 from tefflab.records.plan import Case
 from tefflab.records.record import parse_record
+from tefflab.systems.simulated import SIMULATOR
 from tefflab.systems.systems import BUILD_FOLDER
 
 _OVER_NODES = "ceiling_over_nodes"  # its rate is that of the slowest node, times the nodes
@@ -70,6 +71,17 @@ class Ceiling(Reference[GraphRecord]):
             if record.granularity < self.least_task:
                 break
         return min(runs, key=lambda each: each.granularity)
+
+
+@dataclass(frozen=True)
+class Peak(Ceiling):
+    """Of a simulated machine."""
+
+    machine: str = ""  # as the simulator reads it
+
+    def command_line(self, root: Path, workers: int, nodes: int | None = None) -> list[str]:
+        del nodes
+        return [str(root / BUILD_FOLDER / "bin" / SIMULATOR), self.machine, "--workers", str(workers)]
 
 
 def expect_rates(root: Path, every: Iterable[GraphCase]) -> None:

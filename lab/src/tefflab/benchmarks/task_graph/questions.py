@@ -24,6 +24,7 @@ _POINTS = 4  # of a round
 _CENTRED = 2  # rounds at a place after which only the part around its middle is measured
 _CLOSE = 1.6  # that part, from the middle divided by this factor to the middle times it
 _MEAN, _MEAN_SPREAD, _MEAN_POINTS = 2.0, 4.0, 7  # over nodes the mean run crosses above the median one
+_SIMULATED_ROUNDS = 30  # before which an interval says too little: detours that few runs meet make the mean run
 _WIDE = (1 / 8, 4.0, 16.0)  # times the crossing: points that only draw the curve
 _WIDE_ROUNDS = 2  # rounds that measure these points
 _WIDE_TASK = 0.01  # the longest of these tasks [s]
@@ -129,6 +130,8 @@ class MetgQuestion(GraphQuestion):
         foreseen = seen.relative_half_width
         if not math.isfinite(foreseen):
             foreseen = metg_error(observations(at_distance(self.runs, round_trip)), self._plan.threshold)
+        if self._plan.simulated and seen.rounds < _SIMULATED_ROUNDS:
+            foreseen = math.inf
         return Progress(self.case.place, seen, foreseen, seen.rounds)
 
     def _scout(self, round_trip: float | None) -> Generator[Ask, Sequence[GraphRun], _Place]:
