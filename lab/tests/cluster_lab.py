@@ -1,4 +1,4 @@
-"""The lab on a checkout that has all it needs, as a program of its own: `python cluster_lab.py ROOT WORD...`."""
+"""`python cluster_lab.py ROOT WORD...` is `teff WORD...` on the checkout ROOT, without a set-up."""
 
 import sys
 from pathlib import Path

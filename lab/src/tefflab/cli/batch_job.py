@@ -1,8 +1,8 @@
 """`--batch TEMPLATE`: a job of a batch system runs the command on the nodes that it gets, and its output is shown here.
 
-The template is the script of the job, which the users of a centre adapt; the lab fills in {command}, {nodes}, {minutes}
-and {output}. No library is between: PSI/J, submitit and dask-jobqueue write the script themselves, so a user would say
-modules and rules of the centre in their words.
+The users of a centre adapt the template, and the lab fills in {command}, {nodes}, {minutes} and {output}. The lab uses
+no library for that: PSI/J, submitit and dask-jobqueue write the script themselves, so a user would say the modules and
+rules of a centre in the words of the library.
 """
 
 import math
@@ -62,7 +62,7 @@ class Template:
         """The script of a job that measures for so many seconds, and writes the exit code of the command to a file."""
         minutes = math.ceil(seconds * GRACE / 60) + _BEFORE_AND_AFTER
         command = f"({command}); code=$?; echo $code >{shlex.quote(str(code))}; (exit $code)"
-        values = {"command": command, "nodes": str(nodes), "minutes": str(minutes), "output": str(output)}
+        values = {"command": command, "nodes": str(nodes), "minutes": str(minutes), "output": shlex.quote(str(output))}
         return _PLACE.sub(lambda found: values[found[1]], self._text)
 
 

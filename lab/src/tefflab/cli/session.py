@@ -84,6 +84,8 @@ class Options:
     def __post_init__(self) -> None:
         if self.installs is False and self.install_missing:
             raise InputError("--install-missing and --no-install: one of them")
+        if self.batch and self.own.get("trace"):
+            raise InputError("--batch and --trace: one of them")
 
     @property
     def installing(self) -> Installing:

@@ -1,4 +1,4 @@
-"""Batch systems, which give nodes of a cluster to jobs: what their commands are called, and how they answer."""
+"""Batch systems give the nodes of a cluster to jobs. Each has a record of its commands and its answers."""
 
 import os
 import re
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 from tefflab.host.processes import answer
 
-_ANSWERS = 20.0  # seconds in which a command of theirs answers
+_ANSWERS = 20.0  # seconds in which a batch system answers
 _TIME = re.compile(r"(?:(\d+)-)?(\d+):(\d\d):(\d\d)")  # [days-]hours:minutes:seconds
 
 
 @dataclass(frozen=True)
 class BatchSystem:
-    """Its commands get a job's id as the last word. The patterns find what it says about a job."""
+    """The last word of its commands is the id of a job. The patterns find values in its answer about a job."""
 
     name: str
-    mark: str  # begins the lines of a job's script that are meant for it
+    mark: str  # begins its lines in the script of a job
     job_variable: str  # has the id, within a job
     submit: tuple[str, ...]  # prints the id, and ends with the job and with its exit code
     interrupt: tuple[str, ...]  # sends all processes of a job the signal of Ctrl-C
@@ -29,21 +29,21 @@ class BatchSystem:
     queued: tuple[str, ...]  # states of a job that has not begun
 
     def asked(self, job: str) -> str:
-        """What it says about a job; empty where it says nothing."""
+        """The answer of the batch system about a job; empty if it does not answer."""
         try:
             return answer([*self.describe, job], timeout=_ANSWERS).stdout
         except (OSError, subprocess.TimeoutExpired):
             return ""
 
     def why_queued(self, job: str) -> str:
-        """State and reason of a job that waits in the queue, as `PENDING (Resources)`; empty once it does not."""
+        """State and reason of a job in the queue, as `PENDING (Resources)`; empty once the job has begun."""
         said = self.asked(job)
         state, reason = _found(self.state, said), _found(self.reason, said)
         because = f" ({reason})" if reason not in ("", "None") else ""
         return f"{state}{because}" if state in self.queued else ""
 
     def seconds_left(self, job: str) -> float | None:
-        """Until the job's time is up; None where it has no limit, or none is said."""
+        """Until the job's time is up; None if its time has no limit, or the batch system does not answer."""
         said = self.asked(job)
         limit, used = _seconds(_found(self.limit, said)), _seconds(_found(self.used, said))
         return None if limit is None else limit - (used or 0.0)
