@@ -203,10 +203,12 @@ def test_a_sitting_goes_on_over_its_nodes_without_the_shells_variable(slurm: Slu
     srun = root / "srun"
     srun.write_text(f'#!/bin/sh\necho "$@" >>{started}\nexec /usr/bin/srun "$@"\n')
     srun.chmod(0o755)
-    first = slurm.run("salloc", "--nodes=2", *_metg(root, "--nodes", "2"), TEFF_LAUNCHER=f"{srun} --mpi=pmix")
+    first = slurm.run(
+        "salloc", "--nodes=2", *_metg(root, "--nodes", "2", "--rounds", "2"), TEFF_LAUNCHER=f"{srun} --mpi=pmix"
+    )
     assert first.returncode == 0, first.stderr
     started.unlink()
-    again = slurm.run("salloc", "--nodes=2", str(root / "teff"), "metg", "--resume", "--minutes", "0.1")
+    again = slurm.run("salloc", "--nodes=2", str(root / "teff"), "metg", "--resume", "--rounds", "3")
     assert again.returncode == 0, again.stderr
     assert "mpi_nonblocking" in started.read_text()
     assert all("--nodes=2" in line for line in started.read_text().splitlines())
@@ -269,7 +271,7 @@ def test_ranks_start_on_hosts_by_ssh(hosts: Hosts) -> None:
 
 
 def test_metg_is_measured_over_hosts(hosts: Hosts, root: Path) -> None:
-    ran = hosts.run(*_metg(root, "--nodes", "1,2", "--hosts", "h1,h2", "--json"))
+    ran = hosts.run(*_metg(root, "--nodes", "1,2", "--hosts", "h1,h2", "--rounds", "2", "--json"))
     rows = _rows(ran.stdout)
     assert set(rows) == {1, 2}, ran.stderr
     assert all(row["value"] for row in rows.values())
