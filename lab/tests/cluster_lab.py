@@ -1,4 +1,4 @@
-"""`python cluster_lab.py ROOT WORD...` is `teff WORD...` on the checkout ROOT, without a set-up and without pictures."""
+"""`python cluster_lab.py ROOT WORD...` is `teff WORD...` on the checkout ROOT, without set-up and pictures."""
 
 import sys
 from pathlib import Path

@@ -193,7 +193,7 @@ def test_metg_is_measured_over_the_nodes_of_an_allocation(slurm: Slurm, root: Pa
     assert all(row["value"] for row in rows.values())
     assert [rows[nodes]["workers"] for nodes in (1, 2)] == [1, 2]
     more = slurm.run("salloc", "--nodes=1", *command)
-    assert "SLURM_JOB_NUM_NODES says that this allocation has 1" in more.stderr
+    assert "--nodes 2: this allocation has 1 (SLURM_JOB_NUM_NODES)" in more.stderr
     assert more.returncode == BAD_INPUT
 
 

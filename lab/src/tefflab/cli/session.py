@@ -33,7 +33,7 @@ from tefflab.host.batch_system import seconds_of_allocation
 from tefflab.host.doctor import busy_cores
 from tefflab.host.load import Load
 from tefflab.host.node import Node, ask_nodes, differences
-from tefflab.host.ranks import expect_nodes, launcher_and_hosts, start_ranks_by
+from tefflab.host.ranks import launcher_and_hosts, start_ranks_by, why_fewer
 from tefflab.host.terminal import path_text, progress
 from tefflab.measure.measurement import begin, measure
 from tefflab.measure.presence import Present, Selection, offer
@@ -233,10 +233,11 @@ def _measure(
     TeffError if one of them was not measured, after the results are shown."""
     folder = registry.results / checked_name(options.store)
     template = Template(options.batch) if options.batch else None
+    is_elsewhere = template is not None or bool(kind.simulated)  # the nodes can't be asked here
     if not options.resume:
         start_ranks_by(options.launcher, options.hosts)
-        if not (template or kind.simulated):
-            expect_nodes(max(options.nodes, default=1))
+        if not is_elsewhere and (why := why_fewer(max(options.nodes, default=None))):
+            raise InputError(f"--nodes {max(options.nodes)}: {why}")
     selection = Selection(registry, kind, options.systems, options.all_variants, bool(options.nodes))
     if options.install_missing:
         bring_missing(registry, [each for each in selection.systems if each.asked is None], progress())
@@ -255,7 +256,8 @@ def _measure(
             Selection(registry, kind, [each.id for each in kind.plan_of(head).variants]).prepare(options.installing)
         if template:
             _measure_in_job(registry, options, template, kind.plan_of(head))
-        _expect_alike(head.nodes, _ask_nodes(registry, len(head.nodes)))
+        there = [each.number for each in head.nodes if not why_fewer(each.number)]
+        _expect_alike(head.nodes, _ask_nodes(registry, len(there)))
     else:
         store = Store.create(folder)
         found = chosen = [Present.of_user(each, number) for number, each in enumerate(kind.own_commands)]
@@ -264,8 +266,7 @@ def _measure(
             chosen = selection.measured(found)
         if kind.simulated:
             ensure(registry, [], console=progress(), installing=options.installing)
-        is_asked_here = not (template or kind.simulated)
-        nodes = _ask_nodes(registry, max(options.nodes, default=0)) if is_asked_here else []
+        nodes = [] if is_elsewhere else _ask_nodes(registry, max(options.nodes, default=0))
         cores = kind.simulated_cores or min((each.machine.cores_usable for each in nodes), default=0)
         asked = plan(request_of(registry, options, chosen, cores, kind.simulated))
         if not kind.own_commands:
@@ -277,6 +278,8 @@ def _measure(
         if template:
             _measure_in_job(registry, options, template, asked)
         head = begin(registry, store, kind, asked, nodes)
+        if options.nodes and not options.systems and (left_out := selection.left_out):
+            progress().print(f"teff: left out: {left_out}", soft_wrap=True, highlight=False)
         if not (kind.own_commands or options.systems):  # only now: a mistyped flag comes first
             here = {each.program.system_name for each in found}
             offer([each for each in selection.systems if each.name not in here])
@@ -341,16 +344,13 @@ def _ask_nodes(registry: Registry, count: int) -> Sequence[Node]:
 
 def _expect_alike(before: Sequence[Node], now: Sequence[Node]) -> None:
     """InputError where the nodes of another allocation are other machines: their runs can't stand beside the first."""
-    for was, node in zip(sorted(before, key=_make), sorted(now, key=_make), strict=False):
-        if was.machine.id != node.machine.id:
+    known = {each.machine.id for each in before}
+    for each in now:
+        if each.machine.id not in known:
             raise InputError(
-                f"node {node.number} is another machine than those of the sitting ({node.machine.summary}, not "
-                f"{was.machine.summary}): use nodes as before, or leave out --resume to begin another"
+                f"node {each.number} is another machine than those of the sitting ({each.machine.summary}, not "
+                f"{before[0].machine.summary}): use nodes as before, or leave out --resume to begin another"
             )
-
-
-def _make(node: Node) -> str:
-    return node.machine.id
 
 
 def _rounds_made(store: Store, kind: AnyBenchmark, head: Sitting) -> int:
