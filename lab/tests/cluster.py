@@ -25,7 +25,9 @@ from tefflab.systems.systems import BUILD_FOLDER
 LAB = Path(__file__).with_name("cluster_lab.py")
 _PATIENCE = 20.0  # seconds in which daemons answer
 _LOOK = 0.05  # seconds between two looks at what is waited for
-_LONGEST = 60.0  # seconds of a command on the cluster
+_LONGEST = 120.0  # seconds of a command on the cluster
+_NAMESPACES = ("unshare", "--mount", "--uts", "--ipc", "--pid", "--fork", "--kill-child", "--mount-proc")
+_BUSY = 3  # programs that take a core from a node
 _CONF = """\
 ClusterName=teff
 SlurmctldHost=login(127.0.0.1)
@@ -85,16 +87,16 @@ def wait_until(is_so: Callable[[], object], what: str, seconds: float = _PATIENC
         time.sleep(_LOOK)
 
 
-def skip_without(*programs: str) -> None:
-    """Skips the test on a machine on which no cluster can be set up."""
+def skip_without(*programs: str, own: str = "mount -t tmpfs none /dev/shm") -> None:
+    """Skips the test on a machine that lacks programs, or where a node can't have this of its own."""
     if os.geteuid() != 0:
         pytest.skip("a cluster's nodes are namespaces, which only root can make")
     for each in programs:
         if shutil.which(each) is None:
             pytest.skip(f"{each} is not installed here")
-    made = subprocess.run(["unshare", "--mount", "--uts", "--pid", "--fork", "true"], capture_output=True, check=False)
-    if made.returncode:
-        pytest.skip(f"no namespaces can be made here: {made.stderr.decode().strip()}")
+    tried = subprocess.run([*_NAMESPACES, "--net", "sh", "-c", own], capture_output=True, text=True, check=False)
+    if tried.returncode:
+        pytest.skip(f"no nodes can be made here: {tried.stderr.strip()}")
 
 
 @dataclass
@@ -102,6 +104,7 @@ class Cluster(AbstractContextManager["Cluster"]):
     """Its daemons, and the environment in which commands reach it."""
 
     folder: Path
+    names: Sequence[str] = ("n1", "n2")
     environment: dict[str, str] = field(default_factory=dict)
     _daemons: dict[str, "subprocess.Popen[bytes]"] = field(default_factory=dict)
 
@@ -123,12 +126,16 @@ class Cluster(AbstractContextManager["Cluster"]):
                 start_new_session=True,
             )
 
-    def start_node(self, name: str, daemon: str, *words: str, core: int | None = None) -> None:
-        """A machine of this name, on all cores or on one. Without its first process nothing of it is left."""
+    def core(self, name: str) -> int:
+        """Of a node. Nodes share cores if there are more nodes than cores."""
+        cores = sorted(os.sched_getaffinity(0))
+        return cores[self.names.index(name) % len(cores)]
+
+    def start_node(self, name: str, daemon: str, *words: str) -> None:
+        """A machine of this name. Without its first process nothing of it is left."""
         own = f"hostname {name}; mount -t tmpfs none /dev/shm; mount --bind {self.folder}/hosts /etc/hosts; {daemon}"
-        pinned = [] if core is None else ["taskset", "-c", str(core)]
-        namespaces = ["unshare", "--mount", "--uts", "--ipc", "--pid", "--fork", "--kill-child", "--mount-proc"]
-        self.start(name, [*pinned, *words, *namespaces, "sh", "-c", own])
+        pinned = ["taskset", "-c", str(self.core(name))] if name in self.names else []  # the login node has all cores
+        self.start(name, [*pinned, *words, *_NAMESPACES, "sh", "-c", own])
 
     def kill(self, name: str) -> None:
         """Ends a daemon, or a node with all that runs on it, at once."""
@@ -138,11 +145,14 @@ class Cluster(AbstractContextManager["Cluster"]):
         daemon.wait()
 
     @contextmanager
-    def busy(self, core: int) -> Iterator[None]:
-        """Another program works on this core."""
-        self.start("busy", ["taskset", "-c", str(core), sys.executable, "-c", "while True: pass"])
+    def busy(self, name: str) -> Iterator[None]:
+        """Other programs work on the core of a node."""
+        spinning = [f"busy {number}" for number in range(_BUSY)]
+        for each in spinning:
+            self.start(each, ["taskset", "-c", str(self.core(name)), sys.executable, "-c", "while True: pass"])
         yield
-        self.kill("busy")
+        for each in spinning:
+            self.kill(each)
 
     def first_process(self, name: str) -> int:
         """Of a node that has been started, by its number on this machine."""
@@ -174,9 +184,7 @@ class Cluster(AbstractContextManager["Cluster"]):
 
 @dataclass
 class Slurm(Cluster):
-    """Nodes n1, n2 and so on, of a core each."""
-
-    nodes: int = 2
+    """Nodes of a core each, and a login node."""
 
     def __enter__(self) -> Self:
         """The nodes wait for jobs. Daemons that did start end again if others do not."""
@@ -186,16 +194,12 @@ class Slurm(Cluster):
             on_failure.pop_all()
         return self
 
-    @property
-    def names(self) -> list[str]:
-        return [f"n{number + 1}" for number in range(self.nodes)]
-
     def state(self, *words: str) -> str:
         """squeue's or sinfo's answer without a head."""
         return self.run(words[0], "--noheader", *words[1:]).stdout.strip()
 
     def _set_up(self) -> None:
-        port, *ports = free_ports(1 + self.nodes)
+        port, *ports = free_ports(1 + len(self.names))
         conf = _CONF.format(port=port, folder=self.folder)
         conf += "".join(_NODE.format(name=name, port=of) for name, of in zip(self.names, ports, strict=True))
         (self.folder / "slurm.conf").write_text(conf)
@@ -211,22 +215,22 @@ class Slurm(Cluster):
         self.start("munged", ["munged", "--force", "--foreground", *paths])
         wait_until((self.folder / "munge").exists, "munged answers")
         self.start_node("login", f"exec slurmctld -D -f {self.folder}/slurm.conf")
-        for number, name in enumerate(self.names):
-            self.start_slurmd(name, core=number % len(os.sched_getaffinity(0)))
+        for name in self.names:
+            self.start_slurmd(name)
         self.wait_for_nodes()
 
     def wait_for_nodes(self) -> None:
-        wait_until(lambda: self.state("sinfo", "-o", "%D %t") == f"{self.nodes} idle", "all nodes are idle")
+        wait_until(lambda: self.state("sinfo", "-o", "%D %t") == f"{len(self.names)} idle", "all nodes are idle")
 
-    def start_slurmd(self, name: str, core: int) -> None:
-        self.start_node(name, f"exec slurmd -D -N {name} -f {self.folder}/slurm.conf", core=core)
+    def start_slurmd(self, name: str) -> None:
+        self.start_node(name, f"exec slurmd -D -N {name} -f {self.folder}/slurm.conf")
 
 
 @dataclass
 class Hosts(Cluster):
     """Hosts h1 and h2, with a cable between them. Commands run on h1, which reaches h2 by ssh."""
 
-    names = ("h1", "h2")
+    names: Sequence[str] = ("h1", "h2")
 
     def __enter__(self) -> Self:
         with ExitStack() as on_failure:
@@ -255,8 +259,8 @@ class Hosts(Cluster):
         daemon = (
             f"mount -t tmpfs none /run; mkdir /run/sshd; ip link set lo up; exec {shutil.which('sshd')} -D -f {server}"
         )
-        for number, name in enumerate(self.names):
-            self.start_node(name, daemon, "unshare", "--net", core=number % len(os.sched_getaffinity(0)))
+        for name in self.names:
+            self.start_node(name, daemon, "unshare", "--net")
         first, second = map(self.first_process, self.names)
         self._ip(first, "link", "add", "cable", "type", "veth", "peer", "name", "cable", "netns", str(second))
         for number, host in enumerate((first, second), 1):

@@ -20,6 +20,7 @@ from tefflab.errors import BAD_INPUT, INTERRUPTED, InputError
 
 SLURM = ("slurmctld", "slurmd", "munged", "sbatch")
 HOSTS = ("sshd", "ssh-keygen", "ip", "mpirun")
+TWICE, THRICE = ("--rounds", "2"), ("--rounds", "3")
 SRUN = "srun --mpi=pmix"
 GUIDE = project_root() / "docs" / "how-to" / "measure-a-cluster.md"
 _SETS_UP = """
@@ -43,7 +44,7 @@ def slurm(tmp_path: Path) -> Iterator[Slurm]:
 
 @pytest.fixture
 def hosts(tmp_path: Path) -> Iterator[Hosts]:
-    skip_without(*HOSTS)
+    skip_without(*HOSTS, own="ip link add a type veth peer name b")
     with Hosts(tmp_path) as up:
         yield up
 
@@ -97,7 +98,7 @@ def root(tmp_path: Path) -> Path:
 def test_a_job_measures_and_another_one_goes_on(slurm: Slurm, root: Path) -> None:
     teff = str(root / "teff")
     template = _template(root, "#SBATCH")
-    words = ("--minutes", "0.1", "--batch", str(template), "--rounds")
+    words = ("--minutes", "1", "--batch", str(template), "--rounds")
     slurm.run("sbatch", "--nodes=2", "--wrap", "sleep 3")
     first = slurm.run(teff, "metg", "--systems", "mpi", "--workers", "1", *words, "2")
     assert first.returncode == 0, first.stderr
@@ -175,8 +176,8 @@ def test_a_template_keeps_the_braces_of_the_shell(tmp_path: Path) -> None:
     )
 
 
-def _metg(root: Path, *words: str, minutes: str = "0.1") -> list[str]:
-    return [str(root / "teff"), "metg", "--systems", "mpi", "--workers", "1", "--minutes", minutes, *words]
+def _metg(root: Path, *words: str) -> list[str]:
+    return [str(root / "teff"), "metg", "--systems", "mpi", "--workers", "1", "--minutes", "1", *words]
 
 
 def _rows(printed: str) -> dict[int, dict[str, Any]]:
@@ -186,7 +187,7 @@ def _rows(printed: str) -> dict[int, dict[str, Any]]:
 
 
 def test_metg_is_measured_over_the_nodes_of_an_allocation(slurm: Slurm, root: Path) -> None:
-    command = _metg(root, "--nodes", "1,2", "--launcher", SRUN, "--json")
+    command = _metg(root, "--nodes", "1,2", "--launcher", SRUN, *TWICE, "--json")
     ran = slurm.run("salloc", "--nodes=2", *command)
     rows = _rows(ran.stdout)
     assert set(rows) == {1, 2}, ran.stderr
@@ -203,12 +204,10 @@ def test_a_sitting_goes_on_over_its_nodes_without_the_shells_variable(slurm: Slu
     srun = root / "srun"
     srun.write_text(f'#!/bin/sh\necho "$@" >>{started}\nexec /usr/bin/srun "$@"\n')
     srun.chmod(0o755)
-    first = slurm.run(
-        "salloc", "--nodes=2", *_metg(root, "--nodes", "2", "--rounds", "2"), TEFF_LAUNCHER=f"{srun} --mpi=pmix"
-    )
+    first = slurm.run("salloc", "--nodes=2", *_metg(root, "--nodes", "2", *TWICE), TEFF_LAUNCHER=f"{srun} --mpi=pmix")
     assert first.returncode == 0, first.stderr
     started.unlink()
-    again = slurm.run("salloc", "--nodes=2", str(root / "teff"), "metg", "--resume", "--rounds", "3")
+    again = slurm.run("salloc", "--nodes=2", str(root / "teff"), "metg", "--resume", *THRICE)
     assert again.returncode == 0, again.stderr
     assert "mpi_nonblocking" in started.read_text()
     assert all("--nodes=2" in line for line in started.read_text().splitlines())
@@ -217,23 +216,25 @@ def test_a_sitting_goes_on_over_its_nodes_without_the_shells_variable(slurm: Slu
 
 def test_a_killed_node_is_named_and_the_sitting_goes_on_when_it_is_back(slurm: Slurm, root: Path) -> None:
     batch = ("--batch", str(_template(root, "#SBATCH")))
-    with slurm.popen(*_metg(root, "--nodes", "2", *batch, minutes="5")) as command:
+    with slurm.popen(*_metg(root, "--nodes", "2", *batch)) as command:
         wait_until(lambda: len(_runs(root)) > 1, "runs are made")
         slurm.kill("n2")
         out, err = command.communicate(timeout=40)
     assert "node n2 does not answer" in out, err
     before = _runs(root)
-    slurm.start_slurmd("n2", core=1)
+    slurm.start_slurmd("n2")
     slurm.wait_for_nodes()
-    again = slurm.run(str(root / "teff"), "metg", "--resume", "--minutes", "0.1", *batch)
+    again = slurm.run(str(root / "teff"), "metg", "--resume", *TWICE, *batch)
     after = _runs(root)
     assert after[: len(before)] == before
     assert len(after) > len(before), again.stderr
 
 
 def test_a_slow_node_is_named(slurm: Slurm, root: Path) -> None:
-    with slurm.busy(core=1):
-        ran = slurm.run("salloc", "--nodes=2", *_metg(root, "--nodes", "2", "--launcher", SRUN))
+    if slurm.core("n1") == slurm.core("n2"):
+        pytest.skip("both nodes have the same core here")
+    with slurm.busy("n2"):
+        ran = slurm.run("salloc", "--nodes=2", *_metg(root, "--nodes", "2", "--launcher", SRUN, *TWICE))
     assert re.search(r"^teff: node 2: .*cores \d\.\d x as slow", ran.stderr, re.MULTILINE), ran.stderr
     assert re.search(r"^ *2 .*cores \d\.\d x as slow", ran.stdout, re.MULTILINE), ran.stdout
 
@@ -250,10 +251,10 @@ def test_a_sitting_ends_in_time_for_its_job(slurm: Slurm) -> None:
 def test_a_full_shared_disk_is_one_line_and_nothing_is_lost(slurm: Slurm, root: Path) -> None:
     store = root / "results"
     store.mkdir()
-    metg = shlex.join(["salloc", "--quiet", "--nodes=2", *_metg(root, "--nodes", "2", "--launcher", SRUN)])
-    resumed = shlex.join(["salloc", "--quiet", "--nodes=2", str(root / "teff"), "metg", "--resume", "--minutes", "0.1"])
+    measured = shlex.join(["salloc", "--quiet", "--nodes=2", *_metg(root, "--nodes", "2", "--launcher", SRUN)])
+    resumed = shlex.join(["salloc", "--quiet", "--nodes=2", str(root / "teff"), "metg", "--resume", *TWICE])
     on_disk = (
-        f"mount -t tmpfs -o size=16k none {store}; {metg}; cp {store}/default/runs.jsonl {root}/before; "
+        f"mount -t tmpfs -o size=16k none {store}; {measured}; cp {store}/default/runs.jsonl {root}/before; "
         f"mount -o remount,size=16m {store}; {resumed}; cp {store}/default/runs.jsonl {root}/after"
     )
     ran = slurm.run("unshare", "--mount", "sh", "-c", on_disk)
@@ -271,7 +272,7 @@ def test_ranks_start_on_hosts_by_ssh(hosts: Hosts) -> None:
 
 
 def test_metg_is_measured_over_hosts(hosts: Hosts, root: Path) -> None:
-    ran = hosts.run(*_metg(root, "--nodes", "1,2", "--hosts", "h1,h2", "--rounds", "2", "--json"))
+    ran = hosts.run(*_metg(root, "--nodes", "1,2", "--hosts", "h1,h2", *TWICE, "--json"))
     rows = _rows(ran.stdout)
     assert set(rows) == {1, 2}, ran.stderr
     assert all(row["value"] for row in rows.values())
