@@ -48,8 +48,8 @@ SwitchType=switch/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 ReturnToService=2
-SlurmdTimeout=5
-MessageTimeout=5
+SlurmdTimeout=2
+MessageTimeout=3
 KillWait=5
 SchedulerParameters=sched_interval=1,bf_interval=1,batch_sched_delay=0
 PartitionName=all Nodes=ALL Default=YES State=UP
