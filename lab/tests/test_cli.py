@@ -346,15 +346,17 @@ def test_the_values_of_flags_are_those_of_the_core(flag: str) -> None:
             ["measure", "spawn", "--workers", "0"],
             "--workers 0: give numbers from 1 to 4096, by commas; leave it out for the cores",
         ),
-        (["metg", "--workers", "0"], "--workers 0: give numbers from 1 to 4096, by commas; leave it out for the cores"),
-        (["metg", "--workers", "²"], "--workers ²: give numbers from 1 to 4096, by commas; leave it out for the cores"),
+        (
+            ["measure", "spawn", "--workers", "²"],
+            "--workers ²: give numbers from 1 to 4096, by commas; leave it out for the cores",
+        ),
         (
             ["measure", "spawn", "--workers", "1,٢²"],
             "--workers 1,٢²: give numbers from 1 to 4096, by commas; leave it out for",
         ),
         (
             ["metg", "--workers", "9999"],
-            "--workers 9999: give numbers from 1 to 4096, by commas; leave it out for the cores",
+            "--workers 9999: give a whole number from 1 to 4096, as --workers 2",
         ),
         (
             ["experiment", "fig7", "--workers", "0"],

@@ -25,7 +25,7 @@ from tefflab.benchmarks.cases import ListedCase
 from tefflab.benchmarks.spawn import BENCHMARK, SpawnEstimates, SpawnRecord, matrix, performance
 from tefflab.cli import session
 from tefflab.cli.session import Options
-from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.errors import BAD_INPUT, FAILED, TeffError
 from tefflab.measure.batch import BatchProgram
 from tefflab.measure.presence import Selection
 from tefflab.output.live import LiveTable
@@ -356,7 +356,7 @@ def test_a_mistyped_case_is_refused_before_anything_is_built(
         assert re.search("is called 'fob'; there are: fib", capsys.readouterr().err)
     assert not built
     os.utime(program, (0, 0))
-    assert teff(monkeypatch, "measure", "spawn:fob") == BAD_INPUT
+    assert teff(monkeypatch, "measure", "spawn:fob") == FAILED, "this program gives no identity"
     assert built, "the list of an old program may lack the case"
 
 
