@@ -261,14 +261,6 @@ def test_the_thick_line_is_the_one_that_metg_is_read_from() -> None:
         assert drawn.count(fitted) == 1
 
 
-def test_the_thin_lines_are_said_to_be_fits_and_never_fall() -> None:
-    shown = case(5)
-    for each in strokes(efficiency_chart(shown)):
-        assert all(low <= high * 1.001 for low, high in pairwise(each["y"]))
-    for chart in (efficiency_chart, rate_chart):
-        assert "thin: a smooth fit to the dots" in " ".join(words(chart(shown)))
-
-
 def test_a_band_is_drawn_whole_or_not_at_all_and_then_a_note_says_so() -> None:
     shown = case(2)
     first, second = shown.curves

@@ -136,19 +136,19 @@ class CaseEstimates(Estimates):
         """A system that failed later has shown that it can't be trusted with the case: it has no value."""
         kind, runs = self.kind, self.runs(variant, case)
         asked = variant.id, case.configuration, case.workers
-        reasons = [each.reason for each in self.failures if (each.system_id, each.configuration, each.workers) == asked]
-        failure = reasons[-1] if reasons else ""
+        own = [each for each in self.failures if (each.system_id, each.configuration, each.workers) == asked]
+        failure = own[-1].reason if own else ""
         rounds = by_round(runs, kind.value)
-        time = None if failure else median_of_rounds(rounds)
-        own = [run for run in runs if run.role == "system"]
-        had = {run.record.workers for run in own} - {case.workers}
+        time = None if failure and not own[-1].lost else median_of_rounds(rounds)
+        counted = [run for run in runs if run.role == "system"]
+        had = {run.record.workers for run in counted} - {case.workers}
         told = f"took {had.pop()} workers" if had else ""
         return replace(
-            row_of(kind.name, variant, case, kind.quantity, own),
+            row_of(kind.name, variant, case, kind.quantity, counted),
             where=case.where,
             value=time,
             rounds=len(rounds),
-            note=told if time else failure or NO_TURN,
+            note=failure or (told if time else NO_TURN),
             facts={fact.key: fact.of(runs, time) if time else None for fact in kind.facts},
             samples=ByRound(rounds) if time else None,
         )

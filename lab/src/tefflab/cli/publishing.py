@@ -56,7 +56,7 @@ def print_results(registry: Registry, store: Store, estimates: Estimates, *, as_
     if as_json:
         console.out(json_lines(estimates.objects()), highlight=False)
     else:
-        for section in estimates.sections():
+        for section in estimates.all_sections:
             if not section.is_detail:
                 console.print(section)
                 console.print()

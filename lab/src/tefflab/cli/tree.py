@@ -66,6 +66,7 @@ EXPERIMENT = Command(
     options.SYSTEMS,
     options.ALL_VARIANTS,
     *options.OVER_NODES,
+    options.SIMULATE,
     *options.MEASURING,
     *options.INSTALLING,
 )

@@ -50,6 +50,7 @@ class Exported:
         return {
             "benchmark": row.kind,
             "variant": row.id,
+            "simulated": row.variant.simulated,
             "case": self.case,
             "nodes": row.nodes,
             "quantity": row.quantity,

@@ -27,6 +27,11 @@ class OwnCommand(Program):
         one.id, one._text = id_, text
         return one
 
+    @property
+    def simulated(self) -> str:
+        """The machine that it simulates, if it does so."""
+        return ""
+
     def command_line(self, workers: int, ranks: int | None = None, nodes: int | None = None) -> list[str]:
         del ranks, nodes
         script = Path(__file__).with_name(self.program)
