@@ -97,5 +97,3 @@ def test_the_simulator_agrees_with_simgrid_that_runs_the_adapter(
     theirs = sum(simgrid(adapter, machine | {"seed": seed}, flags) for seed in seeds)
     mine = sum(ours(machine | {"seed": seed}, flags) for seed in seeds)
     assert 1 / 1.1 < theirs / mine < 1.1, (theirs / len(seeds), mine / len(seeds))
-
-

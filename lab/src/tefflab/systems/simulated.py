@@ -138,11 +138,7 @@ def machines(asked: str, systems: tuple[str, ...]) -> list[dict[str, Any]]:
     for what, said, there in (("model", chosen, [*cluster.model, _HERE]), ("system", names, list(cluster.system))):
         if unknown := [each for each in said if each not in there]:
             raise InputError(f"--simulate {file} has no {what} {unknown[0]!r}; there are: {' '.join(there)}")
-    return [
-        _machine(cluster, Path(file).stem, name, model, known[model])
-        for name in names
-        for model in chosen
-    ]
+    return [_machine(cluster, Path(file).stem, name, model, known[model]) for name in names for model in chosen]
 
 
 def load_cluster(said: str) -> Cluster:
