@@ -145,7 +145,7 @@ def load_cluster(said: str) -> Cluster:
     """By its name, or by its file. InputError for an unknown one, and for a fault in its file."""
     folder = project_root() / CLUSTERS
     path = Path(said) if said.endswith(".toml") else folder / f"{said}.toml"
-    if Path(said).name != said and not said.endswith(".toml") or not path.is_file():
+    if (Path(said).name != said and not said.endswith(".toml")) or not path.is_file():
         there = " ".join(sorted(each.stem for each in folder.glob("*.toml")))
         raise InputError(f"--simulate {said}: no such cluster; there are: {there}; a file of yours ends with .toml")
     try:
