@@ -44,7 +44,6 @@ _LOAD = "Beside each run, as spin:50@1: half of core 1; spin:25,50@0,1/100ms: tw
 SYSTEMS = option("--systems NAMES", _SYSTEMS, Text(completion.systems, canonical), default=())
 ALL_VARIANTS = option("--all-variants", "Each system in all of its ways.")
 CASES = option("--cases NAMES", _CASES, _NAMES, default=())
-TREES = option("--trees NAMES", "Published trees; an unknown one lists them. [its default]", _NAMES, default=())
 AGAINST = option("--against SYSTEM", "The system by whose values the others' are divided. [the usual]", NAME)
 LOAD = option("--load LOAD", _LOAD, Text())
 MINUTES = option("--minutes seconds M", "Time for measuring, at most; from 0.1.", _MINUTES)
@@ -67,7 +66,7 @@ STORED = argument(
 FORMER_STORE = Former("--store", "store", now="an argument: name the store without --store", type=Text())
 GRAPH_FLAGS = argument("[FLAGS]... flags", kind=FLAGS, nargs=-1)
 
-OF_KINDS = {each.opts[0]: each for each in (CASES, TREES, AGAINST, LOAD)}  # that some kinds take
+OF_KINDS = {each.opts[0]: each for each in (CASES, AGAINST, LOAD)}  # that some kinds take
 MEASURING_NOW = (CASES, MINUTES, ROUNDS, WORKERS)  # to compare
 MEASURING = (MINUTES, ROUNDS, WORKERS, STORE, RESUME, JSON)
 INSTALLING = (INSTALL_MISSING, INSTALLS)
