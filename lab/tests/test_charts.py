@@ -233,10 +233,16 @@ def test_the_last_line_of_ratios_stands_out() -> None:
 def test_metg_is_marked_on_the_threshold_unless_it_is_a_bound() -> None:
     shown = troubled()
     drawn = {each.variant.id for each in shown.curves}
-    on_it = [each["x"] for each in marks(efficiency_chart(shown)) if each["y"] == shown.threshold]
-    assert sorted(on_it) == [
-        each.value.value for each in shown.rows if each.value and each.relation == "=" and each.id in drawn
-    ]
+    first, *others = shown.rows
+    assert first.value
+    shown = replace(shown, rows=[replace(first, value=replace(first.value, low=0.0, high=math.inf)), *others])
+    on_it = {each["x"]: each for each in marks(efficiency_chart(shown)) if each["y"] == shown.threshold}
+    known = {each.value.value: each for each in shown.rows if each.value and each.relation == "=" and each.id in drawn}
+    assert sorted(on_it) == sorted(known)
+    hollow = {x for x, each in on_it.items() if each["fill"] == PAPER}
+    assert hollow == {x for x, each in known.items() if not each.is_told}
+    assert len(hollow) < len(known)
+    assert first.value.value in hollow
 
 
 def strokes(picture: Picture) -> list[dict[str, Any]]:

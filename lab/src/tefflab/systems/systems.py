@@ -22,6 +22,7 @@ BROKEN_FOLDER = BUILD_FOLDER / "broken"  # the lab's reasons for systems that ca
 INSTALLED_FOLDER = Path(".teff/systems")  # the systems that `teff systems add` brought, a folder each
 STAMP = "installed.json"  # in that folder, written last: the requirements, once all are there
 
+_STARTER = "{build}/bin/start_ranks"
 PLACEHOLDERS = ("program", "benchmark", "workers", "python", "folder", "build", "installed")
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")]
@@ -143,9 +144,17 @@ class Program(BaseModel, extra="forbid"):
         """Its files in the build folder, for all kinds of benchmark."""
         return list((build / "bin").glob(self.program.replace("{benchmark}", "*")))
 
-    def command_line(self, workers: int, ranks: int | None = None) -> list[str]:
+    @property
+    def spreads_over_nodes(self) -> bool:
+        """Whether `start_ranks` starts it, which can do so on several nodes, and their cores are its ceiling."""
+        return not self.ceiling and any(_STARTER in words[:1] for words in (self.command, self.command_for_ranks))
+
+    def command_line(self, workers: int, ranks: int | None = None, nodes: int | None = None) -> list[str]:
         """The words that start the program with `workers` workers; flags are to be appended. `ranks` is the number of
-        processes that the user wants, which share the workers; only programs with a `command_for_ranks` can do that."""
+        processes that the user wants, which share the workers; only programs with a `command_for_ranks` can do that.
+        Over several nodes a program that runs in one process has a rank on each."""
+        if nodes is not None and _STARTER not in self.command[:1]:
+            ranks = ranks or nodes
         words = self.command if ranks is None else self.command_for_ranks
         script_first = self.is_python and words[:1] == ["{program}"]
         return [*([self.python] * script_first), *(self._fill(word, workers, ranks) for word in words)]
@@ -163,8 +172,10 @@ class Program(BaseModel, extra="forbid"):
         return self.asked.home if self.asked else root_of(self.folder) / INSTALLED_FOLDER / self.system_name
 
     def environment_for(self, workers: int) -> dict[str, str]:
-        """The variables to be set besides those that are there."""
-        return {name: self._fill(value, workers) for name, value in self.environment.items()}
+        """The variables to be set besides those that are there; `start_ranks` hands their names to other machines."""
+        own = {name: self._fill(value, workers) for name, value in self.environment.items()}
+        names = " ".join(name for name in own if not name.startswith("OMPI_"))  # which are handed on without that
+        return own | ({"TEFF_VARIABLES": names} if names and self.spreads_over_nodes else {})
 
     def _fill(self, text: str, workers: int, ranks: int | None = None) -> str:
         values = {

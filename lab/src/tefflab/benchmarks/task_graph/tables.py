@@ -61,6 +61,7 @@ def metg_section(case: Measured) -> Section:
         Column("system", [row.id for row in rows], "left", colors=[row.variant.color for row in rows]),
         Column(name, [value_text(row) for row in rows]),
         Column("95 % interval", [ends_text(row) for row in rows]),
+        *_means([case]),
         Column("overhead\nper task", [_overhead(case.overhead(row)) for row in rows], priority=1),
         Column("noisy\nruns", [percent(row.noisy_share) if row.runs else "-" for row in rows], priority=2),
         Column("rounds", [str(row.rounds) if row.value else "-" for row in rows], priority=3),
@@ -68,7 +69,16 @@ def metg_section(case: Measured) -> Section:
         Column("title", [row.variant.title for row in rows], "left", priority=5),
         Column("version", [row.variant.version or "?" for row in rows], "left", priority=6),
     ]
-    return Section(f"{name} – {case.name}", columns if rows else (), notes(case), case.case.configuration)
+    return Section(f"{name} – {case.name}", columns if rows else (), notes(case), case.case.question)
+
+
+def _means(cases: Sequence[Measured]) -> list[Column]:
+    """Over nodes METG of the mean run beside that of the usual one: a detour on one node delays all."""
+    means = [case.mean(row) for case in cases for row in case.rows]
+    texts = [doubtful(quantities.value_text(row), is_known=row.is_told) if row else "-" for row in means]
+    meaning = "as in published figures; the other METG is of the usual run"
+    ends = [interval_text(row.value) if row and row.value else "-" for row in means]
+    return [Column("of the\nmean run", texts, meaning=meaning), Column("95 % interval", ends)] if any(means) else []
 
 
 def _overhead(row: Row | None) -> str:
@@ -85,6 +95,7 @@ def series_section(cases: Sequence[Measured]) -> Section:
         Column("system", [f"  {row.id}" for row in rows], "left"),
         Column(name, [value_text(row) for row in rows]),
         Column("95 % interval", [ends_text(row) for row in rows]),
+        *_means(cases),
         Column("rounds", [str(row.rounds) for row in rows], priority=1),
     ]
     missing = [f"without a value: {text}" for text in absences(rows)]
@@ -106,7 +117,7 @@ def curve_section(case: Measured) -> Section:
         Column("iterations", [str(each.iterations) for _, each in points], priority=3),
         Column("runs", [str(each.runs) for _, each in points], priority=4),
     ]
-    return Section(f"Efficiency – {case.name}", columns, notes(case), case.case.configuration, headings)
+    return Section(f"Efficiency – {case.name}", columns, notes(case), case.case.question, headings)
 
 
 def _ends(point: CurvePoint) -> str:
