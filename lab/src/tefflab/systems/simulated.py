@@ -138,14 +138,18 @@ def machines(asked: str, systems: tuple[str, ...]) -> list[dict[str, Any]]:
     for what, said, there in (("model", chosen, [*cluster.model, _HERE]), ("system", names, list(cluster.system))):
         if unknown := [each for each in said if each not in there]:
             raise InputError(f"--simulate {file} has no {what} {unknown[0]!r}; there are: {' '.join(there)}")
-    return [_machine(cluster, Path(file).stem, name, model, known[model]) for name in names for model in chosen]
+    return [
+        _machine(cluster, Path(file).stem, name, model, known[model])
+        for name in names
+        for model in chosen
+    ]
 
 
 def load_cluster(said: str) -> Cluster:
     """By its name, or by its file. InputError for an unknown one, and for a fault in its file."""
     folder = project_root() / CLUSTERS
     path = Path(said) if said.endswith(".toml") else folder / f"{said}.toml"
-    if (Path(said).name != said and not said.endswith(".toml")) or not path.is_file():
+    if Path(said).name != said and not said.endswith(".toml") or not path.is_file():
         there = " ".join(sorted(each.stem for each in folder.glob("*.toml")))
         raise InputError(f"--simulate {said}: no such cluster; there are: {there}; a file of yours ends with .toml")
     try:
