@@ -142,19 +142,19 @@ def test_what_is_known_of_the_commands_completes_them_without_loading_the_kinds(
 ) -> None:
     monkeypatch.setattr(declared, "project_root", lambda: tmp_path)
     measuring.cache_clear()
-    assert completed(capsys, monkeypatch, "measure", "spawn", "--tr") == ["--trees"]
+    assert completed(capsys, monkeypatch, "measure", "programs", "--sc") == ["--scale"]
     asks = (
         "import sys, pathlib; from tefflab.benchmarks import declared; from tefflab.cli.main import main;"
         f"declared.project_root = lambda: pathlib.Path({str(tmp_path)!r})\n"
         "try: main()\nexcept SystemExit: print(*sys.modules)"
     )
     said = subprocess.check_output([sys.executable, "-c", asks], text=True).splitlines()
-    assert said[0] == "plain,--trees"
+    assert said[0] == "plain,--scale"
     assert not {"numpy", "altair", "scipy", "polars"}.intersection(said[-1].split())
     (file,) = (tmp_path / ".teff/stamps").iterdir()
     file.write_text('{"of": []}')
     measuring.cache_clear()
-    assert completed(capsys, monkeypatch, "measure", "spawn", "--tr") == ["--trees"], "of other kinds: made again"
+    assert completed(capsys, monkeypatch, "measure", "programs", "--sc") == ["--scale"], "of other kinds: made again"
 
 
 def test_a_shell_that_completes_sets_nothing_up(tmp_path: Path) -> None:
@@ -331,13 +331,11 @@ def test_the_values_of_flags_are_those_of_the_core(flag: str) -> None:
             )
             for command, option in [
                 ("measure spawn", "--cases"),
-                ("measure spawn", "--trees"),
                 ("measure wake", "--cases"),
                 ("measure programs", "--cases"),
                 ("measure programs", "--scale"),
                 ("measure micro", "--against"),
                 ("explain spawn", "--cases"),
-                ("explain spawn", "--trees"),
             ]
             for names in ("", ",")
         ),

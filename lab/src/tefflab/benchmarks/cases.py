@@ -12,9 +12,8 @@ from typing import Any, ClassVar
 
 from pydantic import ConfigDict
 
-from tefflab.analysis.progress import Progress
 from tefflab.analysis.rows import NO_TURN, ByRound, Row
-from tefflab.analysis.statistics import FEWEST_ROUNDS, rounds_to_tell
+from tefflab.analysis.statistics import FEWEST_ROUNDS, Progress, rounds_to_tell
 from tefflab.benchmarks import closing
 from tefflab.benchmarks.benchmark import (
     AnyBenchmark,

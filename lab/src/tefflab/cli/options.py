@@ -47,7 +47,6 @@ _LOAD = "Beside each run, as spin:50@1 or spin:25,50@0,1/100ms."
 SYSTEMS = option("--systems NAMES", _SYSTEMS, Text(completion.systems, canonical), default=())
 ALL_VARIANTS = option("--all-variants", "Each system in all of its ways.")
 CASES = option("--cases NAMES", _CASES, _NAMES, default=())
-TREES = option("--trees NAMES", "Published trees; an unknown one lists them. [its default]", _NAMES, default=())
 SIMULATE = option("--simulate CLUSTER", _SIMULATE, Text(), default="")
 AGAINST = option("--against SYSTEM", "The system by whose values the others' are divided. [the usual]", NAME)
 LOAD = option("--load LOAD", _LOAD, Text())
@@ -83,7 +82,7 @@ FORMER_STORE = Former("--store", "store", now="an argument: name the store witho
 GRAPH_FLAGS = argument("[FLAGS]... flags", kind=FLAGS, nargs=-1)
 
 OVER_NODES = (NODES, LAUNCHER, HOSTS)
-OF_KINDS = {each.opts[0]: each for each in (CASES, TREES, AGAINST, LOAD, SIMULATE)}  # that some kinds take
+OF_KINDS = {each.opts[0]: each for each in (CASES, AGAINST, LOAD, SIMULATE)}  # that some kinds take
 MEASURING_NOW = (CASES, MINUTES, ROUNDS, WORKERS)  # to compare
 MEASURING = (MINUTES, ROUNDS, WORKERS, STORE, RESUME, JSON)
 INSTALLING = (INSTALL_MISSING, INSTALLS)

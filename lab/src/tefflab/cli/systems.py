@@ -17,7 +17,7 @@ from tefflab.host import doctor as examination
 from tefflab.host.terminal import progress
 from tefflab.output.table import Column, Table
 from tefflab.systems.needs import VERSIONS_FOLDER
-from tefflab.systems.probing import Probe, probe_all, unbuilt
+from tefflab.systems.probing import Probe, probe_all
 from tefflab.systems.registry import Registry, no_such_system
 from tefflab.systems.setup import ensure, install, offered, report
 from tefflab.systems.setup import remove as remove_one
@@ -35,16 +35,14 @@ def list_systems(registry: Registry, as_json: bool, installs: bool | None, set_u
     """Nothing is installed or built, unless `set_up`."""
     if set_up:
         ensure(registry, registry.systems, console=progress(), installing=installing(installs))
-    _list(registry.systems, as_json=as_json, is_set_up=set_up)
+    _list(registry.systems, as_json=as_json)
 
 
-def _list(systems: Sequence[System], *, as_json: bool, is_set_up: bool = False) -> None:
+def _list(systems: Sequence[System], *, as_json: bool) -> None:
     with progress().status(f"asking {len(systems)} systems whether they are there"):
         probes = probe_all(systems, lambda system: system.listed)
-    here = [each for each in systems if any(probes[one.id].found for one in each.listed)]
-    missing = unbuilt(here) if is_set_up and not as_json else None
     lines = to_objects(systems, probes)
-    tell(as_json, lambda: lines, lambda: to_table(systems, probes, missing))
+    tell(as_json, lambda: lines, lambda: to_table(systems, probes))
 
 
 def add(
@@ -159,10 +157,8 @@ def _as_object(system: System, probes: Mapping[str, Probe]) -> dict[str, object]
     }
 
 
-def to_table(systems: Sequence[System], probes: Mapping[str, Probe], lacking: Mapping[str, str] | None = None) -> Group:
-    """A row for each variant that is here. Then a line for each system that is not here, by the way to get it.
-    `lacking`: after a set-up, programs of other kinds of benchmark that are missing without a reason of their system,
-    and their messages. Before a set-up it is None: a program that has not been built yet may be usable."""
+def to_table(systems: Sequence[System], probes: Mapping[str, Probe]) -> Group:
+    """A row for each variant that is here. Then a line for each system that is not here, by the way to get it."""
     here = [
         (system, each)
         for system in systems
@@ -181,7 +177,7 @@ def to_table(systems: Sequence[System], probes: Mapping[str, Probe], lacking: Ma
     ]
     table = Table(columns, "Here, each with its colour in all pictures (●):")
     parts: list[RenderableType] = [table] if here else [Text("None of the systems is here.")]
-    for heading, ways in _absent(systems, probes, lacking).items():
+    for heading, ways in _absent(systems, probes).items():
         if ways:
             grid = Grid.grid(padding=(0, 2))  # a text may take several lines of a narrow terminal
             grid.add_column(no_wrap=True)
@@ -192,9 +188,7 @@ def to_table(systems: Sequence[System], probes: Mapping[str, Probe], lacking: Ma
     return Group(*parts)
 
 
-def _absent(
-    systems: Sequence[System], probes: Mapping[str, Probe], lacking: Mapping[str, str] | None
-) -> dict[str, Mapping[str, str]]:
+def _absent(systems: Sequence[System], probes: Mapping[str, Probe]) -> dict[str, Mapping[str, str]]:
     """By the heading: the names of what is not here, and what is told of each."""
     first = {each.name: probes[each.listed[0].id] for each in systems}
     here = {each.name for each in systems if any(probes[one.id].found for one in each.listed)}
@@ -203,7 +197,7 @@ def _absent(
     elsewhere = [each.name for each in absent if first[each.name].source == "elsewhere"]
     missing = [each for system in systems for each in system.listed if not probes[each.id].found]
     odd = [each for each in missing if each.system_name in here or first[each.system_name].source in ("", "setup")]
-    later = [each for each in odd if lacking is None and probes[each.id].awaits_set_up]
+    later = [each for each in odd if probes[each.id].awaits_set_up]
     not_built: dict[str, list[str]] = {}
     for each in later:
         not_built.setdefault(each.system_name, []).append(each.id)
@@ -212,8 +206,5 @@ def _absent(
         f"Not here; {TYPED} systems add NAME... gets it:": {each.name: each.install.cost for each in ours},
         _FOUND_ALONE: {name: first[name].how_to_install for name in elsewhere},
         _NOT_BUILT: {name: ", ".join(ids) for name, ids in not_built.items()},
-        "Not usable:": {
-            **{name: f"{reason} - {way}" if way else f"{reason}" for name, (reason, way) in why.items()},
-            **(lacking or {}),
-        },
+        "Not usable:": {name: f"{reason} - {way}" if way else f"{reason}" for name, (reason, way) in why.items()},
     }

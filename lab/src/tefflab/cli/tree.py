@@ -93,7 +93,6 @@ EXPLAIN = Command(
     option("--runs N", "Runs of each setting near the advised one; 0: none. [3]", Number(3, 0, 100), default=3),
     options.PICTURE,
     options.CASES,
-    options.TREES,
     options.ONE_OF_WORKERS,
     option("--seconds S", "Of each system and pattern, 0.01 to 600. [3]", Number(3.0, 0.01, 600), default=3.0),
     option("--functions", "Of patterns: also where in a category time went."),
