@@ -350,7 +350,9 @@ def _unmeasured(
         programs = (each.program for each in chosen)
         return {each.id for each in programs if name in (each.id, each.system_name, each.long_name, each.title)}
 
-    return [name for name in named if not ids(name) or not good.issuperset(ids(name))]
+    alone = {each.variant.id for each in chosen if each.variant.is_floor and 1 not in kind.plan_of(head).workers}
+    missing = (name for name in named if not ids(name) or not good.issuperset(ids(name)))
+    return [f"{name} (it runs with one worker only)" if ids(name) & alone else name for name in missing]
 
 
 def checked_name(store: str) -> str:
