@@ -357,6 +357,19 @@ def test_a_mistyped_case_is_refused_before_anything_is_built(
     assert built, "the list of an old program may lack the case"
 
 
+def test_a_floor_that_is_named_without_a_place_of_one_worker_is_told_so(
+    commanded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("ground", "quick"):
+        spawner(commanded, name, 10)
+    file = commanded / "bench/systems/ground/system.toml"
+    file.write_text(file.read_text().replace('paradigm = "none"', 'paradigm = "sequential"'))
+    words = ("measure", "spawn:serial", "--systems", "ground,quick", "--rounds", "2", "--workers")
+    assert teff(monkeypatch, *words, "2") == FAILED
+    assert "not to the end: ground (it runs with one worker only)\n" in capsys.readouterr().err
+    assert teff(monkeypatch, *words, "1,2") == 0
+
+
 @pytest.fixture
 def _simulated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two systems with simulated programs, and one whose program dies."""
