@@ -18,9 +18,8 @@ from samples import sitting
 from simulated_sitting import Silent, plan, sat
 from tefflab.analysis.curves import Curve
 from tefflab.analysis.distance import Distance
-from tefflab.analysis.progress import Progress
 from tefflab.analysis.rows import ELSEWHERE, NO_TURN, Row
-from tefflab.analysis.statistics import Interval
+from tefflab.analysis.statistics import Interval, Progress
 from tefflab.benchmarks.task_graph.measured import CEILING, OVERHEAD, Measured, WorkAxis
 from tefflab.benchmarks.task_graph.tables import (
     curve_section,

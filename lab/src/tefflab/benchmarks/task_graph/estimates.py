@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from statistics import median
 from typing import Any, Self
 
 from tefflab.analysis.curves import BEYOND, Curve, CurvePoint, trace
@@ -21,7 +22,6 @@ from tefflab.analysis.statistics import (
     metg,
     metg_ratio,
     metg_ratios,
-    overhead,
 )
 from tefflab.benchmarks.benchmark import Estimates, noise
 from tefflab.benchmarks.case_rows import ranked, row_of
@@ -254,7 +254,8 @@ class GraphEstimates(Estimates):
             yield replace(beside, quantity=mean_name(threshold), value=mean_metg(seen, threshold))
         if empty := empty_tasks(seen):
             samples = ByRound(empty) if found else None
-            yield replace(beside, quantity=OVERHEAD, value=overhead(seen), samples=samples)
+            value = median_interval([median(repeats) for repeats in empty.values()])
+            yield replace(beside, quantity=OVERHEAD, value=value, samples=samples)
         if rates := [each for run in tasks for each in run.ceilings or ()]:
             value, unit = median_interval(rates), tasks[0].record.rate_unit
             yield replace(beside, quantity=CEILING, value=value, unit=unit, facts={})
