@@ -8,7 +8,6 @@ from tefflab.analysis.curves import Curve, CurvePoint
 from tefflab.analysis.distance import Distance
 from tefflab.analysis.rows import Row
 from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval
-from tefflab.benchmarks.closing import is_vague
 from tefflab.benchmarks.graphs import GraphCase
 from tefflab.output import quantities
 from tefflab.output.quantities import percent
@@ -86,20 +85,6 @@ def mean_name(threshold: float) -> str:
 def is_roughly_known(overhead: Row) -> bool:
     """Whether enough rounds tell it to a factor of two each way."""
     return overhead.rounds >= FEWEST_ROUNDS and overhead.value is not None and overhead.value.is_within(_ROUGH)
-
-
-def rounds_counted(row: Row) -> int:
-    """Those that METG comes from: with runs near the crossing that count."""
-    return int(row.facts.get("rounds_counted") or 0)
-
-
-def why_unknown(row: Row) -> str:
-    """Why an interval says nothing, in few words, where there were so many rounds that a few more will not help."""
-    if not is_vague(row):
-        return ""
-    if (counted := rounds_counted(row)) < FEWEST_ROUNDS:
-        return f"{counted} of {row.rounds} rounds count"
-    return f"{row.rounds} rounds differ too much"
 
 
 class WorkAxis:

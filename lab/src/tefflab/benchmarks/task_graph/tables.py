@@ -10,30 +10,24 @@ from itertools import accumulate, dropwhile
 from tefflab.analysis.comparison import compare
 from tefflab.analysis.curves import CurvePoint
 from tefflab.analysis.rows import BUSY, ELSEWHERE, NO_TURN, Row
-from tefflab.analysis.statistics import FEWEST_ROUNDS
-from tefflab.benchmarks.closing import is_uncertain
+from tefflab.benchmarks.closing import is_vague
 from tefflab.benchmarks.task_graph.measured import (
     CEILING,
     Measured,
     WorkAxis,
     is_roughly_known,
     metg_name,
-    rounds_counted,
-    why_unknown,
 )
 from tefflab.benchmarks.task_graph.plan import STEPS
-from tefflab.carried import TYPED
 from tefflab.output import quantities
-from tefflab.output.caveats import MUCH_NOISE
-from tefflab.output.quantities import counted_minutes, digits, doubtful, duration, interval_text, percent, rate
-from tefflab.output.sections import Section, absences
+from tefflab.output.quantities import digits, doubtful, duration, interval_text, percent, rate
+from tefflab.output.sections import Section, absences, precision, warnings
 from tefflab.output.table import Column
 
 WANTED = 0.05  # half-width of an interval: rounds are repeated until it is reached
 _NOTHING_KNOWN = 10.0  # an efficiency whose interval reaches this: few rounds, which differ ever so much
 _ALL = 0.98  # share of the runs at one distance of the cores above which the other distances are not named
 _CEILINGS_APART = 1.1  # a factor between the ceilings of one sitting's systems
-_NAMED = 6  # systems in a note of the terminal
 _HEADINGS = {NO_TURN: "no turn", ELSEWHERE: "not measured", BUSY: "too busy"}
 _FAILED = "failed"  # for any other reason
 
@@ -49,7 +43,7 @@ def ends_text(row: Row) -> str:
     """As `interval_text`; `unknown` where it is not more runs that are needed, and `-` without a value."""
     if row.value is None:
         return "-"
-    return "unknown" if why_unknown(row) else interval_text(row.value)
+    return "unknown" if is_vague(row) else interval_text(row.value)
 
 
 def metg_section(case: Measured) -> Section:
@@ -128,47 +122,20 @@ def _ends(point: CurvePoint) -> str:
 
 
 def notes(case: Measured) -> list[str]:
-    return [*_missing(case), *_more_rounds(case.rows), *_noise(case), *_of_place(case), *_of_rows(case)]
+    of_rows = [*absences(case.rows), *warnings(case.rows), *precision(case.rows)]
+    return [*of_rows, *_ceilings(case), *_of_place(case), *_of_rows(case)]
 
 
-def _missing(case: Measured) -> Iterator[str]:
-    """`2 failed: ID, ID: REASON` where that is one; the reasons of several stand at the end of the report."""
-    without = [row for row in case.rows if not row.value]
-    for heading in dict.fromkeys(map(value_text, without)):
-        ids, notes = zip(*((row.id, row.note) for row in without if value_text(row) == heading), strict=True)
-        why = notes[0] if len(set(notes)) == 1 else "the report says why"
-        if why == NO_TURN:
-            why = f"about {counted_minutes(case.minutes)} more: --resume" if case.minutes else "go on with --resume"
-        yield f"{len(ids)} {heading}: {_some(ids)}: {why}"
-
-
-def _more_rounds(rows: Sequence[Row]) -> Iterator[str]:
-    measured = [row for row in rows if row.value]
-    vain = [row for row in measured if why_unknown(row)]
-    wide = [row.id for row in measured if row not in vain and is_uncertain(row, WANTED)]
-    if wide:
-        which = f"{len(wide)} of {len(measured)} intervals {'is' if len(wide) == 1 else 'are'}"
-        yield f"more minutes: {which} unknown or wider than ± {100 * WANTED:g} %: {_some(wide)}"
-    if vain:
-        reasons = ", ".join(f"{row.id}: {why_unknown(row)}" for row in vain[:_NAMED])
-        yield f"unknown: {reasons}; a quieter machine (`{TYPED} systems doctor`) will help more than further rounds"
-
-
-def _noise(case: Measured) -> Iterator[str]:
-    """The noisy runs; and the ceilings that differ, of the cores and of an accelerator apart."""
-    runs = sum(row.runs for row in case.rows)
-    noisy = sum(round(row.runs * row.noisy_share) for row in case.rows)
-    parts = [f"{percent(noisy / runs)} of the runs were noisy"] if runs and noisy / runs > MUCH_NOISE else []
+def _ceilings(case: Measured) -> Iterator[str]:
+    """Those that differ, of the cores and of an accelerator apart."""
     ceilings: dict[tuple[str, str], list[float]] = {}
     for (_, quantity), row in case.beside.items():
         if quantity == CEILING and row.value:
             ceilings.setdefault((row.variant.ceiling, row.unit), []).append(row.value.value)
-    ends = [(min(rates), max(rates), unit) for (_, unit), rates in ceilings.items()]
-    low, high, unit = max(ends, key=lambda each: each[1] / each[0], default=(1.0, 1.0, ""))
-    if high / low > _CEILINGS_APART:
-        parts.append(f"ceilings differ by x {digits(high / low, 2)}, from {rate(low, unit)} to {rate(high, unit)}")
-    if parts:
-        yield f"a quieter machine: {', '.join(parts)}"
+    for (_, unit), rates in ceilings.items():
+        low, high = min(rates), max(rates)
+        if high / low > _CEILINGS_APART:
+            yield f"ceilings differ by x {digits(high / low, 2)}, from {rate(low, unit)} to {rate(high, unit)}"
 
 
 def _of_place(case: Measured) -> Iterator[str]:
@@ -189,23 +156,18 @@ def _of_rows(case: Measured) -> Iterator[str]:
     """One note on all systems of which something holds, each with its figure."""
     known, share = [(row, row.value) for row in case.rows if row.value], percent(case.threshold)
     rows = [row for row, _ in known]
-    yield from (f"note: {row.id}: {row.note}" for row in rows if row.note)
     below, above = ([row.id for row in rows if row.relation == sign] for sign in "<>")
     told = [(row.id, row.relation, value) for row, value in known if value.is_told]
     beyond = [id_ for id_, sign, of in told if (of.low <= 0 and sign != "<") or (math.isinf(of.high) and sign != ">")]
-    few = [row.id for row in rows if rounds_counted(row) < FEWEST_ROUNDS and not why_unknown(row)]
     steps = [(row.id, row.facts.get("timesteps") or math.inf) for row in rows]
     short = [f"{id_} ({number:g})" for id_, number in steps if number < STEPS]
-    noisy = [f"{row.id} ({percent(row.noisy_share)})" for row in rows if row.noisy_share > MUCH_NOISE]
     high = [(each, [one.efficiency.value for one in each.points if one.efficiency.low > 1]) for each in case.curves]
     over = [f"{each.variant.id} ({percent(max(shares))})" for each, shares in high if shares]
     for heading, names, text in (
         ("<", below, f"even the smallest tasks measured reach {share}; the value lies below"),
         (">", above, f"no task measured, up to the largest, reaches {share}; the value lies above"),
         ("open interval", beyond, "it reaches beyond what was measured, and is not extrapolated"),
-        ("few rounds", few, f"fewer than {FEWEST_ROUNDS} launches say too little of the next, so there is no interval"),
         (f"under {STEPS} timesteps", short, "start and end of the graph weigh more than in longer runs"),
-        ("noisy", noisy, "many runs were noisy and had to be repeated"),
         ("above the ceiling", over, "by more than the interval; the ceiling is too low. Measure it again"),
     ):
         if names:
@@ -216,10 +178,6 @@ def _of_rows(case: Measured) -> Iterator[str]:
             f"drift: the machine's mean speed over the sitting is {is_known}. It moves all rows alike, so it is no "
             "part of their intervals; add it to compare with another hour"
         )
-
-
-def _some(ids: Sequence[str]) -> str:
-    return ", ".join(ids[:_NAMED]) + (f" and {len(ids) - _NAMED} others" if len(ids) > _NAMED else "")
 
 
 def metg_sentence(case: Measured) -> str:
