@@ -166,7 +166,7 @@ class GraphEstimates(Estimates):
             return [replace(each, is_detail=number >= len(self.plan.cases)) for number, each in enumerate(curves)]
         further = [replace(each, is_detail=True) for each in curves]
         if len(self.plan.cases) > 1:
-            return [tables.series_section(self.cases), *further]
+            return [tables.metg_section(*self.cases), *further]
         own = [replace(tables.metg_section(each), is_detail=number > 0) for number, each in enumerate(self.cases)]
         return [*own, *further]
 

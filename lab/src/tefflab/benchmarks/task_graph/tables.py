@@ -21,7 +21,7 @@ from tefflab.benchmarks.task_graph.measured import (
 from tefflab.benchmarks.task_graph.plan import STEPS
 from tefflab.output import quantities
 from tefflab.output.quantities import digits, doubtful, duration, interval_text, percent, rate
-from tefflab.output.sections import Section, absences, precision, warnings
+from tefflab.output.sections import Section, notes_of
 from tefflab.output.table import Column
 
 WANTED = 0.05  # half-width of an interval: rounds are repeated until it is reached
@@ -46,24 +46,29 @@ def ends_text(row: Row) -> str:
     return "unknown" if is_vague(row) else interval_text(row.value)
 
 
-def metg_section(case: Measured) -> Section:
-    """A row a system."""
-    rows = case.rows
-    ceilings = [case.beside.get((row.id, CEILING)) for row in rows]
-    name = metg_name(case.threshold)
+def metg_section(*cases: Measured) -> Section:
+    """A row a system, case by case where there are several."""
+    pairs = [(case, row) for case in cases for row in case.rows]
+    rows = [row for _, row in pairs]
+    ceilings = [case.beside.get((row.id, CEILING)) for case, row in pairs]
+    name = metg_name(cases[0].threshold)
     columns = [
         Column("system", [row.id for row in rows], "left", colors=[row.variant.color for row in rows]),
         Column(name, [value_text(row) for row in rows]),
         Column("95 % interval", [ends_text(row) for row in rows]),
-        *_means([case]),
-        Column("overhead\nper task", [_overhead(case.overhead(row)) for row in rows], priority=1),
+        *_means(cases),
+        Column("overhead\nper task", [_overhead(case.overhead(row)) for case, row in pairs], priority=1),
         Column("noisy\nruns", [percent(row.noisy_share) if row.runs else "-" for row in rows], priority=2),
         Column("rounds", [str(row.rounds) if row.value else "-" for row in rows], priority=3),
         Column("ceiling", [quantities.value_text(row) for row in ceilings], priority=4),
         Column("title", [row.variant.title for row in rows], "left", priority=5),
         Column("version", [row.variant.version or "?" for row in rows], "left", priority=6),
     ]
-    return Section(f"{name} – {case.name}", columns if rows else (), notes(case), case.case.question)
+    if len(cases) == 1:
+        (case,) = cases
+        return Section(f"{name} – {case.name}", columns if rows else (), notes(case), case.case.question)
+    headings = {sum(len(each.rows) for each in cases[:number]): case.case.name for number, case in enumerate(cases)}
+    return Section(f"{name} of {len(cases)} cases", columns, notes_of(rows), headings=headings)
 
 
 def _means(cases: Sequence[Measured]) -> list[Column]:
@@ -78,22 +83,6 @@ def _means(cases: Sequence[Measured]) -> list[Column]:
 def _overhead(row: Row | None) -> str:
     """`553 ns`, `553 ns ?` where that is hardly known, or `-` where none was measured."""
     return doubtful(quantities.value_text(row), is_known=is_roughly_known(row)) if row else "-"
-
-
-def series_section(cases: Sequence[Measured]) -> Section:
-    """METG of every system at each case, a row each, then the systems that could not be measured."""
-    rows = [row for case in cases for row in case.rows]
-    headings = {sum(len(each.rows) for each in cases[:number]): case.case.name for number, case in enumerate(cases)}
-    name = metg_name(cases[0].threshold)
-    columns = [
-        Column("system", [f"  {row.id}" for row in rows], "left"),
-        Column(name, [value_text(row) for row in rows]),
-        Column("95 % interval", [ends_text(row) for row in rows]),
-        *_means(cases),
-        Column("rounds", [str(row.rounds) for row in rows], priority=1),
-    ]
-    missing = [f"without a value: {text}" for text in absences(rows)]
-    return Section(f"{name} of {len(cases)} cases", columns, missing, headings=headings)
 
 
 def curve_section(case: Measured) -> Section:
@@ -122,8 +111,7 @@ def _ends(point: CurvePoint) -> str:
 
 
 def notes(case: Measured) -> list[str]:
-    of_rows = [*absences(case.rows), *warnings(case.rows), *precision(case.rows)]
-    return [*of_rows, *_ceilings(case), *_of_place(case), *_of_rows(case)]
+    return [*notes_of(case.rows), *_ceilings(case), *_of_place(case), *_of_rows(case)]
 
 
 def _ceilings(case: Measured) -> Iterator[str]:
