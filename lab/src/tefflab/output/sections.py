@@ -97,8 +97,8 @@ def _load_of(row: Row) -> str:
 
 
 def notes_of(rows: Sequence[Row], how: str = "") -> list[str]:
-    """Why rows have no value, what is odd about those that have one, and the rounds behind them (`3 to 5 rounds; at most
-    4 % of a system's runs noisy`), with `how` they were used, a line each."""
+    """Why rows have no value, what is odd about those that have one, and the rounds behind them (`3 to 5 rounds; at
+    most 4 % of a system's runs noisy`), with `how` they were used, a line each."""
     odd, measured = [*absences(rows), *warnings(rows)], [row for row in rows if row.value]
     if not measured:
         return odd
