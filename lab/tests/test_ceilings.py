@@ -7,9 +7,9 @@ import pytest
 
 from conftest import PROGRAM, write_program
 from simulated_sitting import Silent, begun, graphs, measured, plan, sat, variant
-from tefflab.benchmarks.task_graph.measured import CEILING
 from tefflab.benchmarks.task_graph.plan import GraphPlan
 from tefflab.benchmarks.task_graph.record import GraphRecord
+from tefflab.benchmarks.task_graph.tables import CEILING
 from tefflab.measure.presence import Selection
 from tefflab.records.run import Role
 from tefflab.records.store import Store

@@ -20,8 +20,11 @@ from tefflab.analysis.curves import Curve
 from tefflab.analysis.distance import Distance
 from tefflab.analysis.rows import ELSEWHERE, NO_TURN, Row
 from tefflab.analysis.statistics import Interval, Progress
-from tefflab.benchmarks.task_graph.measured import CEILING, OVERHEAD, Measured, WorkAxis
 from tefflab.benchmarks.task_graph.tables import (
+    CEILING,
+    OVERHEAD,
+    Measured,
+    WorkAxis,
     curve_section,
     curve_sentence,
     metg_section,

@@ -28,10 +28,10 @@ from tefflab.benchmarks.case_rows import ranked, row_of
 from tefflab.benchmarks.closing import suggestions
 from tefflab.benchmarks.graphs import GraphCase
 from tefflab.benchmarks.task_graph import tables
-from tefflab.benchmarks.task_graph.measured import CEILING, OVERHEAD, Measured, apart, mean_name, metg_name
 from tefflab.benchmarks.task_graph.pictures import pictures
 from tefflab.benchmarks.task_graph.plan import GraphPlan
 from tefflab.benchmarks.task_graph.record import GraphRecord
+from tefflab.benchmarks.task_graph.tables import CEILING, OVERHEAD, Measured, apart, mean_name, metg_name
 from tefflab.carried import TYPED
 from tefflab.output.charts.sheet import Picture, signature
 from tefflab.output.last_words import LastWords, of_store
