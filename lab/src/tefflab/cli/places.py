@@ -24,8 +24,8 @@ def expect_nodes(counts: Sequence[int], load: str | None) -> None:
 
 
 def told_nodes(registry: Registry, count: int) -> Sequence[Node]:
-    """What so many nodes are; none if they do not say it. Their differences are told now: nobody has to wait for the
-    table."""
+    """Asks so many nodes which machines they are; none if they do not answer. The differences between the nodes are
+    printed now: nobody has to wait for the table."""
     nodes: Sequence[Node] = ()
     if count:
         waits = Waiting(progress(), f"asking {counted_nodes(count)} what they are; a launcher may wait in a queue")
@@ -42,8 +42,8 @@ def told_nodes(registry: Registry, count: int) -> Sequence[Node]:
 def start_ranks_as_before(
     registry: Registry, head: Sitting, plan: Plan, launcher: str | None, hosts: str | None
 ) -> None:
-    """Ranks are started by the plan's launcher, whatever this shell has. Other hosts may take the place of the plan's.
-    InputError if the user wants another launcher, or if a node is another machine than those of the sitting."""
+    """The plan's launcher starts the ranks, whatever this shell has. Other hosts may take the place of the plan's hosts.
+    InputError if the user wants another launcher, or if a node is another machine than the nodes of the sitting."""
     start_ranks_by(launcher, hosts)
     said, names = launcher_and_hosts()
     if said not in ("", plan.launcher):

@@ -36,8 +36,8 @@ class Node(BaseModel, extra="forbid", frozen=True):
 
 
 def ask_nodes(programs: Path, count: int, look: Callable[[], object] = lambda: None) -> tuple[Node, ...]:
-    """What the first nodes are, by their numbers. `programs` is the folder of the built ones; `look` is called each
-    second. TeffError with the launcher's words if not all of them say it."""
+    """Asks the first nodes which machines they are, and returns them by their numbers. `programs` is the folder of the
+    built programs; `look` is called each second. TeffError with the launcher's words if a node does not answer."""
     asked = [programs / "start_ranks", "node", sys.executable, "-m", "tefflab.host.node", programs / "ceiling"]
     paths = {"PYTHONPATH": str(Path(tefflab.__file__).parents[1]), "TEFF_VARIABLES": "PYTHONPATH"}
     try:
