@@ -42,7 +42,7 @@ def told_nodes(registry: Registry, count: int) -> Sequence[Node]:
 def start_ranks_as_before(
     registry: Registry, head: Sitting, plan: Plan, launcher: str | None, hosts: str | None
 ) -> None:
-    """The plan's launcher starts the ranks, whatever this shell has. Other hosts may take the place of the plan's hosts.
+    """The plan's launcher starts the ranks, whatever this shell has. Other hosts may replace the plan's hosts.
     InputError if the user wants another launcher, or if a node is another machine than the nodes of the sitting."""
     start_ranks_by(launcher, hosts)
     said, names = launcher_and_hosts()
