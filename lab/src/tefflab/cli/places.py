@@ -39,11 +39,9 @@ def told_nodes(registry: Registry, count: int) -> Sequence[Node]:
     return nodes
 
 
-def start_ranks_as_before(
-    registry: Registry, head: Sitting, plan: Plan, launcher: str | None, hosts: str | None
-) -> None:
+def start_ranks_as_before(plan: Plan, launcher: str | None, hosts: str | None) -> None:
     """The plan's launcher starts the ranks, whatever this shell has. Other hosts may replace the plan's hosts.
-    InputError if the user wants another launcher, or if a node is another machine than the nodes of the sitting."""
+    InputError if the user wants another launcher."""
     start_ranks_by(launcher, hosts)
     said, names = launcher_and_hosts()
     if said not in ("", plan.launcher):
@@ -58,6 +56,10 @@ def start_ranks_as_before(
             + _OTHERWISE
         )
     start_ranks_by(plan.launcher, ",".join(names or plan.hosts))
+
+
+def expect_alike(registry: Registry, head: Sitting) -> None:
+    """Before a sitting over nodes goes on: InputError if a node is another machine than its nodes were."""
     there = sum(not why_fewer(each.number) for each in head.nodes)
     known = {each.machine.id for each in head.nodes}
     for each in told_nodes(registry, there):

@@ -6,7 +6,9 @@ import sys
 from pathlib import Path
 
 _LAUNCHER, _HOSTS, _NODES = "TEFF_LAUNCHER", "TEFF_HOSTS", "TEFF_NODES"
-_LOST = re.compile(r"Node failure on ([^\s,]+)|^ *Remote daemon: .* on node (\S+)", re.MULTILINE)  # srun, Open MPI
+_LOST = re.compile(  # srun, which fails to start on a node, and Open MPI
+    r"Node failure on ([^\s,]+)|failed on node ([^\s:]+)|^ *Remote daemon: .* on node (\S+)", re.MULTILINE
+)
 _ALLOCATED = "SLURM_JOB_NUM_NODES"
 
 

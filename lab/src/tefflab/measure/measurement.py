@@ -22,7 +22,7 @@ from tefflab.measure.sitting import Sitting as Rounds
 from tefflab.output.live import LiveTable
 from tefflab.records.plan import Case, Plan
 from tefflab.records.run import Failure, Sitting
-from tefflab.records.store import Store, new_sitting_name
+from tefflab.records.store import Store, UnwritableError, new_sitting_name
 from tefflab.systems.registry import Registry
 
 
@@ -112,6 +112,8 @@ def _scales(runner: Runner[Any], plan: Plan) -> tuple[dict[tuple[str, Case], flo
                 continue
             try:
                 scales[ceiling, case] = runner.calibrate(case, ceiling)
+            except UnwritableError:
+                raise
             except TeffError as failure:
                 if failure.exit_code == BAD_INPUT or not (ceiling or case.nodes):
                     raise
