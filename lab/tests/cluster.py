@@ -241,7 +241,8 @@ class Hosts(Cluster):
 
     def popen(self, *command: str, **more: str) -> "subprocess.Popen[str]":
         """A command on h1."""
-        return super().popen("nsenter", "--all", "--target", str(self.first_process("h1")), *command, **more)
+        inside = ["nsenter", "--all", "--target", str(self.first_process("h1"))]
+        return super().popen("taskset", "-c", str(self.core("h1")), *inside, *command, **more)
 
     def _set_up(self) -> None:
         lines = [f"10.77.0.{number} {name}" for number, name in enumerate(self.names, 1)]
