@@ -344,21 +344,27 @@ def test_the_values_of_flags_are_those_of_the_core(flag: str) -> None:
         (["watch", "--system", "a", "--against", "b", "--workers", ""], "'--workers': it names nothing"),
         (
             ["measure", "spawn", "--workers", "0"],
-            "--workers 0: give numbers from 1 to 4096, by commas; leave it out for the cores",
+            "--workers 0: give numbers from 1 to 1048576, by commas; leave it out for the cores",
         ),
-        (["metg", "--workers", "0"], "--workers 0: give numbers from 1 to 4096, by commas; leave it out for the cores"),
-        (["metg", "--workers", "²"], "--workers ²: give numbers from 1 to 4096, by commas; leave it out for the cores"),
+        (
+            ["metg", "--workers", "0"],
+            "--workers 0: give numbers from 1 to 1048576, by commas; leave it out for the cores",
+        ),
+        (
+            ["metg", "--workers", "²"],
+            "--workers ²: give numbers from 1 to 1048576, by commas; leave it out for the cores",
+        ),
         (
             ["measure", "spawn", "--workers", "1,٢²"],
-            "--workers 1,٢²: give numbers from 1 to 4096, by commas; leave it out for",
+            "--workers 1,٢²: give numbers from 1 to 1048576, by commas; leave it out for",
         ),
         (
-            ["metg", "--workers", "9999"],
-            "--workers 9999: give numbers from 1 to 4096, by commas; leave it out for the cores",
+            ["metg", "--workers", "9999999"],
+            "--workers 9999999: give numbers from 1 to 1048576, by commas; leave it out for the cores",
         ),
         (
             ["experiment", "fig7", "--workers", "0"],
-            "--workers 0: give numbers from 1 to 4096, by commas; leave it out for the cores",
+            "--workers 0: give numbers from 1 to 1048576, by commas; leave it out for the cores",
         ),
         (["metg", "--minutes", "abc"], "--minutes abc: give a number from 0.1 on, as --minutes 5"),
         (["metg", "--minutes", "0.05"], "--minutes 0.05: give a number from 0.1 on, as --minutes 5"),
@@ -366,7 +372,7 @@ def test_the_values_of_flags_are_those_of_the_core(flag: str) -> None:
         (["metg", "--minutes", "inf"], "--minutes inf: give a number from 0.1 on, as --minutes 5"),
         (["metg", "--threshold", "2"], "--threshold 2: give a number from 0.05 to 0.95, as --threshold 0.5"),
         (["measure", "spawn", "--rounds", "2.5"], "--rounds 2.5: give a whole number from 2 on, as --rounds 25"),
-        (["run", "openmp", "--ranks", "0"], "--ranks 0: give a whole number from 1 to 4096, as --ranks 2"),
+        (["run", "openmp", "--ranks", "0"], "--ranks 0: give a whole number from 1 to 1048576, as --ranks 2"),
         (["explain", "spawn", "--seconds", "700"], "--seconds 700: give a number from 0.01 to 600, as --seconds 3"),
         (
             ["metg", "-type", "stencil_2d"],

@@ -152,8 +152,9 @@ def test_other_hosts_may_go_on_if_their_machines_are_alike(
     assert "node 2 is another machine than those of the sitting (Another CPU" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("cluster")
 def test_a_system_of_one_machine_is_refused_by_name_and_else_left_out(
-    cluster: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert teff(monkeypatch, *METG, "--nodes", "1", "--systems", "alone") == BAD_INPUT
     refused = " ".join(capsys.readouterr().err.split())
@@ -232,8 +233,9 @@ def test_a_node_that_falls_out_is_named_and_what_was_measured_stays(
     assert all(row["rounds"] >= 4 and not row["note"] for row in printed_rows(capsys))
 
 
+@pytest.mark.usefixtures("cluster")
 def test_an_allocation_of_fewer_nodes_goes_on_with_the_cases_that_it_has(
-    cluster: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("SLURM_JOB_NUM_NODES", "4")
     assert teff(monkeypatch, *METG, "--nodes", "2,4", "--launcher", SRUN, "--systems", "wide") == 0

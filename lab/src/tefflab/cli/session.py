@@ -128,9 +128,11 @@ def run_command(registry: Registry, kind: AnyBenchmark, command: Command, option
         raise InputError(f"--load {options.load}: one share is measured at a time here")
     if not options.resume:
         command.check(registry, options.own, options.flags)
-        kind = kind.narrowed(options.own | {"systems": options.systems})
+        kind = kind.narrowed({**options.own, "systems": options.systems})
     if kind.own_commands and options.systems and not kind.simulated:
         raise InputError("a command of yours is measured without systems: leave out --systems")
+    if kind.simulated and options.load:
+        raise InputError(f"--load {options.load}: nothing of this machine runs beside simulated systems; leave it out")
     named = list(dict.fromkeys(each.title for each in kind.own_commands)) or options.systems
     _measure(registry, kind, options.within(command.minutes, command.rounds), command.path, command.plan, named)
 
@@ -138,6 +140,9 @@ def run_command(registry: Registry, kind: AnyBenchmark, command: Command, option
 def trace_cases(registry: Registry, kind: AnyBenchmark, command: Command, options: Options) -> None:
     """Traces a run of each case on each system that can, in the place of measuring. Leaves with 1 if a run failed.
     TeffError if no system that is here can trace."""
+    if options.nodes:
+        raise InputError("--trace: a traced run is of one machine; leave out --nodes")
+    start_ranks_by(options.launcher, options.hosts)
     command.check(registry, options.own, options.flags)
     folder = registry.results / checked_name(options.store) / TRACES
     selection = Selection(registry, kind, options.systems, options.all_variants)
@@ -203,7 +208,7 @@ def experiment(registry: Registry, name: str, options: Options) -> None:
     asked = find_experiment(registry.root, name)
     kind = find_benchmark(asked.benchmark)
     if not options.resume:
-        kind = kind.narrowed(asked.model_dump() | options.own | {"systems": options.systems})
+        kind = kind.narrowed({**asked.model_dump(), **options.own, "systems": options.systems})
     named = options.systems
     options = options.within(asked.minutes, asked.rounds)
     options = replace(
