@@ -44,7 +44,7 @@ def slurm(tmp_path: Path) -> Iterator[Slurm]:
 
 @pytest.fixture
 def hosts(tmp_path: Path) -> Iterator[Hosts]:
-    skip_without(*HOSTS, own="ip link add cable type veth")
+    skip_without(*HOSTS, probe="ip link add cable type veth")
     with Hosts(tmp_path) as up:
         yield up
 
