@@ -52,8 +52,8 @@ def explain(
     """A program behind `--`, spawn patterns, a trace, or a mini-app. InputError without any."""
     kind, _, case = (target or "").partition(":")
     if programs:
-        if target or systems or any(patterns[name] for name in ("cases", "trees", "workers")):
-            raise InputError("--systems, --cases, --trees and --workers are for spawn patterns")
+        if target or systems or any(patterns[name] for name in ("cases", "workers")):
+            raise InputError("--systems, --cases and --workers are for spawn patterns")
         profile = job_profile.profile_command(list(programs))
         tell(as_json, lambda: [profile], lambda: job_profile.to_table(profile))
         if profile["exit_status"]:
@@ -88,7 +88,6 @@ def profile_patterns(
     registry: Registry,
     systems: Sequence[str],
     cases: Sequence[str],
-    trees: Sequence[str],
     workers: int | None,
     seconds: float,
     *,
@@ -97,13 +96,11 @@ def profile_patterns(
 ) -> None:
     """Of all systems that can be profiled, where none is named. Leaves with 1 if a pattern failed."""
     able = [each.name for each in registry.systems if any(program.profile for program in BENCHMARK.programs(each))]
-    BENCHMARK.check(registry, {"cases": cases, "trees": trees})
+    BENCHMARK.check(registry, {"cases": cases})
     count = workers or usable_cores()
     programs = [each.program for each in Selection(registry, BENCHMARK, systems or able, all_ways=True).set_up()]
     failed = False
-    for program, case in spawn_profile.profiled_cases(
-        programs, ",".join(cases), ",".join(trees), is_chosen=bool(systems)
-    ):
+    for program, case in spawn_profile.profiled_cases(programs, cases, is_chosen=bool(systems)):
         try:
             with progress().status(f"{program.id}: {case.name}"):
                 spent = spawn_profile.take_profile(program, case.name, case.flags, count, seconds)

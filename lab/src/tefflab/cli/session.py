@@ -1,7 +1,6 @@
 """The common steps of all measuring commands: set up, ask the systems' identities, measure with a live display, show
 the results."""
 
-import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,13 +21,12 @@ from tefflab.benchmarks.benchmark import (
     find_experiment,
     load_experiments,
 )
-from tefflab.benchmarks.declared import described_kind
 from tefflab.carried import TYPED
 from tefflab.cli.batch_job import JOBS, Template, command_of_job, run_as_job
 from tefflab.cli.options import installing
 from tefflab.cli.publishing import ALL_VARIANTS, print_results, show, write_files
 from tefflab.cli.telling import tell
-from tefflab.errors import FAILED, INTERRUPTED, InputError, TeffError, shortened
+from tefflab.errors import INTERRUPTED, InputError, TeffError
 from tefflab.host.batch_system import seconds_of_allocation
 from tefflab.host.doctor import busy_cores
 from tefflab.host.load import Load
@@ -37,16 +35,12 @@ from tefflab.host.ranks import launcher_and_hosts, start_ranks_by, why_fewer
 from tefflab.host.terminal import path_text, progress
 from tefflab.measure.measurement import begin, measure
 from tefflab.measure.presence import Present, Selection, offer
-from tefflab.measure.single_runs import Launch, SingleRun, refuse_traceless
 from tefflab.measure.time_budget import GRACE, TimeBudget
-from tefflab.output.charts.sheet import slug
 from tefflab.output.last_words import of_store
 from tefflab.output.live import LiveTable
-from tefflab.output.quantities import duration
-from tefflab.output.table import Column, Table
 from tefflab.records.plan import Plan, counted_workers
 from tefflab.records.run import Sitting
-from tefflab.records.store import Store, measured_alone, store_name
+from tefflab.records.store import Store, checked_name, measured_alone, store_name
 from tefflab.systems.packages import Installing
 from tefflab.systems.registry import Registry
 from tefflab.systems.setup import bring_missing, ensure
@@ -54,9 +48,7 @@ from tefflab.systems.systems import BUILD_FOLDER, usable_cores
 
 _LOOK = 0.5  # seconds for which other programs are watched before measuring
 _BUSY = 0.2  # cores that they may use
-TRACES = "traces"  # the folder of a store
 _CLOSING = 30.0  # seconds of a job that are left for table, pictures and report
-_LONGEST_NAME = 255  # bytes, of a file
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +107,9 @@ def measure_kind(
     given = {name: said.pop(name) for name in defaults if name in said}
     own = defaults | {name: value for name, value in given.items() if value is not None}
     own |= {"commands": programs} if programs else {}
-    perform = trace_cases if own.get("trace") else run_command
+    perform = run_command
+    if own.get("trace"):
+        from tefflab.cli.tracing import trace_cases as perform  # which needs this module
     counts = (workers,) if isinstance(workers, int) else tuple(workers or ())
     perform(registry, kind, command, Options(**said, workers=counts, own=own, flags=flags))
 
@@ -135,47 +129,6 @@ def run_command(registry: Registry, kind: AnyBenchmark, command: Command, option
         raise InputError(f"--load {options.load}: nothing of this machine runs beside simulated systems; leave it out")
     named = list(dict.fromkeys(each.title for each in kind.own_commands)) or options.systems
     _measure(registry, kind, options.within(command.minutes, command.rounds), command.path, command.plan, named)
-
-
-def trace_cases(registry: Registry, kind: AnyBenchmark, command: Command, options: Options) -> None:
-    """Traces a run of each case on each system that can, in the place of measuring. Leaves with 1 if a run failed.
-    TeffError if no system that is here can trace."""
-    if options.nodes:
-        raise InputError("--trace: a traced run is of one machine; leave out --nodes")
-    start_ranks_by(options.launcher, options.hosts)
-    command.check(registry, options.own, options.flags)
-    folder = registry.results / checked_name(options.store) / TRACES
-    selection = Selection(registry, kind, options.systems, options.all_variants)
-    chosen = selection.measured(selection.set_up(options.installing))
-    plan = command.plan(request_of(registry, options, chosen))
-    traced = [each.program for each in chosen if registry.owner(each.program).trace]
-    if not traced:
-        refuse_traceless(registry, chosen[0].program)
-    if others := [each.program.id for each in chosen if each.program not in traced]:
-        progress().print(f"teff: these write no trace: {' '.join(others)}", soft_wrap=True)
-    folder.mkdir(parents=True, exist_ok=True)
-    rows: list[tuple[str, SingleRun, str]] = []
-    is_failed = False
-    for case in plan.cases:
-        launch = Launch(registry, case.flags.split(), case.workers, kind=described_kind(kind.name))
-        for program in traced:
-            file = folder / f"{slug(f'{case.place} {program.id}')}.json"
-            run = launch.run(program, trace=file)
-            if run.ok:
-                rows.append((case.place, run, path_text(file)))
-                continue
-            is_failed = is_failed or run.record is None or not run.record.lacks
-            progress().print(f"teff: {case.place}: {program.id}: {run.error}", soft_wrap=True, markup=False)
-    if not rows:
-        raise TeffError("no run has left a trace")
-    columns = [
-        Column("a run", [duration(run.record.wall_seconds) if run.record else "-" for _, run, _ in rows]),
-        Column("trace, for ui.perfetto.dev", [file for _, _, file in rows], "left"),
-    ]
-    lines = ({"case": case, "system_id": run.program.id, "file": file} for case, run, file in rows)
-    tell(options.as_json, lambda: lines, lambda: Table(columns))
-    if is_failed:
-        raise Exit(FAILED)
 
 
 def _said_of_the_plan(command: Command, options: Options) -> list[str]:
@@ -380,18 +333,9 @@ def _unmeasured(
         programs = (each.program for each in chosen)
         return {each.id for each in programs if name in (each.id, each.system_name, each.long_name, each.title)}
 
-    return [name for name in named if not ids(name) or not good.issuperset(ids(name))]
-
-
-def checked_name(store: str) -> str:
-    """Raises TeffError for a name that is neither one folder's name nor an absolute path, or that no file can have."""
-    if not store.isprintable():  # nor are bytes that are no text
-        raise InputError(f"--store {store!r}: give a name in UTF-8")
-    if max(len(os.fsencode(part)) for part in Path(store).parts or ("",)) > _LONGEST_NAME:
-        raise InputError(f"--store {shortened(store, 40)}: longer than {_LONGEST_NAME} bytes; give a shorter name")
-    if not Path(store).is_absolute() and (store in ("", ".", "..") or "/" in store or ":" in store):
-        raise InputError(f"--store {store!r}: give the name of a folder below results/, or an absolute path")
-    return store
+    alone = {each.variant.id for each in chosen if each.variant.is_floor and 1 not in kind.plan_of(head).workers}
+    missing = (name for name in named if not ids(name) or not good.issuperset(ids(name)))
+    return [f"{name} (it runs with one worker only)" if ids(name) & alone else name for name in missing]
 
 
 def request_of(

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from tefflab.analysis.distance import OFTEN, alike, is_at, places
-from tefflab.analysis.progress import Progress
-from tefflab.analysis.statistics import FEWEST_ROUNDS
+from tefflab.analysis.statistics import FEWEST_ROUNDS, Progress
 from tefflab.benchmarks.benchmark import Round
 from tefflab.errors import TeffError
 from tefflab.measure.batch import LackingError, LateError, LostNodeError

@@ -3,11 +3,10 @@
 import json
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 from tefflab.benchmarks.graphs import is_usual
-from tefflab.benchmarks.task_graph.measured import metg_name
+from tefflab.benchmarks.task_graph.tables import metg_name
 from tefflab.durations import seconds
 from tefflab.errors import InputError
 from tefflab.host.machine import read_machine
@@ -26,24 +25,18 @@ def metg_of(registry: Registry, said: str) -> Metg:
         return Metg(seconds(said), f"--metg {said}")
     machine, now = read_machine().id, new_sitting_name()
     found: list[tuple[str, float, str]] = []
-    others = ""
     for store in stores_in(registry.results):
         folder = registry.results / store
-        here = {each.sitting for each in Store(folder).sittings() if each.machine.id == machine}
+        own = {each.sitting for each in Store(folder).sittings() if each.machine.id == machine}
         file = file_of(folder, "estimates")
         for row in map(_object, file.read_text(encoding="utf-8").splitlines() if file.is_file() else ()):
-            sitting, value, quantity = str(row.get("sitting")), row.get("value"), str(row.get("quantity"))
-            if row.get("system_id") != _WAY or not quantity.startswith("METG") or not value:
-                continue
-            is_known = row.get("relation") == "=" and row.get("low") and row.get("high")
-            is_own = sitting in here and sitting < now  # or else a clock was wrong
-            if is_known and is_own and quantity == _METG and is_usual(str(row.get("configuration"))):
+            sitting, value, is_known = str(row.get("sitting")), row.get("value"), row.get("low") and row.get("high")
+            is_metg = (row.get("system_id"), row.get("quantity"), row.get("relation")) == (_WAY, _METG, "=")
+            is_here = sitting in own and sitting < now  # or else a clock was wrong
+            if is_metg and is_here and value and is_known and is_usual(str(row.get("configuration"))):
                 found.append((sitting, float(value), store))
-            else:
-                others = store
     if not found:
-        why = f"that of {others} is of another graph, threshold or machine, or its interval is unknown"
-        return replace(USUAL, source=f"{USUAL.source}; {why}") if others else USUAL
+        return USUAL
     sitting, value, store = max(found)
     return Metg(value, f"{_WAY} in {store}:{sitting}")
 

@@ -8,9 +8,8 @@ from statistics import median
 import altair as alt
 
 from tefflab.analysis.curves import Curve, CurvePoint
-from tefflab.benchmarks.task_graph.measured import Measured, WorkAxis, is_roughly_known, metg_name
 from tefflab.benchmarks.task_graph.plan import GraphPlan
-from tefflab.benchmarks.task_graph.tables import ends_text, value_text
+from tefflab.benchmarks.task_graph.tables import Measured, WorkAxis, ends_text, is_roughly_known, metg_name, value_text
 from tefflab.output.charts.axes import Axis, linear_axis, log_axis
 from tefflab.output.charts.lines import values_chart
 from tefflab.output.charts.looks import Datum, looks
