@@ -125,7 +125,8 @@ def test_an_export_has_break_evens_and_a_table_the_share_that_the_load_got(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(SimulatedCompetitors, "gets", 0.96)
-    assert teff(monkeypatch, *COMMAND, "--store", "one") == 0
+    slow_load = ("--load", "spin:50/100ms")
+    assert teff(monkeypatch, *COMMAND, *slow_load, "--store", "one") == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "48 % lost" in told
     assert f"say a shorter period, as --load spin:50@{CORE}/1ms, or take a longer case" in told

@@ -24,7 +24,7 @@ from tefflab.benchmarks.cases import ListedCase
 from tefflab.benchmarks.spawn import BENCHMARK, SpawnEstimates, SpawnRecord, matrix, performance
 from tefflab.cli import session
 from tefflab.cli.session import Options
-from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.errors import BAD_INPUT, FAILED, TeffError
 from tefflab.measure.batch import BatchProgram
 from tefflab.measure.presence import Selection
 from tefflab.output.live import LiveTable
@@ -353,8 +353,21 @@ def test_a_mistyped_case_is_refused_before_anything_is_built(
         assert re.search("is called 'fob'; there are: fib", capsys.readouterr().err)
     assert not built
     os.utime(program, (0, 0))
-    assert teff(monkeypatch, "measure", "spawn:fob") == BAD_INPUT
+    assert teff(monkeypatch, "measure", "spawn:fob") == FAILED, "this program gives no identity"
     assert built, "the list of an old program may lack the case"
+
+
+def test_a_floor_that_is_named_without_a_place_of_one_worker_is_told_so(
+    commanded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("ground", "quick"):
+        spawner(commanded, name, 10)
+    file = commanded / "bench/systems/ground/system.toml"
+    file.write_text(file.read_text().replace('paradigm = "none"', 'paradigm = "sequential"'))
+    words = ("measure", "spawn:serial", "--systems", "ground,quick", "--rounds", "2", "--workers")
+    assert teff(monkeypatch, *words, "2") == FAILED
+    assert "not to the end: ground (it runs with one worker only)\n" in capsys.readouterr().err
+    assert teff(monkeypatch, *words, "1,2") == 0
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from pydantic import ConfigDict
 
 from tefflab.analysis.rows import NO_TURN, ByRound, Row
-from tefflab.analysis.statistics import FEWEST_ROUNDS, Progress
+from tefflab.analysis.statistics import FEWEST_ROUNDS, Progress, rounds_to_tell
 from tefflab.benchmarks import closing
 from tefflab.benchmarks.benchmark import (
     AnyBenchmark,
@@ -192,7 +192,10 @@ class CaseEstimates(Estimates):
 
     def closing(self, again: str, store: str) -> LastWords | None:
         groups = list(self.groups.values())
-        return LastWords(closing.sentence(groups, self.kind.lesson), closing.suggestions(groups, again, store))
+        doubtful = (row for row in self.rows if row.note == NO_TURN or (row.value and row.verdict == "unknown"))
+        minutes = minutes_for(sum(rounds_to_tell(row.rounds) for row in doubtful), self.every_run)
+        told = closing.suggestions(groups, again, store, minutes=minutes)
+        return LastWords(closing.sentence(groups, self.kind.lesson), told)
 
     def pictures(self) -> Iterator[tuple[str, Picture]]:
         """One a case, against the workers."""

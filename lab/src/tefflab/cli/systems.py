@@ -14,10 +14,10 @@ from tefflab.cli.options import installing
 from tefflab.cli.telling import tell
 from tefflab.errors import FAILED, InputError
 from tefflab.host import doctor as examination
-from tefflab.host.terminal import output, progress
+from tefflab.host.terminal import progress
 from tefflab.output.table import Column, Table
 from tefflab.systems.needs import VERSIONS_FOLDER
-from tefflab.systems.probing import Probe, is_absent, probe_all
+from tefflab.systems.probing import Probe, probe_all
 from tefflab.systems.registry import Registry, no_such_system
 from tefflab.systems.setup import ensure, install, offered, report
 from tefflab.systems.setup import remove as remove_one
@@ -33,9 +33,12 @@ _NOT_BUILT = f"Not built yet; a command builds what it measures, {TYPED} systems
 
 def list_systems(registry: Registry, as_json: bool, installs: bool | None, set_up: bool) -> None:
     """Nothing is installed or built, unless `set_up`."""
-    systems = registry.systems
     if set_up:
-        ensure(registry, systems, console=progress(), installing=installing(installs))
+        ensure(registry, registry.systems, console=progress(), installing=installing(installs))
+    _list(registry.systems, as_json=as_json)
+
+
+def _list(systems: Sequence[System], *, as_json: bool) -> None:
     with progress().status(f"asking {len(systems)} systems whether they are there"):
         probes = probe_all(systems, lambda system: system.listed)
     lines = to_objects(systems, probes)
@@ -55,7 +58,7 @@ def add(
     if listing or not said:
         if said:
             raise InputError(f"{' '.join(said)}: name systems to install or remove, or ask for the --list alone")
-        list_offers(registry, as_json=as_json)
+        _list(offered(registry.systems), as_json=as_json)
         return
     if as_json:
         raise InputError("--json is for the list")
@@ -68,25 +71,6 @@ def doctor(_registry: Registry, as_json: bool) -> None:
     with progress().status("looking at this machine"):
         findings = examination.examine()
     tell(as_json, lambda: map(asdict, findings), lambda: examination.to_table(findings))
-
-
-def list_offers(registry: Registry, *, as_json: bool) -> None:
-    """A line for each system that comes on request."""
-    offers = offered(registry.systems)
-    if not (offers or as_json):
-        output().print("Nothing comes on request: every system of a registry is set up by itself.")
-        return
-    here = ["installed" if each.is_installed else "no" if is_absent(each) else "found" for each in offers]
-    columns = [
-        Column("system", [each.name for each in offers], "left"),
-        Column("here", here, "left"),
-        Column("MB", [f"{each.install.megabytes:g}" for each in offers]),
-        Column("seconds", [f"{each.install.seconds:g}" for each in offers], priority=3),
-        Column("licence", [each.install.licence or "" for each in offers], "left", priority=1),
-        Column("by", [", ".join(each.install.registries) for each in offers], "left", priority=2),
-        Column("title", [each.title for each in offers], "left", priority=4),
-    ]
-    tell(as_json, lambda: map(to_object, offers), lambda: Table(columns))
 
 
 def bring(registry: Registry, names: Sequence[str]) -> None:
@@ -139,19 +123,6 @@ def _chosen(registry: Registry, names: Sequence[str], *, to_remove: bool) -> lis
     return [offers[name] for name in dict.fromkeys(names or offers)]
 
 
-def to_object(system: System) -> dict[str, object]:
-    """A line of the list, as `--json` prints it."""
-    return {
-        "name": system.name,
-        "title": system.title,
-        "installed": system.is_installed,
-        "licence": system.install.licence,
-        "megabytes": system.install.megabytes,
-        "seconds": system.install.seconds,
-        "registries": system.install.registries,
-    }
-
-
 def to_objects(systems: Sequence[System], probes: Mapping[str, Probe]) -> list[dict[str, object]]:
     """Table 4: an object a system, its variants inside."""
     return [_as_object(system, probes) for system in systems]
@@ -180,6 +151,9 @@ def _as_object(system: System, probes: Mapping[str, Probe]) -> dict[str, object]
         "install": first.how_to_install,
         "licence": system.install.licence,
         "megabytes": system.install.megabytes,
+        "seconds": system.install.seconds,
+        "registries": system.install.registries,
+        "installed": system.is_installed,
     }
 
 

@@ -138,10 +138,15 @@ class GraphEstimates(Estimates):
 
     @cached_property
     def cases(self) -> Sequence[Measured]:
-        """Case by case, at the sitting's distance of the cores. Of a case alone, the other distances follow."""
+        """Case by case, at the sitting's distance of the cores, which several nodes do not have. Of a case alone, the
+        other distances follow."""
         first, *others = places(run.round_trips for run in in_time(self._runs))
         trips = [each.round_trip for each in others if each]
-        found = [replace(self._at(case, first), others=trips) for case in self.plan.cases]
+
+        def measured(case: GraphCase) -> Measured:
+            return self._at(case, None) if case.is_distributed else replace(self._at(case, first), others=trips)
+
+        found = list(map(measured, self.plan.cases))
         return found if len(found) > 1 else [*found, *(self._at(self.plan.cases[0], each) for each in others)]
 
     @cached_property
