@@ -22,9 +22,9 @@ from tefflab.analysis.rows import Row
 from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.task_graph import BENCHMARK
 from tefflab.benchmarks.task_graph.estimates import GraphEstimates
-from tefflab.benchmarks.task_graph.measured import Measured
 from tefflab.benchmarks.task_graph.pictures import efficiency_chart, metg_chart, named, pictures, rate_chart
 from tefflab.benchmarks.task_graph.plan import GraphPlan
+from tefflab.benchmarks.task_graph.tables import Measured
 from tefflab.output.charts.axes import linear_axis, log_axis, parameter_axis
 from tefflab.output.charts.lines import values_chart
 from tefflab.output.charts.looks import NIGHT, PAPER, SHAPES, contrast, looks, readable

@@ -21,8 +21,8 @@ from tefflab.analysis.rows import ByRound, Row
 from tefflab.analysis.statistics import Interval, Observation, empty_tasks, metg, overhead
 from tefflab.benchmarks.benchmark import benchmarks
 from tefflab.benchmarks.task_graph.estimates import MetgSamples
-from tefflab.benchmarks.task_graph.measured import OVERHEAD
 from tefflab.benchmarks.task_graph.record import GraphRecord
+from tefflab.benchmarks.task_graph.tables import OVERHEAD
 from tefflab.cli.comparing import SLOWER
 from tefflab.errors import TeffError
 from tefflab.host.terminal import output

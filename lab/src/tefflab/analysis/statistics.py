@@ -185,11 +185,13 @@ def mean_metg(observations: Iterable[Observation], threshold: float = 0.5) -> In
     value, *drawn = (_last_crossing(ideal, each, -math.log(threshold)) for each in slowdowns)
     relation: Relation = "<" if value == -math.inf else ">" if value == math.inf else "="
     value = float(np.clip(value, ideal[0], ideal[-1]))
+    if len(rounds) < FEWEST_ROUNDS:
+        return Interval(math.exp(value) / threshold, 0.0, math.inf, relation)
     ends = np.quantile(drawn, [0.5 - CONFIDENCE / 2, 0.5 + CONFIDENCE / 2], method="nearest")
     stretch = widening(len(rounds)) / float(special.ndtri(0.5 + CONFIDENCE / 2))
     low, high = value + stretch * min(ends[0] - value, 0), value + stretch * max(ends[1] - value, 0)
     value, low, high = (math.exp(each) / threshold for each in (value, low, high))
-    return Interval(value, low, high, relation).after(len(rounds))
+    return Interval(value, low, high, relation)
 
 
 def _last_crossing(ideal: Floats, slowdown: Floats, target: float) -> float:

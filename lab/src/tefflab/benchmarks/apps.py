@@ -24,7 +24,7 @@ from tefflab.benchmarks.compared import (
     against_of,
     ratio_text,
 )
-from tefflab.errors import TeffError
+from tefflab.errors import InputError, TeffError
 from tefflab.output.charts.lines import values_chart
 from tefflab.output.charts.sheet import Head, Picture, slug
 from tefflab.output.quantities import percent, rate
@@ -124,6 +124,10 @@ class AppsExperiment(CaseExperiment):
     def plan(self, request: Request) -> Plan:
         if (vary := self.vary) is None:
             return super().plan(request)
+        if request.nodes:
+            raise InputError(
+                f"experiment {self.name}: it varies {vary.name}; leave out --nodes, name machines by --hosts"
+            )
         said = max(request.workers, default=0)
         pairs = zip(request.variants, request.programs, strict=True)
         variants = tuple(variant for variant, program in pairs if program.command_for_ranks or not vary.ranks)

@@ -35,7 +35,7 @@ from tefflab.output.charts.lines import values_chart
 from tefflab.output.charts.sheet import Head, Picture, signature, slug
 from tefflab.output.last_words import LastWords
 from tefflab.output.quantities import counted_minutes, interval_text, value_text
-from tefflab.output.sections import Section, absences, explained, noise_of, precision, warnings
+from tefflab.output.sections import Section, explained, noise_of, notes_of
 from tefflab.output.table import Column
 from tefflab.records.plan import Case, Plan, Variant
 from tefflab.records.record import AnyRecord
@@ -188,7 +188,7 @@ class CaseEstimates(Estimates):
 
     def notes(self, rows: Sequence[Row], how: str = "") -> list[str]:
         """The faults and warnings of these rows, a line each; the rounds behind the rows, and `how`."""
-        return [*absences(rows), *warnings(rows), *(f"{known}{how}" for known in precision(rows))]
+        return notes_of(rows, how)
 
     def closing(self, again: str, store: str) -> LastWords | None:
         groups = list(self.groups.values())

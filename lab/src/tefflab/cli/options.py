@@ -70,6 +70,7 @@ NODES = option(
 )
 LAUNCHER = option("--launcher WORDS", "Starts ranks, as mpirun or srun. [the usual]", Text())
 HOSTS = option("--hosts NAMES", "Machines that share the ranks, by commas.", Text())
+BATCH = option("--batch TEMPLATE", "Run as a job of Slurm or PBS, by this template of its script.", FILE)
 JSON = option("--json as_json", "Print rows as JSON, one a line.")
 PICTURE = option("--picture FILE", "Draw it, as FILE.svg and FILE.png.", FILE)
 STORED = argument(
@@ -84,7 +85,7 @@ GRAPH_FLAGS = argument("[FLAGS]... flags", kind=FLAGS, nargs=-1)
 OVER_NODES = (NODES, LAUNCHER, HOSTS)
 OF_KINDS = {each.opts[0]: each for each in (CASES, AGAINST, LOAD, SIMULATE)}  # that some kinds take
 MEASURING_NOW = (CASES, MINUTES, ROUNDS, WORKERS)  # to compare
-MEASURING = (MINUTES, ROUNDS, WORKERS, STORE, RESUME, JSON)
+MEASURING = (MINUTES, ROUNDS, WORKERS, STORE, RESUME, BATCH, JSON)
 INSTALLING = (INSTALL_MISSING, INSTALLS)
 
 

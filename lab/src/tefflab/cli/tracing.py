@@ -6,7 +6,8 @@ from tefflab.benchmarks.benchmark import AnyBenchmark, Command
 from tefflab.benchmarks.declared import described_kind
 from tefflab.cli.session import Options, request_of
 from tefflab.cli.telling import tell
-from tefflab.errors import FAILED, TeffError
+from tefflab.errors import FAILED, InputError, TeffError
+from tefflab.host.ranks import start_ranks_by
 from tefflab.host.terminal import path_text, progress
 from tefflab.measure.presence import Selection
 from tefflab.measure.single_runs import Launch, SingleRun, refuse_traceless
@@ -22,6 +23,9 @@ _TRACES = "traces"  # the folder of a store
 def trace_cases(registry: Registry, kind: AnyBenchmark, command: Command, options: Options) -> None:
     """Traces a run of each case on each system that can, in the place of measuring. Leaves with 1 if a run failed.
     TeffError if no system that is here can trace."""
+    if options.nodes:
+        raise InputError("--trace: a traced run is of one machine; leave out --nodes")
+    start_ranks_by(options.launcher, options.hosts)
     command.check(registry, options.own, options.flags)
     folder = registry.results / checked_name(options.store) / _TRACES
     selection = Selection(registry, kind, options.systems, options.all_variants)

@@ -87,7 +87,9 @@ class Entry:
         return statistics.median(own) if own else self.foreseen
 
     def at(self, round_trip: float | None) -> Known:
-        """The state from its runs at this distance of the cores, for any distance at the end of their round."""
+        """The state from its runs at this distance of the cores, for any distance at the end of their round. Several
+        nodes have none."""
+        round_trip = None if self.round.nodes > 1 else round_trip
         for known in self._known:
             if alike(known.round_trip, round_trip):
                 return known

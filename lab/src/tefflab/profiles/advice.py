@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 from tefflab.benchmarks.graphs import is_usual
-from tefflab.benchmarks.task_graph.measured import metg_name
+from tefflab.benchmarks.task_graph.tables import metg_name
 from tefflab.durations import seconds
 from tefflab.errors import InputError
 from tefflab.host.machine import read_machine

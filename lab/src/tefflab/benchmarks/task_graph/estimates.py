@@ -28,10 +28,10 @@ from tefflab.benchmarks.case_rows import ranked, row_of
 from tefflab.benchmarks.closing import suggestions
 from tefflab.benchmarks.graphs import GraphCase
 from tefflab.benchmarks.task_graph import tables
-from tefflab.benchmarks.task_graph.measured import CEILING, OVERHEAD, Measured, apart, mean_name, metg_name
 from tefflab.benchmarks.task_graph.pictures import pictures
 from tefflab.benchmarks.task_graph.plan import GraphPlan
 from tefflab.benchmarks.task_graph.record import GraphRecord
+from tefflab.benchmarks.task_graph.tables import CEILING, OVERHEAD, Measured, apart, mean_name, metg_name
 from tefflab.carried import TYPED
 from tefflab.output.charts.sheet import Picture, signature
 from tefflab.output.last_words import LastWords, of_store
@@ -138,10 +138,15 @@ class GraphEstimates(Estimates):
 
     @cached_property
     def cases(self) -> Sequence[Measured]:
-        """Case by case, at the sitting's distance of the cores. Of a case alone, the other distances follow."""
+        """Case by case, at the sitting's distance of the cores, which several nodes do not have. Of a case alone, the
+        other distances follow."""
         first, *others = places(run.round_trips for run in in_time(self._runs))
         trips = [each.round_trip for each in others if each]
-        found = [replace(self._at(case, first), others=trips) for case in self.plan.cases]
+
+        def measured(case: GraphCase) -> Measured:
+            return self._at(case, None) if case.is_distributed else replace(self._at(case, first), others=trips)
+
+        found = list(map(measured, self.plan.cases))
         return found if len(found) > 1 else [*found, *(self._at(self.plan.cases[0], each) for each in others)]
 
     @cached_property
@@ -166,7 +171,7 @@ class GraphEstimates(Estimates):
             return [replace(each, is_detail=number >= len(self.plan.cases)) for number, each in enumerate(curves)]
         further = [replace(each, is_detail=True) for each in curves]
         if len(self.plan.cases) > 1:
-            return [tables.series_section(self.cases), *further]
+            return [tables.metg_section(*self.cases), *further]
         own = [replace(tables.metg_section(each), is_detail=number > 0) for number, each in enumerate(self.cases)]
         return [*own, *further]
 
