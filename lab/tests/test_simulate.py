@@ -131,6 +131,8 @@ def test_tables_and_pictures_say_simulated_and_a_resumed_sitting_keeps_its_machi
     shown = capsys.readouterr()
     assert "Simulated: METG(50 %)" in shown.out
     assert "simulated:mpi/jitter" in shown.out
+    assert "this machine" not in shown.out
+    assert "drift" not in shown.out
     report = next((commanded / "results/here").rglob("report.html")).read_text(encoding="utf-8")
     assert "MPI on simulated Cori" in report
     file.unlink()
