@@ -101,8 +101,9 @@ def closed_form(latency: float) -> float:
 def test_quiet_metg_is_its_closed_form_and_says_simulated(
     simulating: Callable[..., None], capsys: pytest.CaptureFixture[str], commanded: Path
 ) -> None:
-    simulating("--simulate", "cori,quiet", "--nodes", "1,4", "-steps", "1000", "--json")
+    simulating("--simulate", "cori,quiet", "--nodes", "1,4", "--json")
     one, four = printed_rows(capsys)
+    assert one["timesteps"] == four["timesteps"] == 1000
     assert one["value"] == pytest.approx(closed_form(605e-9), rel=1e-3)
     assert four["value"] == pytest.approx(closed_form(1.3e-6), rel=1e-3)
     for row, nodes in ((one, 1), (four, 4)):
