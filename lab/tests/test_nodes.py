@@ -13,9 +13,9 @@ from simulated import QUIET, Noise, SimulatedSystem
 from tefflab import project_root
 from tefflab.analysis.statistics import mean_metg, metg
 from tefflab.benchmarks.graphs import parse
-from tefflab.benchmarks.task_graph.tables import mean_name
 from tefflab.benchmarks.task_graph.plan import GraphExperiment
 from tefflab.benchmarks.task_graph.record import GraphRecord
+from tefflab.benchmarks.task_graph.tables import mean_name
 from tefflab.errors import BAD_INPUT, FAILED
 from tefflab.host.node import Node, differences
 from tefflab.host.ranks import lost_node, why_fewer
