@@ -192,7 +192,7 @@ class GraphEstimates(Estimates):
             crossing = (f"{TYPED} metg{of_store(store)}", "the size where they cross, with its interval")
             return LastWords(tables.curve_sentence(case), [crossing])
         minutes = max(case.minutes or 0, 5)
-        next_commands = suggestions([case.rows], again, store, wanted=tables.WANTED, minutes=minutes)
+        next_commands = suggestions([case.rows], again, store, minutes)
         return LastWords(tables.metg_sentence(case), next_commands)
 
     def _at(self, case: GraphCase, where: Distance | None) -> Measured:
