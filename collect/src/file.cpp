@@ -29,6 +29,7 @@ constexpr std::size_t step = sizeof(header); // the file grows by as much: whole
 
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 bool prepared, tried; // tried: to open this process's file
+moment loaded; // the library
 std::uint64_t started;
 header* file;
 std::size_t size_of_file;
@@ -101,7 +102,8 @@ void write_header(header& to) {
   to.clock_reads_tsc = reads_tsc;
   to.started = started;
   to.real_time = nanoseconds(CLOCK_REALTIME);
-  to.first = to.last = moment_now();
+  to.first = loaded;
+  to.last = moment_now();
   for (std::size_t i = 0; i < states.size(); ++i) copy_text(to.states[i], states[i]);
   for (std::size_t i = 0; i < kinds.size(); ++i) copy_text(to.kinds[i], kinds[i]);
   read_command(to.command);
@@ -112,7 +114,8 @@ void prepare() {
   if (prepared) return;
   prepared = true;
   reads_tsc = counter_is_steady();
-  started = ticks();
+  loaded = moment_now();
+  started = loaded.ticks;
 }
 
 struct wanted_module {

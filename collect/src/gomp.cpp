@@ -169,7 +169,7 @@ long wait_for(const void* caller, state why, bool ends_loop, long a, long b) {
   if (ends_loop && (what == kind::chunk || what == kind::section)) thread->end_part(false); // the loop was cancelled
   thread->enter(why);
   const long result = real(a, b);
-  thread->enter(thread->current->inside());
+  thread->end_wait(thread->current->inside());
   return result;
 }
 

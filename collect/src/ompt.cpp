@@ -105,9 +105,9 @@ void on_task_schedule(ompt::data* prior, ompt::status status, ompt::data* next) 
 void on_wait(ompt::sync what, ompt::endpoint at, ompt::data*, ompt::data*, const void*) {
   seat* thread = thread_in_region();
   if (thread == nullptr) return;
+  if (at == ompt::endpoint::end) return thread->end_wait(thread->current->inside());
   const bool for_tasks = what == ompt::sync::taskwait || what == ompt::sync::taskgroup;
-  const state why = for_tasks ? state::dependences : state::imbalance;
-  thread->enter(at == ompt::endpoint::begin ? why : thread->current->inside());
+  thread->enter(for_tasks ? state::dependences : state::imbalance);
 }
 
 void on_lock(ompt::mutex what, unsigned, unsigned, std::uint64_t, const void*) {

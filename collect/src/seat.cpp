@@ -19,7 +19,6 @@ namespace {
 constexpr std::size_t batch = 64;                // activations that go from seat to seat at a time
 constexpr std::uint32_t window = 64;             // timed bodies that decide whether the next ones are timed
 constexpr std::uint32_t most_parts = 32;         // blocks of a seat
-constexpr std::uint64_t worth_a_look = 1000;     // ticks of a wait, a thread: to look at a thread takes a cache miss
 
 std::atomic<seat*> all_seats{nullptr};
 std::atomic<std::uint32_t> number_of_seats{0};
@@ -31,22 +30,17 @@ block nowhere;                     // accounts of a parent's threads, in its chi
 pthread_key_t at_thread_end;
 bool has_key;
 
+// Whether a wait is so long that all threads are looked at: that takes a cache miss a thread.
+bool is_long(std::uint64_t wait) {
+  return wait > 1000 * std::uint64_t{number_of_seats.load(std::memory_order_relaxed)}; // the number alone is used
+}
+
 bool waits_for_task(state now) { return now == state::imbalance || now == state::dependences; }
 
 std::size_t bin_of(std::uint64_t length) {
   const auto octave = static_cast<std::size_t>(std::bit_width(length | 1)) - 1;
   if (octave < first_octave) return 0;
   return std::min(bins - 1, (octave - first_octave) * bins_per_octave + (length >> (octave - 2) & 3));
-}
-
-// When a task last ended on any thread.
-std::uint64_t latest_end() {
-  std::uint64_t latest = 0;
-  // Acquire: pairs with new_seat(), which stores a seat after its members. The times alone are compared, so their loads are relaxed.
-  for (const seat* one = all_seats.load(std::memory_order_acquire); one != nullptr; one = one->next) {
-    latest = std::max(latest, one->last_end.load(std::memory_order_relaxed));
-  }
-  return latest;
 }
 
 // Callers hold `growing`.
@@ -56,7 +50,7 @@ seat* new_seat() {
   auto* made = new (memory) seat;
   if (!made->arrive()) return nullptr;
   made->next = all_seats.load(std::memory_order_relaxed); // only threads that hold `growing` store to it
-  all_seats.store(made, std::memory_order_release);       // pairs with latest_end()
+  all_seats.store(made, std::memory_order_release);       // pairs with last_end_anywhere()
   number_of_seats.fetch_add(1, std::memory_order_relaxed); // the number alone is used
   return made;
 }
@@ -110,6 +104,15 @@ seat* here() {
   if (first && found != nullptr) calibrate();
   if (found != nullptr && has_key) pthread_setspecific(at_thread_end, found);
   return me = found;
+}
+
+std::uint64_t last_end_anywhere() {
+  std::uint64_t latest = 0;
+  // Acquire: pairs with new_seat(), which stores a seat after its members. The times alone are compared, so their loads are relaxed.
+  for (const seat* one = all_seats.load(std::memory_order_acquire); one != nullptr; one = one->next) {
+    latest = std::max(latest, one->last_end.load(std::memory_order_relaxed));
+  }
+  return latest;
 }
 
 void vacate(seat& left, std::uint64_t now) {
@@ -230,12 +233,25 @@ void seat::split_wait(const activation& task, std::uint64_t now) {
     label(state::task_not_made);
     enter(rest = state::task_not_begun, std::min(task.created, now));
   }
-  // Relaxed: the number alone is used.
-  if (task.dependent && now - since() > worth_a_look * number_of_seats.load(std::memory_order_relaxed)) {
+  if (task.dependent && is_long(now - since())) {
     label(state::dependences);
-    enter(rest, std::clamp(latest_end(), since(), now));
+    enter(rest, std::clamp(last_end_anywhere(), since(), now));
   }
   label(rest);
+}
+
+// A thread that was at a barrier while tasks with dependences ran on others had none that was ready.
+void seat::end_wait(state next, std::uint64_t now, std::uint64_t last_end) {
+  if (doing() == state::imbalance && (last_end & 1) != 0 && last_end > since()) {
+    label(state::dependences);
+    enter(state::imbalance, std::min(last_end, now));
+  }
+  enter(next, now);
+}
+
+void seat::end_wait(state next) {
+  const auto now = ticks();
+  end_wait(next, now, is_long(now - since()) ? last_end_anywhere() : 0);
 }
 
 void seat::begin_task(activation& task) {
@@ -258,7 +274,7 @@ void seat::end_task(activation& task) {
   const auto now = ticks();
   enter(task.outer->resumed, now);
   if (!task.unconfirmed) account(task);
-  last_end.store(now, std::memory_order_relaxed); // the time alone is used
+  last_end.store((now & ~std::uint64_t{1}) | task.dependent, std::memory_order_relaxed); // the number alone is used
   current = task.outer;
 }
 

@@ -72,6 +72,10 @@ class seat {
   void suspend_task();
   void resume_task(activation& task);
 
+  // The thread ends a wait that no task ended. `last_end` is last_end_anywhere(), or 0.
+  void end_wait(state next, std::uint64_t now, std::uint64_t last_end);
+  void end_wait(state next);
+
   // A part of the current body, which is the current one until it ends. Null without memory.
   activation* begin_part(kind what, const void* address, state first);
   void end_part(bool accounts);
@@ -99,7 +103,8 @@ class seat {
 
   activation* current = nullptr;
   std::uint32_t runtime = 0;             // the module of the runtime that runs the region
-  std::atomic<std::uint64_t> last_end{0}; // of a task; other threads read it
+  // When a task last ended here; its lowest bit says whether that had dependences. Other threads read it.
+  std::atomic<std::uint64_t> last_end{0};
   seat* next = nullptr;                  // of all seats; of vacant seats
   seat* next_vacant = nullptr;
   seat* next_worker = nullptr; // of a team (team.hpp)
@@ -126,6 +131,9 @@ extern constinit thread_local seat* me;
 
 // Gives the thread a seat if it has none; null if nothing can be kept of it.
 seat* here();
+
+// The latest of all threads' last_end.
+std::uint64_t last_end_anywhere();
 
 // Gives the seat of a thread that ended to the next one.
 void vacate(seat& left, std::uint64_t now);

@@ -58,21 +58,22 @@ bool team::begin_body(seat& one) {
 
 void team::end() {
   const auto now = ticks();
-  master_.enter(before_, now);
+  const auto last_end = last_end_anywhere();
+  master_.end_wait(before_, now, last_end);
   end_bodies(master_, outer_);
   master_.current = outer_;
   master_.runtime = outer_runtime_;
-  close_workers(now);
+  close_workers(now, last_end);
   note_clock();
 }
 
-void team::close_workers(std::uint64_t now) {
+void team::close_workers(std::uint64_t now, std::uint64_t last_end) {
   // Acquire: pairs with the pushes of begin_body().
   seat* next = workers_.load(std::memory_order_acquire);
   while (next != nullptr) {
     seat& one = *next;
     next = one.next_worker;
-    one.enter(state::serial, now);
+    one.end_wait(state::serial, now, last_end);
     end_bodies(one, nullptr);
     // Release and acquire: pairs with the exchange in leave_seat().
     if (one.member.exchange(membership::outside, std::memory_order_acq_rel) == membership::leaving) vacate(one, now);

@@ -23,7 +23,7 @@ class team {
 
  private:
   bool begin_body(seat& one);
-  void close_workers(std::uint64_t now);
+  void close_workers(std::uint64_t now, std::uint64_t last_end);
 
   seat& master_;
   const void* address_;

@@ -1,4 +1,4 @@
-// OpenMP programs whose accounts are known. programs CASE [LENGTH of a body in us] [NUMBER of bodies]
+// OpenMP programs whose accounts are known. programs CASE [LENGTH of a body in us] [NUMBER of bodies] [ITERATIONS of a body]
 // prints {"bodies": how many the case runs, "work": their nanoseconds, "wall": those of its regions}. A body spins for its length by the
 // clock, so that a busy machine changes neither.
 #define _GNU_SOURCE
@@ -17,7 +17,13 @@ static double now(void) {
   return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
+static long iterations; // of a body, in place of its length by the clock
+
 static void spin(double length) {
+  if (iterations > 0) {
+    for (long i = 0; i < iterations; ++i) __asm__ volatile("");
+    return;
+  }
   const double end = now() + length;
   while (now() < end) {
   }
@@ -323,11 +329,12 @@ static const struct {
 int main(int count, char** words) {
   length = count > 2 ? atof(words[2]) * 1e3 : 1e5;
   number = count > 3 ? atol(words[3]) : 200;
+  iterations = count > 4 ? atol(words[4]) : 0;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     if (count < 2 || strcmp(words[1], cases[i].name) != 0) continue;
     if (cases[i].run != none) {
-#pragma omp parallel
-      spin(0); // the threads are made here
+#pragma omp parallel num_threads(1) // the collector begins here
+      spin(0);
     }
     const double begin = now();
     const long bodies = cases[i].run();
