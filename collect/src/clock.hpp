@@ -1,5 +1,6 @@
-// The clock of all accounts. Where the time-stamp counter runs at one rate in all cores, a reading takes some 15 ns. The
-// reading must wait for the body before it, as rdtscp does and rdtsc does not: rdtsc takes bodies of 110 ns for bodies of 35.
+// The clock of all accounts. Where the time-stamp counter runs at one rate in all cores, a reading takes some
+// 15 ns. The reading must wait for the body before it, as rdtscp does and rdtsc does not: rdtsc takes bodies
+// of 110 ns for bodies of 35.
 #pragma once
 
 #include <time.h>
@@ -29,7 +30,7 @@ inline bool counter_is_steady() {
 #endif
 }
 
-extern bool reads_tsc; // set before the first reading of ticks
+extern bool reads_tsc;  // set before the first reading of ticks
 
 inline std::uint64_t ticks() {
 #if defined(__x86_64__)
@@ -47,4 +48,4 @@ inline std::uint64_t ticks() {
 #endif
 }
 
-} // namespace teff::collect
+}  // namespace teff::collect

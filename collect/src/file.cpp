@@ -25,11 +25,11 @@ constinit bool reads_tsc = false;
 
 namespace {
 
-constexpr std::size_t step = sizeof(header); // the file grows by as much: whole pages on every machine
+constexpr std::size_t step = sizeof(header);  // the file grows by as much: whole pages on every machine
 
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-bool prepared, tried; // tried: to open this process's file
-moment loaded; // the library
+bool prepared, tried;  // tried: to open this process's file
+moment loaded;         // the library
 std::uint64_t started;
 header* file;
 std::size_t size_of_file;
@@ -53,8 +53,8 @@ void copy_text(std::array<char, N>& to, const char* from) {
   std::strncpy(to.data(), from, N - 1);
 }
 
-// A further `step` of the file, with its space on the disk: a write to a mapped page that the disk has no space for ends the
-// program by SIGBUS. Growing beyond RLIMIT_FSIZE would end it by SIGXFSZ.
+// A further `step` of the file, with its space on the disk: a write to a mapped page that the disk has no
+// space for ends the program by SIGBUS. Growing beyond RLIMIT_FSIZE would end it by SIGXFSZ.
 void* grow() {
   rlimit limit{};
   const int flags = O_RDWR | O_CLOEXEC | (size_of_file == 0 ? O_CREAT | O_EXCL : 0);
@@ -118,11 +118,6 @@ void prepare() {
   started = loaded.ticks;
 }
 
-struct wanted_module {
-  std::uintptr_t address;
-  module found;
-};
-
 void read_build_id(const dl_phdr_info& info, const ElfW(Phdr) & segment, module& to) {
   const auto* note = reinterpret_cast<const char*>(info.dlpi_addr + segment.p_vaddr);
   const char* end = note + segment.p_memsz;
@@ -139,25 +134,26 @@ void read_build_id(const dl_phdr_info& info, const ElfW(Phdr) & segment, module&
   }
 }
 
+// Fills in `argument`, a module whose `begin` is an address, if the address lies in this module.
 int look_at_module(dl_phdr_info* info, std::size_t, void* argument) {
-  auto& wanted = *static_cast<wanted_module*>(argument);
-  module found{};
+  auto& wanted = *static_cast<module*>(argument);
+  module found{info->dlpi_addr, 0, 0, {}, {}};
   bool here = false;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const auto& segment = info->dlpi_phdr[i];
     const auto begin = info->dlpi_addr + segment.p_vaddr, end = begin + segment.p_memsz;
     if (segment.p_type == PT_LOAD) {
-      here = here || (begin <= wanted.address && wanted.address < end);
+      here = here || (begin <= wanted.begin && wanted.begin < end);
       found.end = std::max<std::uint64_t>(found.end, end);
     } else if (segment.p_type == PT_NOTE) {
       read_build_id(*info, segment, found);
     }
   }
   if (!here) return 0;
-  found.begin = info->dlpi_addr;
   copy_text(found.path, info->dlpi_name);
-  if (found.path[0] == '\0' && readlink("/proc/self/exe", found.path.data(), found.path.size() - 1) < 0) found.path[0] = '?';
-  wanted.found = found;
+  if (found.path[0] == '\0' && readlink("/proc/self/exe", found.path.data(), found.path.size() - 1) < 0)
+    found.path[0] = '?';
+  wanted = found;
   return 1;
 }
 
@@ -167,12 +163,18 @@ void end_file() {
   file->ended = file->last.ticks;
 }
 
-} // namespace
+}  // namespace
 
-growing::growing() { pthread_mutex_lock(&lock); }
-growing::~growing() { pthread_mutex_unlock(&lock); }
+growing::growing() {
+  pthread_mutex_lock(&lock);
+}
+growing::~growing() {
+  pthread_mutex_unlock(&lock);
+}
 
-header* head() { return file; }
+header* head() {
+  return file;
+}
 
 bool open_file() {
   if (tried) return file != nullptr;
@@ -209,19 +211,26 @@ std::uint32_t module_of(const void* address) {
     if (known.begin <= wanted && wanted < known.end) return index;
   }
   if (index == file->modules.size()) return index - 1;
-  const keep_errno kept;
-  wanted_module search{wanted, {}};
-  if (dl_iterate_phdr(look_at_module, &search) == 0) { // compiled at run time, or no address
-    constexpr std::uint64_t area = 1 << 24;
-    search.found = {wanted & ~(area - 1), (wanted & ~(area - 1)) + area, 0, {}, {"no module"}};
-  }
-  if (index + 1 == file->modules.size()) search.found = {0, ~std::uint64_t{0}, 0, {}, {"further modules"}};
-  file->modules[index] = search.found;
+  const bool is_last = index + 1 == file->modules.size();
+  file->modules[index] =
+      is_last ? module{0, ~std::uint64_t{0}, 0, {}, {"further modules"}} : describe_module(address);
   return file->modules_used++;
 }
 
+module describe_module(const void* address) {
+  const keep_errno kept;
+  module found{reinterpret_cast<std::uint64_t>(address), 0, 0, {}, {}};
+  if (dl_iterate_phdr(look_at_module, &found) == 0) {  // compiled at run time, or no address
+    constexpr std::uint64_t area = 1 << 20;
+    found.begin &= ~(area - 1);
+    found.end = found.begin + area;
+    copy_text(found.path, "no module");
+  }
+  return found;
+}
+
 void note_clock() {
-  constexpr std::uint64_t seldom = 1 << 21; // ticks: a millisecond at 2 GHz
+  constexpr std::uint64_t seldom = 1 << 21;  // ticks: a millisecond at 2 GHz
   if (ticks() - file->last.ticks < seldom || pthread_mutex_trylock(&lock) != 0) return;
   file->last = moment_now();
   pthread_mutex_unlock(&lock);
@@ -245,6 +254,8 @@ void forget_file() {
   pthread_atfork([] { pthread_mutex_lock(&lock); }, [] { pthread_mutex_unlock(&lock); },
                  [] { pthread_mutex_unlock(&lock); });
 }
-[[gnu::destructor]] static void on_exit() { end_file(); }
+[[gnu::destructor]] static void on_exit() {
+  end_file();
+}
 
-} // namespace teff::collect
+}  // namespace teff::collect

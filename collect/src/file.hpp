@@ -1,5 +1,6 @@
-// The process's file of accounts (README.md: the file): opened when a first thread needs a block, grown by blocks, mapped shared. What
-// a thread writes there is in the file however the process ends. No file descriptor stays open.
+// The process's file of accounts (README.md): opened when a first thread needs a block, grown by blocks,
+// mapped shared. What a thread writes there is in the file however the process ends. No file descriptor stays
+// open.
 #pragma once
 
 #include <cstddef>
@@ -9,29 +10,7 @@
 
 namespace teff::collect {
 
-// Whether accounts are kept. The first call opens the file; false if TEFF_COLLECT names no folder, or the file can't be made.
-// Callers hold `growing`.
-bool open_file();
-
-// Null if the file can't grow. Callers hold `growing`.
-block* take_block();
-
-// The file's header; null before open_file().
-header* head();
-
-// Which of the header's modules the address lies in. Callers hold `growing`.
-std::uint32_t module_of(const void* address);
-
-// Notes a pair of ticks and nanoseconds, once a millisecond at most.
-void note_clock();
-
-// Zeroed memory of the process alone, never given back: a program may have replaced malloc, and its malloc may use OpenMP.
-void* pages(std::size_t size);
-
-// In a child of fork: the file and its blocks are the parent's.
-void forget_file();
-
-// The lock of all that grows: the file, the list of seats, the modules.
+// Holds the lock of all that grows: the file, its modules, the list of seats.
 class growing {
  public:
   growing();
@@ -40,4 +19,18 @@ class growing {
   growing& operator=(const growing&) = delete;
 };
 
-} // namespace teff::collect
+// Callers of these three hold `growing`. open_file() says whether accounts are kept: not if TEFF_COLLECT
+// names no folder, or one where no file can be made. take_block() gives null if the file can't grow.
+bool open_file();
+block* take_block();
+std::uint32_t module_of(const void* address);  // index of header::modules
+
+header* head();                               // null before open_file()
+module describe_module(const void* address);  // without an address: "no module"
+void note_clock();                            // a pair of ticks and nanoseconds, once a millisecond at most
+void forget_file();                           // in a child of fork: it is the parent's
+
+// Zeroed memory of the process alone, never given back. A program's own malloc may use OpenMP.
+void* pages(std::size_t size);
+
+}  // namespace teff::collect

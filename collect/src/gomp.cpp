@@ -1,5 +1,5 @@
-// The functions that GCC's programs call. Each goes on to libgomp, whose bodies come back through run_body() and run_task(). If
-// they go on to libomp, only what OMPT lacks is noted here: creation and dispatch.
+// The functions that GCC's programs call. Each goes on to libgomp, whose bodies come back through run_body()
+// and run_task(). If they go on to libomp, only what OMPT lacks is noted here: creation and dispatch.
 #include <alloca.h>
 
 #include <algorithm>
@@ -8,13 +8,10 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <optional>
 
 #include "calls.hpp"
-#include "runtimes.hpp"
-#include "seat.hpp"
 #include "team.hpp"
-
-#define TEFF_INTERPOSED extern "C" [[gnu::visibility("default")]]
 
 namespace teff::collect {
 
@@ -25,7 +22,8 @@ using copy_function = void(void* to, void* from);
 
 // ---- regions
 
-// Takes the place of the region's data. libgomp reads the first word of the data of a region with task reductions.
+// Takes the place of the region's data. libgomp reads the first word of the data of a region with task
+// reductions.
 struct region_data {
   void* first_word;
   body_function* body;
@@ -40,30 +38,14 @@ void run_body(void* argument) {
   if (kept && me != nullptr) me->enter(state::imbalance);
 }
 
-// Of all signatures, with the arguments as they lie in registers and on the stack: integers and pointers. Some functions take
-// fewer, and ignore the rest.
-using region_function = long(body_function*, void*, long, long, long, long, long, long);
-
-template <function which>
-long run_region(const void* caller, body_function* body, void* data, long a, long b, long c, long d, long e, long f) {
-  const runtime& called = runtime_of(caller);
-  auto* const real = called.call<region_function>(which);
-  seat* thread = called.has_ompt ? nullptr : here();
-  if (thread == nullptr) return real(body, data, a, b, c, d, e, f);
-  team whole(*thread, reinterpret_cast<const void*>(body), module_of(called, which));
-  region_data region{data == nullptr ? nullptr : *static_cast<void**>(data), body, data, &whole};
-  const long result = real(run_body, &region, a, b, c, d, e, f);
-  whole.end();
-  return result;
-}
-
 // ---- tasks
 
-// Comes before a task's data. libgomp writes the bounds of a taskloop's task, or the handle of a detached task, into the first words of what
-// it takes for the data. It reads the third word of the data of a taskloop with reductions.
+// Comes before a task's data. libgomp writes the bounds of a taskloop's task, or the handle of a detached
+// task, into the first words of what it takes for the data. It reads the third word of the data of a taskloop
+// with reductions.
 struct task_head {
   std::array<void*, 3> words;
-  std::size_t words_written; // by libgomp, which belong into the data
+  std::size_t words_written;  // by libgomp, which belong into the data
   std::size_t data_offset;
   body_function* body;
   activation task;
@@ -78,7 +60,9 @@ struct task_source {
 
 constexpr unsigned with_dependences = 8, with_reduction = 4096, detached = 8192;
 
-char* data_of(task_head& head) { return reinterpret_cast<char*>(&head) + head.data_offset; }
+char* data_of(task_head& head) {
+  return reinterpret_cast<char*>(&head) + head.data_offset;
+}
 
 void run_task(void* argument) {
   auto& head = *static_cast<task_head*>(argument);
@@ -98,176 +82,174 @@ void copy_task(void* to, void* from) {
   source.copy(data_of(head), source.data);
 }
 
-// The task's data with a head before them. `go_on` gives them to libgomp, as it would give the data themselves.
+// The task's data with a head before them. `go_on` gives them to libgomp, as it would give the data
+// themselves.
 template <class GoOn>
-void make_task(seat& thread, task_head head, void* data, copy_function* copy, std::size_t size, std::size_t align, GoOn go_on) {
+void make_task(const void* caller, task_head head, void* data, copy_function* copy, std::size_t size,
+               std::size_t align, GoOn go_on) {
   align = std::max({align, alignof(task_head), std::size_t{1}});
   head.data_offset = (sizeof(task_head) + align - 1) & ~(align - 1);
   size += head.data_offset;
-  const creation made(thread);
-  head.task.created = thread.since();
+  const creation made(*me, caller, false);
+  head.task.address = reinterpret_cast<const void*>(head.body);
+  head.task.created = me->since();
   if (copy != nullptr) {
     task_source source{head, data, copy};
-    go_on(&source, copy_task, size, align);
-    return;
+    return go_on(run_task, &source, copy_task, size, align);
   }
-  // libgomp would copy the bytes. It does not drop a cancelled task that has a copying function, so there must be none here.
+  // libgomp would copy the bytes. It does not drop a cancelled task that has a copying function, so there
+  // must be none here.
   auto place = reinterpret_cast<std::uintptr_t>(alloca(size + align));
   void* const whole = reinterpret_cast<void*>((place + align - 1) & ~(align - 1));
   new (whole) task_head(head);
   std::memcpy(static_cast<char*>(whole) + head.data_offset, data, size - head.data_offset);
-  go_on(whole, nullptr, size, align);
+  go_on(run_task, whole, nullptr, size, align);
 }
 
-using task_function = void(body_function*, void*, copy_function*, long, long, bool, unsigned, void**, int, void*);
-using taskloop_function = void(body_function*, void*, copy_function*, std::size_t, std::size_t, unsigned, unsigned long, int,
-                               long, long, long);
-
-template <function which>
-void make_taskloop(const void* caller, body_function* body, void* data, copy_function* copy, std::size_t size, std::size_t align,
-                   unsigned flags, unsigned long tasks, int priority, long start, long end, long step) {
-  const runtime& called = runtime_of(caller);
-  auto* const real = called.call<taskloop_function>(which);
-  const auto unchanged = [&] { real(body, data, copy, size, align, flags, tasks, priority, start, end, step); };
-  if (called.has_ompt) return make_by_libomp(caller, true, unchanged);
-  seat* thread = calling_seat();
-  if (thread == nullptr) return unchanged();
-  task_head head{{}, 2, 0, body, {}};
-  head.task.address = reinterpret_cast<const void*>(body);
-  head.task.what = kind::taskloop;
-  if ((flags & with_reduction) != 0) head.words[2] = static_cast<void**>(data)[2];
-  make_task(*thread, head, data, copy, size, align,
-            [&](void* whole, copy_function* copies, std::size_t bytes, std::size_t aligned) {
-              real(run_task, whole, copies, bytes, aligned, flags, tasks, priority, start, end, step);
-            });
+void begin_wait(seat& thread, state why, bool ends_loop) {
+  const kind what = thread.current->what;
+  if (ends_loop && (what == kind::chunk || what == kind::section))
+    thread.end_part(false);  // the loop was cancelled
+  thread.enter(why);
 }
 
-// ---- loops, sections, waits
-
-// With the arguments as they lie in registers and on the stack, as of regions.
-using start_function = bool(long, long, long, long, long, long, long, long, long, long);
-
-template <function which>
-bool start_loop(const void* caller, long a, long b, long c, long d, long e, long f, long g, long h, long i, long j) {
-  auto* const real = runtime_of(caller).call<start_function>(which);
-  return next_chunk(kind::chunk, nullptr, [&] { return real(a, b, c, d, e, f, g, h, i, j); });
+// Whether the runtime is libomp, whose events tell of the rest: then the body only makes a task, by `go_on`.
+template <class GoOn>
+bool makes_on_libomp(const incoming_call& call, bool taskloop, GoOn go_on) {
+  seat* const thread = calling_seat();
+  if (thread != nullptr && !call.called.has_ompt) return false;
+  std::optional<creation> made;
+  if (thread != nullptr) made.emplace(*thread, call.caller, taskloop);
+  go_on();
+  return true;
 }
 
-template <function which, class Word>
-bool next_in_loop(const void* caller, Word* begin, Word* end) {
-  auto* const real = runtime_of(caller).call<bool(Word*, Word*)>(which);
-  return next_chunk(kind::chunk, caller, [&] { return real(begin, end); });
-}
+}  // namespace
 
-template <function which>
-long wait_for(const void* caller, state why, bool ends_loop, long a, long b) {
-  const runtime& called = runtime_of(caller);
-  auto* const real = called.call<long(long, long)>(which);
-  seat* thread = me;
-  if (thread == nullptr || thread->current == nullptr || called.has_ompt) return real(a, b);
-  const kind what = thread->current->what;
-  if (ends_loop && (what == kind::chunk || what == kind::section)) thread->end_part(false); // the loop was cancelled
-  thread->enter(why);
-  const long result = real(a, b);
-  thread->end_wait(thread->current->inside());
-  return result;
-}
+}  // namespace teff::collect
 
-} // namespace
+using namespace teff::collect;
 
-} // namespace teff::collect
-
-using teff::collect::function;
-using teff::collect::kind;
-using teff::collect::state;
-
-#define TEFF_CALLER __builtin_return_address(0)
-
-#define TEFF_DEFINE(name)                                                                                    \
-  TEFF_INTERPOSED long GOMP_parallel##name(teff::collect::body_function* body, void* data, long a, long b,   \
-                                           long c, long d, long e, long f) {                                 \
-    return teff::collect::run_region<function::GOMP_parallel##name>(TEFF_CALLER, body, data, a, b, c, d, e,  \
-                                                                    f);                                      \
+#define TEFF_DEFINE(name)                                                                           \
+  TEFF_INTERPOSED long GOMP_parallel##name(body_function* body, void* data, TEFF_WORDS) {           \
+    TEFF_CALL("GOMP_parallel" #name);                                                               \
+    seat* const thread = call.called.has_ompt ? nullptr : here();                                   \
+    if (thread == nullptr) return call.go_on<long>(body, data, TEFF_SAME_WORDS);                    \
+    team whole(*thread, reinterpret_cast<const void*>(body), call.real);                            \
+    region_data region{data == nullptr ? nullptr : *static_cast<void**>(data), body, data, &whole}; \
+    const long result = call.go_on<long>(run_body, &region, TEFF_SAME_WORDS);                       \
+    whole.end();                                                                                    \
+    return result;                                                                                  \
   }
-TEFF_REGIONS(TEFF_DEFINE)
+TEFF_DEFINE()
+TEFF_DEFINE(_reductions)
+TEFF_DEFINE(_loop_static)
+TEFF_DEFINE(_loop_dynamic)
+TEFF_DEFINE(_loop_guided)
+TEFF_DEFINE(_loop_runtime)
+TEFF_DEFINE(_loop_nonmonotonic_dynamic)
+TEFF_DEFINE(_loop_nonmonotonic_guided)
+TEFF_DEFINE(_loop_nonmonotonic_runtime)
+TEFF_DEFINE(_loop_maybe_nonmonotonic_runtime)
+TEFF_DEFINE(_sections)
 #undef TEFF_DEFINE
 
-#define TEFF_DEFINE(name)                                                                                    \
-  TEFF_INTERPOSED bool name(long a, long b, long c, long d, long e, long f, long g, long h, long i,          \
-                            long j) {                                                                        \
-    return teff::collect::start_loop<function::name>(TEFF_CALLER, a, b, c, d, e, f, g, h, i, j);             \
+#define TEFF_START(name, result, what)                                                     \
+  TEFF_INTERPOSED result name(TEFF_WORDS) {                                                \
+    TEFF_CALL(#name);                                                                      \
+    return next_chunk(what, nullptr, [&] { return call.go_on<result>(TEFF_SAME_WORDS); }); \
   }
-#define TEFF_DEFINE_NEXT(name, word)                                                                         \
-  TEFF_INTERPOSED bool name(word* begin, word* end) {                                                        \
-    return teff::collect::next_in_loop<function::name>(TEFF_CALLER, begin, end);                             \
+#define TEFF_NEXT(name, result, what)                                                     \
+  TEFF_INTERPOSED result name(void* begin, void* end) {                                   \
+    TEFF_CALL(#name);                                                                     \
+    return next_chunk(what, call.caller, [&] { return call.go_on<result>(begin, end); }); \
   }
-#define TEFF_DEFINE_STARTS(name) TEFF_DEFINE(GOMP_loop_##name) TEFF_DEFINE(GOMP_loop_ull_##name)
-#define TEFF_DEFINE_LOOP(name)                                                                               \
-  TEFF_DEFINE_STARTS(name##_start)                                                                           \
-  TEFF_DEFINE_NEXT(GOMP_loop_##name##_next, long)                                                            \
-  TEFF_DEFINE_NEXT(GOMP_loop_ull_##name##_next, unsigned long long)
-TEFF_STARTS(TEFF_DEFINE_STARTS)
-TEFF_LOOPS(TEFF_DEFINE_LOOP)
-#undef TEFF_DEFINE
+#define TEFF_BOTH_STARTS(name) \
+  TEFF_START(GOMP_loop_##name, bool, kind::chunk) TEFF_START(GOMP_loop_ull_##name, bool, kind::chunk)
+#define TEFF_LOOP(name)                                 \
+  TEFF_BOTH_STARTS(name##_start)                        \
+  TEFF_NEXT(GOMP_loop_##name##_next, bool, kind::chunk) \
+  TEFF_NEXT(GOMP_loop_ull_##name##_next, bool, kind::chunk)
+TEFF_LOOP(static)
+TEFF_LOOP(dynamic)
+TEFF_LOOP(guided)
+TEFF_LOOP(runtime)
+TEFF_LOOP(nonmonotonic_dynamic)
+TEFF_LOOP(nonmonotonic_guided)
+TEFF_LOOP(nonmonotonic_runtime)
+TEFF_LOOP(maybe_nonmonotonic_runtime)
+TEFF_LOOP(ordered_static)
+TEFF_LOOP(ordered_dynamic)
+TEFF_LOOP(ordered_guided)
+TEFF_LOOP(ordered_runtime)
+TEFF_BOTH_STARTS(start)
+TEFF_BOTH_STARTS(ordered_start)
+TEFF_BOTH_STARTS(doacross_start)
+TEFF_BOTH_STARTS(doacross_static_start)
+TEFF_BOTH_STARTS(doacross_dynamic_start)
+TEFF_BOTH_STARTS(doacross_guided_start)
+TEFF_BOTH_STARTS(doacross_runtime_start)
+TEFF_START(GOMP_sections_start, unsigned, kind::section)
+TEFF_START(GOMP_sections2_start, unsigned, kind::section)
+TEFF_NEXT(GOMP_sections_next, unsigned, kind::section)
 
-#define TEFF_DEFINE(name, why)                                                                               \
-  TEFF_INTERPOSED long name(long a, long b) {                                                                \
-    return teff::collect::wait_for<function::name>(TEFF_CALLER, state::why, false, a, b);                    \
+#define TEFF_WAIT(name, why, ends_loop)                                   \
+  TEFF_INTERPOSED long name(void* argument) {                             \
+    TEFF_CALL(#name);                                                     \
+    seat* const thread = call.called.has_ompt ? nullptr : calling_seat(); \
+    if (thread == nullptr) return call.go_on<long>(argument);             \
+    begin_wait(*thread, state::why, ends_loop);                           \
+    const long result = call.go_on<long>(argument);                       \
+    thread->end_wait(thread->current->inside());                          \
+    return result;                                                        \
   }
-TEFF_WAITS(TEFF_DEFINE)
-#undef TEFF_DEFINE
-#define TEFF_DEFINE(name, why)                                                                               \
-  TEFF_INTERPOSED long name(long a, long b) {                                                                \
-    return teff::collect::wait_for<function::name>(TEFF_CALLER, state::why, true, a, b);                     \
-  }
-TEFF_ENDS(TEFF_DEFINE)
-#undef TEFF_DEFINE
+TEFF_WAIT(GOMP_barrier, imbalance, false)
+TEFF_WAIT(GOMP_barrier_cancel, imbalance, false)
+TEFF_WAIT(GOMP_single_copy_start, imbalance, false)
+TEFF_WAIT(GOMP_taskwait, dependences, false)
+TEFF_WAIT(GOMP_taskwait_depend, dependences, false)
+TEFF_WAIT(GOMP_taskgroup_end, dependences, false)
+TEFF_WAIT(GOMP_taskyield, dispatch, false)
+TEFF_WAIT(GOMP_ordered_start, dependences, false)
+TEFF_WAIT(GOMP_critical_start, lock, false)
+TEFF_WAIT(GOMP_critical_name_start, lock, false)
+TEFF_WAIT(GOMP_atomic_start, lock, false)
+TEFF_WAIT(omp_set_lock, lock, false)
+TEFF_WAIT(omp_set_nest_lock, lock, false)
+TEFF_WAIT(GOMP_loop_end, imbalance, true)
+TEFF_WAIT(GOMP_loop_end_cancel, imbalance, true)
+TEFF_WAIT(GOMP_loop_end_nowait, dispatch, true)
+TEFF_WAIT(GOMP_sections_end, imbalance, true)
+TEFF_WAIT(GOMP_sections_end_cancel, imbalance, true)
+TEFF_WAIT(GOMP_sections_end_nowait, dispatch, true)
 
-TEFF_INTERPOSED unsigned GOMP_sections_start(unsigned count) {
-  auto* const real = teff::collect::runtime_of(TEFF_CALLER).call<unsigned(unsigned)>(function::GOMP_sections_start);
-  return teff::collect::next_chunk(kind::section, nullptr, [&] { return real(count); });
-}
-TEFF_INTERPOSED unsigned GOMP_sections2_start(unsigned count, std::uintptr_t* reductions, void** memory) {
-  auto* const real = teff::collect::runtime_of(TEFF_CALLER)
-                         .call<unsigned(unsigned, std::uintptr_t*, void**)>(function::GOMP_sections2_start);
-  return teff::collect::next_chunk(kind::section, nullptr, [&] { return real(count, reductions, memory); });
-}
-TEFF_INTERPOSED unsigned GOMP_sections_next() {
-  const void* const caller = TEFF_CALLER;
-  auto* const real = teff::collect::runtime_of(caller).call<unsigned()>(function::GOMP_sections_next);
-  return teff::collect::next_chunk(kind::section, caller, [&] { return real(); });
-}
-
-TEFF_INTERPOSED void GOMP_task(teff::collect::body_function* body, void* data, teff::collect::copy_function* copy, long size,
-                               long align, bool deferred, unsigned flags, void** dependences, int priority, void* event) {
-  using namespace teff::collect;
-  const void* const caller = TEFF_CALLER;
-  const runtime& called = runtime_of(caller);
-  auto* const real = called.call<task_function>(function::GOMP_task);
-  const auto unchanged = [&] { real(body, data, copy, size, align, deferred, flags, dependences, priority, event); };
-  if (called.has_ompt) return make_by_libomp(caller, false, unchanged);
-  seat* thread = calling_seat();
-  if (thread == nullptr) return unchanged();
+TEFF_INTERPOSED void GOMP_task(body_function* body, void* data, copy_function* copy, std::size_t size,
+                               std::size_t align, long deferred, unsigned flags, void** dependences,
+                               long priority, void* event) {
+  TEFF_CALL("GOMP_task");
+  const auto go_on = [&](auto... what) {
+    call.go_on<void>(what..., deferred, flags, dependences, priority, event);
+  };
+  if (makes_on_libomp(call, false, [&] { go_on(body, data, copy, size, align); })) return;
   task_head head{{}, (flags & detached) != 0 && data != nullptr, 0, body, {}};
-  head.task.address = reinterpret_cast<const void*>(body);
   head.task.what = kind::task;
   head.task.dependent = (flags & with_dependences) != 0;
-  make_task(*thread, head, data, copy, static_cast<std::size_t>(size), static_cast<std::size_t>(align),
-            [&](void* whole, copy_function* copies, std::size_t bytes, std::size_t aligned) {
-              real(run_task, whole, copies, static_cast<long>(bytes), static_cast<long>(aligned), deferred, flags, dependences,
-                   priority, event);
-            });
+  make_task(call.caller, head, data, copy, size, align, go_on);
 }
 
-#define TEFF_DEFINE(name)                                                                                    \
-  TEFF_INTERPOSED void name(teff::collect::body_function* body, void* data,                                  \
-                            teff::collect::copy_function* copy, long size, long align, unsigned flags,       \
-                            unsigned long tasks, int priority, long start, long end, long step) {            \
-    teff::collect::make_taskloop<function::name>(TEFF_CALLER, body, data, copy,                              \
-                                                 static_cast<std::size_t>(size),                             \
-                                                 static_cast<std::size_t>(align), flags, tasks, priority,    \
-                                                 start, end, step);                                          \
+#define TEFF_DEFINE(name)                                                                           \
+  TEFF_INTERPOSED void name(body_function* body, void* data, copy_function* copy, std::size_t size, \
+                            std::size_t align, unsigned flags, unsigned long tasks, long priority,  \
+                            long start, long end, long step) {                                      \
+    TEFF_CALL(#name);                                                                               \
+    const auto go_on = [&](auto... what) {                                                          \
+      call.go_on<void>(what..., flags, tasks, priority, start, end, step);                          \
+    };                                                                                              \
+    if (makes_on_libomp(call, true, [&] { go_on(body, data, copy, size, align); })) return;         \
+    task_head head{{}, 2, 0, body, {}};                                                             \
+    head.task.what = kind::taskloop;                                                                \
+    if ((flags & with_reduction) != 0) head.words[2] = static_cast<void**>(data)[2];                \
+    make_task(call.caller, head, data, copy, size, align, go_on);                                   \
   }
 TEFF_DEFINE(GOMP_taskloop)
 TEFF_DEFINE(GOMP_taskloop_ull)
-#undef TEFF_DEFINE

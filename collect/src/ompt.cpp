@@ -5,31 +5,27 @@
 #include <new>
 
 #include "calls.hpp"
-#include "file.hpp"
-#include "seat.hpp"
 #include "team.hpp"
 
 namespace teff::collect {
 
 namespace {
 
-bool confirms_taskloops;   // libomp says which tasks of a taskloop are its chunks
-const void* library;       // an address in libomp
+bool confirms_taskloops;  // libomp says which tasks of a taskloop are its chunks
+const void* library;      // an address in libomp
 
-// The seat of a thread that an event is of; null outside of regions, and after the master has ended the region.
-seat* thread_in_region() { return me != nullptr && me->current != nullptr ? me : nullptr; }
+// The seat of a thread that an event is of; null outside of regions, and after the master has ended the
+// region.
+seat* thread_in_region() {
+  return me != nullptr && me->current != nullptr ? me : nullptr;
+}
 
 void on_parallel_begin(ompt::data*, const void*, ompt::data* region, unsigned, int, const void* caller) {
   region->pointer = nullptr;
   seat* thread = here();
   if (thread == nullptr) return;
-  std::uint32_t module = 0;
-  {
-    const growing held;
-    module = module_of(library);
-  }
   static_assert(sizeof(team) <= sizeof(activation));
-  if (activation* memory = thread->take()) region->pointer = new (memory) team(*thread, caller, module);
+  if (activation* memory = thread->take()) region->pointer = new (memory) team(*thread, caller, library);
 }
 
 void on_parallel_end(ompt::data* region, ompt::data*, int, const void*) {
@@ -50,7 +46,8 @@ void on_implicit_task(ompt::endpoint at, ompt::data* region, ompt::data* task, u
 }
 
 // A taskloop's tasks are made by the interposed call, or by tasks that only halve the loop.
-void on_task_create(ompt::data*, const void*, ompt::data* created, int all_flags, int has_dependences, const void* caller) {
+void on_task_create(ompt::data*, const void*, ompt::data* created, int all_flags, int has_dependences,
+                    const void* caller) {
   created->pointer = nullptr;
   const auto flags = static_cast<unsigned>(all_flags);
   seat* thread = thread_in_region();
@@ -75,7 +72,7 @@ void end_task(seat& thread, activation& task) {
 void begin_task(seat& thread, activation& task) {
   if (task.begun) return thread.resume_task(task);
   thread.begin_task(task);
-  if (task.undeferred) task.outer->resumed = task.outer->inside(); // the maker goes on, and says nothing
+  if (task.undeferred) task.outer->resumed = task.outer->inside();  // the maker goes on, and says nothing
   if (task.unconfirmed) thread.label(state::creation);
 }
 
@@ -87,7 +84,7 @@ void on_task_schedule(ompt::data* prior, ompt::status status, ompt::data* next) 
   switch (status) {
     case ompt::status::complete:
     case ompt::status::cancel:
-    case ompt::status::detach: // its body has ended
+    case ompt::status::detach:  // its body has ended
       prior->pointer = nullptr;
       return end_task(*thread, *from);
     case ompt::status::early_fulfill:
@@ -111,7 +108,8 @@ void on_wait(ompt::sync what, ompt::endpoint at, ompt::data*, ompt::data*, const
 }
 
 void on_lock(ompt::mutex what, unsigned, unsigned, std::uint64_t, const void*) {
-  if (seat* thread = thread_in_region()) thread->enter(what == ompt::mutex::ordered ? state::dependences : state::lock);
+  if (seat* thread = thread_in_region())
+    thread->enter(what == ompt::mutex::ordered ? state::dependences : state::lock);
 }
 
 void on_locked(ompt::mutex, std::uint64_t, const void*) {
@@ -119,7 +117,8 @@ void on_locked(ompt::mutex, std::uint64_t, const void*) {
 }
 
 // Loops with chunks come through kmpc.cpp, and are not announced here since libomp 19.
-void on_work(ompt::work what, ompt::endpoint at, ompt::data*, ompt::data*, std::uint64_t, const void* caller) {
+void on_work(ompt::work what, ompt::endpoint at, ompt::data*, ompt::data*, std::uint64_t,
+             const void* caller) {
   seat* thread = calling_seat();
   if (thread == nullptr) return;
   kind part = kind::share;
@@ -171,9 +170,9 @@ int begin_events(ompt::lookup find, int, ompt::data*) {
 
 void end_events(ompt::data*) {}
 
-} // namespace
+}  // namespace
 
-} // namespace teff::collect
+}  // namespace teff::collect
 
 // What libomp asks for when it starts.
 extern "C" [[gnu::visibility("default")]] teff::collect::ompt::tool* ompt_start_tool(unsigned, const char*) {

@@ -1,4 +1,5 @@
-// The part of OMPT that ompt.cpp uses, as the OpenMP specification 5.1 defines it (chapter 4). GCC has no omp-tools.h.
+// The part of OMPT that ompt.cpp uses, as the OpenMP specification 5.1 defines it (chapter 4). GCC has no
+// omp-tools.h.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,14 @@ union data {
 enum class endpoint : int { begin = 1, end = 2 };
 enum class work : int { loop = 1, sections = 2, single = 3, loop_static = 10 };
 enum class sync : int { barrier = 1, taskwait = 5, taskgroup = 6 };
-enum class status : int { complete = 1, cancel = 3, detach = 4, early_fulfill = 5, late_fulfill = 6, taskwait_complete = 8 };
+enum class status : int {
+  complete = 1,
+  cancel = 3,
+  detach = 4,
+  early_fulfill = 5,
+  late_fulfill = 6,
+  taskwait_complete = 8
+};
 enum class dispatch : int { loop_chunk = 3, taskloop_chunk = 4 };
 enum class mutex : int { ordered = 7 };
 enum task_flag : unsigned { taskwait = 0x10, undeferred = 0x08000000, untied = 0x10000000 };
@@ -43,4 +51,4 @@ struct tool {
 
 inline constexpr int set_always = 5;
 
-} // namespace teff::collect::ompt
+}  // namespace teff::collect::ompt

@@ -7,7 +7,6 @@
 #include <bit>
 #include <new>
 
-#include "calibrate.hpp"
 #include "file.hpp"
 
 namespace teff::collect {
@@ -16,26 +15,29 @@ constinit thread_local seat* me = nullptr;
 
 namespace {
 
-constexpr std::size_t batch = 64;                // activations that go from seat to seat at a time
-constexpr std::uint32_t window = 64;             // timed bodies that decide whether the next ones are timed
-constexpr std::uint32_t most_parts = 32;         // blocks of a seat
+constexpr std::size_t batch = 64;         // activations that go from seat to seat at a time
+constexpr std::uint32_t window = 64;      // timed bodies that decide whether the next ones are timed
+constexpr std::uint32_t most_parts = 32;  // blocks of a seat
 
 std::atomic<seat*> all_seats{nullptr};
 std::atomic<std::uint32_t> number_of_seats{0};
 std::atomic<std::uint64_t> shortest{0};
-seat* vacant;                      // guarded by `growing`, as is the next one
-activation* batches;               // linked by the `outer` of the last of each; those within, too
-constinit thread_local bool refused = false; // a seat
-block nowhere;                     // accounts of a parent's threads, in its child
+seat* vacant;                                 // guarded by `growing`, as is the next one
+activation* batches;                          // linked by the `outer` of the last of each; those within, too
+constinit thread_local bool refused = false;  // a seat
+block nowhere;                                // accounts of a parent's threads, in its child
 pthread_key_t at_thread_end;
 bool has_key;
 
 // Whether a wait is so long that all threads are looked at: that takes a cache miss a thread.
 bool is_long(std::uint64_t wait) {
-  return wait > 1000 * std::uint64_t{number_of_seats.load(std::memory_order_relaxed)}; // the number alone is used
+  return wait >
+         1000 * std::uint64_t{number_of_seats.load(std::memory_order_relaxed)};  // the number alone is used
 }
 
-bool waits_for_task(state now) { return now == state::imbalance || now == state::dependences; }
+bool waits_for_task(state now) {
+  return now == state::imbalance || now == state::dependences;
+}
 
 std::size_t bin_of(std::uint64_t length) {
   const auto octave = static_cast<std::size_t>(std::bit_width(length | 1)) - 1;
@@ -49,9 +51,9 @@ seat* new_seat() {
   if (memory == nullptr) return nullptr;
   auto* made = new (memory) seat;
   if (!made->arrive()) return nullptr;
-  made->next = all_seats.load(std::memory_order_relaxed); // only threads that hold `growing` store to it
-  all_seats.store(made, std::memory_order_release);       // pairs with last_end_anywhere()
-  number_of_seats.fetch_add(1, std::memory_order_relaxed); // the number alone is used
+  made->next = all_seats.load(std::memory_order_relaxed);   // only threads that hold `growing` store to it
+  all_seats.store(made, std::memory_order_release);         // pairs with last_end_anywhere()
+  number_of_seats.fetch_add(1, std::memory_order_relaxed);  // the number alone is used
   return made;
 }
 
@@ -60,7 +62,8 @@ void leave_seat(void* left) {
   auto& seat_left = *static_cast<seat*>(left);
   me = nullptr;
   refused = true;
-  // Release and acquire: pairs with the exchange in close_workers(). One of the two threads finds that the other was first.
+  // Release and acquire: pairs with the exchange in close_workers(). One of the two threads finds that the
+  // other was first.
   if (seat_left.member.exchange(membership::leaving, std::memory_order_acq_rel) == membership::outside) {
     vacate(seat_left, ticks());
   }
@@ -81,10 +84,12 @@ seat* find_seat(bool& first) {
   return found;
 }
 
-// A child of fork has one thread and no file. It may be within a region: then its frames still use the seat that it had.
+// A child of fork has one thread and no file. It may be within a region: then its frames still use the seat
+// that it had.
 void begin_in_child() {
-  for (seat* one = all_seats.load(std::memory_order_relaxed); one != nullptr; one = one->next) one->use(nowhere);
-  all_seats.store(nullptr, std::memory_order_relaxed); // a child of fork has no other thread
+  for (seat* one = all_seats.load(std::memory_order_relaxed); one != nullptr; one = one->next)
+    one->use(nowhere);
+  all_seats.store(nullptr, std::memory_order_relaxed);  // a child of fork has no other thread
   number_of_seats.store(0, std::memory_order_relaxed);
   vacant = nullptr;
   me = nullptr;
@@ -92,9 +97,11 @@ void begin_in_child() {
   forget_file();
 }
 
-[[gnu::constructor]] void watch_forks() { pthread_atfork(nullptr, nullptr, begin_in_child); }
+[[gnu::constructor]] void watch_forks() {
+  pthread_atfork(nullptr, nullptr, begin_in_child);
+}
 
-} // namespace
+}  // namespace
 
 seat* here() {
   if (me != nullptr || refused) return me;
@@ -108,7 +115,8 @@ seat* here() {
 
 std::uint64_t last_end_anywhere() {
   std::uint64_t latest = 0;
-  // Acquire: pairs with new_seat(), which stores a seat after its members. The times alone are compared, so their loads are relaxed.
+  // Acquire: pairs with new_seat(), which stores a seat after its members. The times alone are compared, so
+  // their loads are relaxed.
   for (const seat* one = all_seats.load(std::memory_order_acquire); one != nullptr; one = one->next) {
     latest = std::max(latest, one->last_end.load(std::memory_order_relaxed));
   }
@@ -122,7 +130,9 @@ void vacate(seat& left, std::uint64_t now) {
   vacant = &left;
 }
 
-void set_shortest(std::uint64_t ticks) { shortest.store(ticks, std::memory_order_relaxed); } // the number alone is used
+void set_shortest(std::uint64_t ticks) {
+  shortest.store(ticks, std::memory_order_relaxed);
+}  // the number alone is used
 
 bool seat::arrive() {
   const auto thread = static_cast<std::uint32_t>(gettid());
@@ -139,7 +149,7 @@ bool seat::arrive() {
   accounts_->since = main_thread ? head()->started : ticks();
   label(state::serial);
   is_new_ = true;
-  member.store(membership::outside, std::memory_order_relaxed); // no other thread knows the seat yet
+  member.store(membership::outside, std::memory_order_relaxed);  // no other thread knows the seat yet
   return true;
 }
 
@@ -149,6 +159,29 @@ void seat::begin_worker(std::uint64_t region_began) {
     label(state::start);
   } else {
     enter(state::runtime, region_began);
+  }
+}
+
+bool seat::begin_region(const void* address) {
+  activation* body = take();
+  if (body == nullptr) return false;
+  body->what = kind::region;
+  body->address = address;
+  body->outer = current;
+  body->begun = body->nested = true;
+  enter(state::body);
+  current = body;
+  ++accounts_->regions;
+  is_new_ = false;
+  return true;
+}
+
+void seat::end_bodies(activation* outer) {
+  while (current != nullptr && current != outer) {
+    activation& ended = *current;
+    account(ended);
+    current = ended.outer;
+    give(ended);
   }
 }
 
@@ -178,19 +211,20 @@ site* seat::meet(const void* address, kind what) {
   }
   site& record = last_part_->sites[last_part_->sites_used];
   record.address = reinterpret_cast<std::uint64_t>(address);
-  record.module = module_of(address);
+  record.module = accounts_->seat == 0 ? 0 : module_of(address);
   record.runtime = runtime;
   record.what = static_cast<std::uint32_t>(what);
-  ++last_part_->sites_used; // last: a reader of a process that was killed sees whole sites
+  ++last_part_->sites_used;  // last: a reader of a process that was killed sees whole sites
   return &record;
 }
 
 known_site& seat::find(const void* address, kind what) {
-  if (last_found_ != nullptr && last_found_->address == address && last_found_->what == what) return *last_found_;
-  constexpr std::uint64_t spread = 0x9e3779b97f4a7c15; // 2^64 over the golden ratio
+  if (last_found_ != nullptr && last_found_->address == address && last_found_->what == what)
+    return *last_found_;
+  constexpr std::uint64_t spread = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
   auto at = (reinterpret_cast<std::uint64_t>(address) + static_cast<std::uint64_t>(what)) * spread >> 55;
   static_assert(std::tuple_size_v<decltype(sites_)> == std::size_t{1} << (64 - 55));
-  for (;; at = (at + 1) % sites_.size()) { // ends: the blocks of a seat have fewer sites
+  for (;; at = (at + 1) % sites_.size()) {  // ends: the blocks of a seat have fewer sites
     known_site& place = sites_[at];
     if (place.record == nullptr) {
       site* record = meet(address, what);
@@ -220,13 +254,15 @@ void seat::account(const activation& body) {
   place.time += body.own;
   if (++place.bodies == window) {
     const bool often = body.what == kind::chunk || body.what == kind::task || body.what == kind::taskloop;
-    place.too_short = often && place.time < window * shortest.load(std::memory_order_relaxed); // the number alone is used
+    place.too_short =
+        often && place.time < window * shortest.load(std::memory_order_relaxed);  // the number alone is used
     place.time = place.bodies = 0;
   }
 }
 
-// The wait that ends at `now` since a task begins: until the task was made, until its last dependence ended, until now. Since the
-// runtimes don't say when the last dependence ended, that is taken for the last task that ended anywhere.
+// The wait that ends at `now` since a task begins: until the task was made, until its last dependence ended,
+// until now. Since the runtimes don't say when the last dependence ended, that is taken for the last task
+// that ended anywhere.
 void seat::split_wait(const activation& task, std::uint64_t now) {
   state rest = state::dispatch;
   if (task.created > since()) {
@@ -274,13 +310,15 @@ void seat::end_task(activation& task) {
   const auto now = ticks();
   enter(task.outer->resumed, now);
   if (!task.unconfirmed) account(task);
-  last_end.store((now & ~std::uint64_t{1}) | task.dependent, std::memory_order_relaxed); // the number alone is used
+  last_end.store((now & ~std::uint64_t{1}) | task.dependent,
+                 std::memory_order_relaxed);  // the number alone is used
   current = task.outer;
 }
 
 void seat::suspend_task() {
   activation& task = *current;
-  task.resumed = doing() == state::creation ? task.inside() : doing(); // it makes a task, and is put aside within
+  task.resumed =
+      doing() == state::creation ? task.inside() : doing();  // it makes a task, and is put aside within
   task.nested = false;
   enter(task.outer->resumed);
   current = task.outer;
@@ -365,4 +403,4 @@ void seat::give(activation& body) {
   free_count_ -= batch;
 }
 
-} // namespace teff::collect
+}  // namespace teff::collect

@@ -1,5 +1,5 @@
-// What the collector keeps of a thread (README.md: the model): its state, the body that it runs, its sites. Only the thread itself
-// uses its seat, except where a member says otherwise.
+// What the collector keeps of a thread (README.md: the model): its state, the body that it runs, its sites.
+// Only the thread itself uses its seat, except where a member says otherwise.
 #pragma once
 
 #include <array>
@@ -12,23 +12,24 @@
 
 namespace teff::collect {
 
-// One execution of a body. A task has one from its creation on. An untied task takes its own from thread to thread.
+// One execution of a body. A task has one from its creation on. An untied task takes its own from thread to
+// thread.
 struct activation {
-  std::uint64_t own = 0;     // ticks in the body so far, without what is nested in it
-  std::uint64_t created = 0; // when a task was made
+  std::uint64_t own = 0;      // ticks in the body so far, without what is nested in it
+  std::uint64_t created = 0;  // when a task was made
   const void* address = nullptr;
-  activation* outer = nullptr; // the body that this one is nested in
-  const void* caller = nullptr; // of the interposed call that this body is in
+  activation* outer = nullptr;   // the body that this one is nested in
+  const void* caller = nullptr;  // of the interposed call that this body is in
   std::uint32_t segments = 0;
   kind what = kind::others;
-  state resumed = state::body; // what the thread does when it comes back to this body
+  state resumed = state::body;  // what the thread does when it comes back to this body
   bool begun = false;
-  bool nested = false;    // a thread is in it, or in what is nested in it
-  bool counted = false;   // too short for the clock
-  bool dependent = false; // a task with dependences
-  bool undeferred = false; // a task that its maker waits for
-  bool makes_taskloop = false; // the interposed call does
-  bool unconfirmed = false;    // may be a task that only halves a taskloop
+  bool nested = false;          // a thread is in it, or in what is nested in it
+  bool counted = false;         // too short for the clock
+  bool dependent = false;       // a task with dependences
+  bool undeferred = false;      // a task that its maker waits for
+  bool makes_taskloop = false;  // the interposed call does
+  bool unconfirmed = false;     // may be a task that only halves a taskloop
 
   // What the thread does in the body itself.
   state inside() const { return counted ? state::counted : state::body; }
@@ -38,8 +39,8 @@ struct activation {
 struct known_site {
   const void* address;
   site* record;
-  std::uint64_t time;   // of the window's bodies so far
-  std::uint32_t bodies; // in the window so far
+  std::uint64_t time;    // of the window's bodies so far
+  std::uint32_t bodies;  // in the window so far
   std::uint32_t turn;
   kind what;
   bool too_short;
@@ -85,8 +86,8 @@ class seat {
   // Counts a body that ended; its last segment is closed.
   void account(const activation& body);
 
-  activation* take();          // null without memory
-  void give(activation& body); // which any thread's take() gave
+  activation* take();           // null without memory
+  void give(activation& body);  // which any thread's take() gave
 
   // A thread takes the seat, or leaves it for the next one. Callers hold `growing`.
   bool arrive();
@@ -94,20 +95,19 @@ class seat {
   // Its accounts are these instead, which are in no file.
   void use(block& accounts);
 
-  void add_region() {
-    ++accounts_->regions;
-    is_new_ = false;
-  }
   // A worker's first segment begins when its region did: its thread was made for that.
   void begin_worker(std::uint64_t region_began);
+  bool begin_region(const void* address);  // false without memory
+  // Ends the bodies that the thread is in, up to the one that its region began in.
+  void end_bodies(activation* outer);
 
   activation* current = nullptr;
-  std::uint32_t runtime = 0;             // the module of the runtime that runs the region
+  std::uint32_t runtime = 0;  // the module of the runtime that runs the region
   // When a task last ended here; its lowest bit says whether that had dependences. Other threads read it.
   std::atomic<std::uint64_t> last_end{0};
-  seat* next = nullptr;                  // of all seats; of vacant seats
+  seat* next = nullptr;  // of all seats; of vacant seats
   seat* next_vacant = nullptr;
-  seat* next_worker = nullptr; // of a team (team.hpp)
+  seat* next_worker = nullptr;  // of a team (team.hpp)
   std::atomic<membership> member{membership::outside};
 
  private:
@@ -118,7 +118,7 @@ class seat {
 
   block* accounts_ = nullptr;
   block* last_part_ = nullptr;
-  bool is_new_ = true; // the thread has been in no region
+  bool is_new_ = true;  // the thread has been in no region
   activation* free_ = nullptr;
   std::size_t free_count_ = 0;
   known_site* last_found_ = nullptr;
@@ -138,7 +138,9 @@ std::uint64_t last_end_anywhere();
 // Gives the seat of a thread that ended to the next one.
 void vacate(seat& left, std::uint64_t now);
 
-// Bodies of as many ticks or fewer, on average, are counted alone.
+// Measures the collector's own part of a segment, notes it in the header, and counts bodies alone from now on
+// if they are shorter than that and 100 ns. Takes a fraction of a millisecond.
+void calibrate();
 void set_shortest(std::uint64_t ticks);
 
-} // namespace teff::collect
+}  // namespace teff::collect
