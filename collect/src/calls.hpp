@@ -3,7 +3,7 @@
 #pragma once
 
 #include "runtimes.hpp"
-#include "seat.hpp"
+#include "seats.hpp"
 
 namespace teff::collect {
 

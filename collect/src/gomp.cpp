@@ -91,7 +91,7 @@ void make_task(const void* caller, task_head head, void* data, copy_function* co
   head.data_offset = (sizeof(task_head) + align - 1) & ~(align - 1);
   size += head.data_offset;
   const creation made(*me, caller, false);
-  head.task.address = reinterpret_cast<const void*>(head.body);
+  head.task.address = caller;
   head.task.created = me->since();
   if (copy != nullptr) {
     task_source source{head, data, copy};

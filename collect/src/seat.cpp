@@ -1,17 +1,14 @@
 #include "seat.hpp"
 
-#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <bit>
-#include <new>
 
 #include "file.hpp"
+#include "seats.hpp"
 
 namespace teff::collect {
-
-constinit thread_local seat* me = nullptr;
 
 namespace {
 
@@ -19,21 +16,7 @@ constexpr std::size_t batch = 64;         // activations that go from seat to se
 constexpr std::uint32_t window = 64;      // timed bodies that decide whether the next ones are timed
 constexpr std::uint32_t most_parts = 32;  // blocks of a seat
 
-std::atomic<seat*> all_seats{nullptr};
-std::atomic<std::uint32_t> number_of_seats{0};
-std::atomic<std::uint64_t> shortest{0};
-seat* vacant;                                 // guarded by `growing`, as is the next one
-activation* batches;                          // linked by the `outer` of the last of each; those within, too
-constinit thread_local bool refused = false;  // a seat
-block nowhere;                                // accounts of a parent's threads, in its child
-pthread_key_t at_thread_end;
-bool has_key;
-
-// Whether a wait is so long that all threads are looked at: that takes a cache miss a thread.
-bool is_long(std::uint64_t wait) {
-  return wait >
-         1000 * std::uint64_t{number_of_seats.load(std::memory_order_relaxed)};  // the number alone is used
-}
+activation* batches;  // guarded by `growing`; linked by the `outer` of the last of each, as those within are
 
 bool waits_for_task(state now) {
   return now == state::imbalance || now == state::dependences;
@@ -45,94 +28,7 @@ std::size_t bin_of(std::uint64_t length) {
   return std::min(bins - 1, (octave - first_octave) * bins_per_octave + (length >> (octave - 2) & 3));
 }
 
-// Callers hold `growing`.
-seat* new_seat() {
-  void* memory = pages(sizeof(seat));
-  if (memory == nullptr) return nullptr;
-  auto* made = new (memory) seat;
-  if (!made->arrive()) return nullptr;
-  made->next = all_seats.load(std::memory_order_relaxed);   // only threads that hold `growing` store to it
-  all_seats.store(made, std::memory_order_release);         // pairs with last_end_anywhere()
-  number_of_seats.fetch_add(1, std::memory_order_relaxed);  // the number alone is used
-  return made;
-}
-
-// When the thread ends. If its team has not ended, the master gives the seat away (team.hpp).
-void leave_seat(void* left) {
-  auto& seat_left = *static_cast<seat*>(left);
-  me = nullptr;
-  refused = true;
-  // Release and acquire: pairs with the exchange in close_workers(). One of the two threads finds that the
-  // other was first.
-  if (seat_left.member.exchange(membership::leaving, std::memory_order_acq_rel) == membership::outside) {
-    vacate(seat_left, ticks());
-  }
-}
-
-seat* find_seat(bool& first) {
-  const growing held;
-  if (!open_file()) return nullptr;
-  if (!has_key) has_key = pthread_key_create(&at_thread_end, leave_seat) == 0;
-  seat* found = vacant;
-  if (found != nullptr && found->arrive()) {
-    vacant = found->next_vacant;
-  } else {
-    first = all_seats.load(std::memory_order_relaxed) == nullptr;
-    found = new_seat();
-  }
-  if (found == nullptr) ++head()->lost_threads;
-  return found;
-}
-
-// A child of fork has one thread and no file. It may be within a region: then its frames still use the seat
-// that it had.
-void begin_in_child() {
-  for (seat* one = all_seats.load(std::memory_order_relaxed); one != nullptr; one = one->next)
-    one->use(nowhere);
-  all_seats.store(nullptr, std::memory_order_relaxed);  // a child of fork has no other thread
-  number_of_seats.store(0, std::memory_order_relaxed);
-  vacant = nullptr;
-  me = nullptr;
-  refused = false;
-  forget_file();
-}
-
-[[gnu::constructor]] void watch_forks() {
-  pthread_atfork(nullptr, nullptr, begin_in_child);
-}
-
 }  // namespace
-
-seat* here() {
-  if (me != nullptr || refused) return me;
-  bool first = false;
-  seat* found = find_seat(first);
-  refused = found == nullptr;
-  if (first && found != nullptr) calibrate();
-  if (found != nullptr && has_key) pthread_setspecific(at_thread_end, found);
-  return me = found;
-}
-
-std::uint64_t last_end_anywhere() {
-  std::uint64_t latest = 0;
-  // Acquire: pairs with new_seat(), which stores a seat after its members. The times alone are compared, so
-  // their loads are relaxed.
-  for (const seat* one = all_seats.load(std::memory_order_acquire); one != nullptr; one = one->next) {
-    latest = std::max(latest, one->last_end.load(std::memory_order_relaxed));
-  }
-  return latest;
-}
-
-void vacate(seat& left, std::uint64_t now) {
-  const growing held;
-  left.retire(now);
-  left.next_vacant = vacant;
-  vacant = &left;
-}
-
-void set_shortest(std::uint64_t ticks) {
-  shortest.store(ticks, std::memory_order_relaxed);
-}  // the number alone is used
 
 bool seat::arrive() {
   const auto thread = static_cast<std::uint32_t>(gettid());
@@ -254,8 +150,7 @@ void seat::account(const activation& body) {
   place.time += body.own;
   if (++place.bodies == window) {
     const bool often = body.what == kind::chunk || body.what == kind::task || body.what == kind::taskloop;
-    place.too_short =
-        often && place.time < window * shortest.load(std::memory_order_relaxed);  // the number alone is used
+    place.too_short = often && place.time < window * shortest_timed();
     place.time = place.bodies = 0;
   }
 }

@@ -126,21 +126,4 @@ class seat {
   std::array<known_site, 512> sites_{};
 };
 
-// The seat of the thread that calls. Null before here() was called in it, and if nothing is kept of it.
-extern constinit thread_local seat* me;
-
-// Gives the thread a seat if it has none; null if nothing can be kept of it.
-seat* here();
-
-// The latest of all threads' last_end.
-std::uint64_t last_end_anywhere();
-
-// Gives the seat of a thread that ended to the next one.
-void vacate(seat& left, std::uint64_t now);
-
-// Measures the collector's own part of a segment, notes it in the header, and counts bodies alone from now on
-// if they are shorter than that and 100 ns. Takes a fraction of a millisecond.
-void calibrate();
-void set_shortest(std::uint64_t ticks);
-
 }  // namespace teff::collect

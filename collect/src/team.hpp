@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "file.hpp"
-#include "seat.hpp"
+#include "seats.hpp"
 
 namespace teff::collect {
 

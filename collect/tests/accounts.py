@@ -17,7 +17,10 @@ MODULE = np.dtype([("begin", "u8"), ("end", "u8"), ("id_length", "u4"), ("id", "
 MOMENT = np.dtype([("ticks", "u8"), ("nanoseconds", "u8")])
 HEADER = np.dtype(
     [("magic", "S8")]
-    + [(name, "u4") for name in ("version", "header_size", "block_size", "first_octave", "bins_per_octave", "processors")]
+    + [
+        (name, "u4")
+        for name in ("version", "header_size", "block_size", "first_octave", "bins_per_octave", "processors")
+    ]
     + [(name, "u4") for name in ("process", "parent", "modules_used", "seats", "lost_threads", "clock_reads_tsc")]
     + [(name, "u8") for name in ("own", "started", "ended", "real_time")]
     + [("first", MOMENT), ("last", MOMENT), ("states", "S16", 16), ("kinds", "S16", 8), ("command", "S1024")]
@@ -31,7 +34,8 @@ class Accounts:
     def __init__(self, path: Path) -> None:
         content = path.read_bytes()
         self.header = np.frombuffer(content, HEADER, 1)[0]
-        assert self.header["magic"] == b"teffacct" and self.header["version"] == 1, path
+        if (self.header["magic"], self.header["version"]) != (b"teffacct", 1):
+            raise ValueError(f"{path}: not a file of accounts of version 1")
         blocks = np.frombuffer(content[HEADER.itemsize :], BLOCK).copy()
         self.blocks = blocks[blocks["seat"] > 0]
         first, last = self.header["first"], self.header["last"]
@@ -42,7 +46,7 @@ class Accounts:
             seat["times"][seat["now"]] += max(0, int(end) - int(seat["since"]))
         self.seats = seats["times"].astype(float) * self.ns  # by seat and state
         names = [name.decode() for name in self.header["states"] if name]
-        self.states = dict(zip(names, self.seats.sum(axis=0)))
+        self.states = dict(zip(names, self.seats.sum(axis=0), strict=False))
         del self.states["absent"]
         used = [block["sites"][: block["sites_used"]] for block in self.blocks]
         self.sites = np.concatenate(used) if used else np.empty(0, SITE)
