@@ -45,11 +45,12 @@ struct site {
   std::uint32_t what;     // a kind
   std::uint32_t reserved;
   std::uint64_t count;     // bodies that ended
-  std::uint64_t timed;     // of them those with a length
-  std::uint64_t segments;  // in which the timed ones ran: each is longer by header::own
-  std::uint64_t time;      // of the timed ones, without what is nested in them
-  std::uint64_t longest;
-  std::array<std::uint64_t, bins> lengths;
+  std::uint64_t timed;     // of them those that were timed: all, unless they are too short
+  std::uint64_t segments;  // in which they ran: each is longer by header::own
+  std::uint64_t time;      // theirs, without what is nested in them
+  std::uint64_t longest;   // of the timed ones
+  std::array<std::uint64_t, bins>
+      lengths;  // how many bodies had which; as segments and time, estimated if not all were timed
 };
 
 // A thread has one block, and one more whenever it meets more sites. Only the first keeps the thread's

@@ -12,8 +12,10 @@ namespace teff::collect {
 
 namespace {
 
-constexpr std::size_t batch = 64;         // activations that go from seat to seat at a time
-constexpr std::uint32_t window = 64;      // timed bodies that decide whether the next ones are timed
+constexpr std::size_t batch = 64;     // activations that go from seat to seat at a time
+constexpr std::uint32_t window = 32;  // timed bodies that decide whether the next ones are timed
+constexpr std::uint32_t sample =
+    16;  // of bodies that are too short, one of so many is timed and stands for all
 constexpr std::uint32_t most_parts = 32;  // blocks of a seat
 
 activation* batches;  // guarded by `growing`; linked by the `outer` of the last of each, as those within are
@@ -134,7 +136,7 @@ known_site& seat::find(const void* address, kind what) {
 // Whether the body that begins is counted alone.
 bool seat::skips(const void* address, kind what) {
   known_site& place = find(address, what);
-  return place.too_short && ++place.turn % window != 0;
+  return place.too_short && ++place.turn % sample != 0;
 }
 
 void seat::account(const activation& body) {
@@ -142,11 +144,12 @@ void seat::account(const activation& body) {
   site& to = *place.record;
   ++to.count;
   if (body.counted) return;
+  const std::uint64_t bodies = place.too_short ? sample : 1;
   ++to.timed;
-  to.time += body.own;
-  to.segments += body.segments;
+  to.time += bodies * body.own;
+  to.segments += bodies * body.segments;
   to.longest = std::max(to.longest, body.own);
-  ++to.lengths[bin_of(body.own)];
+  to.lengths[bin_of(body.own)] += bodies;
   place.time += body.own;
   if (++place.bodies == window) {
     const bool often = body.what == kind::chunk || body.what == kind::task || body.what == kind::taskloop;
