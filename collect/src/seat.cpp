@@ -12,10 +12,9 @@ namespace teff::collect {
 
 namespace {
 
-constexpr std::size_t batch = 64;     // activations that go from seat to seat at a time
-constexpr std::uint32_t window = 32;  // timed bodies that decide whether the next ones are timed
-constexpr std::uint32_t sample =
-    16;  // of bodies that are too short, one of so many is timed and stands for all
+constexpr std::size_t batch = 64;         // activations that go from seat to seat at a time
+constexpr std::uint32_t window = 32;      // timed bodies that decide whether the next ones are timed
+constexpr std::uint32_t sample = 16;      // bodies too short for the clock that one timed body stands for
 constexpr std::uint32_t most_parts = 32;  // blocks of a seat
 
 activation* batches;  // guarded by `growing`; linked by the `outer` of the last of each, as those within are
@@ -91,8 +90,7 @@ void seat::retire(std::uint64_t now) {
 void seat::use(block& accounts) {
   accounts_ = last_part_ = &accounts;
   accounts.sites_used = 1;
-  others_ = {nullptr, &accounts.sites[0], 0, 0, 0, kind::others, false};
-  last_found_ = nullptr;
+  others_ = last_found_ = &accounts.sites[0];
   sites_ = {};
 }
 
@@ -116,46 +114,43 @@ site* seat::meet(const void* address, kind what) {
   return &record;
 }
 
-known_site& seat::find(const void* address, kind what) {
-  if (last_found_ != nullptr && last_found_->address == address && last_found_->what == what)
-    return *last_found_;
+site& seat::find(const void* address, kind what) {
+  const auto number = reinterpret_cast<std::uint64_t>(address);
+  const auto is_it = [&](const site& one) {
+    return one.address == number && one.what == static_cast<std::uint32_t>(what);
+  };
+  if (is_it(*last_found_)) return *last_found_;
   constexpr std::uint64_t spread = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
-  auto at = (reinterpret_cast<std::uint64_t>(address) + static_cast<std::uint64_t>(what)) * spread >> 55;
+  auto at = (number + static_cast<std::uint64_t>(what)) * spread >> 55;
   static_assert(std::tuple_size_v<decltype(sites_)> == std::size_t{1} << (64 - 55));
-  for (;; at = (at + 1) % sites_.size()) {  // ends: the blocks of a seat have fewer sites
-    known_site& place = sites_[at];
-    if (place.record == nullptr) {
-      site* record = meet(address, what);
-      if (record == nullptr) return others_;
-      place = {address, record, 0, 0, 0, what, false};
-    }
-    if (place.address == address && place.what == what) return *(last_found_ = &place);
-  }
+  while (sites_[at] != nullptr && !is_it(*sites_[at]))
+    at = (at + 1) % sites_.size();  // the blocks of a seat have fewer sites
+  if (sites_[at] == nullptr) sites_[at] = meet(address, what);
+  if (sites_[at] == nullptr) return *others_;
+  return *(last_found_ = sites_[at]);
 }
 
 // Whether the body that begins is counted alone.
 bool seat::skips(const void* address, kind what) {
-  known_site& place = find(address, what);
-  return place.too_short && ++place.turn % sample != 0;
+  site& place = find(address, what);
+  return place.too_short != 0 && ++place.turn % sample != 0;
 }
 
 void seat::account(const activation& body) {
-  known_site& place = find(body.address, body.what);
-  site& to = *place.record;
+  site& to = find(body.address, body.what);
   ++to.count;
   if (body.counted) return;
-  const std::uint64_t bodies = place.too_short ? sample : 1;
+  const std::uint64_t bodies = to.too_short != 0 ? sample : 1;
   ++to.timed;
   to.time += bodies * body.own;
   to.segments += bodies * body.segments;
   to.longest = std::max(to.longest, body.own);
   to.lengths[bin_of(body.own)] += bodies;
-  place.time += body.own;
-  if (++place.bodies == window) {
-    const bool often = body.what == kind::chunk || body.what == kind::task || body.what == kind::taskloop;
-    place.too_short = often && place.time < window * shortest_timed();
-    place.time = place.bodies = 0;
-  }
+  to.recent += body.own;
+  if (++to.recently < window) return;
+  const bool often = body.what == kind::chunk || body.what == kind::task || body.what == kind::taskloop;
+  to.too_short = often && to.recent < window * shortest_timed();
+  to.recent = to.recently = 0;
 }
 
 // The wait that ends at `now` since a task begins: until the task was made, until its last dependence ended,
@@ -208,15 +203,15 @@ void seat::end_task(activation& task) {
   const auto now = ticks();
   enter(task.outer->resumed, now);
   if (!task.unconfirmed) account(task);
-  last_end.store((now & ~std::uint64_t{1}) | task.dependent,
-                 std::memory_order_relaxed);  // the number alone is used
+  // Relaxed: the number alone is used.
+  last_end.store((now & ~std::uint64_t{1}) | task.dependent, std::memory_order_relaxed);
   current = task.outer;
 }
 
 void seat::suspend_task() {
   activation& task = *current;
-  task.resumed =
-      doing() == state::creation ? task.inside() : doing();  // it makes a task, and is put aside within
+  // If it makes a task, it is put aside within, and goes on behind.
+  task.resumed = doing() == state::creation ? task.inside() : doing();
   task.nested = false;
   enter(task.outer->resumed);
   current = task.outer;
@@ -268,7 +263,6 @@ void seat::end_chunk(activation& chunk, const void* address) {
 activation* seat::take() {
   if (free_ == nullptr) {
     const growing held;
-    free_count_ = batch;
     if (batches != nullptr) {
       free_ = batches;
       activation* last = free_;
@@ -280,6 +274,7 @@ activation* seat::take() {
       if (free_ == nullptr) return nullptr;
       for (std::size_t i = 0; i + 1 < batch; ++i) free_[i].outer = free_ + i + 1;
     }
+    free_count_ = batch;
   }
   activation* taken = free_;
   free_ = taken->outer;

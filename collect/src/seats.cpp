@@ -68,7 +68,11 @@ void calibrate() {
   constexpr int batches = 20, chunks = 50;
   constexpr double too_short = 100;  // ns: below, what is measured is mostly the clock
   auto least = std::numeric_limits<std::uint64_t>::max();
-  void* memory = pages(sizeof(seat));
+  void* memory = nullptr;
+  {
+    const growing held;
+    memory = pages(sizeof(seat));
+  }
   if (memory == nullptr) return;
   seat& scratch = *new (memory) seat;
   scratch.use(nowhere);
