@@ -151,3 +151,13 @@ std::uint64_t shortest_timed() {
 }
 
 }  // namespace teff::collect
+
+// For other collectors (README.md).
+extern "C" [[gnu::visibility("default")]] std::uint32_t teff_collect_enter(std::uint32_t next) {
+  using namespace teff::collect;
+  seat* const thread = here();
+  if (thread == nullptr || next >= static_cast<std::uint32_t>(state::count)) return 0;
+  const state before = thread->doing();
+  thread->enter(static_cast<state>(next));
+  return static_cast<std::uint32_t>(before);
+}
