@@ -1,6 +1,6 @@
 # The functions for the CMakeLists.txt of a kind of benchmark or of an adapter. Both are found by their folders: none is named
 # here.
-set(TEFF_LEFT_OUT "" CACHE STRING "Folders to leave out, because their CMakeLists.txt fails: of bench/systems, or bench/KIND")
+set(TEFF_LEFT_OUT "" CACHE STRING "Folders of bench/systems to leave out, because their CMakeLists.txt fails")
 
 # The environment of the lab, where a system's packages from PyPI lie (their include/ and lib/).
 set(TEFF_VENV "${PROJECT_SOURCE_DIR}/.teff/venv")
@@ -24,13 +24,8 @@ function(teff_add_kinds)
   list(REMOVE_ITEM files "${PROJECT_SOURCE_DIR}/bench/driver/CMakeLists.txt")
   foreach(file IN LISTS files)
     get_filename_component(folder "${file}" DIRECTORY)
-    get_filename_component(kind "${folder}" NAME)
-    if("bench/${kind}" IN_LIST TEFF_LEFT_OUT)
-      teff_stand_in_for_kind(${kind} "${file}")
-    else()
-      add_subdirectory("${folder}")
-      teff_leave_libraries_to_sanitizers("${folder}")
-    endif()
+    add_subdirectory("${folder}")
+    teff_leave_libraries_to_sanitizers("${folder}")
   endforeach()
 endfunction()
 
@@ -45,20 +40,6 @@ function(teff_leave_libraries_to_sanitizers folder)
       if(TEFF_SANITIZE) # builds the libraries that its tests link
         set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
       endif()
-    endif()
-  endforeach()
-endfunction()
-
-# Stand-ins for a kind that is left out, for the systems' folders: its library, empty, and the functions of its file. These
-# leave out the program that they are called for, and the systems' other programs are built.
-function(teff_stand_in_for_kind kind file)
-  add_library(bench_${kind} INTERFACE)
-  add_library(teff::${kind} ALIAS bench_${kind})
-  file(STRINGS "${file}" lines REGEX "^(function|macro)\\(")
-  foreach(line IN LISTS lines ITEMS "(teff_add_${kind}_program")
-    if(line MATCHES "\\(([A-Za-z0-9_]+)")
-      cmake_language(EVAL CODE
-        "function(${CMAKE_MATCH_1} program)\nteff_skip_program(\${program} \"bench/${kind} is left out\")\nendfunction()")
     endif()
   endforeach()
 endfunction()

@@ -141,7 +141,7 @@ def test_the_last_line_counts_everything_and_the_exit_code_agrees(
 def test_a_step_that_builds_nothing_sets_up_its_tools_and_no_system(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, builds: bool, systems: list[str]
 ) -> None:
-    write_system(tmp_path, "lake", 'no_adapter = "it is water"\n')
+    write_system(tmp_path, "lake", '[[program]]\nbenchmark = "spawn"\nname = "one"\ntitle = "one"\nprogram = "lake"\n')
     asked: list[tuple[list[str], bool]] = []
 
     def ensured(_: Registry, those: Sequence[System], *, extra_apt: Sequence[str], **__: object) -> dict[str, str]:

@@ -385,18 +385,6 @@ def test_a_page_has_what_a_spawn_and_a_wake_cost_in_the_last_sitting(tmp_path: P
     assert "METG here" not in page
 
 
-def test_a_page_of_a_system_that_nothing_measures_says_why_and_no_more(tmp_path: Path) -> None:
-    folder = tmp_path / "bench/systems/lake"
-    folder.mkdir(parents=True)
-    (folder / "system.toml").write_text(
-        LAKE.partition("[[")[0].partition("[install")[0] + 'no_adapter = "It is frozen."\n'
-    )
-    index, page = (each.markdown for each in pages(Registry(tmp_path)))
-    assert "Nothing here measures it: It is frozen." in page
-    assert "##" not in page
-    assert "| nothing |" in index
-
-
 @pytest.mark.parametrize(
     ("build", "says"),
     [

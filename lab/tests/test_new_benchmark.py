@@ -16,7 +16,6 @@ from conftest import teff, write_system
 from tefflab.benchmarks import benchmark
 from tefflab.cli import publishing
 from tefflab.cli.tree import measuring
-from tefflab.measure import presence
 from tefflab.measure.batch import BatchProgram
 from tefflab.records.store import Store
 
@@ -40,18 +39,6 @@ def root(commanded: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     measuring.cache_clear()
     yield commanded
     measuring.cache_clear()
-
-
-@pytest.mark.usefixtures("root")
-def test_a_kind_that_can_not_be_built_is_said_to_be_by_its_command_alone(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    why = "bench/toy/CMakeLists.txt fails; see the log"
-    monkeypatch.setattr(presence, "ensure", lambda *_, **__: {"bench/toy": why})
-    assert teff(monkeypatch, "measure", "toy", "--workers", "1", "--rounds", "2") == 1
-    assert capsys.readouterr().err == f"teff: nothing can be measured: bench/toy: {why}\n"
-    monkeypatch.setattr(presence, "ensure", lambda *_, **__: {"bench/other": why})
-    assert teff(monkeypatch, "measure", "toy", "--workers", "1", "--rounds", "2") == 0
 
 
 @pytest.mark.parametrize("named", [("--systems", "pool,quick"), ()])

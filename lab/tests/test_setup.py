@@ -1,7 +1,7 @@
 """The command sets up a missing part once. It reports a part that can't be had, and goes on with the rest."""
 
 import io
-import json
+import os
 import shutil
 import subprocess
 import sys
@@ -17,17 +17,15 @@ from rich.console import Console
 from tefflab import project_root
 from tefflab.errors import TeffError
 from tefflab.systems import logged, packages, setup
-from tefflab.systems.building import Build, Failure, Owner, culprit, failures, kinds_to_blame, owner_of
+from tefflab.systems.building import Build, culprit, failures, owner_of
 from tefflab.systems.packages import (
     Installing,
     PackageState,
     Provision,
     available,
     choose,
-    cost_of,
     install_command,
 )
-from tefflab.systems.probing import why_not_there
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import Program, usable_cores
 
@@ -140,16 +138,6 @@ def test_one_owners_bad_package_does_not_keep_the_others_from_theirs(tmp_path: P
     assert done == ["x", "z"]
 
 
-def test_what_could_not_be_had_is_asked_again_only_after_a_day(tmp_path: Path) -> None:
-    outcome = Provision(tmp_path, "apt")
-    outcome.note(["x"])
-    assert Provision(tmp_path, "apt").sift({"c": ["z"]}) == {"c": ["z"]}
-    assert outcome.sift({"a": ["x", "y"], "b": ["x"]}) == {"a": ["y"]}
-    assert outcome.problems.keys() == {"a", "b"}
-    outcome.unavailable.write_text(json.dumps({"x": time.time() - packages.RETRY_AFTER}))
-    assert Provision(tmp_path, "apt").sift({"b": ["x"]}) == {"b": ["x"]}
-
-
 def test_who_is_not_root_is_told_one_command_for_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packages.PackageState, "of", lambda _: PackageState(frozenset(), known=True))
     monkeypatch.setattr(packages, "as_root", lambda: None)
@@ -165,6 +153,7 @@ class FakeApt:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *, has: set[str], broken: set[str] | None = None) -> None:
         self.installs: list[list[str]] = []
+        self.updates = 0
         self._broken = broken or set()
         monkeypatch.setattr(packages.PackageState, "of", lambda _: PackageState(frozenset(), known=True))
         monkeypatch.setattr(packages, "as_root", lambda: ())
@@ -172,6 +161,7 @@ class FakeApt:
         monkeypatch.setattr(logged, "run_logged", self._run)
 
     def _run(self, command: Sequence[str], *_: object, **__: object) -> int:
+        self.updates += "update" in command
         if "install" not in command or "--download-only" in command:
             return 0
         names = [word for word in command[command.index("install") + 1 :] if not word.startswith("-")]
@@ -184,9 +174,20 @@ def test_a_package_apt_has_not_got_is_not_asked_of_it(tmp_path: Path, monkeypatc
     outcome = packages.provide_apt(tmp_path, {"a": ["x"], "b": ["gone"], "c": ["y | z"]}, quiet())
     assert apt.installs == [["x", "z"]]
     assert outcome.problems.keys() == {"b"}
-    again = FakeApt(monkeypatch, has={"x", "z"})
-    assert "gone" in packages.provide_apt(tmp_path, {"b": ["gone"]}, quiet()).problems["b"]
-    assert again.installs == []
+    assert outcome.problems["b"] == "gone can't be had here"
+
+
+@pytest.mark.parametrize(("days", "asks"), [(None, True), (0.9, False), (1.1, True)])
+def test_apt_is_asked_for_its_lists_only_where_those_here_are_old(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, days: float | None, asks: bool
+) -> None:
+    apt = FakeApt(monkeypatch, has=set())
+    monkeypatch.setattr(packages, "_APT_LISTS", tmp_path / "partial")
+    if days is not None:
+        (tmp_path / "partial").mkdir()
+        os.utime(tmp_path / "partial", (0, time.time() - days * 24 * 3600))
+    packages.provide_apt(tmp_path, {"a": ["x"]}, quiet())
+    assert apt.updates == asks
 
 
 def test_a_package_that_fails_to_install_is_told_with_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,12 +208,11 @@ def test_on_a_terminal_apt_installs_only_once_the_user_agreed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str, installs: list[list[str]]
 ) -> None:
     apt = FakeApt(monkeypatch, has={"x"})
-    monkeypatch.setattr(packages, "cost_of", lambda names: f"{len(names)}, 7 MB to download")
     monkeypatch.setattr(sys, "stdin", Terminal(typed))
     console = Console(file=Terminal(), width=500, force_terminal=True, highlight=False)
     outcome = packages.provide_apt(tmp_path, {"a": ["x"]}, console, "ask")
     assert apt.installs == installs
-    assert "apt would install x: 1, 7 MB to download" in told(console)
+    assert "apt would install x\n" in told(console)
     assert outcome.problems == ({} if installs else {"a": "needs x"})
     assert outcome.for_root == ""
 
@@ -226,19 +226,6 @@ def test_without_a_terminal_apt_asks_nothing_and_it_does_nothing_where_it_may_no
     assert apt.installs == ([] if installing == "no" else [["x"]])
     assert outcome.problems == ({"a": "needs x"} if installing == "no" else {})
     assert packages.provide_pip(tmp_path, {"b": ["one==1"]}, quiet(), "no").problems == {"b": "needs one==1 from PyPI"}
-
-
-def test_what_apt_says_of_the_cost_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = """The following NEW packages will be installed:
-  libx y
-0 upgraded, 19 newly installed, 0 to remove and 136 not upgraded.
-Need to get 9,812 kB/13.7 MB of archives.
-After this operation, 181 MB of additional disk space will be used.
-"""
-    answers(monkeypatch, said)
-    assert cost_of(["y"]) == "19 packages, 13.7 MB to download, 181 MB on the disk"
-    answers(monkeypatch, "E: Unable to locate package y")
-    assert cost_of(["y"]) == "apt does not say how large they are"
 
 
 def test_python_packages_are_installed_once_and_kept_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -281,24 +268,20 @@ ninja: build stopped: cannot make progress due to previous errors.
 
 
 def test_failures_are_read_from_what_ninja_says() -> None:
-    compiling, linking = failures(NINJA)
-    assert compiling.lines == ("main.cpp:1:2: error: no water",)
-    assert linking.outputs == "bin/pond_tasks"
-    assert len(linking.lines) == 2
+    (_, compiling), (outputs, linking) = failures(NINJA)
+    assert compiling == ["main.cpp:1:2: error: no water"]
+    assert outputs == "bin/pond_tasks"
+    assert len(linking) == 2
 
 
 def test_a_failure_belongs_to_the_system_of_its_folder_or_program() -> None:
     programs = programs_of("pond", "pond_tasks")
-    assert [owner_of(failure, programs) for failure in failures(NINJA)] == [Owner("lake"), Owner("pond")]
-    core = failures(NINJA.replace("bench/systems/lake", "bench/task_graph"))[0]
-    assert owner_of(core, programs) == Owner()
-    of_kind = failures(NINJA.replace("bench/systems/lake", "bench/swim"))[0]
-    assert owner_of(of_kind, programs) == Owner(kind="bench/swim")
-    assert owner_of(failures(NINJA)[1], programs_of("pond", "pond_{benchmark}")) == Owner("pond", "bench/tasks")
-    two = [*programs_of("pond", "pond_{benchmark}"), *programs_of("pond", "pond_{benchmark}_deep")]
-    assert owner_of(Failure("bin/pond_swim_deep", ()), two) == Owner("pond", "bench/swim")
-    in_system = Failure("bench/systems/pond/CMakeFiles/pond_swim.dir/__/__/swim/main.cpp.o", ())
-    assert owner_of(in_system, programs_of("pond", "pond_{benchmark}")) == Owner("pond", "bench/swim")
+    assert [owner_of(outputs, programs) for outputs, _ in failures(NINJA)] == ["lake", "pond"]
+    for core in ("task_graph", "swim"):
+        assert owner_of(f"bench/{core}/CMakeFiles/lake_tasks.dir/main.cpp.o", programs) is None
+    two = [*programs_of("pond", "pond_{benchmark}"), *programs_of("lake", "pond_{benchmark}_deep")]
+    assert owner_of("bin/pond_swim", two) == "pond"
+    assert owner_of("bin/pond_swim_deep", two) == "lake"
 
 
 def programs_of(system: str, program: str) -> list[Program]:
@@ -307,34 +290,24 @@ def programs_of(system: str, program: str) -> list[Program]:
     return [one]
 
 
-def test_a_kind_is_to_blame_where_its_own_file_fails_or_it_runs_on_no_system() -> None:
-    swim, dive = Owner("lake", "bench/swim"), Owner("pond", "bench/swim")
-    assert kinds_to_blame([Owner(kind="bench/swim")], lambda _: {"lake"}) == {"bench/swim"}
-    assert kinds_to_blame([swim, dive], lambda _: {"lake"}) == {"bench/swim"}
-    assert kinds_to_blame([swim, dive], lambda _: {"sea"}) == set()
-    assert kinds_to_blame([swim, swim], lambda _: set()) == set(), "the only one that tried may be wrong itself"
-    assert kinds_to_blame([Owner("lake"), Owner()], lambda _: set()) == set()
-
-
 def test_an_error_of_cmake_is_of_the_folder_where_it_arose_or_from_which_it_was_called() -> None:
     log = """-- Found Threads: TRUE
 CMake Error at cmake/TeffSystems.cmake:9 (message):
   LIBRARIES Boat::boat: what find_package finds here is not known
 
 Call Stack (most recent call first):
-  bench/swim/CMakeLists.txt:2 (teff_add_tasks_benchmark)
+  bench/systems/lake/CMakeLists.txt:2 (teff_add_tasks_benchmark)
   cmake/TeffSystems.cmake:24 (add_subdirectory)
   bench/CMakeLists.txt:3 (teff_add_kinds)
 
 
 -- Configuring incomplete, errors occurred!
 """
-    assert culprit(log) == "bench/swim"
-    assert culprit(log.replace("bench/swim/", "bench/systems/lake/")) == "lake"
-    for core in ("bench/task_graph/", "bench/driver/"):
-        assert culprit(log.replace("bench/swim/", core)) is None
+    assert culprit(log) == "lake"
+    for ours in ("bench/swim/", "bench/task_graph/", "bench/driver/"):
+        assert culprit(log.replace("bench/systems/lake/", ours)) is None
     assert culprit(log.replace("CMake Error", "CMake Warning")) is None
-    assert culprit(log + log.replace("cmake/TeffSystems.cmake:9", "/a b/bench/dive/CMakeLists.txt:1")) == "bench/dive"
+    assert culprit(log + log.replace("cmake/TeffSystems.cmake:9", "/a b/bench/systems/pond/CMakeLists.txt:1")) == "pond"
 
 
 TOML = """name = "{0}"
@@ -480,86 +453,6 @@ def test_a_system_that_can_not_be_configured_is_left_out_until_it_is_mended(tmp_
     add_system(root, "rogue", GOOD)
     assert Build(Registry(root), quiet()).make() == {}
     assert (root / ".teff/build/bin/rogue_tasks").is_file()
-
-
-def add_kind(folder: Path, name: str, cmake: str, main: str = GOOD) -> None:
-    place = folder / "bench" / name
-    place.mkdir(parents=True, exist_ok=True)
-    (place / "main.cpp").write_text(main)
-    (place / "CMakeLists.txt").write_text(cmake)
-
-
-def with_kinds(folder: Path) -> Path:
-    """Two systems with tasks, on which kinds run, and programs of a kind that has a function for them."""
-    root = checkout(folder, lake=GOOD, pond=GOOD)
-    for name in ("lake", "pond"):
-        place = root / "bench/systems" / name
-        (place / "tasks.hpp").touch()
-        with (place / "CMakeLists.txt").open("a") as file:
-            file.write(f"teff_add_tasks({name} tasks.hpp LIBRARIES teff::task_graph)\nadd_boat({name}_boat main.cpp)\n")
-        with (place / "system.toml").open("a") as file:
-            for kind, program in (("dive", "{benchmark}"), ("boat", "boat")):
-                file.write(
-                    f'[[program]]\nbenchmark = "{kind}"\nname = "one"\ntitle = "1"\nprogram = "{name}_{program}"\n'
-                )
-    (root / "bench/driver/CMakeLists.txt").write_text(
-        "add_library(teff_driver INTERFACE)\nadd_library(teff::driver ALIAS teff_driver)\n"
-    )
-    add_kind(root, "boat", BOAT)
-    add_kind(root, "dive", "teff_add_tasks_benchmark(dive main.cpp)")
-    return root
-
-
-BOAT = "function(add_boat name source)\nteff_add_system_program(${name} ${source})\nendfunction()\n"
-
-
-def built(root: Path) -> set[str]:
-    return {file.name for file in (root / ".teff/build/bin").iterdir()}
-
-
-EVERY = {f"{system}_{program}" for system in ("lake", "pond") for program in ("tasks", "boat", "dive", "swim")}
-
-
-def test_a_kind_that_can_not_be_configured_is_named_by_its_folder_and_leaves_only_its_own_programs_out(
-    tmp_path: Path,
-) -> None:
-    root = with_kinds(tmp_path)
-    add_kind(
-        root,
-        "swim",
-        "add_library(Boat::boat INTERFACE IMPORTED)\nteff_add_tasks_benchmark(swim main.cpp LIBRARIES Boat::boat)",
-    )
-    reasons = Build(Registry(root), quiet()).make()
-    assert reasons.keys() == {"bench/swim"}
-    assert reasons["bench/swim"].startswith("bench/swim/CMakeLists.txt fails; see ")
-    assert (
-        "LIBRARIES Boat::boat: what find_package finds here" in (root / ".teff/log/configure-release.log").read_text()
-    )
-    assert built(root) == {name for name in EVERY if "swim" not in name}
-    (lake,) = [each for each in Registry(root).systems if each.name == "lake"]
-    dive = next(each for each in lake.programs if each.benchmark == "dive")
-    assert why_not_there(dive.measuring("swim")) == reasons["bench/swim"]
-
-    again = quiet()
-    assert Build(Registry(root), again).make() == reasons
-    assert "configuring" not in told(again), "nothing has changed since, so it fails again"
-
-    add_kind(root, "swim", "teff_add_tasks_benchmark(swim main.cpp)")
-    add_kind(root, "boat", BOAT + 'message(FATAL_ERROR "boom")')
-    assert Build(Registry(root), quiet()).make().keys() == {"bench/boat"}
-    assert built(root) == {name for name in EVERY if "boat" not in name}
-
-
-def test_a_kind_that_does_not_compile_leaves_only_its_own_programs_out(tmp_path: Path) -> None:
-    root = with_kinds(tmp_path)
-    add_kind(root, "swim", "teff_add_tasks_benchmark(swim main.cpp)", BAD)
-    reasons = Build(Registry(root), quiet()).make()
-    assert reasons.keys() == {"bench/swim"}
-    assert "no_such_name" in reasons["bench/swim"]
-    assert built(root) == {name for name in EVERY if "swim" not in name}
-    add_kind(root, "swim", "teff_add_tasks_benchmark(swim main.cpp)")
-    assert Build(Registry(root), quiet()).make() == {}
-    assert built(root) == EVERY
 
 
 def test_a_core_that_does_not_build_is_an_error_with_its_end_and_its_log(tmp_path: Path) -> None:

@@ -154,24 +154,8 @@ def test_the_environment_of_a_system_is_that_of_its_programs_unless_they_set_ano
 
 
 def test_a_system_without_programs_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(TeffError, match=r"give either a \[\[program\]\], or in no_adapter"):
+    with pytest.raises(TeffError, match="program: is missing"):
         load_system(write(tmp_path, GOOD.partition("[[program]]")[0]))
-
-
-def test_a_system_that_nothing_measures_is_listed_with_the_reason(tmp_path: Path) -> None:
-    reason = "Lakes are frozen since 2020"
-    head = GOOD.partition("[install]")[0]
-    write(tmp_path, f'{head}no_adapter = "{reason}"\n')
-    systems = Registry(tmp_path).systems
-    probes = probe_all(systems, lambda one: one.listed)
-    listed = to_objects(systems, probes)[0]
-    assert (listed["no_adapter"], listed["found"], listed["variants"]) == (reason, False, [])
-    console = Console(file=io.StringIO(), width=100)
-    console.print(to_table(systems, probes))
-    said = console.file.getvalue()  # type: ignore[attr-defined]
-    assert said.index("Nothing here measures them:") < said.index(reason)
-    with pytest.raises(TeffError, match=r"give either .*, or in no_adapter the reason"):
-        load_system(write(tmp_path, f'no_adapter = "{reason}"\n{GOOD}'))
 
 
 def test_a_folder_without_system_toml_is_no_system(tmp_path: Path) -> None:

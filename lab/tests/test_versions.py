@@ -207,12 +207,6 @@ def test_a_version_is_brought_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert once.call_count == 1
 
 
-@pytest.mark.usefixtures("sitting")
-def test_what_the_usual_build_is_anyway_is_not_brought(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bringing, "_install", lambda *_: pytest.fail("was brought"))
-    assert teff(monkeypatch, "metg", "--systems", "lake@1", "--rounds", "2", "--workers", "2") == 0
-
-
 def test_a_slower_version_is_found(
     sitting: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -122,8 +122,6 @@ def _page(system: System, measured: Sequence[Figure]) -> str:
         f"{system.paradigm}, parallelism {_parallelism(system)}, in {system.language}, on {_where(system)}. "
         f"[Homepage]({homepage})."
     )
-    if system.no_adapter:
-        return f"# {system.title}\n\n`{system.name}`: {who}\n\nNothing here measures it: {_plain(system.no_adapter)}\n"
     parts = [
         f"# {system.title}",
         f"`{system.name}` in all commands: {who}",
@@ -159,7 +157,7 @@ def _kinds(system: System) -> Iterator[tuple[AnyBenchmark, list[Program]]]:
 
 
 def _ways_in(system: System) -> str:
-    return ", ".join(f"`{kind.commands[0].path}`" for kind, _ in _kinds(system)) or "nothing"
+    return ", ".join(f"`{kind.commands[0].path}`" for kind, _ in _kinds(system))
 
 
 # --- how to get it

@@ -71,7 +71,8 @@ class Row:
     is_beside: bool = False  # a further number of the same runs, not the one that the case is about
     value: Interval | None = None  # in `unit`; the less, the better, if it is a time
     unit: str = "s"
-    workers: int = 1
+    workers: int = 1  # of all nodes together
+    nodes: int | None = None  # None: the machine of the lab
     x: float | None = None  # the case's place on the axis of the varied parameter
     group: str = ""  # of cases that share a picture
     ratio: Interval | None = None  # to the first system's value
@@ -126,9 +127,11 @@ class Row:
             "system_id": self.variant.id,
             "title": self.variant.title,
             "version": self.variant.version,
+            "simulated": self.variant.simulated,
             "case": self.case,
             "configuration": self.configuration,
             "workers": self.workers,
+            "nodes": self.nodes,
             "x": self.x,
             "group": self.group,
             "quantity": self.quantity,

@@ -8,7 +8,7 @@ program measures it just before each of its runs, so that the machine's drift ca
 import itertools
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -214,6 +214,7 @@ class Apps(ComparedBenchmark[AppsRecord]):
     help = "Measure mini-apps: whole computations, each written once over loops, tasks, data flow and ranks."
     example = "teff measure apps --cases cholesky --all-variants"
     usual_workers = (0,)
+    of_command: ClassVar = {"takes_nodes": True}
     lesson = "all systems call the same kernels: what differs is what a system loses to tasks and to waiting"
     options = (
         *ComparedBenchmark.options,

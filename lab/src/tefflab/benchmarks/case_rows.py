@@ -12,6 +12,7 @@ from tefflab.records.plan import Case, Variant
 from tefflab.records.record import AnyRecord
 from tefflab.records.run import Run, counted
 
+MUCH = 1.0  # a ratio's half-width, as a share of it, beyond which it tells too little
 _Value = TypeVar("_Value", float, float | None)
 
 
@@ -77,6 +78,7 @@ def row_of(kind: str, variant: Variant, case: Case, quantity: str, runs: Sequenc
         configuration=case.configuration,
         quantity=quantity,
         workers=case.workers,
+        nodes=case.nodes,
         x=case.x,
         group=case.group,
         runs=len(runs),
@@ -100,7 +102,8 @@ def _placed(row: Row, first: Row | None) -> Row:
     verdict: Verdict = "floor"
     if first and row.competes and ratio:
         is_known = min(row.number_of_rounds, first.number_of_rounds) >= FEWEST_ROUNDS and ratio.is_told
-        verdict = "unknown" if not is_known else "behind" if ratio.significant else "level"
+        is_level = ratio.relative_half_width <= MUCH  # else a table has a question mark
+        verdict = "behind" if is_known and ratio.significant else "level" if is_known and is_level else "unknown"
     return replace(row, ratio=ratio, verdict=verdict)
 
 

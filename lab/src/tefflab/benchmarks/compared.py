@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from tefflab.analysis.rows import Row
 from tefflab.analysis.statistics import Interval, geometric_mean
 from tefflab.benchmarks.benchmark import Option, Request
-from tefflab.benchmarks.case_rows import ratio
+from tefflab.benchmarks.case_rows import MUCH, ratio
 from tefflab.benchmarks.cases import CaseBenchmark, CaseEstimates
 from tefflab.errors import InputError
 from tefflab.output.charts.rows import rows_chart
@@ -169,4 +169,4 @@ def ratio_text(ratio: Interval | None, text: Callable[[float], str] = digits) ->
     if ratio is None:
         return "-"
     half = ratio.relative_half_width
-    return f"{text(ratio.value)} " + ("?" if half > 1 else f"± {percent(half)}")
+    return f"{text(ratio.value)} " + ("?" if half > MUCH else f"± {percent(half)}")

@@ -18,7 +18,17 @@ from tefflab.whole_files import kept_json, write_whole
 if TYPE_CHECKING:
     from tefflab.systems.systems import Program, System
 
-_FIELDS = ("name", "path", "help", "example", "takes_flags", "takes_programs", "measures_systems")  # of a Command
+_FIELDS = (  # of a Command
+    "name",
+    "path",
+    "help",
+    "example",
+    "takes_flags",
+    "takes_one_number",
+    "takes_programs",
+    "takes_nodes",
+    "measures_systems",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from typing import Any
 
 from tefflab.benchmarks import graph_flags
 from tefflab.errors import InputError, TeffError
-from tefflab.records.plan import Case
+from tefflab.records.plan import Case, counted_nodes
 from tefflab.systems.systems import BUILD_FOLDER
 
 MOST_LISTED = 1_000_000  # tasks: some 50 MB of text in a few seconds
@@ -64,8 +64,9 @@ class GraphCase(Case):
 
     @property
     def question(self) -> str:
-        """Its flags with the timesteps that the user wants."""
-        return f"{self.configuration} -steps {self.steps}" if self.steps else self.configuration
+        """Its configuration with the timesteps that the user wants, of each graph."""
+        graphs = [f"{_text(graph)} -steps {self.steps}" for graph in self.graphs] if self.steps else [self.flags]
+        return self.configuration.replace(self.flags, " -and ".join(graphs), 1)
 
     @cached_property
     def graphs(self) -> list[list[Flag]]:
@@ -93,9 +94,10 @@ class GraphCase(Case):
         )
 
 
-def parse(words: Sequence[str], workers: int, name: str = "") -> GraphCase:
-    """The graphs that the words of a command line describe. By itself its name is short: `stencil_1d, width 2,
-    compute_bound`, and several graphs are counted. TeffError for a flag that is not the user's."""
+def parse(words: Sequence[str], workers: int, name: str = "", nodes: int | None = None) -> GraphCase:
+    """The graphs that the words of a command line describe, with so many workers of each node. By itself its name is
+    short: `stencil_1d, width 2, compute_bound`, and several graphs are counted. TeffError for a flag that is not the
+    user's."""
     flags: list[Flag] = []
     steps = None
     for flag, value in read_flags(words):
@@ -110,15 +112,22 @@ def parse(words: Sequence[str], workers: int, name: str = "") -> GraphCase:
         else:
             flags.append((flag, value))
     graphs = _split(flags)
-    usual = {"type": "stencil_1d", "width": str(workers), "kernel": "compute_bound"}
+    total = workers * (nodes or 1)
+    usual = {"type": "stencil_1d", "width": str(total), "kernel": "compute_bound"}
+    is_wide = nodes is None or any("width" in dict(graph) for graph in graphs)  # else a column a worker, on all nodes
     for graph in graphs:
         graph += [own for own in usual.items() if own[0] not in dict(graph)]
     first = dict(graphs[0])
-    details = [f"{flag} {value}".strip() for flag, value in first.items() if flag not in ("type", "kernel")]
+    shown = {flag: value for flag, value in first.items() if is_wide or flag != "width"}
+    details = [f"{flag} {value}".strip() for flag, value in shown.items() if flag not in ("type", "kernel")]
     of_steps = [f"{steps} timesteps"] if steps else []
     counted = f"{len(graphs)} graphs: " if len(graphs) > 1 else ""
     title = counted + ", ".join([first["type"], *details, first["kernel"], *of_steps])
-    return GraphCase(name=name or title, flags=" -and ".join(map(_text, graphs)), steps=steps, workers=workers)
+    case = GraphCase(name=name or title, flags=" -and ".join(map(_text, graphs)), steps=steps, workers=total)
+    if nodes is None:
+        return case
+    over = {"nodes": nodes, "x": nodes, "x_text": str(nodes)}
+    return case.model_copy(update=over | {"name": f"{case.name}, {counted_nodes(nodes)}", "group": case.name})
 
 
 def _split(flags: Iterable[Flag]) -> list[list[Flag]]:

@@ -5,6 +5,7 @@ alternates between the ranks. Also the CPU time of waiting ranks. The measure is
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import ClassVar
 
 from tefflab.analysis.rows import Row
 from tefflab.benchmarks.benchmark import Request
@@ -75,6 +76,7 @@ class Messages(ComparedBenchmark[MessagesRecord]):
     help = "Measure messages between two ranks: latency, rate, bandwidth, a chain of tasks, idle CPU."
     example = "teff measure messages --cases bandwidth"
     usual_workers = (RANKS,)
+    of_command: ClassVar = {"takes_nodes": True}
     lesson = "a message's time is what a dependence between two ranks costs: shorter tasks are better kept on one"
     facts = (
         Fact(_BYTES, text=partial(rate, unit="B/s"), read="parameters.bytes", over_time=True),

@@ -1,11 +1,10 @@
 """`teff simulate`: predicts the curves of policies on shared cores, and holds them against measured ones."""
 
-import statistics
 from pathlib import Path
 
 from tefflab.analysis.simulation import DEPENDENCES, Cores, Work, policies
 from tefflab.benchmarks.benchmark import find_benchmark
-from tefflab.benchmarks.contention.estimates import ContentionEstimates, chart, columns_of, got, too_short
+from tefflab.benchmarks.contention.estimates import ContentionEstimates, chart, columns_of, shares_got, too_short
 from tefflab.benchmarks.contention.prediction import Measured, columns_beside, compared, predict
 from tefflab.cli.publishing import draw
 from tefflab.cli.telling import tell
@@ -70,10 +69,10 @@ def simulate(
     if measured:
         told = ", ".join(f"{percent(got)} of {percent(asked)}" for asked, got in measured.shares)
         output().print(f"the policies lose what the measured load got of the share it was asked for: {told}")
-    for note in too_short(found, on.period, "more --steps"):
+    for note in too_short(found, on.period, "say more --steps" + ("" if measured else ", or a shorter --period")):
         output().print(note)
     if measured:
-        output().print(Table(columns_beside(beside), f"\nPredicted beside {measured.name}"))
+        output().print(Table(columns_beside(measured, beside), f"\nPredicted beside {measured.name}"))
 
 
 def measured_in(registry: Registry, name: str, case: str) -> Measured:
@@ -88,10 +87,7 @@ def measured_in(registry: Registry, name: str, case: str) -> Measured:
     if chosen not in there:
         raise InputError(f"--case {case}: there are {' '.join(there)}")
     curves = [each for each in estimates.curves if each.case == chosen]
-    found: dict[float, list[float]] = {}
-    for point in (each for curve in curves for each in curve.points[1:]):
-        found.setdefault(point.x or 0.0, []).append(got(point))
-    shares = [(asked, statistics.median(found[asked])) for asked in sorted(found)]
+    shares = list(shares_got(curves).items())[1:]
     plan = estimates.plan
     cores = Cores(max(plan.workers), len(plan.loaded), period=plan.period)
     return Measured(f"{full_name(registry, store, head)}, {chosen}", curves, shares, cores)

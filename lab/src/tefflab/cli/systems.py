@@ -27,7 +27,7 @@ _FOUND_ALONE = (
     "Not here, and in no registry that Teff asks; found by itself in an active Spack or conda environment, a loaded "
     "module, CMAKE_PREFIX_PATH, PKG_CONFIG_PATH or PATH:"
 )
-_FACTS = ("title", "paradigm", "parallelism", "distributed", "language", "homepage", "color", "no_adapter")  # as JSON
+_FACTS = ("title", "paradigm", "parallelism", "distributed", "language", "homepage", "color")  # as JSON
 _NOT_BUILT = f"Not built yet; a command builds what it measures, {TYPED} systems --set-up all:"
 
 
@@ -160,8 +160,7 @@ def to_objects(systems: Sequence[System], probes: Mapping[str, Probe]) -> list[d
 
 
 def _as_object(system: System, probes: Mapping[str, Probe]) -> dict[str, object]:
-    first = probes[system.listed[0].id] if system.listed else Probe()
-    best = best_of(system.listed) if system.listed else None
+    first, best = probes[system.listed[0].id], best_of(system.listed)
     return {
         "name": system.name,
         "found": any(probes[variant.id].found for variant in system.listed),
@@ -223,9 +222,9 @@ def _absent(
     systems: Sequence[System], probes: Mapping[str, Probe], lacking: Mapping[str, str] | None
 ) -> dict[str, Mapping[str, str]]:
     """By the heading: the names of what is not here, and what is told of each."""
-    first = {each.name: probes[each.listed[0].id] for each in systems if each.listed}
+    first = {each.name: probes[each.listed[0].id] for each in systems}
     here = {each.name for each in systems if any(probes[one.id].found for one in each.listed)}
-    absent = [each for each in systems if each.listed and each.name not in here]
+    absent = [each for each in systems if each.name not in here]
     ours = [each for each in absent if first[each.name].source == "install"]
     elsewhere = [each.name for each in absent if first[each.name].source == "elsewhere"]
     missing = [each for system in systems for each in system.listed if not probes[each.id].found]
@@ -243,5 +242,4 @@ def _absent(
             **{name: f"{reason} - {way}" if way else f"{reason}" for name, (reason, way) in why.items()},
             **(lacking or {}),
         },
-        "Nothing here measures them:": {each.name: each.no_adapter for each in systems if each.no_adapter},
     }

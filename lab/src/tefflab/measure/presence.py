@@ -1,7 +1,7 @@
 """Which systems are here: sets them up, builds the ways of them that are measured and no others, and asks them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from tefflab.benchmarks.benchmark import AnyBenchmark
@@ -15,8 +15,9 @@ from tefflab.systems.packages import Installing
 from tefflab.systems.probing import Probe, is_unexplained, probe_all, why_not_there
 from tefflab.systems.registry import Registry, no_adapter, no_such_system
 from tefflab.systems.setup import ensure, not_here, warn
-from tefflab.systems.systems import BENCH_FOLDER, BROKEN_FOLDER, Program, System, best_of
+from tefflab.systems.systems import BROKEN_FOLDER, Program, System, best_of
 
+_ALONE = "runs in one process, or starts others itself, on this machine"
 _OWN_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # Okabe and Ito, 2008
 
 
@@ -31,7 +32,7 @@ class Present:
     def of_user(cls, command: OwnCommand, number: int) -> "Present":
         """The user's own command, the `number`th from 0 on, as if it were a system."""
         color = _OWN_COLORS[number % len(_OWN_COLORS)]
-        return cls(Variant(command.id, command.title, "", color, 0), command)
+        return cls(Variant(command.id, command.title, "", color, 0, simulated=command.simulated), command)
 
 
 @dataclass(frozen=True)
@@ -43,29 +44,38 @@ class Selection:
     kind: AnyBenchmark
     names: Sequence[str] = ()
     all_ways: bool = False
+    over_nodes: bool = False  # only programs that can be started on several
+
+    def programs(self, system: System) -> list[Program]:
+        """Those of a system that are to be measured."""
+        return [each for each in self.kind.programs(system) if each.spreads_over_nodes or not self.over_nodes]
 
     @cached_property
     def systems(self) -> list[System]:
         """TeffError for a name that no system has, nor a program of one that runs this kind of benchmark."""
         every = self.registry.named(self.names)
-        programs = [program for system in every for program in self.kind.programs(system)]
+        programs = [program for system in every for program in self.programs(system)]
         owners = dict.fromkeys(program.system_name for program in programs)
-        known = {*owners, *(program.id for program in programs), *(program.long_name for program in programs)}
+        known = _names(programs)
+        alone = _names([program for system in every for program in self.kind.programs(system)]) - known
         for name in self.names:
             if name in known:
                 continue
+            if name in alone:
+                there = " ".join(each.name for each in self.registry.systems if self.programs(each))
+                raise InputError(f"{name} {_ALONE}; there are, over nodes: {there}")
             if name in {system.name for system in every}:
                 raise no_adapter(name, self.kind.measured, owners)
             if ways := [program.long_name for program in programs if program.system_name == owner_of(name)]:
                 raise InputError(f"no system is called {name!r}; there are: {' '.join(ways)}")
             raise no_such_system(owner_of(name), list(owners))
         named = {owner_of(name) for name in self.names}
-        return [each for each in every if (each.name in named if named else self.kind.programs(each))]
+        return [each for each in every if (each.name in named if named else self.programs(each))]
 
     def ways(self, system: System) -> list[list[Program]]:
         """The programs to build: all ways of a system, or the best way and the named ways. If CMake leaves the best
         way out, the next way takes its place."""
-        programs = self.kind.programs(system)
+        programs = self.programs(system)
         if self.all_ways:
             return [[each] for each in programs]
         named = [[each] for each in programs if each.long_name in self.names]
@@ -78,10 +88,9 @@ class Selection:
         return [*named, *([first, *(each for each in own if each is not first)] for first, own in best)]
 
     def prepare(self, installing: Installing = "ask") -> None:
-        """Sets up the systems, and builds the ways that are measured. TeffError if this kind of benchmark can't be
-        built, or if a version of a system can't be had or is another than asked for."""
-        folder = f"{BENCH_FOLDER}/{self.kind.name}"
-        problems = ensure(
+        """Sets up the systems, and builds the ways that are measured. TeffError if a version can't be had or is another
+        than asked for."""
+        ensure(
             self.registry,
             self.systems,
             console=progress(),
@@ -89,10 +98,8 @@ class Selection:
             extra_apt=self.kind.apt,
             installing=installing,
         )
-        if reason := problems.get(folder):
-            raise TeffError(f"nothing can be measured: {folder}: {reason}")
         for each in self.systems:
-            if each.asked and (programs := self.kind.programs(each)):
+            if each.asked and (programs := self.programs(each)):
                 best = programs if self.all_ways else [best_of(programs)]
                 is_named = each.name in self.names
                 named = [one for one in programs if one.long_name in self.names or (is_named and one in best)]
@@ -102,18 +109,18 @@ class Selection:
         """The systems that are here, each in all of its ways. It warns of a named system that is not here, with the
         reason, and of a stand-in for the best of a system unless all ways are measured."""
         with progress().status("asking the systems whether they are there"):
-            probes = probe_all(self.systems, self.kind.programs)
+            probes = probe_all(self.systems, self.programs)
         silent = []  # the best program was built and does not answer, and others could be built in its place
         for each in self.systems:
-            programs = self.kind.programs(each)
+            programs = self.programs(each)
             absent = {one.id: why_not_there(one) for one in programs if not probes[one.id].found}
             if absent and absent.get(best_of(programs).id) == "" and any(map(is_unexplained, absent.values())):
                 silent.append(each)
         if silent:
-            ways = Selection(self.registry, self.kind, all_ways=True).ways
+            ways = replace(self, names=(), all_ways=True).ways
             ensure(self.registry, silent, console=progress(), ways=ways)
-            probes |= probe_all(silent, self.kind.programs)
-        here = [each for each in self.systems if any(probes[one.id].found for one in self.kind.programs(each))]
+            probes |= probe_all(silent, self.programs)
+        here = [each for each in self.systems if any(probes[one.id].found for one in self.programs(each))]
         if self.names:
             offer([each for each in self.systems if each not in here and not each.is_installed])
         found = self.present(probes)
@@ -131,7 +138,7 @@ class Selection:
         chosen: list[Present] = []
         missing: list[str] = []
         for system in self.systems:
-            programs = self.kind.programs(system)
+            programs = self.programs(system)
             of_other_versions = sum(each.program.identity == programs[0].identity for each in chosen)
             is_named = not self.names or system.name in self.names
             for index, program in enumerate(programs):
@@ -151,7 +158,7 @@ class Selection:
         the command names, the best way of each system, and each program that nothing builds. The set-up has reported
         the programs that do not compile."""
         for system in self.systems:
-            programs = self.kind.programs(system)
+            programs = self.programs(system)
             here = [each for each in programs if probes[each.id].found]
             is_named = system.name in self.names
             for each in (one for one in programs if one not in here):
@@ -185,11 +192,16 @@ class Selection:
         asked = (
             each for each in self.registry.systems if each.name in here and (not self.names or each.name in self.names)
         )
-        every = (each for system in asked for each in self.kind.programs(system))
+        every = (each for system in asked for each in self.programs(system))
         return (
             *(each.variant.id for each in found if each not in measured),
             *(each.id for each in every if is_unexplained(why_not_there(each))),
         )
+
+
+def _names(programs: Sequence[Program]) -> set[str]:
+    """All that a user may call them."""
+    return {name for each in programs for name in (each.system_name, each.id, each.long_name)}
 
 
 def _variant(system: System, index: int, program: Program, probe: Probe) -> Variant:

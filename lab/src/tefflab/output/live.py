@@ -48,15 +48,15 @@ class LiveTable:
         self._state[variant_id] = f"{what}, {part} of {parts}" if parts > 1 else f"{what}: {case}"
         self._draw()
 
-    def learned(self, variant_id: str, known: Sequence[Progress], is_from_store: bool) -> None:
-        """A round is over; `known` is the progress of its cases."""
+    def learned(self, variant_id: str, known: Sequence[Progress], *, is_whole: bool, is_from_store: bool) -> None:
+        """A round is over, if not `is_whole` before its end; `known` is the progress of its cases."""
         self._rounds[variant_id] += 1
         self._state[variant_id] = ""
         self._known[variant_id] |= {each.case: each for each in known}
         if self._live is None and not is_from_store:
             case = known[0].case if len(known) == 1 else self._asked[variant_id]
             where = f" of {case}" if case else ""
-            so_far = summary(known) or "has no value yet"  # it was cut off, or set aside for others
+            so_far = summary(known) or ("is measured" if is_whole else "has no value yet")  # cut off, or set aside
             text = f"teff: {variant_id}: round {self._rounds[variant_id]}{where} {so_far}"
             self._console.print(text, soft_wrap=True, markup=False)
         self._draw()

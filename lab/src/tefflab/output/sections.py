@@ -78,23 +78,32 @@ def warnings(rows: Iterable[Row]) -> list[str]:
 
 
 def _places(some: Sequence[Row], rows: Sequence[Row]) -> str:
-    """` (CASES)`, ` (with 2 workers)`, or both; nothing where these are all there are."""
+    """` (CASES; with 2 workers; beside LOAD)`, as far as it tells these rows from the others."""
     cases, workers = dict.fromkeys(row.case for row in some), {row.workers for row in some}
+    loads = dict.fromkeys(map(_load_of, some))
     named = list(cases)[: len(cases) if len(cases) <= _NAMED + 1 else _NAMED]  # the tables show which others there are
     others = [f"{len(cases) - len(named)} others"] if len(named) < len(cases) else []
     told = ["; ".join([*named, *others])] if len(cases) < len({row.case for row in rows}) else []
     if workers != {row.workers for row in rows}:
         told.append(f"with {' and '.join(map(str, sorted(workers)))} worker{'s' * (workers != {1})}")
+    if loads.keys() != set(map(_load_of, rows)):
+        told.append(f"beside {' and '.join(each or 'none' for each in loads)}")
     return f" ({'; '.join(told)})" if told else ""
 
 
+def _load_of(row: Row) -> str:
+    """That ran beside it: what stands behind the workers in `2 workers, spin:50@1`."""
+    return row.where.partition(", ")[2]
+
+
 def precision(rows: Sequence[Row]) -> list[str]:
-    """`3 rounds; at most 4 % of a system's runs noisy`, of those with a value."""
+    """`3 to 5 rounds; at most 4 % of a system's runs noisy`, of those with a value."""
     measured = [row for row in rows if row.value]
     if not measured:
         return []
-    rounds = min(row.rounds for row in measured)
-    return [f"{rounds} round{'s' * (rounds != 1)}; {noise_of(measured)}"]
+    least, most = (of(row.rounds for row in measured) for of in (min, max))
+    rounds = f"{least} to {most}" if least < most else str(most)
+    return [f"{rounds} round{'s' * (most != 1)}; {noise_of(measured)}"]
 
 
 def noise_of(rows: Sequence[Row]) -> str:

@@ -1,8 +1,9 @@
 """The plan of a sitting: variants, cases, and how they are shown. The store keeps it beside the machine, for resuming
 and for reports; a kind of benchmark adds its parameters."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -12,6 +13,11 @@ from tefflab.systems.naming import owner_of
 def counted_workers(count: int) -> str:
     """`1 worker`, `2 workers`."""
     return f"{count} worker{'s' * (count != 1)}"
+
+
+def counted_nodes(count: int) -> str:
+    """`1 node`, `2 nodes`."""
+    return f"{count} node{'s' * (count != 1)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +32,7 @@ class Variant:
     variant_index: int
     is_floor: bool = False  # it has no tasks: it runs with one worker only, and no variant is compared with it
     ceiling: str = ""  # the program that measures its ceiling, if its kernels do not run on the cores
+    simulated: str = ""  # the machine that it was simulated on; empty: it was measured
 
     @property
     def system(self) -> str:
@@ -44,7 +51,8 @@ class Case(Frozen):
 
     name: str
     flags: str
-    workers: int
+    workers: int  # of all nodes together
+    nodes: int | None = None  # machines that share the workers; None: this machine
     ranks: int | None = None  # processes that share the workers; None: the system decides
     x: float | None = None  # its place on the axis of the varied parameter
     x_text: str = ""  # the text of that value
@@ -60,13 +68,20 @@ class Case(Frozen):
         """Its flags, and what else tells its runs from those of other cases."""
         beside = f" beside {self.load}" if self.load else ""
         on = f" on {','.join(map(str, self.cores))}" if self.cores else ""
-        over = f" over {self.ranks} ranks" if self.ranks else ""
-        return f"{self.flags}{over}{beside}{on}"
+        ranks = f" over {self.ranks} ranks" if self.ranks else ""
+        nodes = f" over {counted_nodes(self.nodes)}" if self.nodes else ""
+        return f"{self.flags}{ranks}{nodes}{beside}{on}"
+
+    @property
+    def is_distributed(self) -> bool:
+        """Whether several nodes share it. Then noise is part of the result: the detours of one node delay all."""
+        return self.nodes is not None and self.nodes > 1
 
     @property
     def where(self) -> str:
-        """The workers, which the name of another case may lack, and the load."""
-        return counted_workers(self.workers) + (f", {self.load}" if self.load else "")
+        """The nodes and workers, which the name of another case may lack, and the load."""
+        nodes = counted_nodes(self.nodes) if self.nodes and counted_nodes(self.nodes) not in self.name else ""
+        return ", ".join(filter(None, (nodes, counted_workers(self.workers), self.load)))
 
     @property
     def place(self) -> str:
@@ -80,7 +95,10 @@ class Plan(Frozen):
     variants: tuple[Variant, ...]
     cases: tuple[Case, ...]
     commands: tuple[str, ...] = ()  # of the user, which are measured in the place of systems
+    simulated: tuple[Mapping[str, Any], ...] = ()  # machines, on each of which a system is simulated
     others: tuple[str, ...] = ()  # ids of the measured systems' variants that are here and were not asked for
+    launcher: str = ""  # the words that start ranks; empty: the usual ones
+    hosts: tuple[str, ...] = ()  # the machines that share the ranks; empty: as the launcher chooses
     experiment: str | None = None  # the experiment of this figure
     charts: tuple[str, ...] = ()  # the charts to draw; empty: the kind's default
     x_label: str = ""  # of the varied parameter

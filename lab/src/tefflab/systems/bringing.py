@@ -1,5 +1,5 @@
 """Brings the requested versions of systems: installs them, compiles their adapters, and checks the linked libraries.
-A version has a separate build folder, whose CMake sees the version first. The usual build may have the version, too."""
+A version has a separate build folder, whose CMake sees the version first."""
 
 import re
 import shutil
@@ -18,7 +18,7 @@ from tefflab.systems.packages import into_venv
 from tefflab.systems.probing import is_unexplained, probe, why_not_there
 from tefflab.systems.registry import Registry
 from tefflab.systems.setup import alone, provide, telling
-from tefflab.systems.systems import BENCH_FOLDER, BROKEN_FOLDER, BUILD_FOLDER, Program, System
+from tefflab.systems.systems import BUILD_FOLDER, Program
 from tefflab.whole_files import write_whole
 
 _LINKED = re.compile(r"^\s*(\S+) => (/\S+)", re.MULTILINE)  # as ldd says it
@@ -35,39 +35,20 @@ def bring_version(registry: Registry, programs: Sequence[Program], console: Cons
     asked = programs[0].asked
     if asked is None:
         return
-    usual = registry.owner(programs[0])
     with alone(registry.root, console):
-        has_own = asked.place.wanted == asked.wanted and not asked.place.is_usual
-        if not has_own and _is_usual(usual, asked, programs):
-            build, python = asked.root / BUILD_FOLDER, usual.programs[0].python
-            _keep(asked, build, python, is_usual=True)
-        else:
-            _bring(asked, programs, console, has_own=has_own)
+        _bring(asked, programs, console)
     for program in programs:
-        found = probe(program, usual)
+        found = probe(program, registry.owner(program))
         if not found.found:
             raise TeffError(f"{program.id}: {found.reason}")
 
 
-def _is_usual(usual: System, asked: Asked, programs: Sequence[Program]) -> bool:
-    """Whether the usual programs are of this version, as they say themselves: then they are its programs."""
-    measured = {(each.benchmark, each.name): each.measured for each in programs}
-    twins = [each for each in usual.programs if (each.benchmark, each.name) in measured]
-    found = (probe(each.measuring(measured[each.benchmark, each.name]), usual) for each in twins)
-    return bool(asked.number) and all(each.found and not asked.refusal(each.version) for each in found)
-
-
-def _keep(asked: Asked, build: Path, python: str, *, is_usual: bool = False) -> None:
-    place = Place(wanted=asked.wanted, build=str(build), python=python, is_usual=is_usual)
-    write_whole(asked.home / PLACE, place.model_dump_json())
-
-
-def _bring(asked: Asked, programs: Sequence[Program], console: Console, *, has_own: bool) -> None:
+def _bring(asked: Asked, programs: Sequence[Program], console: Console) -> None:
     home = asked.home
     log = asked.root / ".teff" / "log" / f"version-{asked.named.slug}.log"
     log.unlink(missing_ok=True)
     prefix = Path(asked.named.folder or (home / "venv" if asked.rule and asked.rule.pip else ""))
-    if not has_own:
+    if asked.place.wanted != asked.wanted:
         shutil.rmtree(home, ignore_errors=True)
         if asked.rule:
             _install(asked, asked.rule, log, console)
@@ -77,7 +58,9 @@ def _bring(asked: Asked, programs: Sequence[Program], console: Console, *, has_o
         raise TeffError(f"{asked.named}: there is no {own}, which would run it")
     # Its scripts call the core, which is the usual build's.
     build = home / "build" if compiled else asked.root / BUILD_FOLDER
-    _keep(asked, build, str(own) if prefix != Path() and own.exists() else sys.executable)
+    python = str(own) if prefix != Path() and own.exists() else sys.executable
+    place = Place(wanted=asked.wanted, build=str(build), python=python)
+    write_whole(asked.home / PLACE, place.model_dump_json())
     if compiled:
         _build(asked, compiled, prefix, log, console)
     for program in compiled if prefix != Path() else ():
@@ -123,10 +106,8 @@ def _build(asked: Asked, programs: Sequence[Program], prefix: Path, log: Path, c
 
 def _settings(asked: Asked, prefix: Path, ninja: str) -> dict[str, str]:
     """The settings that make a build contain one system in one version."""
-    broken_kinds = sorted((asked.root / BROKEN_FOLDER / BENCH_FOLDER).glob("*"))  # in the usual build
     own = {
         "CMAKE_MAKE_PROGRAM": ninja,
-        "TEFF_LEFT_OUT": ";".join(f"{BENCH_FOLDER}/{each.name}" for each in broken_kinds),
         "TEFF_VERSION_OF": asked.named.system,
         "TEFF_WERROR": "OFF",  # warnings in a version's headers are no errors
         "CMAKE_EXE_LINKER_FLAGS": "-Wl,--disable-new-dtags",  # its libraries come before LD_LIBRARY_PATH

@@ -1,7 +1,6 @@
 """The compiled programs: configured by CMake when something changed, built by ninja, which knows what to do.
 
-A system that can't be configured or compiled is left out with its reason, and the others are built. So is a kind of
-benchmark. A system goes by its name, and a kind by its folder, `bench/KIND`.
+A system that can't be configured or compiled is left out with its reason, and the others are built.
 
 CMake itself looks into CMAKE_PREFIX_PATH and above each `bin` of PATH, which suffices for environment modules and Spack
 views. The lab adds the variables of an active environment.
@@ -13,7 +12,6 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -42,9 +40,6 @@ _FAILED = re.compile(  # its targets, the command itself, its output
     rf"^FAILED: (?:\[code=\d+\] )?(?P<outputs>.*)\n.*\n(?P<said>(?:(?!{_OTHERS}).*\n)*)", re.MULTILINE
 )
 _OF_SYSTEM = re.compile(r"(?:^|[\s/])bench/systems/([^/\s]+)/")
-# A kind: all but the core, which every adapter needs, so that no system is left out for it.
-_OF_KIND = re.compile(r"(?:^|[\s/])(bench/(?!systems/|driver/|task_graph/)[^/\s]+)/")
-_OF_TARGET = re.compile(r"/CMakeFiles/([^/\s]+)\.dir/")
 _CONFIGURE_ERROR = re.compile(r"^CMake Error.*\n(?:(?: .*|Call Stack.*)?\n)*", re.MULTILINE)  # with its call stack
 _PLACE = re.compile(r"^(?:CMake Error at |  )(\S.*:\d+) \(\w+\):?$", re.MULTILINE)
 
@@ -81,10 +76,10 @@ class Build:
         prefix: Sequence[str] = (),
         target: str = "all",
     ) -> dict[str, str]:
-        """Brings the programs of `systems` up to date, or only their `ways`, with the core that these need. Returns the
-        reason for each system and each kind of benchmark that failed. Without systems it builds everything, also tests
-        and examples of libteff, or the ninja `target` alone. `prefix` goes before the commands (`setarch -R`).
-        TeffError where the core does not build."""
+        """Brings the programs of `systems` up to date, or only their `ways`, with what these need of the bench. Returns
+        the reason for each system that failed. Without systems it builds everything, also tests and examples of
+        libteff, or the ninja `target` alone. `prefix` goes before the commands (`setarch -R`). TeffError where what
+        systems need does not build."""
         shutil.rmtree(self.folder / BROKEN_FOLDER.name, ignore_errors=True)
         left_out = self._left_out_before()
         if left_out is None:
@@ -126,15 +121,16 @@ class Build:
         else. A system that was left out is tried again once a CMake file of its folder, or of all, has changed."""
         packages = DPKG_STATUS.stat().st_mtime_ns if DPKG_STATUS.is_file() else 0
         contents = [file.read_bytes() for file in (self.root / "CMakePresets.json", PIP_LEDGER) if file.is_file()]
-        folders = [self.root / "cmake", *(self.root / _folder(name) for name in left_out)] if left_out else []
+        folders = [self.root / "cmake", *(self.root / SYSTEMS_FOLDER / name for name in left_out)] if left_out else []
         files = [file for folder in folders for file in folder.rglob("*") if _IS_CMAKE.search(file.name)]
         stamps = (self.root / INSTALLED_FOLDER).glob(f"*/{STAMP}")
         times = sorted((str(file), file.stat().st_mtime_ns) for file in (*files, *stamps))
-        seen = repr((packages, contents, str(self.root), fingerprint(), times))
+        told = {name: os.environ.get(name) for name in _TOLD}
+        seen = repr((packages, contents, str(self.root), told, times))
         return {"left_out": left_out, "seen": hashlib.sha256(seen.encode()).hexdigest()}
 
     def _configure(self, prefix: Sequence[str]) -> dict[str, str]:
-        """Runs CMake; a system or a kind whose CMakeLists.txt fails is left out, and CMake is run again."""
+        """Runs CMake; a system whose CMakeLists.txt fails is left out, and CMake is run again."""
         self._stamp.unlink(missing_ok=True)
         cache = self.folder / "CMakeCache.txt"
         home = f"CMAKE_HOME_DIRECTORY:INTERNAL={self.root}\n"
@@ -154,7 +150,7 @@ class Build:
                 whose = culprit(self._configure_log.read_text(encoding="utf-8", errors="replace"))
                 if whose is None or whose in left_out:
                     raise _broken(tail(self._configure_log), "CMake failed", self._configure_log)
-                left_out[whose] = f"{_folder(whose)}/CMakeLists.txt fails; see {self._configure_log}"
+                left_out[whose] = f"{SYSTEMS_FOLDER / whose}/CMakeLists.txt fails; see {self._configure_log}"
         self._leave_out(left_out)
         write_whole(self._stamp, json.dumps(self._stamped(left_out)))
         return left_out
@@ -164,121 +160,55 @@ class Build:
             return run_ninja(self.folder, self._build_log, step, prefix=[*prefix, self._ninja], targets=targets)
 
     def _sort_out_failures(self) -> dict[str, str]:
-        """Reasons by system and kind."""
-        programs = self._programs()
-        found = failures(self._build_log.read_text(encoding="utf-8", errors="replace"))
-        if not found:
+        """Reasons by system."""
+        failed = failures(self._build_log.read_text(encoding="utf-8", errors="replace"))
+        if not failed:
             raise _broken(tail(self._build_log), "the build failed", self._build_log)
-        owned = [(owner_of(failure, programs), failure) for failure in found]
-
-        def runs_on(kind: str) -> set[str]:
-            return {each.system_name for each in programs if each.built_in(self.folder, Path(kind).name)}
-
-        blamed = kinds_to_blame([owner for owner, _ in owned], runs_on)
+        programs = [program for system in self._registry.systems for program in system.programs]
         reasons: dict[str, str] = {}
-        for owner, failure in owned:
-            whose = owner.kind if owner.kind in blamed else owner.system
+        for outputs, lines in failed:
+            whose = owner_of(outputs, programs)
             if whose is None:
-                said = "\n".join(failure.lines[-TAIL_LINES:])
-                raise _broken(said, f"the build failed at {failure.outputs}", self._build_log)
-            telling = [line for line in failure.lines if "error" in line.lower()]
-            first = (telling or [*failure.lines, "failed without a word"])[0].strip()
+                raise _broken("\n".join(lines[-TAIL_LINES:]), f"the build failed at {outputs}", self._build_log)
+            telling = [line for line in lines if "error" in line.lower()]
+            first = (telling or [*lines, "failed without a word"])[0].strip()
             reasons.setdefault(whose, f"does not compile: {first} (see {self._build_log})")
         self._leave_out(reasons)
         return reasons
 
-    def _programs(self) -> list[Program]:
-        return [program for system in self._registry.systems for program in system.programs]
-
     def _leave_out(self, reasons: Mapping[str, str]) -> None:
         """Leaves the reasons for `teff systems`. Old programs go: code that no longer compiles is not measured."""
-        kinds = [Path(owner).name for owner in reasons if is_kind(owner)]
-        for program in self._programs() if reasons else ():
-            for kind in ["*"] if program.system_name in reasons else kinds:
-                for file in program.built_in(self.folder, kind):
-                    file.unlink()
+        left_out = [each for each in self._registry.systems if each.name in reasons]
+        for program in (each for system in left_out for each in system.programs):
+            for file in program.built_in(self.folder):
+                file.unlink(missing_ok=True)
         for name, reason in reasons.items():
             write_whole(self.folder / BROKEN_FOLDER.name / name, f"{reason}\n")
 
 
-@dataclass(frozen=True)
-class Failure:
-    """A command of ninja's that failed: its targets, and its output."""
-
-    outputs: str
-    lines: tuple[str, ...]
+def failures(ninja_output: str) -> list[tuple[str, list[str]]]:
+    """Reads the commands that failed from what ninja printed: of each its targets, and the lines of its output."""
+    return [(each["outputs"].strip(), each["said"].splitlines()) for each in _FAILED.finditer(f"{ninja_output}\n")]
 
 
-def failures(ninja_output: str) -> list[Failure]:
-    """Reads the commands that failed from what ninja printed."""
-    found = _FAILED.finditer(f"{ninja_output}\n")
-    return [Failure(each["outputs"].strip(), tuple(each["said"].splitlines())) for each in found]
-
-
-@dataclass(frozen=True)
-class Owner:
-    """A system, or a kind of benchmark, by its folder. A program has both as owners; the core has neither."""
-
-    system: str | None = None
-    kind: str | None = None
-
-
-def owner_of(failure: Failure, programs: Sequence[Program]) -> Owner:
-    """By the folder and the program that a failed output is of."""
-    for output in failure.outputs.split():
-        in_system = _OF_SYSTEM.search(output)
-        made = _OF_TARGET.search(output)
-        name = made[1] if made else Path(output).name
-        if (in_system or Path(output).parent.name == "bin") and (owner := _program(name, programs)):
-            return owner
-        if in_system:
-            return Owner(system=in_system[1])
-        if in_kind := _OF_KIND.search(output):
-            return Owner(kind=in_kind[1])
-    return Owner()
-
-
-def _program(name: str, programs: Sequence[Program]) -> Owner | None:
-    """Of the program of this name, or its target with a word behind it; of two names that fit, the longer."""
-    for each in sorted(programs, key=lambda program: -len(program.program)):
-        pattern = re.escape(each.program).replace(re.escape("{benchmark}"), "(?P<kind>[a-z][a-z0-9_-]*)")
-        if found := re.fullmatch(f"{pattern}(?:_adapter|_tests)?", name):
-            folder = f"bench/{found.groupdict().get('kind') or each.benchmark}"
-            return Owner(each.system_name, folder if is_kind(folder) else None)
+def owner_of(outputs: str, programs: Sequence[Program]) -> str | None:
+    """The system in whose folder the outputs of a command are, or whose program one of them is."""
+    if in_system := _OF_SYSTEM.search(outputs):
+        return in_system[1]
+    for name in (Path(output).name for output in outputs.split() if Path(output).parent.name == "bin"):
+        for each in sorted(programs, key=lambda program: -len(program.program)):
+            if re.fullmatch(re.escape(each.program).replace(re.escape("{benchmark}"), "[a-z][a-z0-9_-]*"), name):
+                return each.system_name
     return None
-
-
-def kinds_to_blame(owners: Sequence[Owner], runs_on: Callable[[str], set[str]]) -> set[str]:
-    """The kinds of benchmark that do not compile. Either one of their files fails, or their program fails with two
-    systems and compiles with none. `runs_on` gives the systems for which a kind has a program."""
-    failed: dict[str, set[str | None]] = {}
-    for owner in owners:
-        if owner.kind is not None:
-            failed.setdefault(owner.kind, set()).add(owner.system)
-    return {
-        kind
-        for kind, systems in failed.items()
-        if None in systems or (len(systems) > 1 and not runs_on(kind) - systems)
-    }
 
 
 def culprit(configure_log: str) -> str | None:
-    """The system or the kind in whose folder the newest of CMake's errors arose, or from which it was called."""
+    """The system in whose folder the newest of CMake's errors arose, or from which it was called."""
     for error in reversed(_CONFIGURE_ERROR.findall(f"{configure_log}\n")):
         for place in _PLACE.findall(error):
-            if whose := _OF_SYSTEM.search(place) or _OF_KIND.search(place):
+            if whose := _OF_SYSTEM.search(place):
                 return str(whose[1])
     return None
-
-
-def is_kind(owner: str) -> bool:
-    """Whether a kind of benchmark goes by that, rather than a system."""
-    return _OF_KIND.fullmatch(f"{owner}/") is not None
-
-
-def _folder(name: str) -> str:
-    """Below the checkout, of a system or a kind."""
-    return name if is_kind(name) else f"{SYSTEMS_FOLDER}/{name}"
 
 
 def run_ninja(
@@ -319,8 +249,3 @@ def search_environment() -> dict[str, str]:
         every = [*os.environ.get(name, "").split(os.pathsep), *map(str, paths)]
         said[name] = os.pathsep.join(dict.fromkeys(filter(None, every)))
     return said if prefixes else {}
-
-
-def fingerprint() -> dict[str, str]:
-    """The variables whose change makes CMake look anew."""
-    return {name: os.environ[name] for name in _TOLD if name in os.environ}

@@ -135,7 +135,6 @@ class Place(BaseModel):
     wanted: str  # what it was made for
     build: str
     python: str
-    is_usual: bool = False  # nothing was brought: these are the usual programs
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,21 +23,17 @@ from tefflab.host.processes import answer
 from tefflab.systems.logged import run_step
 from tefflab.whole_files import kept_json, write_whole
 
-RETRY_AFTER = 24 * 3600.0  # seconds until a requirement that could not be had is asked for again
+_APT_LISTS = Path("/var/lib/apt/lists/partial")  # which apt changes whenever it gets its lists
+_OLD = 24 * 3600.0  # seconds after which they may have what they lacked
 # The packages that pip installed for systems. It stands inside the environment, so that both go together.
 PIP_LEDGER = Path(sys.prefix) / "systems.json"
-PIP_QUIETLY = ("--disable-pip-version-check", "--no-user", "--progress-bar", "off")
+PIP_QUIETLY = ("--disable-pip-version-check", "--no-user", "--progress-bar", "off", "--retries", "1")
 
 Wanted = Mapping[str, Sequence[str]]  # requirements by owner
 # Whether packages may be installed: "ask" asks on a terminal, and elsewhere means "yes".
 Installing = Literal["ask", "yes", "no"]
 
 _CANDIDATE = re.compile(r"^(\S+):\n  Installed: .*\n  Candidate: (?!\(none\))", re.MULTILINE)
-_COSTS = (
-    (r"(\d+) newly installed", "{} packages"),
-    (r"Need to get (?:\S+ ?\S*/)?([\d.,]+ ?\w+) of archives", "{} to download"),
-    (r"After this operation, ([\d.,]+ ?\w+) of additional disk space", "{} on the disk"),
-)
 PLAIN = {"LC_ALL": "C", "DEBIAN_FRONTEND": "noninteractive"}
 
 
@@ -113,43 +109,14 @@ def apt_get(prefix: Sequence[str], *words: str) -> list[str]:
     return [*prefix, "env", *settings, "apt-get", "-y", "-o", "DPkg::Lock::Timeout=300", *words]
 
 
-def cost_of(packages: Sequence[str]) -> str:
-    """The cost of these packages with all that they need: `34 packages, 123 MB to download, 456 MB on the disk`."""
-    prefix = as_root() or ()
-    command = [word for word in apt_get(prefix, "install", "--no-install-recommends", *packages) if word != "-y"]
-    said = answer([*command, "--assume-no"]).stdout
-    parts = [told.format(found[1]) for rule, told in _COSTS if (found := re.search(rule, said))]
-    return ", ".join(parts) or "apt does not say how large they are"
-
-
 class Provision:
-    """The work of a `client`, apt or pip. For a day it does not ask again for a package that could not be had."""
+    """The outcome of a `client`'s work, apt's or pip's."""
 
     def __init__(self, root: Path, client: Literal["apt", "pip"]) -> None:
         self.client = client
         self.problems: dict[str, str] = {}  # the reason, for each owner whose requirements are not met
         self.for_root = ""  # what root has to type, if only that would help
         self.log = root / ".teff" / "log" / f"{client}.log"
-        self.unavailable = root / ".teff" / "stamps" / f"unavailable-{client}.json"  # each with its time
-
-    def _noted(self) -> dict[str, float]:
-        noted: dict[str, float] = kept_json(self.unavailable) or {}
-        return {what: when for what, when in noted.items() if time.time() - when < RETRY_AFTER}
-
-    def note(self, requirements: Iterable[str]) -> None:
-        """Notes that these can't be had."""
-        write_whole(self.unavailable, json.dumps(self._noted() | dict.fromkeys(requirements, time.time()), indent=2))
-
-    def sift(self, wanted: Wanted) -> Wanted:
-        """The requirements that are left to ask for; owners whose requirements can't be had get the reason."""
-        noted = self._noted()
-        for owner, requirements in wanted.items():
-            if hopeless := ", ".join(one for one in requirements if one in noted):
-                self.problems.setdefault(
-                    owner, f"{hopeless} can't be had here (asked again in a day, or without {self.unavailable})"
-                )
-        left = {owner: [one for one in requirements if one not in noted] for owner, requirements in wanted.items()}
-        return {owner: requirements for owner, requirements in left.items() if requirements}
 
     def install(self, wanted: Wanted, install: Callable[[Sequence[str]], bool]) -> None:
         """Installs everything in one go, or owner by owner where that fails."""
@@ -158,17 +125,15 @@ class Provision:
             return
         for owner, requirements in wanted.items():
             if len(wanted) == 1 or not install(requirements):
-                self.note(requirements)
-                self.problems.setdefault(
-                    owner, f"{self.client} could not install {' '.join(requirements)}; see {self.log}"
-                )
+                why = f"{self.client} could not install {' '.join(requirements)}; see {self.log}"
+                self.problems.setdefault(owner, why)
 
 
 def provide_apt(root: Path, wanted: Wanted, console: Console, installing: Installing = "yes") -> Provision:
     """Installs the Debian packages that are missing, where we are root or may become it unasked."""
     provision = Provision(root, "apt")
     state = PackageState.of([one for requirements in wanted.values() for one in requirements])
-    lacking = provision.sift({owner: state.missing(requirements) for owner, requirements in wanted.items()})
+    lacking = {owner: left for owner, requirements in wanted.items() if (left := state.missing(requirements))}
     if not lacking:
         return provision
     prefix = as_root()
@@ -178,13 +143,17 @@ def provide_apt(root: Path, wanted: Wanted, console: Console, installing: Instal
     def apt(text: str, *words: str, apart: bool = False) -> bool:
         return run_step(console, text, apt_get(prefix or (), *words), provision.log, apart=apart) == 0
 
-    if is_ours:
-        provision.log.unlink(missing_ok=True)
-        apt("asking apt for its newest package lists", "update")
     obtainable = available(everything)
     if is_ours:
-        provision.note(one for one in everything if choose(one, obtainable) is None)
-        lacking = provision.sift(lacking)
+        provision.log.unlink(missing_ok=True)
+        if not all(choose(one, obtainable) for one in everything) and _lists_are_old():
+            apt("asking apt for its newest package lists", "update")
+            obtainable = available(everything)
+        for owner, some in lacking.items():
+            if hopeless := ", ".join(one for one in some if choose(one, obtainable) is None):
+                provision.problems[owner] = f"{hopeless} can't be had here"
+        found = {owner: [one for one in some if choose(one, obtainable)] for owner, some in lacking.items()}
+        lacking = {owner: some for owner, some in found.items() if some}
     chosen = dict.fromkeys(choose(one, obtainable) or one for some in lacking.values() for one in some)
     if not is_ours or (chosen and installing == "ask" and not _agreed(list(chosen), console)):
         for owner, requirements in lacking.items():
@@ -210,11 +179,15 @@ def provide_apt(root: Path, wanted: Wanted, console: Console, installing: Instal
     return provision
 
 
+def _lists_are_old() -> bool:
+    return not _APT_LISTS.is_dir() or time.time() - _APT_LISTS.stat().st_mtime > _OLD
+
+
 def _agreed(packages: Sequence[str], console: Console) -> bool:
-    """On a terminal it says which packages apt would install and how large they are, and asks. Elsewhere: yes."""
+    """On a terminal it says which packages apt would install, and asks. Elsewhere: yes."""
     if not (console.file.isatty() and sys.stdin.isatty()):
         return True
-    console.print(f"teff: apt would install {' '.join(packages)}: {cost_of(packages)}", soft_wrap=True)
+    console.print(f"teff: apt would install {' '.join(packages)}", soft_wrap=True)
     try:
         return Confirm.ask("teff: install them? (without them, what is here is used)", console=console, default=True)
     except EOFError:
@@ -225,10 +198,10 @@ def provide_pip(root: Path, wanted: Wanted, console: Console, installing: Instal
     """Installs Python packages into the environment that runs this, within the lab's own pins."""
     provision = Provision(root, "pip")
     installed: list[str] = kept_json(PIP_LEDGER) or []
-    lacking = provision.sift({owner: [one for one in wanted[owner] if one not in installed] for owner in wanted})
+    missing = {owner: [one for one in wanted[owner] if one not in installed] for owner in wanted}
+    lacking = {owner: requirements for owner, requirements in missing.items() if requirements}
     if installing == "no":
-        for owner, requirements in lacking.items():
-            provision.problems.setdefault(owner, f"needs {', '.join(requirements)} from PyPI")
+        provision.problems = {owner: f"needs {', '.join(lacking[owner])} from PyPI" for owner in lacking}
         return provision
     if lacking:
         provision.log.unlink(missing_ok=True)

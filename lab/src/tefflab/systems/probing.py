@@ -11,7 +11,7 @@ from typing import Literal
 from tefflab.carried import TYPED
 from tefflab.host.processes import answer, how_it_ended
 from tefflab.systems.packages import PackageState, as_root, available, install_command
-from tefflab.systems.systems import BENCH_FOLDER, BROKEN_FOLDER, SKIPPED_FOLDER, Program, System, usable_cores
+from tefflab.systems.systems import BROKEN_FOLDER, SKIPPED_FOLDER, Program, System, usable_cores
 
 COMPILED_TIMEOUT = 10.0  # seconds for a program's identity
 PYTHON_TIMEOUT = 30.0  # some frameworks take ten seconds to import
@@ -98,8 +98,7 @@ def why_not_there(program: Program) -> str:
     if program.is_python:
         return f"{program.executable} is not in its folder"
     broken, skipped = (program.build_folder / each.name for each in (BROKEN_FOLDER, SKIPPED_FOLDER))
-    of_kind = broken / BENCH_FOLDER / program.measured
-    places = (broken / program.identity, of_kind, skipped / program.identity, skipped / program.executable)
+    places = (broken / program.identity, skipped / program.identity, skipped / program.executable)
     reasons = (each.read_text(encoding="utf-8").strip() for each in places if each.is_file())
     return next(reasons, f"{program.executable} {_NOT_BUILT}")
 
@@ -146,11 +145,10 @@ def _way_to_get(program: Program, system: System, packages: PackageState) -> tup
     """Empty where nothing that could be installed would help: the adapter is broken, or all that it needs is there. If
     a compiled program still does not answer, as without the GPU that it is for, its message tells the remedy."""
     missing, on_request = packages.missing(system.install.apt), system.install.on_request
-    broken = system.root / BROKEN_FOLDER
     is_left_out = not missing and (system.root / SKIPPED_FOLDER / program.executable).is_file()
     is_brought = system.is_installed if on_request else not missing
     has_all = is_brought and not program.is_python and not why_not_there(program)
-    is_broken = any((broken / each).is_file() for each in (system.name, BENCH_FOLDER / program.measured))
+    is_broken = (system.root / BROKEN_FOLDER / system.name).is_file()
     if is_broken or is_left_out or has_all:
         return "", ""
     if is_absent(system, packages):

@@ -19,7 +19,7 @@ from rich.markup import escape
 from tefflab.carried import TYPED
 from tefflab.errors import shortened
 from tefflab.host.file_locks import held
-from tefflab.systems.building import Build, Ways, is_kind
+from tefflab.systems.building import Build, Ways
 from tefflab.systems.logged import run_step, tail
 from tefflab.systems.packages import Installing, PackageState, into_venv, provide_apt, provide_pip, sudo
 from tefflab.systems.probing import is_absent, probe
@@ -60,7 +60,7 @@ def ensure(
     installing: Installing = "ask",
 ) -> dict[str, str]:
     """Makes `systems` usable as far as that can be done; progress and warnings go to `console`. Returns a reason
-    in one line for each part that failed: a system, the folder of a kind of benchmark, or `core`. It builds the
+    in one line for each part that failed: a system, or `core`. It builds the
     programs that `ways` names, or all. `extra_apt` are packages that only the calling command needs. TeffError only
     where nothing at all would work: no compiler, or a core that does not build."""
     with alone(registry.root, console):
@@ -79,7 +79,7 @@ def ensure(
             failed = build.make(systems, ways)
             asked = {one.name for one in systems}
             for owner, reason in failed.items():
-                if owner in asked or is_kind(owner):
+                if owner in asked:
                     warn(console, owner, reason)
             problems = failed | problems
     return problems

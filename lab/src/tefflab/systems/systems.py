@@ -17,11 +17,12 @@ BENCH_FOLDER = Path("bench")  # the driver, and a folder for each kind of benchm
 SYSTEMS_FOLDER = BENCH_FOLDER / "systems"  # a folder for each system
 BUILD_FOLDER = Path(".teff/build")
 SKIPPED_FOLDER = BUILD_FOLDER / "skipped"  # CMake's reasons for systems and programs that it left out
-BROKEN_FOLDER = BUILD_FOLDER / "broken"  # the lab's reasons for systems and kinds of benchmark that can't be built
+BROKEN_FOLDER = BUILD_FOLDER / "broken"  # the lab's reasons for systems that can't be built
 
 INSTALLED_FOLDER = Path(".teff/systems")  # the systems that `teff systems add` brought, a folder each
 STAMP = "installed.json"  # in that folder, written last: the requirements, once all are there
 
+_STARTER = "{build}/bin/start_ranks"
 PLACEHOLDERS = ("program", "benchmark", "workers", "python", "folder", "build", "installed")
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")]
@@ -139,14 +140,21 @@ class Program(BaseModel, extra="forbid"):
         """What CMake built it in."""
         return Path(self.asked.place.build) if self.asked else root_of(self.folder) / BUILD_FOLDER
 
-    def built_in(self, build: Path, kind: str = "*") -> list[Path]:
-        """Its files in the build folder, for a kind of benchmark or for all."""
-        is_of_kind = kind in ("*", self.benchmark) or "{benchmark}" in self.program
-        return list((build / "bin").glob(self.program.replace("{benchmark}", kind))) if is_of_kind else []
+    def built_in(self, build: Path) -> list[Path]:
+        """Its files in the build folder, for all kinds of benchmark."""
+        return list((build / "bin").glob(self.program.replace("{benchmark}", "*")))
 
-    def command_line(self, workers: int, ranks: int | None = None) -> list[str]:
+    @property
+    def spreads_over_nodes(self) -> bool:
+        """Whether `start_ranks` starts it, which can do so on several nodes, and their cores are its ceiling."""
+        return not self.ceiling and any(_STARTER in words[:1] for words in (self.command, self.command_for_ranks))
+
+    def command_line(self, workers: int, ranks: int | None = None, nodes: int | None = None) -> list[str]:
         """The words that start the program with `workers` workers; flags are to be appended. `ranks` is the number of
-        processes that the user wants, which share the workers; only programs with a `command_for_ranks` can do that."""
+        processes that the user wants, which share the workers; only programs with a `command_for_ranks` can do that.
+        Over several nodes a program that runs in one process has a rank on each."""
+        if nodes is not None and _STARTER not in self.command[:1]:
+            ranks = ranks or nodes
         words = self.command if ranks is None else self.command_for_ranks
         script_first = self.is_python and words[:1] == ["{program}"]
         return [*([self.python] * script_first), *(self._fill(word, workers, ranks) for word in words)]
@@ -164,8 +172,10 @@ class Program(BaseModel, extra="forbid"):
         return self.asked.home if self.asked else root_of(self.folder) / INSTALLED_FOLDER / self.system_name
 
     def environment_for(self, workers: int) -> dict[str, str]:
-        """The variables to be set besides those that are there."""
-        return {name: self._fill(value, workers) for name, value in self.environment.items()}
+        """The variables to be set besides those that are there; `start_ranks` hands their names to other machines."""
+        own = {name: self._fill(value, workers) for name, value in self.environment.items()}
+        names = " ".join(name for name in own if not name.startswith("OMPI_"))  # which are handed on without that
+        return own | ({"TEFF_VARIABLES": names} if names and self.spreads_over_nodes else {})
 
     def _fill(self, text: str, workers: int, ranks: int | None = None) -> str:
         values = {
@@ -198,8 +208,7 @@ class System(BaseModel, extra="forbid"):
     # Variables with which its programs write a trace of their tasks to {file}.
     trace: Annotated[dict[NonEmpty, str], _mentioning("{file}")] = {}
     versions: list[Version] = Field(default=[], alias="version")
-    programs: list[Program] = Field(default=[], alias="program")
-    no_adapter: NonEmpty | None = None  # the reason why no program measures it
+    programs: list[Program] = Field(alias="program", min_length=1)
     concepts: dict[NonEmpty, _Constructs] = {}
 
     folder: Path = Field(default=Path(), alias="(folder)")
@@ -218,8 +227,6 @@ class System(BaseModel, extra="forbid"):
         for version in self.versions:
             if other := [name for name in version.programs if name not in {program.name for program in self.programs}]:
                 raise ValueError(f"version {version.name}: no program is named {other[0]!r}")
-        if bool(self.programs) == (self.no_adapter is not None):
-            raise ValueError("give either a [[program]], or in no_adapter the reason why there is none")
         names = [(program.benchmark, program.name) for program in self.programs]
         if twice := [each for each in names if names.count(each) > 1]:
             raise ValueError(f"two programs of {twice[0][0]} are named {twice[0][1]!r}")

@@ -168,7 +168,9 @@ class ContentionEstimates(CaseEstimates):
                 columns = columns_of(own, left) if own else []
                 off = [abs(got(each) - (each.x or 0.0)) for curve in own for each in curve.points[1:]]
                 how = [f"the load got what was asked within {percent(max(off))} of a core"] if off else []
-                notes = [*self.notes(rows), *how, *too_short(own, self.plan.period, "take a longer case")]
+                load = cases[-1].load.partition("/")[0]
+                shorter = f"say a shorter period, as --load {load}/1ms, or take a longer case"
+                notes = [*self.notes(rows), *how, *too_short(own, self.plan.period, shorter)]
                 found.append(Section(title, columns, notes, "; ".join(self.plan.commands)))
         return explained(found)
 
@@ -193,6 +195,14 @@ class ContentionEstimates(CaseEstimates):
         return LastWords(sentence, closing.suggestions(list(self.groups.values()), again, store))
 
 
+def shares_got(curves: Sequence[Curve]) -> dict[float, float]:
+    """By the rising shares that were asked, none among them: what the load got of each loaded core, in the median."""
+    found: dict[float, list[float]] = {}
+    for point in sorted((each for curve in curves for each in curve.points), key=lambda each: each.x or 0.0):
+        found.setdefault(point.x or 0.0, []).append(got(point))
+    return {asked: statistics.median(shares) for asked, shares in found.items()}
+
+
 def columns_of(curves: Sequence[Curve], left: int | None) -> list[Column]:
     """A row for each curve; `left`: the cores that are left without the loaded ones."""
     at = [{each.x or 0.0: each for each in curve.points[1:]} for curve in curves]
@@ -200,8 +210,8 @@ def columns_of(curves: Sequence[Curve], left: int | None) -> list[Column]:
         Column("system", [curve.system for curve in curves], "left"),
         Column("alone", [duration(alone(curve)) for curve in curves]),
     ]
-    for share in sorted({share for own in at for share in own}):
-        points = [own.get(share) for own in at]
+    for asked, share in list(shares_got(curves).items())[1:]:
+        points = [own.get(asked) for own in at]
         lost = f"{percent(share)} lost"
         columns += [
             Column(f"x alone,\n{lost}", [_slowdown_text(each) for each in points]),
@@ -223,28 +233,25 @@ def _slowdown_text(point: Row | None, by: Callable[[Row], float] = lambda _: 1.0
 
 
 def too_short(curves: Sequence[Curve], period: float, otherwise: str) -> list[str]:
-    """A note if runs without a load are short beside its period; the ways out are a shorter one, or `otherwise`."""
+    """A note if runs without a load are short beside its period; `otherwise` are the ways out."""
     shortest = min(map(alone, curves), default=math.inf)
     if shortest > (_PERIODS - 0.5) * period:
         return []
     return [
         f"runs of {duration(shortest)} are short beside a period of {duration(period)}: each meets another part of it; "
-        f"say a shorter --period, or {otherwise}"
+        f"{otherwise}"
     ]
 
 
 def chart(title: str, footer: str, curves: Sequence[Curve]) -> Picture:
     """Slowdown against the share, at the shares that the load got in the median."""
-    by_share: dict[float, list[Row]] = {}
-    for point in sorted((each for curve in curves for each in curve.points), key=lambda each: each.x or 0.0):
-        by_share.setdefault(point.x or 0.0, []).append(point)
-    shares = {asked: statistics.median(map(got, points)) for asked, points in by_share.items()}
+    shares = shares_got(curves)
     best = Variant("", "ideal", "", SOFT, DASHED)
     rows, bare = [], []
-    for asked, points in by_share.items():
-        rows += [replace(each, x=shares[asked], unit="×") for each in points]
-        value = exactly(statistics.median(map(ideal, points)))
-        bare.append(replace(points[0], variant=best, x=shares[asked], value=value))
+    for asked, share in shares.items():
+        points = [each for curve in curves for each in curve.points if (each.x or 0.0) == asked]
+        rows += [replace(each, x=share, unit="×") for each in points]
+        bare.append(replace(points[0], variant=best, x=share, value=exactly(statistics.median(map(ideal, points)))))
     for each in (curve.left for curve in curves if curve.left):
         dotted = replace(each.variant, id=f"{each.id} without", variant_index=DOTTED)
         bare += [replace(each, variant=dotted, x=share) for share in shares.values()]

@@ -70,10 +70,11 @@ def compared(measured: Measured | None, found: Sequence[Curve]) -> Iterator[dict
             }
 
 
-def columns_beside(rows: Sequence[dict[str, Any]]) -> list[Column]:
+def columns_beside(measured: Measured, rows: Sequence[dict[str, Any]]) -> list[Column]:
+    """A row for each measured curve and each predicted one."""
     at = [{point["share_asked"]: point["predicted_to_measured"] for point in row["points"]} for row in rows]
     columns = [Column(title, [row[key] for row in rows], "left") for title, key in _WHO.items()]
-    for share in sorted({share for own in at for share in own}):
-        off = [f"{100 * (own[share] - 1):+.0f} %" if share in own else "-" for own in at]
+    for asked, share in measured.shares:
+        off = [f"{100 * (own[asked] - 1):+.0f} %" if asked in own else "-" for own in at]
         columns.append(Column(f"{percent(share)} lost", off))
     return columns

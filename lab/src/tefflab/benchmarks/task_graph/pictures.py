@@ -25,7 +25,7 @@ _HEIGHT, _LEGEND = 350.0, 130.0  # pixels
 _NAMED = 8  # curves that are told by name; the others are grey
 _VAGUE = 1.3  # a band whose ends differ by more is not drawn
 _THIN = 0.9  # pixels
-_HOW = "Thick: the fitted line with its 95 % band; thin: a smooth fit to the dots, the medians, that never falls."
+_HOW = "Thick: the fitted line with its 95 % band; thin lines join the dots, the medians."
 _USUAL: dict[str, tuple[str, ...]] = {"metg": ("metg", "efficiency"), "curve": ("efficiency", "rate")}
 _ARROW = "An arrow leads from a bound to where the value lies."
 
@@ -82,7 +82,7 @@ def metg_chart(case: Measured, title: str = "", footer: str = "") -> Picture:
     name = metg_name(case.threshold)
     head = Head(
         title or f"{name} – {case.case.name}",
-        [_meaning(case.threshold), case.case.configuration],
+        [_meaning(case.threshold), case.case.question],
         footer,
         [*absences(case.rows), *warnings(case.rows)],
     )
@@ -103,7 +103,7 @@ def _meaning(threshold: float) -> str:
 @dataclass(frozen=True)
 class Drawn:
     """A curve in the axes of a picture. The legend has its `figure`, and a large mark stands at its `crossing` with the
-    dashed line."""
+    dashed line, hollow where that is hardly known."""
 
     curve: Curve
     dots: Sequence[tuple[CurvePoint, Place]]
@@ -112,6 +112,7 @@ class Drawn:
     band: Sequence[Place]  # around that part, as a closed outline; none where part of it says too little
     figure: str
     crossing: Place | None
+    is_known: bool
 
     @classmethod
     def of(
@@ -121,6 +122,7 @@ class Drawn:
         place: Callable[[float, float], Place],
         figure: str = "",
         crossing: Place | None = None,
+        is_known: bool = True,
     ) -> "Drawn":
         """With the place of a point, and that of an ideal time and an efficiency."""
         dots = [(each, dot(each)) for each in curve.points if dot(each)[1] > 0]
@@ -130,7 +132,7 @@ class Drawn:
         band = [place(ideal, high) for _, ideal, (_, high) in bands]
         band += [place(ideal, low) for _, ideal, (low, _) in reversed(bands)]
         is_vague = any(high > _VAGUE * low for _, _, (low, high) in bands)
-        return cls(curve, dots, line, fitted, [] if is_vague else band, figure, crossing)
+        return cls(curve, dots, line, fitted, [] if is_vague else band, figure, crossing, is_known)
 
     @property
     def id(self) -> str:
@@ -153,15 +155,14 @@ class Drawn:
             yield mark(look, said, 22) | {"x": x, "y": y, "opacity": 0.45}
         if self.crossing:
             x, y = self.crossing
-            yield mark(look, f"{self.id}: {self.figure}", 130) | {"x": x, "y": y, "opacity": 1}
+            large = mark(look, f"{self.id}: {self.figure}", 130, hollow=not self.is_known)
+            yield large | {"x": x, "y": y, "opacity": 1}
 
 
 def efficiency_chart(case: Measured, title: str = "", footer: str = "") -> Picture:
     """Efficiency against granularity, the threshold, and METG, where the line that it was read from crosses it."""
     rows = {row.id: row for row in case.rows if row.value}
-    crossings = {
-        each.id: each.value.value for each in rows.values() if each.value and each.is_told and each.relation == "="
-    }
+    crossings = {each.id: each.value.value for each in rows.values() if each.value and each.relation == "="}
     curves = [
         Drawn.of(
             curve,
@@ -169,18 +170,19 @@ def efficiency_chart(case: Measured, title: str = "", footer: str = "") -> Pictu
             lambda ideal, efficiency: (ideal / efficiency, efficiency),
             value_text(rows[curve.variant.id]) if curve.variant.id in rows else "",
             (crossings[curve.variant.id], case.threshold) if curve.variant.id in crossings else None,
+            curve.variant.id in rows and rows[curve.variant.id].is_told,
         )
         for curve in case.curves_in_order
     ]
     name, share = metg_name(case.threshold), percent(case.threshold)
     meaning = (
         f"Share of the ceiling that tasks of a given size reach; {name}, the large mark, is where the line crosses "
-        f"{share}; one that is hardly known has no mark. {_HOW}"
+        f"{share}; hollow, where it is hardly known. {_HOW}"
     )
     times, shares = ([end for each in curves for end in each.within(which)] for which in (0, 1))
     across = log_axis(times, duration, "granularity: time × cores / tasks (log scale)")
     along = linear_axis(max([1.0, *shares]), percent, "share of the ceiling", step=0.25)
-    head = Head(title or f"Efficiency – {case.case.name}", [meaning, case.case.configuration], footer)
+    head = Head(title or f"Efficiency – {case.case.name}", [meaning, case.case.question], footer)
     return _curves_chart(case, curves, across, along, case.threshold, head)
 
 
@@ -208,7 +210,7 @@ def rate_chart(case: Measured, title: str = "", footer: str = "") -> Picture:
     rates += [ceiling.value] if ceiling else []
     across = log_axis(sizes, work.tick, f"{work.title} (log scale)")
     along = log_axis(rates, lambda value: rate(value, unit), "rate of all cores (log scale)")
-    head = Head(title or f"Rate – {case.case.name}", [meaning, case.case.configuration], footer)
+    head = Head(title or f"Rate – {case.case.name}", [meaning, case.case.question], footer)
     return _curves_chart(case, curves, across, along, ceiling.value if ceiling else 0.0, head)
 
 

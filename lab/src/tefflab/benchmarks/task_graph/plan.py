@@ -25,6 +25,7 @@ STEPS = 1000  # at least, unless that takes longer than
 MOST_SECONDS = 0.5
 FEWEST_STEPS = 100  # however long they take
 PROBE_STEPS = 50
+NODES = "nodes"  # the axis of METG over several numbers of nodes
 
 Asks = Literal["metg", "curve"]  # where efficiency crosses the threshold; or all of it, at the same sizes of task
 _Graphs = Annotated[tuple[str, ...], Field(min_length=1)]  # the flags of each that runs at once
@@ -131,8 +132,9 @@ class GraphExperiment(Experiment):
         if ranked and self.kind == "curve":
             raise ValueError(f'charts: {ranked[0]} needs kind = "metg"')
         numbers = [vary.name for vary in self.vary if vary.values is not None]
+        numbers += [NODES] if self.nodes else []
         if "metg_lines" in self.charts and len(numbers) != 1:
-            raise ValueError(f"charts: metg_lines needs one [[vary]] with values; there are {len(numbers)}")
+            raise ValueError(f"charts: metg_lines needs one [[vary]] with values, or nodes; there are {len(numbers)}")
         if sum(vary.columns for vary in self.vary) > 1:
             raise ValueError("vary: only one can be of columns")
         try:
@@ -144,15 +146,16 @@ class GraphExperiment(Experiment):
     def takes(self, system: System) -> bool:
         return self.paradigm in (None, system.paradigm)
 
-    def cases(self, workers: int) -> tuple[GraphCase, ...]:
-        """Every combination of the varied values, the last [[vary]] fastest."""
-        return tuple(self._case(each, workers) for each in itertools.product(*(one.settings for one in self.vary)))
+    def cases(self, workers: int, nodes: Sequence[int] = ()) -> tuple[GraphCase, ...]:
+        """Every combination of the varied values, the last [[vary]] fastest, on each number of nodes."""
+        every = itertools.product(*(one.settings for one in self.vary))
+        return tuple(self._case(each, workers, count) for each in every for count in nodes or (None,))
 
     def plan(self, request: Request) -> GraphPlan:
         workers = one_number_of_workers(request)
         return planned(
             request,
-            self.cases(workers),
+            self.cases(workers, request.nodes),
             asks=self.kind,
             title=self.title,
             threshold=self.threshold,
@@ -160,20 +163,22 @@ class GraphExperiment(Experiment):
             points=self.points,
             experiment=self.name,
             charts=self.charts,
-            x_label=next((vary.name for vary in self.vary if vary.values is not None), ""),
+            x_label=next((vary.name for vary in self.vary if vary.values is not None), NODES if self.nodes else ""),
         )
 
-    def _case(self, settings: Sequence[_Setting], workers: int) -> GraphCase:
+    def _case(self, settings: Sequence[_Setting], workers: int, nodes: int | None) -> GraphCase:
         columns = next((one.columns for one in settings if one.columns is not None), self.columns_per_worker)
         words: list[str] = []
         for each in itertools.product(*(one.graphs for one in settings)):  # of two that are of several, all pairs run
             flags = shlex.split(" ".join((self.flags, *each)))
             has_width = any(name == "width" for name, *_ in read_flags(flags))
-            width = [] if has_width else ["-width", str(columns * workers)]
+            width = [] if has_width else ["-width", str(columns * workers * (nodes or 1))]
             words += [*(["-and"] if words else []), *flags, *width]
         named = list(zip(self.vary, settings, strict=True))
         name = ", ".join(one.text if vary.cases else f"{vary.name} {one.text}" for vary, one in named)
-        case = parse(words, workers, name)
+        case = parse(words, workers, name, nodes)
+        if nodes is not None:
+            return case
         number = next((one for vary, one in named if vary.values is not None), None)
         return case.model_copy(
             update={
@@ -197,4 +202,6 @@ def planned(request: Request, cases: tuple[GraphCase, ...], typed: Sequence[str]
     for case in cases:
         check(request.registry.root, case, typed)
     expect_rates(request.registry.root, cases)
+    if request.simulated:
+        how |= {"title": f"{how['title']}: simulated", "simulated": request.simulated}
     return GraphPlan(cases=cases, variants=request.variants, **how)
