@@ -30,14 +30,14 @@ enum class state : std::uint32_t {
   count
 };
 
-// What a body is a part of.
+// A body is a part of a place of this kind.
 enum class kind : std::uint32_t { others, region, share, chunk, section, single, task, taskloop, count };
 
 inline constexpr std::size_t bins_per_octave = 4;
 inline constexpr std::size_t first_octave = 4;  // bin 0 is of all lengths below 2^4 ticks * 5/4
 inline constexpr std::size_t bins = 158;
 
-// What a thread knows of the bodies of one place in the program.
+// A thread's account of the bodies of one place in the program.
 struct site {
   std::uint64_t address;    // a return address, or where a function begins; 0 of the others
   std::uint32_t module;     // that the address lies in: an index of header::modules

@@ -47,8 +47,8 @@ void copy_text(std::array<char, N>& to, const char* from) {
   std::strncpy(to.data(), from, N - 1);
 }
 
-// A further `step` of the file, with its space on the disk: a write to a mapped page that the disk has no
-// space for ends the program by SIGBUS. Growing beyond RLIMIT_FSIZE would end it by SIGXFSZ.
+// Grows the file by a `step`, and reserves its space. A program that writes to a mapped page without space on
+// the disk is ended by SIGBUS. A program that grows a file beyond RLIMIT_FSIZE is ended by SIGXFSZ.
 void* grow() {
   rlimit limit{};
   const int flags = O_RDWR | O_CLOEXEC | (size_of_file == 0 ? O_CREAT | O_EXCL : 0);

@@ -1,5 +1,5 @@
-// The process's file of accounts (README.md): opened when a first thread needs a block, grown by blocks,
-// mapped shared. What a thread writes there is in the file however the process ends. No file descriptor stays
+// The process's file of accounts (README.md). It is opened when a first thread needs a block, grown by
+// blocks, and mapped shared: however the process ends, the file has all accounts. No file descriptor stays
 // open.
 #pragma once
 
@@ -23,8 +23,9 @@ class growing {
   int errno_;
 };
 
-// Callers of these three hold `growing`. open_file() says whether accounts are kept: not if TEFF_COLLECT
-// names no folder, or one where no file can be made. take_block() gives null if the file can't grow.
+// Callers of these three hold `growing`. open_file() says whether accounts are kept. They are not if
+// TEFF_COLLECT names no folder, or if no file can be made there. take_block() gives null if the file can't
+// grow.
 bool open_file();
 block* take_block();
 std::uint32_t module_of(const void* address);  // index of header::modules

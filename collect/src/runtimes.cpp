@@ -61,7 +61,7 @@ const runtime& find_runtime(const void* caller) {
     if (one->is_called_by(caller)) return *(last_called = one);
   }
   const int program_errno = errno;
-  runtime* made = look_up(caller);  // without `growing`: the dynamic linker has locks of its own
+  runtime* made = look_up(caller);  // without `growing`: the dynamic linker takes further locks
   errno = program_errno;
   const growing held;
   made->next = known.load(std::memory_order_relaxed);  // only threads that hold `growing` store to it

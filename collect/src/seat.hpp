@@ -1,5 +1,5 @@
-// What the collector keeps of a thread (README.md: the model): its state, the body that it runs, its sites.
-// Only the thread itself uses its seat, except where a member says otherwise.
+// A thread's account (README.md: the model): its state, the body that it runs, its sites. Only the thread
+// itself uses its seat, except where a member says otherwise.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ struct activation {
   bool makes_taskloop = false;  // the interposed call does
   bool unconfirmed = false;     // may be a task that only halves a taskloop
 
-  // What the thread does in the body itself.
+  // The thread's state in the body itself.
   state inside() const { return counted ? state::counted : state::body; }
 };
 

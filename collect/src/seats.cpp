@@ -66,7 +66,7 @@ seat* find_seat() {
 // may be interrupted.
 void calibrate() {
   constexpr int batches = 20, chunks = 50;
-  constexpr double too_short = 100;  // ns: below, what is measured is mostly the clock
+  constexpr double too_short = 100;  // ns: of shorter ones, mostly the clock is measured
   auto least = std::numeric_limits<std::uint64_t>::max();
   void* memory = nullptr;
   {

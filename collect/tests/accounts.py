@@ -1,4 +1,4 @@
-"""Reads a file of accounts. The types are those of src/accounts.hpp."""
+"""Reads a file of accounts. Its types are defined in src/accounts.hpp."""
 
 from pathlib import Path
 
@@ -29,7 +29,7 @@ HEADER = np.dtype(
 
 
 class Accounts:
-    """Times in nanoseconds. What a thread did since its last event is added to its state."""
+    """Times in nanoseconds. A thread's last state lasts to the file's end."""
 
     def __init__(self, path: Path) -> None:
         content = path.read_bytes()
@@ -60,4 +60,4 @@ class Accounts:
 
     def in_regions(self) -> float:
         """The threads' time in parallel regions."""
-        return sum(self.states.values()) - self.states["serial"]
+        return float(sum(self.states.values()) - self.states["serial"])

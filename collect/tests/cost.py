@@ -1,4 +1,4 @@
-"""What collecting costs: `python cost.py LIBRARY PROGRAM...`, where PROGRAM is tests/programs.c, compiled.
+"""Measures the cost of collecting: `python cost.py LIBRARY PROGRAM...`, where PROGRAM is programs.c, compiled.
 
 Plain and collected runs take turns. For several cases and lengths of a body, prints the ratio of the medians of their
 times, with its interval of 95 % by bootstrap.

@@ -1,6 +1,6 @@
-// OpenMP programs whose accounts are known. programs CASE [LENGTH of a body in us] [NUMBER of bodies]
-// [ITERATIONS of a body] prints {"bodies": how many the case runs, "work": their nanoseconds, "wall": those
-// of its regions}. A body spins for its length by the clock, so that a busy machine changes neither.
+// OpenMP programs of known accounts: programs CASE [LENGTH of a body in us] [NUMBER of bodies] [ITERATIONS].
+// It prints how many bodies ran, their nanoseconds, and the nanoseconds of all regions. A body spins for its
+// length by the clock, so that a busy machine changes neither; or for so many iterations.
 #define _GNU_SOURCE
 #include <omp.h>
 #include <signal.h>
@@ -196,7 +196,7 @@ static long sections(void) {
   return number / 3 * 3;
 }
 
-static long locks(void) {  // each of two threads waits for the other's turn
+static long locks(void) {  // two threads take turns
 #pragma omp parallel num_threads(2)
   for (long i = 0; i < number / 2; ++i) {
 #pragma omp critical

@@ -68,17 +68,9 @@ def run(folder: Path, *command: str | Path, threads: int = 2, limit_file: int | 
 
 
 EVERY_CASE = (
-    "dynamic_loop",
-    "started_loops",
-    "static_loop",
-    "regions",
-    "tasks",
-    "untied",
-    "recursion",
-    "stencil",
-    "chain",
-)
-EVERY_CASE += ("taskloop", "sections", "locks", "detached", "producer")
+    "dynamic_loop started_loops static_loop regions sections tasks untied recursion stencil chain taskloop producer "
+    "detached locks"
+).split()
 
 
 @pytest.mark.parametrize("case", EVERY_CASE)
