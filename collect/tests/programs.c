@@ -164,14 +164,27 @@ static long nested(void) {
   return number / 4 * 4;
 }
 
-static long imbalance(void) {  // a thread waits for one length
+static long imbalance(void) {  // a thread waits for a length at the region's end
+  int first = 0, seen = 0;
 #pragma omp parallel num_threads(2)
-  spin(length * (omp_get_thread_num() == 0 ? 2 : 1));
+  {
+    if (omp_get_thread_num() == 0) {
+      do {
+#pragma omp atomic read
+        seen = first;
+      } while (!seen);
+      spin(length);
+    } else {
+      spin(length);
+#pragma omp atomic write
+      first = 1;
+    }
+  }
   return 2;
 }
 
-static long producer(
-    void) {  // a thread waits for a length before each task: its maker waits for the task, too
+// A thread waits for a length before each task. The task's maker goes on when the task has ended.
+static long producer(void) {
   long done = 0, seen = 0;
 #pragma omp parallel num_threads(2)
 #pragma omp single

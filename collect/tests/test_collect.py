@@ -114,10 +114,13 @@ def test_an_untied_task_is_one_body_whatever_its_parts(program: Path, tmp_path: 
     [("imbalance", "imbalance", 1), ("chain", "dependences", 8), ("producer", "task_not_made", 8)],
 )
 def test_a_known_idle_time_has_its_cause(program: Path, tmp_path: Path, case: str, state: str, lengths: int) -> None:
-    [accounts] = run(tmp_path / "out", program, case, "40000", "8").accounts
-    idle = {name: time for name, time in accounts.states.items() if name not in ("serial", "body", "runtime", "start")}
-    assert max(idle, key=idle.__getitem__) == state
-    assert idle[state] > 0.75 * lengths * 40e6  # a busy machine may hold the thread back before it waits
+    for attempt in range(3):
+        [accounts] = run(tmp_path / str(attempt), program, case, "40000", "8").accounts
+        others = ("serial", "body", "runtime", "start")
+        idle = {name: time for name, time in accounts.states.items() if name not in others}
+        if max(idle, key=idle.__getitem__) == state and idle[state] > 0.75 * lengths * 40e6:
+            return  # a busy machine may hold a thread back before it waits
+    pytest.fail(f"instead of {lengths * 40e6} of {state}: {idle}")
 
 
 def test_bodies_too_short_for_the_clock_are_counted(program: Path, tmp_path: Path) -> None:
