@@ -24,6 +24,20 @@ def metg_of(registry: Registry, said: str) -> Metg:
     """As the user says, as it was measured last on this machine, or the usual one."""
     if said:
         return Metg(seconds(said), f"--metg {said}")
+    found, others = _measured(registry, (_WAY,))
+    why = f"that of {others} is of another graph, threshold or machine, or its interval is unknown"
+    return found or (replace(USUAL, source=f"{USUAL.source}; {why}") if others else USUAL)
+
+
+def metg_of_runtime(registry: Registry, runtime: str) -> Metg | None:
+    """Of the quickest way of those that run on a runtime, whose titles name it, as it was measured last here."""
+    programs = (program for system in registry.systems for program in system.programs)
+    ways = [each.id for each in programs if f"({runtime})" in each.title and each.benchmark == "task_graph"]
+    return _measured(registry, (*ways, _WAY) if runtime == "libteff" else ways)[0]
+
+
+def _measured(registry: Registry, ways: Collection[str]) -> tuple[Metg | None, str]:
+    """The last METG of these systems on this machine; and a store whose METG of them does not count."""
     machine, now = read_machine().id, new_sitting_name()
     found: list[tuple[str, float, str]] = []
     others = ""
@@ -33,19 +47,18 @@ def metg_of(registry: Registry, said: str) -> Metg:
         file = file_of(folder, "estimates")
         for row in map(_object, file.read_text(encoding="utf-8").splitlines() if file.is_file() else ()):
             sitting, value, quantity = str(row.get("sitting")), row.get("value"), str(row.get("quantity"))
-            if row.get("system_id") != _WAY or not quantity.startswith("METG") or not value:
+            if row.get("system_id") not in ways or not quantity.startswith("METG") or not value:
                 continue
             is_known = row.get("relation") == "=" and row.get("low") and row.get("high")
             is_own = sitting in here and sitting < now  # or else a clock was wrong
             if is_known and is_own and quantity == _METG and is_usual(str(row.get("configuration"))):
-                found.append((sitting, float(value), store))
+                found.append((sitting, -float(value), f"{row['system_id']} in {store}:{sitting}"))
             else:
                 others = store
     if not found:
-        why = f"that of {others} is of another graph, threshold or machine, or its interval is unknown"
-        return replace(USUAL, source=f"{USUAL.source}; {why}") if others else USUAL
-    sitting, value, store = max(found)
-    return Metg(value, f"{_WAY} in {store}:{sitting}")
+        return None, others
+    _, value, source = max(found)
+    return Metg(-value, source), others
 
 
 def _object(line: str) -> dict[str, Any]:

@@ -1,0 +1,152 @@
+"""What another grain would give: the time of a run whose tasks, chunks or regions are k times as long.
+
+T' = T - S (1 - 1/k) / P. S is the time that threads spend on creation, dispatch and scheduling of one site's bodies,
+and T is of a run without the collector. Bodies stay as they are, and so do waits that their number does not explain.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from tefflab.analysis.statistics import Interval
+from tefflab.profiles.states import MANAGED, SHARED, Observed, Site
+
+SCHEDULING = ("creation", "dispatch", "task_not_made", "task_not_begun")  # of chunks and tasks
+_BARRIER = 50e-6  # seconds: a longer wait at a barrier is no cost of the barrier itself
+KEPT = 0.95  # of the time: the advised grain leaves it for bodies
+MOST = 64.0  # times as long: what lies beyond was never tried
+_LEAST_BODIES = 4  # a thread, so that it finds work while others are busy
+# By what the predicted time may err (95 %): above an efficiency, of predictions that were compared with measured times.
+_ERRORS: Mapping[bool, Mapping[float, float]] = {
+    True: {0.5: 0.10, 0.2: 0.15},  # libomp, whose cost of a task hardly depends on the grain
+    False: {0.5: 0.10, 0.2: 0.30},
+}
+_STEADY = "libomp"
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """`speedup` of the whole program if bodies of the site are `factor` times as long; only its direction is known
+    where it has no interval."""
+
+    factor: float
+    seconds: float
+    speedup: Interval
+
+    def to_json(self) -> dict[str, Any]:
+        ends = {"low": self.speedup.low, "high": self.speedup.high} if self.speedup.is_told else {}
+        return {"factor": self.factor, "seconds": self.seconds, "speedup": self.speedup.value, **ends}
+
+
+@dataclass(frozen=True)
+class Price:
+    """Where a run's time goes, by the accounts of the collected run and the time of a plain one, in seconds."""
+
+    observed: Observed
+    plain: float
+    collected: float
+
+    @property
+    def added(self) -> float:
+        """The share of time that collecting has added."""
+        return self.collected / self.plain - 1
+
+    @cached_property
+    def in_regions(self) -> float:
+        """The threads' time within parallel regions of the plain run: that outside of them is the same in both."""
+        width, within = self.observed.width, self.observed.parallel_seconds
+        least = self.observed.work / width if width else 0.0
+        return width * max(least, min(within, within - (self.collected - self.plain)))
+
+    @property
+    def efficiency(self) -> float:
+        """The share of the threads' time within regions that is the program's own."""
+        return self.observed.work / self.in_regions if self.in_regions else 0.0
+
+    @property
+    def serial(self) -> float:
+        """The share of the program's time outside of parallel regions."""
+        return max(0.0, 1 - self.in_regions / self.observed.width / self.plain) if self.observed.width else 1.0
+
+    @cached_property
+    def overheads(self) -> dict[Site, float]:
+        """The threads' seconds in the plain run that each site's number of bodies costs."""
+        seconds, sites = self.observed.seconds, self.observed.sites
+        managed, shared = [site for site in sites if site.kind in MANAGED], self._shared
+        between = max(
+            0.0, seconds["body"] + seconds["counted"] - self.observed.work
+        )  # bodies, and the collector's part
+        groups = [
+            (managed, sum(seconds[state] for state in SCHEDULING) + between),
+            (shared, seconds["runtime"] + self.barriers),
+        ]
+        all_scheduling = sum(cost for own, cost in groups if own)
+        waiting = self.observed.in_regions - self.observed.work - all_scheduling
+        rest = max(0.0, self.in_regions - self.observed.work - waiting)
+        scale = rest / all_scheduling if all_scheduling else 0.0
+        found: dict[Site, float] = {}
+        for own, cost in groups:
+            count = sum(site.count for site in own)
+            found |= {site: scale * cost * site.count / count for site in own}
+        return found
+
+    @property
+    def _shared(self) -> list[Site]:
+        """The bodies that each thread of a region has one of."""
+        sites = self.observed.sites
+        return [site for site in sites if site.kind == "share"] or [site for site in sites if site.kind in SHARED]
+
+    @property
+    def barriers(self) -> float:
+        """The threads' seconds at barriers that unequal lengths of bodies do not explain."""
+        explained = sum(site.count * (site.quantile(0.9) - site.quantile(0.1)) for site in self._shared)
+        most = sum(site.count for site in self._shared) * _BARRIER
+        return min(most, max(0.0, self.observed.seconds["imbalance"] - explained))
+
+    @property
+    def dearest(self) -> Site | None:
+        """The site whose number of bodies costs most."""
+        return max(self.overheads, key=lambda site: self.overheads[site], default=None)
+
+    def cost_of(self, site: Site) -> float:
+        """Seconds a body, besides the body."""
+        return self.overheads.get(site, 0.0) / site.count if site.count else 0.0
+
+    def share_of(self, site: Site) -> float:
+        """Of the threads' time within regions, what the number of its bodies costs."""
+        return self.overheads.get(site, 0.0) / self.in_regions if self.in_regions else 0.0
+
+    @cached_property
+    def forecasts(self) -> list[Forecast]:
+        """Of the dearest site, for each doubling of its bodies' length until the advised one."""
+        site = self.dearest
+        doublings = int(math.log2(self.advised_factor(site))) if site else 0
+        return [self.forecast(site, 2.0**power) for power in range(1, doublings + 1)] if site else []
+
+    def forecast(self, site: Site, factor: float) -> Forecast:
+        saved = self.overheads.get(site, 0.0) * (1 - 1 / factor) / self.observed.width
+        seconds = self.plain - saved
+        errors = _ERRORS[_STEADY in site.runtime]
+        error = next((error for least, error in errors.items() if self.efficiency >= least), math.inf)
+        parallel = max(0.0, self.in_regions / self.observed.width - saved)
+        low, high = seconds - error * parallel, seconds + error * parallel
+        speedup = Interval(self.plain / seconds, 0.0, math.inf)
+        if math.isfinite(error):
+            speedup = Interval(self.plain / seconds, self.plain / high, self.plain / low)
+        return Forecast(factor, seconds, speedup)
+
+    def advised_factor(self, site: Site) -> float:
+        """How many times as long the site's bodies should be: a power of two. Then their number costs 1 - KEPT of the
+        time, as far as enough bodies are left in each region for all threads. 1 if they may stay as they are."""
+        kept = self.observed.work * (1 - KEPT) / KEPT
+        wanted = self.overheads.get(site, 0.0) / kept if kept else 1.0
+        if wanted <= 1:
+            return 1.0
+        factor = 2.0 ** math.ceil(math.log2(wanted))
+        if site.kind in MANAGED:
+            each = site.count / max(1, self.observed.regions) / max(1.0, self.observed.width)
+            most = max(1.0, each / _LEAST_BODIES)
+            factor = min(factor, 2.0 ** math.floor(math.log2(most)))
+        return min(factor, MOST)
