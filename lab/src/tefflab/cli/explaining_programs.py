@@ -16,10 +16,10 @@ from rich.text import Text
 from tefflab.analysis.rows import Row
 from tefflab.benchmarks.benchmark import find_benchmark
 from tefflab.cli.publishing import draw
-from tefflab.cli.session import Options, measured_live, request_of
+from tefflab.cli.session import Options, measured_live, request_of, warn_of_others
 from tefflab.cli.telling import tell
 from tefflab.errors import FAILED, INTERRUPTED, InputError, TeffError
-from tefflab.host.terminal import say, titled_table
+from tefflab.host.terminal import progress, say, titled_table
 from tefflab.measure.measurement import begin
 from tefflab.measure.presence import Present
 from tefflab.output.quantities import digits, duration
@@ -54,12 +54,31 @@ class Setting:
             example = "env OMP_SCHEDULE=dynamic,{1} ./program, or ./program --tasks {/64}"
             raise InputError(f"--apply: mark the present value in the command that sets the grain, as {example}")
 
-    def at(self, factor: float) -> list[str]:
-        """The command with bodies `factor` times as long; at 1 as it is now."""
+    def at(self, factor: float) -> tuple[list[str], str]:
+        """The command with bodies `factor` times as long, at 1 as it is now; and its word with the setting."""
         if not (found := self._found):
-            return list(self.command)
-        value = int(found[2]) / factor if found[1] else int(found[2]) * factor
-        return [_SETTING.sub(str(max(1, round(value))), word) for word in self.command]
+            return list(self.command), ""
+        value = str(max(1, round(int(found[2]) / factor if found[1] else int(found[2]) * factor)))
+        word = next(each for each in self.command if found[0] in each)
+        return [each.replace(found[0], value) for each in self.command], word.replace(found[0], value)
+
+
+@dataclass(frozen=True)
+class _Try:
+    """A command that is measured, what it is called, and what was forecast of it."""
+
+    text: str
+    setting: str
+    forecast: Forecast | None = None
+
+    def to_json(self, now: Row, row: Row) -> dict[str, Any]:
+        assert now.samples is not None
+        assert row.samples is not None
+        speedup = now.samples.over(row.samples).to_json() if row is not now else None
+        predicted = self.forecast and self.forecast.speedup.to_json()
+        seconds = row.value and row.value.to_json()
+        said = {"of": "try", "command": self.text, "setting": self.setting}
+        return said | {"seconds": seconds, "speedup": speedup, "predicted": predicted}
 
 
 def explain_program(
@@ -80,9 +99,11 @@ def explain_program(
     runs = _RUNS if runs is None else runs
     if not runs:
         raise InputError("--runs 0: a program is run once at least")
-    now = setting.at(1) if applies else list(command)
+    now, as_set = setting.at(1) if applies else (list(command), "")
     preload = _in_its_place(also) if also else None
-    run = collect(now, collector(registry), runs, stdout=2 if as_json else None)
+    library = collector(registry)
+    warn_of_others(progress())
+    run = collect(now, library, runs, stdout=2 if as_json else None)
     if not run.observed.sites:
         faults = "; ".join(run.faults) or why_unseen(now)
         raise TeffError(f"nothing of {now[0]} was seen: {faults}", exit_code=run.exit_code or FAILED)
@@ -96,11 +117,12 @@ def explain_program(
     tell(as_json, lambda: lines, lambda: program_report.report(text, run, metg))
     if run.collected.interrupted:
         raise Exit(INTERRUPTED)
-    tries: dict[str, Forecast | None] = {text: None}
-    if applies:
-        tries |= {shlex.join(setting.at(each.factor)): each for each in price.forecasts}
+    tries = [_Try(text, as_set or "as it is")]
+    for each in price.forecasts if applies else ():
+        words, setting_word = setting.at(each.factor)
+        tries.append(_Try(shlex.join(words), setting_word, each))
     if preload:
-        tries[shlex.join(launched(now, {"LD_PRELOAD": preload}))] = None
+        tries.append(_Try(shlex.join(launched(now, {"LD_PRELOAD": preload})), f"on {also}"))
     if len(tries) > 1:
         _try_in_turns(registry, tries, as_json=as_json)
     elif applies:
@@ -120,10 +142,9 @@ def _in_its_place(runtime: str) -> str:
     return found
 
 
-def _try_in_turns(registry: Registry, tries: Mapping[str, Forecast | None], *, as_json: bool) -> None:
+def _try_in_turns(registry: Registry, tries: Sequence[_Try], *, as_json: bool) -> None:
     """Measures the commands in turns, the one as it is first, and tells predictions and measured times side by side."""
-    first, *others = tries
-    words = [first, *(word for text in others for word in ("---", text))]
+    words = [word for each in tries for word in ("---", each.text)][1:]
     kind = find_benchmark("command").narrowed({"commands": words})
     options = Options(store=_STORE, seconds=60 * _MINUTES, rounds=_TURNS, own={"commands": words})
     here = [Present.of_user(each, number) for number, each in enumerate(kind.own_commands)]
@@ -131,31 +152,22 @@ def _try_in_turns(registry: Registry, tries: Mapping[str, Forecast | None], *, a
     head = begin(registry, store, kind, kind.plan(request_of(registry, options, here), "The advice, tried in turns"))
     estimates, interrupted = measured_live(registry, store, kind, head, options)
     rows = {row.id: row for row in estimates.rows if row.quantity == kind.quantity and row.value and row.samples}
-    if first in rows:
-        told = [_tried(rows[first], rows[text], text, tries[text]) for text in tries if text in rows]
+    now = rows.get(tries[0].text)
+    if now:
+        told = [each.to_json(now, rows[each.text]) for each in tries if each.text in rows]
         tell(as_json, lambda: told, lambda: _table(told))
-    if interrupted or first not in rows:
+    if interrupted or not now:
         raise Exit(INTERRUPTED if interrupted else FAILED)
-
-
-def _tried(now: Row, row: Row, text: str, forecast: Forecast | None) -> dict[str, Any]:
-    assert row.samples is not None
-    assert now.samples is not None
-    speedup = now.samples.over(row.samples).to_json() if row is not now else None
-    seconds = row.value.to_json() if row.value else None
-    predicted = forecast.to_json() if forecast else None
-    return {"of": "try", "command": text, "seconds": seconds, "speedup": speedup, "predicted": predicted}
 
 
 def _table(told: Sequence[Mapping[str, Any]]) -> Group:
     table = titled_table("", "tried in turns", "a run", "times as fast", "predicted")
     for each in told:
-        predicted = each["predicted"] and _span(each["predicted"]["speedup"], each["predicted"])
-        measured = each["speedup"] and _span(each["speedup"]["value"], each["speedup"])
-        table.add_row(Text(each["command"]), duration(each["seconds"]["value"]), measured, predicted)
+        spans = (_span(each[name]) if each[name] else "" for name in ("speedup", "predicted"))
+        table.add_row(Text(each["setting"]), duration(each["seconds"]["value"]), *spans)
     return Group(Text(), table)
 
 
-def _span(value: float, ends: Mapping[str, Any]) -> str:
-    low, high = (ends.get(end) for end in ("low", "high"))
-    return f"{digits(value)} ({digits(low)} – {digits(high)})" if low and high else f"{digits(value)} ?"
+def _span(of: Mapping[str, Any]) -> str:
+    low, high = of["low"], of["high"]
+    return f"{digits(of['value'])} ({digits(low)} – {digits(high)})" if low and high else f"{digits(of['value'])} ?"

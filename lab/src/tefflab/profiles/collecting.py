@@ -16,7 +16,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from statistics import median
 
 from tefflab.errors import INTERRUPTED, InputError, TeffError
 from tefflab.host.processes import answer, end
@@ -56,8 +55,8 @@ class Collected:
 
     @property
     def seconds(self) -> float:
-        """Of a plain run, or of the collected one if there was no other."""
-        return median(run.seconds for run in self.plain or (self.collected,))
+        """Of the least disturbed plain run, or of the collected one if there was no other."""
+        return min(run.seconds for run in self.plain or (self.collected,))
 
     @property
     def exit_code(self) -> int:

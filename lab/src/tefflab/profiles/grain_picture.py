@@ -1,4 +1,4 @@
-"""The grains of a program as a picture: the time that each length of bodies has, and the efficiency of such a length."""
+"""The grains of a program as a picture: the time in bodies of each length, and the efficiency of such a length."""
 
 from collections import Counter
 
@@ -16,14 +16,15 @@ _COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#aa3377")  # of lines w
 _REST = "#8d949d"
 _CURVE, _METG = "#1b1f24", "#b4530a"
 _HEIGHT, _LEGEND, _STEPS = 300.0, 190.0, 60
+_WORTH_A_LINE = 0.005  # of the time
 _BARE = {"dash": (), "shape": "square"}
 
 
 def draw(price: Price, title: str, metg: Metg | None) -> Picture:
     """Bars are shares of the time in bodies. The curve is by what a body costs in this run."""
     sites = [site for site in price.observed.sites if site.lengths and site.seconds]
-    shown = sites[: len(_COLOURS)]
     total = sum(site.seconds for site in sites)
+    shown = [site for site in sites[: len(_COLOURS)] if site.seconds >= _WORTH_A_LINE * total]
     bars, heights = [], Counter[int]()
     for number, site in enumerate(sites):
         weights = {place: count * length_of(place + 0.5) for place, count in site.lengths.items()}

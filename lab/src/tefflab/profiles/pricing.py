@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from tefflab.analysis.statistics import Interval
-from tefflab.profiles.states import MANAGED, SHARED, Observed, Site
+from tefflab.profiles.states import MANAGED, OUTSIDE, SHARED, STATES, Observed, Site
 
 SCHEDULING = ("creation", "dispatch", "task_not_made", "task_not_begun")  # of chunks and tasks
 _BARRIER = 50e-6  # seconds: a longer wait at a barrier is no cost of the barrier itself
@@ -36,17 +36,18 @@ class Forecast:
     speedup: Interval
 
     def to_json(self) -> dict[str, Any]:
-        ends = {"low": self.speedup.low, "high": self.speedup.high} if self.speedup.is_told else {}
-        return {"factor": self.factor, "seconds": self.seconds, "speedup": self.speedup.value, **ends}
+        return {"factor": self.factor, "seconds": self.seconds, "speedup": self.speedup.to_json()}
 
 
 @dataclass(frozen=True)
 class Price:
-    """Where a run's time goes, by the accounts of the collected run and the time of a plain one, in seconds."""
+    """Where a run's time goes, by the accounts of the collected run and the time of a plain one, in seconds. `cpu` is
+    what the collected one had of the cores."""
 
     observed: Observed
     plain: float
     collected: float
+    cpu: float = math.inf
 
     @property
     def added(self) -> float:
@@ -54,16 +55,32 @@ class Price:
         return self.collected / self.plain - 1
 
     @cached_property
+    def pauses(self) -> float:
+        """The threads' seconds in bodies in which another program had the core, as far as CPU time lacks."""
+        serial = sum(max(0.0, each.elapsed - each.in_regions) for each in self.observed.processes)
+        lacking = max(0.0, self.observed.in_regions + serial - self.cpu)
+        return min(lacking, sum(site.pauses for site in self.observed.sites))
+
+    def time_in(self, site: Site) -> float:
+        """The threads' seconds in its bodies, without pauses."""
+        every = sum(each.pauses for each in self.observed.sites)
+        return site.seconds - (self.pauses * site.pauses / every if every else 0.0)
+
+    @cached_property
+    def work(self) -> float:
+        """The threads' seconds in bodies."""
+        return min(sum(map(self.time_in, self.observed.sites)), self.observed.in_regions)
+
+    @cached_property
     def in_regions(self) -> float:
-        """The threads' time within parallel regions of the plain run: that outside of them is the same in both."""
-        width, within = self.observed.width, self.observed.parallel_seconds
-        least = self.observed.work / width if width else 0.0
-        return width * max(least, min(within, within - (self.collected - self.plain)))
+        """The threads' seconds within parallel regions of the plain run: the time outside is the same in both."""
+        within = self.observed.parallel_seconds
+        return max(self.work, self.observed.width * min(within, within - (self.collected - self.plain)))
 
     @property
     def efficiency(self) -> float:
         """The share of the threads' time within regions that is the program's own."""
-        return self.observed.work / self.in_regions if self.in_regions else 0.0
+        return self.work / self.in_regions if self.in_regions else 0.0
 
     @property
     def serial(self) -> float:
@@ -71,25 +88,32 @@ class Price:
         return max(0.0, 1 - self.in_regions / self.observed.width / self.plain) if self.observed.width else 1.0
 
     @cached_property
+    def seconds(self) -> dict[str, float]:
+        """The threads' seconds by state within regions of the plain run. Waits are those of the collected run, and
+        what the number of bodies costs is the rest."""
+        seen = {state: self.observed.seconds[state] for state in STATES if state not in OUTSIDE}
+        between = seen["body"] + seen["counted"] - self.pauses - self.work
+        scheduling = {state: seen[state] for state in SCHEDULING} | {"counted": max(0.0, between)}
+        scheduling |= {"runtime": seen["runtime"] + self._barriers}
+        waits = {state: time for state, time in seen.items() if state not in scheduling}
+        waits |= {"imbalance": seen["imbalance"] - self._barriers, "body": 0.0}
+        left = self.in_regions - self.work
+        costs, waiting = sum(scheduling.values()), sum(waits.values())
+        waited = min(1.0, left / waiting) if waiting else 0.0
+        cost = (left - waited * waiting) / costs if costs else 0.0
+        found = {state: waited * time for state, time in waits.items()}
+        found |= {state: cost * time for state, time in scheduling.items()}
+        return found | {"body": self.work}
+
+    @cached_property
     def overheads(self) -> dict[Site, float]:
         """The threads' seconds in the plain run that each site's number of bodies costs."""
-        seconds, sites = self.observed.seconds, self.observed.sites
-        managed, shared = [site for site in sites if site.kind in MANAGED], self._shared
-        between = max(
-            0.0, seconds["body"] + seconds["counted"] - self.observed.work
-        )  # bodies, and the collector's part
-        groups = [
-            (managed, sum(seconds[state] for state in SCHEDULING) + between),
-            (shared, seconds["runtime"] + self.barriers),
-        ]
-        all_scheduling = sum(cost for own, cost in groups if own)
-        waiting = self.observed.in_regions - self.observed.work - all_scheduling
-        rest = max(0.0, self.in_regions - self.observed.work - waiting)
-        scale = rest / all_scheduling if all_scheduling else 0.0
+        managed = [site for site in self.observed.sites if site.kind in MANAGED]
+        groups = [(managed, (*SCHEDULING, "counted")), (self._shared, ("runtime",))]
         found: dict[Site, float] = {}
-        for own, cost in groups:
-            count = sum(site.count for site in own)
-            found |= {site: scale * cost * site.count / count for site in own}
+        for sites, states in groups:
+            cost, count = sum(self.seconds[state] for state in states), sum(site.count for site in sites)
+            found |= {site: cost * site.count / count for site in sites}
         return found
 
     @property
@@ -98,10 +122,10 @@ class Price:
         sites = self.observed.sites
         return [site for site in sites if site.kind == "share"] or [site for site in sites if site.kind in SHARED]
 
-    @property
-    def barriers(self) -> float:
+    @cached_property
+    def _barriers(self) -> float:
         """The threads' seconds at barriers that unequal lengths of bodies do not explain."""
-        explained = sum(site.count * (site.quantile(0.9) - site.quantile(0.1)) for site in self._shared)
+        explained = sum(site.count * (site.quantile(0.9) - site.quantile(0.1)) / 2 for site in self._shared)
         most = sum(site.count for site in self._shared) * _BARRIER
         return min(most, max(0.0, self.observed.seconds["imbalance"] - explained))
 
@@ -140,7 +164,7 @@ class Price:
     def advised_factor(self, site: Site) -> float:
         """How many times as long the site's bodies should be: a power of two. Then their number costs 1 - KEPT of the
         time, as far as enough bodies are left in each region for all threads. 1 if they may stay as they are."""
-        kept = self.observed.work * (1 - KEPT) / KEPT
+        kept = self.work * (1 - KEPT) / KEPT
         wanted = self.overheads.get(site, 0.0) / kept if kept else 1.0
         if wanted <= 1:
             return 1.0

@@ -8,12 +8,12 @@ from rich.text import Text
 
 from tefflab.analysis.statistics import Interval
 from tefflab.errors import shortened
-from tefflab.host.terminal import titled_table
-from tefflab.output.quantities import digits, duration, percent, rate
+from tefflab.output.quantities import TOO_FEW, digits, duration, duration_range, percent, rate
+from tefflab.output.table import Column, Table
 from tefflab.profiles.collecting import Collected
 from tefflab.profiles.granularity import Metg
 from tefflab.profiles.pricing import KEPT, Price
-from tefflab.profiles.states import KINDS, OUTSIDE, SHARED, STATES, Site
+from tefflab.profiles.states import KINDS, MANAGED, SHARED, STATES, Site
 from tefflab.profiles.trace_accounts import messages_table
 
 _MOST_SITES = 12  # in the table
@@ -21,6 +21,7 @@ _MOST_LETTERS = 40  # of a site
 _WORTH_A_LINE = 0.005  # of the threads' time
 _WORTH_A_SENTENCE = 0.1  # of the program's or of its threads' time
 _WORTH_ADVICE = 1 - KEPT  # of the threads' time: what the number of a site's bodies may cost
+_WORTH_A_REMARK = 0.02
 _SHORT = 0.1  # seconds: starting a program takes milliseconds of it
 _TIMES = {2: "Twice", 4: "Four times", 8: "Eight times"}
 _CAUSES = {  # what to do, where much time is in a state that the number of bodies does not explain
@@ -32,33 +33,47 @@ _CAUSES = {  # what to do, where much time is in a state that the number of bodi
 
 
 def price_of(run: Collected) -> Price:
-    return Price(run.observed, run.seconds, run.collected.seconds)
+    return Price(run.observed, run.seconds, run.collected.seconds, run.collected.cpu_seconds)
 
 
 def report(command: str, run: Collected, metg: Metg | None) -> Group:
     """What people are shown."""
     price = price_of(run)
-    observed = run.observed
-    parts: list[RenderableType] = [Text(f"{command}: {_what_ran(run)}", "bold")]
-    sites = titled_table("", "line", "what", "number", "median", "80 % between", "time", "costs")
-    for site in observed.sites[:_MOST_SITES]:
-        share = site.seconds / price.observed.in_regions
-        ends = f"{duration(site.quantile(0.1))} – {duration(site.quantile(0.9))}" if site.lengths else ""
-        middle = duration(site.quantile(0.5)) if site.lengths else ""
-        costs = percent(price.share_of(site)) if site in price.overheads else ""
-        number = rate(site.count, "").strip() if site.count >= 1000 else str(site.count)
-        place = Text(shortened(site.place, _MOST_LETTERS))
-        sites.add_row(place, KINDS.get(site.kind, site.kind), number, middle, ends, percent(share), costs)
-    spent = titled_table("", "where the threads' time in parallel regions went", "share")
-    for state, text in STATES.items():
-        share = observed.seconds[state] / observed.in_regions
-        if state not in OUTSIDE and share >= _WORTH_A_LINE:
-            spent.add_row(text, percent(share))
-    parts += [sites, Text(), spent]
-    if table := messages_table(observed.processes):
-        parts += [Text(), table]
-    parts += [Text(), *(Text(each) for each in advice(price, metg))]
+    shown = run.observed.sites[:_MOST_SITES]
+    columns = [
+        Column("line", [shortened(site.place, _MOST_LETTERS) for site in shown], "left"),
+        Column("", [what(site) for site in shown], "left"),
+        Column("number", [number(site) for site in shown]),
+        Column("median", [duration(site.quantile(0.5)) if site.lengths else "" for site in shown]),
+        Column("80 % of them", [_spread(site) for site in shown], priority=2),
+        Column("time", [percent(price.time_in(site) / price.in_regions) for site in shown]),
+        Column("costs", [percent(price.share_of(site)) if site in price.overheads else "" for site in shown]),
+    ]
+    spent = [(text, price.seconds.get(state, 0.0) / price.in_regions) for state, text in STATES.items()]
+    told = [(text, share) for text, share in spent if share >= _WORTH_A_LINE]
+    where = [
+        Column("where the threads' time in parallel regions goes", [text for text, _ in told], "left"),
+        Column("share", [percent(share) for _, share in told]),
+    ]
+    parts: list[RenderableType] = [Table(columns, title=f"{command}: {_what_ran(run)}"), Text(), Table(where), Text()]
+    if messages := messages_table(run.observed.processes):
+        parts += [messages, Text()]
+    parts += [Text(each) for each in advice(price, metg)]
     return Group(*parts, *(Text(each, "dim") for each in remarks(run, price)))
+
+
+def what(site: Site) -> str:
+    return KINDS.get(site.kind, site.kind)
+
+
+def number(site: Site) -> str:
+    return rate(site.count, "").strip() if site.count >= 1000 else str(site.count)
+
+
+def _spread(site: Site) -> str:
+    low, high = site.quantile(0.1), site.quantile(0.9)
+    told = duration_range(low, high) if site.lengths else ""
+    return f"{duration(low)} – {duration(high)}" if told == TOO_FEW else told
 
 
 def _what_ran(run: Collected) -> str:
@@ -73,25 +88,20 @@ def advice(price: Price, metg: Metg | None) -> Iterator[str]:
     site = price.dearest
     if site and price.share_of(site) >= _WORTH_ADVICE:
         yield _about(price, site)
-    scale = price.observed.in_regions
     for state, text in _CAUSES.items():
-        share = price.observed.seconds[state] / scale
-        share -= price.barriers / scale if state == "imbalance" else 0.0
+        share = price.seconds.get(state, 0.0) / price.in_regions
         if share >= _WORTH_A_SENTENCE:
             yield text.format(f"{percent(share)} of their time")
     if price.serial >= _WORTH_A_SENTENCE:
         yield f"{percent(price.serial)} of the program's time is outside of parallel regions: no grain changes that."
-    if site and metg and price.share_of(site) < _WORTH_ADVICE:
-        yield f"Shorter ones: at {duration(metg.seconds)} half of the time is the runtime's here (by {metg.source})."
-    elif site and not metg:
-        yield "How short they may be on this machine is measured by: teff metg"
+    if site and site.kind in MANAGED and price.share_of(site) < _WORTH_ADVICE:
+        short = f"at {duration(metg.seconds)} half of the time is the runtime's (by {metg.source})" if metg else ""
+        yield f"How short they may be here: {short or 'teff metg measures it'}."
 
 
 def _about(price: Price, site: Site) -> str:
-    what = KINDS.get(site.kind, site.kind)
-    counted = rate(site.count, "").strip() if site.count >= 1000 else str(site.count)
     cost = f"{percent(price.share_of(site))} of the time is {site.runtime}'s"
-    begin = f"{site.place} makes {counted} {what} of {duration(site.mean)}; {cost}."
+    begin = f"{site.place} makes {number(site)} {what(site)} of {duration(price.time_in(site) / site.count)}; {cost}."
     if not price.forecasts:
         return f"{begin} Fewer would leave threads without work: the parallel region itself is short."
     best = price.forecasts[-1]
@@ -112,11 +122,16 @@ def remarks(run: Collected, price: Price) -> Iterator[str]:
     """What the runs were, what they cost, and what is not known."""
     if run.plain:
         added = percent(max(0.0, price.added))
-        cpu = run.plain[0].cpu_seconds
-        runs = f"{len(run.plain)} plain run{'s' * (len(run.plain) > 1)}"
-        yield f"The time is of {runs} ({duration(cpu)} of CPU time). Collecting took {added} more."
+        cpu = min(run.plain, key=lambda each: each.seconds).cpu_seconds
+        many = f"the quickest of {len(run.plain)} plain runs" if len(run.plain) > 1 else "a plain run"
+        yield f"The time is of {many} ({duration(cpu)} of CPU time). Collecting took {added} more."
     else:
         yield "The time is that of the collected run (--runs 1): what collecting cost is not known."
+    if price.pauses > _WORTH_A_REMARK * price.in_regions:
+        yield (
+            f"Other programs had the cores in {duration(price.pauses)} of the bodies' time, which is left out; "
+            "--runs 5 finds a quick run on a busy machine."
+        )
     if run.seconds < _SHORT:
         yield f"A run of {duration(run.seconds)} is short: starting the program is a part of it. Give it more work."
     codes = {each.exit_code for each in (*run.plain, run.collected)}
@@ -142,7 +157,7 @@ def rows(command: Sequence[str], run: Collected) -> Iterator[dict[str, Any]]:
         "threads": observed.number_of_threads,
         "efficiency": price.efficiency,
         "serial_share": price.serial,
-        "seconds_by_state": {state: observed.seconds[state] for state in STATES if observed.seconds[state]},
+        "seconds_by_state": price.seconds,
         "processes": [{"name": each.name, "messages": dict(each.messages)} for each in observed.processes],
         "forecasts": [each.to_json() for each in price.forecasts],
         "site": price.dearest.place if price.forecasts and price.dearest else None,

@@ -13,24 +13,25 @@ from typing import Any
 
 STATES = {  # as the report calls them, in its order
     "body": "tasks, loops, the program's own code",
-    "counted": "bodies too short for a clock, and between them",
+    "counted": "between bodies too short for a clock",
     "creation": "making tasks",
     "dispatch": "taking the next task or chunk",
     "task_not_made": "waiting: the next task was not made yet",
     "task_not_begun": "waiting, though a task was there",
     "dependences": "waiting for tasks of others",
-    "imbalance": "waiting at a barrier, nothing left to do",
+    "imbalance": "waiting at a barrier: work is uneven",
     "message": "messages",
     "lock": "waiting for a lock",
-    "runtime": "beginning and ending regions",
+    "runtime": "beginning and ending regions, barriers",
     "start": "starting threads",
     "serial": "outside of parallel regions",
 }
 OUTSIDE = ("serial", "absent")
-MANAGED = {"chunk": "chunks", "task": "tasks", "taskloop": "tasks", "section": "sections", "single": "single blocks"}
-SHARED = {"share": "shares", "region": "bodies of regions"}
+MANAGED = {"chunk": "chunks", "task": "tasks", "taskloop": "tasks", "section": "sections", "single": "singles"}
+SHARED = {"share": "shares", "region": "regions"}
 HANDLER = "handler"
 KINDS = {**MANAGED, **SHARED, "loop": "loops", HANDLER: "handlers", "others": "further bodies"}
+_PAUSE, _PAUSED, _RARE = 1e-3, 100, 0.001  # seconds, usual lengths, and a share of the bodies
 _PER_OCTAVE = 4  # bins of lengths, which are powers of two of a nanosecond
 
 
@@ -66,6 +67,17 @@ class Site:
             if until >= share * total:
                 return length_of(place + 1 - (until - share * total) / count)
         return 0.0
+
+    @property
+    def pauses(self) -> float:
+        """The seconds of bodies so rare and so long that another program may have had the core within them."""
+        usual, found, rest = self.quantile(0.5), 0.0, _RARE * self.count
+        for place, count in sorted(self.lengths.items(), reverse=True):
+            length, rest = length_of(place + 0.5), rest - count
+            if length < max(_PAUSE, _PAUSED * usual) or rest < 0:
+                break
+            found += count * (length - usual)
+        return found
 
     def to_json(self) -> dict[str, Any]:
         ends = {name: self.quantile(share) for name, share in (("median", 0.5), ("low", 0.1), ("high", 0.9))}
@@ -116,11 +128,6 @@ class Observed:
     def in_regions(self) -> float:
         """The seconds of all threads within parallel regions."""
         return sum(time for state, time in self.seconds.items() if state not in OUTSIDE)
-
-    @property
-    def work(self) -> float:
-        """The seconds of all threads in bodies."""
-        return min(sum(site.seconds for site in self.sites), self.in_regions)
 
     @property
     def parallel_seconds(self) -> float:
