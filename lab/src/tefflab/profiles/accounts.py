@@ -5,7 +5,7 @@ Files are read as they are: a process that crashed, or that still runs, leaves w
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -150,14 +150,16 @@ def _site(file: _File, record: Any, kinds: Sequence[str], names: Mapping[Place, 
     place = _place(file, record)
     count, timed, own = int(record["count"]), int(record["timed"]), int(file.header["own"])
     mean_own = own * int(record["segments"]) / timed if timed else 0.0
-    work = max(0.0, int(record["time"]) - timed * mean_own) * (count / timed if timed else 0.0)
+    seconds = file.rate * max(0.0, int(record["time"]) - timed * mean_own)
     lengths = Counter[int]()
     for place_in, bodies in enumerate(map(int, record["lengths"])):
         if bodies:
             lengths[bin_of(file.rate * max(_middle(file, place_in) - mean_own, 1.0))] += bodies
     runtime = Path(file.path(record["runtime"])).name.partition(".so")[0]
     name = names[place] if place else "elsewhere"
-    return Site(name, kinds[int(record["what"])], runtime, count, file.rate * work, lengths)
+    known = Site(name, kinds[int(record["what"])], runtime, timed, seconds, lengths)
+    counted = (count - timed) * (seconds - known.pauses) / timed if timed else 0.0
+    return replace(known, count=count, seconds=seconds + counted)
 
 
 def _middle(file: _File, place: int) -> float:
