@@ -1,0 +1,406 @@
+#include "seat.hpp"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <new>
+
+#include "file.hpp"
+
+namespace teff::collect {
+
+constinit thread_local seat* me = nullptr;
+
+namespace {
+
+constexpr std::size_t batch = 64;         // activations that go from seat to seat at a time
+constexpr std::uint32_t window = 64;      // timed bodies that decide whether the next ones are timed
+constexpr std::uint32_t most_parts = 32;  // blocks of a seat
+
+std::atomic<seat*> all_seats{nullptr};
+std::atomic<std::uint32_t> number_of_seats{0};
+std::atomic<std::uint64_t> shortest{0};
+seat* vacant;                                 // guarded by `growing`, as is the next one
+activation* batches;                          // linked by the `outer` of the last of each; those within, too
+constinit thread_local bool refused = false;  // a seat
+block nowhere;                                // accounts of a parent's threads, in its child
+pthread_key_t at_thread_end;
+bool has_key;
+
+// Whether a wait is so long that all threads are looked at: that takes a cache miss a thread.
+bool is_long(std::uint64_t wait) {
+  return wait >
+         1000 * std::uint64_t{number_of_seats.load(std::memory_order_relaxed)};  // the number alone is used
+}
+
+bool waits_for_task(state now) {
+  return now == state::imbalance || now == state::dependences;
+}
+
+std::size_t bin_of(std::uint64_t length) {
+  const auto octave = static_cast<std::size_t>(std::bit_width(length | 1)) - 1;
+  if (octave < first_octave) return 0;
+  return std::min(bins - 1, (octave - first_octave) * bins_per_octave + (length >> (octave - 2) & 3));
+}
+
+// Callers hold `growing`.
+seat* new_seat() {
+  void* memory = pages(sizeof(seat));
+  if (memory == nullptr) return nullptr;
+  auto* made = new (memory) seat;
+  if (!made->arrive()) return nullptr;
+  made->next = all_seats.load(std::memory_order_relaxed);   // only threads that hold `growing` store to it
+  all_seats.store(made, std::memory_order_release);         // pairs with last_end_anywhere()
+  number_of_seats.fetch_add(1, std::memory_order_relaxed);  // the number alone is used
+  return made;
+}
+
+// When the thread ends. If its team has not ended, the master gives the seat away (team.hpp).
+void leave_seat(void* left) {
+  auto& seat_left = *static_cast<seat*>(left);
+  me = nullptr;
+  refused = true;
+  // Release and acquire: pairs with the exchange in close_workers(). One of the two threads finds that the
+  // other was first.
+  if (seat_left.member.exchange(membership::leaving, std::memory_order_acq_rel) == membership::outside) {
+    vacate(seat_left, ticks());
+  }
+}
+
+seat* find_seat(bool& first) {
+  const growing held;
+  if (!open_file()) return nullptr;
+  if (!has_key) has_key = pthread_key_create(&at_thread_end, leave_seat) == 0;
+  seat* found = vacant;
+  if (found != nullptr && found->arrive()) {
+    vacant = found->next_vacant;
+  } else {
+    first = all_seats.load(std::memory_order_relaxed) == nullptr;
+    found = new_seat();
+  }
+  if (found == nullptr) ++head()->lost_threads;
+  return found;
+}
+
+// A child of fork has one thread and no file. It may be within a region: then its frames still use the seat
+// that it had.
+void begin_in_child() {
+  for (seat* one = all_seats.load(std::memory_order_relaxed); one != nullptr; one = one->next)
+    one->use(nowhere);
+  all_seats.store(nullptr, std::memory_order_relaxed);  // a child of fork has no other thread
+  number_of_seats.store(0, std::memory_order_relaxed);
+  vacant = nullptr;
+  me = nullptr;
+  refused = false;
+  forget_file();
+}
+
+[[gnu::constructor]] void watch_forks() {
+  pthread_atfork(nullptr, nullptr, begin_in_child);
+}
+
+}  // namespace
+
+seat* here() {
+  if (me != nullptr || refused) return me;
+  bool first = false;
+  seat* found = find_seat(first);
+  refused = found == nullptr;
+  if (first && found != nullptr) calibrate();
+  if (found != nullptr && has_key) pthread_setspecific(at_thread_end, found);
+  return me = found;
+}
+
+std::uint64_t last_end_anywhere() {
+  std::uint64_t latest = 0;
+  // Acquire: pairs with new_seat(), which stores a seat after its members. The times alone are compared, so
+  // their loads are relaxed.
+  for (const seat* one = all_seats.load(std::memory_order_acquire); one != nullptr; one = one->next) {
+    latest = std::max(latest, one->last_end.load(std::memory_order_relaxed));
+  }
+  return latest;
+}
+
+void vacate(seat& left, std::uint64_t now) {
+  const growing held;
+  left.retire(now);
+  left.next_vacant = vacant;
+  vacant = &left;
+}
+
+void set_shortest(std::uint64_t ticks) {
+  shortest.store(ticks, std::memory_order_relaxed);
+}  // the number alone is used
+
+bool seat::arrive() {
+  const auto thread = static_cast<std::uint32_t>(gettid());
+  const bool begins = accounts_ == nullptr;
+  if (begins) {
+    block* taken = take_block();
+    if (taken == nullptr) return false;
+    use(*taken);
+    accounts_->seat = ++head()->seats;
+  }
+  const bool main_thread = begins && thread == head()->process;
+  accounts_->thread = thread;
+  ++accounts_->threads;
+  accounts_->since = main_thread ? head()->started : ticks();
+  label(state::serial);
+  is_new_ = true;
+  member.store(membership::outside, std::memory_order_relaxed);  // no other thread knows the seat yet
+  return true;
+}
+
+void seat::begin_worker(std::uint64_t region_began) {
+  if (is_new_) {
+    accounts_->since = region_began;
+    label(state::start);
+  } else {
+    enter(state::runtime, region_began);
+  }
+}
+
+bool seat::begin_region(const void* address) {
+  activation* body = take();
+  if (body == nullptr) return false;
+  body->what = kind::region;
+  body->address = address;
+  body->outer = current;
+  body->begun = body->nested = true;
+  enter(state::body);
+  current = body;
+  ++accounts_->regions;
+  is_new_ = false;
+  return true;
+}
+
+void seat::end_bodies(activation* outer) {
+  while (current != nullptr && current != outer) {
+    activation& ended = *current;
+    account(ended);
+    current = ended.outer;
+    give(ended);
+  }
+}
+
+void seat::retire(std::uint64_t now) {
+  enter(state::absent, now);
+  current = nullptr;
+}
+
+void seat::use(block& accounts) {
+  accounts_ = last_part_ = &accounts;
+  accounts.sites_used = 1;
+  others_ = {nullptr, &accounts.sites[0], 0, 0, 0, kind::others, false};
+  last_found_ = nullptr;
+  sites_ = {};
+}
+
+// A record for a site that the thread has not met; null if there is none left.
+site* seat::meet(const void* address, kind what) {
+  const growing held;
+  if (head() == nullptr) return nullptr;
+  if (last_part_->sites_used == last_part_->sites.size()) {
+    block* further = last_part_->part + 1 < most_parts && accounts_->seat != 0 ? take_block() : nullptr;
+    if (further == nullptr) return nullptr;
+    further->seat = accounts_->seat;
+    further->part = last_part_->part + 1;
+    last_part_ = further;
+  }
+  site& record = last_part_->sites[last_part_->sites_used];
+  record.address = reinterpret_cast<std::uint64_t>(address);
+  record.module = accounts_->seat == 0 ? 0 : module_of(address);
+  record.runtime = runtime;
+  record.what = static_cast<std::uint32_t>(what);
+  ++last_part_->sites_used;  // last: a reader of a process that was killed sees whole sites
+  return &record;
+}
+
+known_site& seat::find(const void* address, kind what) {
+  if (last_found_ != nullptr && last_found_->address == address && last_found_->what == what)
+    return *last_found_;
+  constexpr std::uint64_t spread = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
+  auto at = (reinterpret_cast<std::uint64_t>(address) + static_cast<std::uint64_t>(what)) * spread >> 55;
+  static_assert(std::tuple_size_v<decltype(sites_)> == std::size_t{1} << (64 - 55));
+  for (;; at = (at + 1) % sites_.size()) {  // ends: the blocks of a seat have fewer sites
+    known_site& place = sites_[at];
+    if (place.record == nullptr) {
+      site* record = meet(address, what);
+      if (record == nullptr) return others_;
+      place = {address, record, 0, 0, 0, what, false};
+    }
+    if (place.address == address && place.what == what) return *(last_found_ = &place);
+  }
+}
+
+// Whether the body that begins is counted alone.
+bool seat::skips(const void* address, kind what) {
+  known_site& place = find(address, what);
+  return place.too_short && ++place.turn % window != 0;
+}
+
+void seat::account(const activation& body) {
+  known_site& place = find(body.address, body.what);
+  site& to = *place.record;
+  ++to.count;
+  if (body.counted) return;
+  ++to.timed;
+  to.time += body.own;
+  to.segments += body.segments;
+  to.longest = std::max(to.longest, body.own);
+  ++to.lengths[bin_of(body.own)];
+  place.time += body.own;
+  if (++place.bodies == window) {
+    const bool often = body.what == kind::chunk || body.what == kind::task || body.what == kind::taskloop;
+    place.too_short =
+        often && place.time < window * shortest.load(std::memory_order_relaxed);  // the number alone is used
+    place.time = place.bodies = 0;
+  }
+}
+
+// The wait that ends at `now` since a task begins: until the task was made, until its last dependence ended,
+// until now. Since the runtimes don't say when the last dependence ended, that is taken for the last task
+// that ended anywhere.
+void seat::split_wait(const activation& task, std::uint64_t now) {
+  state rest = state::dispatch;
+  if (task.created > since()) {
+    label(state::task_not_made);
+    enter(rest = state::task_not_begun, std::min(task.created, now));
+  }
+  if (task.dependent && is_long(now - since())) {
+    label(state::dependences);
+    enter(rest, std::clamp(last_end_anywhere(), since(), now));
+  }
+  label(rest);
+}
+
+// A thread that was at a barrier while tasks with dependences ran on others had none that was ready.
+void seat::end_wait(state next, std::uint64_t now, std::uint64_t last_end) {
+  if (doing() == state::imbalance && (last_end & 1) != 0 && last_end > since()) {
+    label(state::dependences);
+    enter(state::imbalance, std::min(last_end, now));
+  }
+  enter(next, now);
+}
+
+void seat::end_wait(state next) {
+  const auto now = ticks();
+  end_wait(next, now, is_long(now - since()) ? last_end_anywhere() : 0);
+}
+
+void seat::begin_task(activation& task) {
+  const state before = doing();
+  current->resumed = before;
+  task.outer = current;
+  task.begun = task.nested = true;
+  task.counted = skips(task.address, task.what);
+  if (task.counted) {
+    label(state::counted);
+  } else {
+    const auto now = ticks();
+    if (waits_for_task(before)) split_wait(task, now);
+    enter(state::body, now);
+  }
+  current = &task;
+}
+
+void seat::end_task(activation& task) {
+  const auto now = ticks();
+  enter(task.outer->resumed, now);
+  if (!task.unconfirmed) account(task);
+  last_end.store((now & ~std::uint64_t{1}) | task.dependent,
+                 std::memory_order_relaxed);  // the number alone is used
+  current = task.outer;
+}
+
+void seat::suspend_task() {
+  activation& task = *current;
+  task.resumed =
+      doing() == state::creation ? task.inside() : doing();  // it makes a task, and is put aside within
+  task.nested = false;
+  enter(task.outer->resumed);
+  current = task.outer;
+}
+
+void seat::resume_task(activation& task) {
+  current->resumed = doing();
+  task.outer = current;
+  task.nested = true;
+  enter(task.resumed);
+  current = &task;
+}
+
+activation* seat::begin_part(kind what, const void* address, state first) {
+  activation* part = take();
+  if (part == nullptr) return nullptr;
+  part->what = what;
+  part->address = address;
+  part->outer = current;
+  if (doing() != state::counted) enter(first);
+  current = part;
+  return part;
+}
+
+void seat::end_part(bool accounts) {
+  activation& part = *current;
+  enter(part.outer->inside());
+  if (accounts) account(part);
+  current = part.outer;
+  give(part);
+}
+
+void seat::begin_chunk(activation& chunk, const void* address) {
+  chunk.counted = address != nullptr && skips(address, chunk.what);
+  chunk.own = chunk.segments = 0;
+  if (chunk.counted) {
+    label(state::counted);
+  } else {
+    enter(state::body);
+  }
+}
+
+void seat::end_chunk(activation& chunk, const void* address) {
+  if (!chunk.counted) enter(state::dispatch);
+  chunk.address = address;
+  account(chunk);
+}
+
+activation* seat::take() {
+  if (free_ == nullptr) {
+    const growing held;
+    free_count_ = batch;
+    if (batches != nullptr) {
+      free_ = batches;
+      activation* last = free_;
+      for (std::size_t i = 1; i < batch; ++i) last = last->outer;
+      batches = last->outer;
+      last->outer = nullptr;
+    } else {
+      free_ = static_cast<activation*>(pages(batch * sizeof(activation)));
+      if (free_ == nullptr) return nullptr;
+      for (std::size_t i = 0; i + 1 < batch; ++i) free_[i].outer = free_ + i + 1;
+    }
+  }
+  activation* taken = free_;
+  free_ = taken->outer;
+  --free_count_;
+  return new (taken) activation;
+}
+
+void seat::give(activation& body) {
+  body.outer = free_;
+  free_ = &body;
+  if (++free_count_ < 2 * batch) return;
+  activation* last = free_;
+  for (std::size_t i = 1; i < batch; ++i) last = last->outer;
+  activation* kept = last->outer;
+  const growing held;
+  last->outer = batches;
+  batches = free_;
+  free_ = kept;
+  free_count_ -= batch;
+}
+
+}  // namespace teff::collect

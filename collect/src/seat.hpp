@@ -1,0 +1,146 @@
+// What the collector keeps of a thread (README.md: the model): its state, the body that it runs, its sites.
+// Only the thread itself uses its seat, except where a member says otherwise.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "accounts.hpp"
+#include "clock.hpp"
+
+namespace teff::collect {
+
+// One execution of a body. A task has one from its creation on. An untied task takes its own from thread to
+// thread.
+struct activation {
+  std::uint64_t own = 0;      // ticks in the body so far, without what is nested in it
+  std::uint64_t created = 0;  // when a task was made
+  const void* address = nullptr;
+  activation* outer = nullptr;   // the body that this one is nested in
+  const void* caller = nullptr;  // of the interposed call that this body is in
+  std::uint32_t segments = 0;
+  kind what = kind::others;
+  state resumed = state::body;  // what the thread does when it comes back to this body
+  bool begun = false;
+  bool nested = false;          // a thread is in it, or in what is nested in it
+  bool counted = false;         // too short for the clock
+  bool dependent = false;       // a task with dependences
+  bool undeferred = false;      // a task that its maker waits for
+  bool makes_taskloop = false;  // the interposed call does
+  bool unconfirmed = false;     // may be a task that only halves a taskloop
+
+  // What the thread does in the body itself.
+  state inside() const { return counted ? state::counted : state::body; }
+};
+
+// A site, and what decides whether its bodies are timed (README.md: short bodies).
+struct known_site {
+  const void* address;
+  site* record;
+  std::uint64_t time;    // of the window's bodies so far
+  std::uint32_t bodies;  // in the window so far
+  std::uint32_t turn;
+  kind what;
+  bool too_short;
+};
+
+enum class membership : std::uint32_t { outside, worker, leaving };
+
+class seat {
+ public:
+  // The thread's segment ends, and the next one begins.
+  void enter(state next, std::uint64_t now = ticks()) {
+    const auto length = now > accounts_->since ? now - accounts_->since : 0;
+    accounts_->times[accounts_->now] += length;
+    if (doing() == state::body && current != nullptr) {
+      current->own += length;
+      ++current->segments;
+    }
+    accounts_->since = now;
+    label(next);
+  }
+  // The thread's running segment, from its begin on, is of this state instead.
+  void label(state now) { accounts_->now = static_cast<std::uint32_t>(now); }
+  state doing() const { return static_cast<state>(accounts_->now); }
+  std::uint64_t since() const { return accounts_->since; }
+
+  // The thread begins a task from within whatever it does, and comes back to that.
+  void begin_task(activation& task);
+  void end_task(activation& task);
+  // The thread comes back from the current task, which goes on later, perhaps on another thread.
+  void suspend_task();
+  void resume_task(activation& task);
+
+  // The thread ends a wait that no task ended. `last_end` is last_end_anywhere(), or 0.
+  void end_wait(state next, std::uint64_t now, std::uint64_t last_end);
+  void end_wait(state next);
+
+  // A part of the current body, which is the current one until it ends. Null without memory.
+  activation* begin_part(kind what, const void* address, state first);
+  void end_part(bool accounts);
+  void begin_chunk(activation& chunk, const void* address);
+  void end_chunk(activation& chunk, const void* address);
+
+  // Counts a body that ended; its last segment is closed.
+  void account(const activation& body);
+
+  activation* take();           // null without memory
+  void give(activation& body);  // which any thread's take() gave
+
+  // A thread takes the seat, or leaves it for the next one. Callers hold `growing`.
+  bool arrive();
+  void retire(std::uint64_t now);
+  // Its accounts are these instead, which are in no file.
+  void use(block& accounts);
+
+  // A worker's first segment begins when its region did: its thread was made for that.
+  void begin_worker(std::uint64_t region_began);
+  bool begin_region(const void* address);  // false without memory
+  // Ends the bodies that the thread is in, up to the one that its region began in.
+  void end_bodies(activation* outer);
+
+  activation* current = nullptr;
+  std::uint32_t runtime = 0;  // the module of the runtime that runs the region
+  // When a task last ended here; its lowest bit says whether that had dependences. Other threads read it.
+  std::atomic<std::uint64_t> last_end{0};
+  seat* next = nullptr;  // of all seats; of vacant seats
+  seat* next_vacant = nullptr;
+  seat* next_worker = nullptr;  // of a team (team.hpp)
+  std::atomic<membership> member{membership::outside};
+
+ private:
+  known_site& find(const void* address, kind what);
+  site* meet(const void* address, kind what);
+  bool skips(const void* address, kind what);
+  void split_wait(const activation& task, std::uint64_t now);
+
+  block* accounts_ = nullptr;
+  block* last_part_ = nullptr;
+  bool is_new_ = true;  // the thread has been in no region
+  activation* free_ = nullptr;
+  std::size_t free_count_ = 0;
+  known_site* last_found_ = nullptr;
+  known_site others_{};
+  std::array<known_site, 512> sites_{};
+};
+
+// The seat of the thread that calls. Null before here() was called in it, and if nothing is kept of it.
+extern constinit thread_local seat* me;
+
+// Gives the thread a seat if it has none; null if nothing can be kept of it.
+seat* here();
+
+// The latest of all threads' last_end.
+std::uint64_t last_end_anywhere();
+
+// Gives the seat of a thread that ended to the next one.
+void vacate(seat& left, std::uint64_t now);
+
+// Measures the collector's own part of a segment, notes it in the header, and counts bodies alone from now on
+// if they are shorter than that and 100 ns. Takes a fraction of a millisecond.
+void calibrate();
+void set_shortest(std::uint64_t ticks);
+
+}  // namespace teff::collect
