@@ -9,10 +9,9 @@ from typing import Any, Self
 import numpy as np
 
 from tefflab.analysis.crossing import Relation
-from tefflab.analysis.curves import Curve, CurvePoint
+from tefflab.analysis.curves import Curve, CurvePoint, trace
 from tefflab.analysis.rows import NO_TURN, Row, Samples
 from tefflab.analysis.statistics import Interval, MetgEstimate, Observation
-from tefflab.analysis.trace import trace
 from tefflab.benchmarks.case_rows import ranked
 from tefflab.benchmarks.graphs import GraphCase
 from tefflab.benchmarks.task_graph.measured import CEILING as CEILING_QUANTITY

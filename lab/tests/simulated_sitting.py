@@ -37,7 +37,7 @@ class Silent:
             raise KeyboardInterrupt
         self.launches.append((number, variant_id, case))
 
-    def learned(self, variant_id: str, known: Sequence[Progress], is_from_store: bool) -> None: ...
+    def learned(self, variant_id: str, known: Sequence[Progress], *, is_whole: bool, is_from_store: bool) -> None: ...
 
     def told(self, text: str) -> None:
         self.said.append(text)

@@ -233,10 +233,16 @@ def test_the_last_line_of_ratios_stands_out() -> None:
 def test_metg_is_marked_on_the_threshold_unless_it_is_a_bound() -> None:
     shown = troubled()
     drawn = {each.variant.id for each in shown.curves}
-    on_it = [each["x"] for each in marks(efficiency_chart(shown)) if each["y"] == shown.threshold]
-    assert sorted(on_it) == [
-        each.value.value for each in shown.rows if each.value and each.relation == "=" and each.id in drawn
-    ]
+    first, *others = shown.rows
+    assert first.value
+    shown = replace(shown, rows=[replace(first, value=replace(first.value, low=0.0, high=math.inf)), *others])
+    on_it = {each["x"]: each for each in marks(efficiency_chart(shown)) if each["y"] == shown.threshold}
+    known = {each.value.value: each for each in shown.rows if each.value and each.relation == "=" and each.id in drawn}
+    assert sorted(on_it) == sorted(known)
+    hollow = {x for x, each in on_it.items() if each["fill"] == PAPER}
+    assert hollow == {x for x, each in known.items() if not each.is_told}
+    assert len(hollow) < len(known)
+    assert first.value.value in hollow
 
 
 def strokes(picture: Picture) -> list[dict[str, Any]]:
@@ -252,14 +258,6 @@ def test_the_thick_line_is_the_one_that_metg_is_read_from() -> None:
         fitted = [(point.granularity, point.efficiency) for point in each.trace if point.band]
         assert fitted
         assert drawn.count(fitted) == 1
-
-
-def test_the_thin_lines_are_said_to_be_fits_and_never_fall() -> None:
-    shown = case(5)
-    for each in strokes(efficiency_chart(shown)):
-        assert all(low <= high * 1.001 for low, high in pairwise(each["y"]))
-    for chart in (efficiency_chart, rate_chart):
-        assert "thin: a smooth fit to the dots" in " ".join(words(chart(shown)))
 
 
 def test_a_band_is_drawn_whole_or_not_at_all_and_then_a_note_says_so() -> None:

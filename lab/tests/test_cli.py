@@ -87,6 +87,17 @@ def test_a_shell_completes_commands_systems_and_experiments(
     assert completed(capsys, monkeypatch, "metg", "-width", "3", "-kernel", "busy") == ["busy_wait"]
 
 
+def test_a_shell_completes_stores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Registry, "results", tmp_path)
+    for name in ("before", "behind", "empty"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "sittings.jsonl").write_text("" if name == "empty" else "{}\n")
+    for words in (("show",), ("report",), ("export",), ("compare",), ("compare", "before"), ("metg", "--store")):
+        assert completed(capsys, monkeypatch, *words, "be") == ["before", "behind"]
+
+
 @pytest.mark.parametrize(
     ("shell", "file", "line"),
     [
@@ -376,7 +387,7 @@ def test_the_values_of_flags_are_those_of_the_core(flag: str) -> None:
         (["explain", "spawn", "--systems", ""], "Invalid value for '--systems': it names nothing"),
         (["metg", "--store", "caf\udce9"], "--store 'caf\\udce9': give a name in UTF-8"),
         (["metg", "--store", "a" * 256], f"--store {'a' * 39}…: longer than 255 bytes; give a shorter name"),
-        (["metg", "--store", ""], "--store '': give the name of a folder below results/, or an absolute path"),
+        (["metg", "--store", ""], "Invalid value for '--store': it names nothing"),
         (["metg", "--store", "../x"], "--store '../x': give the name"),
         (
             ["graph", "--json", "-type", "fft", "-width", "100000", "-steps", "100000"],

@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 
 from cases import variants
-from tefflab.analysis.rows import ELSEWHERE, NO_TURN, Row, Verdict
+from tefflab.analysis.rows import ELSEWHERE, NO_TURN, ByRound, Row, Verdict
 from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.benchmark import benchmarks
+from tefflab.benchmarks.case_rows import ranked, verdict_text
 from tefflab.benchmarks.cases import CaseBenchmark
 from tefflab.benchmarks.closing import sentence, suggestions
 from tefflab.output.last_words import LastWords
@@ -34,6 +35,20 @@ def row(
         noisy_share=noisy,
         note=note,
     )
+
+
+def test_a_ratio_that_tells_too_little_is_no_level_one() -> None:
+    first, near, wide = (
+        replace(row(number, "unknown"), samples=ByRound(values))
+        for number, values in (
+            (1, {each: [1.0] for each in range(4)}),
+            (2, {each: [1.0 + (-1) ** each / 100] for each in range(4)}),
+            (3, {0: [0.2], 1: [1.1], 2: [1.2], 3: [9.0]}),
+        )
+    )
+    known = {each.id: each for each in ranked([first, near, wide])}
+    assert [known[WHO[number].id].verdict for number in (1, 2, 3)] == ["first", "level", "unknown"]
+    assert verdict_text(known[WHO[3].id]).endswith(" ?")
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,9 @@ def test_commands_are_run_in_turns_and_each_two_of_them_are_compared(
     assert 0.01 < times[QUICK]["value"] < times[SLOW]["value"]
     assert {row["rounds"] for row in found} == {6}
     assert 0 < times[QUICK]["cpu_seconds"] < times[QUICK]["value"]
-    (pair,) = (row for row in found if row["quantity"] == "A / B")
+    pair, itself = (row for row in found if row["quantity"] == "A / B")
+    assert (itself["system_id"], itself["case"]) == (SLOW, f"beside {SLOW} again")
+    assert itself["low"] <= itself["value"] <= itself["high"]
     assert (pair["system_id"], pair["case"]) == (SLOW, f"beside {QUICK}")
     assert pair["value"] > 1
     assert pair["low"] <= pair["value"] <= pair["high"]
@@ -91,9 +93,12 @@ def test_the_first_command_says_its_last_words_although_it_is_run_under_two_name
     ("words", "said"),
     [
         (("--",), "name a command behind --"),
-        (("--", "true", "---", ""), "a command between --- and --- is empty"),
+        (("--", "true", "---", ""), "a command before or behind --- is empty"),
+        (("--", "true", "---"), "a command before or behind --- is empty"),
+        (("--", "true", "---", "---", "false"), "a command before or behind --- is empty"),
+        (("--", "--help"), "--help: no command; options stand before --"),
         (("--workers", "2", "--", "true"), "--workers: no command has {workers} in it"),
-        (("--", "true", "---", "true"), "true: stands there twice"),
+        (("--", "false", "---", "true", "---", "true"), "true: stands there twice"),
         (("true", "x"), "true: a command of yours stands behind --: teff measure -- true x"),
         (("--load", "spin", "--rounds", "0", "--", "true"), "--rounds 0: give a whole number from 2 on"),
     ],
@@ -117,6 +122,19 @@ def test_what_is_no_measurement_is_refused_in_one_line(
 def test_a_shell_starts_only_what_is_for_a_shell(words: list[str], text: str, started: list[str]) -> None:
     assert own_texts({"commands": words}) == [text]
     assert OwnCommand.of(text, "command", text).command_line(2)[5:] == started
+
+
+@pytest.mark.usefixtures("commanded")
+def test_a_command_beside_itself_says_with_an_interval_what_can_be_told_apart(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert own_texts({"commands": ["true", "---", "true"]}) == ["true"]
+    assert teff(monkeypatch, "measure", "--rounds", "6", "--", *QUICK.split(), "---", *QUICK.split()) == 0
+    title, _, pair, least, *_ = capsys.readouterr().out.partition("Beside itself")[2].splitlines()
+    assert pair.startswith(f"{QUICK}  {QUICK} again")
+    assert " – " in pair, "an interval"
+    assert least.startswith("Differences below")
+    assert not title
 
 
 def test_each_of_a_few_commands_has_a_colour_of_its_own() -> None:

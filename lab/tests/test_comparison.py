@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from conftest import teff
 from simulated import QUIET, SECONDS_PER_ITERATION, Noise, SimulatedSystem
 from simulated_sitting import Silent, plan, sat
 from tefflab.analysis.comparison import Answer, beside_others, compare, compare_sittings
@@ -22,6 +23,7 @@ from tefflab.benchmarks.benchmark import benchmarks
 from tefflab.benchmarks.task_graph.estimates import MetgSamples
 from tefflab.benchmarks.task_graph.measured import OVERHEAD
 from tefflab.benchmarks.task_graph.record import GraphRecord
+from tefflab.cli.comparing import SLOWER
 from tefflab.errors import TeffError
 from tefflab.host.terminal import output
 from tefflab.measure.comparing import answer
@@ -193,7 +195,7 @@ def _rewrite(root: Path, name: str, old: str, new: str) -> None:
 
 
 def test_stores_and_systems_are_found_by_their_names(
-    laboratory: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+    laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     root = laboratory(quick=(1e-6, "fine"), slow=(4e-6, "fine"))
     sat(root, plan("quick", "slow"), Silent(), rounds=4, name="before")
@@ -223,6 +225,18 @@ def test_stores_and_systems_are_found_by_their_names(
     assert by_system["slow"]["ratio"]["value"] == pytest.approx(2, rel=0.05)
     assert by_system["slow"]["significant"]
     assert not by_system["quick"]["significant"]
+
+    monkeypatch.setattr("tefflab.project_root", lambda: root)
+    for words, code, said in (
+        (("after", "before"), SLOWER, "after is slower than before: slow at stencil, cores"),
+        (("before", "after"), 0, "before is not slower than after."),
+    ):
+        assert teff(monkeypatch, "compare", *words, "--fail-if-slower", "5%") == code
+        assert said in " ".join(capsys.readouterr().out.split())
+    assert teff(monkeypatch, "compare", "after", "before", "--fail-if-slower", "5%", "--json") == SLOWER
+    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    verdicts = {each["a"]["system_id"]: each["verdict"] for each in found if each["quantity"] == "METG(50 %)"}
+    assert verdicts == {"quick": "not slower", "slow": "slower"}
 
     with pytest.raises(TeffError, match=r"'nobody': no system \(there are: quick slow\); looked in before:one-\S*$"):
         answer(Registry(root), "nobody", "quick", "before")

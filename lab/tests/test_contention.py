@@ -1,5 +1,7 @@
 """`teff contention` and --load, with programs and competitors that are simulated: what is measured, kept and shown."""
 
+import csv
+import io
 import json
 import os
 import sys
@@ -117,6 +119,29 @@ def test_a_way_is_named_as_in_any_other_command(
 ) -> None:
     assert teff(monkeypatch, *COMMAND[:-1], "2", "--systems", "quick/one", "--json", "--store", "one") == 0
     assert {row["system_id"] for row in map(json.loads, capsys.readouterr().out.splitlines())} == {"quick/spawn"}
+
+
+@pytest.mark.usefixtures("root")
+def test_an_export_has_break_evens_and_a_table_the_share_that_the_load_got(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(SimulatedCompetitors, "gets", 0.96)
+    assert teff(monkeypatch, *COMMAND, "--store", "one") == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "48 % lost" in told
+    assert f"say a shorter period, as --load spin:50@{CORE}/1ms, or take a longer case" in told
+    assert teff(monkeypatch, "simulate", "one", "--steps", "5") == 0
+    told = capsys.readouterr().out
+    assert "48 % lost" in told
+    assert "50 % lost" not in told
+    assert teff(monkeypatch, "export", "one") == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    even = [row for row in rows if row["quantity"] == "break-even"]
+    assert [(row["variant"], row["relation"], row["unit"]) for row in even] == [
+        ("quick/spawn", ">", "1"),
+        ("slow/spawn", ">", "1"),
+    ]
+    assert [float(row["value"]) for row in even] == pytest.approx([0.48, 0.48])
 
 
 def test_a_simulation_stands_beside_the_measured_curves(

@@ -63,6 +63,10 @@ def test_the_ceiling_runs_each_kernel_once_without_dependences() -> None:
 def test_fixed_steps_stand_in_the_title_and_are_warned_of() -> None:
     asked = parse(["-steps", "5"], 2)
     assert asked.name == "stencil_1d, width 2, compute_bound, 5 timesteps"
+    assert asked.question == "-type stencil_1d -width 2 -kernel compute_bound -steps 5"
+    two = parse(["-steps", "5", "-and", "-type", "fft"], 2).model_copy(update={"load": "spin:50@1"})
+    said = "-type {} -width 2 -kernel compute_bound -steps 5"
+    assert two.question == f"{said.format('stencil_1d')} -and {said.format('fft')} beside spin:50@1"
     few, many = (
         GraphPlan(asks="metg", title="", variants=(), cases=(parse(["-steps", steps], 2),)) for steps in ("5", "4000")
     )

@@ -1,13 +1,14 @@
 """Sections: a table with its notes, in a terminal; and what the notes of all kinds of benchmark say."""
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
-from cases import row, variants
+from cases import estimate, row, variants
 from tefflab.analysis.rows import Row
-from tefflab.output.sections import Section, absences
+from tefflab.output.sections import Section, absences, precision
 from tefflab.output.table import Column
 from tefflab.records.plan import Variant
 
@@ -49,3 +50,16 @@ def test_a_reason_is_said_once_for_all_systems_and_cases_that_it_is_true_of() ->
         f"{three.id}: no turn (case 0; case 1; case 2; case 3; with 2 workers)",
         f"{three.id}: died (case 8; case 0)",
     ]
+
+
+def test_a_reason_says_the_load_beside_which_it_is_true_and_rounds_are_those_of_all_rows() -> None:
+    one, two = variants(2)
+    loads = ["2 workers", "2 workers, spin:25@1", "2 workers, spin:50@1"]
+    rows = [replace(row(one, estimate(1.0)), where=load, rounds=3 + number) for number, load in enumerate(loads)]
+    rows += [
+        replace(row(two, None if load else estimate(1.0), "no turn" if load else ""), where=load) for load in loads
+    ]
+    rows[3] = replace(row(two, estimate(1.0)), where=loads[0], rounds=4)
+    assert absences(rows) == [f"{two.id}: no turn (beside spin:25@1 and spin:50@1)"]
+    assert precision(rows)[0].startswith("3 to 5 rounds; ")
+    assert precision(rows[:1])[0].startswith("3 rounds; ")

@@ -1,6 +1,7 @@
 """A whole sitting of spawn patterns against simulated programs, and its estimates."""
 
 import json
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ import pytest
 from click.exceptions import Exit
 from rich.console import Console
 
-from conftest import write_system
+from conftest import teff, write_system
 from samples import MACHINE, sitting
 from simulated_sitting import Silent, begun, measured, variant
 from simulated_spawn_program import CASES
@@ -24,7 +25,7 @@ from tefflab.benchmarks.cases import ListedCase
 from tefflab.benchmarks.spawn import BENCHMARK, SpawnEstimates, SpawnRecord, matrix, performance
 from tefflab.cli import session
 from tefflab.cli.session import Options
-from tefflab.errors import TeffError
+from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.measure.batch import BatchProgram
 from tefflab.measure.presence import Selection
 from tefflab.output.live import LiveTable
@@ -33,6 +34,7 @@ from tefflab.records.record import RecordError, parse_record
 from tefflab.records.run import Run
 from tefflab.records.store import Store
 from tefflab.systems.registry import Registry
+from tefflab.systems.systems import BUILD_FOLDER
 
 PROGRAM = Path(__file__).parent / "simulated_spawn_program.py"
 SERIAL = ("serial", "-pattern serial")
@@ -320,18 +322,42 @@ def test_a_record_in_between_is_refused(tmp_path: Path, change: dict[str, object
 def test_the_display_of_a_pipe_says_rounds_and_failures() -> None:
     console = Console(record=True, width=100, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
     with LiveTable(console, [variant("a", title="Anna")], lambda: "") as live:
+        whole = {"is_whole": True, "is_from_store": False}
         live.begins("a", 0, "serial", 1, 1)
-        live.learned("a", [Progress("serial", Interval(3e-9, 2.85e-9, 3.15e-9), 0.05, 3)], is_from_store=False)
+        live.learned("a", [Progress("serial", Interval(3e-9, 2.85e-9, 3.15e-9), 0.05, 3)], **whole)
         live.begins("a", 1, "serial, 2 workers", 1, 1)
-        live.learned("a", [], is_from_store=False)
+        live.learned("a", [], is_whole=False, is_from_store=False)
         live.begins("a", 2, "serial", 1, 2)
-        live.learned("a", [], is_from_store=False)
+        live.learned("a", [], **whole)
         live.failed("a", "serial", "has died")
     text = console.export_text()
     assert "a: round 1 of serial 3.00 ns ± 5.0 %" in text
     assert "a: round 2 of serial, 2 workers has no value yet\n" in text
-    assert "a: round 3 has no value yet\n" in text, "a launch about several cases"
+    assert "a: round 3 is measured\n" in text, "a launch about several cases, as of curves"
     assert "a, serial: has died" in text
+
+
+def test_a_mistyped_case_is_refused_before_anything_is_built(
+    commanded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = '[[program]]\nbenchmark = "spawn"\nname = "one"\ntitle = "pond"\nprogram = "pond_{benchmark}"\n'
+    write_system(commanded, "pond", row)
+    source, program = commanded / "bench/spawn/cases.cpp", commanded / BUILD_FOLDER / "bin" / "pond_spawn"
+    for file in (source, program):
+        file.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\n" + """echo '{"name": "fib", "flags": ""}'""")
+    program.chmod(0o755)
+    source.touch()
+    built: list[object] = []
+    monkeypatch.setattr("tefflab.measure.presence.ensure", lambda *how, **_: built.append(how) or {})
+    os.utime(source, (1, 1))
+    for words in (("measure", "spawn", "--cases", "fob"), ("measure", "spawn:fob"), ("run", "pond", "spawn:fob")):
+        assert teff(monkeypatch, *words) == BAD_INPUT
+        assert re.search("is called 'fob'; there are: fib", capsys.readouterr().err)
+    assert not built
+    os.utime(program, (0, 0))
+    assert teff(monkeypatch, "measure", "spawn:fob") == BAD_INPUT
+    assert built, "the list of an old program may lack the case"
 
 
 @pytest.fixture

@@ -1,13 +1,10 @@
-"""The line that pictures draw: it is the line that METG comes from, and beyond that it never turns."""
-
-from itertools import pairwise
+"""The line that pictures draw: it is the line that METG comes from, and beyond that it joins the medians."""
 
 import numpy as np
 import pytest
 
-from tefflab.analysis.curves import CurvePoint, TracePoint
+from tefflab.analysis.curves import CurvePoint, TracePoint, trace
 from tefflab.analysis.statistics import Interval, MetgEstimate, Observation, median_interval, metg
-from tefflab.analysis.trace import trace
 
 OVERHEAD, ITERATION = 2e-6, 1e-9
 
@@ -57,16 +54,6 @@ def test_it_crosses_the_threshold_at_metg_and_its_band_does_at_the_ends_of_the_i
         assert crossed(*map(list, zip(*edge, strict=True)), threshold) == pytest.approx(wanted, rel=5e-3)
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.03, 0.3, 1.0])
-@pytest.mark.parametrize("seed", range(5))
-def test_beyond_the_fit_neither_granularity_nor_efficiency_ever_falls(seed: int, noise: float) -> None:
-    line, _ = traced(seed, noise)
-    for one, other in pairwise(line):
-        if not (one.band and other.band):
-            assert other.granularity >= one.granularity * (1 - 1e-3)
-            assert other.efficiency >= one.efficiency * (1 - 1e-3)
-
-
 def test_it_reaches_from_the_smallest_task_to_the_largest() -> None:
     runs = observed(0, 0.0)
     points = medians(runs)
@@ -78,25 +65,13 @@ def test_it_reaches_from_the_smallest_task_to_the_largest() -> None:
         assert each.efficiency == pytest.approx(each.ideal / (OVERHEAD + 1.02 * each.ideal), rel=0.03)
 
 
-def test_near_no_efficiency_it_stands_on_the_time_of_an_empty_task_and_passes_each_median() -> None:
-    runs = [each for each in observed(0, 0.0) if each.efficiency < 0.12 or each.efficiency > 0.3]
-    runs += [Observation(each.round, 1, OVERHEAD, ITERATION / OVERHEAD) for each in runs if each.iterations == 29]
-    line = trace(runs, medians(runs), 0.5)
-    foot = [each.granularity for each in line if each.efficiency < 0.05]
-    assert foot == pytest.approx([OVERHEAD] * len(foot), rel=0.06)
-    assert min(foot) > 0.999 * OVERHEAD
-    beside = [each.granularity - each.ideal for each in line if each.efficiency < 0.4]
-    assert beside == pytest.approx([OVERHEAD] * len(beside), rel=0.03), "no step between points that are far apart"
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_no_corner_of_it_is_sharp(seed: int) -> None:
-    runs = observed(seed, 0.3)
-    line = [each for each in trace(runs, medians(runs), 0.5) if not each.band]
-    at, height = np.log([each.ideal for each in line]), np.log([each.efficiency for each in line])
-    for left in (at < np.log(OVERHEAD), at > np.log(OVERHEAD)):
-        slopes = np.diff(height[left]) / np.diff(at[left])
-        assert np.abs(np.diff(slopes)).max() < 0.1, "a stair has slopes of 0 and 1 beside each other"
+def test_beyond_the_fit_it_passes_each_median() -> None:
+    points = medians(observed(0, 0.3))
+    line = trace(observed(0, 0.3), points, 0.5)
+    beyond = {each.efficiency for each in line if not each.band}
+    assert len(beyond) > 5
+    assert beyond < {each.efficiency.value for each in points}
+    assert [each.ideal for each in line] == sorted(each.ideal for each in line)
 
 
 def test_runs_that_no_line_tells_apart_are_joined_by_their_medians_alone() -> None:

@@ -150,9 +150,9 @@ def test_one_slower_place_is_enough_and_one_unknown_place_is_too_much() -> None:
     fine = pair(Interval(1.0, 0.99, 1.01))
     slow = replace(fine, ratio=Interval(1.2, 1.1, 1.3))
     open_ = replace(fine, ratio=Interval(1.0, 0.8, 1.3))
-    assert verdict([fine, fine]) == "not slower"
-    assert verdict([fine, open_]) == "unknown"
-    assert verdict([fine, open_, slow]) == "slower"
+    assert verdict(each.verdict for each in (fine, fine)) == "not slower"
+    assert verdict(each.verdict for each in (fine, open_)) == "unknown"
+    assert verdict(each.verdict for each in (fine, open_, slow)) == "slower"
     assert verdict([]) == "unknown"
 
 

@@ -12,7 +12,7 @@
 namespace teff::bench {
 namespace {
 
-constexpr int most_workers = 4096;  // over all ranks, as record.schema.json has it; more is a typing error
+constexpr int most_workers = 1 << 20;  // over all ranks, as record.schema.json has it; more is a typing error
 
 struct mode_flag {
   std::string_view name;

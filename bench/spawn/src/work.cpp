@@ -58,7 +58,6 @@ struct flag_reader {
     app.name("");
     app.set_help_flag();
     app.add_option("--pattern", pattern, "serial, parallel, fibonacci or tree")
-        ->required()
         ->check(CLI::IsMember(names(pattern_names)))
         ->option_text("NAME");
     app.add_option("--tasks", asked.tasks, "null tasks of serial and parallel")
@@ -80,6 +79,7 @@ struct flag_reader {
 
 command finished(flag_reader& from) {
   work& asked = from.result.work;
+  if (from.pattern.empty()) throw usage_error("say --pattern: serial, parallel, fibonacci or tree");
   asked.what = pattern_names.at(from.pattern);
   asked.children = spawning_names.at(from.spawn);
   const tree* const named = find_tree(from.tree);

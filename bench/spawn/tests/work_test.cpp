@@ -43,7 +43,7 @@ TEST(work, wrong_flags_are_named) {
   EXPECT_NE(message("--pattern tree --tree T9").find("'T9'"), std::string::npos);
   EXPECT_NE(message("--pattern tree --tree T3 --depth 4").find("binomial"), std::string::npos);
   EXPECT_NE(message("--pattern sireal").find("sireal"), std::string::npos);
-  EXPECT_NE(message("--tasks 4").find("--pattern"), std::string::npos);
+  EXPECT_NE(message("--tasks 4").find("--pattern: serial, parallel"), std::string::npos);
   EXPECT_NE(message("--pattern fibonacci --n 91").find("91"), std::string::npos);
 }
 

@@ -48,7 +48,8 @@ record validate(const bench::identity& who, const workload& work, const std::vec
              .work = work.work(),
              .isa = work.isa(),
              .expected = work.expected(),
-             .started_at = std::move(started_at)};
+             .started_at = std::move(started_at),
+             .simulated = work.simulated()};
   for (const outcome& each : outcomes) {
     run.done += each.done;
     run.seen += each.seen;
@@ -78,6 +79,7 @@ bench::record to_record(const record& run) {
   own["bytes"] = run.done.bytes;
   own["local_dependencies"] = run.local ? json(run.local->local) : json();
   own["nonlocal_dependencies"] = run.local ? json(run.local->nonlocal) : json();
+  if (run.simulated) own["simulated"] = {{"machine", run.simulated->machine}, {"seed", run.simulated->seed}};
   const json validation{{"enabled", run.work.validate},
                         {"passed", run.work.validate && run.error.empty()},
                         {"checksum", fmt::format("{:#018x}", run.done.checksum)},

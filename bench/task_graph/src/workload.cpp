@@ -230,6 +230,7 @@ std::int64_t workload::steps() const {
 }
 
 counters workload::done() const {
+  if (simulated_) return simulated_->done;
   counters total;
   for (const graphs::worker& each : workers_) total += each.done();
   return total;

@@ -60,7 +60,7 @@ TEST(start_ranks, speaks_to_slurm_where_the_user_wants_srun) {
   const std::string srun = "SLURM_JOB_NUM_NODES= TEFF_LAUNCHER='" TEFF_SRUN " --mpi=pmix'";
   EXPECT_EQ(start("open_mpi", "cores 2 6 program 0", srun + " TEFF_HOSTS=a,b").words,
             "[--mpi=pmix][--overlap][-n][2][--overcommit][--cpus-per-task=3][--cpu-bind=cores]"
-            "[--nodes=2][--nodelist=a,b][setpriv][--pdeathsig][KILL][program][0]");
+            "[--nodes=2][--ntasks-per-node=1][--nodelist=a,b][setpriv][--pdeathsig][KILL][program][0]");
   EXPECT_EQ(start("hydra", "node program 0", srun).words,
             "[--mpi=pmix][--overlap][-n][1][--ntasks-per-node=1][--cpu-bind=none][program][0]");
 }
@@ -72,6 +72,21 @@ TEST(start_ranks, starts_a_rank_on_each_node_of_slurms_allocation) {
   EXPECT_EQ(
       start("open_mpi", "node program 0", srun + " TEFF_HOSTS=a,b,c").words,
       "[--overlap][-n][3][--ntasks-per-node=1][--cpu-bind=none][--nodes=3][--nodelist=a,b,c][program][0]");
+}
+
+TEST(start_ranks, starts_ranks_on_so_many_nodes_in_the_launchers_words) {
+  const std::string two = "TEFF_NODES=2";
+  EXPECT_EQ(start("open_mpi", "core 4 program 0", two + " TEFF_HOSTS=a,b,c TEFF_VARIABLES='ONE TWO'").words,
+            "[--allow-run-as-root][-n][4][--map-by][core:OVERSUBSCRIBE][--bind-to][core:overload-allowed]"
+            "[--host][a:2,b:2][-x][TWO][-x][ONE][-x][TEFF_RANKS][setpriv][--pdeathsig][KILL][program][0]");
+  EXPECT_EQ(start("hydra", "node program 0", two + " TEFF_HOSTS=a,b,c").words,
+            "[-ppn][1][-bind-to][none][-hosts][a:1,b:1][program][0]");
+  const std::string srun = two + " SLURM_JOB_NUM_NODES=4 TEFF_LAUNCHER=" TEFF_SRUN;
+  EXPECT_EQ(start("open_mpi", "core 6 program 0", srun).words,
+            "[--overlap][-n][6][--overcommit][--cpus-per-task=1][--cpu-bind=cores]"
+            "[--nodes=2][--ntasks-per-node=3][setpriv][--pdeathsig][KILL][program][0]");
+  EXPECT_EQ(start("open_mpi", "node program 0", srun + " TEFF_HOSTS=a,b,c").words,
+            "[--overlap][-n][2][--ntasks-per-node=1][--cpu-bind=none][--nodes=2][--nodelist=a,b][program][0]");
 }
 
 TEST(start_ranks, ends_as_the_program_does) {

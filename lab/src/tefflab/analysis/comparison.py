@@ -34,7 +34,12 @@ class Comparison:
     def significant(self) -> bool | None:
         """Whether the two sides differ, of two sittings beside the other rows where that is known; None where it can't
         be known yet."""
-        return _known(self.own or self.ratio, self.a, self.b)
+        return _known(self.told, self.a, self.b)
+
+    @property
+    def told(self) -> Interval:
+        """The ratio that says whether a program changed: the own one, where that is known."""
+        return self.own or self.ratio
 
     @property
     def agrees(self) -> bool | None:

@@ -5,7 +5,7 @@ The ratios of all rounds are put together as Hodges and Lehmann do, with the int
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -36,13 +36,7 @@ class Pair:
 
     @property
     def verdict(self) -> Verdict:
-        """*Slower*: the interval excludes 1, and the ratio is beyond the threshold. *Not slower*: not so, and the
-        interval excludes a slowdown twice the threshold. Else the verdict is unknown."""
-        if self.pairs < FEWEST_PAIRS:
-            return "unknown"
-        if self.ratio.low > 1 and self.ratio.value > 1 + self.threshold:
-            return "slower"
-        return "not slower" if self.ratio.high < 1 + 2 * self.threshold else "unknown"
+        return "unknown" if self.pairs < FEWEST_PAIRS else judged(self.ratio, self.threshold)
 
     @property
     def is_clear(self) -> bool:
@@ -75,6 +69,14 @@ class Pair:
         }
 
 
+def judged(ratio: Interval, threshold: float) -> Verdict:
+    """*Slower*: the interval excludes 1, and the ratio is beyond the threshold. *Not slower*: not so, and the interval
+    excludes a slowdown twice the threshold. Else the verdict is unknown."""
+    if ratio.low > 1 and ratio.value > 1 + threshold:
+        return "slower"
+    return "not slower" if ratio.high < 1 + 2 * threshold else "unknown"
+
+
 def pairs_of(rows: Sequence[Row], a: str, b: str, threshold: float) -> list[Pair]:
     """Two systems of a sitting, wherever it knows both. If the host moved the cores, each place is compared at the
     distance at which most rounds were made."""
@@ -90,9 +92,9 @@ def pairs_of(rows: Sequence[Row], a: str, b: str, threshold: float) -> list[Pair
     return list(most.values())
 
 
-def verdict(pairs: Sequence[Pair]) -> Verdict:
+def verdict(of: Iterable[Verdict]) -> Verdict:
     """Of all places together: slower if one is; not slower if every one is not."""
-    found = {each.verdict for each in pairs}
+    found = set(of)
     if "slower" in found:
         return "slower"
     return "not slower" if found == {"not slower"} else "unknown"

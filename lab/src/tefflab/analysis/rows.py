@@ -127,6 +127,7 @@ class Row:
             "system_id": self.variant.id,
             "title": self.variant.title,
             "version": self.variant.version,
+            "simulated": self.variant.simulated,
             "case": self.case,
             "configuration": self.configuration,
             "workers": self.workers,

@@ -28,6 +28,7 @@ LEAST_ROUNDS = 4  # for a narrow interval
 NEVER = 1e6  # a relative half-width that no number of rounds will narrow
 _CEILING_ERROR = 0.005  # the common error of a sitting's efficiencies, from their ceilings
 _CEILING_SHARE = 0.10  # the largest effect of that error on METG
+_OFTEN = 0.5  # the share of the rounds that have a point of which the mean is taken
 _ABOUT_ONE_LINE = math.log(1.2)  # the largest distance of METG of two systems whose runs lie about one line
 _VAGUE = 100.0  # an interval whose ends differ by this factor says nothing
 
@@ -150,6 +151,44 @@ def metg(observations: Iterable[Observation], threshold: float = 0.5) -> MetgEst
         rounds=len(np.unique(crossing.runs.round)),
         observations=len(crossing.runs.round),
     )
+
+
+def mean_metg(observations: Iterable[Observation], threshold: float = 0.5) -> Interval:
+    """METG of the mean run, as published figures have it: where the mean slowdown over all runs of a point, however
+    long the system's detours made them, crosses the threshold; between two points linearly in log. The rounds are drawn
+    for its interval. ValueError as of `metg`."""
+    runs = as_runs(observations)
+    points, at = np.unique(runs.iterations, return_inverse=True)
+    rounds, index = np.unique(runs.round, return_inverse=True)
+    often = np.array([len(np.unique(index[at == each])) for each in range(len(points))])
+    kept = np.flatnonzero(often >= min(often.max(), _OFTEN * len(rounds)))  # the first round looks further than others
+    member = (at[:, None] == kept).astype(np.float64)
+    ideal = np.log([float(np.median(runs.ideal[at == each])) for each in kept])
+    counts = np.vstack([np.ones(len(index)), draw(len(rounds))[:, index]])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        slowdowns = np.log((counts * runs.slowdown) @ member / (counts @ member))
+    value, *drawn = (_last_crossing(ideal, each, -math.log(threshold)) for each in slowdowns)
+    relation: Relation = "<" if value == -math.inf else ">" if value == math.inf else "="
+    value = float(np.clip(value, ideal[0], ideal[-1]))
+    ends = np.quantile(drawn, [0.5 - CONFIDENCE / 2, 0.5 + CONFIDENCE / 2], method="nearest")
+    stretch = widening(len(rounds)) / float(special.ndtri(0.5 + CONFIDENCE / 2))
+    low, high = value + stretch * min(ends[0] - value, 0), value + stretch * max(ends[1] - value, 0)
+    value, low, high = (math.exp(each) / threshold for each in (value, low, high))
+    return Interval(value, low, high, relation).after(len(rounds))
+
+
+def _last_crossing(ideal: Floats, slowdown: Floats, target: float) -> float:
+    """Where a falling line through these points, all in log, is last above the target; minus infinite if it never is,
+    infinite if it is at the end. Points without a value are passed over."""
+    known = np.flatnonzero(np.isfinite(slowdown))
+    above = known[slowdown[known] > target]
+    if not len(above):
+        return -math.inf
+    last, after = above[-1], known[known > above[-1]]
+    if not len(after):
+        return math.inf
+    share = (slowdown[last] - target) / (slowdown[last] - slowdown[after[0]])
+    return float(ideal[last] + share * (ideal[after[0]] - ideal[last]))
 
 
 def metg_error(observations: Iterable[Observation], threshold: float = 0.5) -> float:

@@ -21,6 +21,7 @@ from tefflab.analysis.rows import Row
 from tefflab.errors import InputError, TeffError, first_fault
 from tefflab.output.charts.sheet import Picture
 from tefflab.output.last_words import LastWords
+from tefflab.output.nodes import nodes_section
 from tefflab.output.report import write_report
 from tefflab.output.sections import Section, absences
 from tefflab.output.table import Column, Table
@@ -67,6 +68,7 @@ class Request:
     workers: tuple[int, ...]  # as asked for, of a node; empty where nothing is said
     cores: int  # that are here
     nodes: tuple[int, ...] = ()  # as asked for; empty: this machine
+    simulated: tuple[Mapping[str, Any], ...] = ()  # machines, in the place of this one
     own: Mapping[str, Any] = field(default_factory=dict)  # the command's own options, by name
     flags: Sequence[str] = ()  # further words, of a command that takes flags
 
@@ -82,7 +84,7 @@ class Command:
     options: Sequence[Option] = ()
     takes_flags: bool = False
     # TeffError for own options and flags that can be seen to be wrong before anything is set up.
-    check: Callable[[Mapping[str, Any], Sequence[str]], object] = lambda _own, _flags: None
+    check: Callable[[Registry, Mapping[str, Any], Sequence[str]], object] = lambda _registry, _own, _flags: None
     minutes: float = 5
     rounds: int = 25  # of each system, at most
     takes_one_number: bool = False  # of workers: each would need a separate ceiling
@@ -142,6 +144,11 @@ class Round(Generic[AnyRecord]):
     company: str
     case: Case | None = None  # the only case of the round: a failure excludes the variant from that case only
 
+    @property
+    def nodes(self) -> int:
+        """How many share its programs; 0 for the machine of the lab."""
+        return max(question.case.nodes or 0 for question in self.questions)
+
 
 class Reference(ABC, Generic[AnyRecord]):
     """A program that measures the ceiling of a case beside every run, for comparison with the runs."""
@@ -153,8 +160,8 @@ class Reference(ABC, Generic[AnyRecord]):
         """Of kernels that do not run on the cores, by a program of their system; itself without one."""
 
     @abstractmethod
-    def command_line(self, root: Path, workers: int) -> list[str]:
-        """The words that start it."""
+    def command_line(self, root: Path, workers: int, nodes: int | None = None) -> list[str]:
+        """The words that start it, with so many workers on all nodes together."""
 
     @abstractmethod
     def calibration(self, case: Case) -> Generator[str, AnyRecord, tuple[str, float]]:
@@ -211,9 +218,14 @@ class Estimates(ABC):
         first = next((row.round_trip for row in self.rows), None)
         return (each for each in self.objects() if each["round_trip"] == first)
 
+    @property
+    def all_sections(self) -> Sequence[Section]:
+        """With the nodes, if there are several."""
+        return [*self.sections(), *nodes_section(self.sitting.nodes)]
+
     def write_report(self, path: Path, damage: Sequence[Damage]) -> None:
         title, drawn = f"Teff: {self.plan.title}", list(self.drawn.values())
-        write_report(path, self.sitting, damage, title, self.sections(), drawn, absences(self.rows), noise(self.rows))
+        write_report(path, self.sitting, damage, title, self.all_sections, drawn, absences(self.rows), noise(self.rows))
 
 
 def noise(rows: Sequence[Row]) -> tuple[int, int]:
@@ -270,7 +282,9 @@ class Benchmark(ABC, Generic[AnyRecord]):
         """The programs of a system that run it."""
         return system.programs_for(self.name, self.adapters or self.name)
 
-    own_commands: Sequence[OwnCommand] = ()  # of the user, which it measures in the place of systems
+    own_commands: Sequence[OwnCommand] = ()  # which it measures in the place of systems: the user's, or simulated ones
+    simulated: Sequence[Mapping[str, Any]] = ()  # machines that it simulates, in the place of this one
+    simulated_cores: int = 0  # of a node of these; 0: it simulates none
     enough: Callable[[Estimates], bool] | None = None  # when to end, if all variants have their rounds in turns
 
     def narrowed(self, own: Mapping[str, Any]) -> Self:

@@ -17,6 +17,7 @@ from tefflab.analysis.rows import NO_TURN, ByRound, Row
 from tefflab.analysis.statistics import FEWEST_ROUNDS
 from tefflab.benchmarks import closing
 from tefflab.benchmarks.benchmark import (
+    AnyBenchmark,
     Ask,
     Benchmark,
     Command,
@@ -40,7 +41,9 @@ from tefflab.output.table import Column
 from tefflab.records.plan import Case, Plan, Variant
 from tefflab.records.record import AnyRecord
 from tefflab.records.run import Run, minutes_for
-from tefflab.systems.programs import ask_cases
+from tefflab.systems.programs import ask_cases, built_cases
+from tefflab.systems.registry import Registry
+from tefflab.systems.systems import BENCH_FOLDER
 
 REPEATS = 3  # measured runs a round, at most
 LAUNCH = 0.3  # seconds that the measured runs of a round take, if one does not take longer
@@ -133,19 +136,19 @@ class CaseEstimates(Estimates):
         """A system that failed later has shown that it can't be trusted with the case: it has no value."""
         kind, runs = self.kind, self.runs(variant, case)
         asked = variant.id, case.configuration, case.workers
-        reasons = [each.reason for each in self.failures if (each.system_id, each.configuration, each.workers) == asked]
-        failure = reasons[-1] if reasons else ""
+        own = [each for each in self.failures if (each.system_id, each.configuration, each.workers) == asked]
+        failure = own[-1].reason if own else ""
         rounds = by_round(runs, kind.value)
-        time = None if failure else median_of_rounds(rounds)
-        own = [run for run in runs if run.role == "system"]
-        had = {run.record.workers for run in own} - {case.workers}
+        time = None if failure and not own[-1].lost else median_of_rounds(rounds)
+        counted = [run for run in runs if run.role == "system"]
+        had = {run.record.workers for run in counted} - {case.workers}
         told = f"took {had.pop()} workers" if had else ""
         return replace(
-            row_of(kind.name, variant, case, kind.quantity, own),
+            row_of(kind.name, variant, case, kind.quantity, counted),
             where=case.where,
             value=time,
             rounds=len(rounds),
-            note=told if time else failure or NO_TURN,
+            note=failure or (told if time else NO_TURN),
             facts={fact.key: fact.of(runs, time) if time else None for fact in kind.facts},
             samples=ByRound(rounds) if time else None,
         )
@@ -255,13 +258,15 @@ class CaseBenchmark(Benchmark[AnyRecord]):
                 self.example,
                 lambda request: self.plan(request, self.title),
                 self.options,
-                check=lambda own, _: self.check(own),
+                check=lambda registry, own, _: self.check(registry, own),
                 **self.of_command,
             ),
         )
 
-    def check(self, own: Mapping[str, Any]) -> None:
+    def check(self, registry: Registry, own: Mapping[str, Any]) -> None:
         """TeffError for options of the command that can be seen to be wrong before anything is set up."""
+        if listed := listed_here(registry, self):
+            self.choose(listed, own)
 
     def value(self, record: AnyRecord) -> float:
         """The time [s] that a run says."""
@@ -316,6 +321,13 @@ class CaseBenchmark(Benchmark[AnyRecord]):
 
     def round_of(self, run: Run[AnyRecord]) -> Hashable:
         return run.system_id, run.round, run.configuration, run.workers
+
+
+def listed_here(registry: Registry, kind: AnyBenchmark) -> list[ListedCase]:
+    """The cases of a kind, where a program is here that knows them; nothing is built."""
+    programs = (each for system in registry.systems for each in kind.programs(system))
+    built = built_cases(programs, registry.root / BENCH_FOLDER / kind.name)
+    return [ListedCase.model_validate(each) for each in built]
 
 
 def words_of(said: str | Sequence[str]) -> list[str]:

@@ -26,6 +26,7 @@ from tefflab.records.plan import Case, Plan, Variant
 from tefflab.records.record import AnyRecord, Record
 from tefflab.records.run import Run
 from tefflab.systems.own_command import WORKERS, OwnCommand, own_texts
+from tefflab.systems.registry import Registry
 
 _AGAIN = " again"  # behind the first command's id
 _MEBIBYTE = 1 << 20
@@ -52,7 +53,7 @@ class CommandEstimates(CaseEstimates):
     @cached_property
     def rows(self) -> Sequence[Row]:
         """Of the commands; and of each pair the ratio of their times."""
-        return [row for case, rows in self.groups.items() for row in (*rows, *self._pairs(rows))]
+        return [row for case, rows in self.groups.items() for row in (*rows, *self._pairs(case, rows))]
 
     def sections(self) -> Sequence[Section]:
         found: list[Section] = []
@@ -62,20 +63,21 @@ class CommandEstimates(CaseEstimates):
             runs = Column("runs", [str(row.rounds) for row in known])
             columns = self.columns(known, runs, "command") if known else []
             found.append(Section(f"{self.plan.title}{where}", columns, self.notes(rows)))
-            told = self._least(case, rows)
-            if pairs := self._pairs(rows):
-                found.append(Section(f"Each two of them{where}", _columns_of(pairs), [told]))
-            elif told:
-                found.append(Section(told))
+            if pairs := self._pairs(case, rows):
+                title = "Each two of them" if len(pairs) > 1 else "Beside itself"
+                least = [self._least(case, each) for each in pairs if each.case.endswith(_AGAIN)]
+                found.append(Section(f"{title}{where}", _columns_of(pairs), least))
         return found
 
     def closing(self, again: str, store: str) -> LastWords | None:
         del again, store
         return None
 
-    def _pairs(self, rows: Sequence[Row]) -> list[Row]:
-        """Of each two commands the ratio of their times, of the runs of the same turns."""
+    def _pairs(self, case: Case, rows: Sequence[Row]) -> list[Row]:
+        """Of each two commands the ratio of their times, of the runs of the same turns; and of the first to itself."""
         known = sorted((row for row in rows if row.value), key=lambda row: self.variants.index(row.variant))
+        again = [self.row(each, case) for each in self.plan.variants if each.id.endswith(_AGAIN)]
+        itself = [(row, other) for row in known for other in again if other.value and other.id == f"{row.id}{_AGAIN}"]
         return [
             replace(
                 a,
@@ -90,25 +92,20 @@ class CommandEstimates(CaseEstimates):
                 facts={},
                 samples=None,
             )
-            for a, b in combinations(known, 2)
+            for a, b in (*combinations(known, 2), *itself)
             for ratio in [_ratio(a, b)]
         ]
 
-    def _least(self, case: Case, rows: Sequence[Row]) -> str:
-        """The difference that can't be seen here, by the first command beside itself."""
-        again = [self.row(each, case) for each in self.plan.variants if each not in self.variants]
-        both = [(row, other) for row in rows for other in again if f"{row.id}{_AGAIN}" == other.id]
-        if not both or not (both[0][0].value and both[0][1].value):
-            return ""
-        first, other = both[0]
-        ratio = _ratio(first, other)
-        if not ratio.is_told:
-            return f"What can't be told apart here is not known after {other.rounds} turns: measure longer"
+    def _least(self, case: Case, itself: Row) -> str:
+        """The difference that can't be seen here, by the ratio of the first command to itself."""
+        ratio = itself.value
+        if ratio is None or not ratio.is_told:
+            return f"What can't be told apart here is not known after {itself.rounds} turns: measure longer"
         every = [run for variant in self.plan.variants for run in self.runs(variant, case)]
         return (
-            f"Differences below {percent(max(1 - ratio.low, ratio.high - 1))} can't be seen here in {other.rounds} "
-            f"turns ({duration(sum(run.record.wall_seconds for run in every))} of runs): so much {first.id} may differ "
-            "from itself"
+            f"Differences below {percent(max(1 - ratio.low, ratio.high - 1))} can't be seen here in {itself.rounds} "
+            f"turns ({duration(sum(run.record.wall_seconds for run in every))} of runs): so much {itself.id} may "
+            "differ from itself"
         )
 
 
@@ -166,7 +163,8 @@ class Commands(CaseBenchmark[Record]):
         self.own_commands = [OwnCommand.of(text, self.name, id_) for text, id_ in ids]
         self.enough = lambda _: False  # each has as many runs as there is time for
 
-    def check(self, own: Mapping[str, Any]) -> None:
+    def check(self, registry: Registry, own: Mapping[str, Any]) -> None:
+        del registry
         if not own_texts(own):
             raise InputError("name a command behind --, as teff measure -- ./a --- ./b")
 

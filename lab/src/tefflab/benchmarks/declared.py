@@ -24,6 +24,7 @@ _FIELDS = (  # of a Command
     "help",
     "example",
     "takes_flags",
+    "takes_one_number",
     "takes_programs",
     "takes_nodes",
     "measures_systems",

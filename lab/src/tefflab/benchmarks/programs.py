@@ -8,6 +8,7 @@ from tefflab.benchmarks.case_rows import Fact
 from tefflab.benchmarks.cases import CaseBenchmark, CaseExperiment, ListedCase, refuse_unknown
 from tefflab.benchmarks.compared import ComparedBenchmark
 from tefflab.records.record import Checked
+from tefflab.systems.registry import Registry
 
 _MIB = 1 << 20
 _SCALES = ("tiny", "usual", "large")
@@ -50,12 +51,13 @@ class Programs(ComparedBenchmark[ProgramRecord]):
     )
     facts = (Fact("peak_rss_bytes", "RSS,\nMiB", lambda count: f"{count / _MIB:.0f}"),)
 
-    def check(self, own: Mapping[str, Any]) -> None:
-        """TeffError for a scale that there is not."""
-        refuse_unknown("scale", [own.get("scale") or "usual"], _SCALES)
+    def check(self, registry: Registry, own: Mapping[str, Any]) -> None:
+        """TeffError for a scale that there is not, too."""
+        self.choose([], {"scale": own.get("scale")})
+        super().check(registry, own)
 
     def choose(self, listed: Sequence[ListedCase], own: Mapping[str, Any]) -> list[ListedCase]:
-        self.check(own)
+        refuse_unknown("scale", [own.get("scale") or "usual"], _SCALES)
         flags = f" -scale {own['scale']}" if own.get("scale") else ""
         return [each.model_copy(update={"flags": each.flags + flags}) for each in super().choose(listed, own)]
 

@@ -3,23 +3,25 @@ whether one is slower."""
 
 import time
 from collections.abc import Sequence
+from operator import or_
 from typing import Any
 
 import click
 from click.exceptions import Exit
 
-from tefflab.analysis.pairs import are_clear, pairs_of, verdict
+from tefflab.analysis.comparison import Comparison
+from tefflab.analysis.pairs import Verdict, are_clear, judged, pairs_of, verdict
 from tefflab.benchmarks.benchmark import Estimates, find_benchmark
 from tefflab.cli.session import Options, checked_name, measured_live, request_of
 from tefflab.cli.telling import tell
 from tefflab.errors import INTERRUPTED, InputError, TeffError
-from tefflab.host.terminal import progress, say
-from tefflab.measure.comparing import answer
+from tefflab.host.terminal import output, progress, say
+from tefflab.measure.comparing import answer, are_stores
 from tefflab.measure.measurement import begin
 from tefflab.measure.presence import Present, Selection
-from tefflab.output.comparison_table import Effort, pairs_table, sentence, to_tables
+from tefflab.output.comparison_table import Effort, pairs_table, sentence, slower_rows, to_tables
 from tefflab.records.store import Store
-from tefflab.systems.naming import canonical
+from tefflab.systems.naming import canonical, owner_of
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import best_of
 
@@ -32,12 +34,13 @@ _EXIT_CODES = {"not slower": 0, "slower": SLOWER, "unknown": UNKNOWN}
 def compare(
     registry: Registry, a: str, b: str, words: Sequence[str], against: str | None, as_json: bool, **measuring: Any
 ) -> None:
-    """Two stores, or two systems of a store, which `words` names. With a threshold the two systems are measured now,
-    and `words` are flags."""
-    if measuring["threshold"] is not None:
+    """Two stores, or two systems of a store, which `words` names. With a threshold two systems are measured now, and
+    `words` are flags; of two stores the exit code says the verdict."""
+    threshold = measuring.pop("threshold")
+    if threshold is not None and not _are_stored(registry, a, b):
         if against:
             raise InputError(f"--against {against}: is for two stores; A and B are measured beside each other")
-        watch(registry, a, b, flags=words, as_json=as_json, **measuring)
+        watch(registry, a, b, flags=words, threshold=threshold, as_json=as_json, **measuring)
         return
     if former := measuring.pop("store"):
         say(f"teff compare --store is now an argument: teff compare {a} {b} {former}")
@@ -48,8 +51,27 @@ def compare(
     answers, reasons = answer(registry, a, b, store, against)
     for reason in reasons:
         progress().print(f"teff: {reason}", soft_wrap=True, markup=False)
-    lines = (line for each in answers for line in each.to_json())
-    tell(as_json, lambda: lines, lambda: to_tables(answers))
+    lines = [line for each in answers for line in each.to_json()]
+    if threshold is None:
+        tell(as_json, lambda: lines, lambda: to_tables(answers))
+        return
+    found = [(each, _verdict(each, threshold)) for one in answers for each in one.comparisons]
+    words_of = ({"threshold": threshold, "verdict": word} for _, word in found)
+    tell(as_json, lambda: map(or_, lines, words_of), lambda: to_tables(answers))
+    found = [(each, word) for each, word in found if not each.a.is_beside]
+    (progress() if as_json else output()).print(slower_rows(found, a, b), soft_wrap=True, highlight=False)
+    raise Exit(_EXIT_CODES[verdict(word for _, word in found)])
+
+
+def _are_stored(registry: Registry, a: str, b: str) -> bool:
+    """Whether both are stores, and neither is a system's name."""
+    systems = {each.name for each in registry.systems}
+    return are_stores(registry, a, b) and not systems & {owner_of(canonical(each)) for each in (a, b)}
+
+
+def _verdict(of: Comparison, threshold: float) -> Verdict:
+    """Unknown of a bound, and of too few rounds."""
+    return "unknown" if of.relation != "=" or of.significant is None else judged(of.told, threshold)
 
 
 def watch_as_before(registry: Registry, a: str, b: str, **said: Any) -> None:
@@ -76,11 +98,13 @@ def watch(
     own = {each.name: each.default for each in command.options} | ({"cases": cases} if cases else {})
     options = Options(store=store or "watch", as_json=as_json, flags=flags, own=own, **limits)
     options = options.within(command.minutes, options.rounds or _ROUNDS)
+    if command.takes_one_number and len(options.workers) > 1:
+        raise InputError(f"--workers {','.join(map(str, options.workers))}: {kind or 'graph'} takes one number")
     if flags and not command.takes_flags:
         raise InputError(f"{' '.join(flags)}: {kind} takes no flags")
     if cases and all(each.name != "cases" for each in command.options):
         raise InputError(f"--cases: {kind or 'graph'} has none; its flags say what")
-    command.check(own, flags)
+    command.check(registry, own, flags)
     names = canonical(a), canonical(b)
     here = Selection(registry, benchmark, names).set_up()
     two: list[Present] = []
@@ -105,10 +129,11 @@ def watch(
     if failures := opened.failures(head.sitting):
         raise TeffError("; ".join(f"{each.system_id}: {each.reason}" for each in failures))
     pairs = pairs_of(estimates.rows, a, b, threshold)
-    said = {"kind": command.name, "verdict_of_all": verdict(pairs)}
+    found = verdict(each.verdict for each in pairs)
+    said = {"kind": command.name, "verdict_of_all": found}
     quantity = next((each.a.quantity for each in pairs), benchmark.measured)
     lines = (each.to_json() | said for each in pairs)
     tell(as_json, lambda: lines, lambda: pairs_table(pairs, quantity, a, b, effort))
     if as_json:
         progress().print(f"teff: {sentence(pairs, a, b, effort)}", soft_wrap=True, markup=False)
-    raise Exit(INTERRUPTED if interrupted else _EXIT_CODES[verdict(pairs)])
+    raise Exit(INTERRUPTED if interrupted else _EXIT_CODES[found])

@@ -42,6 +42,19 @@ def systems(incomplete: str) -> list[str]:
     return [before + name for name in names if name.startswith(last) and name not in named]
 
 
+def stores(incomplete: str) -> list[str]:
+    """Folders below results/ that keep runs."""
+    from tefflab.records.store import stores_in  # for which a command that names none need not wait
+    from tefflab.systems.registry import Registry
+
+    return [name for name in stores_in(Registry(project_root()).results) if name.startswith(incomplete)]
+
+
+def stores_and_systems(incomplete: str) -> list[str]:
+    """What `teff compare` takes."""
+    return [*stores(incomplete), *systems(incomplete)]
+
+
 def on_request(incomplete: str) -> list[str]:
     """Systems that `teff systems add` brings."""
     asked = [folder.name for folder, system in _systems() if system.get("install", {}).get("on_request")]

@@ -11,6 +11,8 @@ from click.exceptions import Exit
 from rich.markup import escape
 from rich.text import Text
 
+from tefflab.benchmarks.benchmark import find_benchmark
+from tefflab.benchmarks.cases import listed_here, refuse_unknown
 from tefflab.benchmarks.declared import described_kind
 from tefflab.benchmarks.spawn import BENCHMARK
 from tefflab.cli.explaining_programs import explain_program
@@ -20,7 +22,7 @@ from tefflab.errors import FAILED, InputError, TeffError
 from tefflab.host.terminal import output, progress, titled_table
 from tefflab.json_lines import json_lines
 from tefflab.measure.presence import Selection
-from tefflab.measure.single_runs import Launch, SingleRun, one_number, refuse_untraced
+from tefflab.measure.single_runs import Launch, SingleRun, refuse_untraced
 from tefflab.output.quantities import digits, duration
 from tefflab.profiles import granularity, spawn_profile, task_picture
 from tefflab.profiles.advice import metg_of, search, setting_of
@@ -78,9 +80,12 @@ def explain(
         way_out = "trace ranks by teff run --ranks N --trace FILE, then say teff explain FILE"
         raise InputError(f"--ranks: explain runs one process; {way_out}")
     else:
-        app = ["-app", case if kind == _APPS else target, *flags]
+        name = case if kind == _APPS else target
+        if listed := listed_here(registry, find_benchmark(_APPS)):
+            refuse_unknown("app", [name], [each.group for each in listed])
+        app = ["-app", name, *flags]
         grain = metg_of(registry, metg or "")
-        launch = Launch(registry, app, one_number(patterns["workers"]), kind=described_kind(_APPS))
+        launch = Launch(registry, app, patterns["workers"], kind=described_kind(_APPS))
         advise_app(launch, systems or ["teff/t"], tasks, 3 if runs is None else runs, grain, picture, as_json=as_json)
 
 
@@ -89,7 +94,7 @@ def profile_patterns(
     systems: Sequence[str],
     cases: Sequence[str],
     trees: Sequence[str],
-    workers: Sequence[int],
+    workers: int | None,
     seconds: float,
     *,
     functions: bool,
@@ -97,7 +102,8 @@ def profile_patterns(
 ) -> None:
     """Of all systems that can be profiled, where none is named. Leaves with 1 if a pattern failed."""
     able = [each.name for each in registry.systems if any(program.profile for program in BENCHMARK.programs(each))]
-    count = one_number(workers) or usable_cores()
+    BENCHMARK.check(registry, {"cases": cases, "trees": trees})
+    count = workers or usable_cores()
     programs = [each.program for each in Selection(registry, BENCHMARK, systems or able, all_ways=True).set_up()]
     failed = False
     for program, case in spawn_profile.profiled_cases(
@@ -132,9 +138,10 @@ def advise_app(
     def run(setting: int | None, to: Path | None = None) -> SingleRun:
         words = [*app.flags, *(() if setting is None else ("-tasks", str(setting)))]
         done = replace(app, flags=words).run(program, to)
+        if done.was_refused:
+            raise InputError(done.error)
         if not done.ok:
-            fault = InputError if done.was_refused else TeffError
-            raise fault(f"{program.id} {' '.join(words)}: {done.error}")
+            raise TeffError(f"{program.id} {' '.join(words)}: {done.error}")
         return done
 
     def quickest(setting: int) -> float:

@@ -41,12 +41,14 @@ SHARE = Number(5.0, 0.1, 100, units={"%": 1.0}, scale=0.01)  # in per cent
 _MINUTES = Number(5.0, 0.1, units={"min": 1.0, "m": 1.0, "s": 1 / 60, "h": 60.0}, scale=60)
 _SYSTEMS = "NAME: a system, in its best way; NAME/WAY: in this one; NAME@VERSION: of a version. By commas. [all]"
 _CASES = "CASE, KIND:CASE or a group; an unknown one lists them."
+_SIMULATE = "A cluster that is not here, in the place of this machine; or CLUSTER,MODEL,.., as cori,quiet."
 _LOAD = "Beside each run, as spin:50@1: half of core 1; spin:25,50@0,1/100ms: two loads, in turns."
 
 SYSTEMS = option("--systems NAMES", _SYSTEMS, Text(completion.systems, canonical), default=())
 ALL_VARIANTS = option("--all-variants", "Each system in all of its ways.")
 CASES = option("--cases NAMES", _CASES, _NAMES, default=())
 TREES = option("--trees NAMES", "Published trees; an unknown one lists them. [its default]", _NAMES, default=())
+SIMULATE = option("--simulate CLUSTER", _SIMULATE, Text(), default="")
 AGAINST = option("--against SYSTEM", "The system by whose values the others' are divided. [the usual]", NAME)
 LOAD = option("--load LOAD", _LOAD, Text())
 MINUTES = option("--minutes seconds M", "Time for measuring, at most; from 0.1.", _MINUTES)
@@ -54,7 +56,10 @@ ROUNDS = option("--rounds R", "Rounds of each, at most; from 2.", Number(25, 2))
 WORKERS = option(
     "--workers N,M", "Numbers of workers. [the usual]", Text(of_each=_numbers("the cores that are here")), default=()
 )
-STORE = option("--store NAME", "Folder below results/ that keeps the runs, or a path.", default="default")
+ONE_OF_WORKERS = option("--workers N", "Number of workers. [the usual]", Number(2, 1, most_workers))
+STORE = option(
+    "--store NAME", "Folder below results/ that keeps the runs, or a path.", Text(completion.stores), default="default"
+)
 RESUME = option("--resume", "Go on with the store's last sitting.")
 INSTALL_MISSING = option("--install-missing", "First install what comes on request.")
 INSTALLS = option("--yes/--no-install installs", "Install packages without asking, or none.", default=None)
@@ -71,14 +76,14 @@ PICTURE = option("--picture FILE", "Draw it, as FILE.svg and FILE.png.", FILE)
 STORED = argument(
     "[STORE[:SITTING]] store",
     "A folder below results/; its last sittings, or this one. [default]",
-    Text(),
+    Text(completion.stores),
     default="default",
 )
 FORMER_STORE = Former("--store", "store", now="an argument: name the store without --store", type=Text())
 GRAPH_FLAGS = argument("[FLAGS]... flags", kind=FLAGS, nargs=-1)
 
 OVER_NODES = (NODES, LAUNCHER, HOSTS)
-OF_KINDS = {each.opts[0]: each for each in (CASES, TREES, AGAINST, LOAD)}  # that some kinds take
+OF_KINDS = {each.opts[0]: each for each in (CASES, TREES, AGAINST, LOAD, SIMULATE)}  # that some kinds take
 MEASURING_NOW = (CASES, MINUTES, ROUNDS, WORKERS)  # to compare
 MEASURING = (MINUTES, ROUNDS, WORKERS, STORE, RESUME, JSON)
 INSTALLING = (INSTALL_MISSING, INSTALLS)

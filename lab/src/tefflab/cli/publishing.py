@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from tefflab.analysis.comparison import comparable
 from tefflab.analysis.rows import ByRound
 from tefflab.benchmarks.benchmark import Estimates, find_benchmark
 from tefflab.carried import TYPED
@@ -57,7 +56,7 @@ def print_results(registry: Registry, store: Store, estimates: Estimates, *, as_
     if as_json:
         console.out(json_lines(estimates.objects()), highlight=False)
     else:
-        for section in estimates.sections():
+        for section in estimates.all_sections:
             if not section.is_detail:
                 console.print(section)
                 console.print()
@@ -121,7 +120,10 @@ def export(registry: Registry, store: str, form: str, file: Path | None) -> None
 
 
 def _exported(name: str, form: str, known: Sequence[Estimates]) -> list[Exported]:
-    rows = [Exported(each.sitting, row) for each in known for row in comparable(each.rows)]
+    """Tables have every value; dashboards have times, one for each name, and hyperfine's scripts those of runs."""
+    rows = [Exported(each.sitting, row) for each in known for row in each.rows if row.value]
+    if form in DASHBOARDS:
+        rows = [each for each in rows if each.row.samples]
     if form == "hyperfine":
         rows = [each for each in rows if isinstance(each.row.samples, ByRound) and not each.row.is_beside]
     if form in DASHBOARDS and (left_out := [each for each in rows if each.row.relation != "="]):

@@ -29,6 +29,7 @@ from tefflab.cli.telling import tell
 from tefflab.errors import FAILED, INTERRUPTED, InputError, TeffError, shortened
 from tefflab.host.doctor import busy_cores
 from tefflab.host.load import Load
+from tefflab.host.node import Node, ask_nodes, differences
 from tefflab.host.ranks import expect_nodes, launcher_and_hosts, start_ranks_by
 from tefflab.host.terminal import path_text, progress
 from tefflab.measure.measurement import begin, measure
@@ -45,8 +46,8 @@ from tefflab.records.run import Sitting
 from tefflab.records.store import Store, measured_alone, store_name
 from tefflab.systems.packages import Installing
 from tefflab.systems.registry import Registry
-from tefflab.systems.setup import bring_missing
-from tefflab.systems.systems import usable_cores
+from tefflab.systems.setup import bring_missing, ensure
+from tefflab.systems.systems import BUILD_FOLDER, usable_cores
 
 _LOOK = 0.5  # seconds for which other programs are watched before measuring
 _BUSY = 0.2  # cores that they may use
@@ -94,7 +95,12 @@ class Options:
 
 
 def measure_kind(
-    registry: Registry, path: str, flags: Sequence[str] = (), programs: Sequence[str] = (), **said: Any
+    registry: Registry,
+    path: str,
+    workers: Sequence[int] | int | None,
+    flags: Sequence[str] = (),
+    programs: Sequence[str] = (),
+    **said: Any,
 ) -> None:
     """For the command of this path, with the values of its options."""
     kind, command = find_command(path)
@@ -103,31 +109,29 @@ def measure_kind(
     own = defaults | {name: value for name, value in given.items() if value is not None}
     own |= {"commands": programs} if programs else {}
     perform = trace_cases if own.get("trace") else run_command
-    perform(registry, kind, command, Options(**said, own=own, flags=flags))
+    counts = (workers,) if isinstance(workers, int) else tuple(workers or ())
+    perform(registry, kind, command, Options(**said, workers=counts, own=own, flags=flags))
 
 
 def run_command(registry: Registry, kind: AnyBenchmark, command: Command, options: Options) -> None:
     """Measures for a command of a kind of benchmark, or goes on with the store's last sitting of that kind."""
     if options.resume and (beside := _said_of_the_plan(command, options)):
         raise InputError(f"--resume goes on with what its sitting measures; leave out {' '.join(beside)}")
-    if command.takes_one_number and len(options.workers) > 1:
-        said = ",".join(map(str, options.workers))
-        raise InputError(f"--workers {said}: one number is measured at a time here")
     if len(Load.parse_all(options.load or "")) > 1 and command.takes_one_number:
         raise InputError(f"--load {options.load}: one share is measured at a time here")
     if not options.resume:
-        command.check(options.own, options.flags)
-        kind = kind.narrowed(options.own)
-    if kind.own_commands and options.systems:
+        command.check(registry, options.own, options.flags)
+        kind = kind.narrowed(options.own | {"systems": options.systems})
+    if kind.own_commands and options.systems and not kind.simulated:
         raise InputError("a command of yours is measured without systems: leave out --systems")
-    named = options.systems or list(dict.fromkeys(each.title for each in kind.own_commands))
+    named = list(dict.fromkeys(each.title for each in kind.own_commands)) or options.systems
     _measure(registry, kind, options.within(command.minutes, command.rounds), command.path, command.plan, named)
 
 
 def trace_cases(registry: Registry, kind: AnyBenchmark, command: Command, options: Options) -> None:
     """Traces a run of each case on each system that can, in the place of measuring. Leaves with 1 if a run failed.
     TeffError if no system that is here can trace."""
-    command.check(options.own, options.flags)
+    command.check(registry, options.own, options.flags)
     folder = registry.results / checked_name(options.store) / TRACES
     selection = Selection(registry, kind, options.systems, options.all_variants)
     chosen = selection.measured(selection.set_up(options.installing))
@@ -176,9 +180,9 @@ def _said_of_the_plan(command: Command, options: Options) -> list[str]:
     return [*(flag for flag, is_said in (shared | own).items() if is_said), *options.flags]
 
 
-def measure_experiment(registry: Registry, name: str | None, **said: Any) -> None:
+def measure_experiment(registry: Registry, name: str | None, simulate: str = "", **said: Any) -> None:
     """Lists them where none is named."""
-    options = Options(**said)
+    options = Options(**said, own={"simulate": simulate})
     if name is not None:
         experiment(registry, name, options)
     else:
@@ -190,13 +194,15 @@ def measure_experiment(registry: Registry, name: str | None, **said: Any) -> Non
 def experiment(registry: Registry, name: str, options: Options) -> None:
     """Measures and draws the experiment of this name."""
     asked = find_experiment(registry.root, name)
-    kind = find_benchmark(asked.benchmark).narrowed(asked.model_dump())
+    kind = find_benchmark(asked.benchmark)
+    if not options.resume:
+        kind = kind.narrowed(asked.model_dump() | options.own | {"systems": options.systems})
     named = options.systems
     options = options.within(asked.minutes, asked.rounds)
     options = replace(
         options, all_variants=options.all_variants or asked.variants == "all", nodes=options.nodes or asked.nodes
     )
-    if not named:
+    if not named and not kind.own_commands:
         every = Selection(registry, kind, over_nodes=bool(options.nodes)).systems
         taken = tuple(each.name for each in every if asked.takes(each))
         if not taken:
@@ -221,7 +227,8 @@ def _measure(
     folder = registry.results / checked_name(options.store)
     if not options.resume:
         start_ranks_by(options.launcher, options.hosts)
-        expect_nodes(max(options.nodes, default=1))
+        if not kind.simulated:
+            expect_nodes(max(options.nodes, default=1))
     selection = Selection(registry, kind, options.systems, options.all_variants, bool(options.nodes))
     if options.install_missing:
         bring_missing(registry, [each for each in selection.systems if each.asked is None], progress())
@@ -236,6 +243,7 @@ def _measure(
         progress().print(f"teff: goes on with a sitting of {_rounds(rounds_before)}", soft_wrap=True, highlight=False)
         kind = kind.resumed(kind.plan_of(head))
         _start_ranks_as_before(kind.plan_of(head), options)
+        _expect_alike(head.nodes, _ask_nodes(registry, len(head.nodes)))
         if not kind.own_commands:
             Selection(registry, kind, [each.id for each in kind.plan_of(head).variants]).prepare(options.installing)
     else:
@@ -244,14 +252,18 @@ def _measure(
         if not kind.own_commands:
             found = selection.set_up(options.installing)
             chosen = selection.measured(found)
-        asked = plan(request_of(registry, options, chosen))
+        if kind.simulated:
+            ensure(registry, [], console=progress(), installing=options.installing)
+        nodes = [] if kind.simulated else _ask_nodes(registry, max(options.nodes, default=0))
+        cores = kind.simulated_cores or min((each.machine.cores_usable for each in nodes), default=0)
+        asked = plan(request_of(registry, options, chosen, cores, kind.simulated))
         if not kind.own_commands:
             asked = asked.model_copy(update={"others": selection.others(found)})
         if options.load:  # each case beside each load
             loads = [str(each) for each in Load.parse_all(options.load)]
             cases = tuple(case.model_copy(update={"load": load}) for case in asked.cases for load in loads)
             asked = asked.model_copy(update={"cases": cases, "title": f"{asked.title}, beside {options.load}"})
-        head = begin(registry, store, kind, asked)
+        head = begin(registry, store, kind, asked, nodes)
         if not (kind.own_commands or options.systems):  # only now: a mistyped flag comes first
             here = {each.program.system_name for each in found}
             offer([each for each in selection.systems if each.name not in here])
@@ -290,6 +302,32 @@ def _start_ranks_as_before(plan: Plan, options: Options) -> None:
     start_ranks_by(plan.launcher, ",".join(hosts or plan.hosts))
 
 
+def _ask_nodes(registry: Registry, count: int) -> Sequence[Node]:
+    """What so many nodes are. Their differences are told now: nobody has to wait for the table."""
+    nodes: Sequence[Node] = ()
+    try:
+        nodes = ask_nodes(registry.root / BUILD_FOLDER / "bin", count) if count else ()
+    except TeffError as failure:
+        progress().print(f"teff: {failure}", soft_wrap=True, markup=False)
+    for number, texts in differences(nodes).items():
+        progress().print(f"teff: node {number}: {'; '.join(texts)}", soft_wrap=True, markup=False)
+    return nodes
+
+
+def _expect_alike(before: Sequence[Node], now: Sequence[Node]) -> None:
+    """InputError where the nodes of another allocation are other machines: their runs can't stand beside the first."""
+    for was, node in zip(sorted(before, key=_make), sorted(now, key=_make), strict=False):
+        if was.machine.id != node.machine.id:
+            raise InputError(
+                f"node {node.number} is another machine than those of the sitting ({node.machine.summary}, not "
+                f"{was.machine.summary}): use nodes as before, or leave out --resume to begin another"
+            )
+
+
+def _make(node: Node) -> str:
+    return node.machine.id
+
+
 def _rounds_made(store: Store, kind: AnyBenchmark, head: Sitting) -> int:
     """Rounds that were cut off count too: a run counts, even if its round did not end."""
     return len({kind.round_of(run) for run in store.runs(kind.record, head.sitting) if run.role == "system"})
@@ -326,14 +364,22 @@ def checked_name(store: str) -> str:
     return store
 
 
-def request_of(registry: Registry, options: Options, found: Sequence[Present]) -> Request:
+def request_of(
+    registry: Registry,
+    options: Options,
+    found: Sequence[Present],
+    cores: int = 0,
+    simulated: Sequence[Mapping[str, Any]] = (),
+) -> Request:
+    """`cores`: of each node; 0: those of this machine. `simulated`: machines in its place."""
     return Request(
         registry=registry,
         variants=tuple(each.variant for each in found),
         programs=tuple(each.program for each in found),
         workers=options.workers,
-        cores=usable_cores(),
-        nodes=tuple(sorted(set(options.nodes))),
+        cores=cores or usable_cores(),
+        nodes=tuple(sorted(set(options.nodes or ([1] if simulated else [])))),
+        simulated=tuple(simulated),
         own=options.own,
         flags=options.flags,
     )
@@ -364,12 +410,14 @@ def measured_live(
     """Measures with a live display; `enough` as of `measure`."""
     plan = kind.plan_of(head)
     console = progress()
-    warn_of_others(console)
+    is_here = not any(case.nodes for case in plan.cases)
+    if is_here:
+        warn_of_others(console)
     *fewer, most = plan.workers
     workers = " and ".join([*map(str, fewer), counted_workers(most)])
     count, word = (len(plan.commands), "command") if plan.commands else (len(plan.variants), "system")
     console.print(f"teff: {plan.title}; {workers}; {count} {word}{'s' * (count > 1)}", soft_wrap=True, markup=False)
-    if most > usable_cores():
+    if is_here and most > usable_cores():
         console.print(f"teff: {most} workers share {usable_cores()} cores, so some of them always wait", soft_wrap=True)
     if plan.warning:
         console.print(f"teff: {plan.warning}", soft_wrap=True, markup=False)

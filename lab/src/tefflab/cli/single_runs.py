@@ -14,14 +14,14 @@ from tefflab.benchmarks.graphs import refuse_unknown_values
 from tefflab.errors import FAILED, INTERRUPTED, InputError, TeffError
 from tefflab.host.ranks import start_ranks_by
 from tefflab.host.terminal import output, progress
-from tefflab.measure.single_runs import GRAPH, Launch, SingleRun, one_number, refuse_untraced, trace_to
+from tefflab.measure.single_runs import GRAPH, Launch, SingleRun, refuse_untraced, trace_to
 from tefflab.systems.bringing import bring_version
 from tefflab.systems.naming import canonical
-from tefflab.systems.probing import absence, probe_all
-from tefflab.systems.programs import ask_cases, call_program, find_program
+from tefflab.systems.probing import probe_all
+from tefflab.systems.programs import ask_cases, built_cases, call_program, find_program
 from tefflab.systems.registry import Registry
 from tefflab.systems.setup import ensure
-from tefflab.systems.systems import Program, System
+from tefflab.systems.systems import BENCH_FOLDER, Program, System
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -32,7 +32,7 @@ def run(
     system: str,
     words: Sequence[str],
     ranks: int | None,
-    workers: Sequence[int],
+    workers: int | None,
     launcher: str | None,
     hosts: str | None,
     trace: Path | None,
@@ -43,7 +43,7 @@ def run(
     start_ranks_by(launcher, hosts)
     said, flags = (words[0], words[1:]) if words and not words[0].startswith("-") else ("", words)
     named, _, case = said.partition(":")
-    launch = Launch(registry, flags, one_number(workers), ranks, described_kind(kind or named or GRAPH.word))
+    launch = Launch(registry, flags, workers, ranks, described_kind(kind or named or GRAPH.word))
     if launch.kind == GRAPH:
         refuse_unknown_values(flags)
     names = [canonical(name) for name in system.split(",") if name]
@@ -69,17 +69,19 @@ def run(
 
 
 def _flags_of(launch: Launch, case: str, names: Sequence[str]) -> list[str]:
-    """As the first program that is here lists them. InputError for a case that it does not list."""
+    """As a program that is here lists them, else one that is built now. InputError for a case that it does not list."""
     registry, kind = launch.registry, launch.kind
-    if names == ["all"]:
-        every = ((each, system) for system in registry.systems for each in kind.programs(system))
-        program = next((each for each, system in every if not absence(each, system)), None)
-        if program is None:
+    every = [each for system in registry.systems for each in kind.programs(system)]
+    cases = built_cases(every, registry.root / BENCH_FOLDER / kind.name)
+    if not cases:
+        if names != ["all"]:
+            every = [find_program(registry, kind.name, names[0], kind.adapters)]
+        elif not (every := [each for each in every if each.program_path.is_file()]):
             raise TeffError(f"no program of {kind.word} is built yet, which would list its cases; name a system")
-    else:
-        program = find_program(registry, kind.name, names[0], kind.adapters)
+        program = every[0]
         ensure(registry, [registry.owner(program)], console=progress(), ways=lambda _: [[program]])
-    listed = {each["name"]: each["flags"] for each in ask_cases(program)}
+        cases = ask_cases(program)
+    listed = {each["name"]: each["flags"] for each in cases}
     if case not in listed:
         raise InputError(f"no case is called {case!r}; there are: {' '.join(listed)}")
     return str(listed[case]).split()

@@ -33,7 +33,7 @@ RUN = Command(
     argument("SYSTEM", "An id that `teff systems` shows, @VERSION of it, several by commas, or all.", options.NAME),
     argument("[KIND] [FLAGS]... words", kind=FLAGS, nargs=-1),
     option("--ranks N", "Processes, of a system that spreads over several.", Number(2, 1, options.most_workers)),
-    options.WORKERS,
+    options.ONE_OF_WORKERS,
     options.LAUNCHER,
     options.HOSTS,
     option("--trace FILE", "Trace the run, for ui.perfetto.dev, if the system can.", options.FILE),
@@ -66,6 +66,7 @@ EXPERIMENT = Command(
     options.SYSTEMS,
     options.ALL_VARIANTS,
     *options.OVER_NODES,
+    options.SIMULATE,
     *options.MEASURING,
     *options.INSTALLING,
 )
@@ -104,7 +105,7 @@ EXPLAIN = Command(
     options.PICTURE,
     options.CASES,
     options.TREES,
-    options.WORKERS,
+    options.ONE_OF_WORKERS,
     option("--seconds S", "Of each system and pattern, 0.01 to 600. [3]", Number(3.0, 0.01, 600), default=3.0),
     option("--functions", "Of patterns: also where in a category time went."),
     options.JSON,
@@ -122,7 +123,11 @@ SIMULATE = Command(
     Simulated curves stand beside each other, and beside those that `teff contention` has measured.
 
     Example:  teff simulate --cores 12 --shares 25,50,75""",
-    argument("[STORE[:SITTING]] store", "Compare with the curves that `teff contention` kept there.", Text()),
+    argument(
+        "[STORE[:SITTING]] store",
+        "Compare with the curves that `teff contention` kept there.",
+        Text(completion.stores),
+    ),
     option("--case KIND:CASE", "Of the store. [its first]", Text()),
     option("--cores N", "Cores, a worker on each. [2]", Number(12, 1, 1024)),
     option("--loaded N", "Cores of which a competitor takes a share. [1]", Number(1, 1, 1024)),
@@ -186,8 +191,8 @@ COMPARE = Command(
     Example:  teff compare before after
 
     Example:  teff compare mine baseline --fail-if-slower 5%""",
-    argument("A", "A store below results/, STORE:SITTING, or a system.", options.NAME),
-    argument("B", "Another, or the same.", options.NAME),
+    argument("A", "A store below results/, STORE:SITTING, or a system.", Text(completion.stores_and_systems)),
+    argument("B", "Another, or the same.", Text(completion.stores_and_systems)),
     argument("[STORE] [FLAGS]... words", kind=FLAGS, nargs=-1),
     options.AGAINST,
     option(
@@ -197,7 +202,7 @@ COMPARE = Command(
     ),
     option("--kind KIND", "What is measured, as spawn. [metg]", Text()),
     *options.MEASURING_NOW,
-    option("--store NAME", "Keep what is measured now here. [watch]", Text()),
+    option("--store NAME", "Keep what is measured now here. [watch]", Text(completion.stores)),
     options.JSON,
 )
 WATCH = Command(
@@ -313,7 +318,10 @@ def _measuring(of: Any) -> Command:
         *map(_option, of.options),
         *(() if is_load_own else (options.LOAD,)),
         *(options.OVER_NODES if of.takes_nodes else ()),
-        *options.MEASURING,
+        *(
+            options.ONE_OF_WORKERS if each is options.WORKERS and of.takes_one_number else each
+            for each in options.MEASURING
+        ),
         *(options.INSTALLING if of.measures_systems else ()),
         *((options.GRAPH_FLAGS,) if of.takes_flags else ()),
         epilog=graph_flags.HELP_OF_MEASURING if of.takes_flags else "",

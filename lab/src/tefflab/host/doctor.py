@@ -1,6 +1,7 @@
 """Looks at this machine for what disturbs measurement: reads the kernel's files, and spins on every core. A property
 whose file the kernel does not have is `unknown`, never a guess."""
 
+import json
 import os
 import subprocess
 import sys
@@ -109,7 +110,7 @@ def examine() -> list[Finding]:
     """Everything that is known to disturb; takes about a second, during which every core is busy."""
     others = cpu_of_others(LOOK)
     psutil.cpu_times_percent()  # the next call counts from here
-    shares = measure_gaps(sorted(os.sched_getaffinity(0)), LOOK)
+    shares = {core: share for core, (share, _) in measure_gaps(sorted(os.sched_getaffinity(0)), LOOK).items()}
     spent = psutil.cpu_times_percent()
     stolen = spent.steal / 100 if any(spent) else None
     return [*read_findings(Path("/"), others=others, stolen=stolen), gaps(shares)]
@@ -267,12 +268,19 @@ def busy_cores(seconds: float) -> float:
     return sum(busy.get(core, 0.0) for core in os.sched_getaffinity(0)) / 100
 
 
-def measure_gaps(cores: Sequence[int], seconds: float) -> dict[int, float]:
-    """Lost part of a spin of `seconds` on every core at once, each in a separate process."""
+def detours_here(seconds: float = 10) -> list[tuple[float, float]]:
+    """The gaps of a core, by their length: how many a second, and how long they are in the mean [s]."""
+    cores = sorted(os.sched_getaffinity(0))
+    found = [each for _, decades in measure_gaps(cores, seconds).values() for each in decades]
+    return [(count / seconds / len(cores), time / count) for count, time in found]
+
+
+def measure_gaps(cores: Sequence[int], seconds: float) -> dict[int, tuple[float, list[tuple[int, float]]]]:
+    """What `spin.py` says of a spin of `seconds` on every core at once, each in a separate process."""
     command = [sys.executable, "-I", "-S", str(Path(spin.__file__))]
     spins = [subprocess.Popen([*command, str(core), str(seconds)], stdout=subprocess.PIPE, text=True) for core in cores]
     answers = {core: one.communicate()[0] for core, one in zip(cores, spins, strict=True)}
-    return {core: float(answer) for core, answer in answers.items() if answer.strip()}
+    return {core: json.loads(answer) for core, answer in answers.items() if answer.strip()}
 
 
 def to_table(found: Sequence[Finding]) -> Table:

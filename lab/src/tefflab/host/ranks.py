@@ -1,11 +1,13 @@
 """How the ranks of a program are started: by variables, which `start_ranks` reads."""
 
 import os
+import re
 from pathlib import Path
 
 from tefflab.errors import InputError
 
 _LAUNCHER, _HOSTS, _NODES = "TEFF_LAUNCHER", "TEFF_HOSTS", "TEFF_NODES"
+_LOST = re.compile(r"Node failure on ([^\s,]+)|^ *Remote daemon: .* on node (\S+)", re.MULTILINE)  # srun, Open MPI
 _ALLOCATED = "SLURM_JOB_NUM_NODES"
 
 
@@ -31,6 +33,12 @@ def expect_nodes(most: int) -> None:
         why = f"--hosts names {there}" if hosts else "say by --hosts which they are, or --launcher 'srun --mpi=pmix'"
     if most > there:
         raise InputError(f"--nodes {most}: {why}")
+
+
+def lost_node(words: str) -> str:
+    """The node that a launcher says it has lost; empty where it says nothing of the kind."""
+    found = _LOST.search(words)
+    return "".join(filter(None, found.groups())) if found else ""
 
 
 def on_nodes(nodes: int | None) -> dict[str, str]:

@@ -16,6 +16,7 @@ import psutil
 
 from tefflab.errors import TeffError
 from tefflab.host.processes import end, family, how_it_ended
+from tefflab.host.ranks import lost_node
 
 _LEAVE = 3.0  # seconds to end by itself once its input is closed
 _CHUNK = 1 << 16
@@ -27,6 +28,10 @@ class ProgramError(TeffError):
 
 class LackingError(ProgramError):
     """A program whose system lacks the requested part, and says so."""
+
+
+class LostNodeError(ProgramError):
+    """A node does not answer its launcher. No system is to blame."""
 
 
 class LateError(ProgramError):
@@ -92,7 +97,7 @@ class BatchProgram(contextlib.AbstractContextManager["BatchProgram"]):
             self._process.stdin.write(line.encode() + b"\n")
             self._process.stdin.flush()
         except (BrokenPipeError, ValueError):
-            raise ProgramError(f"{self.name}: {self._how_it_ended()}") from None
+            raise self._ended() from None
         while not (answer := self._read_line(time.monotonic() + timeout, timeout)).lstrip().startswith("{"):
             pass  # launchers like to talk before the program does
         if not self._members:
@@ -129,22 +134,29 @@ class BatchProgram(contextlib.AbstractContextManager["BatchProgram"]):
             while b"\n" not in self._pending:
                 # An answer that is there is read however late it is: it may have been the lab that was stopped.
                 if not selector.select(max(0.0, deadline - time.monotonic())):
-                    raise LateError(f"{self.name}: did not answer within {timeout:.0f} s{self._last_words()}")
+                    late = LateError(f"{self.name}: did not answer within {timeout:.0f} s{self._last_words()}")
+                    raise self._lost() or late
                 chunk = os.read(self._process.stdout.fileno(), _CHUNK)
                 if not chunk:
-                    raise ProgramError(f"{self.name}: {self._how_it_ended()}")
+                    raise self._ended()
                 self._pending += chunk
         line, self._pending = self._pending.split(b"\n", maxsplit=1)
         return line.decode(errors="replace")
 
-    def _how_it_ended(self) -> str:
-        try:
-            code = self._process.wait(_LEAVE)
-        except subprocess.TimeoutExpired:
-            return f"closed its output and did not end{self._last_words()}"
-        return f"{how_it_ended(code)} without answering{self._last_words()}"
+    def _ended(self) -> ProgramError:
+        how = "closed its output and did not end"
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            how = f"{how_it_ended(self._process.wait(_LEAVE))} without answering"
+        return self._lost() or ProgramError(f"{self.name}: {how}{self._last_words()}")
+
+    def _lost(self) -> LostNodeError | None:
+        node = lost_node(self._said())
+        return LostNodeError(f"node {node} does not answer") if node else None
+
+    def _said(self) -> str:
+        self._words.seek(0)
+        return self._words.read().decode(errors="replace")
 
     def _last_words(self) -> str:
-        self._words.seek(0)
-        lines = [line.strip() for line in self._words.read().decode(errors="replace").splitlines() if line.strip()]
+        lines = [line.strip() for line in self._said().splitlines() if line.strip()]
         return f": {lines[-1][:300]}" if lines else ""

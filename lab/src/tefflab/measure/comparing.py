@@ -62,7 +62,7 @@ def answer(registry: Registry, a: str, b: str, store: str | None, against: str |
     and where nothing could be compared. With `against` the systems of two stores are compared in relation to this one.
     """
     a, b = canonical(a), canonical(b)
-    if store is None and all(_is_store(registry, each) for each in (a, b)):
+    if store is None and are_stores(registry, a, b):
         answers, reasons = _of_stores(registry, a, b, against)
     elif against:
         raise InputError(f"--against {against}: is for two stores, which {a} and {b} are not")
@@ -165,6 +165,10 @@ def _older(one: _Source, other: _Source, against: str | None) -> str:
             if earlier.head.sitting != beside.head.sitting and compare_sittings(*sides, one_sitting=False):
                 return f"; {earlier.name} and {beside.name} can be compared"
     return ""
+
+
+def are_stores(registry: Registry, *names: str) -> bool:
+    return all(_is_store(registry, each) for each in names)
 
 
 def _is_store(registry: Registry, name: str) -> bool:

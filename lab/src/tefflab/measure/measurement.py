@@ -13,7 +13,9 @@ from typing import Any
 from tefflab.benchmarks.benchmark import Benchmark, Estimates, Round
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.host.machine import read_machine, read_revision
+from tefflab.host.node import Node
 from tefflab.host.ranks import launcher_and_hosts
+from tefflab.measure.batch import LostNodeError
 from tefflab.measure.runner import Runner
 from tefflab.measure.sitting import Entry
 from tefflab.measure.sitting import Sitting as Rounds
@@ -24,7 +26,7 @@ from tefflab.records.store import Store, new_sitting_name
 from tefflab.systems.registry import Registry
 
 
-def begin(registry: Registry, store: Store, kind: Benchmark[Any], plan: Plan) -> Sitting:
+def begin(registry: Registry, store: Store, kind: Benchmark[Any], plan: Plan, nodes: Sequence[Node] = ()) -> Sitting:
     """A new sitting of the command that runs, at this machine and this revision; its head is in the store."""
     launcher, hosts = launcher_and_hosts()
     head = Sitting(
@@ -32,6 +34,7 @@ def begin(registry: Registry, store: Store, kind: Benchmark[Any], plan: Plan) ->
         benchmark=kind.name,
         started_at=datetime.now(UTC),
         machine=read_machine(),
+        nodes=tuple(nodes),
         revision=read_revision(registry.root),
         versions={each.id: each.version for each in plan.variants},
         command=shlex.join(["teff", *sys.argv[1:]]),
@@ -62,14 +65,15 @@ def measure(
         entries = _entries(registry, kind, kind.rounds(plan, scales), store.failures(head.sitting))
         for each in entries:
             each.foreseen = runner.foreseen(each.round)
+            cases = [question.case for question in each.round.questions]
             if enough is not None:  # in one company with all variants that are asked the same
-                asked = (question.case for question in each.round.questions)
-                company = " ".join(f"{case.configuration} {case.workers}" for case in asked)
+                company = " ".join(f"{case.configuration} {case.workers}" for case in cases)
                 each.round = replace(each.round, company=company)
-            if reason := without_ceiling.get(each.round.variant.ceiling, ""):
-                each.failure = reason
-                runner.give_up(each.round, 0, reason, at="")
-                observer.failed(each.round.variant.id, "", reason)
+            reasons = (without_ceiling.get((each.round.variant.ceiling, case)) for case in cases)
+            if reason := next(filter(None, reasons), None):
+                each.failure = str(reason)
+                runner.give_up(each.round, 0, each.failure, at="", lost=isinstance(reason, LostNodeError))
+                observer.failed(each.round.variant.id, "", each.failure)
 
         def is_enough() -> bool:
             """Two systems that are compared have no more rounds once one has failed; commands of the user go on."""
@@ -95,20 +99,20 @@ def estimated(store: Store, kind: Benchmark[Any], head: Sitting) -> Estimates:
     return kind.estimate(head, runs, store.failures(head.sitting))
 
 
-def _scales(runner: Runner[Any], plan: Plan) -> tuple[dict[tuple[str, Case], float], dict[str, str]]:
-    """Of each case at each of the variants' ceilings; and why one could not be measured. The ceiling of the cores must
-    be measured: without it no variant has an efficiency."""
+def _scales(runner: Runner[Any], plan: Plan) -> tuple[dict[tuple[str, Case], float], dict[tuple[str, Case], TeffError]]:
+    """Of each case at each of the variants' ceilings; and why one could not be measured. The ceiling of this machine's
+    cores must be measured: without it no variant has an efficiency."""
     scales: dict[tuple[str, Case], float] = {}
-    failed: dict[str, str] = {}
+    failed: dict[tuple[str, Case], TeffError] = {}
     for ceiling in dict.fromkeys(each.ceiling for each in plan.variants):
         for case in plan.cases:
             scales[ceiling, case] = 1.0
             try:
                 scales[ceiling, case] = runner.calibrate(case, ceiling)
             except TeffError as failure:
-                if not ceiling or failure.exit_code == BAD_INPUT:
+                if failure.exit_code == BAD_INPUT or not (ceiling or case.nodes):
                     raise
-                failed.setdefault(ceiling, str(failure))
+                failed[ceiling, case] = failure
     return scales, failed
 
 

@@ -32,7 +32,7 @@ class Present:
     def of_user(cls, command: OwnCommand, number: int) -> "Present":
         """The user's own command, the `number`th from 0 on, as if it were a system."""
         color = _OWN_COLORS[number % len(_OWN_COLORS)]
-        return cls(Variant(command.id, command.title, "", color, 0), command)
+        return cls(Variant(command.id, command.title, "", color, 0, simulated=command.simulated), command)
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from tefflab.systems.systems import Program
 
 IN_VAIN = 2  # repeats in a round that were noisy again, after which the runner stops repeating: the noise will last
 _LEAST_PATIENCE = 20.0  # seconds for an answer, even in a short sitting
+_CEILINGS = 20  # runs of the ceiling over several nodes before the first round
 _FRESH = 0.25  # seconds for which the ceiling after one run is the ceiling before the next
 
 
@@ -53,7 +54,8 @@ class Runner(Generic[AnyRecord]):
                 place = run.system_id, run.configuration, run.workers
                 self._taken[place][run.sitting, run.round] += run.record.elapsed_seconds
         self._attempts: Counter[RunKey] = Counter()
-        self._ceilings: dict[str, _Ceiling[AnyRecord]] = {}  # by the variants' names of their ceilings
+        # By the variants' names of their ceilings, and by nodes.
+        self._ceilings: dict[tuple[str, int | None], _Ceiling[AnyRecord]] = {}
         self._round: Round[AnyRecord] | None = None
         self._started: Program | None = None
         self._budget = budget
@@ -68,7 +70,7 @@ class Runner(Generic[AnyRecord]):
     def close(self, patiently: bool = True) -> None:
         self._leave(patiently)
         for each in self._ceilings.values():
-            each.program.close(patiently)
+            each.close(patiently)
 
     def foreseen(self, one: Round[AnyRecord]) -> float:
         """How many seconds a round takes, by the store's sittings on this machine; 0 where they do not tell it."""
@@ -118,9 +120,9 @@ class Runner(Generic[AnyRecord]):
             self._known[run.key].appendleft(run)
             self._attempts[run.key] -= 1
 
-    def give_up(self, one: Round[AnyRecord], number: int, reason: str, at: str, *, lacks: bool = False) -> Failure:
+    def give_up(self, one: Round[AnyRecord], number: int, reason: str, at: str, **why: bool) -> Failure:
         """Keeps why this variant is asked no more, or about this case no more; without a reason, that it is again.
-        `lacks`: its system does not have the case."""
+        `why`, as a failure has it: `lacks` or `lost`."""
         case = one.case
         failure = Failure(
             sitting=self._sitting,
@@ -130,7 +132,7 @@ class Runner(Generic[AnyRecord]):
             configuration=case.configuration if case else "",
             workers=case.workers if case else None,
             at=at,
-            lacks=lacks,
+            **why,
         )
         self._store.append("failures", failure)
         return failure
@@ -140,10 +142,10 @@ class Runner(Generic[AnyRecord]):
         if self._kind.reference is None:
             return 1.0
         reference = self._kind.reference.of(own)
-        if own not in self._ceilings:
-            words = reference.command_line(self._root, case.workers)
-            self._ceilings[own] = _Ceiling(BatchProgram(reference.name, words, {}))
-        ceiling = self._ceilings[own]
+        if (own, case.nodes) not in self._ceilings:
+            words = reference.command_line(self._root, case.workers, case.nodes)
+            self._ceilings[own, case.nodes] = _Ceiling(reference.name, words, case.nodes)
+        ceiling = self._ceilings[own, case.nodes]
         asking = reference.calibration(case)
         try:
             line = next(asking)
@@ -152,7 +154,10 @@ class Runner(Generic[AnyRecord]):
                 line = asking.send(known.popleft().record if known else self._run_ceiling(ceiling, case, 0, line))
         except StopIteration as said:
             ceiling.lines[case], scale = said.value
-            return float(scale)
+        for _ in range(_CEILINGS if case.is_distributed else 0):
+            self._ceiling_now(ceiling, case, 0)
+        self._leave(patiently=True)
+        return float(scale)
 
     def _asked(self, case: Case, number: int, wanted: Ask) -> Run[AnyRecord]:
         """The store's next answer to this question, or a new one."""
@@ -177,14 +182,19 @@ class Runner(Generic[AnyRecord]):
     def _new_run(self, key: RunKey, case: Case) -> Run[AnyRecord]:
         """A run of the program; of a system, between two runs of its ceiling, if it has one."""
         assert self._round is not None
-        ceiling = self._ceilings.get(self._round.variant.ceiling) if key.role == "system" else None
-        before = ceiling and (ceiling.latest(case) or self._ceiling_now(ceiling, case, key.round))
+        ceiling = self._ceilings.get((self._round.variant.ceiling, case.nodes)) if key.role == "system" else None
+        fresh = math.inf if self._kind.simulated else _FRESH
+        before = ceiling and (ceiling.latest(case, fresh) or self._ceiling_now(ceiling, case, key.round))
         record = self._ask_system(key.flags, case)
-        after = ceiling and self._ceiling_now(ceiling, case, key.round)
+        after = before if self._kind.simulated else ceiling and self._ceiling_now(ceiling, case, key.round)
         beside = self._latest_beside
         noisy = key.role == "system" and is_disturbed(record, beside)
         trips = None
-        if ceiling and before and after:
+        rates = (before.rate or 0.0, after.rate or 0.0) if before and after else None
+        if case.is_distributed:
+            noisy = False
+            rates = (ceiling.best(case),) * 2 if ceiling else None
+        elif ceiling and before and after:
             noisy = is_noisy(record, before, after, statistics.median(ceiling.rates[case]), beside)
             if before.round_trip is not None and after.round_trip is not None:  # one worker has no neighbour
                 trips = before.round_trip, after.round_trip
@@ -196,7 +206,7 @@ class Runner(Generic[AnyRecord]):
             noisy=noisy,
             command=self._program.command,
             record=record,
-            ceilings=(before.rate or 0.0, after.rate or 0.0) if before and after else None,
+            ceilings=rates,
             round_trips=trips,
             beside=beside,
         )
@@ -269,6 +279,10 @@ class Runner(Generic[AnyRecord]):
         return RunKey(number, role, system_id, case.configuration, case.workers, line)
 
     def _leave(self, patiently: bool) -> None:
+        """Ends the programs of a round. Those of the ceiling on other machines end, too: there nobody suspends them."""
+        for each in self._ceilings.values():
+            if each.nodes is not None:
+                each.close(patiently)
         if self._program is not None:
             self._program.close(patiently)
         if self._competitors is not None:
@@ -277,21 +291,37 @@ class Runner(Generic[AnyRecord]):
 
 
 class _Ceiling(Generic[AnyRecord]):
-    """The program that measures the ceiling, and its last answer."""
+    """The program that measures the ceiling, started once it is asked, and its last answer."""
 
-    def __init__(self, program: BatchProgram) -> None:
-        self.program = program
+    def __init__(self, name: str, words: Sequence[str], nodes: int | None) -> None:
+        self._name, self._words, self.nodes = name, words, nodes
+        self._program: BatchProgram | None = None
         self.lines: dict[Case, str] = {}
         self.rates: dict[Case, list[float]] = {}
         self._latest: tuple[Case, AnyRecord, float] | None = None  # and when it was measured
+
+    @property
+    def program(self) -> BatchProgram:
+        if self._program is None:
+            self._program = BatchProgram(self._name, self._words, on_nodes(self.nodes))
+        return self._program
+
+    def close(self, patiently: bool) -> None:
+        if self._program is not None:
+            self._program.close(patiently)
+        self._program = None
+
+    def best(self, case: Case) -> float:
+        """The rate of the runs that no node's detours have disturbed, which over many nodes are few."""
+        return statistics.quantiles(self.rates[case], n=10)[-1]
 
     def measured(self, case: Case, record: AnyRecord) -> None:
         self._latest = (case, record, time.monotonic())
         self.rates.setdefault(case, []).append(record.rate or 0.0)
 
-    def latest(self, case: Case) -> AnyRecord | None:
-        """Of this case, where it is fresh."""
+    def latest(self, case: Case, fresh: float) -> AnyRecord | None:
+        """Of this case, where it is no older [s]."""
         if self._latest is None:
             return None
         of, record, at = self._latest
-        return record if of == case and time.monotonic() - at < _FRESH else None
+        return record if of == case and time.monotonic() - at < fresh else None

@@ -133,13 +133,6 @@ def refuse_untraced(program: Program, file: Path) -> None:
         raise TeffError(f"{program.id} has left no trace in {file}: it writes the trace at its end")
 
 
-def one_number(workers: Sequence[int]) -> int | None:
-    """The number of workers of a single run, where it is given. InputError for several."""
-    if len(workers) > 1:
-        raise InputError(f"--workers {','.join(map(str, workers))}: one number is run at a time here")
-    return workers[0] if workers else None
-
-
 def _why_without_record(code: int, said: str) -> str:
     """The program's words for it. Unless it exited by itself, its end is told before the last of them."""
     words = said.strip().splitlines()

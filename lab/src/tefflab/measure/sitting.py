@@ -16,7 +16,7 @@ from tefflab.analysis.progress import Progress
 from tefflab.analysis.statistics import FEWEST_ROUNDS
 from tefflab.benchmarks.benchmark import Round
 from tefflab.errors import TeffError
-from tefflab.measure.batch import LackingError, LateError
+from tefflab.measure.batch import LackingError, LateError, LostNodeError
 from tefflab.measure.next_round import WIDE, Standing, least_served, lot, next_round, rounds_missing, wanted_half_widths
 from tefflab.measure.runner import Runner
 from tefflab.measure.time_budget import TimeBudget
@@ -322,6 +322,11 @@ class Sitting:
         if is_out:
             entry.failure = reason
         if is_out or not any(question.runs for question in one.questions):
-            lacks = isinstance(failure, LackingError)
-            entry.failed_before = self.runner.give_up(one, entry.rounds, reason, at, lacks=lacks)
+            why = {"lacks": isinstance(failure, LackingError), "lost": isinstance(failure, LostNodeError)}
+            entry.failed_before = self.runner.give_up(one, entry.rounds, reason, at, **why)
         self.observer.failed(one.variant.id, one.case.place if one.case else "", reason)
+        if isinstance(failure, LostNodeError):  # nor would it answer the others
+            for other in self.entries:
+                if not other.is_out and other.round.nodes >= one.nodes:
+                    other.failure = reason
+                    self.runner.give_up(other.round, other.rounds, reason, at="", lost=True)

@@ -9,11 +9,11 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from tefflab.analysis.comparison import Answer, Comparison
-from tefflab.analysis.pairs import FEWEST_PAIRS, Pair, verdict
+from tefflab.analysis.pairs import FEWEST_PAIRS, Pair, Verdict, verdict
 from tefflab.analysis.shift import FEWEST_OTHERS, Shift
-from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval, rounds_to_tell
+from tefflab.analysis.statistics import FEWEST_ROUNDS, rounds_to_tell
 from tefflab.carried import TYPED
-from tefflab.output.quantities import TOO_FEW, bound, digits, percent, value_text
+from tefflab.output.quantities import bound, digits, interval_text, percent, value_text
 from tefflab.output.table import Column, Table
 
 LEGEND = "A / B above 1: B is better, for it takes less. Significant: the interval of A / B excludes 1."
@@ -26,7 +26,7 @@ OWN = (
     "Own: A / B without what the machine did, by the rows of all other systems. Its interval contains how far these "
     "moved beside each other, too, so a row is significant if it moved more than rows of unchanged programs do."
 )
-_NAMED = 3  # systems that lack rounds
+_NAMED = 3  # systems that lack rounds, or rows of a verdict
 _LONG = 24  # a longer name of a place has no room beside the numbers
 _QUIETER = f"a quieter machine (`{TYPED} systems doctor`)"
 _IN_VAIN = 1000  # more rounds than a user will wait for
@@ -134,7 +134,7 @@ def _table(answer: Answer, quantity: str, rows: Sequence[Comparison], *, by_plac
         Column("\nof B", [value_text(each.b) for each in rows]),
         Column("\nA / B", times),
         *(own if any(each.own for each in rows) else []),
-        Column("95 %\ninterval", [_ends(each.own or each.ratio) for each in rows]),
+        Column("95 %\ninterval", [interval_text(each.told, "1") for each in rows]),
         Column("signi-\nficant", [_word(each.significant) for each in rows], "left"),
         *([Column("\nagree", agrees, "left", priority=1)] if is_about else []),
     ]
@@ -150,14 +150,6 @@ def _named_table(head: str, names: Sequence[str], columns: Sequence[Column], *, 
 
 def _word(is_so: bool | None) -> str:
     return {True: "yes", False: "no", None: "unknown"}[is_so]
-
-
-def _ends(interval: Interval) -> str:
-    if not interval.is_told:
-        return TOO_FEW
-    if not math.isfinite(interval.high):
-        return bound(">", digits(interval.low))
-    return f"{digits(interval.low)} – {digits(interval.high)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +168,7 @@ def pairs_table(pairs: Sequence[Pair], quantity: str, a: str, b: str, effort: Ef
         Column(f"A\n{a}", [value_text(each.a) for each in pairs]),
         Column(f"B\n{b}", [value_text(each.b) for each in pairs]),
         Column("A / B", [digits(each.ratio.value) if each.pairs else "-" for each in pairs]),
-        Column("95 %\ninterval", [_ends_of(each) for each in pairs]),
+        Column("95 %\ninterval", [interval_text(each.ratio, "1") if each.pairs else "-" for each in pairs]),
         Column("", [Text(each.verdict, _STYLES[each.verdict]) for each in pairs], "left"),
         Column("rounds", [str(each.pairs) for each in pairs]),
     ]
@@ -186,7 +178,7 @@ def pairs_table(pairs: Sequence[Pair], quantity: str, a: str, b: str, effort: Ef
 
 def sentence(pairs: Sequence[Pair], a: str, b: str, effort: Effort) -> str:
     """The verdict of all places together; without one, the reason and the remedy."""
-    found = verdict(pairs)
+    found = verdict(each.verdict for each in pairs)
     if found == "slower":
         worst = max((each for each in pairs if each.verdict == "slower"), key=lambda each: each.ratio.value)
         return f"{a} is slower than {b}: at {worst.a.place} by {percent(worst.ratio.value - 1)}."
@@ -201,6 +193,19 @@ def sentence(pairs: Sequence[Pair], a: str, b: str, effort: Effort) -> str:
     return f"{untold}: {where}{_reason(worst, a, b)}. {_way_out(worst, effort)}"
 
 
+def slower_rows(found: Sequence[tuple[Comparison, Verdict]], a: str, b: str) -> str:
+    """The verdict of all rows of two sittings together, and the rows that it is of."""
+    every = verdict(word for _, word in found)
+    told = f"Whether {a} is slower than {b} can't be told" if every == "unknown" else f"{a} is {every} than {b}"
+    rows = [
+        f"{each.a.id} at {each.a.place}" + (f" by {percent(each.told.value - 1)}" if word == "slower" else "")
+        for each, word in found
+        if word == every != "not slower"
+    ]
+    more = [f"{len(rows) - _NAMED} more"] if len(rows) > _NAMED else []
+    return f"{': '.join([told, *(['; '.join([*rows[:_NAMED], *more])] if rows else [])])}."
+
+
 def _reason(pair: Pair, a: str, b: str) -> str:
     beyond = [name for name, relation in ((a, pair.a.relation), (b, pair.b.relation)) if relation != "="]
     if beyond:
@@ -210,7 +215,7 @@ def _reason(pair: Pair, a: str, b: str) -> str:
         return f"{had} can be compared, and {FEWEST_PAIRS} are needed"
     other = "no slowdown" if pair.ratio.low <= 1 else "one that does not count"
     limit = percent(2 * pair.threshold)
-    return f"the interval, {_ends_of(pair)}, holds a slowdown of {limit} as well as {other}"
+    return f"the interval, {interval_text(pair.ratio, '1')}, holds a slowdown of {limit} as well as {other}"
 
 
 def _way_out(pair: Pair, effort: Effort) -> str:
@@ -230,9 +235,3 @@ def _way_out(pair: Pair, effort: Effort) -> str:
     elif pair.rounds_wanted > effort.most_rounds:
         words.append(f"--rounds {pair.rounds_wanted}")
     return f"About {pair.rounds_wanted} rounds may tell: {' '.join(words)}; or {_QUIETER}."
-
-
-def _ends_of(pair: Pair) -> str:
-    if not pair.pairs:
-        return "-"
-    return f"{digits(pair.ratio.low)} – {digits(pair.ratio.high)}" if pair.ratio.is_told else "too few rounds"

@@ -14,7 +14,7 @@ from typing import Any
 
 from tefflab.analysis.rows import ByRound, Row
 from tefflab.analysis.statistics import Interval
-from tefflab.output.quantities import bound, duration, duration_range, percent
+from tefflab.output.quantities import duration_range, interval_text, percent, value_text
 from tefflab.records.run import Sitting
 from tefflab.whole_files import write_whole
 
@@ -23,7 +23,7 @@ _NANOSECONDS = 1e9
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """A row that has a time, and its sitting."""
+    """A row that has a value, and its sitting."""
 
     sitting: Sitting
     row: Row
@@ -50,6 +50,7 @@ class Exported:
         return {
             "benchmark": row.kind,
             "variant": row.id,
+            "simulated": row.variant.simulated,
             "case": self.case,
             "nodes": row.nodes,
             "quantity": row.quantity,
@@ -59,6 +60,7 @@ class Exported:
             "rounds": row.number_of_rounds,
             "noisy_share": row.noisy_share,
             "round_trip": row.round_trip,
+            "x": None if row.x is None else float(row.x),
             "machine": sitting.machine.summary,
             "revision": sitting.revision.short,
             "sitting": sitting.sitting,
@@ -91,8 +93,8 @@ def to_markdown(rows: Sequence[Exported]) -> str:
     lines: list[Sequence[str]] = [heads, ["---"] * len(heads)]
     for each in rows:
         row, interval = each.row, each.interval
-        value, ends = bound(row.relation, duration(interval.value)), duration_range(interval.low, interval.high)
         rounds, noisy = str(row.number_of_rounds), percent(row.noisy_share)
+        value, ends = value_text(row), interval_text(interval, row.unit)
         lines.append((row.id, each.case, row.quantity, value, ends, rounds, noisy))
     table = "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
     made = dict.fromkeys(
@@ -150,7 +152,7 @@ def to_parquet(rows: Sequence[Exported], file: Path) -> None:
     """The columns of `to_csv`."""
     import polars
 
-    may_be_empty = dict.fromkeys(("low", "high", "round_trip"), polars.Float64)
+    may_be_empty = dict.fromkeys(("low", "high", "round_trip", "x"), polars.Float64)
     columns = io.BytesIO()
     table = polars.DataFrame([each.columns for each in rows], schema_overrides=may_be_empty, infer_schema_length=None)
     table.write_parquet(columns)

@@ -109,16 +109,21 @@ def size(count: int) -> str:
     return f"{value} {prefixes[-1]}"
 
 
-def interval_text(interval: Interval) -> str:
-    """`1.18 – 1.27 µs`, or `too few runs`."""
-    return duration_range(interval.low, interval.high) if interval.is_told else TOO_FEW
+def interval_text(interval: Interval, unit: str = "s") -> str:
+    """`1.18 – 1.27 µs`, `1.18 – 1.27` of a ratio, `91.0 GFLOP/s – 93.2 GFLOP/s`; or `too few runs`."""
+    if not interval.is_told:
+        return TOO_FEW
+    if unit == "s":
+        return duration_range(interval.low, interval.high)
+    low, high = (quantity_text(end, unit) for end in (interval.low, interval.high))
+    return f"{low} – {high}" if math.isfinite(interval.high) else bound(">", low)
 
 
 def quantity_text(value: float, unit: str) -> str:
     """A value in its unit: `1.23 µs`, `1.23` of a ratio, `92.1 GFLOP/s`."""
     if unit == "s":
         return duration(value)
-    return digits(value) if unit == "1" else rate(value, unit)
+    return digits(value) if unit in ("", "1") else rate(value, unit)
 
 
 def value_text(row: Row | None) -> str:

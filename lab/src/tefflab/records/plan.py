@@ -1,8 +1,9 @@
 """The plan of a sitting: variants, cases, and how they are shown. The store keeps it beside the machine, for resuming
 and for reports; a kind of benchmark adds its parameters."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -31,6 +32,7 @@ class Variant:
     variant_index: int
     is_floor: bool = False  # it has no tasks: it runs with one worker only, and no variant is compared with it
     ceiling: str = ""  # the program that measures its ceiling, if its kernels do not run on the cores
+    simulated: str = ""  # the machine that it was simulated on; empty: it was measured
 
     @property
     def system(self) -> str:
@@ -71,6 +73,11 @@ class Case(Frozen):
         return f"{self.flags}{ranks}{nodes}{beside}{on}"
 
     @property
+    def is_distributed(self) -> bool:
+        """Whether several nodes share it. Then noise is part of the result: the detours of one node delay all."""
+        return self.nodes is not None and self.nodes > 1
+
+    @property
     def where(self) -> str:
         """The nodes and workers, which the name of another case may lack, and the load."""
         nodes = counted_nodes(self.nodes) if self.nodes and counted_nodes(self.nodes) not in self.name else ""
@@ -88,6 +95,7 @@ class Plan(Frozen):
     variants: tuple[Variant, ...]
     cases: tuple[Case, ...]
     commands: tuple[str, ...] = ()  # of the user, which are measured in the place of systems
+    simulated: tuple[Mapping[str, Any], ...] = ()  # machines, on each of which a system is simulated
     others: tuple[str, ...] = ()  # ids of the measured systems' variants that are here and were not asked for
     launcher: str = ""  # the words that start ranks; empty: the usual ones
     hosts: tuple[str, ...] = ()  # the machines that share the ranks; empty: as the launcher chooses

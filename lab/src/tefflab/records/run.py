@@ -10,6 +10,7 @@ from typing import Annotated, Generic, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, PlainSerializer
 
 from tefflab.host.machine import Machine, Revision
+from tefflab.host.node import Node
 from tefflab.records.record import AnyRecord
 
 OFF = 0.05  # of a core: a load that got more or less than asked by this made its run a noisy one
@@ -26,7 +27,8 @@ class Sitting(Line):
     sitting: str
     benchmark: str  # the kind
     started_at: datetime
-    machine: Machine
+    machine: Machine  # of the lab
+    nodes: tuple[Node, ...] = ()  # as they were when it began; none: this machine is the only one
     revision: Revision
     versions: dict[str, str]  # system id -> version it gave of itself
     command: str  # what the user typed
@@ -93,6 +95,7 @@ class Failure(Line):
     workers: int | None = None
     at: str = ""  # flags of the case that it was asked about; empty where that is not known
     lacks: bool = False  # nothing went wrong: the system does not have the case
+    lost: bool = False  # a node did not answer: the system is not to blame, so its runs count
 
 
 def minutes_for(rounds: int, runs: Iterable[Run[AnyRecord]]) -> int | None:

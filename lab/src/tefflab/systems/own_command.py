@@ -4,7 +4,6 @@ import contextlib
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,11 @@ class OwnCommand(Program):
         one.id, one._text = id_, text
         return one
 
+    @property
+    def simulated(self) -> str:
+        """The machine that it simulates, if it does so."""
+        return ""
+
     def command_line(self, workers: int, ranks: int | None = None, nodes: int | None = None) -> list[str]:
         del ranks, nodes
         script = Path(__file__).with_name(self.program)
@@ -41,16 +45,26 @@ class OwnCommand(Program):
 
 def own_texts(own: Mapping[str, Any]) -> list[str]:
     """The commands that follow `--`, with --- between them. A command of one word may be a line for the shell. So is
-    the option `command` of earlier versions. InputError for an empty command, and for one that stands there twice."""
+    the option `command` of earlier versions. The first may stand there again, for it is measured against itself anyway.
+    InputError for an empty command, for an option in the place of one, and for another that stands there twice."""
     if line := own.get("command"):
         return [str(line)]
-    parts = groupby(own.get("commands", ()), key=lambda word: word == _BETWEEN)
-    texts = [_text(list(words)) for is_between, words in parts if not is_between]
-    if not all(text.strip() for text in texts):
-        raise InputError("a command between --- and --- is empty: leave it out, or name it")
-    if twice := [text for text in texts if texts.count(text) > 1]:
+    parts: list[list[str]] = [[]]
+    for word in own.get("commands", ()):
+        parts[-1].append(word)
+        if word == _BETWEEN:
+            parts[-1:] = [parts[-1][:-1], []]
+    if parts == [[]]:
+        return []
+    if not all(any(word.strip() for word in words) for words in parts):
+        raise InputError("a command before or behind --- is empty: name it, or leave --- out")
+    first, *others = map(_text, parts)
+    others = [text for text in others if text != first]
+    if option := next((text for text in (first, *others) if text.startswith("-")), ""):
+        raise InputError(f"{option}: no command; options stand before --, as in teff measure --help")
+    if twice := [text for text in others if others.count(text) > 1]:
         raise InputError(f"{twice[0]}: stands there twice; the first command is measured against itself anyway")
-    return texts
+    return [first, *others]
 
 
 def _text(words: Sequence[str]) -> str:

@@ -1,11 +1,12 @@
 """Calls a bench program and passes on its output and exit code. Also asks a program about its kind of benchmark."""
 
 import json
+import math
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty, Queue
@@ -51,6 +52,16 @@ def ask_cases(program: Program) -> list[dict[str, Any]]:
         return [json.loads(line) for line in asked.stdout.splitlines() if line.lstrip().startswith("{")]
     except (OSError, subprocess.SubprocessError, ValueError) as failure:
         raise TeffError(f"{program.id}: does not list its cases: {shortened(str(failure))}") from None
+
+
+def built_cases(programs: Iterable[Program], sources: Path) -> list[dict[str, Any]]:
+    """As a program lists them that was built after the last change of `sources`; none where no such program is here."""
+    changed = max((each.stat().st_mtime for each in sources.rglob("*")), default=math.inf)
+    for each in programs:
+        if not each.is_python and each.program_path.is_file() and each.program_path.stat().st_mtime > changed:
+            with suppress(TeffError):
+                return ask_cases(each)
+    return []
 
 
 def call_program(

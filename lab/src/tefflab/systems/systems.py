@@ -146,8 +146,8 @@ class Program(BaseModel, extra="forbid"):
 
     @property
     def spreads_over_nodes(self) -> bool:
-        """Whether `start_ranks` starts it, which can do so on several nodes."""
-        return any(_STARTER in words[:1] for words in (self.command, self.command_for_ranks))
+        """Whether `start_ranks` starts it, which can do so on several nodes, and their cores are its ceiling."""
+        return not self.ceiling and any(_STARTER in words[:1] for words in (self.command, self.command_for_ranks))
 
     def command_line(self, workers: int, ranks: int | None = None, nodes: int | None = None) -> list[str]:
         """The words that start the program with `workers` workers; flags are to be appended. `ranks` is the number of
@@ -172,8 +172,10 @@ class Program(BaseModel, extra="forbid"):
         return self.asked.home if self.asked else root_of(self.folder) / INSTALLED_FOLDER / self.system_name
 
     def environment_for(self, workers: int) -> dict[str, str]:
-        """The variables to be set besides those that are there."""
-        return {name: self._fill(value, workers) for name, value in self.environment.items()}
+        """The variables to be set besides those that are there; `start_ranks` hands their names to other machines."""
+        own = {name: self._fill(value, workers) for name, value in self.environment.items()}
+        names = " ".join(name for name in own if not name.startswith("OMPI_"))  # which are handed on without that
+        return own | ({"TEFF_VARIABLES": names} if names and self.spreads_over_nodes else {})
 
     def _fill(self, text: str, workers: int, ranks: int | None = None) -> str:
         values = {

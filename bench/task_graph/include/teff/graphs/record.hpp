@@ -19,6 +19,7 @@ struct record {
   std::optional<locality> local;  ///< where -nodes is given
   bench::noise seen;
   std::string started_at;
+  std::optional<simulated_run> simulated;
   std::string error;  ///< why the run does not count, or empty
 };
 

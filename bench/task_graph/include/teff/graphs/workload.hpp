@@ -92,6 +92,14 @@ class alignas(128) worker {
   std::string error_;
 };
 
+/// The results of a run that a program has simulated.
+struct simulated_run {
+  std::string machine;
+  std::uint64_t seed = 0;
+  double seconds = 0;
+  counters done{};
+};
+
 /// One configuration made ready to run in this process: its tables, its workers, its timed region.
 class workload {
  public:
@@ -121,6 +129,10 @@ class workload {
   /// That with which the kernels run.
   [[nodiscard]] std::string isa() const { return isa_.empty() ? std::string(name(work_.isa)) : isa_; }
 
+  /// Keeps the results of a simulated run, in the place of those of the workers and the clock.
+  void note_simulated(simulated_run run) { simulated_ = std::move(run); }
+  [[nodiscard]] const std::optional<simulated_run>& simulated() const { return simulated_; }
+
   [[nodiscard]] const bench::region_meter& region() const { return region_; }
   /// The counters of this process's workers, and the first error.
   [[nodiscard]] counters done() const;
@@ -136,6 +148,7 @@ class workload {
   bench::region_meter region_;
   std::optional<double> round_trip_;
   std::string isa_;  ///< empty where kernels run on the cores
+  std::optional<simulated_run> simulated_;
 };
 
 }  // namespace teff::graphs

@@ -12,7 +12,7 @@ from itertools import repeat
 from typing import Any, ClassVar, Self
 
 from tefflab.benchmarks.benchmark import AnyBenchmark, Experiment, Option, Request, benchmarks
-from tefflab.benchmarks.cases import CaseBenchmark, ListedCase, choose, words_of
+from tefflab.benchmarks.cases import CaseBenchmark, ListedCase, choose, listed_here, words_of
 from tefflab.benchmarks.contention.estimates import ContentionEstimates, ContentionPlan
 from tefflab.errors import InputError, TeffError
 from tefflab.host.load import KINDS, Load
@@ -21,6 +21,7 @@ from tefflab.records.record import Record
 from tefflab.systems.naming import parsed
 from tefflab.systems.own_command import OwnCommand, own_texts
 from tefflab.systems.programs import ask_cases
+from tefflab.systems.registry import Registry
 from tefflab.systems.systems import Program, System, best_of
 
 COLUMNS = 8  # of a graph, for each worker
@@ -74,8 +75,11 @@ class Contention(CaseBenchmark[Record]):
         ids = ["command", *(f"command-{number}" for number in range(2, len(commands) + 1))]
         self.own_commands = [OwnCommand.of(*own) for own in zip(commands, repeat(self.name), ids, strict=False)]
 
-    def check(self, own: Mapping[str, Any]) -> None:
-        chosen_kinds(own["cases"])
+    def check(self, registry: Registry, own: Mapping[str, Any]) -> None:
+        kinds = {each.name: each for each in kinds_there()}
+        for name, cases in chosen_kinds(own["cases"]).items():
+            if listed := listed_here(registry, kinds[name]):
+                choose(listed, cases)
         loads_of(own)
 
     def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> ContentionPlan:

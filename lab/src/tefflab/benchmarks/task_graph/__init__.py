@@ -1,11 +1,11 @@
 """Task graphs: `teff metg`, the smallest task that is worth its overhead, and `teff measure graph`, whole curves."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 from tefflab.benchmarks.benchmark import Benchmark, Command, Option, Request, Round, Scales
 from tefflab.benchmarks.graphs import parse, refuse_unknown_values
-from tefflab.benchmarks.task_graph.ceiling import Ceiling
+from tefflab.benchmarks.task_graph.ceiling import Ceiling, Peak
 from tefflab.benchmarks.task_graph.estimates import GraphEstimates
 from tefflab.benchmarks.task_graph.plan import NODES, Asks, GraphExperiment, GraphPlan, one_number_of_workers, planned
 from tefflab.benchmarks.task_graph.questions import CurveQuestion, MetgQuestion
@@ -13,6 +13,10 @@ from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.durations import seconds
 from tefflab.records.plan import Plan
 from tefflab.records.run import Run
+from tefflab.systems.registry import Registry
+from tefflab.systems.simulated import SimulatedProgram, machines, peak
+
+_SIMULATE = Option("--simulate")
 
 
 class TaskGraph(Benchmark[GraphRecord]):
@@ -32,7 +36,13 @@ class TaskGraph(Benchmark[GraphRecord]):
     estimates_type = GraphEstimates
     reference = Ceiling()
 
-    def __init__(self) -> None:
+    def __init__(self, simulated: Sequence[Mapping[str, Any]] = ()) -> None:
+        """`simulated`: machines that are asked in the place of the systems that are here."""
+        self.simulated = simulated
+        self.own_commands = [SimulatedProgram.on(each, self.name) for each in simulated]
+        if simulated:
+            self.simulated_cores = simulated[0]["cores"]
+            self.reference = Peak(machine=peak(simulated[0]))
         self.commands = (
             Command(
                 "metg",
@@ -40,7 +50,7 @@ class TaskGraph(Benchmark[GraphRecord]):
                 "flags are the published Task Bench's; steps and iterations are chosen.",
                 "teff metg -type nearest -radix 5",
                 lambda request: _plan(request, "metg"),
-                (Option("--threshold", "Efficiency asked for, 0.05 to 0.95.", 0.5, 0.05, 0.95),),
+                (Option("--threshold", "Efficiency asked for, 0.05 to 0.95.", 0.5, 0.05, 0.95), _SIMULATE),
                 takes_flags=True,
                 check=_check,
                 rounds=100,
@@ -57,6 +67,7 @@ class TaskGraph(Benchmark[GraphRecord]):
                 (
                     Option("--points", "Sizes of task, 3 to 100, evenly in log.", 12, 3, 100),
                     Option("--longest", "The largest task, as 3ms or 200us.", "3ms", metavar="TIME"),
+                    _SIMULATE,
                 ),
                 takes_flags=True,
                 check=_check,
@@ -65,6 +76,13 @@ class TaskGraph(Benchmark[GraphRecord]):
                 takes_nodes=True,
             ),
         )
+
+    def narrowed(self, own: Mapping[str, Any]) -> Self:
+        asked = own.get("simulate")
+        return type(self)(machines(asked, own.get("systems", ()))) if asked else self
+
+    def resumed(self, plan: Plan) -> Self:
+        return type(self)(plan.simulated) if plan.simulated else self
 
     def rounds(self, plan: Plan, scales: Scales) -> Sequence[Round[GraphRecord]]:
         assert isinstance(plan, GraphPlan)
@@ -88,7 +106,7 @@ class TaskGraph(Benchmark[GraphRecord]):
         return run.system_id, run.round, run.workers
 
 
-def _check(own: Mapping[str, Any], flags: Sequence[str]) -> None:
+def _check(_registry: Registry, own: Mapping[str, Any], flags: Sequence[str]) -> None:
     if "longest" in own:
         seconds(own["longest"])
     parse(flags, 1)

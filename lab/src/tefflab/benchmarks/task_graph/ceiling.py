@@ -12,13 +12,16 @@ from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.errors import InputError, TeffError
 from tefflab.records.plan import Case
 from tefflab.records.record import parse_record
+from tefflab.systems.simulated import SIMULATOR
 from tefflab.systems.systems import BUILD_FOLDER
 
+_OVER_NODES = "ceiling_over_nodes"  # its rate is that of the slowest node, times the nodes
 _LEAST_TASK = 20e-6  # seconds of one task of the ceiling: its loop's cost is negligible beside it
 _LEAST_TASK_ELSEWHERE = 1e-3  # of kernels that do not run on the cores: to start one there takes microseconds
 _CALIBRATIONS = 4  # runs of the ceiling that must all find its tasks long enough
 _GROWTH = 1.5  # the least factor of the time with twice the iterations: below it, something else takes time
 _CEILING_SECONDS = 0.02  # of one run of the ceiling
+_NODES_SECONDS = 0.005  # of one over several nodes: many are over before a system's detour disturbs a node
 _MEMORY_SECONDS = 0.1  # of a run that moves bytes: its first pass over cold pages, about 2 ms, is negligible beside it
 
 _Runs = Generator[str, GraphRecord, GraphRecord]
@@ -32,8 +35,10 @@ class Ceiling(Reference[GraphRecord]):
     def of(self, program: str) -> "Ceiling":
         return Ceiling(program, _LEAST_TASK_ELSEWHERE) if program else self
 
-    def command_line(self, root: Path, workers: int) -> list[str]:
-        return [str(root / BUILD_FOLDER / "bin" / self.name), "--workers", str(workers)]
+    def command_line(self, root: Path, workers: int, nodes: int | None = None) -> list[str]:
+        programs = root / BUILD_FOLDER / "bin"
+        start = [programs / self.name] if nodes is None else [programs / "start_ranks", "node", programs / _OVER_NODES]
+        return [*map(str, start), "--workers", str(workers)]
 
     def calibration(self, case: Case) -> Generator[str, GraphRecord, tuple[str, float]]:
         """The scale is the ideal time of one iteration of one task on one core. Runs until tasks are long enough, and
@@ -51,7 +56,8 @@ class Ceiling(Reference[GraphRecord]):
             wanted = max(self.least_task, _GROWTH * quickest.granularity)
             iterations *= 2
             quickest = yield from self._calibrated(case, iterations)
-        seconds = _MEMORY_SECONDS if quickest.rate_unit == "B/s" else _CEILING_SECONDS
+        short = _NODES_SECONDS if case.is_distributed else _CEILING_SECONDS
+        seconds = _MEMORY_SECONDS if quickest.rate_unit == "B/s" else short
         steps = max(10, round(seconds / quickest.granularity))
         return case.ceiling_line(case.workers, steps, iterations), quickest.granularity / iterations
 
@@ -65,6 +71,17 @@ class Ceiling(Reference[GraphRecord]):
             if record.granularity < self.least_task:
                 break
         return min(runs, key=lambda each: each.granularity)
+
+
+@dataclass(frozen=True)
+class Peak(Ceiling):
+    """Of a simulated machine."""
+
+    machine: str = ""  # as the simulator reads it
+
+    def command_line(self, root: Path, workers: int, nodes: int | None = None) -> list[str]:
+        del nodes
+        return [str(root / BUILD_FOLDER / "bin" / SIMULATOR), self.machine, "--workers", str(workers)]
 
 
 def expect_rates(root: Path, every: Iterable[GraphCase]) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, Self
 
-from tefflab.analysis.curves import BEYOND, Curve, CurvePoint
+from tefflab.analysis.curves import BEYOND, Curve, CurvePoint, trace
 from tefflab.analysis.distance import Distance, is_at, places
 from tefflab.analysis.rows import BUSY, ELSEWHERE, NO_TURN, ByRound, Row, Samples
 from tefflab.analysis.sharing import exactly
@@ -16,24 +16,25 @@ from tefflab.analysis.statistics import (
     MetgEstimate,
     Observation,
     empty_tasks,
+    mean_metg,
     median_interval,
     metg,
     metg_ratio,
     metg_ratios,
     overhead,
 )
-from tefflab.analysis.trace import trace
 from tefflab.benchmarks.benchmark import Estimates, noise
 from tefflab.benchmarks.case_rows import ranked, row_of
 from tefflab.benchmarks.closing import suggestions
 from tefflab.benchmarks.graphs import GraphCase
 from tefflab.benchmarks.task_graph import tables
-from tefflab.benchmarks.task_graph.measured import CEILING, OVERHEAD, Measured, apart, metg_name
+from tefflab.benchmarks.task_graph.measured import CEILING, OVERHEAD, Measured, apart, mean_name, metg_name
 from tefflab.benchmarks.task_graph.pictures import pictures
 from tefflab.benchmarks.task_graph.plan import GraphPlan
 from tefflab.benchmarks.task_graph.record import GraphRecord
+from tefflab.carried import TYPED
 from tefflab.output.charts.sheet import Picture, signature
-from tefflab.output.last_words import LastWords
+from tefflab.output.last_words import LastWords, of_store
 from tefflab.output.sections import Section
 from tefflab.records.plan import Variant
 from tefflab.records.run import Run, counted, in_time, minutes_for
@@ -154,6 +155,11 @@ class GraphEstimates(Estimates):
         return [*metgs, *(row for curve in case.curves if is_asked for row in self._points(case, curve))]
 
     def sections(self) -> Sequence[Section]:
+        if not self.plan.simulated:
+            return self._sections()
+        return [replace(each, title=f"Simulated: {each.title}") for each in self._sections()]
+
+    def _sections(self) -> Sequence[Section]:
         """METG at each distance of the cores (a terminal shows one), or of several cases; the points of curves."""
         curves = [tables.curve_section(each) for each in self.cases if each.curves]
         if self.plan.asks == "curve":
@@ -168,7 +174,8 @@ class GraphEstimates(Estimates):
         shown = self.cases[: len(self.plan.cases)]
         where = [apart(each.where.round_trip) for each in shown[:1] if each.where]
         noisy, runs = noise([row for case in shown for row in self._rows_of(case)])
-        footer = signature(self.sitting, *where, f"{noisy} of {runs} runs noisy")
+        of_runs = ["simulated"] if self.plan.simulated else [*where, f"{noisy} of {runs} runs noisy"]
+        footer = signature(self.sitting, *of_runs)
         return pictures(self.plan, shown, footer)
 
     def closing(self, again: str, store: str) -> LastWords | None:
@@ -177,7 +184,8 @@ class GraphEstimates(Estimates):
             return None
         case = self.cases[0]
         if self.plan.asks == "curve":
-            return LastWords(tables.curve_sentence(case), tables.curve_suggestions(case, store))
+            crossing = (f"{TYPED} metg{of_store(store)}", "the size where they cross, with its interval")
+            return LastWords(tables.curve_sentence(case), [crossing])
         minutes = max(case.minutes or 0, 5)
         next_commands = suggestions([case.rows], again, store, wanted=tables.WANTED, minutes=minutes)
         return LastWords(tables.metg_sentence(case), next_commands)
@@ -188,7 +196,7 @@ class GraphEstimates(Estimates):
         A system that failed at this case can't be trusted with it: it has neither value nor curve. If it failed at
         another case, its row says so.
         """
-        failures = {each.system_id: each for each in self.failures}
+        failures = {each.system_id: each for each in self.failures if each.configuration in ("", case.configuration)}
         every = [run for run in self._runs if run.configuration == case.configuration]
         rows: list[Row] = []
         beside: dict[tuple[str, str], Row] = {}
@@ -199,7 +207,7 @@ class GraphEstimates(Estimates):
             note = ELSEWHERE if own and not runs else ""
             if failure := failures.get(variant.id):
                 note = failure.reason
-                runs = [] if failure.at in ("", case.configuration) else runs
+                runs = [] if failure.at in ("", case.configuration) and not failure.lost else runs
             row, *others = self._metg(case, variant, where, runs, note)
             curve = estimate_curve(variant, self.plan.threshold, runs)
             curves += [curve] if curve else []
@@ -237,6 +245,8 @@ class GraphEstimates(Estimates):
         )
         yield row
         beside = replace(row, is_beside=True, note="", samples=None)
+        if found and case.nodes:
+            yield replace(beside, quantity=mean_name(threshold), value=mean_metg(seen, threshold))
         if empty := empty_tasks(seen):
             samples = ByRound(empty) if found else None
             yield replace(beside, quantity=OVERHEAD, value=overhead(seen), samples=samples)

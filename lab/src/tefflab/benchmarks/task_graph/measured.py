@@ -53,6 +53,10 @@ class Measured:
         """Of a METG row, where empty tasks were measured."""
         return self.beside.get((row.id, OVERHEAD))
 
+    def mean(self, row: Row) -> Row | None:
+        """Of the mean run, beside a METG row over nodes."""
+        return self.beside.get((row.id, mean_name(self.threshold)))
+
     @property
     def curves_in_order(self) -> list[Curve]:
         """The smallest METG first. Without a table, by the smallest granularity measured that reaches the threshold."""
@@ -72,6 +76,11 @@ def apart(round_trip: float) -> str:
 def metg_name(threshold: float) -> str:
     """`METG(50 %)`."""
     return f"METG({percent(threshold)})"
+
+
+def mean_name(threshold: float) -> str:
+    """Of the quantity beside METG over nodes: of the mean run, where METG itself is of the usual one."""
+    return f"{metg_name(threshold)} of the mean run"
 
 
 def is_roughly_known(overhead: Row) -> bool:

@@ -25,7 +25,7 @@ _HEIGHT, _LEGEND = 350.0, 130.0  # pixels
 _NAMED = 8  # curves that are told by name; the others are grey
 _VAGUE = 1.3  # a band whose ends differ by more is not drawn
 _THIN = 0.9  # pixels
-_HOW = "Thick: the fitted line with its 95 % band; thin: a smooth fit to the dots, the medians, that never falls."
+_HOW = "Thick: the fitted line with its 95 % band; thin lines join the dots, the medians."
 _USUAL: dict[str, tuple[str, ...]] = {"metg": ("metg", "efficiency"), "curve": ("efficiency", "rate")}
 _ARROW = "An arrow leads from a bound to where the value lies."
 

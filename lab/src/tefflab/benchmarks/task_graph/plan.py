@@ -202,4 +202,6 @@ def planned(request: Request, cases: tuple[GraphCase, ...], typed: Sequence[str]
     for case in cases:
         check(request.registry.root, case, typed)
     expect_rates(request.registry.root, cases)
+    if request.simulated:
+        how |= {"title": f"{how['title']}: simulated", "simulated": request.simulated}
     return GraphPlan(cases=cases, variants=request.variants, **how)

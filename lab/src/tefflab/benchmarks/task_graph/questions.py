@@ -23,6 +23,8 @@ _EMPTY_ROUNDS = 8  # rounds that measure empty tasks too: their time is only a c
 _POINTS = 4  # of a round
 _CENTRED = 2  # rounds at a place after which only the part around its middle is measured
 _CLOSE = 1.6  # that part, from the middle divided by this factor to the middle times it
+_MEAN, _MEAN_SPREAD, _MEAN_POINTS = 2.0, 4.0, 7  # over nodes the mean run crosses above the median one
+_SIMULATED_ROUNDS = 30  # before which an interval says too little: detours that few runs meet make the mean run
 _WIDE = (1 / 8, 4.0, 16.0)  # times the crossing: points that only draw the curve
 _WIDE_ROUNDS = 2  # rounds that measure these points
 _WIDE_TASK = 0.01  # the longest of these tasks [s]
@@ -114,7 +116,7 @@ class MetgQuestion(GraphQuestion):
             return
         if seen.relation != "=" or not place.grid[0] <= round(seen.iterations) <= place.grid[-1]:
             self._places.remove(place)  # the scout was misled: the next round here looks for the crossing again
-        elif place.rounds == _CENTRED:
+        elif place.rounds == _CENTRED and not self.case.is_distributed:
             place.grid = measurement_grid(seen.iterations, _POINTS, _CLOSE, maximum=self._longest)
 
     def metg(self, round_trip: float | None) -> MetgEstimate | None:
@@ -128,6 +130,8 @@ class MetgQuestion(GraphQuestion):
         foreseen = seen.relative_half_width
         if not math.isfinite(foreseen):
             foreseen = metg_error(observations(at_distance(self.runs, round_trip)), self._plan.threshold)
+        if self._plan.simulated and seen.rounds < _SIMULATED_ROUNDS:
+            foreseen = math.inf
         return Progress(self.case.place, seen, foreseen, seen.rounds)
 
     def _scout(self, round_trip: float | None) -> Generator[Ask, Sequence[GraphRun], _Place]:
@@ -138,6 +142,9 @@ class MetgQuestion(GraphQuestion):
                 search.add(each)
         assert search.bracket is not None
         crossing = search.bracket.iterations
+        if self.case.is_distributed:
+            grid = measurement_grid(_MEAN * crossing, _MEAN_POINTS, _MEAN_SPREAD, maximum=self._longest)
+            return _Place(round_trip, search.bracket.relation, grid, ())
         grid = measurement_grid(crossing, _POINTS, maximum=self._longest)
         wide = {max(round(crossing * factor), 1) for factor in _WIDE if crossing * factor * self._seconds < _WIDE_TASK}
         return _Place(round_trip, search.bracket.relation, grid, tuple(sorted(wide - set(grid))))

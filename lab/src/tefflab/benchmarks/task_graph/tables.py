@@ -7,9 +7,10 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, dropwhile
 
+from tefflab.analysis.comparison import compare
 from tefflab.analysis.curves import CurvePoint
 from tefflab.analysis.rows import BUSY, ELSEWHERE, NO_TURN, Row
-from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval, rounds_to_tell
+from tefflab.analysis.statistics import FEWEST_ROUNDS
 from tefflab.benchmarks.closing import is_uncertain
 from tefflab.benchmarks.task_graph.measured import (
     CEILING,
@@ -24,7 +25,6 @@ from tefflab.benchmarks.task_graph.plan import STEPS
 from tefflab.carried import TYPED
 from tefflab.output import quantities
 from tefflab.output.caveats import MUCH_NOISE
-from tefflab.output.last_words import of_store
 from tefflab.output.quantities import counted_minutes, digits, doubtful, duration, interval_text, percent, rate
 from tefflab.output.sections import Section, absences
 from tefflab.output.table import Column
@@ -61,6 +61,7 @@ def metg_section(case: Measured) -> Section:
         Column("system", [row.id for row in rows], "left", colors=[row.variant.color for row in rows]),
         Column(name, [value_text(row) for row in rows]),
         Column("95 % interval", [ends_text(row) for row in rows]),
+        *_means([case]),
         Column("overhead\nper task", [_overhead(case.overhead(row)) for row in rows], priority=1),
         Column("noisy\nruns", [percent(row.noisy_share) if row.runs else "-" for row in rows], priority=2),
         Column("rounds", [str(row.rounds) if row.value else "-" for row in rows], priority=3),
@@ -69,6 +70,15 @@ def metg_section(case: Measured) -> Section:
         Column("version", [row.variant.version or "?" for row in rows], "left", priority=6),
     ]
     return Section(f"{name} – {case.name}", columns if rows else (), notes(case), case.case.question)
+
+
+def _means(cases: Sequence[Measured]) -> list[Column]:
+    """Over nodes METG of the mean run beside that of the usual one: a detour on one node delays all."""
+    means = [case.mean(row) for case in cases for row in case.rows]
+    texts = [doubtful(quantities.value_text(row), is_known=row.is_told) if row else "-" for row in means]
+    meaning = "as in published figures; the other METG is of the usual run"
+    ends = [interval_text(row.value) if row and row.value else "-" for row in means]
+    return [Column("of the\nmean run", texts, meaning=meaning), Column("95 % interval", ends)] if any(means) else []
 
 
 def _overhead(row: Row | None) -> str:
@@ -85,6 +95,7 @@ def series_section(cases: Sequence[Measured]) -> Section:
         Column("system", [f"  {row.id}" for row in rows], "left"),
         Column(name, [value_text(row) for row in rows]),
         Column("95 % interval", [ends_text(row) for row in rows]),
+        *_means(cases),
         Column("rounds", [str(row.rounds) for row in rows], priority=1),
     ]
     missing = [f"without a value: {text}" for text in absences(rows)]
@@ -134,15 +145,10 @@ def _missing(case: Measured) -> Iterator[str]:
 def _more_rounds(rows: Sequence[Row]) -> Iterator[str]:
     measured = [row for row in rows if row.value]
     vain = [row for row in measured if why_unknown(row)]
-    wide = [row for row in measured if row not in vain and is_uncertain(row, WANTED)]
-    untold = [row for row in wide if not row.is_told]
+    wide = [row.id for row in measured if row not in vain and is_uncertain(row, WANTED)]
     if wide:
-        what = "unknown" if len(untold) == len(wide) else f"wider than ± {100 * WANTED:g} %"
-        of_them = f", {len(untold)} of them unknown" if 0 < len(untold) < len(wide) else ""
-        lack = max((rounds_to_tell(rounds_counted(row)) for row in untold), default=0)
-        more = f"; {lack} rounds more may tell" if lack else ""
-        which = f"{len(wide)} of {len(measured)} intervals {'is' if len(wide) == 1 else 'are'} {what}{of_them}"
-        yield f"more minutes: {which}{more}: {_some([row.id for row in wide])}"
+        which = f"{len(wide)} of {len(measured)} intervals {'is' if len(wide) == 1 else 'are'}"
+        yield f"more minutes: {which} unknown or wider than ± {100 * WANTED:g} %: {_some(wide)}"
     if vain:
         reasons = ", ".join(f"{row.id}: {why_unknown(row)}" for row in vain[:_NAMED])
         yield f"unknown: {reasons}; a quieter machine (`{TYPED} systems doctor`) will help more than further rounds"
@@ -217,73 +223,34 @@ def _some(ids: Sequence[str]) -> str:
 
 
 def metg_sentence(case: Measured) -> str:
-    """The best system beside the median of all systems of which enough is known: the spread between which a choice of
-    system decides. There is no ratio where one of their intervals is open."""
-    measured = [(row, row.value) for row in case.rows if row.value]
-    crossed = [(row, value) for row, value in measured if value.relation == "="]
-    if not measured:
-        return "No system has a value yet."
-    if not crossed:
-        return f"No system was seen to go from less than {percent(case.threshold)} efficiency to more."
-    known = [(row, value) for row, value in crossed if value.is_bounded and value.is_told]
-    unsure = [
-        row.id for row, value in measured if not value.is_told or (value.relation == "=" and not value.is_bounded)
-    ]
+    """The best system beside the median of all systems whose intervals are known: the spread between which a choice of
+    system decides."""
+    measured = [(row, row.value) for row in case.rows if row.value and row.relation == "=" and row.is_told]
+    known = [(row, value) for row, value in measured if value.is_bounded]
     if not known:
-        return f"Too little is known yet of {_named(unsure, 'systems')} to say how small a task may be."
-    doubt = f"; too little is known yet of {_named(unsure, 'systems')}" if unsure else ""
-    row, best = known[0]
+        return "Too little is known yet to say how small a task may be."
+    (row, best), (other, middle) = known[0], known[len(known) // 2]
     busy = "half busy" if case.threshold == 0.5 else f"{percent(case.threshold)} busy"
-    if len(known) == 1:
-        return f"Give {row.id} tasks of at least {duration(best.value)}: with these it keeps the cores {busy}{doubt}."
     first = f"On this machine {row.id} keeps the cores {busy} with tasks of {duration(best.value)}"
-    level = [other.id for other, _ in known[1:] if not _ratio(other, row).significant]
-    first += f" (so may {_named(level, 'others')})" if level else ""
-    other, middle = known[len(known) // 2]
-    if other.id in level:
-        return f"{first}{doubt}."
+    ratio = compare(other, row, one_sitting=True).ratio
+    if not ratio.significant:
+        return f"{first}, and so may {other.id}." if other is not row else f"{first}."
     which = f"{other.id}, the median of {len(known)}," if len(known) > 2 else other.id
-    ratio = _ratio(other, row)
     times = " to ".join(dict.fromkeys(map(digits, (ratio.low, ratio.high))))
-    return f"{first}; {which} needs {duration(middle.value)}, {times} times as long{doubt}."
-
-
-def _ratio(row: Row, to: Row) -> Interval:
-    assert row.samples is not None
-    assert to.samples is not None
-    return row.samples.over(to.samples)
+    return f"{first}; {which} needs {duration(middle.value)}, {times} times as long."
 
 
 def curve_sentence(case: Measured) -> str:
     """The smallest measured size from which on tasks keep the cores busy enough: on the first system and the last."""
     busy = "half" if case.threshold == 0.5 else percent(case.threshold)
-    reached = _reached(case)
-    seen = [each for each in case.curves if any(one.efficiency.value >= case.threshold for one in each.points)]
-    unsure = [each.variant.id for each in seen if each.variant.id not in dict(reached)]
-    said = []
-    if reached:
-        (best, least), (last, most) = reached[0], reached[-1]
-        others = f"; on {last} they have to be of {duration(most)}" if len(reached) > 1 else ""
-        said.append(
-            f"Of the sizes measured, tasks of {duration(least)} are the smallest that leave {busy} of the cores' rate, "
-            f"on {best}{others}."
-        )
-    if unsure:
-        which = _named(unsure, "systems")
-        said.append(f"Too little is known yet of {which} to say which tasks leave {busy} of the cores' rate.")
-    none = f"No system was seen to reach {busy} of the cores' rate: measure longer tasks (--longest)."
-    return " ".join(said) or none
-
-
-def curve_suggestions(case: Measured, store: str) -> Iterator[tuple[str, str]]:
-    """Commands after curves, each with its effect, the most needed first."""
-    points = [point for curve in case.curves for point in curve.points]
-    if sum(each.noisy for each in points) > MUCH_NOISE * sum(each.runs for each in points):
-        yield f"{TYPED} systems doctor", "what else runs on this machine"
-    named = ",".join(dict.fromkeys(each for each, _ in (_reached(case)[:1] + _reached(case)[-1:])))
-    systems = f" --systems {named}" if named else ""
-    yield f"{TYPED} metg{systems}{of_store(store)}", "the size where they cross, with its interval"
-    yield f"{TYPED} experiment", "what else can be measured and drawn"
+    if not (reached := _reached(case)):
+        return f"No system was seen to reach {busy} of the cores' rate for sure: measure longer tasks (--longest)."
+    (best, least), (last, most) = reached[0], reached[-1]
+    others = f"; on {last} they have to be of {duration(most)}" if len(reached) > 1 else ""
+    return (
+        f"Of the sizes measured, tasks of {duration(least)} are the smallest that leave {busy} of the cores' rate, on "
+        f"{best}{others}."
+    )
 
 
 def _reached(case: Measured) -> list[tuple[str, float]]:
@@ -296,7 +263,3 @@ def _reached(case: Measured) -> list[tuple[str, float]]:
         if enough and min(each.efficiency.value for each in enough) >= case.threshold:
             found.append((curve.variant.id, enough[0].granularity.value))
     return sorted(found, key=lambda each: each[1])
-
-
-def _named(ids: Sequence[str], several: str) -> str:
-    return ids[0] if len(ids) == 1 else f"{len(ids)} {several}"
