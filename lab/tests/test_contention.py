@@ -14,7 +14,6 @@ import pytest
 
 from conftest import teff, write_system
 from pictures import words as texts
-from tefflab.benchmarks.contention.estimates import ContentionPlan
 from tefflab.cli.tree import measuring
 from tefflab.host.load import Load
 from tefflab.measure.noise import is_disturbed
@@ -126,7 +125,8 @@ def test_an_export_has_break_evens_and_a_table_the_share_that_the_load_got(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(SimulatedCompetitors, "gets", 0.96)
-    assert teff(monkeypatch, *COMMAND, "--store", "one") == 0
+    slow_load = ("--load", "spin:50/100ms")
+    assert teff(monkeypatch, *COMMAND, *slow_load, "--store", "one") == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "48 % lost" in told
     assert f"say a shorter period, as --load spin:50@{CORE}/1ms, or take a longer case" in told
@@ -230,12 +230,6 @@ def test_a_command_of_the_user_is_measured_in_the_place_of_systems(
     assert set((commanded / "counts").read_text().split()) == {str(CORES), str(CORES - 1)}
     assert "command" in capsys.readouterr().out
     assert teff(monkeypatch, "contention", "--resume", "--rounds", "4", "--store", "one") == 0
-
-
-def test_a_plan_of_an_earlier_version_has_one_command_or_none() -> None:
-    plan = {"title": "a", "variants": [], "cases": [], "loaded": [1], "period": 0.01}
-    for command, commands in (("", ()), ("./mine", ("./mine",))):
-        assert ContentionPlan.model_validate(plan | {"command": command}).commands == commands
 
 
 @pytest.mark.usefixtures("commanded")

@@ -11,9 +11,8 @@ from playwright.sync_api import Browser, Locator, Page
 
 from cases import case, curve, estimate, measured, row, troubled, variants
 from samples import sitting
-from tefflab.benchmarks.task_graph.measured import Measured
 from tefflab.benchmarks.task_graph.pictures import efficiency_chart, metg_chart, rate_chart
-from tefflab.benchmarks.task_graph.tables import curve_section, metg_section, value_text
+from tefflab.benchmarks.task_graph.tables import Measured, curve_section, metg_section, value_text
 from tefflab.output.charts.looks import NIGHT, contrast
 from tefflab.output.report import write_report
 from tefflab.output.sections import absences

@@ -12,12 +12,12 @@ from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Generic, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, Self
 
 from pydantic import Field, ValidationError
 
-from tefflab.analysis.progress import Progress
 from tefflab.analysis.rows import Row
+from tefflab.analysis.statistics import Progress
 from tefflab.errors import InputError, TeffError, first_fault
 from tefflab.output.charts.sheet import Picture
 from tefflab.output.last_words import LastWords
@@ -33,6 +33,9 @@ from tefflab.systems.own_command import OwnCommand
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import Program, System
 from tefflab.systems.toml_files import read_toml, readable
+
+if TYPE_CHECKING:
+    from tefflab.benchmarks.task_graph.ceiling import Ceiling
 
 EXPERIMENTS_FOLDER = Path("experiments")  # which has a TOML file for each; its README.md explains the keys
 _USUAL = "task_graph"  # kind of an experiment
@@ -150,37 +153,15 @@ class Round(Generic[AnyRecord]):
         return max(question.case.nodes or 0 for question in self.questions)
 
 
-class Reference(ABC, Generic[AnyRecord]):
-    """A program that measures the ceiling of a case beside every run, for comparison with the runs."""
-
-    name: str
-
-    @abstractmethod
-    def of(self, program: str) -> "Reference[AnyRecord]":
-        """Of kernels that do not run on the cores, by a program of their system; itself without one."""
-
-    @abstractmethod
-    def command_line(self, root: Path, workers: int, nodes: int | None = None) -> list[str]:
-        """The words that start it, with so many workers on all nodes together."""
-
-    @abstractmethod
-    def calibration(self, case: Case) -> Generator[str, AnyRecord, tuple[str, float]]:
-        """Asks for runs until it knows the line that measures the ceiling, and the scale that the questions take."""
-
-
+@dataclass(eq=False)
 class Estimates(ABC):
     """The estimates from the runs of a sitting: made once, shown everywhere. Pure: the same runs give the same."""
 
-    def __init__(
-        self,
-        kind: "Benchmark[Any]",
-        sitting: Sitting,
-        plan: Plan,
-        runs: Sequence[Run[Any]],
-        failures: Sequence[Failure],
-    ) -> None:
-        self.kind, self.sitting, self.plan = kind, sitting, plan
-        self.every_run, self.failures = runs, failures
+    kind: "Benchmark[Any]"
+    sitting: Sitting
+    plan: Plan
+    every_run: Sequence[Run[Any]]
+    failures: Sequence[Failure]
 
     @property
     @abstractmethod
@@ -276,7 +257,7 @@ class Benchmark(ABC, Generic[AnyRecord]):
     experiment_type: ClassVar[type[Experiment]]
     estimates_type: ClassVar[type[Estimates]]
     commands: Sequence[Command]
-    reference: Reference[AnyRecord] | None = None
+    reference: "Ceiling | None" = None  # that each run is compared with
 
     def programs(self, system: System) -> list[Program]:
         """The programs of a system that run it."""

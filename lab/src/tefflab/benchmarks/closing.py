@@ -11,6 +11,7 @@ from tefflab.output.caveats import MUCH_NOISE
 from tefflab.output.last_words import of_store
 
 _WON = ("first", "level")
+_MINUTES = 15
 _TRIED = 2 * LEAST_ROUNDS  # rounds after which it is not rounds that an interval lacks which says nothing
 
 
@@ -30,18 +31,18 @@ def sentence(groups: Sequence[Sequence[Row]], lesson: str) -> str:
 
 
 def suggestions(
-    groups: Sequence[Sequence[Row]], again: str, store: str, *, wanted: float | None = None, minutes: int = 15
+    groups: Sequence[Sequence[Row]], again: str, store: str, *, wanted: float | None = None, minutes: int | None = None
 ) -> Iterator[tuple[str, str]]:
     """Commands, each with its effect, the most needed first. `again` is the command that went before, without options.
-    `wanted`: the half-width above which an interval is wide; `minutes` that systems without a turn need."""
+    `wanted`: the half-width above which an interval is wide; `minutes` that may make all known, where that is told."""
     rows = [row for own in groups for row in own]
     resume, kept = f"{TYPED} {again} --resume", of_store(store)
     if any(map(is_vague, rows)) or max((row.noisy_share for row in rows), default=0.0) > MUCH_NOISE:
         yield f"{TYPED} systems doctor", "what else runs on this machine"
     if any(row.note in (NO_TURN, ELSEWHERE) for row in rows):
-        yield f"{resume} --minutes {minutes}{kept}", "measures systems without a turn"
+        yield f"{resume} --minutes {minutes or _MINUTES}{kept}", "measures systems without a turn"
     elif any(row.value and (row.verdict == "unknown" or is_uncertain(row, wanted)) for row in rows):
-        yield f"{resume} --minutes 15{kept}", "narrows the intervals"
+        yield f"{resume} --minutes {minutes or _MINUTES}{kept}", "narrows the intervals"
     elif not any(row.value for row in rows) or any(row.rounds and not row.value for row in rows):
         yield f"{resume}{kept}", "tries failed systems again"
     if pair := _pair(groups):

@@ -12,7 +12,7 @@ from click.exceptions import Exit
 from tefflab.analysis.comparison import Comparison
 from tefflab.analysis.pairs import Verdict, are_clear, judged, pairs_of, verdict
 from tefflab.benchmarks.benchmark import Estimates, find_benchmark
-from tefflab.cli.session import Options, checked_name, measured_live, request_of
+from tefflab.cli.session import Options, measured_live, request_of
 from tefflab.cli.telling import tell
 from tefflab.errors import INTERRUPTED, InputError, TeffError
 from tefflab.host.terminal import output, progress, say
@@ -20,7 +20,7 @@ from tefflab.measure.comparing import answer, are_stores
 from tefflab.measure.measurement import begin
 from tefflab.measure.presence import Present, Selection
 from tefflab.output.comparison_table import Effort, pairs_table, sentence, slower_rows, to_tables
-from tefflab.records.store import Store
+from tefflab.records.store import Store, checked_name
 from tefflab.systems.naming import canonical, owner_of
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import best_of

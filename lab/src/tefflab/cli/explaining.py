@@ -56,6 +56,7 @@ def explain(
     """A program behind `--`, spawn patterns, a trace, or a mini-app. InputError without any."""
     kind, _, case = (target or "").partition(":")
     if programs:
+<<<<<<< HEAD
         if target or systems or any(patterns[name] for name in ("cases", "trees", "workers")):
             raise InputError("--systems, --cases, --trees and --workers are for spawn patterns")
         explain_program(registry, programs, runs, picture, fail_below, also, applies=applies, as_json=as_json)
@@ -63,6 +64,14 @@ def explain(
         flag for flag, value in (("--apply", applies), ("--also", also), ("--fail-below", fail_below)) if value
     ]:
         raise InputError(f"{beside[0]}: is for a program behind --")
+=======
+        if target or systems or any(patterns[name] for name in ("cases", "workers")):
+            raise InputError("--systems, --cases and --workers are for spawn patterns")
+        profile = job_profile.profile_command(list(programs))
+        tell(as_json, lambda: [profile], lambda: job_profile.to_table(profile))
+        if profile["exit_status"]:
+            raise Exit(FAILED)
+>>>>>>> main
     elif target is None:
         raise InputError("name a trace, a mini-app or spawn, or a program behind --; see --help")
     elif kind == _PATTERNS:
@@ -93,7 +102,6 @@ def profile_patterns(
     registry: Registry,
     systems: Sequence[str],
     cases: Sequence[str],
-    trees: Sequence[str],
     workers: int | None,
     seconds: float,
     *,
@@ -102,13 +110,11 @@ def profile_patterns(
 ) -> None:
     """Of all systems that can be profiled, where none is named. Leaves with 1 if a pattern failed."""
     able = [each.name for each in registry.systems if any(program.profile for program in BENCHMARK.programs(each))]
-    BENCHMARK.check(registry, {"cases": cases, "trees": trees})
+    BENCHMARK.check(registry, {"cases": cases})
     count = workers or usable_cores()
     programs = [each.program for each in Selection(registry, BENCHMARK, systems or able, all_ways=True).set_up()]
     failed = False
-    for program, case in spawn_profile.profiled_cases(
-        programs, ",".join(cases), ",".join(trees), is_chosen=bool(systems)
-    ):
+    for program, case in spawn_profile.profiled_cases(programs, cases, is_chosen=bool(systems)):
         try:
             with progress().status(f"{program.id}: {case.name}"):
                 spent = spawn_profile.take_profile(program, case.name, case.flags, count, seconds)

@@ -14,7 +14,7 @@ from rich.console import Group
 from rich.text import Text
 
 from tefflab.analysis.rows import Row
-from tefflab.benchmarks.benchmark import find_benchmark
+from tefflab.benchmarks.command import BENCHMARK as COMMANDS
 from tefflab.cli.publishing import draw
 from tefflab.cli.session import Options, measured_live, request_of, warn_of_others
 from tefflab.cli.telling import tell
@@ -145,7 +145,7 @@ def _in_its_place(runtime: str) -> str:
 def _try_in_turns(registry: Registry, tries: Sequence[_Try], *, as_json: bool) -> None:
     """Measures the commands in turns, the one as it is first, and tells predictions and measured times side by side."""
     words = [word for each in tries for word in ("---", each.text)][1:]
-    kind = find_benchmark("command").narrowed({"commands": words})
+    kind = COMMANDS.narrowed({"commands": words})
     options = Options(store=_STORE, seconds=60 * _MINUTES, rounds=_TURNS, own={"commands": words})
     here = [Present.of_user(each, number) for number, each in enumerate(kind.own_commands)]
     store = Store.create(registry.results / _STORE)

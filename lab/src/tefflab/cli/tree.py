@@ -104,7 +104,6 @@ EXPLAIN = Command(
     option("--fail-below SHARE", "End with 1 if the program is less efficient.", options.SHARE),
     options.PICTURE,
     options.CASES,
-    options.TREES,
     options.ONE_OF_WORKERS,
     option("--seconds S", "Of each system and pattern, 0.01 to 600. [3]", Number(3.0, 0.01, 600), default=3.0),
     option("--functions", "Of patterns: also where in a category time went."),
@@ -348,12 +347,11 @@ def _option(of: "Option") -> click.Option:
 class Measure(Tree):
     """`KIND:CASE` stands for `KIND --cases CASE`."""
 
-    def groups(self) -> Mapping[str, Sequence[str]]:
-        return {"What": [path.partition(" ")[2] for path in measuring() if " " in path]}
+    def late(self) -> Mapping[str, click.Command]:
+        return {path.partition(" ")[2]: each for path, each in measuring().items() if " " in path}
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        del ctx
-        return measuring().get(f"measure {cmd_name}")
+    def groups(self) -> Mapping[str, Sequence[str]]:
+        return {"What": list(self.late())}
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -395,8 +393,8 @@ class Teff(Tree):
     def groups(self) -> Mapping[str, Sequence[str]]:
         return GROUPS
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return super().get_command(ctx, cmd_name) or measuring().get(cmd_name)
+    def late(self) -> Mapping[str, click.Command]:
+        return {path: each for path, each in measuring().items() if " " not in path}
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -101,8 +101,7 @@ def _read(content: bytes) -> _File | str:
     if (int(header["header_size"]), int(header["block_size"])) != (HEADER.itemsize, BLOCK.itemsize):
         return "torn: its sizes are not those of its version"
     first, last = header["first"], header["last"]
-    blocks = np.frombuffer(content[HEADER.itemsize :][: len(content) // BLOCK.itemsize * BLOCK.itemsize], np.uint8)
-    blocks = blocks[: len(blocks) // BLOCK.itemsize * BLOCK.itemsize].view(BLOCK)
+    blocks: Any = np.frombuffer(content, BLOCK, (len(content) - HEADER.itemsize) // BLOCK.itemsize, HEADER.itemsize)
     blocks = blocks[blocks["seat"] > 0]
     if not len(blocks):
         return "no thread was seen in it"
@@ -127,11 +126,11 @@ def _place(file: _File, record: Any) -> Place | None:
 
 def _process(file: _File, names: Mapping[Place, str], name: str) -> Process:
     header, states = file.header, file.names("states")
-    threads: list[Counter[str]] = []
+    threads: list[Mapping[str, float]] = []
     for block in file.blocks[file.blocks["part"] == 0]:
         times = dict(zip(states, map(int, block["times"]), strict=False))
         times[states[int(block["now"])]] += max(0, file.ended - int(block["since"]))
-        threads.append(Counter({state: file.rate * ticks for state, ticks in times.items() if state and ticks}))  # type: ignore[arg-type]
+        threads.append({state: file.rate * ticks for state, ticks in times.items() if state and ticks})
     kinds = file.names("kinds")
     sites = tuple(_site(file, record, kinds, names) for record in _records(file))
     elapsed = file.rate * (file.ended - int(header["started"]))

@@ -3,11 +3,10 @@
 import json
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 from tefflab.benchmarks.graphs import is_usual
-from tefflab.benchmarks.task_graph.measured import metg_name
+from tefflab.benchmarks.task_graph.tables import metg_name
 from tefflab.durations import seconds
 from tefflab.errors import InputError
 from tefflab.host.machine import read_machine
@@ -24,41 +23,34 @@ def metg_of(registry: Registry, said: str) -> Metg:
     """As the user says, as it was measured last on this machine, or the usual one."""
     if said:
         return Metg(seconds(said), f"--metg {said}")
-    found, others = _measured(registry, (_WAY,))
-    why = f"that of {others} is of another graph, threshold or machine, or its interval is unknown"
-    return found or (replace(USUAL, source=f"{USUAL.source}; {why}") if others else USUAL)
+    return _measured(registry, (_WAY,)) or USUAL
 
 
 def metg_of_runtime(registry: Registry, runtime: str) -> Metg | None:
     """Of the quickest way of those that run on a runtime, whose titles name it, as it was measured last here."""
     programs = (program for system in registry.systems for program in system.programs)
     ways = [each.id for each in programs if f"({runtime})" in each.title and each.benchmark == "task_graph"]
-    return _measured(registry, (*ways, _WAY) if runtime == "libteff" else ways)[0]
+    return _measured(registry, (*ways, _WAY) if runtime == "libteff" else ways)
 
 
-def _measured(registry: Registry, ways: Collection[str]) -> tuple[Metg | None, str]:
-    """The last METG of these systems on this machine; and a store whose METG of them does not count."""
+def _measured(registry: Registry, ways: Collection[str]) -> Metg | None:
+    """The least METG of these systems in the last sitting on this machine that has one."""
     machine, now = read_machine().id, new_sitting_name()
     found: list[tuple[str, float, str]] = []
-    others = ""
     for store in stores_in(registry.results):
         folder = registry.results / store
-        here = {each.sitting for each in Store(folder).sittings() if each.machine.id == machine}
+        own = {each.sitting for each in Store(folder).sittings() if each.machine.id == machine}
         file = file_of(folder, "estimates")
         for row in map(_object, file.read_text(encoding="utf-8").splitlines() if file.is_file() else ()):
-            sitting, value, quantity = str(row.get("sitting")), row.get("value"), str(row.get("quantity"))
-            if row.get("system_id") not in ways or not quantity.startswith("METG") or not value:
-                continue
-            is_known = row.get("relation") == "=" and row.get("low") and row.get("high")
-            is_own = sitting in here and sitting < now  # or else a clock was wrong
-            if is_known and is_own and quantity == _METG and is_usual(str(row.get("configuration"))):
+            sitting, value, is_known = str(row.get("sitting")), row.get("value"), row.get("low") and row.get("high")
+            is_metg = row.get("system_id") in ways and (row.get("quantity"), row.get("relation")) == (_METG, "=")
+            is_here = sitting in own and sitting < now  # or else a clock was wrong
+            if is_metg and is_here and value and is_known and is_usual(str(row.get("configuration"))):
                 found.append((sitting, -float(value), f"{row['system_id']} in {store}:{sitting}"))
-            else:
-                others = store
     if not found:
-        return None, others
+        return None
     _, value, source = max(found)
-    return Metg(-value, source), others
+    return Metg(-value, source)
 
 
 def _object(line: str) -> dict[str, Any]:

@@ -1,10 +1,11 @@
 """The grains of a program as a picture: the time in bodies of each length, and the efficiency of such a length."""
 
-from collections import Counter
+from collections import defaultdict
 
 import altair as alt
 
 from tefflab.output.charts.axes import Axis, linear_axis, log_axis
+from tefflab.output.charts.looks import Datum
 from tefflab.output.charts.marks import COLOR, DASH, SAID, Entry, layer, legend
 from tefflab.output.charts.sheet import WIDTH, Head, Picture, sheet
 from tefflab.output.quantities import duration, percent
@@ -25,20 +26,23 @@ def draw(price: Price, title: str, metg: Metg | None) -> Picture:
     sites = [site for site in price.observed.sites if site.lengths and site.seconds]
     total = sum(site.seconds for site in sites)
     shown = [site for site in sites[: len(_COLOURS)] if site.seconds >= _WORTH_A_LINE * total]
-    bars, heights = [], Counter[int]()
+    bars: list[Datum] = []
+    ends: list[float] = []
+    heights = defaultdict[int, float](float)
     for number, site in enumerate(sites):
         weights = {place: count * length_of(place + 0.5) for place, count in site.lengths.items()}
         scale = site.seconds / sum(weights.values()) / total
         color = _COLOURS[number] if number < len(_COLOURS) else _REST
         for place, weight in sorted(weights.items()):
-            low, heights[place] = heights[place], heights[place] + scale * weight  # type: ignore[assignment] # shares
+            low, heights[place] = heights[place], heights[place] + scale * weight
             place_of = {"began": length_of(place), "ended": length_of(place + 1), "low": low, "high": heights[place]}
             said = f"{site.place}: {percent(scale * weight)} of the time in bodies of {duration(length_of(place))}"
+            ends += [length_of(place), length_of(place + 1)]
             bars.append(place_of | {"color": color, "said": said})
     dearest = price.dearest
     cost = price.cost_of(dearest) if dearest else 0.0
-    known = [end for bar in bars for end in (bar["began"], bar["ended"])] + ([metg.seconds] if metg else [])
-    across = log_axis([*known, *([cost] if cost else [])], duration, "length of a body")
+    ends += [each for each in (metg.seconds if metg else 0.0, cost) if each]
+    across = log_axis(ends, duration, "length of a body")
     along = linear_axis(1.0, percent, "efficiency, and share of the time in bodies")
     entries = [_entry(site, _COLOURS[number], site.seconds / total) for number, site in enumerate(shown)]
     lines = _curve(cost, across)

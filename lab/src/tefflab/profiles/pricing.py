@@ -91,7 +91,7 @@ class Price:
     def seconds(self) -> dict[str, float]:
         """The threads' seconds by state within regions of the plain run. Waits are those of the collected run, and
         what the number of bodies costs is the rest."""
-        seen = {state: self.observed.seconds[state] for state in STATES if state not in OUTSIDE}
+        seen: dict[str, float] = {state: self.observed.seconds[state] for state in STATES if state not in OUTSIDE}
         between = seen["body"] + seen["counted"] - self.pauses - self.work
         scheduling = {state: seen[state] for state in SCHEDULING} | {"counted": max(0.0, between)}
         scheduling |= {"runtime": seen["runtime"] + self._barriers}

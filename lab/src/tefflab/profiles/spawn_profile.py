@@ -51,14 +51,14 @@ COMMON = {
 
 
 def profiled_cases(
-    programs: Sequence[Program], cases: str, trees: str, *, is_chosen: bool
+    programs: Sequence[Program], cases: Sequence[str], *, is_chosen: bool
 ) -> list[tuple[Program, ListedCase]]:
     """Each program whose functions are known, at each case. TeffError for a chosen program without them."""
     if missing := [each.id for each in programs if each.profile is None and is_chosen]:
         raise InputError(f"{missing[0]}: its system.toml has no [program.profile]")
     able = [each for each in programs if each.profile is not None]
     listed = [ListedCase.model_validate(each) for each in ask_cases(able[0])] if able else []
-    chosen = SPAWN.choose(listed, {"cases": cases, "trees": trees})
+    chosen = SPAWN.choose(listed, {"cases": cases})
     return [(program, case) for program in able for case in chosen]
 
 

@@ -4,7 +4,7 @@ Collectors differ (files of accounts, traces of libteff), and all tell this. Rep
 """
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -108,12 +108,12 @@ class Observed:
     processes: tuple[Process, ...]
 
     @cached_property
-    def seconds(self) -> Counter[str]:
+    def seconds(self) -> defaultdict[str, float]:
         """Of all threads, by state."""
-        found = Counter[str]()
+        found = defaultdict[str, float](float)
         for thread in self._threads():
             for state, time in thread.items():
-                found[state] += time  # type: ignore[assignment] # seconds
+                found[state] += time
         return found
 
     @cached_property

@@ -80,7 +80,7 @@ def _states(own: Sequence[Stretch], making: Covered) -> Mapping[str, float]:
         is_idle = each.category in IDLE and each.category
         not_made = beside if is_idle else 0.0
         state = "body" if each.category in (*TASKS, HANDLER) else _STATES.get(each.category, "serial")
-        found.update({state: each.seconds - not_made, "task_not_made": not_made})  # type: ignore[arg-type]
+        found.update({state: each.seconds - not_made, "task_not_made": not_made})
     return found
 
 
@@ -103,7 +103,7 @@ def _all(ranks: Sequence[Any]) -> Any:
 def messages_table(processes: Sequence[Process]) -> Table | None:
     """What each rank has sent, and all together; None where nothing was."""
     ranks = [each for each in processes if each.messages]
-    whole = _all([each.messages for each in ranks]) if ranks else {"handled": 0, "sent": {}}
+    whole: Any = _all([each.messages for each in ranks]) if ranks else {"handled": 0, "sent": {}}
     if not whole["handled"] and not any(each["sent"] for each in whole["sent"].values()):
         return None
     columns = [whole, *(each.messages for each in ranks)] if 1 < len(ranks) <= _MOST_COLUMNS else [whole]

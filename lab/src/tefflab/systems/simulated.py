@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, Field, PrivateAttr, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from tefflab import project_root
 from tefflab.durations import seconds
@@ -35,8 +35,10 @@ Time = Annotated[float, BeforeValidator(_time), Field(ge=0)]
 _Rate = Annotated[float, Field(gt=0)]
 
 
-class _Described(BaseModel, extra="forbid", frozen=True):
+class _Described(BaseModel):
     """A table of a cluster's file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Node(_Described):
@@ -138,18 +140,15 @@ def machines(asked: str, systems: tuple[str, ...]) -> list[dict[str, Any]]:
     for what, said, there in (("model", chosen, [*cluster.model, _HERE]), ("system", names, list(cluster.system))):
         if unknown := [each for each in said if each not in there]:
             raise InputError(f"--simulate {file} has no {what} {unknown[0]!r}; there are: {' '.join(there)}")
-    return [
-        _machine(cluster, Path(file).stem, name, model, known[model])
-        for name in names
-        for model in chosen
-    ]
+    return [_machine(cluster, Path(file).stem, name, model, known[model]) for name in names for model in chosen]
 
 
 def load_cluster(said: str) -> Cluster:
     """By its name, or by its file. InputError for an unknown one, and for a fault in its file."""
     folder = project_root() / CLUSTERS
-    path = Path(said) if said.endswith(".toml") else folder / f"{said}.toml"
-    if Path(said).name != said and not said.endswith(".toml") or not path.is_file():
+    is_file = said.endswith(".toml")
+    path = Path(said) if is_file else folder / f"{said}.toml"
+    if (not is_file and Path(said).name != said) or not path.is_file():
         there = " ".join(sorted(each.stem for each in folder.glob("*.toml")))
         raise InputError(f"--simulate {said}: no such cluster; there are: {there}; a file of yours ends with .toml")
     try:

@@ -7,9 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
-from typing import Any
-
-from pydantic import model_validator
 
 from tefflab.analysis.crossing import Relation
 from tefflab.analysis.rows import Row
@@ -38,15 +35,6 @@ class ContentionPlan(Plan):
 
     loaded: tuple[int, ...]  # cores
     period: float  # of the load [s]
-
-    @model_validator(mode="before")
-    @classmethod
-    def _of_an_earlier_version(cls, told: Any) -> Any:
-        """It had one command."""
-        if not isinstance(told, dict) or "command" not in told:
-            return told
-        kept = {name: value for name, value in told.items() if name != "command"}
-        return kept | {"commands": [command] if (command := told["command"]) else []}
 
 
 @dataclass(frozen=True)

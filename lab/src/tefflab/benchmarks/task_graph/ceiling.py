@@ -5,8 +5,8 @@ import subprocess
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from tefflab.benchmarks.benchmark import Reference
 from tefflab.benchmarks.graphs import GraphCase
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.errors import InputError, TeffError
@@ -24,15 +24,18 @@ _CEILING_SECONDS = 0.02  # of one run of the ceiling
 _NODES_SECONDS = 0.005  # of one over several nodes: many are over before a system's detour disturbs a node
 _MEMORY_SECONDS = 0.1  # of a run that moves bytes: its first pass over cold pages, about 2 ms, is negligible beside it
 
-_Runs = Generator[str, GraphRecord, GraphRecord]
+_Runs = Generator[str, Any, GraphRecord]
 
 
 @dataclass(frozen=True)
-class Ceiling(Reference[GraphRecord]):
+class Ceiling:
+    """The program that measures it, for kernels of so long tasks at least."""
+
     name: str = "ceiling"
     least_task: float = _LEAST_TASK
 
     def of(self, program: str) -> "Ceiling":
+        """Of kernels that do not run on the cores, by a program of their system; itself without one."""
         return Ceiling(program, _LEAST_TASK_ELSEWHERE) if program else self
 
     def command_line(self, root: Path, workers: int, nodes: int | None = None) -> list[str]:
@@ -40,9 +43,10 @@ class Ceiling(Reference[GraphRecord]):
         start = [programs / self.name] if nodes is None else [programs / "start_ranks", "node", programs / _OVER_NODES]
         return [*map(str, start), "--workers", str(workers)]
 
-    def calibration(self, case: Case) -> Generator[str, GraphRecord, tuple[str, float]]:
-        """The scale is the ideal time of one iteration of one task on one core. Runs until tasks are long enough, and
-        as long as their iterations say: on a busy machine the shortest of tasks may take milliseconds.
+    def calibration(self, case: Case) -> Generator[str, Any, tuple[str, float]]:
+        """Asks for runs until it knows the line that measures the ceiling, and the scale: the ideal time of one
+        iteration of one task on one core. Runs until tasks are long enough, and as long as their iterations say: on a
+        busy machine the shortest of tasks may take milliseconds.
 
         TeffError where the kernel has no rate, or its tasks do not grow with the iterations.
         """

@@ -8,9 +8,8 @@ from statistics import median
 import altair as alt
 
 from tefflab.analysis.curves import Curve, CurvePoint
-from tefflab.benchmarks.task_graph.measured import Measured, WorkAxis, is_roughly_known, metg_name
 from tefflab.benchmarks.task_graph.plan import GraphPlan
-from tefflab.benchmarks.task_graph.tables import ends_text, value_text
+from tefflab.benchmarks.task_graph.tables import Measured, WorkAxis, ends_text, is_roughly_known, metg_name, value_text
 from tefflab.output.charts.axes import Axis, linear_axis, log_axis
 from tefflab.output.charts.lines import values_chart
 from tefflab.output.charts.looks import Datum, looks
@@ -72,9 +71,11 @@ def _drawn(
             yield group, rows_chart({each.case.name: each.rows for each in members}, "METG (log scale)", head)
         else:
             texts = {each.case.x or 0.0: each.case.x_text for each in members}
-            meaning = f"{name} with 95 % intervals; smaller is better. {_ARROW}"
-            head = Head(titled(group, f"{name} against {plan.x_label}"), [meaning], footer)
-            yield group, values_chart(rows, texts, plan.x_label, head)
+            of_means = [mean for each in members for row in each.rows if (mean := each.mean(row))]
+            whose = " of the mean run" if of_means else ""
+            meaning = f"{name}{whose} with 95 % intervals; smaller is better. {_ARROW}"
+            head = Head(titled(group, f"{name}{whose} against {plan.x_label}"), [meaning], footer)
+            yield group, values_chart(of_means or rows, texts, plan.x_label, head)
 
 
 def metg_chart(case: Measured, title: str = "", footer: str = "") -> Picture:
