@@ -56,22 +56,13 @@ def explain(
     """A program behind `--`, spawn patterns, a trace, or a mini-app. InputError without any."""
     kind, _, case = (target or "").partition(":")
     if programs:
-<<<<<<< HEAD
-        if target or systems or any(patterns[name] for name in ("cases", "trees", "workers")):
-            raise InputError("--systems, --cases, --trees and --workers are for spawn patterns")
+        if target or systems or any(patterns[name] for name in ("cases", "workers")):
+            raise InputError("--systems, --cases and --workers are for spawn patterns")
         explain_program(registry, programs, runs, picture, fail_below, also, applies=applies, as_json=as_json)
     elif beside := [
         flag for flag, value in (("--apply", applies), ("--also", also), ("--fail-below", fail_below)) if value
     ]:
         raise InputError(f"{beside[0]}: is for a program behind --")
-=======
-        if target or systems or any(patterns[name] for name in ("cases", "workers")):
-            raise InputError("--systems, --cases and --workers are for spawn patterns")
-        profile = job_profile.profile_command(list(programs))
-        tell(as_json, lambda: [profile], lambda: job_profile.to_table(profile))
-        if profile["exit_status"]:
-            raise Exit(FAILED)
->>>>>>> main
     elif target is None:
         raise InputError("name a trace, a mini-app or spawn, or a program behind --; see --help")
     elif kind == _PATTERNS:
