@@ -30,25 +30,29 @@ enum class state : std::uint32_t {
   count
 };
 
-// What a body is a part of.
+// A body is a part of a place of this kind.
 enum class kind : std::uint32_t { others, region, share, chunk, section, single, task, taskloop, count };
 
 inline constexpr std::size_t bins_per_octave = 4;
 inline constexpr std::size_t first_octave = 4;  // bin 0 is of all lengths below 2^4 ticks * 5/4
-inline constexpr std::size_t bins = 160;
+inline constexpr std::size_t bins = 158;
 
-// What a thread knows of the bodies of one place in the program.
+// A thread's account of the bodies of one place in the program.
 struct site {
-  std::uint64_t address;  // a return address, or where a function begins; 0 of the others
-  std::uint32_t module;   // that the address lies in: an index of header::modules
-  std::uint32_t runtime;  // likewise
-  std::uint32_t what;     // a kind
-  std::uint32_t reserved;
-  std::uint64_t count;     // bodies that ended
-  std::uint64_t timed;     // of them those with a length
-  std::uint64_t segments;  // in which the timed ones ran: each is longer by header::own
-  std::uint64_t time;      // of the timed ones, without what is nested in them
-  std::uint64_t longest;
+  std::uint64_t address;    // a return address, or where a function begins; 0 of the others
+  std::uint32_t module;     // that the address lies in: an index of header::modules
+  std::uint32_t runtime;    // likewise
+  std::uint32_t what;       // a kind
+  std::uint32_t too_short;  // its bodies are counted, and few of them timed
+  std::uint64_t count;      // bodies that ended
+  std::uint64_t timed;      // of them those that were timed: all, unless they are too short
+  std::uint64_t segments;   // in which they ran: each is longer by header::own
+  std::uint64_t time;       // theirs, without what is nested in them
+  std::uint64_t longest;    // of the timed ones
+  std::uint64_t recent;     // time of the last ones that were timed, which decide about the next ones
+  std::uint32_t recently;   // how many these are
+  std::uint32_t turn;       // of the short bodies, which of them is timed
+  // How many bodies had which length. If few are timed: estimated, as segments and time.
   std::array<std::uint64_t, bins> lengths;
 };
 

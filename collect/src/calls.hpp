@@ -1,9 +1,8 @@
-// What interposed calls of all runtimes have in common: that a body makes a task, and that it takes its next
-// chunk.
+// Interposed calls of all runtimes in which a body makes a task, or takes its next chunk.
 #pragma once
 
 #include "runtimes.hpp"
-#include "seat.hpp"
+#include "seats.hpp"
 
 namespace teff::collect {
 
@@ -13,8 +12,8 @@ inline seat* calling_seat() {
 }
 
 // The current body makes a task, unless the body is too short for the clock. It is in the call from `caller`
-// on: the runtime's own events within know it by that. A task that the runtime runs within has calls of its
-// own. An untied maker may be put aside within, and the thread is in another body then.
+// on: the runtime's own events within know it by that. A task nested in the call has separate calls. An
+// untied maker may be put aside within, and the thread is in another body then.
 class creation {
  public:
   creation(seat& thread, const void* caller, bool makes_taskloop) : thread_(thread), maker_(thread.current) {
@@ -36,8 +35,8 @@ class creation {
   activation* maker_;
 };
 
-// The thread ends its chunk, if it has one, and takes the next by `take`, which says whether there was one.
-// The site of the loop is the return address of this call; null if the call only begins the loop.
+// The thread ends its chunk, if it has one, and takes the next one. `take` says whether there was one. The
+// loop's site is the return address of this call. It is null if the call only begins the loop.
 template <class Take>
 auto next_chunk(kind what, const void* site, Take take) {
   seat* thread = calling_seat();
@@ -53,7 +52,7 @@ auto next_chunk(kind what, const void* site, Take take) {
     chunk = thread->begin_part(what, site, state::dispatch);
     if (chunk == nullptr) return take();
   }
-  chunk->caller = chunk;  // any address: what the runtime announces within is known
+  chunk->caller = chunk;  // any address: the runtime's events within are ignored
   const auto taken = take();
   chunk->caller = nullptr;
   if (taken) {

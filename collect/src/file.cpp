@@ -42,19 +42,13 @@ constexpr std::array<const char*, static_cast<std::size_t>(state::count)> states
 constexpr std::array<const char*, static_cast<std::size_t>(kind::count)> kinds{
     "others", "region", "share", "chunk", "section", "single", "task", "taskloop"};
 
-// The program's errno is the program's.
-struct keep_errno {
-  int saved = errno;
-  ~keep_errno() { errno = saved; }
-};
-
 template <std::size_t N>
 void copy_text(std::array<char, N>& to, const char* from) {
   std::strncpy(to.data(), from, N - 1);
 }
 
-// A further `step` of the file, with its space on the disk: a write to a mapped page that the disk has no
-// space for ends the program by SIGBUS. Growing beyond RLIMIT_FSIZE would end it by SIGXFSZ.
+// Grows the file by a `step`, and reserves its space. A program that writes to a mapped page without space on
+// the disk is ended by SIGBUS. A program that grows a file beyond RLIMIT_FSIZE is ended by SIGXFSZ.
 void* grow() {
   rlimit limit{};
   const int flags = O_RDWR | O_CLOEXEC | (size_of_file == 0 ? O_CREAT | O_EXCL : 0);
@@ -157,19 +151,14 @@ int look_at_module(dl_phdr_info* info, std::size_t, void* argument) {
   return 1;
 }
 
-void end_file() {
-  if (file == nullptr) return;
-  file->last = moment_now();
-  file->ended = file->last.ticks;
-}
-
 }  // namespace
 
-growing::growing() {
+growing::growing() : errno_(errno) {
   pthread_mutex_lock(&lock);
 }
 growing::~growing() {
   pthread_mutex_unlock(&lock);
+  errno = errno_;
 }
 
 header* head() {
@@ -179,7 +168,6 @@ header* head() {
 bool open_file() {
   if (tried) return file != nullptr;
   tried = true;
-  const keep_errno kept;
   prepare();
   const char* folder = std::getenv("TEFF_COLLECT");
   std::array<char, PATH_MAX> whole{};
@@ -195,7 +183,6 @@ bool open_file() {
 
 block* take_block() {
   if (next_block == end_of_blocks) {
-    const keep_errno kept;
     next_block = static_cast<block*>(grow());
     end_of_blocks = next_block == nullptr ? nullptr : next_block + step / sizeof(block);
     if (next_block == nullptr) return nullptr;
@@ -218,7 +205,6 @@ std::uint32_t module_of(const void* address) {
 }
 
 module describe_module(const void* address) {
-  const keep_errno kept;
   module found{reinterpret_cast<std::uint64_t>(address), 0, 0, {}, {}};
   if (dl_iterate_phdr(look_at_module, &found) == 0) {  // compiled at run time, or no address
     constexpr std::uint64_t area = 1 << 20;
@@ -237,7 +223,6 @@ void note_clock() {
 }
 
 void* pages(std::size_t size) {
-  const keep_errno kept;
   void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return memory == MAP_FAILED ? nullptr : memory;
 }
@@ -255,7 +240,9 @@ void forget_file() {
                  [] { pthread_mutex_unlock(&lock); });
 }
 [[gnu::destructor]] static void on_exit() {
-  end_file();
+  if (file == nullptr) return;
+  file->last = moment_now();
+  file->ended = file->last.ticks;
 }
 
 }  // namespace teff::collect

@@ -40,9 +40,9 @@ void run_body(void* argument) {
 
 // ---- tasks
 
-// Comes before a task's data. libgomp writes the bounds of a taskloop's task, or the handle of a detached
-// task, into the first words of what it takes for the data. It reads the third word of the data of a taskloop
-// with reductions.
+// Comes before a task's data. libgomp takes both for the data. It writes the bounds of a taskloop's task into
+// the first two words, and the handle of a detached task into the first. Of a taskloop with reductions it
+// reads the third.
 struct task_head {
   std::array<void*, 3> words;
   std::size_t words_written;  // by libgomp, which belong into the data
@@ -51,7 +51,7 @@ struct task_head {
   activation task;
 };
 
-// What the copying function is given in place of the data.
+// The copying function gets this in place of the data.
 struct task_source {
   task_head head;
   void* data;
@@ -91,7 +91,7 @@ void make_task(const void* caller, task_head head, void* data, copy_function* co
   head.data_offset = (sizeof(task_head) + align - 1) & ~(align - 1);
   size += head.data_offset;
   const creation made(*me, caller, false);
-  head.task.address = reinterpret_cast<const void*>(head.body);
+  head.task.address = caller;
   head.task.created = me->since();
   if (copy != nullptr) {
     task_source source{head, data, copy};

@@ -174,7 +174,7 @@ void end_events(ompt::data*) {}
 
 }  // namespace teff::collect
 
-// What libomp asks for when it starts.
+// libomp calls this when it starts.
 extern "C" [[gnu::visibility("default")]] teff::collect::ompt::tool* ompt_start_tool(unsigned, const char*) {
   static teff::collect::ompt::tool events{teff::collect::begin_events, teff::collect::end_events, {}};
   if (std::getenv("TEFF_COLLECT") == nullptr) return nullptr;

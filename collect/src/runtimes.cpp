@@ -45,6 +45,7 @@ runtime* look_up(const void* caller) {
   made->real = reinterpret_cast<void**>(made + 1);
   for (std::size_t i = 0; i < names; ++i) made->real[i] = find_function(__start_teff_names[i], module);
   const void* const library = library_of("GOMP_parallel", module);
+  dlerror();  // a runtime lacks functions of others: no error of the program
   made->has_ompt = library != nullptr && library == library_of("__kmpc_fork_call", module);
   const auto calling = describe_module(caller);
   made->first = calling.begin;
@@ -60,11 +61,11 @@ const runtime& find_runtime(const void* caller) {
     if (one->is_called_by(caller)) return *(last_called = one);
   }
   const int program_errno = errno;
-  runtime* made = look_up(caller);
+  runtime* made = look_up(caller);  // without `growing`: the dynamic linker takes further locks
+  errno = program_errno;
   const growing held;
   made->next = known.load(std::memory_order_relaxed);  // only threads that hold `growing` store to it
   known.store(made, std::memory_order_release);        // pairs with the load above
-  errno = program_errno;
   return *(last_called = made);
 }
 

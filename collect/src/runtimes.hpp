@@ -19,7 +19,7 @@ struct runtime {
   }
 };
 
-// What the thread's last call went to. The calibration sets it to a runtime that does nothing.
+// The thread's last call went to it.
 extern constinit thread_local const runtime* last_called;
 
 const runtime& find_runtime(const void* caller);
@@ -58,7 +58,7 @@ extern "C" [[gnu::visibility("hidden")]] const char* const __stop_teff_names[];
                                           static_cast<std::size_t>(&own_name - __start_teff_names))
 
 // The arguments of functions of several signatures, all of integers and pointers, as they lie in registers
-// and on the stack. What a function does not take is passed on unread.
+// and on the stack. A function ignores the words that it has no argument for.
 #define TEFF_WORDS \
   long a, long b, long c, long d, long e, long f, long g, long h, long i, long j, long k, long l
 #define TEFF_SAME_WORDS a, b, c, d, e, f, g, h, i, j, k, l

@@ -1,39 +1,23 @@
 #include "seat.hpp"
 
-#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <bit>
-#include <new>
 
 #include "file.hpp"
+#include "seats.hpp"
 
 namespace teff::collect {
-
-constinit thread_local seat* me = nullptr;
 
 namespace {
 
 constexpr std::size_t batch = 64;         // activations that go from seat to seat at a time
-constexpr std::uint32_t window = 64;      // timed bodies that decide whether the next ones are timed
+constexpr std::uint32_t window = 32;      // timed bodies that decide whether the next ones are timed
+constexpr std::uint32_t sample = 16;      // bodies too short for the clock that one timed body stands for
 constexpr std::uint32_t most_parts = 32;  // blocks of a seat
 
-std::atomic<seat*> all_seats{nullptr};
-std::atomic<std::uint32_t> number_of_seats{0};
-std::atomic<std::uint64_t> shortest{0};
-seat* vacant;                                 // guarded by `growing`, as is the next one
-activation* batches;                          // linked by the `outer` of the last of each; those within, too
-constinit thread_local bool refused = false;  // a seat
-block nowhere;                                // accounts of a parent's threads, in its child
-pthread_key_t at_thread_end;
-bool has_key;
-
-// Whether a wait is so long that all threads are looked at: that takes a cache miss a thread.
-bool is_long(std::uint64_t wait) {
-  return wait >
-         1000 * std::uint64_t{number_of_seats.load(std::memory_order_relaxed)};  // the number alone is used
-}
+activation* batches;  // guarded by `growing`; linked by the `outer` of the last of each, as those within are
 
 bool waits_for_task(state now) {
   return now == state::imbalance || now == state::dependences;
@@ -45,94 +29,7 @@ std::size_t bin_of(std::uint64_t length) {
   return std::min(bins - 1, (octave - first_octave) * bins_per_octave + (length >> (octave - 2) & 3));
 }
 
-// Callers hold `growing`.
-seat* new_seat() {
-  void* memory = pages(sizeof(seat));
-  if (memory == nullptr) return nullptr;
-  auto* made = new (memory) seat;
-  if (!made->arrive()) return nullptr;
-  made->next = all_seats.load(std::memory_order_relaxed);   // only threads that hold `growing` store to it
-  all_seats.store(made, std::memory_order_release);         // pairs with last_end_anywhere()
-  number_of_seats.fetch_add(1, std::memory_order_relaxed);  // the number alone is used
-  return made;
-}
-
-// When the thread ends. If its team has not ended, the master gives the seat away (team.hpp).
-void leave_seat(void* left) {
-  auto& seat_left = *static_cast<seat*>(left);
-  me = nullptr;
-  refused = true;
-  // Release and acquire: pairs with the exchange in close_workers(). One of the two threads finds that the
-  // other was first.
-  if (seat_left.member.exchange(membership::leaving, std::memory_order_acq_rel) == membership::outside) {
-    vacate(seat_left, ticks());
-  }
-}
-
-seat* find_seat(bool& first) {
-  const growing held;
-  if (!open_file()) return nullptr;
-  if (!has_key) has_key = pthread_key_create(&at_thread_end, leave_seat) == 0;
-  seat* found = vacant;
-  if (found != nullptr && found->arrive()) {
-    vacant = found->next_vacant;
-  } else {
-    first = all_seats.load(std::memory_order_relaxed) == nullptr;
-    found = new_seat();
-  }
-  if (found == nullptr) ++head()->lost_threads;
-  return found;
-}
-
-// A child of fork has one thread and no file. It may be within a region: then its frames still use the seat
-// that it had.
-void begin_in_child() {
-  for (seat* one = all_seats.load(std::memory_order_relaxed); one != nullptr; one = one->next)
-    one->use(nowhere);
-  all_seats.store(nullptr, std::memory_order_relaxed);  // a child of fork has no other thread
-  number_of_seats.store(0, std::memory_order_relaxed);
-  vacant = nullptr;
-  me = nullptr;
-  refused = false;
-  forget_file();
-}
-
-[[gnu::constructor]] void watch_forks() {
-  pthread_atfork(nullptr, nullptr, begin_in_child);
-}
-
 }  // namespace
-
-seat* here() {
-  if (me != nullptr || refused) return me;
-  bool first = false;
-  seat* found = find_seat(first);
-  refused = found == nullptr;
-  if (first && found != nullptr) calibrate();
-  if (found != nullptr && has_key) pthread_setspecific(at_thread_end, found);
-  return me = found;
-}
-
-std::uint64_t last_end_anywhere() {
-  std::uint64_t latest = 0;
-  // Acquire: pairs with new_seat(), which stores a seat after its members. The times alone are compared, so
-  // their loads are relaxed.
-  for (const seat* one = all_seats.load(std::memory_order_acquire); one != nullptr; one = one->next) {
-    latest = std::max(latest, one->last_end.load(std::memory_order_relaxed));
-  }
-  return latest;
-}
-
-void vacate(seat& left, std::uint64_t now) {
-  const growing held;
-  left.retire(now);
-  left.next_vacant = vacant;
-  vacant = &left;
-}
-
-void set_shortest(std::uint64_t ticks) {
-  shortest.store(ticks, std::memory_order_relaxed);
-}  // the number alone is used
 
 bool seat::arrive() {
   const auto thread = static_cast<std::uint32_t>(gettid());
@@ -193,8 +90,7 @@ void seat::retire(std::uint64_t now) {
 void seat::use(block& accounts) {
   accounts_ = last_part_ = &accounts;
   accounts.sites_used = 1;
-  others_ = {nullptr, &accounts.sites[0], 0, 0, 0, kind::others, false};
-  last_found_ = nullptr;
+  others_ = last_found_ = &accounts.sites[0];
   sites_ = {};
 }
 
@@ -218,46 +114,43 @@ site* seat::meet(const void* address, kind what) {
   return &record;
 }
 
-known_site& seat::find(const void* address, kind what) {
-  if (last_found_ != nullptr && last_found_->address == address && last_found_->what == what)
-    return *last_found_;
+site& seat::find(const void* address, kind what) {
+  const auto number = reinterpret_cast<std::uint64_t>(address);
+  const auto is_it = [&](const site& one) {
+    return one.address == number && one.what == static_cast<std::uint32_t>(what);
+  };
+  if (is_it(*last_found_)) return *last_found_;
   constexpr std::uint64_t spread = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
-  auto at = (reinterpret_cast<std::uint64_t>(address) + static_cast<std::uint64_t>(what)) * spread >> 55;
+  auto at = (number + static_cast<std::uint64_t>(what)) * spread >> 55;
   static_assert(std::tuple_size_v<decltype(sites_)> == std::size_t{1} << (64 - 55));
-  for (;; at = (at + 1) % sites_.size()) {  // ends: the blocks of a seat have fewer sites
-    known_site& place = sites_[at];
-    if (place.record == nullptr) {
-      site* record = meet(address, what);
-      if (record == nullptr) return others_;
-      place = {address, record, 0, 0, 0, what, false};
-    }
-    if (place.address == address && place.what == what) return *(last_found_ = &place);
-  }
+  while (sites_[at] != nullptr && !is_it(*sites_[at]))
+    at = (at + 1) % sites_.size();  // the blocks of a seat have fewer sites
+  if (sites_[at] == nullptr) sites_[at] = meet(address, what);
+  if (sites_[at] == nullptr) return *others_;
+  return *(last_found_ = sites_[at]);
 }
 
 // Whether the body that begins is counted alone.
 bool seat::skips(const void* address, kind what) {
-  known_site& place = find(address, what);
-  return place.too_short && ++place.turn % window != 0;
+  site& place = find(address, what);
+  return place.too_short != 0 && ++place.turn % sample != 0;
 }
 
 void seat::account(const activation& body) {
-  known_site& place = find(body.address, body.what);
-  site& to = *place.record;
+  site& to = find(body.address, body.what);
   ++to.count;
   if (body.counted) return;
+  const std::uint64_t bodies = to.too_short != 0 ? sample : 1;
   ++to.timed;
-  to.time += body.own;
-  to.segments += body.segments;
+  to.time += bodies * body.own;
+  to.segments += bodies * body.segments;
   to.longest = std::max(to.longest, body.own);
-  ++to.lengths[bin_of(body.own)];
-  place.time += body.own;
-  if (++place.bodies == window) {
-    const bool often = body.what == kind::chunk || body.what == kind::task || body.what == kind::taskloop;
-    place.too_short =
-        often && place.time < window * shortest.load(std::memory_order_relaxed);  // the number alone is used
-    place.time = place.bodies = 0;
-  }
+  to.lengths[bin_of(body.own)] += bodies;
+  to.recent += body.own;
+  if (++to.recently < window) return;
+  const bool often = body.what == kind::chunk || body.what == kind::task || body.what == kind::taskloop;
+  to.too_short = often && to.recent < window * shortest_timed();
+  to.recent = to.recently = 0;
 }
 
 // The wait that ends at `now` since a task begins: until the task was made, until its last dependence ended,
@@ -310,15 +203,15 @@ void seat::end_task(activation& task) {
   const auto now = ticks();
   enter(task.outer->resumed, now);
   if (!task.unconfirmed) account(task);
-  last_end.store((now & ~std::uint64_t{1}) | task.dependent,
-                 std::memory_order_relaxed);  // the number alone is used
+  // Relaxed: the number alone is used.
+  last_end.store((now & ~std::uint64_t{1}) | task.dependent, std::memory_order_relaxed);
   current = task.outer;
 }
 
 void seat::suspend_task() {
   activation& task = *current;
-  task.resumed =
-      doing() == state::creation ? task.inside() : doing();  // it makes a task, and is put aside within
+  // If it makes a task, it is put aside within, and goes on behind.
+  task.resumed = doing() == state::creation ? task.inside() : doing();
   task.nested = false;
   enter(task.outer->resumed);
   current = task.outer;
@@ -370,7 +263,6 @@ void seat::end_chunk(activation& chunk, const void* address) {
 activation* seat::take() {
   if (free_ == nullptr) {
     const growing held;
-    free_count_ = batch;
     if (batches != nullptr) {
       free_ = batches;
       activation* last = free_;
@@ -382,6 +274,7 @@ activation* seat::take() {
       if (free_ == nullptr) return nullptr;
       for (std::size_t i = 0; i + 1 < batch; ++i) free_[i].outer = free_ + i + 1;
     }
+    free_count_ = batch;
   }
   activation* taken = free_;
   free_ = taken->outer;

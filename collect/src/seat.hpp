@@ -1,7 +1,8 @@
-// What the collector keeps of a thread (README.md: the model): its state, the body that it runs, its sites.
-// Only the thread itself uses its seat, except where a member says otherwise.
+// A thread's account (README.md: the model): its state, the body that it runs, its sites. Only the thread
+// itself uses its seat, except where a member says otherwise.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -31,19 +32,8 @@ struct activation {
   bool makes_taskloop = false;  // the interposed call does
   bool unconfirmed = false;     // may be a task that only halves a taskloop
 
-  // What the thread does in the body itself.
+  // The thread's state in the body itself.
   state inside() const { return counted ? state::counted : state::body; }
-};
-
-// A site, and what decides whether its bodies are timed (README.md: short bodies).
-struct known_site {
-  const void* address;
-  site* record;
-  std::uint64_t time;    // of the window's bodies so far
-  std::uint32_t bodies;  // in the window so far
-  std::uint32_t turn;
-  kind what;
-  bool too_short;
 };
 
 enum class membership : std::uint32_t { outside, worker, leaving };
@@ -52,7 +42,8 @@ class seat {
  public:
   // The thread's segment ends, and the next one begins.
   void enter(state next, std::uint64_t now = ticks()) {
-    const auto length = now > accounts_->since ? now - accounts_->since : 0;
+    now = std::max(now, accounts_->since);  // the counters of two processors may differ a little
+    const auto length = now - accounts_->since;
     accounts_->times[accounts_->now] += length;
     if (doing() == state::body && current != nullptr) {
       current->own += length;
@@ -111,7 +102,7 @@ class seat {
   std::atomic<membership> member{membership::outside};
 
  private:
-  known_site& find(const void* address, kind what);
+  site& find(const void* address, kind what);
   site* meet(const void* address, kind what);
   bool skips(const void* address, kind what);
   void split_wait(const activation& task, std::uint64_t now);
@@ -121,26 +112,9 @@ class seat {
   bool is_new_ = true;  // the thread has been in no region
   activation* free_ = nullptr;
   std::size_t free_count_ = 0;
-  known_site* last_found_ = nullptr;
-  known_site others_{};
-  std::array<known_site, 512> sites_{};
+  site* others_ = nullptr;
+  site* last_found_ = nullptr;
+  std::array<site*, 512> sites_{};  // by address and kind
 };
-
-// The seat of the thread that calls. Null before here() was called in it, and if nothing is kept of it.
-extern constinit thread_local seat* me;
-
-// Gives the thread a seat if it has none; null if nothing can be kept of it.
-seat* here();
-
-// The latest of all threads' last_end.
-std::uint64_t last_end_anywhere();
-
-// Gives the seat of a thread that ended to the next one.
-void vacate(seat& left, std::uint64_t now);
-
-// Measures the collector's own part of a segment, notes it in the header, and counts bodies alone from now on
-// if they are shorter than that and 100 ns. Takes a fraction of a millisecond.
-void calibrate();
-void set_shortest(std::uint64_t ticks);
 
 }  // namespace teff::collect

@@ -3,11 +3,12 @@
 // next region begins, a worker touches its seat only to leave it.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
 #include "file.hpp"
-#include "seat.hpp"
+#include "seats.hpp"
 
 namespace teff::collect {
 
@@ -52,14 +53,18 @@ class team {
   // runtime's barrier.
   void end() {
     const auto now = ticks();
-    const auto last_end = last_end_anywhere();
+    seat* const workers = workers_.load(std::memory_order_acquire);  // pairs with begin_body()
+    // Relaxed: the numbers alone are used.
+    auto last_end = master_.last_end.load(std::memory_order_relaxed);
+    for (const seat* one = workers; one != nullptr; one = one->next_worker) {
+      last_end = std::max(last_end, one->last_end.load(std::memory_order_relaxed));
+    }
     master_.end_wait(before_, now, last_end);
     master_.end_bodies(outer_);
     master_.runtime = outer_runtime_;
-    seat* next = workers_.load(std::memory_order_acquire);  // pairs with begin_body()
-    while (next != nullptr) {
+    for (seat* next = workers; next != nullptr;) {
       seat& one = *next;
-      next = one.next_worker;
+      next = one.next_worker;  // now: the seat may have another thread soon
       one.end_wait(state::serial, now, last_end);
       one.end_bodies(nullptr);
       // Release and acquire: pairs with the exchange in leave_seat().

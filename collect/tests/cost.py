@@ -1,6 +1,7 @@
-"""What collecting costs: python cost.py LIBRARY PROGRAM... of tests/programs.c, compiled. Plain and collected runs take turns.
+"""Measures the cost of collecting: `python cost.py LIBRARY PROGRAM...`, where PROGRAM is programs.c, compiled.
 
-Prints the ratio of the medians of their times, with the interval of 95 % by bootstrap, for several cases and lengths of a body.
+Plain and collected runs take turns. For several cases and lengths of a body, prints the ratio of the medians of their
+times, with its interval of 95 % by bootstrap.
 """
 
 import json
@@ -12,7 +13,7 @@ import tempfile
 import numpy as np
 
 PAIRS = 15
-CASES = ("dynamic_loop", "recursion", "tasks", "stencil", "taskloop", "static_loop")
+CASES = ("dynamic_loop", "recursion", "tasks", "stencil", "taskloop")
 LENGTHS = (500, 1000, 2000, 4000, 8000, 16000)  # ns
 TIME = 30e6  # ns of bodies in a run
 
@@ -41,7 +42,10 @@ def main(library: str, *programs: str) -> None:
                 low, high = np.percentile(ratios, [2.5, 97.5])
                 ratio = np.median(collected) / np.median(plain)
                 efficiency = work[0] * length / 2 / np.median(plain)
-                print(f"{program} {case} {length} ns: {ratio:.3f} ({low:.3f} to {high:.3f}), efficiency {efficiency:.0%}", flush=True)
+                print(
+                    f"{program} {case} {length} ns: {ratio:.3f} ({low:.3f} to {high:.3f}), efficiency {efficiency:.0%}",
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":

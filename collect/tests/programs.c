@@ -1,6 +1,6 @@
-// OpenMP programs whose accounts are known. programs CASE [LENGTH of a body in us] [NUMBER of bodies] [ITERATIONS of a body]
-// prints {"bodies": how many the case runs, "work": their nanoseconds, "wall": those of its regions}. A body spins for its length by the
-// clock, so that a busy machine changes neither.
+// OpenMP programs of known accounts: programs CASE [LENGTH of a body in us] [NUMBER of bodies] [ITERATIONS].
+// It prints how many bodies ran, their nanoseconds, and the nanoseconds of all regions. A body spins for its
+// length by the clock, so that a busy machine changes neither; or for so many iterations.
 #define _GNU_SOURCE
 #include <omp.h>
 #include <signal.h>
@@ -17,7 +17,7 @@ static double now(void) {
   return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-static long iterations; // of a body, in place of its length by the clock
+static long iterations;  // of a body, in place of its length by the clock
 
 static void spin(double length) {
   if (iterations > 0) {
@@ -38,7 +38,7 @@ static long dynamic_loop(void) {
   return number;
 }
 
-static long started_loops(void) { // two loops in one region: GOMP_loop_*_start
+static long started_loops(void) {  // two loops in one region: GOMP_loop_*_start
 #pragma omp parallel
   {
 #pragma omp for schedule(guided) nowait
@@ -164,13 +164,13 @@ static long nested(void) {
   return number / 4 * 4;
 }
 
-static long imbalance(void) { // one thread has twice the work: 25 % of two threads' time is waiting
+static long imbalance(void) {  // one thread has twice the work: 25 % of two threads' time is waiting
 #pragma omp parallel num_threads(2)
   spin(length * (omp_get_thread_num() == 0 ? 2 : 1));
   return 2;
 }
 
-static long producer(void) { // makes a task each two bodies' length: the other thread waits half of its time
+static long producer(void) {  // makes a task each two bodies' length: the other thread waits half of its time
 #pragma omp parallel num_threads(2)
 #pragma omp single
   for (long i = 0; i < number; ++i) {
@@ -196,7 +196,7 @@ static long sections(void) {
   return number / 3 * 3;
 }
 
-static long locks(void) { // each of two threads waits for the other's turn
+static long locks(void) {  // two threads take turns
 #pragma omp parallel num_threads(2)
   for (long i = 0; i < number / 2; ++i) {
 #pragma omp critical
@@ -219,7 +219,7 @@ static long detached(void) {
   return number;
 }
 
-static long cancelled(void) { // OMP_CANCELLATION=true: the tasks after the first are dropped
+static long cancelled(void) {  // OMP_CANCELLATION=true: the tasks after the first are dropped
   long run = 0;
 #pragma omp parallel num_threads(1)
 #pragma omp taskgroup
@@ -237,7 +237,7 @@ static long cancelled(void) { // OMP_CANCELLATION=true: the tasks after the firs
   return run;
 }
 
-static long waiting_maker(void) { // all sorts of tasks that run at once
+static long waiting_maker(void) {  // all sorts of tasks that run at once
   for (long i = 0; i < number / 2; ++i) {
 #pragma omp parallel num_threads(2)
 #pragma omp single
@@ -254,10 +254,10 @@ static long waiting_maker(void) { // all sorts of tasks that run at once
   return number / 2 * 3;
 }
 
-static long sites(void) { // some 500 different bodies
-#define BODY                                         \
-  {                                                  \
-    _Pragma("omp task") spin(length);                \
+static long sites(void) {  // some 500 different bodies
+#define BODY                          \
+  {                                   \
+    _Pragma("omp task") spin(length); \
   }
 #define BODIES8 BODY BODY BODY BODY BODY BODY BODY BODY
 #define BODIES64 BODIES8 BODIES8 BODIES8 BODIES8 BODIES8 BODIES8 BODIES8 BODIES8
@@ -269,7 +269,9 @@ static long sites(void) { // some 500 different bodies
   return 512;
 }
 
-static long none(void) { return 0; }
+static long none(void) {
+  return 0;
+}
 
 static long empty_chunks(void) {
 #pragma omp parallel for schedule(dynamic)
@@ -320,11 +322,12 @@ static long forked(void) {
 static const struct {
   const char* name;
   long (*run)(void);
-} cases[] = {CASE(dynamic_loop), CASE(started_loops), CASE(static_loop), CASE(regions),       CASE(tasks),    CASE(untied),
-             CASE(recursion),    CASE(stencil),       CASE(chain),       CASE(taskloop),      CASE(nested),   CASE(imbalance),
-             CASE(producer),     CASE(sections),      CASE(locks),       CASE(detached),      CASE(cancelled), CASE(waiting_maker),
-             CASE(sites),        CASE(none),          CASE(empty_chunks), CASE(threads),      CASE(killed),   CASE(aborted),
-             CASE(left),         CASE(replaced),      CASE(forked)};
+} cases[] = {CASE(dynamic_loop), CASE(started_loops), CASE(static_loop),   CASE(regions),  CASE(tasks),
+             CASE(untied),       CASE(recursion),     CASE(stencil),       CASE(chain),    CASE(taskloop),
+             CASE(nested),       CASE(imbalance),     CASE(producer),      CASE(sections), CASE(locks),
+             CASE(detached),     CASE(cancelled),     CASE(waiting_maker), CASE(sites),    CASE(none),
+             CASE(empty_chunks), CASE(threads),       CASE(killed),        CASE(aborted),  CASE(left),
+             CASE(replaced),     CASE(forked)};
 
 int main(int count, char** words) {
   length = count > 2 ? atof(words[2]) * 1e3 : 1e5;
@@ -333,12 +336,13 @@ int main(int count, char** words) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     if (count < 2 || strcmp(words[1], cases[i].name) != 0) continue;
     if (cases[i].run != none) {
-#pragma omp parallel num_threads(1) // the collector begins here
+#pragma omp parallel num_threads(1)  // the collector begins here
       spin(0);
     }
     const double begin = now();
     const long bodies = cases[i].run();
-    printf("{\"bodies\": %ld, \"work\": %.0f, \"wall\": %.0f}\n", bodies, (double)bodies * length, now() - begin);
+    printf("{\"bodies\": %ld, \"work\": %.0f, \"wall\": %.0f}\n", bodies, (double)bodies * length,
+           now() - begin);
     return 0;
   }
   return 2;
