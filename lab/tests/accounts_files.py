@@ -19,13 +19,12 @@ PROGRAM, RUNTIME = 0, 1  # modules
 
 @dataclass(frozen=True)
 class Bodies:
-    """Of a site: so many of one length in nanoseconds, without the collector's part; `timed` of them, or all."""
+    """Of a site: so many of one length in nanoseconds, without the collector's part."""
 
     address: int
     kind: str
     count: int
     length: int
-    timed: int | None = None
 
 
 @dataclass(frozen=True)
@@ -75,16 +74,15 @@ class Accounts:
         for state, time in thread.times.items():
             own["times"][STATES.index(state)] = RATE * time
         for place, each in enumerate(thread.bodies, 1):
-            site, timed = own["sites"][place], each.count if each.timed is None else each.timed
-            ticks = RATE * (each.length + self.own)
+            site, ticks = own["sites"][place], RATE * (each.length + self.own)
             site["address"], site["module"], site["runtime"] = each.address, PROGRAM, RUNTIME
             site["what"], site["count"], site["timed"], site["segments"] = (
                 KINDS.index(each.kind),
                 each.count,
-                timed,
-                timed,
+                each.count,
+                each.count,
             )
-            site["time"], site["longest"] = timed * ticks, ticks
+            site["time"], site["longest"] = each.count * ticks, ticks
             octave = ticks.bit_length() - 1
-            site["lengths"][(octave - 4) * 4 + (ticks >> (octave - 2) & 3)] = timed
+            site["lengths"][(octave - 4) * 4 + (ticks >> (octave - 2) & 3)] = each.count
         return block.tobytes()

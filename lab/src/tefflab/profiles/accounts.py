@@ -5,7 +5,7 @@ Files are read as they are: a process that crashed, or that still runs, leaves w
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -42,9 +42,10 @@ HEADER = np.dtype(
 SITE = np.dtype(
     [
         ("address", "<u8"),
-        *((name, "<u4") for name in ("module", "runtime", "what", "reserved")),
-        *((name, "<u8") for name in ("count", "timed", "segments", "time", "longest")),
-        ("lengths", "<u8", 160),
+        *((name, "<u4") for name in ("module", "runtime", "what", "too_short")),
+        *((name, "<u8") for name in ("count", "timed", "segments", "time", "longest", "recent")),
+        *((name, "<u4") for name in ("recently", "turn")),
+        ("lengths", "<u8", 158),
     ]
 )
 BLOCK = np.dtype(
@@ -145,20 +146,17 @@ def _within(thread: Mapping[str, float]) -> float:
 
 
 def _site(file: _File, record: Any, kinds: Sequence[str], names: Mapping[Place, str]) -> Site:
-    """Each segment of a body is longer by the collector's own part. A counted body is as long as the timed ones."""
-    place = _place(file, record)
-    count, timed, own = int(record["count"]), int(record["timed"]), int(file.header["own"])
-    mean_own = own * int(record["segments"]) / timed if timed else 0.0
-    seconds = file.rate * max(0.0, int(record["time"]) - timed * mean_own)
+    """Each segment of a body is longer by the collector's own part."""
+    place, count = _place(file, record), int(record["count"])
+    own = int(file.header["own"]) * int(record["segments"])
     lengths = Counter[int]()
     for place_in, bodies in enumerate(map(int, record["lengths"])):
         if bodies:
-            lengths[bin_of(file.rate * max(_middle(file, place_in) - mean_own, 1.0))] += bodies
+            lengths[bin_of(file.rate * max(_middle(file, place_in) - own / count, 1.0))] += bodies
     runtime = Path(file.path(record["runtime"])).name.partition(".so")[0]
+    seconds = file.rate * max(0, int(record["time"]) - own)
     name = names[place] if place else "elsewhere"
-    known = Site(name, kinds[int(record["what"])], runtime, timed, seconds, lengths)
-    counted = (count - timed) * (seconds - known.pauses) / timed if timed else 0.0
-    return replace(known, count=count, seconds=seconds + counted)
+    return Site(name, kinds[int(record["what"])], runtime, count, seconds, lengths)
 
 
 def _middle(file: _File, place: int) -> float:

@@ -30,6 +30,7 @@ from tefflab.systems.setup import alone
 _TARGET = "teff_collect"
 _LAUNCHERS = ("mpirun", "mpiexec", "orterun", "prterun", "srun", "mpiexec.hydra", "mpirun.openmpi", "mpirun.mpich")
 _BETWEEN = ":"  # programs of a launcher's command line
+_MEMORY = "/dev/shm"
 _GRACE = 2.0  # seconds in which an interrupted program may end by itself
 _SIGNALLED = 128  # plus the signal: the exit code of a shell
 
@@ -78,7 +79,8 @@ def collect(command: Sequence[str], library: Path, runs: int, stdout: int | None
     plain = [_run(command, {}, stdout)] if runs > 1 else []
     if plain and plain[0].interrupted:
         raise TeffError("interrupted before the program was collected", exit_code=INTERRUPTED)
-    with tempfile.TemporaryDirectory(prefix="teff-explain-") as name:
+    in_memory = _MEMORY if os.access(_MEMORY, os.W_OK) else None  # or else the disk makes threads wait
+    with tempfile.TemporaryDirectory(prefix="teff-explain-", dir=in_memory) as name:
         folder = Path(name)
         if plain:
             asks = " and asks" if sys.stdin.isatty() else ""

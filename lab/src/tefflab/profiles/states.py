@@ -46,21 +46,21 @@ def length_of(place: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Site:
-    """The bodies of one kind of one line. `seconds`: of all, those that were only counted estimated by the others."""
+    """The bodies of one kind of one line."""
 
     place: str
     kind: str
     runtime: str
     count: int
     seconds: float
-    lengths: Mapping[int, int]  # of the timed ones, by bin
+    lengths: Mapping[int, int]  # how many, by bin
 
     @property
     def mean(self) -> float:
         return self.seconds / self.count if self.count else 0.0
 
     def quantile(self, share: float) -> float:
-        """Of the timed bodies' lengths; 0 without any."""
+        """Of the bodies' lengths; 0 without any."""
         total = sum(self.lengths.values())
         ordered = sorted(self.lengths.items())
         for (place, count), until in zip(ordered, accumulate(count for _, count in ordered), strict=True):
