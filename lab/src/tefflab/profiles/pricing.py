@@ -1,7 +1,8 @@
 """What another grain would give: the time of a run whose tasks, chunks or regions are k times as long.
 
-T' = T - S (1 - 1/k) / P. S is the time that threads spend on creation, dispatch and scheduling of one site's bodies,
-and T is of a run without the collector. Bodies stay as they are, and so do waits that their number does not explain.
+T' = (W + N o / k) (1 + D / (W + N o)) / P. W is the threads' time in bodies, N o that of creation, dispatch and scheduling, and
+D that of waits for other threads: they wait for bodies and for what these cost, so waits shrink as both do. The time is
+that of a run without the collector. Locks and messages stay as they are.
 """
 
 import math
@@ -14,7 +15,10 @@ from tefflab.analysis.statistics import Interval
 from tefflab.profiles.states import MANAGED, OUTSIDE, SHARED, STATES, Observed, Site
 
 SCHEDULING = ("creation", "dispatch", "task_not_made", "task_not_begun")  # of chunks and tasks
+_COSTS = (*SCHEDULING, "counted", "runtime")
+_WAITS = ("dependences", "imbalance")  # for other threads
 _BARRIER = 50e-6  # seconds: a longer wait at a barrier is no cost of the barrier itself
+_ENOUGH = 0.3  # of the collected run: so much of it in regions tells what collecting added to them
 KEPT = 0.95  # of the time: the advised grain leaves it for bodies
 MOST = 64.0  # times as long: what lies beyond was never tried
 _LEAST_BODIES = 4  # a thread, so that it finds work while others are busy
@@ -73,9 +77,11 @@ class Price:
 
     @cached_property
     def in_regions(self) -> float:
-        """The threads' seconds within parallel regions of the plain run: the time outside is the same in both."""
-        within = self.observed.parallel_seconds
-        return max(self.work, self.observed.width * min(within, within - (self.collected - self.plain)))
+        """The threads' seconds within parallel regions of the plain run: the time outside is the same in both. If most
+        of the program is outside, its own noise would drown that, and both parts are taken to have grown alike."""
+        within, added = self.observed.parallel_seconds, max(0.0, self.collected - self.plain)
+        share = 1.0 if within >= _ENOUGH * self.collected else within / self.collected
+        return max(self.work, self.observed.width * (within - share * added))
 
     @property
     def efficiency(self) -> float:
@@ -150,7 +156,8 @@ class Price:
         return [self.forecast(site, 2.0**power) for power in range(1, doublings + 1)] if site else []
 
     def forecast(self, site: Site, factor: float) -> Forecast:
-        saved = self.overheads.get(site, 0.0) * (1 - 1 / factor) / self.observed.width
+        waits, ran = (sum(self.seconds[state] for state in states) for states in (_WAITS, ("body", *_COSTS)))
+        saved = self.overheads.get(site, 0.0) * (1 - 1 / factor) * (1 + waits / ran) / self.observed.width
         seconds = self.plain - saved
         errors = _ERRORS[_STEADY in site.runtime]
         error = next((error for least, error in errors.items() if self.efficiency >= least), math.inf)
