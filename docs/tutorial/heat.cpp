@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <vector>
 
-constexpr int rows = 1026, columns = 512, steps = 1000;
+constexpr int rows = 2050, columns = 1024, steps = 500;
 
 void relax(const float* from, float* to, int first, int last) {
   for (int row = first; row < last; ++row) {

@@ -448,6 +448,6 @@ def test_the_collector_finds_the_line_that_makes_tasks(
     line = next(number for number, text in enumerate(source.read_text().splitlines(), 1) if "omp task " in text)
     task = next(each for each in rows if each.get("kind") == "task")
     assert task["site"] in (f"heat.cpp:{line}", f"heat.cpp:{line - 1}")
-    assert task["count"] == 1000 * 16
+    assert task["count"] == 500 * 32
     assert rows[0]["threads"] == 2
     assert "add up" not in " ".join(rows[0]["remarks"])
