@@ -254,7 +254,7 @@ static long waiting_maker(void) {  // all sorts of tasks that run at once
   return number / 2 * 3;
 }
 
-static long sites(void) {  // some 500 different bodies
+static long sites(void) {  // 400 different bodies
 #define BODY                          \
   {                                   \
     _Pragma("omp task") spin(length); \
@@ -264,9 +264,9 @@ static long sites(void) {  // some 500 different bodies
 #pragma omp parallel
 #pragma omp single
   {
-    BODIES64 BODIES64 BODIES64 BODIES64 BODIES64 BODIES64 BODIES64 BODIES64
+    BODIES64 BODIES64 BODIES64 BODIES64 BODIES64 BODIES64 BODIES8 BODIES8
   }
-  return 512;
+  return 400;
 }
 
 static long none(void) {

@@ -67,13 +67,11 @@ def run(folder: Path, *command: str | Path, threads: int = 2, limit_file: int | 
     return Run(done.returncode, said[0] if said else {}, [Accounts(path) for path in sorted(folder.glob("*.accounts"))])
 
 
-EVERY_CASE = (
-    "dynamic_loop started_loops static_loop regions sections tasks untied recursion stencil chain taskloop producer "
-    "detached locks"
-).split()
+LOOPS = ("dynamic_loop", "started_loops", "static_loop", "regions", "sections")
+TASK_CASES = ("tasks", "untied", "recursion", "stencil", "chain", "taskloop", "producer", "detached", "locks")
 
 
-@pytest.mark.parametrize("case", EVERY_CASE)
+@pytest.mark.parametrize("case", LOOPS + TASK_CASES)
 def test_accounts_add_up_to_threads_times_time(program: Path, tmp_path: Path, case: str) -> None:
     done = run(tmp_path / "out", program, case, "200", "200")
     [accounts] = done.accounts
@@ -118,7 +116,7 @@ def test_an_untied_task_is_one_body_whatever_its_parts(program: Path, tmp_path: 
 def test_a_known_idle_share_has_its_cause(program: Path, tmp_path: Path, case: str, state: str, share: float) -> None:
     shares = []
     for attempt in range(5):  # a busy machine may hold a thread back
-        length, number = ("30000", "2") if case == "imbalance" else ("10000", "15")
+        length, number = "30000", "6"
         [accounts] = run(tmp_path / str(attempt), program, case, length, number).accounts
         shares.append(accounts.states[state] / accounts.in_regions())
         if shares[-1] == pytest.approx(share, abs=0.1):
@@ -184,7 +182,7 @@ def test_sites_beyond_the_capacity_are_others(program: Path, tmp_path: Path) -> 
     [accounts] = run(tmp_path / "out", program, "sites", "1", threads=1).accounts
     others = accounts.sites[accounts.sites["what"] == 0]
     assert others["count"].sum() > 0
-    assert 512 <= accounts.bodies("task", "others")[0] < 520  # the regions, too
+    assert 400 <= accounts.bodies("task", "others")[0] < 408  # the regions, too
 
 
 def test_a_cancelled_task_is_still_dropped(program: Path, tmp_path: Path) -> None:
