@@ -259,7 +259,7 @@ def test_the_report_says_what_the_grain_costs_and_what_another_one_gives() -> No
 def test_the_report_names_waits_serial_parts_and_the_finest_known_grain() -> None:
     of = observed({"body": 0.6, "imbalance": 0.4}, site("task", 40, 0.06), serial=1.0)
     text = text_of(collected(of, 2.0, 2.0), Metg(3e-6, "openmp/tasks in store:sitting"))
-    assert "Threads wait at barriers in 40 % of their time" in text
+    assert "Threads have nothing left to do in 40 % of their time: work is uneven. More tasks even it out." in text
     assert "50 % of the program's time is outside of parallel regions" in text
     assert "at 3.00 µs half of the time is the runtime's (by openmp/tasks in store:sitting)" in text
     alone = text_of(replace(collected(of, 2.0, 2.0), plain=()))

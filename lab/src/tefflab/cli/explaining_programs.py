@@ -65,7 +65,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class _Try:
-    """A command that is measured, what it is called, and what was forecast of it."""
+    """A command to measure, its name in the table, and its forecast."""
 
     text: str
     setting: str

@@ -120,7 +120,7 @@ def _records(file: _File) -> list[Any]:
 
 
 def _place(file: _File, record: Any) -> Place | None:
-    """None of the bodies whose site is not known."""
+    """The module and the offset of a site; None if the collector had no room for it."""
     module = file.header["modules"][int(record["module"])]
     return (file.path(record["module"]), int(record["address"]) - int(module["begin"])) if record["address"] else None
 
@@ -167,7 +167,7 @@ def _middle(file: _File, place: int) -> float:
 
 
 def _remarks(file: _File, threads: Sequence[Mapping[str, float]], sites: Sequence[Site], elapsed: float) -> list[str]:
-    """What a reader of the accounts has to know."""
+    """The faults of the accounts that a reader has to know."""
     found = []
     if not int(file.header["ended"]):
         found.append("it did not end by itself: what was seen until then")

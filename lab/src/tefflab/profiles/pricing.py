@@ -1,7 +1,7 @@
-"""What another grain would give: the time of a run whose tasks, chunks or regions are k times as long.
+"""The price of a grain: the time of a run whose tasks, chunks or regions are k times as long.
 
-T' = (W + N o / k) (1 + D / (W + N o)) / P. W is the threads' time in bodies, N o that of creation, dispatch and
-scheduling, and D that of waits for other threads. They wait for bodies and for what these cost, so waits shrink as both
+T' = (W + N o / k) (1 + D / (W + N o)) / P. W is the threads' time in bodies. N o is that of creation, dispatch
+and scheduling, and D that of waits for other threads. They wait for bodies and for what these cost, so waits shrink as both
 do. The time is that of a run without the collector. Locks and messages stay as they are.
 """
 
@@ -95,8 +95,8 @@ class Price:
 
     @cached_property
     def seconds(self) -> dict[str, float]:
-        """The threads' seconds by state within regions of the plain run. Waits are those of the collected run, and
-        what the number of bodies costs is the rest."""
+        """The threads' seconds by state within regions of the plain run. A wait is as long as in the collected run.
+        The rest of the time is the cost of the number of bodies."""
         seen: dict[str, float] = {state: self.observed.seconds[state] for state in STATES if state not in OUTSIDE}
         between = seen["body"] + seen["counted"] - self.pauses - self.work
         scheduling = {state: seen[state] for state in SCHEDULING} | {"counted": max(0.0, between)}
@@ -145,7 +145,7 @@ class Price:
         return self.overheads.get(site, 0.0) / site.count if site.count else 0.0
 
     def share_of(self, site: Site) -> float:
-        """Of the threads' time within regions, what the number of its bodies costs."""
+        """The share of the threads' time within regions that the number of the site's bodies costs."""
         return self.overheads.get(site, 0.0) / self.in_regions if self.in_regions else 0.0
 
     @cached_property
@@ -170,7 +170,7 @@ class Price:
 
     def advised_factor(self, site: Site) -> float:
         """How many times as long the site's bodies should be: a power of two. Then their number costs 1 - KEPT of the
-        time, as far as enough bodies are left in each region for all threads. 1 if they may stay as they are."""
+        time, unless too few bodies would be left for all threads in a region. 1 if they may stay as they are."""
         kept = self.work * (1 - KEPT) / KEPT
         wanted = self.overheads.get(site, 0.0) / kept if kept else 1.0
         if wanted <= 1:

@@ -25,7 +25,7 @@ _WORTH_A_REMARK = 0.02
 _SHORT = 0.1  # seconds: starting a program takes milliseconds of it
 _TIMES = {2: "Twice", 4: "Four times", 8: "Eight times"}
 _CAUSES = {  # what to do, where much time is in a state that the number of bodies does not explain
-    "imbalance": "Threads wait at barriers in {}: work is uneven. Shorter chunks, or schedule(dynamic), even it out.",
+    "imbalance": "Threads have nothing left to do in {}: work is uneven. {}.",
     "dependences": "Threads wait for tasks of others in {}: more tasks have to be ready at a time.",
     "message": "Messages take {}.",
     "lock": "Threads wait for locks and critical sections in {}.",
@@ -37,7 +37,7 @@ def price_of(run: Collected) -> Price:
 
 
 def report(command: str, run: Collected, metg: Metg | None) -> Group:
-    """What people are shown."""
+    """The tables, and the sentences below them."""
     price = price_of(run)
     shown = run.observed.sites[:_MOST_SITES]
     columns = [
@@ -91,10 +91,12 @@ def advice(price: Price, metg: Metg | None) -> Iterator[str]:
     for state, text in _CAUSES.items():
         share = price.seconds.get(state, 0.0) / price.in_regions
         if share >= _WORTH_A_SENTENCE:
-            yield text.format(f"{percent(share)} of their time")
+            is_openmp = any(each.kind in SHARED for each in price.observed.sites)
+            remedy = "Shorter chunks, or schedule(dynamic), even it out" if is_openmp else "More tasks even it out"
+            yield text.format(f"{percent(share)} of their time", remedy)
     if price.serial >= _WORTH_A_SENTENCE:
         yield f"{percent(price.serial)} of the program's time is outside of parallel regions: no grain changes that."
-    if site and site.kind in MANAGED and price.share_of(site) < _WORTH_ADVICE:
+    if site and site.kind in MANAGED and price.share_of(site) < _WORTH_ADVICE and price.efficiency >= 1 / 2:
         short = f"at {duration(metg.seconds)} half of the time is the runtime's (by {metg.source})" if metg else ""
         yield f"How short they may be here: {short or 'teff metg measures it'}."
 
@@ -119,7 +121,7 @@ def _speedup(value: Interval) -> str:
 
 
 def remarks(run: Collected, price: Price) -> Iterator[str]:
-    """What the runs were, what they cost, and what is not known."""
+    """The runs, the cost of collecting, and the gaps in the accounts."""
     if run.plain:
         added = percent(max(0.0, price.added))
         cpu = min(run.plain, key=lambda each: each.seconds).cpu_seconds
@@ -145,7 +147,7 @@ def remarks(run: Collected, price: Price) -> Iterator[str]:
 
 
 def rows(command: Sequence[str], run: Collected) -> Iterator[dict[str, Any]]:
-    """What --json prints: the program, then its sites."""
+    """The lines of --json: the program, then its sites."""
     price, observed = price_of(run), run.observed
     yield {
         "of": "program",

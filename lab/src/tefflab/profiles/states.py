@@ -1,4 +1,4 @@
-"""What is known of a program's run: each thread is in one state at each moment, and a body belongs to a site.
+"""The model of a program's run: each thread is in one state at each moment, and a body belongs to a site.
 
 Collectors differ (files of accounts, traces of libteff), and all tell this. Report, advice and picture know only this.
 """
@@ -19,7 +19,7 @@ STATES = {  # as the report calls them, in its order
     "task_not_made": "waiting: the next task was not made yet",
     "task_not_begun": "waiting, though a task was there",
     "dependences": "waiting for tasks of others",
-    "imbalance": "waiting at a barrier: work is uneven",
+    "imbalance": "waiting: nothing left to do",
     "message": "messages",
     "lock": "waiting for a lock",
     "runtime": "beginning and ending regions, barriers",
@@ -118,7 +118,7 @@ class Observed:
 
     @cached_property
     def sites(self) -> tuple[Site, ...]:
-        """Those of one line and kind are one; the longest first."""
+        """The sites of all processes, each line and kind once, the longest first."""
         together: dict[tuple[str, str, str], list[Site]] = {}
         for each in (site for process in self.processes for site in process.sites if site.count):
             together.setdefault((each.place, each.kind, each.runtime), []).append(each)

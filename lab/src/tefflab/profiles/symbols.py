@@ -1,6 +1,6 @@
 """Addresses of a program as a user knows them: the source line, else the function, else the module and the offset.
 
-addr2line, which comes with the compiler, reads the debugger's tables, also those that stand in files of their own.
+addr2line comes with the compiler. It reads the debugger's tables, in the module or in a separate file.
 """
 
 import posixpath

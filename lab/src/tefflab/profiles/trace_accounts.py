@@ -1,4 +1,4 @@
-"""What a program of libteff's users tells by its trace (`TEFF_TRACE`): states, sites and messages of each rank.
+"""The states, sites and messages of each rank, from the trace of a program with libteff (`TEFF_TRACE`).
 
 A worker's time belongs to the innermost slice of its track. The communicators themselves count messages, even if the
 trace has lost events.
@@ -101,7 +101,7 @@ def _all(ranks: Sequence[Any]) -> Any:
 
 
 def messages_table(processes: Sequence[Process]) -> Table | None:
-    """What each rank has sent, and all together; None where nothing was."""
+    """The messages of each rank, and of all ranks together; None if no rank has sent any."""
     ranks = [each for each in processes if each.messages]
     whole: Any = _all([each.messages for each in ranks]) if ranks else {"handled": 0, "sent": {}}
     if not whole["handled"] and not any(each["sent"] for each in whole["sent"].values()):
