@@ -1,8 +1,8 @@
 """The price of a grain: the time of a run whose tasks, chunks or regions are k times as long.
 
-T' = (W + N o / k) (1 + D / (W + N o)) / P. W is the threads' time in bodies. N o is that of creation, dispatch
-and scheduling, and D that of waits for other threads. They wait for bodies and for what these cost, so waits shrink as both
-do. The time is that of a run without the collector. Locks and messages stay as they are.
+T' = (W + N o / k) (1 + D / (W + N o)) / P. W is the threads' time in bodies. N o is that of creation, dispatch and
+scheduling, and D that of waits for other threads. Threads wait for bodies and for what these cost, so waits shrink as
+both do. The time is that of a run without the collector. Locks and messages stay as they are.
 """
 
 import math
