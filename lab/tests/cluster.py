@@ -87,14 +87,14 @@ def wait_until(is_so: Callable[[], object], what: str, seconds: float = _PATIENC
         time.sleep(_LOOK)
 
 
-def skip_without(*programs: str, own: str = "mount -t tmpfs none /dev/shm") -> None:
-    """Skips the test on a machine that lacks programs, or where a node can't have this of its own."""
+def skip_without(*programs: str, probe: str = "mount -t tmpfs none /dev/shm") -> None:
+    """Skips the test if a program is missing, or if a command fails in the namespaces of a node."""
     if os.geteuid() != 0:
         pytest.skip("a cluster's nodes are namespaces, which only root can make")
     for each in programs:
         if shutil.which(each) is None:
             pytest.skip(f"{each} is not installed here")
-    tried = subprocess.run([*_NAMESPACES, "--net", "sh", "-c", own], capture_output=True, text=True, check=False)
+    tried = subprocess.run([*_NAMESPACES, "--net", "sh", "-c", probe], capture_output=True, text=True, check=False)
     if tried.returncode:
         pytest.skip(f"no nodes can be made here: {tried.stderr.strip()}")
 
@@ -241,7 +241,8 @@ class Hosts(Cluster):
 
     def popen(self, *command: str, **more: str) -> "subprocess.Popen[str]":
         """A command on h1."""
-        return super().popen("nsenter", "--all", "--target", str(self.first_process("h1")), *command, **more)
+        inside = ["nsenter", "--all", "--target", str(self.first_process("h1"))]
+        return super().popen("taskset", "-c", str(self.core("h1")), *inside, *command, **more)
 
     def _set_up(self) -> None:
         lines = [f"10.77.0.{number} {name}" for number, name in enumerate(self.names, 1)]

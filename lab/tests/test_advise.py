@@ -20,8 +20,7 @@ from tefflab.cli import main as cli
 from tefflab.errors import TeffError
 from tefflab.host.machine import read_machine
 from tefflab.measure import single_runs
-from tefflab.profiles.advice import USUAL, metg_of, search, setting_of
-from tefflab.profiles.granularity import Findings, Metg, find, to_table
+from tefflab.profiles.granularity import USUAL, Findings, Metg, find, metg_of, search, setting_of, to_table
 from tefflab.profiles.task_picture import draw
 from tefflab.profiles.task_trace import TaskTrace, task_trace
 from tefflab.records.store import Store

@@ -266,7 +266,7 @@ def test_a_command_has_ended_though_something_that_it_left_running_has_not(tmp_p
         (("--load", "dig"), "'dig' is no load here: "),
         (("--load", "spin:25,50@4097"), "@4097' is no load here"),
         (("--shares", "50", "--cores", "4097"), "@4097' is no load here"),
-        (("--workers", "5000"), "--workers 5000"),
+        (("--workers", "5000000"), "--workers 5000000"),
     ],
 )
 def test_what_can_not_be_asked_is_refused_in_one_line(

@@ -13,10 +13,9 @@ from simulated import QUIET, Noise, SimulatedSystem
 from tefflab import project_root
 from tefflab.analysis.statistics import mean_metg, metg
 from tefflab.benchmarks.graphs import parse
-from tefflab.benchmarks.task_graph.measured import mean_name
 from tefflab.benchmarks.task_graph.plan import GraphExperiment
 from tefflab.benchmarks.task_graph.record import GraphRecord
-from tefflab.errors import BAD_INPUT, FAILED
+from tefflab.benchmarks.task_graph.tables import mean_name
 from tefflab.host.node import Node, differences
 from tefflab.host.ranks import lost_node, why_fewer
 from tefflab.records.store import Store
@@ -24,6 +23,7 @@ from tefflab.systems.registry import Registry
 from tefflab.systems.systems import BUILD_FOLDER
 
 OVERHEAD = 1e-6
+MESSAGES = Path(__file__).parent / "simulated_messages_program.py"
 SRUN = "srun --mpi=pmix"
 LAUNCHER = """\
 #!/bin/sh
@@ -59,7 +59,10 @@ def cluster(commanded: Path, laboratory: Callable[..., Path]) -> Path:
             name,
             f'[[program]]\nbenchmark = "task_graph"\nname = "one"\ntitle = "{name}"\nprogram = "{PROGRAM}"\n'
             f'command = ["{{build}}/bin/start_ranks", "core", "{{workers}}", "{sys.executable}", "{{program}}", '
-            f'"{name}", "{overhead}", "fine"]\n',
+            f'"{name}", "{overhead}", "fine"]\n'
+            f'[[program]]\nbenchmark = "messages"\nname = "two"\ntitle = "{name}"\nprogram = "{MESSAGES}"\n'
+            f'command = ["{{build}}/bin/start_ranks", "core", "{{workers}}", "{sys.executable}", "{{program}}", '
+            f'"{name}", "1.0"]\n',
         )
     binaries = root / BUILD_FOLDER / "bin"
     write_program(binaries / "ceiling_over_nodes", "ceiling 0 fine")
@@ -104,6 +107,19 @@ def test_each_number_of_nodes_is_a_case_of_its_own(
     assert "mean run" in table
     assert "stencil_1d, compute_bound, 2 nodes" in table
     assert list((cluster / "results" / "default").rglob("metg_lines.png"))
+
+
+def test_messages_go_between_two_ranks_of_one_node_or_of_two(
+    cluster: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("measure", "messages", "--cases", "64KiB", "--rounds", "3", "--against", "wide")
+    assert teff(monkeypatch, *words, "--nodes", "1,2,4", "--launcher", SRUN) == 0  # two ranks do not share four nodes
+    tables = capsys.readouterr().out
+    assert tables.index("Messages between two ranks, 1 node: times") < tables.index("two ranks, 2 nodes: times")
+    assert teff(monkeypatch, "show", "default", "--json") == 0
+    rows = printed_rows(capsys)
+    assert {(row["nodes"], row["workers"], row["rounds"]) for row in rows} == {(1, 2, 3), (2, 2, 3)}
+    assert f"{SRUN}||4" in started(cluster)  # says what the nodes are
 
 
 def test_resume_starts_programs_as_the_sitting_began_whatever_the_shell_says(
@@ -165,6 +181,16 @@ def test_a_system_of_one_machine_is_refused_by_name_and_else_left_out(
     printed = capsys.readouterr()
     assert {json.loads(line)["system_id"] for line in printed.out.splitlines()} == {"wide", "slow"}
     assert "teff: left out: 1 systems of one machine" in printed.err
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_load_runs_on_the_machine_of_the_lab_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert teff(monkeypatch, *METG, "--nodes", "1", "--load", "spin:50@0") == BAD_INPUT
+    assert "--load spin:50@0: a load runs on this machine; leave out --nodes" in " ".join(
+        capsys.readouterr().err.split()
+    )
 
 
 def test_which_systems_spread_over_nodes() -> None:

@@ -35,7 +35,7 @@ from tefflab.systems.systems import Program, System
 from tefflab.systems.toml_files import read_toml, readable
 
 if TYPE_CHECKING:
-    from tefflab.benchmarks.task_graph.ceiling import Ceiling
+    from tefflab.benchmarks.task_graph.record import Ceiling
 
 EXPERIMENTS_FOLDER = Path("experiments")  # which has a TOML file for each; its README.md explains the keys
 _USUAL = "task_graph"  # kind of an experiment

@@ -276,11 +276,8 @@ class CaseBenchmark(Benchmark[AnyRecord]):
 
     def choose(self, listed: Sequence[ListedCase], own: Mapping[str, Any]) -> list[ListedCase]:
         """The cases that the command's options (or an experiment's keys) ask for. TeffError for an unknown one."""
-        return choose(listed, self.case_words(own))
-
-    def case_words(self, own: Mapping[str, Any]) -> list[str]:
-        """The names that are asked for, each `CASE` or `KIND:CASE`."""
-        return [word.removeprefix(f"{self.name}:") for word in words_of(own.get("cases", ()))]
+        words = words_of(own.get("cases", ()))  # each `CASE` or `KIND:CASE`
+        return choose(listed, [word.removeprefix(f"{self.name}:") for word in words])
 
     def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> Plan:
         """The cases asked for, with each number of workers of each number of nodes: as asked, or the usual ones."""

@@ -59,7 +59,7 @@ def compare(
     words_of = ({"threshold": threshold, "verdict": word} for _, word in found)
     tell(as_json, lambda: map(or_, lines, words_of), lambda: to_tables(answers))
     found = [(each, word) for each, word in found if not each.a.is_beside]
-    (progress() if as_json else output()).print(slower_rows(found, a, b), soft_wrap=True, highlight=False)
+    (progress() if as_json else output()).print(slower_rows(found, a, b), soft_wrap=True, markup=False, highlight=False)
     raise Exit(_EXIT_CODES[verdict(word for _, word in found)])
 
 

@@ -25,8 +25,7 @@ from tefflab.measure.presence import Selection
 from tefflab.measure.single_runs import Launch, SingleRun, refuse_untraced
 from tefflab.output.quantities import digits, duration
 from tefflab.profiles import granularity, spawn_profile, task_picture
-from tefflab.profiles.advice import metg_of, search, setting_of
-from tefflab.profiles.granularity import Findings, Metg, find
+from tefflab.profiles.granularity import Findings, Metg, find, metg_of, search, setting_of
 from tefflab.profiles.task_trace import read_task_trace
 from tefflab.systems.programs import find_program
 from tefflab.systems.registry import Registry

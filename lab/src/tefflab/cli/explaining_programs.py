@@ -24,8 +24,8 @@ from tefflab.measure.measurement import begin
 from tefflab.measure.presence import Present
 from tefflab.output.quantities import digits, duration
 from tefflab.profiles import grain_picture, program_report
-from tefflab.profiles.advice import metg_of_runtime
 from tefflab.profiles.collecting import collect, collector, launched, why_unseen
+from tefflab.profiles.granularity import metg_of_runtime
 from tefflab.profiles.pricing import Forecast
 from tefflab.records.store import Store
 from tefflab.systems.registry import Registry

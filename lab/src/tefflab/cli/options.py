@@ -39,7 +39,7 @@ NAME = Text(completion.systems)
 _NAMES = Text(of_each=str)
 SHARE = Number(5.0, 0.1, 100, units={"%": 1.0}, scale=0.01)  # in per cent
 _MINUTES = Number(5.0, 0.1, units={"min": 1.0, "m": 1.0, "s": 1 / 60, "h": 60.0}, scale=60)
-_SYSTEMS = "NAME (its best way), NAME/WAY, NAME@VERSION, by commas. [all]"
+_SYSTEMS = "NAME, NAME/WAY or NAME@VERSION, by commas. [all]"
 _CASES = "CASE, KIND:CASE or a group; an unknown one lists them."
 _SIMULATE = "A cluster that is not here, as cori or cori,quiet."
 _LOAD = "Beside each run, as spin:50@1 or spin:25,50@0,1/100ms."

@@ -24,14 +24,14 @@ from tefflab.benchmarks.benchmark import (
 from tefflab.carried import TYPED
 from tefflab.cli.batch_job import JOBS, Template, command_of_job, run_as_job
 from tefflab.cli.options import installing
+from tefflab.cli.places import expect_alike, expect_nodes, start_ranks_as_before, told_nodes
 from tefflab.cli.publishing import ALL_VARIANTS, print_results, show, write_files
 from tefflab.cli.telling import tell
 from tefflab.errors import INTERRUPTED, InputError, TeffError
 from tefflab.host.batch_system import seconds_of_allocation
 from tefflab.host.doctor import busy_cores
 from tefflab.host.load import Load
-from tefflab.host.node import Node, ask_nodes, differences
-from tefflab.host.ranks import launcher_and_hosts, start_ranks_by, why_fewer
+from tefflab.host.ranks import start_ranks_by
 from tefflab.host.terminal import path_text, progress
 from tefflab.measure.measurement import begin, measure
 from tefflab.measure.presence import Present, Selection, offer
@@ -44,7 +44,7 @@ from tefflab.records.store import Store, checked_name, measured_alone, store_nam
 from tefflab.systems.packages import Installing
 from tefflab.systems.registry import Registry
 from tefflab.systems.setup import bring_missing, ensure
-from tefflab.systems.systems import BUILD_FOLDER, usable_cores
+from tefflab.systems.systems import usable_cores
 
 _LOOK = 0.5  # seconds for which other programs are watched before measuring
 _BUSY = 0.2  # cores that they may use
@@ -194,8 +194,8 @@ def _measure(
     is_elsewhere = template is not None or bool(kind.simulated)  # the nodes can't be asked here
     if not options.resume:
         start_ranks_by(options.launcher, options.hosts)
-        if not is_elsewhere and (why := why_fewer(max(options.nodes, default=None))):
-            raise InputError(f"--nodes {max(options.nodes)}: {why}")
+        if not is_elsewhere:
+            expect_nodes(options.nodes, options.load)
     selection = Selection(registry, kind, options.systems, options.all_variants, bool(options.nodes))
     if options.install_missing:
         bring_missing(registry, [each for each in selection.systems if each.asked is None], progress())
@@ -209,13 +209,12 @@ def _measure(
         rounds_before = _rounds_made(store, kind, head)
         progress().print(f"teff: goes on with a sitting of {_rounds(rounds_before)}", soft_wrap=True, highlight=False)
         kind = kind.resumed(kind.plan_of(head))
-        _start_ranks_as_before(kind.plan_of(head), options)
+        start_ranks_as_before(kind.plan_of(head), options.launcher, options.hosts)
         if not kind.own_commands:
             Selection(registry, kind, [each.id for each in kind.plan_of(head).variants]).prepare(options.installing)
         if template:
             _measure_in_job(registry, options, template, kind.plan_of(head))
-        there = [each.number for each in head.nodes if not why_fewer(each.number)]
-        _expect_alike(head.nodes, _ask_nodes(registry, len(there)))
+        expect_alike(registry, head)
     else:
         store = Store.create(folder)
         found = chosen = [Present.of_user(each, number) for number, each in enumerate(kind.own_commands)]
@@ -224,7 +223,7 @@ def _measure(
             chosen = selection.measured(found)
         if kind.simulated:
             ensure(registry, [], console=progress(), installing=options.installing)
-        nodes = [] if is_elsewhere else _ask_nodes(registry, max(options.nodes, default=0))
+        nodes = [] if is_elsewhere else told_nodes(registry, max(options.nodes, default=0))
         cores = kind.simulated_cores or min((each.machine.cores_usable for each in nodes), default=0)
         asked = plan(request_of(registry, options, chosen, cores, kind.simulated))
         if not kind.own_commands:
@@ -268,47 +267,6 @@ def _measure_in_job(registry: Registry, options: Options, template: Template, pl
     if options.as_json:
         show(registry, options.store, as_json=True)
     raise Exit(code)
-
-
-def _start_ranks_as_before(plan: Plan, options: Options) -> None:
-    """Ranks are started by the plan's launcher, whatever this shell has. InputError where the user wants another one.
-    Other hosts may take the place of the plan's: the machines of nodes are compared."""
-    start_ranks_by(options.launcher, options.hosts)
-    launcher, hosts = launcher_and_hosts()
-    if launcher not in ("", plan.launcher):
-        raise InputError(
-            f"--launcher {launcher}: the sitting's runs were started by {plan.launcher or 'the usual launcher'}; leave "
-            "it out (TEFF_LAUNCHER, too), or leave out --resume to begin another"
-        )
-    if hosts and not plan.hosts:
-        raise InputError(
-            f"--hosts {','.join(hosts)}: the sitting's runs were made without; leave it out (TEFF_HOSTS, too), or "
-            "leave out --resume to begin another"
-        )
-    start_ranks_by(plan.launcher, ",".join(hosts or plan.hosts))
-
-
-def _ask_nodes(registry: Registry, count: int) -> Sequence[Node]:
-    """What so many nodes are. Their differences are told now: nobody has to wait for the table."""
-    nodes: Sequence[Node] = ()
-    try:
-        nodes = ask_nodes(registry.root / BUILD_FOLDER / "bin", count) if count else ()
-    except TeffError as failure:
-        progress().print(f"teff: {failure}", soft_wrap=True, markup=False)
-    for number, texts in differences(nodes).items():
-        progress().print(f"teff: node {number}: {'; '.join(texts)}", soft_wrap=True, markup=False)
-    return nodes
-
-
-def _expect_alike(before: Sequence[Node], now: Sequence[Node]) -> None:
-    """InputError where the nodes of another allocation are other machines: their runs can't stand beside the first."""
-    known = {each.machine.id for each in before}
-    for each in now:
-        if each.machine.id not in known:
-            raise InputError(
-                f"node {each.number} is another machine than those of the sitting ({each.machine.summary}, not "
-                f"{before[0].machine.summary}): use nodes as before, or leave out --resume to begin another"
-            )
 
 
 def _rounds_made(store: Store, kind: AnyBenchmark, head: Sitting) -> int:

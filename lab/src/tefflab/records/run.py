@@ -107,7 +107,7 @@ def minutes_for(rounds: int, runs: Iterable[Run[AnyRecord]]) -> int | None:
             place = (run.system_id, run.round, run.configuration, run.workers)
             begun.setdefault(place, []).append((began, began + (run.record.elapsed_seconds or 0.0)))
     taken = [max(end for _, end in each) - min(begin for begin, _ in each) for each in begun.values()]
-    return math.ceil(rounds * statistics.fmean(taken) / 60) or None if taken else None
+    return math.ceil(rounds * statistics.median(taken) / 60) or None if taken else None
 
 
 def in_time(runs: Iterable[Run[AnyRecord]]) -> list[Run[AnyRecord]]:

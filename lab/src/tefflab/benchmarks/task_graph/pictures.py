@@ -16,7 +16,7 @@ from tefflab.output.charts.looks import Datum, looks
 from tefflab.output.charts.marks import COLOR, DASH, SAID, Entry, layer, legend, mark, marks
 from tefflab.output.charts.rows import rows_chart
 from tefflab.output.charts.sheet import PALE, SMALL, SOFT, WIDTH, Head, Picture, sheet, slug, text_width
-from tefflab.output.quantities import duration, interval_text, percent, percent_range, rate, rate_range
+from tefflab.output.quantities import duration, interval_text, percent, range_text, rate
 from tefflab.output.sections import absences, warnings
 from tefflab.systems.naming import owner_of
 
@@ -270,6 +270,7 @@ def _facts(point: CurvePoint, unit: str) -> str:
     noisy = f", {point.noisy} noisy" if point.noisy else ""
     return (
         f"{duration(point.granularity.value)} a task ({interval_text(point.granularity)}); "
-        f"efficiency {percent_range(point.efficiency)}; {rate_range(point.rate, unit)}; "
+        f"efficiency {percent(point.efficiency.value)} ({range_text(point.efficiency, percent)}); "
+        f"{rate(point.rate.value, unit)} ({interval_text(point.rate, unit)}); "
         f"{point.iterations} iterations, {point.runs} run{'s' * (point.runs != 1)}{noisy}"
     )

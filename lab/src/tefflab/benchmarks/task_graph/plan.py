@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 
 from tefflab.benchmarks.benchmark import Experiment, NonEmpty, Request
 from tefflab.benchmarks.graphs import GraphCase, check, parse, read_flags
-from tefflab.benchmarks.task_graph.ceiling import expect_rates
+from tefflab.benchmarks.task_graph.record import expect_rates
 from tefflab.durations import seconds
 from tefflab.errors import InputError, TeffError
 from tefflab.output.quantities import size
