@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
+#include <new>
 
 #include "file.hpp"
 #include "seats.hpp"
@@ -12,12 +14,21 @@ namespace teff::collect {
 
 namespace {
 
-constexpr std::size_t batch = 64;         // activations that go from seat to seat at a time
+constexpr std::size_t batch = 64;         // activations
 constexpr std::uint32_t window = 32;      // timed bodies that decide whether the next ones are timed
 constexpr std::uint32_t sample = 16;      // bodies too short for the clock that one timed body stands for
 constexpr std::uint32_t most_parts = 32;  // blocks of a seat
 
-activation* batches;  // guarded by `growing`; linked by the `outer` of the last of each, as those within are
+// A list that threads which end more tasks than they make leave to the others. The next two are linked by
+// `outer`.
+std::atomic<activation*> common{nullptr};
+
+activation* new_batch() {
+  const growing held;
+  auto* made = static_cast<activation*>(pages(batch * sizeof(activation)));
+  for (std::size_t i = 0; made != nullptr && i + 1 < batch; ++i) made[i].outer = made + i + 1;
+  return made;
+}
 
 bool waits_for_task(state now) {
   return now == state::imbalance || now == state::dependences;
@@ -261,39 +272,21 @@ void seat::end_chunk(activation& chunk, const void* address) {
 }
 
 activation* seat::take() {
-  if (free_ == nullptr) {
-    const growing held;
-    if (batches != nullptr) {
-      free_ = batches;
-      activation* last = free_;
-      for (std::size_t i = 1; i < batch; ++i) last = last->outer;
-      batches = last->outer;
-      last->outer = nullptr;
-    } else {
-      free_ = static_cast<activation*>(pages(batch * sizeof(activation)));
-      if (free_ == nullptr) return nullptr;
-      for (std::size_t i = 0; i + 1 < batch; ++i) free_[i].outer = free_ + i + 1;
-    }
-    free_count_ = batch;
-  }
+  // Acquire: pairs with the exchange in give().
+  if (free_ == nullptr) free_ = common.exchange(nullptr, std::memory_order_acquire);
+  if (free_ == nullptr) free_ = new_batch();
+  if (free_ == nullptr) return nullptr;
   activation* taken = free_;
   free_ = taken->outer;
-  --free_count_;
   return new (taken) activation;
 }
 
 void seat::give(activation& body) {
   body.outer = free_;
   free_ = &body;
-  if (++free_count_ < 2 * batch) return;
-  activation* last = free_;
-  for (std::size_t i = 1; i < batch; ++i) last = last->outer;
-  activation* kept = last->outer;
-  const growing held;
-  last->outer = batches;
-  batches = free_;
-  free_ = kept;
-  free_count_ -= batch;
+  // Release: pairs with the exchange in take(). Acquire: pairs with this one of another thread, whose list it
+  // takes.
+  if (++given_ % batch == 0) free_ = common.exchange(free_, std::memory_order_acq_rel);
 }
 
 }  // namespace teff::collect

@@ -111,7 +111,7 @@ class seat {
   block* last_part_ = nullptr;
   bool is_new_ = true;  // the thread has been in no region
   activation* free_ = nullptr;
-  std::size_t free_count_ = 0;
+  std::size_t given_ = 0;
   site* others_ = nullptr;
   site* last_found_ = nullptr;
   std::array<site*, 512> sites_{};  // by address and kind

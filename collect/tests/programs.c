@@ -164,19 +164,42 @@ static long nested(void) {
   return number / 4 * 4;
 }
 
-static long imbalance(void) {  // one thread has twice the work: 25 % of two threads' time is waiting
+static long imbalance(void) {  // a thread waits for a length at the region's end
+  int first = 0, seen = 0;
 #pragma omp parallel num_threads(2)
-  spin(length * (omp_get_thread_num() == 0 ? 2 : 1));
+  {
+    if (omp_get_thread_num() == 0) {
+      do {
+#pragma omp atomic read
+        seen = first;
+      } while (!seen);
+      spin(length);
+    } else {
+      spin(length);
+#pragma omp atomic write
+      first = 1;
+    }
+  }
   return 2;
 }
 
-static long producer(void) {  // makes a task each two bodies' length: the other thread waits half of its time
+// A thread waits for a length before each task. The task's maker goes on when the task has ended.
+static long producer(void) {
+  long done = 0, seen = 0;
 #pragma omp parallel num_threads(2)
 #pragma omp single
   for (long i = 0; i < number; ++i) {
-#pragma omp task
     spin(length);
-    spin(length * 2);
+#pragma omp task shared(done)
+    {
+      spin(length);
+#pragma omp atomic update
+      ++done;
+    }
+    do {
+#pragma omp atomic read
+      seen = done;
+    } while (seen <= i);
   }
   return number;
 }
