@@ -252,7 +252,7 @@ def to_table(found: Findings, title: str) -> Group:
 
 def metg_of(registry: Registry, said: str) -> Metg:
     """As the user says, as it was measured last on this machine, or the usual one."""
-    return Metg(seconds(said), f"--metg {said}") if said else _measured(registry, (_WAY,)) or USUAL
+    return Metg(durations.seconds(said), f"--metg {said}") if said else _measured(registry, (_WAY,)) or USUAL
 
 
 def metg_of_runtime(registry: Registry, runtime: str) -> Metg | None:
