@@ -140,7 +140,8 @@ class Cluster(AbstractContextManager["Cluster"]):
     def kill(self, name: str) -> None:
         """Ends a daemon, or a node with all that runs on it, at once."""
         daemon = self._daemons.pop(name)
-        for first in psutil.Process(daemon.pid).children() or [daemon]:  # whose parent waits for it, and ends
+        itself = psutil.Process(daemon.pid)
+        for first in itself.children() or [itself]:  # its parent waits for it, and ends
             first.kill()
         daemon.wait()
 

@@ -6,7 +6,7 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from tefflab.errors import BAD_INPUT, INTERRUPTED, InputError
 SLURM = ("slurmctld", "slurmd", "munged", "sbatch")
 HOSTS = ("sshd", "ssh-keygen", "ip", "mpirun")
 TWICE, THRICE = ("--rounds", "2"), ("--rounds", "3")
+CURVE = ("measure", "graph", "--points", "3")  # quicker than METG
 SRUN = "srun --mpi=pmix"
 GUIDE = project_root() / "docs" / "how-to" / "measure-a-cluster.md"
 _SETS_UP = """
@@ -178,9 +179,10 @@ def test_a_template_keeps_the_braces_of_the_shell(tmp_path: Path) -> None:
     )
 
 
-def _metg(root: Path, *words: str) -> list[str]:
+def _measuring(root: Path, *words: str, kind: Sequence[str] = ("metg",)) -> list[str]:
     """With few steps: on a busy machine each takes some milliseconds, since the ranks wait for each other."""
-    return [str(root / "teff"), "metg", "--systems", "mpi", "--workers", "1", "--minutes", "1", *words, "-steps", "20"]
+    shared = ("--systems", "mpi", "--workers", "1", "--minutes", "1")
+    return [str(root / "teff"), *kind, *shared, *words, "-steps", "20"]
 
 
 def _rows(printed: str) -> dict[int, dict[str, Any]]:
@@ -198,7 +200,7 @@ def test_metg_is_measured_over_an_allocation_and_goes_on_in_another_one_without_
     srun = root / "srun"
     srun.write_text(f'#!/bin/sh\necho "$@" >>{started}\nexec /usr/bin/srun "$@"\n')
     srun.chmod(0o755)
-    words = _metg(root, "--nodes", "1,2", *TWICE, "--json")
+    words = _measuring(root, "--nodes", "1,2", *TWICE, "--json")
     first = slurm.run("salloc", "--nodes=2", *words, TEFF_LAUNCHER=f"{srun} --mpi=pmix")
     rows = _rows(first.stdout)
     assert set(rows) == {1, 2}, first.stderr
@@ -216,7 +218,7 @@ def test_metg_is_measured_over_an_allocation_and_goes_on_in_another_one_without_
 
 
 def test_an_allocation_of_too_few_nodes_is_refused(slurm: Slurm, root: Path) -> None:
-    ran = slurm.run("salloc", "--nodes=1", *_metg(root, "--nodes", "1,2", "--launcher", SRUN))
+    ran = slurm.run("salloc", "--nodes=1", *_measuring(root, "--nodes", "1,2", "--launcher", SRUN))
     assert "--nodes 2: this allocation has 1 (SLURM_JOB_NUM_NODES)" in ran.stderr
     assert ran.returncode == BAD_INPUT
 
@@ -224,7 +226,7 @@ def test_an_allocation_of_too_few_nodes_is_refused(slurm: Slurm, root: Path) -> 
 @pytest.mark.slow
 def test_a_killed_node_is_named_and_the_sitting_goes_on_when_it_is_back(slurm: Slurm, root: Path) -> None:
     batch = ("--batch", str(_template(root, "#SBATCH")))
-    with slurm.popen(*_metg(root, "--nodes", "2", *batch)) as command:
+    with slurm.popen(*_measuring(root, "--nodes", "2", *batch)) as command:
         wait_until(lambda: len(_runs(root)) > 1, "runs are made")
         slurm.kill("n2")
         out, err = command.communicate(timeout=40)
@@ -243,7 +245,9 @@ def test_a_slow_node_is_named(slurm: Slurm, root: Path) -> None:
     if slurm.core("n1") == slurm.core("n2"):
         pytest.skip("both nodes have the same core here")
     with slurm.busy("n2"):
-        ran = slurm.run("salloc", "--nodes=2", *_metg(root, "--nodes", "2", "--launcher", SRUN, *TWICE))
+        ran = slurm.run(
+            "salloc", "--nodes=2", *_measuring(root, "--nodes", "2", "--launcher", SRUN, *TWICE, kind=CURVE)
+        )
     assert re.search(r"^teff: node 2: .*cores \d\.\d x as slow", ran.stderr, re.MULTILINE), ran.stderr
     assert re.search(r"^ *2 .*cores \d\.\d x as slow", ran.stdout, re.MULTILINE), ran.stdout
 
@@ -261,8 +265,10 @@ def test_a_sitting_ends_in_time_for_its_job(slurm: Slurm) -> None:
 def test_a_full_shared_disk_is_one_line_and_nothing_is_lost(slurm: Slurm, root: Path) -> None:
     store = root / "results"
     store.mkdir()
-    measured = shlex.join(["salloc", "--quiet", "--nodes=2", *_metg(root, "--nodes", "2", "--launcher", SRUN)])
-    resumed = shlex.join(["salloc", "--quiet", "--nodes=2", str(root / "teff"), "metg", "--resume", *TWICE])
+    measured = shlex.join(
+        ["salloc", "--quiet", "--nodes=2", *_measuring(root, "--nodes", "2", "--launcher", SRUN, kind=CURVE)]
+    )
+    resumed = shlex.join(["salloc", "--quiet", "--nodes=2", str(root / "teff"), *CURVE[:2], "--resume", *TWICE])
     on_disk = (
         f"mount -t tmpfs -o size=16k none {store}; {measured}; cp {store}/default/runs.jsonl {root}/before; "
         f"mount -o remount,size=16m {store}; {resumed}; cp {store}/default/runs.jsonl {root}/after"
@@ -283,7 +289,7 @@ def test_ranks_start_on_hosts_by_ssh(hosts: Hosts) -> None:
 
 @pytest.mark.slow
 def test_metg_is_measured_over_hosts(hosts: Hosts, root: Path) -> None:
-    ran = hosts.run(*_metg(root, "--nodes", "2", "--hosts", "h1,h2", *TWICE, "--json"))
+    ran = hosts.run(*_measuring(root, "--nodes", "2", "--hosts", "h1,h2", *TWICE, "--json"))
     rows = _rows(ran.stdout)
     assert set(rows) == {2}, ran.stderr
     assert all(row["value"] for row in rows.values())

@@ -64,13 +64,13 @@ INSTALL_MISSING = option("--install-missing", "First install what comes on reque
 INSTALLS = option("--yes/--no-install installs", "Install packages without asking, or none.", default=None)
 NODES = option(
     "--nodes A,B",
-    "Numbers of nodes; --workers are then a node's.",
+    "Numbers of nodes; --workers: of each.",
     Text(of_each=_numbers("this machine")),
     default=(),
 )
 LAUNCHER = option("--launcher WORDS", "Starts ranks, as mpirun or srun. [the usual]", Text())
 HOSTS = option("--hosts NAMES", "Machines that share the ranks, by commas.", Text())
-BATCH = option("--batch TEMPLATE", "Run as a job of Slurm or PBS, by this template of its script.", FILE)
+BATCH = option("--batch TEMPLATE", "Run as a job of Slurm or PBS, by this template.", FILE)
 JSON = option("--json as_json", "Print rows as JSON, one a line.")
 PICTURE = option("--picture FILE", "Draw it, as FILE.svg and FILE.png.", FILE)
 STORED = argument(
