@@ -22,6 +22,7 @@ CARRIED = (
     "LICENSE",
     "bench",
     "cmake",
+    "collect",
     "experiments",
     "lab/constraints.txt",
     "runtime",

@@ -14,7 +14,10 @@ import pytest
 
 from conftest import teff, write_system
 from pictures import words as texts
+from samples import sitting
+from tefflab.benchmarks.contention import BENCHMARK
 from tefflab.cli.tree import measuring
+from tefflab.errors import TeffError
 from tefflab.host.load import Load
 from tefflab.measure.noise import is_disturbed
 from tefflab.output.charts.sheet import Picture
@@ -274,3 +277,11 @@ def test_what_can_not_be_asked_is_refused_in_one_line(
 ) -> None:
     assert teff(monkeypatch, "contention", "--cases", "spawn", *words) == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_sitting_of_another_version_is_refused_in_one_line() -> None:
+    plan = {"title": "a", "variants": [], "cases": [], "loaded": [1], "period": 0.01}
+    head = sitting("2026-01").model_copy(update={"plan": plan})
+    assert BENCHMARK.plan_of(head).title == "a"
+    with pytest.raises(TeffError, match=r"^sitting 2026-01 can't be read: another version .* \(command: is none of"):
+        BENCHMARK.plan_of(head.model_copy(update={"plan": plan | {"command": "./mine"}}))

@@ -16,6 +16,7 @@ from tefflab.benchmarks.graphs import parse
 from tefflab.benchmarks.task_graph.plan import GraphExperiment
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.benchmarks.task_graph.tables import mean_name
+from tefflab.errors import BAD_INPUT, FAILED
 from tefflab.host.node import Node, differences
 from tefflab.host.ranks import lost_node, why_fewer
 from tefflab.records.store import Store

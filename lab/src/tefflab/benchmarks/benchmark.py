@@ -279,7 +279,12 @@ class Benchmark(ABC, Generic[AnyRecord]):
         return self
 
     def plan_of(self, head: Sitting) -> Plan:
-        return self.plan_type.model_validate(head.plan)
+        """InputError for a plan of another version of the lab, which has other keys."""
+        try:
+            return self.plan_type.model_validate(head.plan)
+        except ValidationError as error:
+            why = f"another version of the lab has measured it ({first_fault(error)})"
+            raise InputError(f"sitting {head.sitting} can't be read: {why}; read it by that version") from None
 
     @abstractmethod
     def rounds(self, plan: Plan, scales: Scales) -> Sequence[Round[AnyRecord]]:

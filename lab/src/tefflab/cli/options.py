@@ -70,7 +70,7 @@ NODES = option(
 )
 LAUNCHER = option("--launcher WORDS", "Starts ranks, as mpirun or srun. [the usual]", Text())
 HOSTS = option("--hosts NAMES", "Machines that share the ranks, by commas.", Text())
-BATCH = option("--batch TEMPLATE", "Measure in a job of Slurm or PBS, made from it.", FILE)
+BATCH = option("--batch TEMPLATE", "Run as a job of Slurm or PBS, by this template.", FILE)
 JSON = option("--json as_json", "Print rows as JSON, one a line.")
 PICTURE = option("--picture FILE", "Draw it, as FILE.svg and FILE.png.", FILE)
 STORED = argument(

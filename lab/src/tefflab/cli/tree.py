@@ -73,24 +73,27 @@ EXPERIMENT = Command(
 EXPLAIN = Command(
     "explain",
     "explaining.explain",
-    """Say whether tasks are too short or too long, what bounds a run, and where worker time goes.
+    """Say whether tasks are too short or too long, what bounds a run, and where the threads' time goes.
 
-    Of a trace or an app: how long tasks should be, and into how many to cut a loop of the app. Of spawn patterns and
-    programs of libteff's, also of several ranks: the time of each kind of activity.
+    A program with OpenMP or libteff runs twice, plain and with a collector, and is not compiled again. An app or a
+    trace gives advice on the length of tasks, and spawn patterns their time by activity.
 
-    Example:  teff explain lulesh -size 20 -tasks 64
+    Example:  teff explain --apply -- env OMP_SCHEDULE=dynamic,{1} ./program
 
-    Example:  teff explain -- mpirun -n 2 .teff/build/bin/example_stencil_ranks""",
+    Example:  teff explain lulesh -size 20 -tasks 64""",
     argument(
         "[TRACE|APP|spawn] target",
-        "A trace of a program of libteff's; a mini-app, whose flags follow; spawn[:PATTERN].",
+        "A trace of libteff; an app and its flags; spawn[:PATTERN].",
         Text(),
     ),
     options.GRAPH_FLAGS,
     options.SYSTEMS,
     option("--tasks -tasks N", "Tasks of a loop of APP, at first.", Number(64, 1)),
     option("--metg TIME", "METG of this machine, as 1.6us. [as measured last]", Text()),
-    option("--runs N", "Runs of each setting near the advised one; 0: none. [3]", Number(3, 0, 100), default=3),
+    option("--runs N", "Of an app's settings, 0 or more [3]; of a program [2].", Number(3, 0, 100)),
+    option("--apply applies", "Try the advice: the command has {N}, or {/N} tasks."),
+    option("--also RUNTIME", "Try a program of GCC's on this runtime, as libomp.", Text()),
+    option("--fail-below SHARE", "End with 1 if the program is less efficient.", options.SHARE),
     options.PICTURE,
     options.CASES,
     options.ONE_OF_WORKERS,

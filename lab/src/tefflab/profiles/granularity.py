@@ -252,8 +252,18 @@ def to_table(found: Findings, title: str) -> Group:
 
 def metg_of(registry: Registry, said: str) -> Metg:
     """As the user says, as it was measured last on this machine, or the usual one."""
-    if said:
-        return Metg(durations.seconds(said), f"--metg {said}")
+    return Metg(durations.seconds(said), f"--metg {said}") if said else _measured(registry, (_WAY,)) or USUAL
+
+
+def metg_of_runtime(registry: Registry, runtime: str) -> Metg | None:
+    """Of the quickest way of those that run on a runtime, whose titles name it, as it was measured last here."""
+    programs = (program for system in registry.systems for program in system.programs)
+    ways = [each.id for each in programs if f"({runtime})" in each.title and each.benchmark == "task_graph"]
+    return _measured(registry, (*ways, _WAY) if runtime == "libteff" else ways)
+
+
+def _measured(registry: Registry, ways: Collection[str]) -> Metg | None:
+    """The least METG of these systems in the last sitting on this machine that has one."""
     machine, now = read_machine().id, new_sitting_name()
     found: list[tuple[str, float, str]] = []
     for store in stores_in(registry.results):
@@ -262,14 +272,14 @@ def metg_of(registry: Registry, said: str) -> Metg:
         file = file_of(folder, "estimates")
         for row in map(_object, file.read_text(encoding="utf-8").splitlines() if file.is_file() else ()):
             sitting, value, is_known = str(row.get("sitting")), row.get("value"), row.get("low") and row.get("high")
-            is_metg = (row.get("system_id"), row.get("quantity"), row.get("relation")) == (_WAY, _METG, "=")
+            is_metg = row.get("system_id") in ways and (row.get("quantity"), row.get("relation")) == (_METG, "=")
             is_here = sitting in own and sitting < now  # or else a clock was wrong
             if is_metg and is_here and value and is_known and is_usual(str(row.get("configuration"))):
-                found.append((sitting, float(value), store))
+                found.append((sitting, -float(value), f"{row['system_id']} in {store}:{sitting}"))
     if not found:
-        return USUAL
-    sitting, value, store = max(found)
-    return Metg(value, f"{_WAY} in {store}:{sitting}")
+        return None
+    _, value, source = max(found)
+    return Metg(-value, source)
 
 
 def _object(line: str) -> dict[str, Any]:

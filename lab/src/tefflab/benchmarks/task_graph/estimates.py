@@ -184,15 +184,15 @@ class GraphEstimates(Estimates):
         return pictures(self.plan, shown, footer)
 
     def closing(self, again: str, store: str) -> LastWords | None:
-        """The meaning of the smallest METG, or of the curves; nothing after several cases."""
-        if len(self.plan.cases) > 1:
+        """The meaning of the smallest METG on this machine, or of the curves; nothing after several cases."""
+        if len(self.plan.cases) > 1 or self.plan.simulated:
             return None
         case = self.cases[0]
         if self.plan.asks == "curve":
             crossing = (f"{TYPED} metg{of_store(store)}", "the size where they cross, with its interval")
             return LastWords(tables.curve_sentence(case), [crossing])
         minutes = max(case.minutes or 0, 5)
-        next_commands = suggestions([case.rows], again, store, wanted=tables.WANTED, minutes=minutes)
+        next_commands = suggestions([case.rows], again, store, minutes)
         return LastWords(tables.metg_sentence(case), next_commands)
 
     def _at(self, case: GraphCase, where: Distance | None) -> Measured:
@@ -240,7 +240,7 @@ class GraphEstimates(Estimates):
             note=note or ("" if found else BUSY if tasks else NO_TURN),
             facts={
                 "threshold": threshold,
-                "drift": found.drift if found else None,
+                "drift": found.drift if found and not self.plan.simulated else None,
                 "iterations": found.iterations if found else None,
                 "rounds_counted": found.rounds if found else 0,
                 "observations": found.observations if found else 0,

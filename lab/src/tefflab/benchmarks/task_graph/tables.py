@@ -24,7 +24,6 @@ from tefflab.output.table import Column
 
 OVERHEAD, CEILING = "overhead", "ceiling"  # quantities of rows beside a METG
 _ROUGH = 2.0  # METG(50 %) is about twice the overhead: one that may be twice as long may be METG itself
-WANTED = 0.05  # half-width of an interval: rounds are repeated until it is reached
 _NOTHING_KNOWN = 10.0  # an efficiency whose interval reaches this: few rounds, which differ ever so much
 _ALL = 0.98  # share of the runs at one distance of the cores above which the other distances are not named
 _CEILINGS_APART = 1.1  # a factor between the ceilings of one sitting's systems

@@ -1,0 +1,117 @@
+// The file of a process's accounts, as readers map it: a header, then blocks. README.md describes each
+// member. All times are in ticks of the clock that the header names. A change of any of these types is a
+// change of `version`.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace teff::collect {
+
+inline constexpr std::uint32_t version = 1;
+
+// What a thread does. At each moment a thread is in exactly one state.
+enum class state : std::uint32_t {
+  absent,          // the block belongs to no thread at present
+  serial,          // outside of parallel regions
+  body,            // in the program's own code within a region
+  counted,         // bodies too short for the clock, and what the runtime does between them
+  creation,        // makes a task
+  dispatch,        // takes the next chunk, or looks for a task that is already made
+  imbalance,       // at a barrier, with no task left to run
+  task_not_made,   // waits; the task that ended the wait was not made yet
+  task_not_begun,  // waits; the task that ended the wait was made meanwhile
+  dependences,     // waits for tasks that other threads run, or in turn for an ordered part
+  message,         // waits for a message
+  lock,            // waits for a lock or a critical section
+  runtime,         // begins or ends a region
+  start,           // likewise, and the thread itself is created within
+  count
+};
+
+// A body is a part of a place of this kind.
+enum class kind : std::uint32_t { others, region, share, chunk, section, single, task, taskloop, count };
+
+inline constexpr std::size_t bins_per_octave = 4;
+inline constexpr std::size_t first_octave = 4;  // bin 0 is of all lengths below 2^4 ticks * 5/4
+inline constexpr std::size_t bins = 158;
+
+// A thread's account of the bodies of one place in the program.
+struct site {
+  std::uint64_t address;    // a return address, or where a function begins; 0 of the others
+  std::uint32_t module;     // that the address lies in: an index of header::modules
+  std::uint32_t runtime;    // likewise
+  std::uint32_t what;       // a kind
+  std::uint32_t too_short;  // its bodies are counted, and few of them timed
+  std::uint64_t count;      // bodies that ended
+  std::uint64_t timed;      // of them those that were timed: all, unless they are too short
+  std::uint64_t segments;   // in which they ran: each is longer by header::own
+  std::uint64_t time;       // theirs, without what is nested in them
+  std::uint64_t longest;    // of the timed ones
+  std::uint64_t recent;     // time of the last ones that were timed, which decide about the next ones
+  std::uint32_t recently;   // how many these are
+  std::uint32_t turn;       // of the short bodies, which of them is timed
+  // How many bodies had which length. If few are timed: estimated, as segments and time.
+  std::array<std::uint64_t, bins> lengths;
+};
+
+// A thread has one block, and one more whenever it meets more sites. Only the first keeps the thread's
+// states. A thread that begins takes the blocks of a thread that has ended, and adds to them.
+struct block {
+  std::uint32_t seat;     // 1, 2, ..; 0 if no thread ever had this block
+  std::uint32_t part;     // 0 of a seat's first block
+  std::uint32_t thread;   // as the system numbers threads: of the present or last one
+  std::uint32_t threads;  // that had this seat one after the other
+  std::uint32_t now;      // a state
+  std::uint32_t sites_used;
+  std::uint64_t since;                  // when that state began; times[now] lacks the time from then on
+  std::uint64_t regions;                // that the thread was part of
+  std::array<std::uint64_t, 16> times;  // by state
+  std::array<std::uint64_t, 11> reserved;
+  std::array<site, 12> sites;  // the first site of part 0 is of the others
+};
+
+struct module {
+  std::uint64_t begin;  // the address to which the file's address 0 is loaded
+  std::uint64_t end;
+  std::uint32_t build_id_length;
+  std::array<std::uint8_t, 44> build_id;
+  std::array<char, 448> path;
+};
+
+struct moment {
+  std::uint64_t ticks;
+  std::uint64_t nanoseconds;  // CLOCK_MONOTONIC at that tick
+};
+
+struct header {
+  std::array<char, 8> magic;  // "teffacct"
+  std::uint32_t version;
+  std::uint32_t header_size;
+  std::uint32_t block_size;
+  std::uint32_t first_octave;
+  std::uint32_t bins_per_octave;
+  std::uint32_t processors;  // that the process may use
+  std::uint32_t process;
+  std::uint32_t parent;
+  std::uint32_t modules_used;
+  std::uint32_t seats;         // that threads have or had
+  std::uint32_t lost_threads;  // for which the file could not grow: nothing is known of them
+  std::uint32_t clock_reads_tsc;
+  std::uint64_t own;        // the collector's part of a segment, in ticks
+  std::uint64_t started;    // when the collector was loaded
+  std::uint64_t ended;      // 0 if the process ended without running its exit handlers
+  std::uint64_t real_time;  // nanoseconds since 1970 when the file was made
+  moment first, last;       // last: renewed once a millisecond at most, when a region ends
+  std::array<std::array<char, 16>, 16> states;
+  std::array<std::array<char, 16>, 8> kinds;
+  std::array<char, 1024> command;  // /proc/self/cmdline
+  std::array<char, 2568> reserved;
+  std::array<module, 120> modules;  // the last one is of all addresses of further modules
+};
+
+static_assert(sizeof(site) == 1344 && sizeof(block) == 16384 && sizeof(module) == 512);
+static_assert(sizeof(header) == 65536 && offsetof(header, modules) == 4096);
+
+}  // namespace teff::collect

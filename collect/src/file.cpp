@@ -1,0 +1,248 @@
+#include "file.hpp"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "clock.hpp"
+
+namespace teff::collect {
+
+constinit bool reads_tsc = false;
+
+namespace {
+
+constexpr std::size_t step = sizeof(header);  // the file grows by as much: whole pages on every machine
+
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+bool prepared, tried;  // tried: to open this process's file
+moment loaded;         // the library
+std::uint64_t started;
+header* file;
+std::size_t size_of_file;
+block *next_block, *end_of_blocks;
+std::array<char, PATH_MAX> path;
+
+constexpr std::array<const char*, static_cast<std::size_t>(state::count)> states{
+    "absent",        "serial",         "body",        "counted", "creation", "dispatch", "imbalance",
+    "task_not_made", "task_not_begun", "dependences", "message", "lock",     "runtime",  "start"};
+constexpr std::array<const char*, static_cast<std::size_t>(kind::count)> kinds{
+    "others", "region", "share", "chunk", "section", "single", "task", "taskloop"};
+
+template <std::size_t N>
+void copy_text(std::array<char, N>& to, const char* from) {
+  std::strncpy(to.data(), from, N - 1);
+}
+
+// Grows the file by a `step`, and reserves its space. A program that writes to a mapped page without space on
+// the disk is ended by SIGBUS. A program that grows a file beyond RLIMIT_FSIZE is ended by SIGXFSZ.
+void* grow() {
+  rlimit limit{};
+  const int flags = O_RDWR | O_CLOEXEC | (size_of_file == 0 ? O_CREAT | O_EXCL : 0);
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur < size_of_file + step) return nullptr;
+  const int descriptor = open(path.data(), flags, 0666);
+  if (descriptor < 0) return nullptr;
+  const auto offset = static_cast<off_t>(size_of_file);
+  void* memory = MAP_FAILED;
+  if (posix_fallocate(descriptor, offset, step) == 0) {
+    memory = mmap(nullptr, step, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, offset);
+  }
+  if (memory == MAP_FAILED && size_of_file == 0) unlink(path.data());
+  close(descriptor);
+  if (memory == MAP_FAILED) return nullptr;
+  size_of_file += step;
+  return memory;
+}
+
+void read_command(std::array<char, 1024>& text) {
+  const int descriptor = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  if (read(descriptor, text.data(), text.size() - 1) < 0) text[0] = '\0';
+  close(descriptor);
+}
+
+moment moment_now() {
+  const auto before = ticks();
+  const auto now = nanoseconds();
+  return {before + (ticks() - before) / 2, now};
+}
+
+void write_header(header& to) {
+  std::memcpy(to.magic.data(), "teffacct", 8);
+  to.version = version;
+  to.header_size = sizeof(header);
+  to.block_size = sizeof(block);
+  to.first_octave = first_octave;
+  to.bins_per_octave = bins_per_octave;
+  cpu_set_t processors;
+  if (sched_getaffinity(0, sizeof processors, &processors) == 0) {
+    to.processors = static_cast<std::uint32_t>(CPU_COUNT(&processors));
+  }
+  to.process = static_cast<std::uint32_t>(getpid());
+  to.parent = static_cast<std::uint32_t>(getppid());
+  to.clock_reads_tsc = reads_tsc;
+  to.started = started;
+  to.real_time = nanoseconds(CLOCK_REALTIME);
+  to.first = loaded;
+  to.last = moment_now();
+  for (std::size_t i = 0; i < states.size(); ++i) copy_text(to.states[i], states[i]);
+  for (std::size_t i = 0; i < kinds.size(); ++i) copy_text(to.kinds[i], kinds[i]);
+  read_command(to.command);
+}
+
+// Runs when the library is loaded, or when a library that is loaded before it begins a region.
+void prepare() {
+  if (prepared) return;
+  prepared = true;
+  reads_tsc = counter_is_steady();
+  loaded = moment_now();
+  started = loaded.ticks;
+}
+
+void read_build_id(const dl_phdr_info& info, const ElfW(Phdr) & segment, module& to) {
+  const auto* note = reinterpret_cast<const char*>(info.dlpi_addr + segment.p_vaddr);
+  const char* end = note + segment.p_memsz;
+  const auto padded = [](std::size_t size) { return (size + 3) & ~std::size_t{3}; };
+  while (note + sizeof(ElfW(Nhdr)) <= end) {
+    const auto& head = *reinterpret_cast<const ElfW(Nhdr)*>(note);
+    const char* content = note + sizeof head + padded(head.n_namesz);
+    if (head.n_type == NT_GNU_BUILD_ID) {
+      to.build_id_length = std::min<std::uint32_t>(head.n_descsz, to.build_id.size());
+      std::memcpy(to.build_id.data(), content, to.build_id_length);
+      return;
+    }
+    note = content + padded(head.n_descsz);
+  }
+}
+
+// Fills in `argument`, a module whose `begin` is an address, if the address lies in this module.
+int look_at_module(dl_phdr_info* info, std::size_t, void* argument) {
+  auto& wanted = *static_cast<module*>(argument);
+  module found{info->dlpi_addr, 0, 0, {}, {}};
+  bool here = false;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& segment = info->dlpi_phdr[i];
+    const auto begin = info->dlpi_addr + segment.p_vaddr, end = begin + segment.p_memsz;
+    if (segment.p_type == PT_LOAD) {
+      here = here || (begin <= wanted.begin && wanted.begin < end);
+      found.end = std::max<std::uint64_t>(found.end, end);
+    } else if (segment.p_type == PT_NOTE) {
+      read_build_id(*info, segment, found);
+    }
+  }
+  if (!here) return 0;
+  copy_text(found.path, info->dlpi_name);
+  if (found.path[0] == '\0' && readlink("/proc/self/exe", found.path.data(), found.path.size() - 1) < 0)
+    found.path[0] = '?';
+  wanted = found;
+  return 1;
+}
+
+}  // namespace
+
+growing::growing() : errno_(errno) {
+  pthread_mutex_lock(&lock);
+}
+growing::~growing() {
+  pthread_mutex_unlock(&lock);
+  errno = errno_;
+}
+
+header* head() {
+  return file;
+}
+
+bool open_file() {
+  if (tried) return file != nullptr;
+  tried = true;
+  prepare();
+  const char* folder = std::getenv("TEFF_COLLECT");
+  std::array<char, PATH_MAX> whole{};
+  if (folder == nullptr || realpath(folder, whole.data()) == nullptr) return false;
+  const int length = std::snprintf(path.data(), path.size(), "%s/%d-%llu.accounts", whole.data(), getpid(),
+                                   static_cast<unsigned long long>(nanoseconds(CLOCK_REALTIME)));
+  if (length < 0 || static_cast<std::size_t>(length) >= path.size()) return false;
+  size_of_file = 0;
+  file = static_cast<header*>(grow());
+  if (file != nullptr) write_header(*file);
+  return file != nullptr;
+}
+
+block* take_block() {
+  if (next_block == end_of_blocks) {
+    next_block = static_cast<block*>(grow());
+    end_of_blocks = next_block == nullptr ? nullptr : next_block + step / sizeof(block);
+    if (next_block == nullptr) return nullptr;
+  }
+  return next_block++;
+}
+
+std::uint32_t module_of(const void* address) {
+  const auto wanted = reinterpret_cast<std::uintptr_t>(address);
+  std::uint32_t index = 0;
+  for (; index < file->modules_used; ++index) {
+    const module& known = file->modules[index];
+    if (known.begin <= wanted && wanted < known.end) return index;
+  }
+  if (index == file->modules.size()) return index - 1;
+  const bool is_last = index + 1 == file->modules.size();
+  file->modules[index] =
+      is_last ? module{0, ~std::uint64_t{0}, 0, {}, {"further modules"}} : describe_module(address);
+  return file->modules_used++;
+}
+
+module describe_module(const void* address) {
+  module found{reinterpret_cast<std::uint64_t>(address), 0, 0, {}, {}};
+  if (dl_iterate_phdr(look_at_module, &found) == 0) {  // compiled at run time, or no address
+    constexpr std::uint64_t area = 1 << 20;
+    found.begin &= ~(area - 1);
+    found.end = found.begin + area;
+    copy_text(found.path, "no module");
+  }
+  return found;
+}
+
+void note_clock() {
+  constexpr std::uint64_t seldom = 1 << 21;  // ticks: a millisecond at 2 GHz
+  if (ticks() - file->last.ticks < seldom || pthread_mutex_trylock(&lock) != 0) return;
+  file->last = moment_now();
+  pthread_mutex_unlock(&lock);
+}
+
+void* pages(std::size_t size) {
+  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+void forget_file() {
+  file = nullptr;
+  next_block = end_of_blocks = nullptr;
+  tried = false;
+  started = ticks();
+}
+
+[[gnu::constructor]] static void on_load() {
+  prepare();
+  pthread_atfork([] { pthread_mutex_lock(&lock); }, [] { pthread_mutex_unlock(&lock); },
+                 [] { pthread_mutex_unlock(&lock); });
+}
+[[gnu::destructor]] static void on_exit() {
+  if (file == nullptr) return;
+  file->last = moment_now();
+  file->ended = file->last.ticks;
+}
+
+}  // namespace teff::collect

@@ -1,0 +1,42 @@
+// The process's file of accounts (README.md). It is opened when a first thread needs a block, grown by
+// blocks, and mapped shared: however the process ends, the file has all accounts. No file descriptor stays
+// open.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "accounts.hpp"
+
+namespace teff::collect {
+
+// Holds the lock of all that grows: the file, its modules, the list of seats. The program's errno is as
+// before.
+class growing {
+ public:
+  growing();
+  ~growing();
+  growing(const growing&) = delete;
+  growing& operator=(const growing&) = delete;
+
+ private:
+  int errno_;
+};
+
+// Callers of these three hold `growing`. open_file() says whether accounts are kept. They are not if
+// TEFF_COLLECT names no folder, or if no file can be made there. take_block() gives null if the file can't
+// grow.
+bool open_file();
+block* take_block();
+std::uint32_t module_of(const void* address);  // index of header::modules
+
+header* head();                               // null before open_file()
+module describe_module(const void* address);  // may change errno; without an address: "no module"
+void note_clock();                            // a pair of ticks and nanoseconds, once a millisecond at most
+void forget_file();                           // in a child of fork: it is the parent's
+
+// Zeroed memory of the process alone, never given back. A program's own malloc may use OpenMP. May change
+// errno.
+void* pages(std::size_t size);
+
+}  // namespace teff::collect

@@ -1,0 +1,40 @@
+// The functions that Clang's programs call of libomp and whose time OMPT does not tell: creation and
+// dispatch.
+#include <optional>
+
+#include "calls.hpp"
+
+using namespace teff::collect;
+
+// The creation goes on from here to the call that submits the task. Between them the program fills in the
+// task's data.
+TEFF_INTERPOSED void* __kmpc_omp_task_alloc(long a, long b, long c, long d, long e, long f) {
+  TEFF_CALL("__kmpc_omp_task_alloc");
+  seat* const thread = calling_seat();
+  if (thread != nullptr && thread->doing() == state::body) thread->enter(state::creation);
+  return call.go_on<void*>(a, b, c, d, e, f);
+}
+
+#define TEFF_DEFINE(name, taskloop)                                                        \
+  TEFF_INTERPOSED int name(TEFF_WORDS) {                                                   \
+    TEFF_CALL(#name);                                                                      \
+    std::optional<creation> made;                                                          \
+    if (seat* const thread = calling_seat()) made.emplace(*thread, call.caller, taskloop); \
+    return call.go_on<int>(TEFF_SAME_WORDS);                                               \
+  }
+TEFF_DEFINE(__kmpc_omp_task, false)
+TEFF_DEFINE(__kmpc_omp_task_with_deps, false)
+TEFF_DEFINE(__kmpc_taskloop, true)
+TEFF_DEFINE(__kmpc_taskloop_5, true)
+#undef TEFF_DEFINE
+
+#define TEFF_DEFINE(name)                                                                           \
+  TEFF_INTERPOSED int name(long a, long b, long c, long d, long e, long f) {                        \
+    TEFF_CALL(#name);                                                                               \
+    return next_chunk(kind::chunk, call.caller, [&] { return call.go_on<int>(a, b, c, d, e, f); }); \
+  }
+TEFF_DEFINE(__kmpc_dispatch_next_4)
+TEFF_DEFINE(__kmpc_dispatch_next_4u)
+TEFF_DEFINE(__kmpc_dispatch_next_8)
+TEFF_DEFINE(__kmpc_dispatch_next_8u)
+#undef TEFF_DEFINE

@@ -1,0 +1,292 @@
+#include "seat.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <new>
+
+#include "file.hpp"
+#include "seats.hpp"
+
+namespace teff::collect {
+
+namespace {
+
+constexpr std::size_t batch = 64;         // activations
+constexpr std::uint32_t window = 32;      // timed bodies that decide whether the next ones are timed
+constexpr std::uint32_t sample = 16;      // bodies too short for the clock that one timed body stands for
+constexpr std::uint32_t most_parts = 32;  // blocks of a seat
+
+// A list that threads which end more tasks than they make leave to the others. The next two are linked by
+// `outer`.
+std::atomic<activation*> common{nullptr};
+
+activation* new_batch() {
+  const growing held;
+  auto* made = static_cast<activation*>(pages(batch * sizeof(activation)));
+  for (std::size_t i = 0; made != nullptr && i + 1 < batch; ++i) made[i].outer = made + i + 1;
+  return made;
+}
+
+bool waits_for_task(state now) {
+  return now == state::imbalance || now == state::dependences;
+}
+
+std::size_t bin_of(std::uint64_t length) {
+  const auto octave = static_cast<std::size_t>(std::bit_width(length | 1)) - 1;
+  if (octave < first_octave) return 0;
+  return std::min(bins - 1, (octave - first_octave) * bins_per_octave + (length >> (octave - 2) & 3));
+}
+
+}  // namespace
+
+bool seat::arrive() {
+  const auto thread = static_cast<std::uint32_t>(gettid());
+  const bool begins = accounts_ == nullptr;
+  if (begins) {
+    block* taken = take_block();
+    if (taken == nullptr) return false;
+    use(*taken);
+    accounts_->seat = ++head()->seats;
+  }
+  const bool main_thread = begins && thread == head()->process;
+  accounts_->thread = thread;
+  ++accounts_->threads;
+  accounts_->since = main_thread ? head()->started : ticks();
+  label(state::serial);
+  is_new_ = true;
+  member.store(membership::outside, std::memory_order_relaxed);  // no other thread knows the seat yet
+  return true;
+}
+
+void seat::begin_worker(std::uint64_t region_began) {
+  if (is_new_) {
+    accounts_->since = region_began;
+    label(state::start);
+  } else {
+    enter(state::runtime, region_began);
+  }
+}
+
+bool seat::begin_region(const void* address) {
+  activation* body = take();
+  if (body == nullptr) return false;
+  body->what = kind::region;
+  body->address = address;
+  body->outer = current;
+  body->begun = body->nested = true;
+  enter(state::body);
+  current = body;
+  ++accounts_->regions;
+  is_new_ = false;
+  return true;
+}
+
+void seat::end_bodies(activation* outer) {
+  while (current != nullptr && current != outer) {
+    activation& ended = *current;
+    account(ended);
+    current = ended.outer;
+    give(ended);
+  }
+}
+
+void seat::retire(std::uint64_t now) {
+  enter(state::absent, now);
+  current = nullptr;
+}
+
+void seat::use(block& accounts) {
+  accounts_ = last_part_ = &accounts;
+  accounts.sites_used = 1;
+  others_ = last_found_ = &accounts.sites[0];
+  sites_ = {};
+}
+
+// A record for a site that the thread has not met; null if there is none left.
+site* seat::meet(const void* address, kind what) {
+  const growing held;
+  if (head() == nullptr) return nullptr;
+  if (last_part_->sites_used == last_part_->sites.size()) {
+    block* further = last_part_->part + 1 < most_parts && accounts_->seat != 0 ? take_block() : nullptr;
+    if (further == nullptr) return nullptr;
+    further->seat = accounts_->seat;
+    further->part = last_part_->part + 1;
+    last_part_ = further;
+  }
+  site& record = last_part_->sites[last_part_->sites_used];
+  record.address = reinterpret_cast<std::uint64_t>(address);
+  record.module = accounts_->seat == 0 ? 0 : module_of(address);
+  record.runtime = runtime;
+  record.what = static_cast<std::uint32_t>(what);
+  ++last_part_->sites_used;  // last: a reader of a process that was killed sees whole sites
+  return &record;
+}
+
+site& seat::find(const void* address, kind what) {
+  const auto number = reinterpret_cast<std::uint64_t>(address);
+  const auto is_it = [&](const site& one) {
+    return one.address == number && one.what == static_cast<std::uint32_t>(what);
+  };
+  if (is_it(*last_found_)) return *last_found_;
+  constexpr std::uint64_t spread = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
+  auto at = (number + static_cast<std::uint64_t>(what)) * spread >> 55;
+  static_assert(std::tuple_size_v<decltype(sites_)> == std::size_t{1} << (64 - 55));
+  while (sites_[at] != nullptr && !is_it(*sites_[at]))
+    at = (at + 1) % sites_.size();  // the blocks of a seat have fewer sites
+  if (sites_[at] == nullptr) sites_[at] = meet(address, what);
+  if (sites_[at] == nullptr) return *others_;
+  return *(last_found_ = sites_[at]);
+}
+
+// Whether the body that begins is counted alone.
+bool seat::skips(const void* address, kind what) {
+  site& place = find(address, what);
+  return place.too_short != 0 && ++place.turn % sample != 0;
+}
+
+void seat::account(const activation& body) {
+  site& to = find(body.address, body.what);
+  ++to.count;
+  if (body.counted) return;
+  const std::uint64_t bodies = to.too_short != 0 ? sample : 1;
+  ++to.timed;
+  to.time += bodies * body.own;
+  to.segments += bodies * body.segments;
+  to.longest = std::max(to.longest, body.own);
+  to.lengths[bin_of(body.own)] += bodies;
+  to.recent += body.own;
+  if (++to.recently < window) return;
+  const bool often = body.what == kind::chunk || body.what == kind::task || body.what == kind::taskloop;
+  to.too_short = often && to.recent < window * shortest_timed();
+  to.recent = to.recently = 0;
+}
+
+// The wait that ends at `now` since a task begins: until the task was made, until its last dependence ended,
+// until now. Since the runtimes don't say when the last dependence ended, that is taken for the last task
+// that ended anywhere.
+void seat::split_wait(const activation& task, std::uint64_t now) {
+  state rest = state::dispatch;
+  if (task.created > since()) {
+    label(state::task_not_made);
+    enter(rest = state::task_not_begun, std::min(task.created, now));
+  }
+  if (task.dependent && is_long(now - since())) {
+    label(state::dependences);
+    enter(rest, std::clamp(last_end_anywhere(), since(), now));
+  }
+  label(rest);
+}
+
+// A thread that was at a barrier while tasks with dependences ran on others had none that was ready.
+void seat::end_wait(state next, std::uint64_t now, std::uint64_t last_end) {
+  if (doing() == state::imbalance && (last_end & 1) != 0 && last_end > since()) {
+    label(state::dependences);
+    enter(state::imbalance, std::min(last_end, now));
+  }
+  enter(next, now);
+}
+
+void seat::end_wait(state next) {
+  const auto now = ticks();
+  end_wait(next, now, is_long(now - since()) ? last_end_anywhere() : 0);
+}
+
+void seat::begin_task(activation& task) {
+  const state before = doing();
+  current->resumed = before;
+  task.outer = current;
+  task.begun = task.nested = true;
+  task.counted = skips(task.address, task.what);
+  if (task.counted) {
+    label(state::counted);
+  } else {
+    const auto now = ticks();
+    if (waits_for_task(before)) split_wait(task, now);
+    enter(state::body, now);
+  }
+  current = &task;
+}
+
+void seat::end_task(activation& task) {
+  const auto now = ticks();
+  enter(task.outer->resumed, now);
+  if (!task.unconfirmed) account(task);
+  // Relaxed: the number alone is used.
+  last_end.store((now & ~std::uint64_t{1}) | task.dependent, std::memory_order_relaxed);
+  current = task.outer;
+}
+
+void seat::suspend_task() {
+  activation& task = *current;
+  // If it makes a task, it is put aside within, and goes on behind.
+  task.resumed = doing() == state::creation ? task.inside() : doing();
+  task.nested = false;
+  enter(task.outer->resumed);
+  current = task.outer;
+}
+
+void seat::resume_task(activation& task) {
+  current->resumed = doing();
+  task.outer = current;
+  task.nested = true;
+  enter(task.resumed);
+  current = &task;
+}
+
+activation* seat::begin_part(kind what, const void* address, state first) {
+  activation* part = take();
+  if (part == nullptr) return nullptr;
+  part->what = what;
+  part->address = address;
+  part->outer = current;
+  if (doing() != state::counted) enter(first);
+  current = part;
+  return part;
+}
+
+void seat::end_part(bool accounts) {
+  activation& part = *current;
+  enter(part.outer->inside());
+  if (accounts) account(part);
+  current = part.outer;
+  give(part);
+}
+
+void seat::begin_chunk(activation& chunk, const void* address) {
+  chunk.counted = address != nullptr && skips(address, chunk.what);
+  chunk.own = chunk.segments = 0;
+  if (chunk.counted) {
+    label(state::counted);
+  } else {
+    enter(state::body);
+  }
+}
+
+void seat::end_chunk(activation& chunk, const void* address) {
+  if (!chunk.counted) enter(state::dispatch);
+  chunk.address = address;
+  account(chunk);
+}
+
+activation* seat::take() {
+  // Acquire: pairs with the exchange in give().
+  if (free_ == nullptr) free_ = common.exchange(nullptr, std::memory_order_acquire);
+  if (free_ == nullptr) free_ = new_batch();
+  if (free_ == nullptr) return nullptr;
+  activation* taken = free_;
+  free_ = taken->outer;
+  return new (taken) activation;
+}
+
+void seat::give(activation& body) {
+  body.outer = free_;
+  free_ = &body;
+  // Release: pairs with the exchange in take(). Acquire: pairs with this one of another thread, whose list it
+  // takes.
+  if (++given_ % batch == 0) free_ = common.exchange(free_, std::memory_order_acq_rel);
+}
+
+}  // namespace teff::collect

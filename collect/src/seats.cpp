@@ -1,0 +1,163 @@
+#include "seats.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <new>
+
+#include "file.hpp"
+
+namespace teff::collect {
+
+constinit thread_local seat* me = nullptr;
+
+namespace {
+
+std::atomic<seat*> all_seats{nullptr};
+std::atomic<std::uint32_t> number_of_seats{0};
+std::atomic<std::uint64_t> shortest{0};
+seat* vacant;                                 // guarded by `growing`
+constinit thread_local bool refused = false;  // a seat
+block nowhere;  // accounts of a parent's threads in its child, and of the calibration
+pthread_key_t at_thread_end;
+bool has_key;
+
+// Callers hold `growing`.
+seat* new_seat() {
+  void* memory = pages(sizeof(seat));
+  if (memory == nullptr) return nullptr;
+  auto* made = new (memory) seat;
+  if (!made->arrive()) return nullptr;
+  made->next = all_seats.load(std::memory_order_relaxed);   // only threads that hold `growing` store to it
+  all_seats.store(made, std::memory_order_release);         // pairs with last_end_anywhere()
+  number_of_seats.fetch_add(1, std::memory_order_relaxed);  // the number alone is used
+  return made;
+}
+
+// When the thread ends. If its team has not ended, the master gives the seat away (team.hpp).
+void leave_seat(void* left) {
+  auto& seat_left = *static_cast<seat*>(left);
+  me = nullptr;
+  refused = true;
+  // Release and acquire: pairs with the exchange in team::end(). The second of the two threads gives the seat
+  // away.
+  if (seat_left.member.exchange(membership::leaving, std::memory_order_acq_rel) == membership::outside) {
+    vacate(seat_left, ticks());
+  }
+}
+
+seat* find_seat() {
+  const growing held;
+  if (!open_file()) return nullptr;
+  if (!has_key) has_key = pthread_key_create(&at_thread_end, leave_seat) == 0;
+  seat* found = vacant;
+  if (found != nullptr && found->arrive()) {
+    vacant = found->next_vacant;
+  } else {
+    found = new_seat();
+  }
+  if (found == nullptr) ++head()->lost_threads;
+  return found;
+}
+
+// Measures the collector's own part of a segment by empty chunks. Of several batches the least counts: any
+// may be interrupted.
+void calibrate() {
+  constexpr int batches = 20, chunks = 50;
+  constexpr double too_short = 100;  // ns: of shorter ones, mostly the clock is measured
+  auto least = std::numeric_limits<std::uint64_t>::max();
+  void* memory = nullptr;
+  {
+    const growing held;
+    memory = pages(sizeof(seat));
+  }
+  if (memory == nullptr) return;
+  seat& scratch = *new (memory) seat;
+  scratch.use(nowhere);
+  activation chunk;
+  scratch.current = &chunk;
+  for (int i = 0; i < batches; ++i) {
+    chunk.own = 0;
+    std::uint64_t sum = 0;
+    for (int j = 0; j < chunks; ++j) {
+      scratch.begin_chunk(chunk, nullptr);
+      scratch.end_chunk(chunk, nullptr);
+      sum += chunk.own;
+    }
+    least = std::min(least, sum / chunks);
+  }
+  header& to = *head();
+  to.own = least;
+  const auto length = static_cast<double>(ticks() - to.first.ticks);
+  const auto rate = length / static_cast<double>(nanoseconds() - to.first.nanoseconds);
+  shortest.store(least + static_cast<std::uint64_t>(rate * too_short),
+                 std::memory_order_relaxed);  // the number alone is used
+}
+
+// A child of fork has one thread and no file. It may be within a region: then its frames still use the seat
+// that it had.
+void begin_in_child() {
+  // Relaxed: there is no other thread.
+  for (seat* one = all_seats.load(std::memory_order_relaxed); one != nullptr; one = one->next)
+    one->use(nowhere);
+  all_seats.store(nullptr, std::memory_order_relaxed);
+  number_of_seats.store(0, std::memory_order_relaxed);
+  vacant = nullptr;
+  me = nullptr;
+  refused = false;
+  forget_file();
+}
+
+[[gnu::constructor]] void watch_forks() {
+  pthread_atfork(nullptr, nullptr, begin_in_child);
+}
+
+}  // namespace
+
+seat* here() {
+  if (me != nullptr || refused) return me;
+  seat* found = find_seat();
+  refused = found == nullptr;
+  if (refused) return nullptr;
+  if (head()->own == 0) calibrate();
+  if (has_key) pthread_setspecific(at_thread_end, found);
+  return me = found;
+}
+
+std::uint64_t last_end_anywhere() {
+  std::uint64_t latest = 0;
+  // Acquire: pairs with new_seat(). The numbers alone are used, so their loads are relaxed.
+  for (const seat* one = all_seats.load(std::memory_order_acquire); one != nullptr; one = one->next) {
+    latest = std::max(latest, one->last_end.load(std::memory_order_relaxed));
+  }
+  return latest;
+}
+
+void vacate(seat& left, std::uint64_t now) {
+  const growing held;
+  left.retire(now);
+  left.next_vacant = vacant;
+  vacant = &left;
+}
+
+// Relaxed in both: the number alone is used.
+bool is_long(std::uint64_t wait) {
+  return wait > 1000 * std::uint64_t{number_of_seats.load(std::memory_order_relaxed)};
+}
+std::uint64_t shortest_timed() {
+  return shortest.load(std::memory_order_relaxed);
+}
+
+}  // namespace teff::collect
+
+// For other collectors (README.md).
+extern "C" [[gnu::visibility("default")]] std::uint32_t teff_collect_enter(std::uint32_t next) {
+  using namespace teff::collect;
+  seat* const thread = here();
+  if (thread == nullptr || next >= static_cast<std::uint32_t>(state::count)) return 0;
+  const state before = thread->doing();
+  thread->enter(static_cast<state>(next));
+  return static_cast<std::uint32_t>(before);
+}

@@ -1,0 +1,28 @@
+// All seats: which thread has which, and what is known of all.
+#pragma once
+
+#include <cstdint>
+
+#include "seat.hpp"
+
+namespace teff::collect {
+
+// The seat of the thread that calls. Null before here() was called in it, and if nothing is kept of it.
+extern constinit thread_local seat* me;
+
+// Gives the thread a seat if it has none; null if nothing can be kept of it.
+seat* here();
+
+// Gives the seat of a thread that ended to the next one.
+void vacate(seat& left, std::uint64_t now);
+
+// The latest of all threads' last_end.
+std::uint64_t last_end_anywhere();
+
+// Whether a wait is so long that all threads are looked at: that takes a cache miss a thread.
+bool is_long(std::uint64_t wait);
+
+// Bodies that are shorter on average are counted alone (README.md: short bodies).
+std::uint64_t shortest_timed();
+
+}  // namespace teff::collect

@@ -1,0 +1,372 @@
+// OpenMP programs of known accounts: programs CASE [LENGTH of a body in us] [NUMBER of bodies] [ITERATIONS].
+// It prints how many bodies ran, their nanoseconds, and the nanoseconds of all regions. A body spins for its
+// length by the clock, so that a busy machine changes neither; or for so many iterations.
+#define _GNU_SOURCE
+#include <omp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static long iterations;  // of a body, in place of its length by the clock
+
+static void spin(double length) {
+  if (iterations > 0) {
+    for (long i = 0; i < iterations; ++i) __asm__ volatile("");
+    return;
+  }
+  const double end = now() + length;
+  while (now() < end) {
+  }
+}
+
+static double length;
+static long number;
+
+static long dynamic_loop(void) {
+#pragma omp parallel for schedule(dynamic)
+  for (long i = 0; i < number; ++i) spin(length);
+  return number;
+}
+
+static long started_loops(void) {  // two loops in one region: GOMP_loop_*_start
+#pragma omp parallel
+  {
+#pragma omp for schedule(guided) nowait
+    for (long i = 0; i < number / 2; ++i) spin(length);
+#pragma omp for schedule(dynamic, 2)
+    for (unsigned long long i = 0; i < (unsigned long long)(number / 2); ++i) spin(length);
+  }
+  return number / 2 * 2;
+}
+
+static long static_loop(void) {
+#pragma omp parallel for schedule(static)
+  for (long i = 0; i < number; ++i) spin(length);
+  return number;
+}
+
+static long regions(void) {
+  for (long i = 0; i < number / 2; ++i) {
+#pragma omp parallel num_threads(2)
+    spin(length);
+  }
+  return number / 2 * 2;
+}
+
+static long tasks(void) {
+#pragma omp parallel
+#pragma omp single
+  for (long i = 0; i < number; ++i) {
+#pragma omp task
+    spin(length);
+  }
+  return number;
+}
+
+static long untied(void) {
+#pragma omp parallel
+#pragma omp single
+  for (long i = 0; i < number / 3; ++i) {
+#pragma omp task untied
+    {
+      spin(length);
+#pragma omp task untied
+      spin(length);
+      spin(length / 2);
+#pragma omp taskwait
+      spin(length / 2);
+    }
+  }
+  return number / 3 * 3;
+}
+
+static long recurse(int depth) {
+  long left = 0, right = 0;
+  spin(length);
+  if (depth == 0) return 1;
+#pragma omp task shared(left)
+  left = recurse(depth - 1);
+#pragma omp task shared(right)
+  right = recurse(depth - 1);
+#pragma omp taskwait
+  return 1 + left + right;
+}
+
+static long recursion(void) {
+  long made = 0;
+  int depth = 0;
+  while ((2 << depth) < number) ++depth;
+#pragma omp parallel
+#pragma omp single
+  made = recurse(depth);
+  return made;
+}
+
+static long stencil(void) {
+  enum { width = 4 };
+  char rows[2][width + 2];
+  const long steps = number / width;
+#pragma omp parallel
+#pragma omp single
+  for (long t = 0; t < steps; ++t) {
+    for (int x = 1; x <= width; ++x) {
+      char *from = rows[t % 2] + x, *to = rows[(t + 1) % 2] + x;
+#pragma omp task depend(in : from[-1], from[0], from[1]) depend(out : to[0])
+      spin(length);
+      (void)from, (void)to;
+    }
+  }
+  return steps * width;
+}
+
+static long chain(void) {
+  char link = 0;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  for (long i = 0; i < number; ++i) {
+#pragma omp task depend(inout : link)
+    spin(length);
+  }
+  (void)link;
+  return number;
+}
+
+static long taskloop(void) {
+  long sum = 0;
+#pragma omp parallel
+#pragma omp single
+#pragma omp taskloop grainsize(1) reduction(+ : sum)
+  for (long i = 0; i < number; ++i) {
+    spin(length);
+    sum += i;
+  }
+  if (sum != number * (number - 1) / 2) abort();
+  return number;
+}
+
+static long nested(void) {
+  omp_set_max_active_levels(2);
+#pragma omp parallel num_threads(2)
+  for (long i = 0; i < number / 4; ++i) {
+#pragma omp parallel num_threads(2)
+    spin(length);
+  }
+  return number / 4 * 4;
+}
+
+static long imbalance(void) {  // a thread waits for a length at the region's end
+  int first = 0, seen = 0;
+#pragma omp parallel num_threads(2)
+  {
+    if (omp_get_thread_num() == 0) {
+      do {
+#pragma omp atomic read
+        seen = first;
+      } while (!seen);
+      spin(length);
+    } else {
+      spin(length);
+#pragma omp atomic write
+      first = 1;
+    }
+  }
+  return 2;
+}
+
+// A thread waits for a length before each task. The task's maker goes on when the task has ended.
+static long producer(void) {
+  long done = 0, seen = 0;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  for (long i = 0; i < number; ++i) {
+    spin(length);
+#pragma omp task shared(done)
+    {
+      spin(length);
+#pragma omp atomic update
+      ++done;
+    }
+    do {
+#pragma omp atomic read
+      seen = done;
+    } while (seen <= i);
+  }
+  return number;
+}
+
+static long sections(void) {
+  for (long i = 0; i < number / 3; ++i) {
+#pragma omp parallel sections
+    {
+#pragma omp section
+      spin(length);
+#pragma omp section
+      spin(length);
+#pragma omp section
+      spin(length);
+    }
+  }
+  return number / 3 * 3;
+}
+
+static long locks(void) {  // two threads take turns
+#pragma omp parallel num_threads(2)
+  for (long i = 0; i < number / 2; ++i) {
+#pragma omp critical
+    spin(length);
+  }
+  return number / 2 * 2;
+}
+
+static long detached(void) {
+#pragma omp parallel
+#pragma omp single
+  for (long i = 0; i < number; ++i) {
+    omp_event_handle_t event;
+#pragma omp task detach(event)
+    {
+      spin(length);
+      omp_fulfill_event(event);
+    }
+  }
+  return number;
+}
+
+static long cancelled(void) {  // OMP_CANCELLATION=true: the tasks after the first are dropped
+  long run = 0;
+#pragma omp parallel num_threads(1)
+#pragma omp taskgroup
+  {
+    for (int i = 0; i < 10; ++i) {
+#pragma omp task shared(run)
+      {
+#pragma omp atomic
+        ++run;
+        spin(length);
+#pragma omp cancel taskgroup
+      }
+    }
+  }
+  return run;
+}
+
+static long waiting_maker(void) {  // all sorts of tasks that run at once
+  for (long i = 0; i < number / 2; ++i) {
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    {
+#pragma omp task if (0)
+      spin(length);
+#pragma omp task final(1)
+      {
+#pragma omp task
+        spin(length);
+      }
+    }
+  }
+  return number / 2 * 3;
+}
+
+static long sites(void) {  // 400 different bodies
+#define BODY                          \
+  {                                   \
+    _Pragma("omp task") spin(length); \
+  }
+#define BODIES8 BODY BODY BODY BODY BODY BODY BODY BODY
+#define BODIES64 BODIES8 BODIES8 BODIES8 BODIES8 BODIES8 BODIES8 BODIES8 BODIES8
+#pragma omp parallel
+#pragma omp single
+  {
+    BODIES64 BODIES64 BODIES64 BODIES64 BODIES64 BODIES64 BODIES8 BODIES8
+  }
+  return 400;
+}
+
+static long none(void) {
+  return 0;
+}
+
+static long empty_chunks(void) {
+#pragma omp parallel for schedule(dynamic)
+  for (long i = 0; i < number; ++i) __asm__ volatile("");
+  return number;
+}
+
+static long threads(void) {
+#pragma omp parallel num_threads(1000)
+  spin(length);
+  return 1000;
+}
+
+static long killed(void) {
+  dynamic_loop();
+  kill(getpid(), SIGKILL);
+  return 0;
+}
+
+static long aborted(void) {
+  dynamic_loop();
+  abort();
+}
+
+static long left(void) {
+  dynamic_loop();
+  _exit(3);
+}
+
+static long replaced(void) {
+  dynamic_loop();
+  execl("/proc/self/exe", "programs", "dynamic_loop", "100", "50", (char*)NULL);
+  return 0;
+}
+
+static long forked(void) {
+  dynamic_loop();
+  if (fork() == 0) {
+#pragma omp parallel num_threads(1)
+    spin(length);
+    _exit(0);
+  }
+  wait(NULL);
+  return number;
+}
+
+#define CASE(name) {#name, name}
+static const struct {
+  const char* name;
+  long (*run)(void);
+} cases[] = {CASE(dynamic_loop), CASE(started_loops), CASE(static_loop),   CASE(regions),  CASE(tasks),
+             CASE(untied),       CASE(recursion),     CASE(stencil),       CASE(chain),    CASE(taskloop),
+             CASE(nested),       CASE(imbalance),     CASE(producer),      CASE(sections), CASE(locks),
+             CASE(detached),     CASE(cancelled),     CASE(waiting_maker), CASE(sites),    CASE(none),
+             CASE(empty_chunks), CASE(threads),       CASE(killed),        CASE(aborted),  CASE(left),
+             CASE(replaced),     CASE(forked)};
+
+int main(int count, char** words) {
+  length = count > 2 ? atof(words[2]) * 1e3 : 1e5;
+  number = count > 3 ? atol(words[3]) : 200;
+  iterations = count > 4 ? atol(words[4]) : 0;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    if (count < 2 || strcmp(words[1], cases[i].name) != 0) continue;
+    if (cases[i].run != none) {
+#pragma omp parallel num_threads(1)  // the collector begins here
+      spin(0);
+    }
+    const double begin = now();
+    const long bodies = cases[i].run();
+    printf("{\"bodies\": %ld, \"work\": %.0f, \"wall\": %.0f}\n", bodies, (double)bodies * length,
+           now() - begin);
+    return 0;
+  }
+  return 2;
+}

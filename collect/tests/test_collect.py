@@ -1,0 +1,231 @@
+"""Collects small OpenMP programs, compiled by each compiler that is here."""
+
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+from accounts import Accounts  # noqa: E402
+
+LIBRARY = HERE.parents[1] / ".teff" / "build" / "lib" / "libteff_collect.so"
+COMPILERS = {"libgomp": ("gcc",), "libomp": ("clang-19", "clang")}
+TASKS = ("task", "taskloop", "chunk", "section")
+
+
+@dataclass
+class Run:
+    code: int
+    said: dict[str, float]
+    accounts: list[Accounts]
+
+
+@pytest.fixture(scope="module", params=COMPILERS)
+def compiler(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The command that compiles a program for this runtime."""
+    if not LIBRARY.exists():
+        pytest.skip("the collector is not built here")
+    folder = tmp_path_factory.mktemp("try")
+    (folder / "try.c").write_text("#include <omp.h>\nint main(void) { return omp_get_thread_num(); }\n")
+    for name in filter(shutil.which, COMPILERS[request.param]):
+        said = subprocess.run([name, "-print-file-name=libomp.so"], capture_output=True, text=True).stdout.strip()
+        command = [name, "-O2", "-g", "-fopenmp", f"-Wl,-rpath,{Path(said).resolve().parent}"]
+        if subprocess.run([*command, "try.c", "-o", "try"], cwd=folder, capture_output=True).returncode == 0:
+            return command
+    pytest.skip(f"no compiler for {request.param} is here")
+
+
+@pytest.fixture(scope="module")
+def program(compiler: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("programs") / "programs"
+    subprocess.run([*compiler, str(HERE / "programs.c"), "-o", str(made)], check=True)
+    return made
+
+
+def run(folder: Path, *command: str | Path, threads: int = 2, limit_file: int | None = None, **settings: str) -> Run:
+    folder.mkdir()
+    of_collector = {"LD_PRELOAD": str(LIBRARY), "TEFF_COLLECT": str(folder), "OMP_NUM_THREADS": str(threads)}
+    limit = None if limit_file is None else lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit_file, limit_file))
+    done = subprocess.run(
+        [str(word) for word in command],
+        env=dict(os.environ) | of_collector | settings,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        preexec_fn=limit,
+    )
+    assert done.stderr == ""
+    said = [json.loads(line) for line in done.stdout.splitlines()]
+    return Run(done.returncode, said[0] if said else {}, [Accounts(path) for path in sorted(folder.glob("*.accounts"))])
+
+
+LOOPS = ("dynamic_loop", "started_loops", "static_loop", "regions", "sections")
+TASK_CASES = ("tasks", "untied", "recursion", "stencil", "chain", "taskloop", "producer", "detached", "locks")
+
+
+@pytest.mark.parametrize("case", LOOPS + TASK_CASES)
+def test_accounts_add_up_to_threads_times_time(program: Path, tmp_path: Path, case: str) -> None:
+    done = run(tmp_path / "out", program, case, "200", "200")
+    [accounts] = done.accounts
+    assert done.code == 0
+    assert len(accounts.seats) == 2
+    assert accounts.in_regions() == pytest.approx(2 * done.said["wall"], rel=0.03)
+    assert accounts.states["body"] >= 0.99 * done.said["work"]
+
+
+def test_threads_of_nested_regions_are_all_seen(program: Path, tmp_path: Path) -> None:
+    done = run(tmp_path / "out", program, "nested", "200", "100")
+    [accounts] = done.accounts
+    assert len(accounts.seats) >= 4
+    assert accounts.states["body"] >= 0.99 * done.said["work"]
+    assert accounts.in_regions() <= 1.03 * len(accounts.seats) * done.said["wall"]
+
+
+@pytest.mark.parametrize("case", ["dynamic_loop", "tasks", "stencil", "chain", "taskloop", "detached", "producer"])
+def test_every_body_is_counted_and_timed(program: Path, tmp_path: Path, case: str) -> None:
+    done = run(tmp_path / "out", program, case, "20", "400")
+    count, time = done.accounts[0].bodies(*TASKS)
+    assert count == done.said["bodies"]
+    assert time >= 0.99 * done.said["work"]
+
+
+def test_every_body_of_many_threads_is_counted(program: Path, tmp_path: Path) -> None:
+    done = run(tmp_path / "out", program, "tasks", "1", "20000", threads=8)
+    assert done.accounts[0].bodies("task")[0] == 20000
+
+
+def test_an_untied_task_is_one_body_whatever_its_parts(program: Path, tmp_path: Path) -> None:
+    done = run(tmp_path / "out", program, "untied", "50", "300")
+    count, time = done.accounts[0].bodies("task")
+    assert count == 200
+    assert time >= 0.99 * done.said["work"]
+
+
+@pytest.mark.parametrize(
+    ("case", "state", "lengths"),
+    [("imbalance", "imbalance", 1), ("chain", "dependences", 8), ("producer", "task_not_made", 8)],
+)
+def test_a_known_idle_time_has_its_cause(program: Path, tmp_path: Path, case: str, state: str, lengths: int) -> None:
+    for attempt in range(3):
+        [accounts] = run(tmp_path / str(attempt), program, case, "40000", "8").accounts
+        others = ("serial", "body", "runtime", "start")
+        idle = {name: time for name, time in accounts.states.items() if name not in others}
+        if max(idle, key=idle.__getitem__) == state and idle[state] > 0.75 * lengths * 40e6:
+            return  # a busy machine may hold a thread back before it waits
+    pytest.fail(f"instead of {lengths * 40e6} of {state}: {idle}")
+
+
+def test_bodies_too_short_for_the_clock_are_counted(program: Path, tmp_path: Path) -> None:
+    [accounts] = run(tmp_path / "out", program, "empty_chunks", "0", "200000").accounts
+    sites = accounts.sites[accounts.header["kinds"][accounts.sites["what"]] == b"chunk"]
+    assert sites["count"].sum() == 200000
+    assert 0 < sites["timed"].sum() < 20000
+    assert accounts.states["counted"] > accounts.states["body"]
+
+
+@pytest.mark.parametrize(
+    ("case", "code", "files"),
+    [
+        ("killed", -signal.SIGKILL, 1),
+        ("aborted", -signal.SIGABRT, 1),
+        ("left", 3, 1),
+        ("replaced", 0, 2),
+        ("forked", 0, 2),
+    ],
+)
+def test_a_program_that_ends_otherwise_leaves_what_was_seen(
+    program: Path, tmp_path: Path, case: str, code: int, files: int
+) -> None:
+    done = run(tmp_path / "out", program, case, "50", "100")
+    assert done.code == code
+    assert len(done.accounts) == files
+    first = done.accounts[0]
+    assert first.bodies("chunk")[0] == 100
+    assert (first.header["ended"] == 0) == (case != "forked")
+    if case == "forked":
+        assert done.accounts[1].header["parent"] == first.header["process"]
+        assert done.accounts[1].states["body"] > 40e3
+
+
+def test_a_program_without_regions_leaves_no_file(program: Path, tmp_path: Path) -> None:
+    assert run(tmp_path / "out", program, "none").accounts == []
+
+
+def test_a_program_where_no_file_can_be_made_runs_as_ever(program: Path, tmp_path: Path) -> None:
+    done = run(tmp_path / "out", program, "tasks", TEFF_COLLECT=str(tmp_path / "absent"))
+    assert (done.code, done.accounts) == (0, [])
+
+
+def test_a_thread_that_the_file_has_no_space_for_is_lost_alone(program: Path, tmp_path: Path) -> None:
+    done = run(tmp_path / "out", program, "threads", "100", limit_file=1 << 17)
+    [accounts] = done.accounts
+    assert done.code == 0
+    assert (len(accounts.seats), accounts.header["lost_threads"]) == (4, 996)
+
+
+def test_a_thousand_threads_have_a_seat_each(program: Path, tmp_path: Path) -> None:
+    [accounts] = run(tmp_path / "out", program, "threads", "100").accounts
+    assert len(accounts.seats) == 1000
+    assert accounts.header["lost_threads"] == 0
+
+
+def test_sites_beyond_the_capacity_are_others(program: Path, tmp_path: Path) -> None:
+    [accounts] = run(tmp_path / "out", program, "sites", "1", threads=1).accounts
+    others = accounts.sites[accounts.sites["what"] == 0]
+    assert others["count"].sum() > 0
+    assert 400 <= accounts.bodies("task", "others")[0] < 408  # the regions, too
+
+
+def test_a_cancelled_task_is_still_dropped(program: Path, tmp_path: Path) -> None:
+    done = run(tmp_path / "out", program, "cancelled", OMP_CANCELLATION="true")
+    assert done.said["bodies"] == 1
+
+
+def test_an_address_leads_to_its_function(program: Path, tmp_path: Path) -> None:
+    [accounts] = run(tmp_path / "out", program, "stencil", "10", "40").accounts
+    tasks = [site for site in accounts.sites if accounts.header["kinds"][site["what"]] == b"task"]
+    assert tasks
+    for site in tasks:
+        module = accounts.header["modules"][site["module"]]
+        assert Path(module["path"].decode()) == program
+        offset = hex(int(site["address"]) - int(module["begin"]) - 1)
+        named = subprocess.run(
+            ["addr2line", "-f", "-e", str(program), offset], capture_output=True, text=True, check=True
+        )
+        assert "stencil" in named.stdout
+        assert b"omp" in accounts.header["modules"][site["runtime"]]["path"]
+
+
+def test_two_runtimes_in_one_process_keep_their_calls_apart(compiler: list[str], tmp_path: Path) -> None:
+    subprocess.run(["gcc", str(HERE / "two_runtimes.c"), "-o", "two", "-ldl"], cwd=tmp_path, check=True)
+    libraries = []
+    for index, command in enumerate([compiler, ["gcc", "-O2", "-fopenmp"]]):
+        libraries.append(tmp_path / f"part{index}.so")
+        shared = ["-shared", "-fPIC", "-Dmain=run", str(HERE / "programs.c"), "-o", str(libraries[-1])]
+        subprocess.run([*command, *shared], check=True)
+    done = run(tmp_path / "out", tmp_path / "two", *libraries)
+    [accounts] = done.accounts
+    assert done.code == 0
+    runtimes = {int(site["runtime"]) for site in accounts.sites if site["count"] > 0}
+    assert len(runtimes) == (1 if compiler[0] == "gcc" else 2)
+    assert accounts.bodies("task")[0] == 100
+
+
+def test_a_program_of_gcc_on_libomp_is_seen_by_its_events(tmp_path: Path, compiler: list[str]) -> None:
+    found = subprocess.run([compiler[0], "-print-file-name=libomp.so"], capture_output=True, text=True).stdout.strip()
+    if not Path(found).is_absolute():
+        pytest.skip("this compiler has no libomp")
+    made = tmp_path / "programs"
+    subprocess.run(["gcc", "-O2", "-fopenmp", str(HERE / "programs.c"), "-o", str(made)], check=True)
+    for case, kind in (("dynamic_loop", "chunk"), ("tasks", "task"), ("taskloop", "taskloop"), ("sections", "section")):
+        done = run(tmp_path / case, made, case, "50", "120", LD_PRELOAD=f"{LIBRARY}:{found}")
+        assert done.accounts[0].bodies(kind)[0] == 120
+        assert done.accounts[0].in_regions() == pytest.approx(2 * done.said["wall"], rel=0.03)

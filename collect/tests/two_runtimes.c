@@ -1,0 +1,14 @@
+// Loads shared libraries and calls `run CASE LENGTH NUMBER` of each, as Python loads modules that bring their
+// OpenMP.
+#include <dlfcn.h>
+#include <stdio.h>
+
+int main(int count, char** words) {
+  char* given[] = {"run", "tasks", "100", "50", NULL};
+  for (int i = 1; i < count; ++i) {
+    void* library = dlopen(words[i], RTLD_NOW | RTLD_LOCAL);
+    int (*run)(int, char**) = library == NULL ? NULL : (int (*)(int, char**))dlsym(library, "run");
+    if (run == NULL || run(4, given) != 0) return 1;
+  }
+  return 0;
+}
