@@ -1,5 +1,4 @@
-// Loads shared libraries and calls `run CASE LENGTH NUMBER` of each, as Python loads modules that bring their
-// OpenMP.
+// Loads shared libraries and runs cases of programs.c in each, as Python loads modules with their OpenMP.
 #include <dlfcn.h>
 #include <stdio.h>
 
