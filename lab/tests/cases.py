@@ -14,8 +14,8 @@ from tefflab.analysis.rows import NO_TURN, Row, Samples
 from tefflab.analysis.statistics import Interval, MetgEstimate, Observation
 from tefflab.benchmarks.case_rows import ranked
 from tefflab.benchmarks.graphs import GraphCase
-from tefflab.benchmarks.task_graph.measured import CEILING as CEILING_QUANTITY
-from tefflab.benchmarks.task_graph.measured import OVERHEAD, Measured, metg_name
+from tefflab.benchmarks.task_graph.tables import CEILING as CEILING_QUANTITY
+from tefflab.benchmarks.task_graph.tables import OVERHEAD, Measured, metg_name
 from tefflab.records.plan import Variant
 
 CEILING = 92.1e9  # FLOP/s of two cores

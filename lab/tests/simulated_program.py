@@ -24,6 +24,7 @@ FLOPS_PER_ITERATION = 128
 ROUND_TRIP = 50e-9  # seconds, of cores that are near to each other
 FAR = 3.0  # the factor of a round trip and of an empty task, with the cores far from each other
 QUESTIONS = 120  # until the host moves them again
+GAPS = float(os.environ.get("SIMULATED_GAPS", "0"))  # share of the time that each run says it lost
 SECONDS_PER_ITERATION = float(os.environ.get("SIMULATED_SECONDS", "1.28e-9"))  # of one task on one core
 
 
@@ -97,7 +98,7 @@ def record(name: str, overhead: float, line: str, count: int) -> dict[str, objec
             "cpu_seconds": 0.1,
             "voluntary_switches": 0,
             "involuntary_switches": 0,
-            "gap_share_before": 0.0,
+            "gap_share_before": GAPS,
             "gap_share_after": 0.0,
             "round_trip_seconds": ROUND_TRIP * (FAR if far else 1),
         },

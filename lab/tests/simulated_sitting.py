@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from samples import MACHINE
-from tefflab.analysis.progress import Progress
+from tefflab.analysis.statistics import Progress
 from tefflab.benchmarks.benchmark import AnyBenchmark, find_benchmark
 from tefflab.benchmarks.graphs import GraphCase
 from tefflab.benchmarks.task_graph.estimates import GraphEstimates

@@ -12,7 +12,7 @@ import pytest
 
 from conftest import CORE_LIBRARY, skip_unless_there
 from tefflab import project_root
-from tefflab.benchmarks.task_graph.ceiling import Ceiling
+from tefflab.benchmarks.task_graph.record import Ceiling
 from tefflab.host.processes import family
 from tefflab.measure.batch import BatchProgram, LateError, ProgramError
 from tefflab.systems.registry import Registry

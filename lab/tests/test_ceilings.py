@@ -7,15 +7,16 @@ import pytest
 
 from conftest import PROGRAM, write_program
 from simulated_sitting import Silent, begun, graphs, measured, plan, sat, variant
-from tefflab.benchmarks.task_graph.measured import CEILING
 from tefflab.benchmarks.task_graph.plan import GraphPlan
 from tefflab.benchmarks.task_graph.record import GraphRecord
+from tefflab.benchmarks.task_graph.tables import CEILING
 from tefflab.measure.presence import Selection
 from tefflab.records.run import Role
 from tefflab.records.store import Store
+from tefflab.systems.needs import STAMP
 from tefflab.systems.probing import Probe
 from tefflab.systems.registry import Registry
-from tefflab.systems.systems import BUILD_FOLDER, INSTALLED_FOLDER, STAMP
+from tefflab.systems.systems import BUILD_FOLDER, INSTALLED_FOLDER
 
 NEAR, FAR = 1e-6, 1e-4  # overheads of a system on the cores and of one elsewhere
 SPEED = "SIMULATED_SECONDS=1.28e-11"  # a hundred times as fast as a core

@@ -99,14 +99,6 @@ def test_what_to_try_next_suits_what_was_seen(rows: Sequence[Row], first: str) -
     assert next(suggestions([rows], "knots", "s"))[0] == first
 
 
-def test_where_narrow_intervals_are_wanted_a_wide_one_calls_for_more_rounds() -> None:
-    wide = [row(1, "first", Interval(1.0, 0.7, 1.3)), row(2, "behind")]
-    assert next(suggestions([wide], "knots", "default"))[0].startswith("./teff compare")
-    assert next(suggestions([wide], "knots", "default", wanted=0.2))[0] == "./teff knots --resume --minutes 15"
-    bound = [row(1, "first", Interval(1.0, 0.0, 1.3, "<")), row(2, "behind")]
-    assert next(suggestions([bound], "knots", "default", wanted=0.2))[0].startswith("./teff compare")
-
-
 def test_two_commands_are_shown() -> None:
     last = LastWords("", suggestions([[row(1, "first", noisy=0.9), row(2, "unknown")]], "knots", "default"))
     assert [command for command, _ in last.suggestions] == [

@@ -14,8 +14,10 @@ import pytest
 
 from conftest import teff, write_system
 from pictures import words as texts
-from tefflab.benchmarks.contention.estimates import ContentionPlan
+from samples import sitting
+from tefflab.benchmarks.contention import BENCHMARK
 from tefflab.cli.tree import measuring
+from tefflab.errors import TeffError
 from tefflab.host.load import Load
 from tefflab.measure.noise import is_disturbed
 from tefflab.output.charts.sheet import Picture
@@ -126,7 +128,8 @@ def test_an_export_has_break_evens_and_a_table_the_share_that_the_load_got(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(SimulatedCompetitors, "gets", 0.96)
-    assert teff(monkeypatch, *COMMAND, "--store", "one") == 0
+    slow_load = ("--load", "spin:50/100ms")
+    assert teff(monkeypatch, *COMMAND, *slow_load, "--store", "one") == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "48 % lost" in told
     assert f"say a shorter period, as --load spin:50@{CORE}/1ms, or take a longer case" in told
@@ -232,12 +235,6 @@ def test_a_command_of_the_user_is_measured_in_the_place_of_systems(
     assert teff(monkeypatch, "contention", "--resume", "--rounds", "4", "--store", "one") == 0
 
 
-def test_a_plan_of_an_earlier_version_has_one_command_or_none() -> None:
-    plan = {"title": "a", "variants": [], "cases": [], "loaded": [1], "period": 0.01}
-    for command, commands in (("", ()), ("./mine", ("./mine",))):
-        assert ContentionPlan.model_validate(plan | {"command": command}).commands == commands
-
-
 @pytest.mark.usefixtures("commanded")
 def test_a_command_of_the_user_that_fails_says_its_last_words(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -272,7 +269,7 @@ def test_a_command_has_ended_though_something_that_it_left_running_has_not(tmp_p
         (("--load", "dig"), "'dig' is no load here: "),
         (("--load", "spin:25,50@4097"), "@4097' is no load here"),
         (("--shares", "50", "--cores", "4097"), "@4097' is no load here"),
-        (("--workers", "5000"), "--workers 5000"),
+        (("--workers", "5000000"), "--workers 5000000"),
     ],
 )
 def test_what_can_not_be_asked_is_refused_in_one_line(
@@ -280,3 +277,11 @@ def test_what_can_not_be_asked_is_refused_in_one_line(
 ) -> None:
     assert teff(monkeypatch, "contention", "--cases", "spawn", *words) == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_sitting_of_another_version_is_refused_in_one_line() -> None:
+    plan = {"title": "a", "variants": [], "cases": [], "loaded": [1], "period": 0.01}
+    head = sitting("2026-01").model_copy(update={"plan": plan})
+    assert BENCHMARK.plan_of(head).title == "a"
+    with pytest.raises(TeffError, match=r"^sitting 2026-01 can't be read: another version .* \(command: is none of"):
+        BENCHMARK.plan_of(head.model_copy(update={"plan": plan | {"command": "./mine"}}))

@@ -190,9 +190,18 @@ def test_a_machine_that_saves_power_is_recognised(tmp_path: Path) -> None:
 
 def test_gaps_are_measured_on_every_core_we_may_use() -> None:
     cores = sorted(os.sched_getaffinity(0))
-    shares = doctor.measure_gaps(cores, 0.02)
-    assert list(shares) == cores
-    assert all(0 <= share < 1 for share in shares.values())
+    found = doctor.measure_gaps(cores, 0.02)
+    assert list(found) == cores
+    for share, decades in found.values():
+        assert 0 <= share < 1
+        assert sum(seconds for _, seconds in decades) == pytest.approx(share * 0.02, rel=0.5)
+
+
+def test_gaps_are_detours_of_a_core_by_their_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    two = {0: (0.1, [[100, 2e-4], [1, 5e-3]]), 1: (0.0, [[20, 4e-5]])}
+    monkeypatch.setattr(doctor.os, "sched_getaffinity", lambda _: {0, 1})
+    monkeypatch.setattr(doctor, "measure_gaps", lambda *_: two)
+    assert doctor.detours_here(10) == [pytest.approx(each) for each in ((5, 2e-6), (0.05, 5e-3), (1, 2e-6))]
 
 
 def test_the_findings_are_a_json_list(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

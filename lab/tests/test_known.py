@@ -9,8 +9,7 @@ import pytest
 from samples import run
 from simulated_program import ROUND_TRIP
 from simulated_sitting import Silent, begun, graphs, measured, plan, variant
-from tefflab.analysis.progress import Progress
-from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval
+from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval, Progress
 from tefflab.benchmarks.benchmark import Ask, Question, Round
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.measure.runner import Runner

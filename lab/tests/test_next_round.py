@@ -6,8 +6,7 @@ from collections import Counter
 
 import pytest
 
-from tefflab.analysis.progress import Progress
-from tefflab.analysis.statistics import LEAST_ROUNDS, NEVER, Interval
+from tefflab.analysis.statistics import LEAST_ROUNDS, NEVER, Interval, Progress
 from tefflab.measure.next_round import (
     NARROW,
     WIDE,

@@ -11,9 +11,8 @@ from playwright.sync_api import Browser, Locator, Page
 
 from cases import case, curve, estimate, measured, row, troubled, variants
 from samples import sitting
-from tefflab.benchmarks.task_graph.measured import Measured
 from tefflab.benchmarks.task_graph.pictures import efficiency_chart, metg_chart, rate_chart
-from tefflab.benchmarks.task_graph.tables import curve_section, metg_section, value_text
+from tefflab.benchmarks.task_graph.tables import Measured, curve_section, metg_section, value_text
 from tefflab.output.charts.looks import NIGHT, contrast
 from tefflab.output.report import write_report
 from tefflab.output.sections import absences
@@ -66,7 +65,7 @@ def test_it_says_every_metg_caveat_and_fact_without_a_script(tmp_path: Path) -> 
     for each in shown.rows:
         assert each.variant.title in text
         assert value_text(each) in text
-    for said in ("thin: a smooth fit to the dots", "> 19.0 ms", "signal 11", "noisy runs: 5 of 64 runs (7.8 %)"):
+    for said in ("thin lines join the dots, the medians", "> 19.0 ms", "signal 11", "noisy runs: 5 of 64 runs (7.8 %)"):
         assert said in text
     for said in ("records.jsonl:17: torn line", "changed source", "Sample CPU (x86_64)", "teff metg", "gcc 12"):
         assert said in text

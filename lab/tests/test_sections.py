@@ -8,7 +8,7 @@ from rich.console import Console
 
 from cases import estimate, row, variants
 from tefflab.analysis.rows import Row
-from tefflab.output.sections import Section, absences, precision
+from tefflab.output.sections import Section, absences, notes_of
 from tefflab.output.table import Column
 from tefflab.records.plan import Variant
 
@@ -61,5 +61,5 @@ def test_a_reason_says_the_load_beside_which_it_is_true_and_rounds_are_those_of_
     ]
     rows[3] = replace(row(two, estimate(1.0)), where=loads[0], rounds=4)
     assert absences(rows) == [f"{two.id}: no turn (beside spin:25@1 and spin:50@1)"]
-    assert precision(rows)[0].startswith("3 to 5 rounds; ")
-    assert precision(rows[:1])[0].startswith("3 rounds; ")
+    assert notes_of(rows)[-1].startswith("3 to 5 rounds; ")
+    assert notes_of(rows[:1])[-1].startswith("3 rounds; ")

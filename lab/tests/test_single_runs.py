@@ -273,7 +273,7 @@ def test_the_number_of_workers_is_an_option_of_the_command(monkeypatch: pytest.M
     assert done.exit_code == 0, done.output
     assert told == [("-steps", "5"), 3]
     refused = CliRunner().invoke(cli.app, ["run", "all", "--workers", "0"])
-    assert str(refused.exception).startswith("--workers 0: give numbers from 1")
+    assert str(refused.exception).startswith("--workers 0: give a whole number from 1")
 
 
 def test_a_sequential_system_has_one_worker_unless_the_user_says() -> None:

@@ -17,15 +17,14 @@ from conftest import teff, write_system
 from samples import MACHINE, sitting
 from simulated_sitting import Silent, begun, measured, variant
 from simulated_spawn_program import CASES
-from tefflab.analysis.progress import Progress
 from tefflab.analysis.rows import NO_TURN, Row
-from tefflab.analysis.statistics import Interval
+from tefflab.analysis.statistics import Interval, Progress
 from tefflab.benchmarks.benchmark import find_benchmark
 from tefflab.benchmarks.cases import ListedCase
 from tefflab.benchmarks.spawn import BENCHMARK, SpawnEstimates, SpawnRecord, matrix, performance
 from tefflab.cli import session
 from tefflab.cli.session import Options
-from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.errors import BAD_INPUT, FAILED, TeffError
 from tefflab.measure.batch import BatchProgram
 from tefflab.measure.presence import Selection
 from tefflab.output.live import LiveTable
@@ -292,18 +291,16 @@ def test_of_a_round_or_two_nobody_is_said_to_be_level_behind_high_or_low(tmp_pat
 
 
 def test_patterns_are_chosen_by_name_and_unknown_ones_refused() -> None:
-    def chosen(patterns: str = "", trees: str = "") -> list[str]:
-        return [each.name for each in BENCHMARK.choose(LISTED, {"cases": patterns, "trees": trees})]
+    def chosen(cases: str = "") -> list[str]:
+        return [each.name for each in BENCHMARK.choose(LISTED, {"cases": cases})]
 
     assert chosen() == ["serial", "parallel", "fib-both", "fib-one", "tree-T3"]
-    assert chosen(trees="T3,T1") == ["serial", "parallel", "fib-both", "fib-one", "tree-T1", "tree-T3"]
-    assert chosen("fib-one", "T1,T2") == ["fib-one"]
-    assert chosen("tree", "T1,T2") == ["tree-T1", "tree-T2"]
+    assert chosen("fib-one") == ["fib-one"]
+    assert chosen("tree") == ["tree-T3"]
+    assert chosen("tree-T1,tree-T2") == ["tree-T1", "tree-T2"]
     assert chosen("fibonacci") == ["fib-both", "fib-one"]
     with pytest.raises(TeffError, match="'sireal'"):
-        chosen("sireal", "T3")
-    with pytest.raises(TeffError, match="'T4'"):
-        chosen("", "T4")
+        chosen("sireal,tree-T3")
 
 
 @pytest.mark.parametrize(
@@ -356,8 +353,21 @@ def test_a_mistyped_case_is_refused_before_anything_is_built(
         assert re.search("is called 'fob'; there are: fib", capsys.readouterr().err)
     assert not built
     os.utime(program, (0, 0))
-    assert teff(monkeypatch, "measure", "spawn:fob") == BAD_INPUT
+    assert teff(monkeypatch, "measure", "spawn:fob") == FAILED, "this program gives no identity"
     assert built, "the list of an old program may lack the case"
+
+
+def test_a_floor_that_is_named_without_a_place_of_one_worker_is_told_so(
+    commanded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("ground", "quick"):
+        spawner(commanded, name, 10)
+    file = commanded / "bench/systems/ground/system.toml"
+    file.write_text(file.read_text().replace('paradigm = "none"', 'paradigm = "sequential"'))
+    words = ("measure", "spawn:serial", "--systems", "ground,quick", "--rounds", "2", "--workers")
+    assert teff(monkeypatch, *words, "2") == FAILED
+    assert "not to the end: ground (it runs with one worker only)\n" in capsys.readouterr().err
+    assert teff(monkeypatch, *words, "1,2") == 0
 
 
 @pytest.fixture
@@ -372,7 +382,7 @@ def _simulated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def spawn(root: Path, **changes: Any) -> None:
     """`teff measure spawn --cases serial --workers 1,2 --json`, or as the changes say."""
-    own = {"cases": changes.pop("cases", "serial"), "trees": ""}
+    own = {"cases": changes.pop("cases", "serial")}
     usual = Options(workers=(1, 2), seconds=1e9, rounds=4, store="test", as_json=True, own=own)
     session.run_command(Registry(root), BENCHMARK, BENCHMARK.commands[0], replace(usual, **changes))
 
@@ -435,7 +445,7 @@ def test_a_sitting_goes_on_only_as_what_it_was(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("_simulated")
 def test_an_experiment_of_spawn_patterns_draws_a_picture_of_each(tmp_path: Path) -> None:
     (tmp_path / "experiments").mkdir()
-    text = 'title = "T"\ndescription = "d"\nbenchmark = "spawn"\nrounds = 2\nminutes = 1\npatterns = ["serial", "{}"]\n'
+    text = 'title = "T"\ndescription = "d"\nbenchmark = "spawn"\nrounds = 2\nminutes = 1\ncases = ["serial", "{}"]\n'
     (tmp_path / "experiments" / "own.toml").write_text(text.format("parallel"))
     usual = Options(seconds=0, rounds=0, workers=(3,), store="test", as_json=True)
     session.experiment(Registry(tmp_path), "own", usual)
@@ -445,7 +455,7 @@ def test_an_experiment_of_spawn_patterns_draws_a_picture_of_each(tmp_path: Path)
     drawn = {f"own-{name}.{end}" for name in ("serial", "parallel") for end in ("svg", "png")}
     assert names == drawn | {"report.html"}
     (tmp_path / "experiments" / "own.toml").write_text(text.format("sireal"))
-    with pytest.raises(TeffError, match="no pattern is called 'sireal'"):
+    with pytest.raises(TeffError, match="no case is called 'sireal'"):
         session.experiment(Registry(tmp_path), "own", usual)
 
 

@@ -13,7 +13,7 @@ from tefflab import project_root
 from tefflab.cli.systems import to_objects, to_table
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.systems.packages import PackageState
-from tefflab.systems.probing import Probe, probe, probe_all, unbuilt
+from tefflab.systems.probing import Probe, probe, probe_all
 from tefflab.systems.registry import Registry, load_system
 from tefflab.systems.systems import SKIPPED_FOLDER, System
 
@@ -299,9 +299,9 @@ def test_the_list_is_json_with_an_object_a_system(tmp_path: Path) -> None:
     assert {"name", "title", "paradigm", "parallelism", "distributed", "install"} <= listed.keys()
 
 
-def printed(systems: list[System], width: int = 80, unbuilt: dict[str, str] | None = None) -> str:
+def printed(systems: list[System], width: int = 80) -> str:
     console = Console(width=width, file=io.StringIO(), highlight=False)
-    console.print(to_table(systems, probe_all(systems, lambda one: one.listed), unbuilt))
+    console.print(to_table(systems, probe_all(systems, lambda one: one.listed)))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -321,13 +321,6 @@ def test_before_a_set_up_a_python_program_without_its_packages_is_not_built_yet(
     *_, heading, row = printed([lake(tmp_path)]).splitlines()
     assert heading == "Not built yet; a command builds what it measures, ./teff systems --set-up all:"
     assert row.split() == ["lake", "lake,", "lake/script"]
-
-
-def test_after_a_set_up_a_program_that_nothing_has_built_is_not_usable(tmp_path: Path) -> None:
-    script(tmp_path, """print('{"system": "lake", "variant": "script", "version": "2.1"}')""")
-    *_, heading, row = printed([lake(tmp_path)], unbuilt={}).splitlines()
-    assert heading == "Not usable:"
-    assert row.split(maxsplit=1) == ["lake", "lake_tasks has not been built - ./teff systems --set-up sets it up"]
 
 
 def test_the_best_way_to_use_a_system_comes_first_in_the_table_and_the_others_by_name(tmp_path: Path) -> None:
@@ -360,18 +353,6 @@ def test_who_is_not_here_is_listed_by_how_one_gets_it(tmp_path: Path, width: int
     plain = " ".join(text.split())
     assert "found by itself in an active Spack or conda environment" in plain
     assert "pond pond in Spack, nixpkgs, water in vcpkg; https://example.org/lake" in plain
-
-
-def test_a_program_of_another_kind_that_nothing_builds_is_listed_as_not_usable(tmp_path: Path) -> None:
-    script(tmp_path, """print('{"system": "lake", "variant": "script", "version": "2.1"}')""")
-    system = load_system(write(tmp_path, GOOD + SPAWN))
-    console = Console(width=80, file=io.StringIO(), highlight=False)
-    probes = probe_all([system], lambda one: one.listed)
-    console.print(to_table([system], probes, unbuilt([system])))
-    assert isinstance(console.file, io.StringIO)
-    told = [line.rstrip() for line in console.file.getvalue().splitlines()]
-    lines = [line.split(maxsplit=2) for line in told if "(spawn)" in line]
-    assert [reason for _, _, reason in lines] == ["lake_spawn has not been built", "lake_spawn_slow has not been built"]
 
 
 def test_every_system_here_is_valid_and_has_a_colour_of_its_own() -> None:

@@ -1,6 +1,7 @@
 """The steps of `teff dev test`: the purpose and the command of each."""
 
 import io
+import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +24,8 @@ BESIDE_TESTS = ("nice", "-n", "10")  # a build that other steps' tests run besid
 _QUICK_TESTS = "runtime/tests"  # the folder of the C++ tests that --quick builds and runs
 _CLANG_APT = "clang-19 | clang"
 _CLANG_RT_APT = "libclang-rt-19-dev | libclang-rt-14-dev"
+# Slurm and ssh for the tests on a cluster, which only root can set up. No other user gets a server for them.
+_CLUSTER_APT = ("slurm-wlm", "munge", "openssh-server", "iproute2") if os.geteuid() == 0 else ()
 
 
 @dataclass(frozen=True)
@@ -175,7 +178,7 @@ CHECKS = (
         _lab,
         after=("build",),
         without_programs=True,
-        apt=("chromium", "fonts-dejavu-core", "git"),
+        apt=("chromium", "fonts-dejavu-core", "git", *_CLUSTER_APT),
     ),
     Check("systems", "the adapters of the systems named behind it", _systems, of_systems=True),
     *(

@@ -7,6 +7,7 @@
 #include <teff/simulated.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -317,6 +318,39 @@ TEST(communicator_core, ranks_that_differ_fail_the_epoch_on_all_ranks_which_ends
       }
     }
   });
+}
+
+// Each rank sends to its neighbour and to the rank across, and all make a step in turns. The counts go up the
+// tree of ranks, and the end comes down.
+TEST(communicator_core, an_epoch_of_many_ranks_ends_after_steps_that_grow_as_their_logarithm) {
+  for (const int ranks : {4, 16, 64, 256}) {
+    simulated network(ranks, fresh_seed());
+    std::vector<quiet_host> hosts(static_cast<std::size_t>(ranks));
+    std::deque<detail::communicator_core> cores;
+    int handled = 0;
+    for (int rank = 0; rank < ranks; ++rank) {
+      cores.emplace_back(network.rank(rank), hosts[static_cast<std::size_t>(rank)], 1 << 16);
+      cores.back().add({"hop", false, [&](std::span<const std::byte> /*arguments*/) { ++handled; }});
+    }
+    for (auto& each : cores) each.begin();
+    for (int rank = 0; rank < ranks; ++rank)
+      for (const int away : {1, ranks / 2})
+        EXPECT_TRUE(cores[static_cast<std::size_t>(rank)].try_send((rank + away) % ranks, 0,
+                                                                   detail::outgoing<hop>(hop{})));
+    for (auto& each : cores) each.body_ended(nullptr);
+    int steps = 0;
+    const auto has_ended = [](const auto& each) { return each.ended(); };
+    for (; !std::ranges::all_of(cores, has_ended) && steps < 1000; ++steps) {
+      for (auto& each : cores) {
+        if (each.ended()) continue;
+        each.progress();
+        each.handle();
+        each.work();
+      }
+    }
+    EXPECT_EQ(handled, 2 * ranks);
+    EXPECT_LE(steps, 2 * std::bit_width(static_cast<unsigned>(ranks)) + 2) << ranks << " ranks";
+  }
 }
 
 // completion.md, "The seal".

@@ -16,11 +16,13 @@ class reader {
  public:
   explicit reader(json object) : object_(std::move(object)) {}
 
+  /// Returns whether it is there.
   template <class Value>
-  void take(const char* name, Value& into) {
-    if (!object_.contains(name)) return;
+  bool take(const char* name, Value& into) {
+    if (!object_.contains(name)) return false;
     into = object_[name].get<Value>();
     object_.erase(name);
+    return true;
   }
   [[nodiscard]] std::vector<json> list(const char* name) {
     std::vector<json> found;
@@ -75,19 +77,16 @@ machine read_machine(const std::string& text) try {
   from.take("message_byte", one.message_byte);
   from.take("jitter", one.jitter);
   from.take("is_peak", one.is_peak);
-  if (std::uint64_t seed = 0; json::parse(text).contains("seed")) {
-    from.take("seed", seed);
-    one.seed = seed;
-  }
   if (const std::vector<json> levels = from.list("levels"); !levels.empty()) {
     one.levels.clear();
     for (const json& each : levels) one.levels.push_back(read_level(each));
   }
   for (const json& each : from.list("detours")) one.noise.push_back(read_kind(each, "rate", &detours::rate));
-  if (json late = json::object(); true) {
-    from.take("late", late);
-    one.late = read_kind(late, "share", &lateness::share);
-  }
+  json late = json::object();
+  from.take("late", late);
+  one.late = read_kind(std::move(late), "share", &lateness::share);
+  std::uint64_t seed = 0;
+  if (from.take("seed", seed)) one.seed = seed;
   from.end();
   return one;
 } catch (const json::exception& failure) {

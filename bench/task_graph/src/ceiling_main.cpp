@@ -20,10 +20,12 @@ class ceiling final : public adapter {
 
   void run(workload& work) override {
     expect_no_dependences(work);
-    run_on_pinned_threads(threads_, [&] { work.start(); }, [&](int worker) {
-      for (std::size_t i = 0; i < work.graphs(); ++i)
-        execute_share(work, i, {0, work.graph(i).width - 1}, worker, threads_);
-    });
+    run_on_pinned_threads(
+        threads_, [&] { work.start(); },
+        [&](int worker) {
+          for (std::size_t i = 0; i < work.graphs(); ++i)
+            execute_share(work, i, {0, work.graph(i).width - 1}, worker, threads_);
+        });
     work.stop();
     work.note_round_trip(measure_round_trip(threads_));
   }

@@ -1,5 +1,5 @@
-// The ceiling of several nodes: a rank on each, which runs the kernels as the ceiling of one machine does. A run
-// ends when the slowest node is done, so its rate is that of the slowest node times the nodes.
+// The ceiling of several nodes: a rank on each, which runs the kernels as the ceiling of one machine does. A
+// run ends when the slowest node is done, so its rate is that of the slowest node times the nodes.
 #include "ceiling_share.hpp"
 #include "teff/bench/pinned_threads.hpp"
 #include "teff/graphs/mpi_adapter.hpp"
@@ -24,10 +24,12 @@ class ceiling_over_nodes final : public mpi_adapter {
   }
 
   void execute(workload& work) override {
-    run_on_pinned_threads(local_workers(), [&] { start(work); }, [&](int worker) {
-      for (std::size_t i = 0; i < work.graphs(); ++i)
-        execute_share(work, i, columns_[i].own(), worker, local_workers());
-    });
+    run_on_pinned_threads(
+        local_workers(), [&] { start(work); },
+        [&](int worker) {
+          for (std::size_t i = 0; i < work.graphs(); ++i)
+            execute_share(work, i, columns_[i].own(), worker, local_workers());
+        });
     stop(work);
   }
 

@@ -19,7 +19,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto first_nap = 10us;
-constexpr auto longest_nap = 10ms;  // of a wait for a line of a batch: a rank on another node is not suspended meanwhile
+// Of a wait for a line of a batch. Nobody suspends a rank on another node meanwhile, and each nap's end disturbs.
+constexpr auto longest_nap = 10ms;
 constexpr int failed = 1;
 
 /// "Open MPI 4.1.4" of "Open MPI v4.1.4, package: ...", "MPICH 4.0.2" of "MPICH Version:\t4.0.2\n...".

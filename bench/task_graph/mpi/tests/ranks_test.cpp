@@ -11,6 +11,7 @@
 
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::ContainsRegex;
 using testing::ElementsAre;
@@ -84,6 +85,16 @@ TEST(ranks, of_which_one_is_killed_amid_a_run_all_end) {
   EXPECT_THAT(got.lines, Contains("rank 1 is killed"));
   EXPECT_NE(got.code, 0);
   EXPECT_NE(got.code, 124);
+}
+
+TEST(ranks, share_the_ceiling_of_several_nodes) {
+  const answer got = said_by(
+      "printf '%s\\n' '-type trivial -width 6 -kernel compute_bound -iter 64 -steps 10' '-type stencil_1d' | "
+      "timeout -k 5 60 " TEFF_START_RANKS " core 2 " TEFF_CEILING " --workers 2 --batch");
+  EXPECT_THAT(got.lines, ElementsAre(AllOf(HasSubstr(passed), HasSubstr(R"("workers":2,"ranks":2)"),
+                                           HasSubstr(R"("tasks":60)")),
+                                     HasSubstr("the ceiling has no dependences")));
+  EXPECT_EQ(got.code, 0);
 }
 
 TEST(ranks, that_are_not_as_many_as_were_asked_for_say_so) {

@@ -85,8 +85,9 @@ TEST(start_ranks, starts_ranks_on_so_many_nodes_in_the_launchers_words) {
   EXPECT_EQ(start("open_mpi", "core 6 program 0", srun).words,
             "[--overlap][-n][6][--overcommit][--cpus-per-task=1][--cpu-bind=cores]"
             "[--nodes=2][--ntasks-per-node=3][setpriv][--pdeathsig][KILL][program][0]");
-  EXPECT_EQ(start("open_mpi", "node program 0", srun + " TEFF_HOSTS=a,b,c").words,
-            "[--overlap][-n][2][--ntasks-per-node=1][--cpu-bind=none][--nodes=2][--nodelist=a,b][program][0]");
+  EXPECT_EQ(
+      start("open_mpi", "node program 0", srun + " TEFF_HOSTS=a,b,c").words,
+      "[--overlap][-n][2][--ntasks-per-node=1][--cpu-bind=none][--nodes=2][--nodelist=a,b][program][0]");
 }
 
 TEST(start_ranks, ends_as_the_program_does) {

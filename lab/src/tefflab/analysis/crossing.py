@@ -5,7 +5,7 @@ Names: ideal = efficiency * granularity, a task's time at the ceiling's rate; sl
 crossing slowdown = level + slope / ideal, where slope is the overhead of a task and level the kernel's own slowdown.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -45,12 +45,8 @@ class Runs:
 
     def beside(self, other: "Runs") -> "Runs":
         """These runs and the runs of another system, as if of one."""
-        return Runs(
-            np.concatenate([self.round, other.round]),
-            np.concatenate([self.iterations, other.iterations]),
-            np.concatenate([self.granularity, other.granularity]),
-            np.concatenate([self.slowdown, other.slowdown]),
-        )
+        pairs = ((getattr(self, each.name), getattr(other, each.name)) for each in fields(self))
+        return Runs(*map(np.concatenate, pairs))
 
     @property
     def ideal(self) -> Floats:

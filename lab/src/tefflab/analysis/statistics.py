@@ -134,6 +134,21 @@ class MetgEstimate(Interval):
         return self.rounds >= FEWEST_ROUNDS and is_told(self.low, self.high)
 
 
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The progress of a variant at one case, from so many rounds. A sitting shows it and chooses rounds by it."""
+
+    case: str
+    value: Interval
+    foreseen: float  # the half-width that foretells how many more rounds it needs: that of an open interval, too
+    rounds: int
+
+    @property
+    def half_width(self) -> float:
+        """Relative; infinite if the rounds are too few for an interval."""
+        return self.value.relative_half_width if self.rounds >= FEWEST_ROUNDS else math.inf
+
+
 def metg(observations: Iterable[Observation], threshold: float = 0.5) -> MetgEstimate:
     """METG(threshold) with its interval, from all runs of one system and case in one sitting. ValueError without an
     observation with iterations and a positive efficiency."""
@@ -170,11 +185,13 @@ def mean_metg(observations: Iterable[Observation], threshold: float = 0.5) -> In
     value, *drawn = (_last_crossing(ideal, each, -math.log(threshold)) for each in slowdowns)
     relation: Relation = "<" if value == -math.inf else ">" if value == math.inf else "="
     value = float(np.clip(value, ideal[0], ideal[-1]))
+    if len(rounds) < FEWEST_ROUNDS:
+        return Interval(math.exp(value) / threshold, 0.0, math.inf, relation)
     ends = np.quantile(drawn, [0.5 - CONFIDENCE / 2, 0.5 + CONFIDENCE / 2], method="nearest")
     stretch = widening(len(rounds)) / float(special.ndtri(0.5 + CONFIDENCE / 2))
     low, high = value + stretch * min(ends[0] - value, 0), value + stretch * max(ends[1] - value, 0)
     value, low, high = (math.exp(each) / threshold for each in (value, low, high))
-    return Interval(value, low, high, relation).after(len(rounds))
+    return Interval(value, low, high, relation)
 
 
 def _last_crossing(ideal: Floats, slowdown: Floats, target: float) -> float:
@@ -241,15 +258,6 @@ def metg_ratios(a: Iterable[Observation], b: Iterable[Observation], threshold: f
     return [ratio * (1 + shifts[each]) / (1 + shifts[each + apart]) for each in common]
 
 
-def overhead(observations: Iterable[Observation]) -> Interval:
-    """The overhead of a task, in seconds: the granularity of empty ones (iterations == 0), the median over rounds. One
-    round has the interval 0 to infinity. ValueError without any."""
-    rounds = empty_tasks(observations)
-    if not rounds:
-        raise ValueError("overhead needs runs of empty tasks (iterations == 0), and there are none")
-    return median_interval([float(np.median(repeats)) for repeats in rounds.values()])
-
-
 def empty_tasks(observations: Iterable[Observation]) -> dict[int, list[float]]:
     """The granularities of empty tasks, by round."""
     rounds: dict[int, list[float]] = {}
@@ -266,16 +274,16 @@ def median_interval(samples: ArrayLike) -> Interval:
     return _interval(float(np.median(logs)), _medians(logs, np.random.default_rng(SEED)), len(logs))
 
 
-def ratio_interval(a: Mapping[int, ArrayLike] | ArrayLike, b: Mapping[int, ArrayLike] | ArrayLike) -> Interval:
-    """Median of `a` / median of `b`. Mappings from the round to its samples are paired by the rounds both have (a
-    round's effect on both cancels); plain samples are drawn apart. ValueError as of `median_interval`."""
+def ratio_interval(a: Mapping[int, ArrayLike], b: Mapping[int, ArrayLike]) -> Interval:
+    """Median of `a` / median of `b`, each the samples of a round by its number. Both are paired by the rounds they
+    share, where a round's effect on both cancels; if they share none, they are drawn apart. ValueError as of
+    `median_interval`."""
     generator = np.random.default_rng(SEED)
-    if isinstance(a, Mapping) and isinstance(b, Mapping):
-        common = sorted(a.keys() & b.keys())
-        if len(common) > 1:
-            ratios = np.array([np.median(_logs(a[each])) - np.median(_logs(b[each])) for each in common])
-            return _interval(float(np.median(ratios)), _medians(ratios, generator), len(common))
-    left, right = (_logs(np.concatenate([*side.values()]) if isinstance(side, Mapping) else side) for side in (a, b))
+    common = sorted(a.keys() & b.keys())
+    if len(common) > 1:
+        ratios = np.array([np.median(_logs(a[each])) - np.median(_logs(b[each])) for each in common])
+        return _interval(float(np.median(ratios)), _medians(ratios, generator), len(common))
+    left, right = (_logs(np.concatenate([*side.values()])) for side in (a, b))
     value = float(np.median(left) - np.median(right))
     draws = _medians(left, generator) - _medians(right, generator)
     return _interval(value, draws, min(len(left), len(right)))

@@ -12,7 +12,6 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from tefflab import project_root
 from tefflab.analysis.rows import Row
 from tefflab.benchmarks.benchmark import NonEmpty, Option, Request
 from tefflab.benchmarks.case_rows import Fact, by_round, median_of_rounds
@@ -25,13 +24,13 @@ from tefflab.benchmarks.compared import (
     against_of,
     ratio_text,
 )
-from tefflab.errors import TeffError
+from tefflab.errors import InputError, TeffError
 from tefflab.output.charts.lines import values_chart
 from tefflab.output.charts.sheet import Head, Picture, slug
 from tefflab.output.quantities import percent, rate
 from tefflab.output.table import Column
 from tefflab.records.plan import Case, Frozen, Plan
-from tefflab.records.record import Record, properties
+from tefflab.records.record import Record
 from tefflab.systems.systems import System
 
 _RATE = "flops_per_second"
@@ -48,16 +47,6 @@ class AppsRecord(Record):
     """One run of a mini-app, with its `work` in its `unit`."""
 
     schema = "apps"
-
-    @classmethod
-    def of(cls, told: object) -> Self:
-        """Stores of 0.1 have an app's own keys, and FLOPs, beside the other keys."""
-        if isinstance(told, dict) and "own" not in told and "error" not in told:
-            keys = properties(project_root(), cls.schema)
-            own = {name: told[name] for name in told if name not in keys}
-            work, unit = told.get("work", own.pop("flops", 0.0)), told.get("unit", "FLOP")
-            told = {name: told[name] for name in told if name in keys} | {"work": work, "unit": unit, "own": own}
-        return super().of(told)
 
     def fault(self) -> str:
         residual, bound = (self.get("validation", each) for each in ("residual", "bound"))
@@ -111,7 +100,6 @@ class Varied(Frozen):
 class AppsExperiment(CaseExperiment):
     """A picture for each problem, against the varied parameter; without a `[vary]` for each number of workers."""
 
-    against: str = ""
     problems: dict[NonEmpty, str] = Field(default_factory=dict)  # name -> flags
     vary: Varied | None = None
     chart: Literal["share", "time", "rate"] = "share"  # of the cores' rate; the time of a run; its work a second
@@ -136,6 +124,10 @@ class AppsExperiment(CaseExperiment):
     def plan(self, request: Request) -> Plan:
         if (vary := self.vary) is None:
             return super().plan(request)
+        if request.nodes:
+            raise InputError(
+                f"experiment {self.name}: it varies {vary.name}; leave out --nodes, name machines by --hosts"
+            )
         said = max(request.workers, default=0)
         pairs = zip(request.variants, request.programs, strict=True)
         variants = tuple(variant for variant, program in pairs if program.command_for_ranks or not vary.ranks)
@@ -160,7 +152,7 @@ class AppsExperiment(CaseExperiment):
             experiment=self.name,
             charts=(self.chart, *(["phases"] if self.phases else [])),
             x_label=vary.name,
-            against=against_of(request, self.against),
+            against=against_of(request, ""),
         )
 
 

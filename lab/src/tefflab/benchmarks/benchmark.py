@@ -16,8 +16,8 @@ from typing import Annotated, Any, ClassVar, Generic, Literal, Self
 
 from pydantic import Field, ValidationError
 
-from tefflab.analysis.progress import Progress
 from tefflab.analysis.rows import Row
+from tefflab.analysis.statistics import Progress
 from tefflab.errors import InputError, TeffError, first_fault
 from tefflab.output.charts.sheet import Picture
 from tefflab.output.last_words import LastWords
@@ -150,37 +150,15 @@ class Round(Generic[AnyRecord]):
         return max(question.case.nodes or 0 for question in self.questions)
 
 
-class Reference(ABC, Generic[AnyRecord]):
-    """A program that measures the ceiling of a case beside every run, for comparison with the runs."""
-
-    name: str
-
-    @abstractmethod
-    def of(self, program: str) -> "Reference[AnyRecord]":
-        """Of kernels that do not run on the cores, by a program of their system; itself without one."""
-
-    @abstractmethod
-    def command_line(self, root: Path, workers: int, nodes: int | None = None) -> list[str]:
-        """The words that start it, with so many workers on all nodes together."""
-
-    @abstractmethod
-    def calibration(self, case: Case) -> Generator[str, AnyRecord, tuple[str, float]]:
-        """Asks for runs until it knows the line that measures the ceiling, and the scale that the questions take."""
-
-
+@dataclass(eq=False)
 class Estimates(ABC):
     """The estimates from the runs of a sitting: made once, shown everywhere. Pure: the same runs give the same."""
 
-    def __init__(
-        self,
-        kind: "Benchmark[Any]",
-        sitting: Sitting,
-        plan: Plan,
-        runs: Sequence[Run[Any]],
-        failures: Sequence[Failure],
-    ) -> None:
-        self.kind, self.sitting, self.plan = kind, sitting, plan
-        self.every_run, self.failures = runs, failures
+    kind: "Benchmark[Any]"
+    sitting: Sitting
+    plan: Plan
+    every_run: Sequence[Run[Any]]
+    failures: Sequence[Failure]
 
     @property
     @abstractmethod
@@ -276,7 +254,7 @@ class Benchmark(ABC, Generic[AnyRecord]):
     experiment_type: ClassVar[type[Experiment]]
     estimates_type: ClassVar[type[Estimates]]
     commands: Sequence[Command]
-    reference: Reference[AnyRecord] | None = None
+    reference: Any = None  # that each run is compared with, as `task_graph.record.Ceiling` is
 
     def programs(self, system: System) -> list[Program]:
         """The programs of a system that run it."""
@@ -298,7 +276,12 @@ class Benchmark(ABC, Generic[AnyRecord]):
         return self
 
     def plan_of(self, head: Sitting) -> Plan:
-        return self.plan_type.model_validate(head.plan)
+        """InputError for a plan of another version of the lab, which has other keys."""
+        try:
+            return self.plan_type.model_validate(head.plan)
+        except ValidationError as error:
+            why = f"another version of the lab has measured it ({first_fault(error)})"
+            raise InputError(f"sitting {head.sitting} can't be read: {why}; read it by that version") from None
 
     @abstractmethod
     def rounds(self, plan: Plan, scales: Scales) -> Sequence[Round[AnyRecord]]:

@@ -12,9 +12,8 @@ from typing import Any, ClassVar
 
 from pydantic import ConfigDict
 
-from tefflab.analysis.progress import Progress
 from tefflab.analysis.rows import NO_TURN, ByRound, Row
-from tefflab.analysis.statistics import FEWEST_ROUNDS
+from tefflab.analysis.statistics import FEWEST_ROUNDS, Progress, rounds_to_tell
 from tefflab.benchmarks import closing
 from tefflab.benchmarks.benchmark import (
     AnyBenchmark,
@@ -36,7 +35,7 @@ from tefflab.output.charts.lines import values_chart
 from tefflab.output.charts.sheet import Head, Picture, signature, slug
 from tefflab.output.last_words import LastWords
 from tefflab.output.quantities import counted_minutes, interval_text, value_text
-from tefflab.output.sections import Section, absences, explained, noise_of, precision, warnings
+from tefflab.output.sections import Section, explained, noise_of, notes_of
 from tefflab.output.table import Column
 from tefflab.records.plan import Case, Plan, Variant
 from tefflab.records.record import AnyRecord
@@ -189,11 +188,14 @@ class CaseEstimates(Estimates):
 
     def notes(self, rows: Sequence[Row], how: str = "") -> list[str]:
         """The faults and warnings of these rows, a line each; the rounds behind the rows, and `how`."""
-        return [*absences(rows), *warnings(rows), *(f"{known}{how}" for known in precision(rows))]
+        return notes_of(rows, how)
 
     def closing(self, again: str, store: str) -> LastWords | None:
         groups = list(self.groups.values())
-        return LastWords(closing.sentence(groups, self.kind.lesson), closing.suggestions(groups, again, store))
+        doubtful = (row for row in self.rows if row.note == NO_TURN or (row.value and row.verdict == "unknown"))
+        minutes = minutes_for(sum(rounds_to_tell(row.rounds) for row in doubtful), self.every_run)
+        told = closing.suggestions(groups, again, store, minutes=minutes)
+        return LastWords(closing.sentence(groups, self.kind.lesson), told)
 
     def pictures(self) -> Iterator[tuple[str, Picture]]:
         """One a case, against the workers."""
@@ -274,11 +276,8 @@ class CaseBenchmark(Benchmark[AnyRecord]):
 
     def choose(self, listed: Sequence[ListedCase], own: Mapping[str, Any]) -> list[ListedCase]:
         """The cases that the command's options (or an experiment's keys) ask for. TeffError for an unknown one."""
-        return choose(listed, self.case_words(own))
-
-    def case_words(self, own: Mapping[str, Any]) -> list[str]:
-        """The names that are asked for, each `CASE` or `KIND:CASE`."""
-        return [word.removeprefix(f"{self.name}:") for word in words_of(own.get("cases", ()))]
+        words = words_of(own.get("cases", ()))  # each `CASE` or `KIND:CASE`
+        return choose(listed, [word.removeprefix(f"{self.name}:") for word in words])
 
     def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> Plan:
         """The cases asked for, with each number of workers of each number of nodes: as asked, or the usual ones."""

@@ -5,12 +5,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from tefflab.analysis.rows import ELSEWHERE, NO_TURN, Row
-from tefflab.analysis.statistics import FEWEST_ROUNDS, LEAST_ROUNDS
+from tefflab.analysis.statistics import LEAST_ROUNDS
 from tefflab.carried import TYPED
 from tefflab.output.caveats import MUCH_NOISE
 from tefflab.output.last_words import of_store
 
 _WON = ("first", "level")
+_MINUTES = 15
 _TRIED = 2 * LEAST_ROUNDS  # rounds after which it is not rounds that an interval lacks which says nothing
 
 
@@ -30,18 +31,18 @@ def sentence(groups: Sequence[Sequence[Row]], lesson: str) -> str:
 
 
 def suggestions(
-    groups: Sequence[Sequence[Row]], again: str, store: str, *, wanted: float | None = None, minutes: int = 15
+    groups: Sequence[Sequence[Row]], again: str, store: str, minutes: int | None = None
 ) -> Iterator[tuple[str, str]]:
     """Commands, each with its effect, the most needed first. `again` is the command that went before, without options.
-    `wanted`: the half-width above which an interval is wide; `minutes` that systems without a turn need."""
+    `minutes`: that may make all known, where that is told."""
     rows = [row for own in groups for row in own]
     resume, kept = f"{TYPED} {again} --resume", of_store(store)
     if any(map(is_vague, rows)) or max((row.noisy_share for row in rows), default=0.0) > MUCH_NOISE:
         yield f"{TYPED} systems doctor", "what else runs on this machine"
     if any(row.note in (NO_TURN, ELSEWHERE) for row in rows):
-        yield f"{resume} --minutes {minutes}{kept}", "measures systems without a turn"
-    elif any(row.value and (row.verdict == "unknown" or is_uncertain(row, wanted)) for row in rows):
-        yield f"{resume} --minutes 15{kept}", "narrows the intervals"
+        yield f"{resume} --minutes {minutes or _MINUTES}{kept}", "measures systems without a turn"
+    elif any(row.value and (row.verdict == "unknown" or not row.is_told) for row in rows):
+        yield f"{resume} --minutes {minutes or _MINUTES}{kept}", "narrows the intervals"
     elif not any(row.value for row in rows) or any(row.rounds and not row.value for row in rows):
         yield f"{resume}{kept}", "tries failed systems again"
     if pair := _pair(groups):
@@ -54,16 +55,6 @@ def suggestions(
 def is_vague(row: Row) -> bool:
     """Whether its interval says nothing after so many rounds that a few more will not help."""
     return row.value is not None and not row.value.is_told and row.rounds > _TRIED
-
-
-def is_uncertain(row: Row, wanted: float | None = None) -> bool:
-    """Whether more rounds are needed: its interval says nothing or is of too few, or it is wider than wanted."""
-    if row.value is None:
-        return False
-    if not row.is_told or row.number_of_rounds < FEWEST_ROUNDS:
-        return True
-    # 1.005: what would be written as more than 5.0 %.
-    return wanted is not None and row.relation == "=" and row.value.relative_half_width > 1.005 * wanted
 
 
 def _pair(groups: Sequence[Sequence[Row]]) -> tuple[str, str] | None:

@@ -16,7 +16,7 @@ from tefflab.output.charts.sheet import Head, Picture, slug
 from tefflab.output.quantities import digits, percent, value_text
 from tefflab.output.sections import Section, explained
 from tefflab.output.table import Column
-from tefflab.records.plan import Plan, Variant, counted_workers
+from tefflab.records.plan import Plan, Variant, counted_nodes, counted_workers
 from tefflab.records.record import AnyRecord
 from tefflab.systems.naming import canonical, parsed
 
@@ -27,9 +27,10 @@ class ComparedPlan(Plan):
 
 @dataclass(frozen=True)
 class Group:
-    """All cases with one number of workers. By case and by a system's id it has the rows with a value, and the times of
-    the `others` divided by the time of the system `to`. The geometric means stand there as a case."""
+    """All cases with one number of nodes and of workers. By case and by a system's id it has the rows with a value, and
+    the times of the `others` divided by the time of the system `to`. The geometric means stand there as a case."""
 
+    nodes: int | None
     workers: int
     to: Variant
     rows: Mapping[str, Mapping[str, Row]]
@@ -76,18 +77,19 @@ class ComparedEstimates(CaseEstimates):
         return [*self.notes(self.rows), *over]
 
     def place(self, group: Group) -> str:
-        return counted_workers(group.workers) if self.tells_workers else ""
+        nodes = counted_nodes(group.nodes) if group.nodes else ""
+        return ", ".join(filter(None, (nodes, counted_workers(group.workers) if self.tells_workers else "")))
 
     @cached_property
     def measured(self) -> Sequence[Group]:
         """None without a measure, as among the floors."""
-        rows: dict[int, dict[str, dict[str, Row]]] = {}
+        rows: dict[tuple[int, int], dict[str, dict[str, Row]]] = {}
         for row in self.rows if self.measure else ():
             if row.value:
-                rows.setdefault(row.workers, {}).setdefault(row.case, {})[row.id] = row
-        return [self._group(self.measure, count, rows[count]) for count in sorted(rows) if self.measure]
+                rows.setdefault((row.nodes or 0, row.workers), {}).setdefault(row.case, {})[row.id] = row
+        return [self._group(self.measure, *place, rows[place]) for place in sorted(rows) if self.measure]
 
-    def _group(self, to: Variant, workers: int, rows: Mapping[str, Mapping[str, Row]]) -> Group:
+    def _group(self, to: Variant, nodes: int, workers: int, rows: Mapping[str, Mapping[str, Row]]) -> Group:
         mean, ratios = self.kind.mean, {}
         for case, own in rows.items():
             known = {id_: ratio(row, own[to.id]) for id_, row in own.items() if id_ != to.id and to.id in own}
@@ -97,7 +99,7 @@ class ComparedEstimates(CaseEstimates):
             every = {each.id: [own[each.id] for own in ratios.values() if each.id in own] for each in others}
             ratios[mean] = {id_: geometric_mean(own) for id_, own in every.items()}
             others.sort(key=lambda each: ratios[mean][each.id].value)
-        return Group(workers, to, rows, ratios, others)
+        return Group(nodes or None, workers, to, rows, ratios, others)
 
     @cached_property
     def measure(self) -> Variant | None:

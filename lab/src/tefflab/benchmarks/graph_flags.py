@@ -5,9 +5,9 @@ from functools import cache
 
 from tefflab import project_root
 
-_TYPES = "all of them in docs/reference/flags.md: -width, -steps, -radix and more take numbers; -type {type}"
-HELP = f"Flags of graphs and their tasks, {_TYPES}; -kernel {{kernel}}."  # with a flag where `values` are to stand
-HELP_OF_MEASURING = f"Further flags say what graph, {_TYPES}."
+_TYPES = "(all: docs/reference/flags.md): -width, -steps, -radix and more take numbers; -type {type}"
+HELP = f"Flags of graphs and their tasks {_TYPES}; -kernel {{kernel}}."  # with a flag where `values` are to stand
+HELP_OF_MEASURING = f"Flags of graphs {_TYPES}."
 
 
 @cache

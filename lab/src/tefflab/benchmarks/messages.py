@@ -46,7 +46,8 @@ class MessagesEstimates(ComparedEstimates):
             columns.append(Column(head(each), [ratio_text(row.value if row else None, duration) for row in rows]))
             columns.append(Column("rate", rates, priority=2 if each is group.to else 1))
             columns += [] if each is group.to else [replace(compared, title=f"/ {group.to.id}")]
-        yield f"{self.plan.title}: times, and those of the others divided by {group.to.id}'s", columns
+        title = ", ".join(filter(None, (self.plan.title, self.place(group))))
+        yield f"{title}: times, and those of the others divided by {group.to.id}'s", columns
 
     def ratio_rows(self, group: Group) -> dict[str, list[Row]]:
         """Without the cases whose times are no message's: ranks wait in them."""

@@ -11,7 +11,7 @@ from tefflab.benchmarks.case_rows import Fact
 from tefflab.benchmarks.compared import ComparedBenchmark, ComparedEstimates, Group, head
 from tefflab.output.charts.lines import values_chart
 from tefflab.output.charts.sheet import Head, Picture, slug
-from tefflab.output.quantities import percent, time_tick
+from tefflab.output.quantities import brief, duration, percent
 from tefflab.output.table import Column
 from tefflab.records.record import Checked
 
@@ -61,7 +61,7 @@ class MicroEstimates(ComparedEstimates):
                     found.setdefault(int(number), []).append(efficiency)
             for dependences, rows in sorted(found.items()):
                 each = f"{dependences} dependence{'s' * (dependences > 1)} a task" if dependences else "no dependences"
-                lengths = {x: time_tick(x) for x in sorted({row.x for row in rows if row.x})}
+                lengths = {x: brief(duration(x)) for x in sorted({row.x for row in rows if row.x})}
                 head = Head(f"{self.plan.title}, {place}: {each}", [_EFFICIENT], self.foot(self.rows))
                 chart = values_chart(rows, lengths, "time of a task without the system", head)
                 yield slug(f"{self.stem} {place} {dependences}"), chart

@@ -5,7 +5,7 @@ from typing import Any
 
 from tefflab.benchmarks.benchmark import Option
 from tefflab.benchmarks.case_rows import Fact
-from tefflab.benchmarks.cases import CaseBenchmark, CaseExperiment, ListedCase, refuse_unknown
+from tefflab.benchmarks.cases import CaseBenchmark, ListedCase, refuse_unknown
 from tefflab.benchmarks.compared import ComparedBenchmark
 from tefflab.records.record import Checked
 from tefflab.systems.registry import Registry
@@ -23,13 +23,6 @@ class ProgramRecord(Checked):
         return super().fault() or ("" if self.elapsed_seconds else "there was no time")
 
 
-class ProgramsExperiment(CaseExperiment):
-    """A picture for each number of workers."""
-
-    against: str = ""
-    scale: str = ""
-
-
 class Programs(ComparedBenchmark[ProgramRecord]):
     name = "programs"
     runs_beside_load = True
@@ -37,7 +30,6 @@ class Programs(ComparedBenchmark[ProgramRecord]):
     row_word = "program"
     mean = "geometric mean"
     record = ProgramRecord
-    experiment_type = ProgramsExperiment
     quantity = "a run"
     meaning = "Time of a run, divided by that of one system, with 95 % intervals; smaller is better."
     title = "Real programs"

@@ -5,15 +5,15 @@ most twice the first system's, *Low* a longer one. If the ratio's interval holds
 stands with a question mark.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.text import Text
 
 from tefflab.analysis.rows import Row
-from tefflab.benchmarks.benchmark import NonEmpty, Option
+from tefflab.benchmarks.benchmark import Option
 from tefflab.benchmarks.case_rows import Fact
-from tefflab.benchmarks.cases import CaseBenchmark, CaseEstimates, CaseExperiment, ListedCase, refuse_unknown, words_of
+from tefflab.benchmarks.cases import CaseBenchmark, CaseEstimates
 from tefflab.output.quantities import duration
 from tefflab.output.sections import Section
 from tefflab.output.table import Column
@@ -32,13 +32,6 @@ class SpawnRecord(Record):
         if self.get("validation", "found") != self.get("validation", "expected"):
             return "validation did not pass"
         return "" if self.get("tasks") and self.elapsed_seconds else "there was no task or no time"
-
-
-class SpawnExperiment(CaseExperiment):
-    """A figure of the spawn patterns: a picture each, of all systems that have them."""
-
-    patterns: tuple[NonEmpty, ...] = ()  # names or groups of cases; all where none is given
-    trees: tuple[NonEmpty, ...] = ()
 
 
 class SpawnEstimates(CaseEstimates):
@@ -67,14 +60,13 @@ class Spawn(CaseBenchmark[SpawnRecord]):
     measured = "spawn patterns"
     row_word = "pattern"
     record = SpawnRecord
-    experiment_type = SpawnExperiment
     estimates_type = SpawnEstimates
     quantity = "a task"
     meaning = "Wall time / tasks against the workers, with 95 % intervals; smaller is better."
     title = "What a spawned task costs"
     help = "Measure what spawning a task costs: in a row, in a loop, in Fibonacci, in an unbalanced tree."
     example = "teff measure spawn --workers 1,2 --minutes 2"
-    options = (*CaseBenchmark.options, Option("--trees"), Option("--patterns", now="--cases", into="cases"))
+    options = (*CaseBenchmark.options, Option("--patterns", now="--cases", into="cases"))
     lesson = "a task's time is what spawning it costs: work that takes no longer is better done without a task"
     facts = (
         Fact("peak_rss_bytes", "RSS,\nMiB", mebibytes, whole=True),
@@ -85,19 +77,6 @@ class Spawn(CaseBenchmark[SpawnRecord]):
     def value(self, record: SpawnRecord) -> float:
         """Wall time / tasks [s]: the runtime's inverse rate, with all its workers. RecordError for a failed record."""
         return float(record.wall_seconds / (record.get("tasks") or record.has_no_numbers()))
-
-    def choose(self, listed: Sequence[ListedCase], own: Mapping[str, Any]) -> list[ListedCase]:
-        """Patterns are names or groups of cases. Of a group that has a tree asked for, those trees; else the usual."""
-        patterns, trees = self.case_words(own) or words_of(own.get("patterns", ())), words_of(own.get("trees", ()))
-        refuse_unknown("pattern", patterns, [word for each in listed for word in (each.name, each.group)])
-        varied = {each.group for each in listed if not each.default}
-        stems = {each.name: f"{each.group}-" for each in listed if each.group in varied}  # `a-` of `a-B`
-        parts = {name: name.removeprefix(stem) if name.startswith(stem) else "" for name, stem in stems.items()}
-        refuse_unknown("tree", trees, list(parts.values()))
-        searched = {each.group for each in listed if parts.get(each.name) in trees}
-        usual = [each for each in listed if (parts[each.name] in trees if each.group in searched else each.default)]
-        grouped = [each for each in usual if not patterns or each.group in patterns]
-        return [each for each in listed if each in grouped or each.name in patterns]
 
 
 def matrix(rows: Sequence[Row]) -> Section:

@@ -12,7 +12,7 @@ from click.exceptions import Exit
 from tefflab.analysis.comparison import Comparison
 from tefflab.analysis.pairs import Verdict, are_clear, judged, pairs_of, verdict
 from tefflab.benchmarks.benchmark import Estimates, find_benchmark
-from tefflab.cli.session import Options, checked_name, measured_live, request_of
+from tefflab.cli.session import Options, measured_live, request_of
 from tefflab.cli.telling import tell
 from tefflab.errors import INTERRUPTED, InputError, TeffError
 from tefflab.host.terminal import output, progress, say
@@ -20,7 +20,7 @@ from tefflab.measure.comparing import answer, are_stores
 from tefflab.measure.measurement import begin
 from tefflab.measure.presence import Present, Selection
 from tefflab.output.comparison_table import Effort, pairs_table, sentence, slower_rows, to_tables
-from tefflab.records.store import Store
+from tefflab.records.store import Store, checked_name
 from tefflab.systems.naming import canonical, owner_of
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import best_of
@@ -59,7 +59,7 @@ def compare(
     words_of = ({"threshold": threshold, "verdict": word} for _, word in found)
     tell(as_json, lambda: map(or_, lines, words_of), lambda: to_tables(answers))
     found = [(each, word) for each, word in found if not each.a.is_beside]
-    (progress() if as_json else output()).print(slower_rows(found, a, b), soft_wrap=True, highlight=False)
+    (progress() if as_json else output()).print(slower_rows(found, a, b), soft_wrap=True, markup=False, highlight=False)
     raise Exit(_EXIT_CODES[verdict(word for _, word in found)])
 
 

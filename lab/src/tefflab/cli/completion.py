@@ -2,6 +2,7 @@
 asked."""
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -75,22 +76,9 @@ def _systems() -> Iterator[tuple[Path, dict[str, Any]]]:
 
 
 def _names_in(folder: Path, system: dict[str, Any]) -> Iterator[str]:
-    """A system's name alone, which means the best of its programs, and `SYSTEM/NAME` of each if there are several.
-    Programs that the build has left out are not offered; programs that it has not come to yet are."""
-    programs = [each for each in system.get("program", ()) if "program" in each]
-    for benchmark in sorted({str(each.get("benchmark")) for each in programs}):
-        own = [each for each in programs if str(each.get("benchmark")) == benchmark]
-        here = [each for each in own if _is_here(folder, str(each["program"]))]
-        if own[0] in here:
-            yield folder.name
-        if len(own) > 1:
-            yield from (f"{folder.name}/{each.get('name')}" for each in here)
-
-
-def _is_here(folder: Path, program: str) -> bool:
-    if program.endswith(".py"):
-        return (folder / program).is_file()
-    build = project_root() / ".teff" / "build"
-    is_built = any((build / "bin").glob(program.replace("{benchmark}", "*")))
-    left_out = (build / why / name for why in ("skipped", "broken") for name in (folder.name, program))
-    return is_built or not any(reason.is_file() for reason in left_out)
+    """A system's name, which means the best of its programs, and `SYSTEM/NAME` of each if a kind has several."""
+    kinds = Counter(str(each.get("benchmark")) for each in system.get("program", ()))
+    yield from [folder.name] if kinds else []
+    for each in system.get("program", ()):
+        if kinds[str(each.get("benchmark"))] > 1:
+            yield f"{folder.name}/{each.get('name')}"

@@ -15,6 +15,7 @@ from tefflab.benchmarks.benchmark import find_benchmark
 from tefflab.benchmarks.cases import listed_here, refuse_unknown
 from tefflab.benchmarks.declared import described_kind
 from tefflab.benchmarks.spawn import BENCHMARK
+from tefflab.cli.explaining_programs import explain_program
 from tefflab.cli.publishing import draw
 from tefflab.cli.telling import tell
 from tefflab.errors import FAILED, InputError, TeffError
@@ -23,9 +24,8 @@ from tefflab.json_lines import json_lines
 from tefflab.measure.presence import Selection
 from tefflab.measure.single_runs import Launch, SingleRun, refuse_untraced
 from tefflab.output.quantities import digits, duration
-from tefflab.profiles import granularity, job_profile, spawn_profile, task_picture
-from tefflab.profiles.advice import metg_of, search, setting_of
-from tefflab.profiles.granularity import Findings, Metg, find
+from tefflab.profiles import granularity, spawn_profile, task_picture
+from tefflab.profiles.granularity import Findings, Metg, find, metg_of, search, setting_of
 from tefflab.profiles.task_trace import read_task_trace
 from tefflab.systems.programs import find_program
 from tefflab.systems.registry import Registry
@@ -44,20 +44,24 @@ def explain(
     tasks: int | None,
     ranks: str | None,
     metg: str | None,
-    runs: int,
+    runs: int | None,
     picture: Path | None,
+    applies: bool,
+    also: str | None,
+    fail_below: float | None,
     as_json: bool,
     **patterns: Any,
 ) -> None:
     """A program behind `--`, spawn patterns, a trace, or a mini-app. InputError without any."""
     kind, _, case = (target or "").partition(":")
     if programs:
-        if target or systems or any(patterns[name] for name in ("cases", "trees", "workers")):
-            raise InputError("--systems, --cases, --trees and --workers are for spawn patterns")
-        profile = job_profile.profile_command(list(programs))
-        tell(as_json, lambda: [profile], lambda: job_profile.to_table(profile))
-        if profile["exit_status"]:
-            raise Exit(FAILED)
+        if target or systems or any(patterns[name] for name in ("cases", "workers")):
+            raise InputError("--systems, --cases and --workers are for spawn patterns")
+        explain_program(registry, programs, runs, picture, fail_below, also, applies=applies, as_json=as_json)
+    elif beside := [
+        flag for flag, value in (("--apply", applies), ("--also", also), ("--fail-below", fail_below)) if value
+    ]:
+        raise InputError(f"{beside[0]}: is for a program behind --")
     elif target is None:
         raise InputError("name a trace, a mini-app or spawn, or a program behind --; see --help")
     elif kind == _PATTERNS:
@@ -81,14 +85,13 @@ def explain(
         app = ["-app", name, *flags]
         grain = metg_of(registry, metg or "")
         launch = Launch(registry, app, patterns["workers"], kind=described_kind(_APPS))
-        advise_app(launch, systems or ["teff/t"], tasks, runs, grain, picture, as_json=as_json)
+        advise_app(launch, systems or ["teff/t"], tasks, 3 if runs is None else runs, grain, picture, as_json=as_json)
 
 
 def profile_patterns(
     registry: Registry,
     systems: Sequence[str],
     cases: Sequence[str],
-    trees: Sequence[str],
     workers: int | None,
     seconds: float,
     *,
@@ -97,13 +100,11 @@ def profile_patterns(
 ) -> None:
     """Of all systems that can be profiled, where none is named. Leaves with 1 if a pattern failed."""
     able = [each.name for each in registry.systems if any(program.profile for program in BENCHMARK.programs(each))]
-    BENCHMARK.check(registry, {"cases": cases, "trees": trees})
+    BENCHMARK.check(registry, {"cases": cases})
     count = workers or usable_cores()
     programs = [each.program for each in Selection(registry, BENCHMARK, systems or able, all_ways=True).set_up()]
     failed = False
-    for program, case in spawn_profile.profiled_cases(
-        programs, ",".join(cases), ",".join(trees), is_chosen=bool(systems)
-    ):
+    for program, case in spawn_profile.profiled_cases(programs, cases, is_chosen=bool(systems)):
         try:
             with progress().status(f"{program.id}: {case.name}"):
                 spent = spawn_profile.take_profile(program, case.name, case.flags, count, seconds)

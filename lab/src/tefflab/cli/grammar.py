@@ -106,6 +106,7 @@ class Tree(click.Group):
         self, name: str, text: str, *commands: click.Command, usual: str = "", is_bare: bool = False, **settings: Any
     ) -> None:
         super().__init__(name, commands, help=text, **{"no_args_is_help": False} | settings)
+        self.own = dict(self.commands)
         self.usual = usual
         self.is_bare = is_bare
 
@@ -117,14 +118,14 @@ class Tree(click.Group):
             args = [self.usual, *args]
         return super().parse_args(ctx, args)
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if self.get_command(ctx, args[0]) is None and not ctx.resilient_parsing:
-            near = get_close_matches(args[0], self.list_commands(ctx), 1, _ALIKE)  # click's hint lacks late commands
-            if near:
-                raise InputError(f"no command is called {args[0]}; did you mean {near[0]}?")
-        return super().resolve_command(ctx, args)
+    def late(self) -> Mapping[str, click.Command]:
+        """Commands that take time to find, and are only found once a name is none of the others'."""
+        return {}
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.own:
+            self.commands = {**self.own, **self.late()}
+        return super().get_command(ctx, cmd_name)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -288,7 +289,7 @@ class Number(click.ParamType[float]):
             found = None
         end = self._most() if callable(self._most) else self._most
         if found is None or not math.isfinite(found) or not self._least <= found <= (end or found):
-            span = f"from {self._least:g} {'on' if end is None else f'to {end:g}'}"
+            span = f"from {self._least:g} {'on' if end is None else f'to {end:.15g}'}"
             whole = "whole " * (kind is int)
             flag = _flag(param)
             raise InputError(f"{flag} {value}: give a {whole}number {span}, as {flag} {self._example:g}")

@@ -86,7 +86,8 @@ def _run() -> int:
     except click.ClickException as error:
         message = " ".join(error.format_message().split()).rstrip(".")
         context = getattr(error, "ctx", None)
-        say(f"{message}; see {context.command_path if context else 'teff'} --help")
+        see = " See" if message.endswith("?") else "; see"
+        say(f"{message}{see} {context.command_path if context else 'teff'} --help")
         return BAD_INPUT
     except click.Abort:
         return INTERRUPTED

@@ -39,15 +39,14 @@ NAME = Text(completion.systems)
 _NAMES = Text(of_each=str)
 SHARE = Number(5.0, 0.1, 100, units={"%": 1.0}, scale=0.01)  # in per cent
 _MINUTES = Number(5.0, 0.1, units={"min": 1.0, "m": 1.0, "s": 1 / 60, "h": 60.0}, scale=60)
-_SYSTEMS = "NAME: a system, in its best way; NAME/WAY: in this one; NAME@VERSION: of a version. By commas. [all]"
+_SYSTEMS = "NAME, NAME/WAY or NAME@VERSION, by commas. [all]"
 _CASES = "CASE, KIND:CASE or a group; an unknown one lists them."
-_SIMULATE = "A cluster that is not here, in the place of this machine; or CLUSTER,MODEL,.., as cori,quiet."
-_LOAD = "Beside each run, as spin:50@1: half of core 1; spin:25,50@0,1/100ms: two loads, in turns."
+_SIMULATE = "A cluster that is not here, as cori or cori,quiet."
+_LOAD = "Beside each run, as spin:50@1 or spin:25,50@0,1/100ms."
 
 SYSTEMS = option("--systems NAMES", _SYSTEMS, Text(completion.systems, canonical), default=())
 ALL_VARIANTS = option("--all-variants", "Each system in all of its ways.")
 CASES = option("--cases NAMES", _CASES, _NAMES, default=())
-TREES = option("--trees NAMES", "Published trees; an unknown one lists them. [its default]", _NAMES, default=())
 SIMULATE = option("--simulate CLUSTER", _SIMULATE, Text(), default="")
 AGAINST = option("--against SYSTEM", "The system by whose values the others' are divided. [the usual]", NAME)
 LOAD = option("--load LOAD", _LOAD, Text())
@@ -65,12 +64,13 @@ INSTALL_MISSING = option("--install-missing", "First install what comes on reque
 INSTALLS = option("--yes/--no-install installs", "Install packages without asking, or none.", default=None)
 NODES = option(
     "--nodes A,B",
-    "Numbers of nodes; --workers are then a node's. [this machine]",
+    "Numbers of nodes; --workers: of each.",
     Text(of_each=_numbers("this machine")),
     default=(),
 )
 LAUNCHER = option("--launcher WORDS", "Starts ranks, as mpirun or srun. [the usual]", Text())
 HOSTS = option("--hosts NAMES", "Machines that share the ranks, by commas.", Text())
+BATCH = option("--batch TEMPLATE", "Run as a job of Slurm or PBS, by this template.", FILE)
 JSON = option("--json as_json", "Print rows as JSON, one a line.")
 PICTURE = option("--picture FILE", "Draw it, as FILE.svg and FILE.png.", FILE)
 STORED = argument(
@@ -83,9 +83,9 @@ FORMER_STORE = Former("--store", "store", now="an argument: name the store witho
 GRAPH_FLAGS = argument("[FLAGS]... flags", kind=FLAGS, nargs=-1)
 
 OVER_NODES = (NODES, LAUNCHER, HOSTS)
-OF_KINDS = {each.opts[0]: each for each in (CASES, TREES, AGAINST, LOAD, SIMULATE)}  # that some kinds take
+OF_KINDS = {each.opts[0]: each for each in (CASES, AGAINST, LOAD, SIMULATE)}  # that some kinds take
 MEASURING_NOW = (CASES, MINUTES, ROUNDS, WORKERS)  # to compare
-MEASURING = (MINUTES, ROUNDS, WORKERS, STORE, RESUME, JSON)
+MEASURING = (MINUTES, ROUNDS, WORKERS, STORE, RESUME, BATCH, JSON)
 INSTALLING = (INSTALL_MISSING, INSTALLS)
 
 

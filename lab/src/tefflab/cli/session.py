@@ -1,11 +1,11 @@
 """The common steps of all measuring commands: set up, ask the systems' identities, measure with a live display, show
 the results."""
 
-import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from click.exceptions import Exit
 from rich.console import Console
@@ -21,38 +21,34 @@ from tefflab.benchmarks.benchmark import (
     find_experiment,
     load_experiments,
 )
-from tefflab.benchmarks.declared import described_kind
 from tefflab.carried import TYPED
+from tefflab.cli.batch_job import JOBS, Template, command_of_job, run_as_job
 from tefflab.cli.options import installing
-from tefflab.cli.publishing import ALL_VARIANTS, print_results, write_files
+from tefflab.cli.places import expect_alike, expect_nodes, start_ranks_as_before, told_nodes
+from tefflab.cli.publishing import ALL_VARIANTS, print_results, show, write_files
 from tefflab.cli.telling import tell
-from tefflab.errors import FAILED, INTERRUPTED, InputError, TeffError, shortened
+from tefflab.errors import INTERRUPTED, InputError, TeffError
+from tefflab.host.batch_system import seconds_of_allocation
 from tefflab.host.doctor import busy_cores
 from tefflab.host.load import Load
-from tefflab.host.node import Node, ask_nodes, differences
-from tefflab.host.ranks import expect_nodes, launcher_and_hosts, start_ranks_by
+from tefflab.host.ranks import start_ranks_by
 from tefflab.host.terminal import path_text, progress
 from tefflab.measure.measurement import begin, measure
 from tefflab.measure.presence import Present, Selection, offer
-from tefflab.measure.single_runs import Launch, SingleRun, refuse_traceless
-from tefflab.measure.time_budget import TimeBudget
-from tefflab.output.charts.sheet import slug
+from tefflab.measure.time_budget import GRACE, TimeBudget
 from tefflab.output.last_words import of_store
 from tefflab.output.live import LiveTable
-from tefflab.output.quantities import duration
-from tefflab.output.table import Column, Table
 from tefflab.records.plan import Plan, counted_workers
 from tefflab.records.run import Sitting
-from tefflab.records.store import Store, measured_alone, store_name
+from tefflab.records.store import Store, checked_name, measured_alone, store_name
 from tefflab.systems.packages import Installing
 from tefflab.systems.registry import Registry
 from tefflab.systems.setup import bring_missing, ensure
-from tefflab.systems.systems import BUILD_FOLDER, usable_cores
+from tefflab.systems.systems import usable_cores
 
 _LOOK = 0.5  # seconds for which other programs are watched before measuring
 _BUSY = 0.2  # cores that they may use
-TRACES = "traces"  # the folder of a store
-_LONGEST_NAME = 255  # bytes, of a file
+_CLOSING = 30.0  # seconds of a job that are left for table, pictures and report
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +65,7 @@ class Options:
     installs: bool | None = None  # packages, without asking
     all_variants: bool = False
     as_json: bool = False
+    batch: Path | None = None  # the template of a job, which measures in the place of this process
     load: str | None = None  # that runs beside every run
     nodes: tuple[int, ...] = ()
     launcher: str | None = None
@@ -79,6 +76,8 @@ class Options:
     def __post_init__(self) -> None:
         if self.installs is False and self.install_missing:
             raise InputError("--install-missing and --no-install: one of them")
+        if self.batch and self.own.get("trace"):
+            raise InputError("--batch and --trace: one of them")
 
     @property
     def installing(self) -> Installing:
@@ -108,7 +107,9 @@ def measure_kind(
     given = {name: said.pop(name) for name in defaults if name in said}
     own = defaults | {name: value for name, value in given.items() if value is not None}
     own |= {"commands": programs} if programs else {}
-    perform = trace_cases if own.get("trace") else run_command
+    perform = run_command
+    if own.get("trace"):
+        from tefflab.cli.tracing import trace_cases as perform  # which needs this module
     counts = (workers,) if isinstance(workers, int) else tuple(workers or ())
     perform(registry, kind, command, Options(**said, workers=counts, own=own, flags=flags))
 
@@ -121,49 +122,13 @@ def run_command(registry: Registry, kind: AnyBenchmark, command: Command, option
         raise InputError(f"--load {options.load}: one share is measured at a time here")
     if not options.resume:
         command.check(registry, options.own, options.flags)
-        kind = kind.narrowed(options.own | {"systems": options.systems})
+        kind = kind.narrowed({**options.own, "systems": options.systems})
     if kind.own_commands and options.systems and not kind.simulated:
         raise InputError("a command of yours is measured without systems: leave out --systems")
+    if kind.simulated and options.load:
+        raise InputError(f"--load {options.load}: nothing of this machine runs beside simulated systems; leave it out")
     named = list(dict.fromkeys(each.title for each in kind.own_commands)) or options.systems
     _measure(registry, kind, options.within(command.minutes, command.rounds), command.path, command.plan, named)
-
-
-def trace_cases(registry: Registry, kind: AnyBenchmark, command: Command, options: Options) -> None:
-    """Traces a run of each case on each system that can, in the place of measuring. Leaves with 1 if a run failed.
-    TeffError if no system that is here can trace."""
-    command.check(registry, options.own, options.flags)
-    folder = registry.results / checked_name(options.store) / TRACES
-    selection = Selection(registry, kind, options.systems, options.all_variants)
-    chosen = selection.measured(selection.set_up(options.installing))
-    plan = command.plan(request_of(registry, options, chosen))
-    traced = [each.program for each in chosen if registry.owner(each.program).trace]
-    if not traced:
-        refuse_traceless(registry, chosen[0].program)
-    if others := [each.program.id for each in chosen if each.program not in traced]:
-        progress().print(f"teff: these write no trace: {' '.join(others)}", soft_wrap=True)
-    folder.mkdir(parents=True, exist_ok=True)
-    rows: list[tuple[str, SingleRun, str]] = []
-    is_failed = False
-    for case in plan.cases:
-        launch = Launch(registry, case.flags.split(), case.workers, kind=described_kind(kind.name))
-        for program in traced:
-            file = folder / f"{slug(f'{case.place} {program.id}')}.json"
-            run = launch.run(program, trace=file)
-            if run.ok:
-                rows.append((case.place, run, path_text(file)))
-                continue
-            is_failed = is_failed or run.record is None or not run.record.lacks
-            progress().print(f"teff: {case.place}: {program.id}: {run.error}", soft_wrap=True, markup=False)
-    if not rows:
-        raise TeffError("no run has left a trace")
-    columns = [
-        Column("a run", [duration(run.record.wall_seconds) if run.record else "-" for _, run, _ in rows]),
-        Column("trace, for ui.perfetto.dev", [file for _, _, file in rows], "left"),
-    ]
-    lines = ({"case": case, "system_id": run.program.id, "file": file} for case, run, file in rows)
-    tell(options.as_json, lambda: lines, lambda: Table(columns))
-    if is_failed:
-        raise Exit(FAILED)
 
 
 def _said_of_the_plan(command: Command, options: Options) -> list[str]:
@@ -196,7 +161,7 @@ def experiment(registry: Registry, name: str, options: Options) -> None:
     asked = find_experiment(registry.root, name)
     kind = find_benchmark(asked.benchmark)
     if not options.resume:
-        kind = kind.narrowed(asked.model_dump() | options.own | {"systems": options.systems})
+        kind = kind.narrowed({**asked.model_dump(), **options.own, "systems": options.systems})
     named = options.systems
     options = options.within(asked.minutes, asked.rounds)
     options = replace(
@@ -225,10 +190,12 @@ def _measure(
     """`again` is the command that goes on with the sitting. `named` are the systems that the user asks for by name:
     TeffError if one of them was not measured, after the results are shown."""
     folder = registry.results / checked_name(options.store)
+    template = Template(options.batch) if options.batch else None
+    is_elsewhere = template is not None or bool(kind.simulated)  # the nodes can't be asked here
     if not options.resume:
         start_ranks_by(options.launcher, options.hosts)
-        if not kind.simulated:
-            expect_nodes(max(options.nodes, default=1))
+        if not is_elsewhere:
+            expect_nodes(options.nodes, options.load)
     selection = Selection(registry, kind, options.systems, options.all_variants, bool(options.nodes))
     if options.install_missing:
         bring_missing(registry, [each for each in selection.systems if each.asked is None], progress())
@@ -242,10 +209,12 @@ def _measure(
         rounds_before = _rounds_made(store, kind, head)
         progress().print(f"teff: goes on with a sitting of {_rounds(rounds_before)}", soft_wrap=True, highlight=False)
         kind = kind.resumed(kind.plan_of(head))
-        _start_ranks_as_before(kind.plan_of(head), options)
-        _expect_alike(head.nodes, _ask_nodes(registry, len(head.nodes)))
+        start_ranks_as_before(kind.plan_of(head), options.launcher, options.hosts)
         if not kind.own_commands:
             Selection(registry, kind, [each.id for each in kind.plan_of(head).variants]).prepare(options.installing)
+        if template:
+            _measure_in_job(registry, options, template, kind.plan_of(head))
+        expect_alike(registry, head)
     else:
         store = Store.create(folder)
         found = chosen = [Present.of_user(each, number) for number, each in enumerate(kind.own_commands)]
@@ -254,7 +223,7 @@ def _measure(
             chosen = selection.measured(found)
         if kind.simulated:
             ensure(registry, [], console=progress(), installing=options.installing)
-        nodes = [] if kind.simulated else _ask_nodes(registry, max(options.nodes, default=0))
+        nodes = [] if is_elsewhere else told_nodes(registry, max(options.nodes, default=0))
         cores = kind.simulated_cores or min((each.machine.cores_usable for each in nodes), default=0)
         asked = plan(request_of(registry, options, chosen, cores, kind.simulated))
         if not kind.own_commands:
@@ -263,7 +232,11 @@ def _measure(
             loads = [str(each) for each in Load.parse_all(options.load)]
             cases = tuple(case.model_copy(update={"load": load}) for case in asked.cases for load in loads)
             asked = asked.model_copy(update={"cases": cases, "title": f"{asked.title}, beside {options.load}"})
+        if template:
+            _measure_in_job(registry, options, template, asked)
         head = begin(registry, store, kind, asked, nodes)
+        if options.nodes and not options.systems and (left_out := selection.left_out):
+            progress().print(f"teff: left out: {left_out}", soft_wrap=True, highlight=False)
         if not (kind.own_commands or options.systems):  # only now: a mistyped flag comes first
             here = {each.program.system_name for each in found}
             offer([each for each in selection.systems if each.name not in here])
@@ -284,48 +257,16 @@ def _measure(
         raise TeffError(f"asked for by name and not measured, or not to the end: {', '.join(missing)}")
 
 
-def _start_ranks_as_before(plan: Plan, options: Options) -> None:
-    """Ranks are started by the plan's launcher, whatever this shell has. InputError where the user wants another one.
-    Other hosts may take the place of the plan's: the machines of nodes are compared."""
-    start_ranks_by(options.launcher, options.hosts)
-    launcher, hosts = launcher_and_hosts()
-    if launcher not in ("", plan.launcher):
-        raise InputError(
-            f"--launcher {launcher}: the sitting's runs were started by {plan.launcher or 'the usual launcher'}; leave "
-            "it out (TEFF_LAUNCHER, too), or leave out --resume to begin another"
-        )
-    if hosts and not plan.hosts:
-        raise InputError(
-            f"--hosts {','.join(hosts)}: the sitting's runs were made without; leave it out (TEFF_HOSTS, too), or "
-            "leave out --resume to begin another"
-        )
-    start_ranks_by(plan.launcher, ",".join(hosts or plan.hosts))
-
-
-def _ask_nodes(registry: Registry, count: int) -> Sequence[Node]:
-    """What so many nodes are. Their differences are told now: nobody has to wait for the table."""
-    nodes: Sequence[Node] = ()
-    try:
-        nodes = ask_nodes(registry.root / BUILD_FOLDER / "bin", count) if count else ()
-    except TeffError as failure:
-        progress().print(f"teff: {failure}", soft_wrap=True, markup=False)
-    for number, texts in differences(nodes).items():
-        progress().print(f"teff: node {number}: {'; '.join(texts)}", soft_wrap=True, markup=False)
-    return nodes
-
-
-def _expect_alike(before: Sequence[Node], now: Sequence[Node]) -> None:
-    """InputError where the nodes of another allocation are other machines: their runs can't stand beside the first."""
-    for was, node in zip(sorted(before, key=_make), sorted(now, key=_make), strict=False):
-        if was.machine.id != node.machine.id:
-            raise InputError(
-                f"node {node.number} is another machine than those of the sitting ({node.machine.summary}, not "
-                f"{was.machine.summary}): use nodes as before, or leave out --resume to begin another"
-            )
-
-
-def _make(node: Node) -> str:
-    return node.machine.id
+def _measure_in_job(registry: Registry, options: Options, template: Template, plan: Plan) -> NoReturn:
+    """A job measures in the place of this process, which leaves with its exit code."""
+    command = command_of_job(registry.root, sys.argv[1:])
+    nodes = max(case.nodes or 1 for case in plan.cases)
+    folder = registry.results / options.store / JOBS
+    out = sys.stderr if options.as_json else sys.stdout
+    code = run_as_job(progress(), template, command, nodes, options.limits[0], folder, out)
+    if options.as_json:
+        show(registry, options.store, as_json=True)
+    raise Exit(code)
 
 
 def _rounds_made(store: Store, kind: AnyBenchmark, head: Sitting) -> int:
@@ -350,18 +291,9 @@ def _unmeasured(
         programs = (each.program for each in chosen)
         return {each.id for each in programs if name in (each.id, each.system_name, each.long_name, each.title)}
 
-    return [name for name in named if not ids(name) or not good.issuperset(ids(name))]
-
-
-def checked_name(store: str) -> str:
-    """Raises TeffError for a name that is neither one folder's name nor an absolute path, or that no file can have."""
-    if not store.isprintable():  # nor are bytes that are no text
-        raise InputError(f"--store {store!r}: give a name in UTF-8")
-    if max(len(os.fsencode(part)) for part in Path(store).parts or ("",)) > _LONGEST_NAME:
-        raise InputError(f"--store {shortened(store, 40)}: longer than {_LONGEST_NAME} bytes; give a shorter name")
-    if not Path(store).is_absolute() and (store in ("", ".", "..") or "/" in store or ":" in store):
-        raise InputError(f"--store {store!r}: give the name of a folder below results/, or an absolute path")
-    return store
+    alone = {each.variant.id for each in chosen if each.variant.is_floor and 1 not in kind.plan_of(head).workers}
+    missing = (name for name in named if not ids(name) or not good.issuperset(ids(name)))
+    return [f"{name} (it runs with one worker only)" if ids(name) & alone else name for name in missing]
 
 
 def request_of(
@@ -422,6 +354,13 @@ def measured_live(
     if plan.warning:
         console.print(f"teff: {plan.warning}", soft_wrap=True, markup=False)
     seconds, rounds = options.limits
+    left = seconds_of_allocation()
+    if left is not None and (room := max(left - _CLOSING, 0) / GRACE) < seconds:
+        seconds = room
+        console.print(
+            f"teff: measures for {seconds:.0f} s, as the job has {left:.0f} s; --resume goes on in another job",
+            soft_wrap=True,
+        )
     budget = TimeBudget(seconds)
     alone = measured_alone(store.folder, head.sitting)
     with alone, store, LiveTable(console, plan.variants, lambda: str(budget)) as live:

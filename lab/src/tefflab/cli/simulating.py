@@ -4,8 +4,17 @@ from pathlib import Path
 
 from tefflab.analysis.simulation import DEPENDENCES, Cores, Work, policies
 from tefflab.benchmarks.benchmark import find_benchmark
-from tefflab.benchmarks.contention.estimates import ContentionEstimates, chart, columns_of, shares_got, too_short
-from tefflab.benchmarks.contention.prediction import Measured, columns_beside, compared, predict
+from tefflab.benchmarks.contention.estimates import (
+    ContentionEstimates,
+    Measured,
+    chart,
+    columns_beside,
+    columns_of,
+    compared,
+    predict,
+    shares_got,
+    too_short,
+)
 from tefflab.cli.publishing import draw
 from tefflab.cli.telling import tell
 from tefflab.durations import seconds

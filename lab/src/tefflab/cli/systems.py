@@ -14,12 +14,12 @@ from tefflab.cli.options import installing
 from tefflab.cli.telling import tell
 from tefflab.errors import FAILED, InputError
 from tefflab.host import doctor as examination
-from tefflab.host.terminal import output, progress
+from tefflab.host.terminal import progress
 from tefflab.output.table import Column, Table
 from tefflab.systems.needs import VERSIONS_FOLDER
-from tefflab.systems.probing import Probe, is_absent, probe_all, unbuilt
+from tefflab.systems.probing import Probe, probe_all
 from tefflab.systems.registry import Registry, no_such_system
-from tefflab.systems.setup import ensure, install, offered, report
+from tefflab.systems.setup import ensure, install, offered
 from tefflab.systems.setup import remove as remove_one
 from tefflab.systems.systems import System, best_of
 
@@ -33,15 +33,16 @@ _NOT_BUILT = f"Not built yet; a command builds what it measures, {TYPED} systems
 
 def list_systems(registry: Registry, as_json: bool, installs: bool | None, set_up: bool) -> None:
     """Nothing is installed or built, unless `set_up`."""
-    systems = registry.systems
     if set_up:
-        ensure(registry, systems, console=progress(), installing=installing(installs))
+        ensure(registry, registry.systems, console=progress(), installing=installing(installs))
+    _list(registry.systems, as_json=as_json)
+
+
+def _list(systems: Sequence[System], *, as_json: bool) -> None:
     with progress().status(f"asking {len(systems)} systems whether they are there"):
         probes = probe_all(systems, lambda system: system.listed)
-    here = [each for each in systems if any(probes[one.id].found for one in each.listed)]
-    missing = unbuilt(here) if set_up and not as_json else None
     lines = to_objects(systems, probes)
-    tell(as_json, lambda: lines, lambda: to_table(systems, probes, missing))
+    tell(as_json, lambda: lines, lambda: to_table(systems, probes))
 
 
 def add(
@@ -57,7 +58,7 @@ def add(
     if listing or not said:
         if said:
             raise InputError(f"{' '.join(said)}: name systems to install or remove, or ask for the --list alone")
-        list_offers(registry, as_json=as_json)
+        _list(offered(registry.systems), as_json=as_json)
         return
     if as_json:
         raise InputError("--json is for the list")
@@ -72,31 +73,9 @@ def doctor(_registry: Registry, as_json: bool) -> None:
     tell(as_json, lambda: map(asdict, findings), lambda: examination.to_table(findings))
 
 
-def list_offers(registry: Registry, *, as_json: bool) -> None:
-    """A line for each system that comes on request."""
-    offers = offered(registry.systems)
-    if not (offers or as_json):
-        output().print("Nothing comes on request: every system of a registry is set up by itself.")
-        return
-    here = ["installed" if each.is_installed else "no" if is_absent(each) else "found" for each in offers]
-    columns = [
-        Column("system", [each.name for each in offers], "left"),
-        Column("here", here, "left"),
-        Column("MB", [f"{each.install.megabytes:g}" for each in offers]),
-        Column("seconds", [f"{each.install.seconds:g}" for each in offers], priority=3),
-        Column("licence", [each.install.licence or "" for each in offers], "left", priority=1),
-        Column("by", [", ".join(each.install.registries) for each in offers], "left", priority=2),
-        Column("title", [each.title for each in offers], "left", priority=4),
-    ]
-    tell(as_json, lambda: map(to_object, offers), lambda: Table(columns))
-
-
 def bring(registry: Registry, names: Sequence[str]) -> None:
     """Installs the systems, all on request where none is named; leaves with 1 where one is not here then."""
-    chosen = _chosen(registry, names, to_remove=False)
-    problems = install(registry, chosen, progress())
-    report(problems, chosen, progress())
-    if problems:
+    if install(registry, _chosen(registry, names, to_remove=False), progress()):
         raise Exit(FAILED)
 
 
@@ -141,19 +120,6 @@ def _chosen(registry: Registry, names: Sequence[str], *, to_remove: bool) -> lis
     return [offers[name] for name in dict.fromkeys(names or offers)]
 
 
-def to_object(system: System) -> dict[str, object]:
-    """A line of the list, as `--json` prints it."""
-    return {
-        "name": system.name,
-        "title": system.title,
-        "installed": system.is_installed,
-        "licence": system.install.licence,
-        "megabytes": system.install.megabytes,
-        "seconds": system.install.seconds,
-        "registries": system.install.registries,
-    }
-
-
 def to_objects(systems: Sequence[System], probes: Mapping[str, Probe]) -> list[dict[str, object]]:
     """Table 4: an object a system, its variants inside."""
     return [_as_object(system, probes) for system in systems]
@@ -182,13 +148,14 @@ def _as_object(system: System, probes: Mapping[str, Probe]) -> dict[str, object]
         "install": first.how_to_install,
         "licence": system.install.licence,
         "megabytes": system.install.megabytes,
+        "seconds": system.install.seconds,
+        "registries": system.install.registries,
+        "installed": system.is_installed,
     }
 
 
-def to_table(systems: Sequence[System], probes: Mapping[str, Probe], lacking: Mapping[str, str] | None = None) -> Group:
-    """A row for each variant that is here. Then a line for each system that is not here, by the way to get it.
-    `lacking`: after a set-up, programs of other kinds of benchmark that are missing without a reason of their system,
-    and their messages. Before a set-up it is None: a program that has not been built yet may be usable."""
+def to_table(systems: Sequence[System], probes: Mapping[str, Probe]) -> Group:
+    """A row for each variant that is here. Then a line for each system that is not here, by the way to get it."""
     here = [
         (system, each)
         for system in systems
@@ -207,7 +174,7 @@ def to_table(systems: Sequence[System], probes: Mapping[str, Probe], lacking: Ma
     ]
     table = Table(columns, "Here, each with its colour in all pictures (●):")
     parts: list[RenderableType] = [table] if here else [Text("None of the systems is here.")]
-    for heading, ways in _absent(systems, probes, lacking).items():
+    for heading, ways in _absent(systems, probes).items():
         if ways:
             grid = Grid.grid(padding=(0, 2))  # a text may take several lines of a narrow terminal
             grid.add_column(no_wrap=True)
@@ -218,9 +185,7 @@ def to_table(systems: Sequence[System], probes: Mapping[str, Probe], lacking: Ma
     return Group(*parts)
 
 
-def _absent(
-    systems: Sequence[System], probes: Mapping[str, Probe], lacking: Mapping[str, str] | None
-) -> dict[str, Mapping[str, str]]:
+def _absent(systems: Sequence[System], probes: Mapping[str, Probe]) -> dict[str, Mapping[str, str]]:
     """By the heading: the names of what is not here, and what is told of each."""
     first = {each.name: probes[each.listed[0].id] for each in systems}
     here = {each.name for each in systems if any(probes[one.id].found for one in each.listed)}
@@ -229,7 +194,7 @@ def _absent(
     elsewhere = [each.name for each in absent if first[each.name].source == "elsewhere"]
     missing = [each for system in systems for each in system.listed if not probes[each.id].found]
     odd = [each for each in missing if each.system_name in here or first[each.system_name].source in ("", "setup")]
-    later = [each for each in odd if lacking is None and probes[each.id].awaits_set_up]
+    later = [each for each in odd if probes[each.id].awaits_set_up]
     not_built: dict[str, list[str]] = {}
     for each in later:
         not_built.setdefault(each.system_name, []).append(each.id)
@@ -238,8 +203,5 @@ def _absent(
         f"Not here; {TYPED} systems add NAME... gets it:": {each.name: each.install.cost for each in ours},
         _FOUND_ALONE: {name: first[name].how_to_install for name in elsewhere},
         _NOT_BUILT: {name: ", ".join(ids) for name, ids in not_built.items()},
-        "Not usable:": {
-            **{name: f"{reason} - {way}" if way else f"{reason}" for name, (reason, way) in why.items()},
-            **(lacking or {}),
-        },
+        "Not usable:": {name: f"{reason} - {way}" if way else f"{reason}" for name, (reason, way) in why.items()},
     }

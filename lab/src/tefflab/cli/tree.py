@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tefflab.benchmarks.benchmark import Option
 
 _OWN = "command"  # the kind that `--` means
+_EFFICIENCY = Number(0.5, 0.05, 0.95, units=options.PERCENT)
 
 RUN = Command(
     "run",
@@ -73,27 +74,29 @@ EXPERIMENT = Command(
 EXPLAIN = Command(
     "explain",
     "explaining.explain",
-    """Say whether tasks are too short or too long, what bounds a run, and where worker time goes.
+    """Say whether tasks are too short or too long, what bounds a run, and where the threads' time goes.
 
-    Of a trace or an app: how long tasks should be, and into how many to cut a loop of the app. Of spawn patterns and
-    programs of libteff's, also of several ranks: the time of each kind of activity.
+    A program with OpenMP or libteff runs twice, plain and with a collector, and is not compiled again. An app or a
+    trace gives advice on the length of tasks, and spawn patterns their time by activity.
 
-    Example:  teff explain lulesh -size 20 -tasks 64
+    Example:  teff explain --apply -- env OMP_SCHEDULE=dynamic,{1} ./program
 
-    Example:  teff explain -- mpirun -n 2 .teff/build/bin/example_stencil_ranks""",
+    Example:  teff explain lulesh -size 20 -tasks 64""",
     argument(
         "[TRACE|APP|spawn] target",
-        "A trace of a program of libteff's; a mini-app, whose flags follow; spawn[:PATTERN].",
+        "A trace of libteff; an app and its flags; spawn[:PATTERN].",
         Text(),
     ),
     options.GRAPH_FLAGS,
     options.SYSTEMS,
     option("--tasks -tasks N", "Tasks of a loop of APP, at first.", Number(64, 1)),
     option("--metg TIME", "METG of this machine, as 1.6us. [as measured last]", Text()),
-    option("--runs N", "Runs of each setting near the advised one; 0: none. [3]", Number(3, 0, 100), default=3),
+    option("--runs N", "Of an app's settings, 0 or more [3]; of a program [2].", Number(3, 0, 100)),
+    option("--apply applies", "Try the advice: the command has {N}, or {/N} tasks."),
+    option("--also RUNTIME", "Try a program of GCC's on this runtime, as libomp.", Text()),
+    option("--fail-below SHARE", "End with 1 if the program is less efficient.", options.SHARE),
     options.PICTURE,
     options.CASES,
-    options.TREES,
     options.ONE_OF_WORKERS,
     option("--seconds S", "Of each system and pattern, 0.01 to 600. [3]", Number(3.0, 0.01, 600), default=3.0),
     option("--functions", "Of patterns: also where in a category time went."),
@@ -130,6 +133,24 @@ SIMULATE = Command(
     options.PICTURE,
     options.JSON,
     options.FORMER_STORE,
+)
+PREDICT = Command(
+    "predict",
+    "predicting.predict",
+    """Predict at how many nodes a program's efficiency falls to 50 %, and its time there.
+
+    From one run of the program on one node, and from METG over nodes, measured or simulated. Assumes that each core has
+    as many tasks on more nodes, of less work each.
+
+    Example:  teff predict cluster --time 12s --tasks 4000""",
+    options.STORED,
+    option("--time TIME", "Of the run, as 12s.", Text()),
+    option("--tasks S", "Of each core in the run.", Number(4000.0, 1e-3)),
+    option("--run FILE", "Instead of both: what `teff explain --json` printed.", options.FILE),
+    option("--threshold E", "Efficiency asked for, 0.05 to 0.95. [the sitting's]", _EFFICIENCY),
+    options.SYSTEMS,
+    options.PICTURE,
+    options.JSON,
 )
 SHOW = Command(
     "show",
@@ -337,12 +358,11 @@ def _option(of: "Option") -> click.Option:
 class Measure(Tree):
     """`KIND:CASE` stands for `KIND --cases CASE`."""
 
-    def groups(self) -> Mapping[str, Sequence[str]]:
-        return {"What": [path.partition(" ")[2] for path in measuring() if " " in path]}
+    def late(self) -> Mapping[str, click.Command]:
+        return {path.partition(" ")[2]: each for path, each in measuring().items() if " " in path}
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        del ctx
-        return measuring().get(f"measure {cmd_name}")
+    def groups(self) -> Mapping[str, Sequence[str]]:
+        return {"What": list(self.late())}
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -362,7 +382,7 @@ MEASURE = Measure(
 )
 GROUPS = {
     "Measure": ("metg", "measure", "contention", "experiment", "run"),
-    "Look into a graph, a run or a policy": ("graph", "explain", "simulate"),
+    "Look into a graph, a run or a policy": ("graph", "explain", "predict", "simulate"),
     "Read what was measured": ("show", "compare", "report", "export"),
     "Systems, this machine, this project": ("systems", "dev"),
 }
@@ -384,8 +404,8 @@ class Teff(Tree):
     def groups(self) -> Mapping[str, Sequence[str]]:
         return GROUPS
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return super().get_command(ctx, cmd_name) or measuring().get(cmd_name)
+    def late(self) -> Mapping[str, click.Command]:
+        return {path: each for path, each in measuring().items() if " " not in path}
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -399,4 +419,5 @@ class Teff(Tree):
         return super().resolve_command(ctx, args)
 
 
-COMMANDS = (MEASURE, EXPERIMENT, RUN, GRAPH, EXPLAIN, SIMULATE, SHOW, COMPARE, REPORT, EXPORT, SYSTEMS, DEV, WATCH)
+_LOOKING = (GRAPH, EXPLAIN, PREDICT, SIMULATE)
+COMMANDS = (MEASURE, EXPERIMENT, RUN, *_LOOKING, SHOW, COMPARE, REPORT, EXPORT, SYSTEMS, DEV, WATCH)

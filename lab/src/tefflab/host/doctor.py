@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -22,7 +22,6 @@ from tefflab.host.machine import cpu_list, governors, hypervisor, text, tightest
 
 Status = Literal["ok", "warn", "unknown"]
 
-_TICKS = os.sysconf("SC_CLK_TCK")
 LOOK = 0.3  # seconds to watch other processes for, and to spin for
 _CPU = "sys/devices/system/cpu"
 _SIGNS = {"ok": "[green]✓[/]", "warn": "[yellow]![/]", "unknown": "[dim]?[/]"}
@@ -240,25 +239,20 @@ def gaps(shares: Mapping[int, float]) -> Finding:
 
 def cpu_of_others(seconds: float) -> dict[str, float]:
     """CPU that other programs used within `seconds` on the cores that we may use [cores], by name."""
-    ours = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
-    before = _cpu_times(ours)
+    before = _cpu_times()
     time.sleep(seconds)
-    here = os.sched_getaffinity(0)
     used: defaultdict[str, float] = defaultdict(float)
-    for (thread, name), (cpu, core) in _cpu_times(ours).items():
-        if core in here:
-            used[name] += max(0.0, cpu - before.get((thread, name), (cpu, core))[0]) / seconds
+    for process, (cpu, name) in _cpu_times().items():
+        used[name] += max(0.0, cpu - before.get(process, (cpu, name))[0]) / seconds
     return dict(used)
 
 
-def _cpu_times(without: Iterable[int]) -> dict[tuple[Path, str], tuple[float, int]]:
-    """Of each thread its CPU time so far [s], and the core on which it ran last."""
-    times = {}
-    for process in psutil.process_iter(["pid", "name"]):
-        for file in Path(f"/proc/{process.pid}/task").glob("*/stat") if process.pid not in without else ():
-            if words := text(file).rpartition(")")[2].split():
-                times[file, str(process.info["name"])] = (int(words[11]) + int(words[12])) / _TICKS, int(words[36])
-    return times
+def _cpu_times() -> dict[int, tuple[float, str]]:
+    """CPU time so far [s] and name of each process but ours and our parents that ran last on one of our cores."""
+    ours, here = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}, os.sched_getaffinity(0)
+    every = (each.info for each in psutil.process_iter(["pid", "name", "cpu_times", "cpu_num"]))
+    others = (each for each in every if each["pid"] not in ours and each["cpu_num"] in here and each["cpu_times"])
+    return {each["pid"]: (sum(each["cpu_times"][:2]), str(each["name"])) for each in others}
 
 
 def busy_cores(seconds: float) -> float:

@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
@@ -35,15 +35,17 @@ class Node(BaseModel, extra="forbid", frozen=True):
     round_trip: float | None = None  # of a cache line, between neighbouring cores [s]
 
 
-def ask_nodes(programs: Path, count: int) -> tuple[Node, ...]:
-    """What the first nodes are, by their numbers. `programs` is the folder of the built ones. TeffError with the
-    launcher's words if not all of them say it."""
+def ask_nodes(programs: Path, count: int, look: Callable[[], object] = lambda: None) -> tuple[Node, ...]:
+    """Asks the first nodes which machines they are, and returns them by their numbers. `programs` is the folder of the
+    built programs; `look` is called each second. TeffError with the launcher's words if a node does not answer."""
     asked = [programs / "start_ranks", "node", sys.executable, "-m", "tefflab.host.node", programs / "ceiling"]
     paths = {"PYTHONPATH": str(Path(tefflab.__file__).parents[1]), "TEFF_VARIABLES": "PYTHONPATH"}
     try:
-        done = answer(list(map(str, asked)), environment=on_nodes(count) | paths, timeout=_PATIENCE)
-    except (OSError, subprocess.TimeoutExpired) as failure:
+        done = answer(list(map(str, asked)), environment=on_nodes(count) | paths, timeout=_PATIENCE, look=look)
+    except OSError as failure:
         raise TeffError(f"the nodes do not say what they are: {failure}") from None
+    except subprocess.TimeoutExpired:
+        raise TeffError(f"the nodes do not say within {_PATIENCE:g} s what they are") from None
     said = [line for line in done.stdout.splitlines() if line.lstrip().startswith("{")]
     try:
         nodes = sorted(map(Node.model_validate_json, said), key=lambda each: each.number)

@@ -2,12 +2,13 @@
 
 import os
 import re
+import sys
 from pathlib import Path
 
-from tefflab.errors import InputError
-
 _LAUNCHER, _HOSTS, _NODES = "TEFF_LAUNCHER", "TEFF_HOSTS", "TEFF_NODES"
-_LOST = re.compile(r"Node failure on ([^\s,]+)|^ *Remote daemon: .* on node (\S+)", re.MULTILINE)  # srun, Open MPI
+_LOST = re.compile(  # srun, which fails to start on a node, and Open MPI
+    r"Node failure on ([^\s,]+)|failed on node ([^\s:]+)|^ *Remote daemon: .* on node (\S+)", re.MULTILINE
+)
 _ALLOCATED = "SLURM_JOB_NUM_NODES"
 
 
@@ -22,17 +23,16 @@ def launcher_and_hosts() -> tuple[str, tuple[str, ...]]:
     return os.environ.get(_LAUNCHER, "").strip(), tuple(dict.fromkeys(filter(None, map(str.strip, hosts))))
 
 
-def expect_nodes(most: int) -> None:
-    """InputError where ranks can't be started on so many nodes."""
+def why_fewer(nodes: int | None) -> str:
+    """Why ranks can't be started on so many nodes; empty where they can."""
     launcher, hosts = launcher_and_hosts()
-    if Path(launcher.partition(" ")[0]).name == "srun":
-        there = int(os.environ.get(_ALLOCATED) or most)  # without an allocation, srun waits for one
-        why = f"{_ALLOCATED} says that this allocation has {there}"
-    else:
-        there = len(hosts) or 1
-        why = f"--hosts names {there}" if hosts else "say by --hosts which they are, or --launcher 'srun --mpi=pmix'"
-    if most > there:
-        raise InputError(f"--nodes {most}: {why}")
+    there, why = len(hosts), f"--hosts names {len(hosts)}"
+    if Path(launcher.partition(" ")[0]).name == "srun":  # which waits for nodes, if there is no allocation
+        there = int(os.environ.get(_ALLOCATED) or sys.maxsize)
+        why = f"this allocation has {there} ({_ALLOCATED})"
+    elif not hosts:
+        there, why = 1, "say by --hosts which they are, or --launcher 'srun --mpi=pmix'"
+    return why if (nodes or 1) > there else ""
 
 
 def lost_node(words: str) -> str:

@@ -1,7 +1,7 @@
 """Finds the sittings that two names mean, and compares what both have, for each kind of benchmark."""
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +18,7 @@ from tefflab.systems.registry import Registry
 
 _DEFAULT = "default"  # the store that measuring commands use unless told otherwise
 _NAMED = 3  # sittings in a sentence
+_EARLIER = "an earlier sitting is named STORE:SITTING"
 
 Answers = tuple[list[Answer], list[str]]  # of each kind that could be compared, and the reason why another could not
 
@@ -46,13 +47,6 @@ class _Source:
 
     def rows_beside(self, against: str | None) -> Sequence[Row]:
         return relative(self.rows, against) if against else self.rows
-
-    def before(self) -> Iterator["_Source"]:
-        """The sittings of its kind before this one, the newest first: to estimate one takes time."""
-        known = self.store.sittings(self.kind.name)
-        names = [each.sitting for each in known]
-        for head in reversed(known[: names.index(self.head.sitting)]):
-            yield _Source(self.registry, self.store, self.kind, head)
 
 
 def answer(registry: Registry, a: str, b: str, store: str | None, against: str | None = None) -> Answers:
@@ -87,8 +81,6 @@ def _of_systems(registry: Registry, a: str, b: str, store: str | None) -> Answer
             there = " ".join(stores_in(registry.results))
             what.append(f"no store ({f'there are: {there}' if there else 'there is none'})")
             way_out = f"; what is measured with --store {nowhere[0]} is kept in a store of that name"
-        if earlier := _earlier_of_both(a, b, sources):
-            way_out = f"; an earlier sitting has both: {earlier}"
         where = f"; looked in {_some([each.name for each in sources])}" if sources else ""
         names = " and ".join(map(repr, nowhere or unknown))
         raise InputError(f"{names}: {' and '.join(what)}{way_out}{where}")
@@ -101,19 +93,10 @@ def _of_systems(registry: Registry, a: str, b: str, store: str | None) -> Answer
             lacking.append(source)
     if not lacking:
         return answers, []
-    way_out = _earlier_of_both(a, b, lacking) or f"measure them in one, with --systems {a},{b}"
     where = _some([f"{source.name} ({source.kind.measured})" for source in lacking])
+    way_out = f"measure them in one, with --systems {a},{b}; {_EARLIER}"
     reason = f"{a} and {b} are compared where one sitting has both: {way_out}; no value of both in {where}"
     return answers, [reason]
-
-
-def _earlier_of_both(a: str, b: str, sources: Iterable[_Source]) -> str:
-    """How an earlier sitting that has both systems is named; empty where there is none."""
-    for each in (earlier for source in sources for earlier in source.before()):
-        one, other = (_only_way(name, each.systems) for name in (a, b))
-        if {one, other} <= set(each.systems) and compare_systems(each.rows, one, other):
-            return f"add --store {each.name} ({each.kind.measured})"
-    return ""
 
 
 def _some(names: Sequence[str]) -> str:
@@ -149,22 +132,12 @@ def _of_stores(registry: Registry, a: str, b: str, against: str | None) -> Answe
                 answers.append(Answer(*about, tuple(found), True, one_sitting, against, shift, on_two))
             else:
                 beside = f" beside {against}" if against else ""
-                what = f"{kind.measured} of no system {kind.alike}{beside}{_older(one, other, against)}"
+                what = f"{kind.measured} of no system {kind.alike}{beside}; {_EARLIER}"
                 reasons.append(f"{one.name} and {other.name} have {what}")
         elif kind in left or kind in right:
             has, lacks = (a, b) if kind in left else (b, a)
             reasons.append(f"{has} has {kind.measured}, {lacks} has none")
     return answers, reasons
-
-
-def _older(one: _Source, other: _Source, against: str | None) -> str:
-    """Which earlier sitting of either store could be compared: the last one may have been interrupted."""
-    for last, beside in ((other, one), (one, other)):
-        for earlier in last.before():
-            sides = earlier.rows_beside(against), beside.rows_beside(against)
-            if earlier.head.sitting != beside.head.sitting and compare_sittings(*sides, one_sitting=False):
-                return f"; {earlier.name} and {beside.name} can be compared"
-    return ""
 
 
 def are_stores(registry: Registry, *names: str) -> bool:

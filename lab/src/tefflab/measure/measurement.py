@@ -14,7 +14,7 @@ from tefflab.benchmarks.benchmark import Benchmark, Estimates, Round
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.host.machine import read_machine, read_revision
 from tefflab.host.node import Node
-from tefflab.host.ranks import launcher_and_hosts
+from tefflab.host.ranks import launcher_and_hosts, why_fewer
 from tefflab.measure.batch import LostNodeError
 from tefflab.measure.runner import Runner
 from tefflab.measure.sitting import Entry
@@ -22,7 +22,7 @@ from tefflab.measure.sitting import Sitting as Rounds
 from tefflab.output.live import LiveTable
 from tefflab.records.plan import Case, Plan
 from tefflab.records.run import Failure, Sitting
-from tefflab.records.store import Store, new_sitting_name
+from tefflab.records.store import Store, UnwritableError, new_sitting_name
 from tefflab.systems.registry import Registry
 
 
@@ -107,8 +107,13 @@ def _scales(runner: Runner[Any], plan: Plan) -> tuple[dict[tuple[str, Case], flo
     for ceiling in dict.fromkeys(each.ceiling for each in plan.variants):
         for case in plan.cases:
             scales[ceiling, case] = 1.0
+            if not plan.simulated and (why := why_fewer(case.nodes)):
+                failed[ceiling, case] = LostNodeError(f"needs {case.nodes} nodes: {why}")
+                continue
             try:
                 scales[ceiling, case] = runner.calibrate(case, ceiling)
+            except UnwritableError:
+                raise
             except TeffError as failure:
                 if failure.exit_code == BAD_INPUT or not (ceiling or case.nodes):
                     raise

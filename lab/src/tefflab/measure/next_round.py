@@ -12,8 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tefflab.analysis.crossing import widening
-from tefflab.analysis.progress import Progress
-from tefflab.analysis.statistics import FEWEST_ROUNDS, LEAST_ROUNDS, NEVER, Interval, rounds_to_tell
+from tefflab.analysis.statistics import FEWEST_ROUNDS, LEAST_ROUNDS, NEVER, Interval, Progress, rounds_to_tell
 
 WIDE, NARROW = 0.10, 0.05  # wanted half-widths: of a row whose rank is decided, and of the other rows
 FIRST = 5  # rows of a table for which NARROW is always wanted

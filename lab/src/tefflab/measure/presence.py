@@ -50,6 +50,15 @@ class Selection:
         """Those of a system that are to be measured."""
         return [each for each in self.kind.programs(system) if each.spreads_over_nodes or not self.over_nodes]
 
+    @property
+    def left_out(self) -> str:
+        """Why systems are not measured over nodes: those that could be started on several are named."""
+        alone = [each for each in self.registry.systems if self.kind.programs(each) and not self.programs(each)]
+        spread = [each.name for each in alone if each.distributed]
+        own = [f"{' '.join(spread)} (they start their processes themselves, on this machine)"] if spread else []
+        others = [f"{len(alone) - len(spread)} systems of one machine"] if len(alone) > len(spread) else []
+        return " and ".join([*own, *others])
+
     @cached_property
     def systems(self) -> list[System]:
         """TeffError for a name that no system has, nor a program of one that runs this kind of benchmark."""

@@ -29,6 +29,7 @@ from tefflab.systems.systems import Program
 IN_VAIN = 2  # repeats in a round that were noisy again, after which the runner stops repeating: the noise will last
 _LEAST_PATIENCE = 20.0  # seconds for an answer, even in a short sitting
 _CEILINGS = 20  # runs of the ceiling over several nodes before the first round
+_SIMULATED_CEILINGS = 2  # which are equal
 _FRESH = 0.25  # seconds for which the ceiling after one run is the ceiling before the next
 
 
@@ -154,7 +155,8 @@ class Runner(Generic[AnyRecord]):
                 line = asking.send(known.popleft().record if known else self._run_ceiling(ceiling, case, 0, line))
         except StopIteration as said:
             ceiling.lines[case], scale = said.value
-        for _ in range(_CEILINGS if case.is_distributed else 0):
+        ceilings = _SIMULATED_CEILINGS if self._kind.simulated else _CEILINGS
+        for _ in range(ceilings if case.is_distributed else 0):
             self._ceiling_now(ceiling, case, 0)
         self._leave(patiently=True)
         return float(scale)

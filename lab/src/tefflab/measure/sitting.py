@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from tefflab.analysis.distance import OFTEN, alike, is_at, places
-from tefflab.analysis.progress import Progress
-from tefflab.analysis.statistics import FEWEST_ROUNDS
+from tefflab.analysis.statistics import FEWEST_ROUNDS, Progress
 from tefflab.benchmarks.benchmark import Round
 from tefflab.errors import TeffError
 from tefflab.measure.batch import LackingError, LateError, LostNodeError
@@ -88,7 +87,9 @@ class Entry:
         return statistics.median(own) if own else self.foreseen
 
     def at(self, round_trip: float | None) -> Known:
-        """The state from its runs at this distance of the cores, for any distance at the end of their round."""
+        """The state from its runs at this distance of the cores, for any distance at the end of their round. Several
+        nodes have none."""
+        round_trip = None if self.round.nodes > 1 else round_trip
         for known in self._known:
             if alike(known.round_trip, round_trip):
                 return known

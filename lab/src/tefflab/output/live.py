@@ -7,7 +7,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from tefflab.analysis.progress import Progress
+from tefflab.analysis.statistics import Progress
 from tefflab.host.terminal import is_redrawn
 from tefflab.output.quantities import bound, duration, percent
 from tefflab.output.table import Column, Table

@@ -111,12 +111,19 @@ def size(count: int) -> str:
 
 def interval_text(interval: Interval, unit: str = "s") -> str:
     """`1.18 – 1.27 µs`, `1.18 – 1.27` of a ratio, `91.0 GFLOP/s – 93.2 GFLOP/s`; or `too few runs`."""
+    if unit == "s" and interval.is_told:
+        return duration_range(interval.low, interval.high)
+    return range_text(interval, lambda value: quantity_text(value, unit))
+
+
+def range_text(interval: Interval, text: Callable[[float], str]) -> str:
+    """`46 % – 51 %`, with each end as `text` writes it; `> 46 %` or `< 51 %` where one is open."""
     if not interval.is_told:
         return TOO_FEW
-    if unit == "s":
-        return duration_range(interval.low, interval.high)
-    low, high = (quantity_text(end, unit) for end in (interval.low, interval.high))
-    return f"{low} – {high}" if math.isfinite(interval.high) else bound(">", low)
+    if interval.low <= 0 < interval.high:
+        return bound("<", text(interval.high))
+    low = text(interval.low)
+    return f"{low} – {text(interval.high)}" if math.isfinite(interval.high) else bound(">", low)
 
 
 def quantity_text(value: float, unit: str) -> str:
@@ -131,23 +138,3 @@ def value_text(row: Row | None) -> str:
     if row is None or row.value is None:
         return "-"
     return bound(row.relation, quantity_text(row.value.value, row.unit))
-
-
-def time_tick(seconds: float) -> str:
-    """`1 µs`, at a time axis."""
-    return brief(duration(seconds))
-
-
-def rate_range(interval: Interval, unit: str) -> str:
-    """A rate with its interval: `92.1 GFLOP/s (91.0 GFLOP/s – 93.2 GFLOP/s)`."""
-    return _with_ends(interval, lambda value: rate(value, unit))
-
-
-def percent_range(interval: Interval) -> str:
-    """A share with its interval: `48 % (46 % – 51 %)`."""
-    return _with_ends(interval, percent)
-
-
-def _with_ends(interval: Interval, text: Callable[[float], str]) -> str:
-    high = text(interval.high) if math.isfinite(interval.high) else "∞"
-    return f"{text(interval.value)} ({text(interval.low)} – {high})"

@@ -96,14 +96,15 @@ def _load_of(row: Row) -> str:
     return row.where.partition(", ")[2]
 
 
-def precision(rows: Sequence[Row]) -> list[str]:
-    """`3 to 5 rounds; at most 4 % of a system's runs noisy`, of those with a value."""
-    measured = [row for row in rows if row.value]
+def notes_of(rows: Sequence[Row], how: str = "") -> list[str]:
+    """Why rows have no value, what is odd about those that have one, and the rounds behind them (`3 to 5 rounds; at
+    most 4 % of a system's runs noisy`), with `how` they were used, a line each."""
+    odd, measured = [*absences(rows), *warnings(rows)], [row for row in rows if row.value]
     if not measured:
-        return []
+        return odd
     least, most = (of(row.rounds for row in measured) for of in (min, max))
     rounds = f"{least} to {most}" if least < most else str(most)
-    return [f"{rounds} round{'s' * (most != 1)}; {noise_of(measured)}"]
+    return [*odd, f"{rounds} round{'s' * (most != 1)}; {noise_of(measured)}{how}"]
 
 
 def noise_of(rows: Sequence[Row]) -> str:

@@ -8,12 +8,10 @@ patterns and the C library are here, for all systems.
 
 import json
 import posixpath
-import re
 import subprocess
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import Any
 
 from rich.console import Group
@@ -28,6 +26,8 @@ from tefflab.errors import InputError, TeffError, shortened
 from tefflab.host.processes import answer
 from tefflab.host.terminal import titled_table
 from tefflab.output.quantities import duration, percent
+from tefflab.profiles.symbols import UNKNOWN as NO_NAME
+from tefflab.profiles.symbols import ask_addr2line, base_name
 from tefflab.records.plan import counted_workers
 from tefflab.records.record import validator
 from tefflab.systems.programs import ask_cases
@@ -51,14 +51,14 @@ COMMON = {
 
 
 def profiled_cases(
-    programs: Sequence[Program], cases: str, trees: str, *, is_chosen: bool
+    programs: Sequence[Program], cases: Sequence[str], *, is_chosen: bool
 ) -> list[tuple[Program, ListedCase]]:
     """Each program whose functions are known, at each case. TeffError for a chosen program without them."""
     if missing := [each.id for each in programs if each.profile is None and is_chosen]:
         raise InputError(f"{missing[0]}: its system.toml has no [program.profile]")
     able = [each for each in programs if each.profile is not None]
     listed = [ListedCase.model_validate(each) for each in ask_cases(able[0])] if able else []
-    chosen = SPAWN.choose(listed, {"cases": cases, "trees": trees})
+    chosen = SPAWN.choose(listed, {"cases": cases})
     return [(program, case) for program in able for case in chosen]
 
 
@@ -136,53 +136,21 @@ def category_of(frames: Sequence[Frame], rules: Sequence[tuple[str, str]]) -> tu
 
 
 def frames_of(places: Sequence[Told]) -> list[list[Frame]]:
-    """The functions at each place, those in line first; by addr2line, which comes with the compiler."""
+    """The functions at each place, those in line first."""
     frames: list[list[Frame]] = [[] for _ in places]
     for module in dict.fromkeys(place["module"] for place in places):
         here = [index for index, place in enumerate(places) if place["module"] == module]
-        told = _ask_addr2line(module, [places[index]["offset"] for index in here])
-        for index, lines in zip(here, told, strict=True):
-            functions = zip(lines[::2], lines[1::2], strict=False)
-            frames[index] = [_frame(places[index], *each) for each in functions] or [_frame(places[index], "??", "??")]
+        told = ask_addr2line(module, [places[index]["offset"] for index in here])
+        for index, functions in zip(here, told, strict=True):
+            frames[index] = [_frame(places[index], *each) for each in functions or [(NO_NAME, NO_NAME)]]
     return frames
 
 
 def _frame(place: Told, function: str, where: str) -> Frame:
     path = where.rpartition(":")[0]
-    name = base_name(function) if function != "??" else place["symbol"] or "??"
+    name = base_name(function) if function != NO_NAME else place["symbol"] or NO_NAME
     inside = path if path.startswith("/") else place["module"]
     return f"{posixpath.normpath(inside)}:{name}"
-
-
-def _ask_addr2line(module: str, offsets: Sequence[int]) -> list[list[str]]:
-    """For each offset the functions, innermost first: a line with the name, and one with file:line."""
-    if not Path(module).is_file():
-        return [[] for _ in offsets]
-    try:
-        said = answer(["addr2line", "-afiC", "-e", module], stdin="".join(f"{offset:#x}\n" for offset in offsets))
-        said.check_returncode()
-    except (OSError, subprocess.CalledProcessError) as failure:
-        raise TeffError(f"addr2line (of binutils) can't be run on {module}: {failure}") from None
-    blocks = re.split(r"^0x[0-9a-f]+\n", said.stdout, flags=re.MULTILINE)
-    return [block.splitlines() for block in blocks[1:]]
-
-
-def base_name(function: str) -> str:
-    """A function's own name: without return type, scope, template arguments, parameters and clones' suffixes."""
-    text = function.replace("(anonymous namespace)", "_").replace("operator()", "operator_call")
-    text = re.sub(r"operator ?(<<=?|>>=?|<=>|<=?|>=?|->\*?)", "operator_sign", text)
-    kept: list[str] = []
-    depth = 0
-    for character in text:
-        depth += character in "<{"
-        if not depth:
-            kept.append(character)
-        depth -= character in ">}"
-    name = re.sub(r"\(.*", "", "".join(kept))
-    name = name.rpartition("::")[2] if not re.search(r"operator (new|delete)", name) else name
-    if not name.startswith("operator "):
-        name = name.rpartition(" ")[2]
-    return name.partition(".")[0].replace("operator_call", "operator()") or function
 
 
 def to_table(spent: Told, *, functions: bool) -> Group:

@@ -140,11 +140,5 @@ def validator(root: Path, kind: str, what: str = "record") -> jsonschema_rs.Vali
     return jsonschema_rs.validator_for(own, registry=jsonschema_rs.Registry([(head["$id"], head)]))
 
 
-@cache
-def properties(root: Path, kind: str) -> frozenset[str]:
-    """The keys of the records of a kind of benchmark."""
-    return frozenset(key for each in (HEAD, kind) for key in _schema(root, each, "record")["properties"])
-
-
 def _schema(root: Path, kind: str, what: str) -> Any:
     return json.loads((root / "bench" / kind / f"{what}.schema.json").read_text(encoding="utf-8"))

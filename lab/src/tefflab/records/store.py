@@ -28,13 +28,14 @@ from typing import Any, Literal, Self, TypeVar, cast, get_args
 from pydantic import ValidationError
 
 from tefflab.carried import TYPED
-from tefflab.errors import InputError, TeffError, first_fault
+from tefflab.errors import InputError, TeffError, first_fault, shortened
 from tefflab.host.file_locks import held, lock
 from tefflab.records.record import AnyRecord, Record
 from tefflab.records.run import Failure, Line, Run, Sitting
 from tefflab.systems.registry import Registry
 
 _SYNC_EVERY_SECONDS = 1.0
+_LONGEST_NAME = 255  # bytes, of a file
 
 Kind = Literal["sittings", "runs", "estimates", "failures"]
 _READ: dict[Kind, type[Line]] = {"runs": Run[Record], "sittings": Sitting, "failures": Failure}
@@ -236,6 +237,17 @@ def open_sittings(registry: Registry, name: str) -> tuple[Store, dict[str, Sitti
     if not chosen:
         opened.sitting(wanted or None)  # raises
     return opened, chosen
+
+
+def checked_name(store: str) -> str:
+    """Raises TeffError for a name that is neither one folder's name nor an absolute path, or that no file can have."""
+    if not store.isprintable():  # nor are bytes that are no text
+        raise InputError(f"--store {store!r}: give a name in UTF-8")
+    if max(len(os.fsencode(part)) for part in Path(store).parts or ("",)) > _LONGEST_NAME:
+        raise InputError(f"--store {shortened(store, 40)}: longer than {_LONGEST_NAME} bytes; give a shorter name")
+    if not Path(store).is_absolute() and (store in ("", ".", "..") or "/" in store or ":" in store):
+        raise InputError(f"--store {store!r}: give the name of a folder below results/, or an absolute path")
+    return store
 
 
 def store_name(registry: Registry, store: Store) -> str:

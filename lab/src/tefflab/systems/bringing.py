@@ -3,7 +3,6 @@ A version has a separate build folder, whose CMake sees the version first."""
 
 import re
 import shutil
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,12 +12,12 @@ from tefflab.errors import InputError, TeffError
 from tefflab.host.processes import answer
 from tefflab.systems.building import run_ninja, search_environment, working_tool
 from tefflab.systems.logged import Step, run_logged
-from tefflab.systems.needs import PLACE, Asked, Place, Version
+from tefflab.systems.needs import STAMP, Asked, Version
 from tefflab.systems.packages import into_venv
 from tefflab.systems.probing import is_unexplained, probe, why_not_there
 from tefflab.systems.registry import Registry
 from tefflab.systems.setup import alone, provide, telling
-from tefflab.systems.systems import BUILD_FOLDER, Program
+from tefflab.systems.systems import Program
 from tefflab.whole_files import write_whole
 
 _LINKED = re.compile(r"^\s*(\S+) => (/\S+)", re.MULTILINE)  # as ldd says it
@@ -44,27 +43,20 @@ def bring_version(registry: Registry, programs: Sequence[Program], console: Cons
 
 
 def _bring(asked: Asked, programs: Sequence[Program], console: Console) -> None:
-    home = asked.home
     log = asked.root / ".teff" / "log" / f"version-{asked.named.slug}.log"
     log.unlink(missing_ok=True)
-    prefix = Path(asked.named.folder or (home / "venv" if asked.rule and asked.rule.pip else ""))
-    if asked.place.wanted != asked.wanted:
-        shutil.rmtree(home, ignore_errors=True)
+    if not asked.is_installed:
+        shutil.rmtree(asked.home, ignore_errors=True)
         if asked.rule:
             _install(asked, asked.rule, log, console)
-    compiled = [program for program in programs if not program.is_python]
-    own = prefix / "bin/python"
-    if not compiled and not own.exists():
-        raise TeffError(f"{asked.named}: there is no {own}, which would run it")
-    # Its scripts call the core, which is the usual build's.
-    build = home / "build" if compiled else asked.root / BUILD_FOLDER
-    python = str(own) if prefix != Path() and own.exists() else sys.executable
-    place = Place(wanted=asked.wanted, build=str(build), python=python)
-    write_whole(asked.home / PLACE, place.model_dump_json())
+    compiled, prefix = [program for program in programs if not program.is_python], asked.prefix
+    if not compiled and not (prefix and (prefix / "bin/python").exists()):
+        raise TeffError(f"{asked.named}: there is no {prefix or ''}/bin/python, which would run it")
+    write_whole(asked.home / STAMP, asked.wanted)
     if compiled:
-        _build(asked, compiled, prefix, log, console)
-    for program in compiled if prefix != Path() else ():
-        if reason := _foreign(program.program_path, prefix, build):
+        _build(asked, compiled, log, console)
+    for program in compiled if prefix else ():
+        if prefix and (reason := _foreign(program, prefix)):
             raise TeffError(f"{program.id}: {reason}")
 
 
@@ -82,7 +74,7 @@ def _install(asked: Asked, rule: Version, log: Path, console: Console) -> None:
         raise TeffError(f"{name}: {reason}")
 
 
-def _build(asked: Asked, programs: Sequence[Program], prefix: Path, log: Path, console: Console) -> None:
+def _build(asked: Asked, programs: Sequence[Program], log: Path, console: Console) -> None:
     """Configures and compiles the programs, and none of the system's others."""
     folder = asked.home / "build"
     ninja = working_tool("ninja")
@@ -90,21 +82,21 @@ def _build(asked: Asked, programs: Sequence[Program], prefix: Path, log: Path, c
         if not (folder / "build.ninja").is_file():
             step.show()
             words = [working_tool("cmake"), "--preset", "release", "-B", str(folder)]
-            words += [f"-D{name}={value}" for name, value in _settings(asked, prefix, ninja).items()]
+            words += [f"-D{name}={value}" for name, value in _settings(asked, ninja).items()]
             if run_logged(words, log, folder=asked.root, environment=search_environment(), append=True):
                 shutil.rmtree(folder, ignore_errors=True)
                 raise TeffError(f"{asked.named}: CMake failed{telling(log)}")
         for program in programs:
             if (said := why_not_there(program)) and not is_unexplained(said):
                 shutil.rmtree(folder, ignore_errors=True)  # it may be there next time
-                where = f" in {prefix}" if prefix != Path() else ""
+                where = f" in {asked.prefix}" if asked.prefix else ""
                 raise TeffError(f"{program.id}: CMake did not find it{where}: {said}")
         targets = [program.executable for program in programs]
         if run_ninja(folder, log, step, prefix=[ninja], targets=targets, append=True):
             raise TeffError(f"{asked.named}: its adapter does not compile{telling(log)}")
 
 
-def _settings(asked: Asked, prefix: Path, ninja: str) -> dict[str, str]:
+def _settings(asked: Asked, ninja: str) -> dict[str, str]:
     """The settings that make a build contain one system in one version."""
     own = {
         "CMAKE_MAKE_PROGRAM": ninja,
@@ -112,15 +104,14 @@ def _settings(asked: Asked, prefix: Path, ninja: str) -> dict[str, str]:
         "TEFF_WERROR": "OFF",  # warnings in a version's headers are no errors
         "CMAKE_EXE_LINKER_FLAGS": "-Wl,--disable-new-dtags",  # its libraries come before LD_LIBRARY_PATH
     }
-    if prefix != Path():
-        own["CMAKE_PREFIX_PATH"] = str(prefix)
+    own |= {"CMAKE_PREFIX_PATH": str(asked.prefix)} if asked.prefix else {}
     return own | (asked.rule.cmake if asked.rule else {})
 
 
-def _foreign(program: Path, prefix: Path, build: Path) -> str:
+def _foreign(program: Program, prefix: Path) -> str:
     """The foreign part of a program, which is not of the requested folder; empty if all is from there that could be."""
     own = (str(prefix), str(prefix.resolve()))
-    said = _LINKED.findall(answer(["ldd", str(program)]).stdout)
+    said = _LINKED.findall(answer(["ldd", str(program.program_path)]).stdout)
     linked = {library: path for library, path in said if not _OF_COMPILER.match(library)}
     ours = {
         library for library, path in linked.items() if path.startswith(own) or str(Path(path).resolve()).startswith(own)
@@ -130,9 +121,9 @@ def _foreign(program: Path, prefix: Path, build: Path) -> str:
             return f"its {library} is {linked[library]}, not {twin}"
     if ours:
         return ""
-    headers = answer([working_tool("ninja"), "-C", str(build), "-t", "deps"]).stdout.split()
-    cache = (build / "CMakeCache.txt").read_text(encoding="utf-8", errors="replace").splitlines()
+    headers = answer([working_tool("ninja"), "-C", str(program.build_folder), "-t", "deps"]).stdout.split()
+    cache = (program.build_folder / "CMakeCache.txt").read_text(encoding="utf-8", errors="replace").splitlines()
     found = [line.partition("=")[2] for line in cache if not line.startswith("CMAKE_PREFIX_PATH")]
     if any(path.startswith(own) for path in (*headers, *found)):
         return ""
-    return f"nothing of {prefix} is in {program.name}: CMake found the system elsewhere"
+    return f"nothing of {prefix} is in {program.executable}: CMake found the system elsewhere"

@@ -21,9 +21,10 @@ from tefflab.errors import TeffError
 from tefflab.host.processes import answer
 from tefflab.systems.logged import TAIL_LINES, Step, run_logged, tail
 from tefflab.systems.naming import parsed
+from tefflab.systems.needs import STAMP
 from tefflab.systems.packages import PIP_LEDGER
 from tefflab.systems.registry import Registry
-from tefflab.systems.systems import BROKEN_FOLDER, INSTALLED_FOLDER, STAMP, SYSTEMS_FOLDER, Program, System
+from tefflab.systems.systems import BROKEN_FOLDER, INSTALLED_FOLDER, SYSTEMS_FOLDER, Program, System
 from tefflab.whole_files import kept_json, write_whole
 
 DPKG_STATUS = Path("/var/lib/dpkg/status")
@@ -32,7 +33,7 @@ _PROGRESS = re.compile(r"^\[(\d+)/(\d+)\] ")
 _GLOBBING = "Re-checking globbed directories"  # said at every call, even where nothing is to do
 _MANIFEST = "build.ninja"
 _LAB_KIND = "lab_kind_"  # begins the names of targets in TeffSystems.cmake
-_TOLD = ("CMAKE_PREFIX_PATH", "PKG_CONFIG_PATH", "CONDA_PREFIX", "SPACK_ENV", "LOADEDMODULES", "PATH", "CXX", "CC")
+LOOKS_AT = ("CMAKE_PREFIX_PATH", "PKG_CONFIG_PATH", "CONDA_PREFIX", "SPACK_ENV", "LOADEDMODULES", "PATH", "CXX", "CC")
 _PKG_CONFIG = ("lib/pkgconfig", "lib64/pkgconfig", "share/pkgconfig")
 _IS_CMAKE = re.compile(r"^CMakeLists\.txt$|\.cmake$")
 _OTHERS = r"FAILED: |ninja: |\[\d+/\d+\] "  # begin what is not a command's output
@@ -125,7 +126,7 @@ class Build:
         files = [file for folder in folders for file in folder.rglob("*") if _IS_CMAKE.search(file.name)]
         stamps = (self.root / INSTALLED_FOLDER).glob(f"*/{STAMP}")
         times = sorted((str(file), file.stat().st_mtime_ns) for file in (*files, *stamps))
-        told = {name: os.environ.get(name) for name in _TOLD}
+        told = {name: os.environ.get(name) for name in LOOKS_AT}
         seen = repr((packages, contents, str(self.root), told, times))
         return {"left_out": left_out, "seen": hashlib.sha256(seen.encode()).hexdigest()}
 

@@ -68,9 +68,10 @@ class StatusLine(AbstractContextManager["StatusLine"]):
 class Waiting(StatusLine):
     """While a silent program runs: for how long. Call `look` now and then, and `hide` before others print."""
 
-    def look(self) -> None:
+    def look(self, detail: str = "") -> None:
+        """The detail, which may change, stands behind the text."""
         if self.seconds >= PATIENCE:
-            line = f"{self._text} [dim]({self.seconds:.0f} s; Ctrl-C ends it)[/]"
+            line = f"{self._text}{escape(detail)} [dim]({self.seconds:.0f} s; Ctrl-C ends it)[/]"
             self._draw(f"teff: {line}", line)
 
 

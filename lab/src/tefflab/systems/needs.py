@@ -3,6 +3,7 @@ separate folder in `.teff/versions`."""
 
 import json
 import re
+import sys
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path, PurePath
@@ -11,11 +12,10 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from tefflab.systems.naming import Named
-from tefflab.whole_files import kept_json
 
 PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 VERSIONS_FOLDER = Path(".teff/versions")
-PLACE = "place.json"  # in a version's folder, written last: its packages, and their place
+STAMP = "installed.json"  # in the folder of a version or a system, written last: what was wanted, once all is there
 
 NonEmpty = Annotated[str, Field(min_length=1)]
 
@@ -129,14 +129,6 @@ def _with_number(text: str) -> str:
     return re.escape(text).replace(re.escape(_ANY), f"({_NUMBER})")
 
 
-class Place(BaseModel):
-    """Where a version is: the folder its programs are built in, and the Python of its scripts."""
-
-    wanted: str  # what it was made for
-    build: str
-    python: str
-
-
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A version of a system that the user asked for: by its `rule`, or installed in a folder."""
@@ -152,15 +144,25 @@ class Asked:
         return self.root / VERSIONS_FOLDER / self.named.slug
 
     @property
-    def place(self) -> Place:
-        """Where it is; where it will be, if it has not been brought."""
-        if kept := kept_json(self.home / PLACE):
-            return Place.model_validate(kept)
-        return Place(wanted="", build=str(self.home / "build"), python=str(self.home / "venv/bin/python"))
+    def prefix(self) -> Path | None:
+        """What it is installed in; None if its packages are Debian's."""
+        own = self.home / "venv" if self.rule and self.rule.pip else None
+        return Path(self.named.folder) if self.named.folder else own
+
+    @property
+    def python(self) -> str:
+        """Of its scripts: its own, or the lab's where its folder has none."""
+        own = self.prefix and self.prefix / "bin/python"
+        return str(own) if own and (own.exists() or not self.named.folder) else sys.executable
+
+    @property
+    def is_installed(self) -> bool:
+        stamp = self.home / STAMP
+        return stamp.is_file() and stamp.read_text(encoding="utf-8") == self.wanted
 
     @property
     def wanted(self) -> str:
-        """The inputs of its place: the lab makes another if they have changed, or if the checkout was moved."""
+        """The inputs of its installation: the lab makes another if they have changed, or if the checkout was moved."""
         presets = self.root / "CMakePresets.json"
         flags = sha256(presets.read_bytes()).hexdigest() if presets.is_file() else ""
         own = self.rule.model_dump_json(include={"apt", "pip", "cmake"}) if self.rule else self.named.folder

@@ -51,9 +51,10 @@ def own_texts(own: Mapping[str, Any]) -> list[str]:
         return [str(line)]
     parts: list[list[str]] = [[]]
     for word in own.get("commands", ()):
-        parts[-1].append(word)
         if word == _BETWEEN:
-            parts[-1:] = [parts[-1][:-1], []]
+            parts.append([])
+        else:
+            parts[-1].append(word)
     if parts == [[]]:
         return []
     if not all(any(word.strip() for word in words) for words in parts):

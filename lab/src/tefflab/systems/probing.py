@@ -131,16 +131,6 @@ def is_unexplained(reason: str | None) -> bool:
     return (reason or "").endswith(_NOT_BUILT)
 
 
-def unbuilt(systems: Sequence[System]) -> dict[str, str]:
-    """By their ids and kinds the unlisted programs that are not there though nothing has left them out. Starts none."""
-    return {
-        f"{each.id} ({each.benchmark})": reason
-        for system in systems
-        for each in system.programs
-        if each not in system.listed and is_unexplained(reason := why_not_there(each))
-    }
-
-
 def _way_to_get(program: Program, system: System, packages: PackageState) -> tuple[_Source, str]:
     """Empty where nothing that could be installed would help: the adapter is broken, or all that it needs is there. If
     a compiled program still does not answer, as without the GPU that it is for, its message tells the remedy."""

@@ -21,10 +21,11 @@ from tefflab.errors import shortened
 from tefflab.host.file_locks import held
 from tefflab.systems.building import Build, Ways
 from tefflab.systems.logged import run_step, tail
+from tefflab.systems.needs import STAMP
 from tefflab.systems.packages import Installing, PackageState, into_venv, provide_apt, provide_pip, sudo
 from tefflab.systems.probing import is_absent, probe
 from tefflab.systems.registry import Registry
-from tefflab.systems.systems import BUILD_FOLDER, INSTALLED_FOLDER, STAMP, Program, System
+from tefflab.systems.systems import BUILD_FOLDER, INSTALLED_FOLDER, Program, System
 from tefflab.whole_files import write_whole
 
 Commands = Iterable[tuple[str, list[str]]]  # each with the name of its client
@@ -58,11 +59,11 @@ def ensure(
     need_programs: bool = True,
     extra_apt: Sequence[str] = (),
     installing: Installing = "ask",
-) -> dict[str, str]:
-    """Makes `systems` usable as far as that can be done; progress and warnings go to `console`. Returns a reason
-    in one line for each part that failed: a system, or `core`. It builds the
-    programs that `ways` names, or all. `extra_apt` are packages that only the calling command needs. TeffError only
-    where nothing at all would work: no compiler, or a core that does not build."""
+) -> None:
+    """Makes `systems` usable as far as that can be done. Progress goes to `console`, and a line for each part that
+    failed: a system, or `core`. It builds the programs that `ways` names, or all. `extra_apt` are packages that only
+    the calling command needs. TeffError only where nothing at all would work: no compiler, or a core that does not
+    build."""
     with alone(registry.root, console):
         ours = [*(CORE_APT if need_programs else ()), *extra_apt]
         unasked = [one for one in systems if not one.install.on_request]
@@ -70,19 +71,13 @@ def ensure(
         by_apt = provide_apt(registry.root, wanted, console, installing)
         build = Build(registry, console) if need_programs else None  # raises where nothing can be built
         by_pip = provide_pip(registry.root, {one.name: one.install.pip for one in unasked}, console, installing)
-        problems = by_pip.problems | by_apt.problems
-        for owner, reason in problems.items():
+        for owner, reason in (by_pip.problems | by_apt.problems).items():
             warn(console, owner, reason)
         if by_apt.for_root:
             console.print(f"teff: {escape(by_apt.for_root)}", soft_wrap=True)
-        if build:
-            failed = build.make(systems, ways)
-            asked = {one.name for one in systems}
-            for owner, reason in failed.items():
-                if owner in asked:
-                    warn(console, owner, reason)
-            problems = failed | problems
-    return problems
+        failed = build.make(systems, ways) if build else {}
+        for name in (each.name for each in systems if each.name in failed):
+            warn(console, name, failed[name])
 
 
 def warn(console: Console, owner: str, reason: str) -> None:
@@ -112,7 +107,8 @@ def not_here(systems: Sequence[System]) -> str:
 
 
 def install(registry: Registry, systems: Sequence[System], console: Console) -> dict[str, str]:
-    """Installs the systems, builds them and asks for their identities. The reason, for each that is not here then."""
+    """Installs the systems, builds them, asks for their identities, and says which are here then. The reason, for each
+    that is not."""
     problems: dict[str, str] = {}
     todo = [each for each in offered(systems) if not each.is_installed]
     for each in todo:
@@ -130,6 +126,11 @@ def install(registry: Registry, systems: Sequence[System], console: Console) -> 
         probes = [probe(program, each) for program in each.listed]
         if not any(one.found for one in probes):
             problems[each.name] = probes[0].reason or ""
+    for each in systems:
+        if each.name in problems:
+            warn(console, each.name, problems[each.name])
+        else:
+            console.print(f"teff: {each.name} is here", soft_wrap=True)
     return problems
 
 
@@ -139,7 +140,7 @@ def bring_missing(registry: Registry, systems: Sequence[System], console: Consol
     if offers:
         ensure(registry, offers, console=console, ways=_listed)  # some may be here without it
     if missing := [each for each in offers if is_absent(each)]:
-        report(install(registry, missing, console), missing, console)
+        install(registry, missing, console)
 
 
 def _listed(system: System) -> list[list[Program]]:
@@ -215,12 +216,3 @@ def telling(log: Path) -> str:
     lines = [line.strip() for line in tail(log, 200).splitlines() if not line.startswith("$ ")]
     said = [line for line in lines if _TELLING.search(line)] or [line for line in lines if line]
     return "".join(f"\n  {line}" for line in dict.fromkeys(map(shortened, said[-_TOLD:]))) + f"\n  all of it: {log}"
-
-
-def report(problems: dict[str, str], systems: Sequence[System], console: Console) -> None:
-    """A line for each system: here, or why not."""
-    for each in systems:
-        if each.name in problems:
-            warn(console, each.name, problems[each.name])
-        else:
-            console.print(f"teff: {each.name} is here", soft_wrap=True)

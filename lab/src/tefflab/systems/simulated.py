@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, Field, PrivateAttr, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from tefflab import project_root
 from tefflab.durations import seconds
@@ -35,8 +35,10 @@ Time = Annotated[float, BeforeValidator(_time), Field(ge=0)]
 _Rate = Annotated[float, Field(gt=0)]
 
 
-class _Described(BaseModel, extra="forbid", frozen=True):
+class _Described(BaseModel):
     """A table of a cluster's file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Node(_Described):
@@ -78,7 +80,6 @@ class Late(_Described):
 class Model(_Described):
     """What disturbs the cluster; and the levels, if the model is of another network."""
 
-    says: NonEmpty
     detours: tuple[Detours, ...] = ()
     late: Late | None = None
     jitter: Time = 0.0  # of a task, in the mean
@@ -138,18 +139,15 @@ def machines(asked: str, systems: tuple[str, ...]) -> list[dict[str, Any]]:
     for what, said, there in (("model", chosen, [*cluster.model, _HERE]), ("system", names, list(cluster.system))):
         if unknown := [each for each in said if each not in there]:
             raise InputError(f"--simulate {file} has no {what} {unknown[0]!r}; there are: {' '.join(there)}")
-    return [
-        _machine(cluster, Path(file).stem, name, model, known[model])
-        for name in names
-        for model in chosen
-    ]
+    return [_machine(cluster, Path(file).stem, name, model, known[model]) for name in names for model in chosen]
 
 
 def load_cluster(said: str) -> Cluster:
     """By its name, or by its file. InputError for an unknown one, and for a fault in its file."""
     folder = project_root() / CLUSTERS
-    path = Path(said) if said.endswith(".toml") else folder / f"{said}.toml"
-    if Path(said).name != said and not said.endswith(".toml") or not path.is_file():
+    is_file = said.endswith(".toml")
+    path = Path(said) if is_file else folder / f"{said}.toml"
+    if (not is_file and Path(said).name != said) or not path.is_file():
         there = " ".join(sorted(each.stem for each in folder.glob("*.toml")))
         raise InputError(f"--simulate {said}: no such cluster; there are: {there}; a file of yours ends with .toml")
     try:
@@ -161,7 +159,7 @@ def load_cluster(said: str) -> Cluster:
 def noise_here(cores: int) -> Model:
     """The detours of this machine's cores, on as many cores as a node has."""
     detours = [Detours(rate=rate * cores, length=length) for rate, length in detours_here()]
-    return Model(says="the gaps of a spin on this machine", detours=tuple(detours))
+    return Model(detours=tuple(detours))
 
 
 def _machine(cluster: Cluster, name: str, system: str, model_name: str, model: Model) -> dict[str, Any]:
@@ -185,7 +183,7 @@ def _machine(cluster: Cluster, name: str, system: str, model_name: str, model: M
     }
     return {
         "id": f"{SIMULATED}{system}" + ("" if usual else f"/{model_name}"),
-        "title": f"{costs.title} on simulated {cluster.title}: {model.says}",
+        "title": f"{costs.title} on simulated {cluster.title}: {model_name}",
         "cores": cores,
         "told": told,
     }

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, Field, PrivateAttr, model_valida
 
 from tefflab.errors import InputError
 from tefflab.systems.naming import Named, owner_of, parsed
-from tefflab.systems.needs import PLACEHOLDER, Asked, Install, NonEmpty, Version, knowing
+from tefflab.systems.needs import PLACEHOLDER, STAMP, Asked, Install, NonEmpty, Version, knowing
 
 BENCH_FOLDER = Path("bench")  # the driver, and a folder for each kind of benchmark
 SYSTEMS_FOLDER = BENCH_FOLDER / "systems"  # a folder for each system
@@ -20,7 +20,6 @@ SKIPPED_FOLDER = BUILD_FOLDER / "skipped"  # CMake's reasons for systems and pro
 BROKEN_FOLDER = BUILD_FOLDER / "broken"  # the lab's reasons for systems that can't be built
 
 INSTALLED_FOLDER = Path(".teff/systems")  # the systems that `teff systems add` brought, a folder each
-STAMP = "installed.json"  # in that folder, written last: the requirements, once all are there
 
 _STARTER = "{build}/bin/start_ranks"
 PLACEHOLDERS = ("program", "benchmark", "workers", "python", "folder", "build", "installed")
@@ -138,7 +137,8 @@ class Program(BaseModel, extra="forbid"):
     @property
     def build_folder(self) -> Path:
         """What CMake built it in."""
-        return Path(self.asked.place.build) if self.asked else root_of(self.folder) / BUILD_FOLDER
+        has_own = self.asked and not self.is_python  # its scripts call the core, which is the usual build's
+        return self.asked.home / "build" if self.asked and has_own else root_of(self.folder) / BUILD_FOLDER
 
     def built_in(self, build: Path) -> list[Path]:
         """Its files in the build folder, for all kinds of benchmark."""
@@ -163,7 +163,7 @@ class Program(BaseModel, extra="forbid"):
     def python(self) -> str:
         """The interpreter of its scripts: the lab's, or that in the separate environment of its system or version."""
         if self.asked:
-            return self.asked.place.python
+            return self.asked.python
         return str(self.installed / "venv/bin/python") if self._apart else sys.executable
 
     @property

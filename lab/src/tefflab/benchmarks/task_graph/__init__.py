@@ -5,11 +5,10 @@ from typing import Any, Self
 
 from tefflab.benchmarks.benchmark import Benchmark, Command, Option, Request, Round, Scales
 from tefflab.benchmarks.graphs import parse, refuse_unknown_values
-from tefflab.benchmarks.task_graph.ceiling import Ceiling, Peak
 from tefflab.benchmarks.task_graph.estimates import GraphEstimates
 from tefflab.benchmarks.task_graph.plan import NODES, Asks, GraphExperiment, GraphPlan, one_number_of_workers, planned
 from tefflab.benchmarks.task_graph.questions import CurveQuestion, MetgQuestion
-from tefflab.benchmarks.task_graph.record import GraphRecord
+from tefflab.benchmarks.task_graph.record import Ceiling, GraphRecord, Peak
 from tefflab.durations import seconds
 from tefflab.records.plan import Plan
 from tefflab.records.run import Run

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from statistics import median
 from typing import Any, Self
 
 from tefflab.analysis.curves import BEYOND, Curve, CurvePoint, trace
@@ -21,17 +22,17 @@ from tefflab.analysis.statistics import (
     metg,
     metg_ratio,
     metg_ratios,
-    overhead,
 )
 from tefflab.benchmarks.benchmark import Estimates, noise
 from tefflab.benchmarks.case_rows import ranked, row_of
 from tefflab.benchmarks.closing import suggestions
 from tefflab.benchmarks.graphs import GraphCase
 from tefflab.benchmarks.task_graph import tables
-from tefflab.benchmarks.task_graph.measured import CEILING, OVERHEAD, Measured, apart, mean_name, metg_name
 from tefflab.benchmarks.task_graph.pictures import pictures
 from tefflab.benchmarks.task_graph.plan import GraphPlan
 from tefflab.benchmarks.task_graph.record import GraphRecord
+from tefflab.benchmarks.task_graph.scaling import predictions, section
+from tefflab.benchmarks.task_graph.tables import CEILING, OVERHEAD, Measured, apart, mean_name, metg_name
 from tefflab.carried import TYPED
 from tefflab.output.charts.sheet import Picture, signature
 from tefflab.output.last_words import LastWords, of_store
@@ -138,10 +139,15 @@ class GraphEstimates(Estimates):
 
     @cached_property
     def cases(self) -> Sequence[Measured]:
-        """Case by case, at the sitting's distance of the cores. Of a case alone, the other distances follow."""
+        """Case by case, at the sitting's distance of the cores, which several nodes do not have. Of a case alone, the
+        other distances follow."""
         first, *others = places(run.round_trips for run in in_time(self._runs))
         trips = [each.round_trip for each in others if each]
-        found = [replace(self._at(case, first), others=trips) for case in self.plan.cases]
+
+        def measured(case: GraphCase) -> Measured:
+            return self._at(case, None) if case.is_distributed else replace(self._at(case, first), others=trips)
+
+        found = list(map(measured, self.plan.cases))
         return found if len(found) > 1 else [*found, *(self._at(self.plan.cases[0], each) for each in others)]
 
     @cached_property
@@ -166,7 +172,9 @@ class GraphEstimates(Estimates):
             return [replace(each, is_detail=number >= len(self.plan.cases)) for number, each in enumerate(curves)]
         further = [replace(each, is_detail=True) for each in curves]
         if len(self.plan.cases) > 1:
-            return [tables.series_section(self.cases), *further]
+            found = predictions(self.rows, self.plan.program, self.plan.threshold) if self.plan.program else []
+            limits = [section(found)] if found else []
+            return [tables.metg_section(*self.cases), *limits, *further]
         own = [replace(tables.metg_section(each), is_detail=number > 0) for number, each in enumerate(self.cases)]
         return [*own, *further]
 
@@ -179,15 +187,15 @@ class GraphEstimates(Estimates):
         return pictures(self.plan, shown, footer)
 
     def closing(self, again: str, store: str) -> LastWords | None:
-        """The meaning of the smallest METG, or of the curves; nothing after several cases."""
-        if len(self.plan.cases) > 1:
+        """The meaning of the smallest METG on this machine, or of the curves; nothing after several cases."""
+        if len(self.plan.cases) > 1 or self.plan.simulated:
             return None
         case = self.cases[0]
         if self.plan.asks == "curve":
             crossing = (f"{TYPED} metg{of_store(store)}", "the size where they cross, with its interval")
             return LastWords(tables.curve_sentence(case), [crossing])
         minutes = max(case.minutes or 0, 5)
-        next_commands = suggestions([case.rows], again, store, wanted=tables.WANTED, minutes=minutes)
+        next_commands = suggestions([case.rows], again, store, minutes)
         return LastWords(tables.metg_sentence(case), next_commands)
 
     def _at(self, case: GraphCase, where: Distance | None) -> Measured:
@@ -235,7 +243,7 @@ class GraphEstimates(Estimates):
             note=note or ("" if found else BUSY if tasks else NO_TURN),
             facts={
                 "threshold": threshold,
-                "drift": found.drift if found else None,
+                "drift": found.drift if found and not self.plan.simulated else None,
                 "iterations": found.iterations if found else None,
                 "rounds_counted": found.rounds if found else 0,
                 "observations": found.observations if found else 0,
@@ -249,7 +257,8 @@ class GraphEstimates(Estimates):
             yield replace(beside, quantity=mean_name(threshold), value=mean_metg(seen, threshold))
         if empty := empty_tasks(seen):
             samples = ByRound(empty) if found else None
-            yield replace(beside, quantity=OVERHEAD, value=overhead(seen), samples=samples)
+            value = median_interval([median(repeats) for repeats in empty.values()])
+            yield replace(beside, quantity=OVERHEAD, value=value, samples=samples)
         if rates := [each for run in tasks for each in run.ceilings or ()]:
             value, unit = median_interval(rates), tasks[0].record.rate_unit
             yield replace(beside, quantity=CEILING, value=value, unit=unit, facts={})

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from tefflab.analysis.crossing import Relation
 from tefflab.analysis.distance import alike, round_trip_of
-from tefflab.analysis.progress import Progress
 from tefflab.analysis.search import MetgSearch, measurement_grid
-from tefflab.analysis.statistics import MetgEstimate, metg_error
+from tefflab.analysis.statistics import MetgEstimate, Progress, metg_error
 from tefflab.benchmarks.benchmark import Ask, Question
 from tefflab.benchmarks.graphs import GraphCase
 from tefflab.benchmarks.task_graph.estimates import GraphRun, at_distance, metg_of, observations

@@ -1,41 +1,121 @@
-"""The tables of METG, of several cases and of curves: rows, notes, and what they mean in one sentence.
+"""Everything that a sitting says about one case while the cores were so far apart; the tables of METG and of curves,
+their notes, and what they mean in one sentence.
 
 Notes say what a reader has to know before believing a row, the most important first.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import accumulate, dropwhile
 
 from tefflab.analysis.comparison import compare
-from tefflab.analysis.curves import CurvePoint
+from tefflab.analysis.curves import Curve, CurvePoint
+from tefflab.analysis.distance import Distance
 from tefflab.analysis.rows import BUSY, ELSEWHERE, NO_TURN, Row
-from tefflab.analysis.statistics import FEWEST_ROUNDS
-from tefflab.benchmarks.closing import is_uncertain
-from tefflab.benchmarks.task_graph.measured import (
-    CEILING,
-    Measured,
-    WorkAxis,
-    is_roughly_known,
-    metg_name,
-    rounds_counted,
-    why_unknown,
-)
+from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval
+from tefflab.benchmarks.closing import is_vague
+from tefflab.benchmarks.graphs import GraphCase
 from tefflab.benchmarks.task_graph.plan import STEPS
-from tefflab.carried import TYPED
 from tefflab.output import quantities
-from tefflab.output.caveats import MUCH_NOISE
-from tefflab.output.quantities import counted_minutes, digits, doubtful, duration, interval_text, percent, rate
-from tefflab.output.sections import Section, absences
+from tefflab.output.quantities import digits, doubtful, duration, interval_text, percent, rate
+from tefflab.output.sections import Section, notes_of
 from tefflab.output.table import Column
 
-WANTED = 0.05  # half-width of an interval: rounds are repeated until it is reached
+OVERHEAD, CEILING = "overhead", "ceiling"  # quantities of rows beside a METG
+_ROUGH = 2.0  # METG(50 %) is about twice the overhead: one that may be twice as long may be METG itself
 _NOTHING_KNOWN = 10.0  # an efficiency whose interval reaches this: few rounds, which differ ever so much
 _ALL = 0.98  # share of the runs at one distance of the cores above which the other distances are not named
 _CEILINGS_APART = 1.1  # a factor between the ceilings of one sitting's systems
-_NAMED = 6  # systems in a note of the terminal
 _HEADINGS = {NO_TURN: "no turn", ELSEWHERE: "not measured", BUSY: "too busy"}
 _FAILED = "failed"  # for any other reason
+
+
+@dataclass(frozen=True)
+class Measured:
+    case: GraphCase
+    threshold: float
+    rows: Sequence[Row]  # METG, the smallest first; where only curves were measured, variants without one, and why
+    curves: Sequence[Curve]
+    beside: Mapping[tuple[str, str], Row] = field(default_factory=dict)  # of METG, by variant's id and quantity
+    where: Distance | None = None  # of the cores, if it is known
+    others: Sequence[float] = ()  # round trips at which it was measured, too [s]
+    minutes: int | None = None  # that variants without a turn need, about; None if there are none, or it is unknown
+
+    @property
+    def name(self) -> str:
+        """`stencil_1d, cores 52 ns apart`; the case's alone where the distance is not known."""
+        return ", ".join([self.case.name, *([apart(self.where.round_trip)] if self.where else [])])
+
+    @property
+    def rate_unit(self) -> str:
+        """Of the curves."""
+        return self.curves[0].rate_unit if self.curves else "FLOP/s"
+
+    @property
+    def ceiling(self) -> Interval | None:
+        """The median of the ceilings beside the systems, from their lowest end to their highest; None without any. If
+        some systems use the cores' ceiling, it is that one."""
+        of_cores = [curve for curve in self.curves if not curve.variant.ceiling] or self.curves
+        known = [curve.ceiling for curve in of_cores if curve.ceiling]
+        if not known:
+            return None
+        middle = sorted(each.value for each in known)[(len(known) - 1) // 2]
+        return Interval(middle, min(each.low for each in known), max(each.high for each in known))
+
+    def overhead(self, row: Row) -> Row | None:
+        """Of a METG row, where empty tasks were measured."""
+        return self.beside.get((row.id, OVERHEAD))
+
+    def mean(self, row: Row) -> Row | None:
+        """Of the mean run, beside a METG row over nodes."""
+        return self.beside.get((row.id, mean_name(self.threshold)))
+
+    @property
+    def curves_in_order(self) -> list[Curve]:
+        """The smallest METG first. Without a table, by the smallest granularity measured that reaches the threshold."""
+
+        def place(curve: Curve) -> tuple[int, float]:
+            rank = next((rank for rank, row in enumerate(self.rows) if row.id == curve.variant.id), len(self.rows))
+            enough = (each.granularity.value for each in curve.points if each.efficiency.value >= self.threshold)
+            return rank, min(enough, default=math.inf)
+
+        return sorted(self.curves, key=place)
+
+
+def apart(round_trip: float) -> str:
+    return f"cores {duration(round_trip)} apart"
+
+
+def metg_name(threshold: float) -> str:
+    """`METG(50 %)`."""
+    return f"METG({percent(threshold)})"
+
+
+def mean_name(threshold: float) -> str:
+    """Of the quantity beside METG over nodes: of the mean run, where METG itself is of the usual one."""
+    return f"{metg_name(threshold)} of the mean run"
+
+
+def is_roughly_known(overhead: Row) -> bool:
+    """Whether enough rounds tell it to a factor of two each way."""
+    return overhead.rounds >= FEWEST_ROUNDS and overhead.value is not None and overhead.value.is_within(_ROUGH)
+
+
+class WorkAxis:
+    """The problem size: FLOPs or bytes of a task, or iterations where its kernel counts neither."""
+
+    def __init__(self, curves: Sequence[Curve]) -> None:
+        unit = curves[0].rate_unit.removesuffix("/s") if curves else "task"
+        self._unit = "" if unit == "task" else unit
+        self.title = "work of a task" if self._unit else "iterations of a task"
+
+    def of(self, point: CurvePoint) -> float:
+        return point.work_per_task if self._unit else float(point.iterations)
+
+    def tick(self, value: float) -> str:
+        """`1 kFLOP`, or `1 k` of iterations."""
+        return quantities.brief(quantities.rate(value, self._unit)).strip()
 
 
 def value_text(row: Row) -> str:
@@ -49,27 +129,32 @@ def ends_text(row: Row) -> str:
     """As `interval_text`; `unknown` where it is not more runs that are needed, and `-` without a value."""
     if row.value is None:
         return "-"
-    return "unknown" if why_unknown(row) else interval_text(row.value)
+    return "unknown" if is_vague(row) else interval_text(row.value)
 
 
-def metg_section(case: Measured) -> Section:
-    """A row a system."""
-    rows = case.rows
-    ceilings = [case.beside.get((row.id, CEILING)) for row in rows]
-    name = metg_name(case.threshold)
+def metg_section(*cases: Measured) -> Section:
+    """A row a system, case by case where there are several."""
+    pairs = [(case, row) for case in cases for row in case.rows]
+    rows = [row for _, row in pairs]
+    ceilings = [case.beside.get((row.id, CEILING)) for case, row in pairs]
+    name = metg_name(cases[0].threshold)
     columns = [
         Column("system", [row.id for row in rows], "left", colors=[row.variant.color for row in rows]),
         Column(name, [value_text(row) for row in rows]),
         Column("95 % interval", [ends_text(row) for row in rows]),
-        *_means([case]),
-        Column("overhead\nper task", [_overhead(case.overhead(row)) for row in rows], priority=1),
+        *_means(cases),
+        Column("overhead\nper task", [_overhead(case.overhead(row)) for case, row in pairs], priority=1),
         Column("noisy\nruns", [percent(row.noisy_share) if row.runs else "-" for row in rows], priority=2),
         Column("rounds", [str(row.rounds) if row.value else "-" for row in rows], priority=3),
         Column("ceiling", [quantities.value_text(row) for row in ceilings], priority=4),
         Column("title", [row.variant.title for row in rows], "left", priority=5),
         Column("version", [row.variant.version or "?" for row in rows], "left", priority=6),
     ]
-    return Section(f"{name} – {case.name}", columns if rows else (), notes(case), case.case.question)
+    if len(cases) == 1:
+        (case,) = cases
+        return Section(f"{name} – {case.name}", columns if rows else (), notes(case), case.case.question)
+    headings = {sum(len(each.rows) for each in cases[:number]): case.case.name for number, case in enumerate(cases)}
+    return Section(f"{name} of {len(cases)} cases", columns, notes_of(rows), headings=headings)
 
 
 def _means(cases: Sequence[Measured]) -> list[Column]:
@@ -84,22 +169,6 @@ def _means(cases: Sequence[Measured]) -> list[Column]:
 def _overhead(row: Row | None) -> str:
     """`553 ns`, `553 ns ?` where that is hardly known, or `-` where none was measured."""
     return doubtful(quantities.value_text(row), is_known=is_roughly_known(row)) if row else "-"
-
-
-def series_section(cases: Sequence[Measured]) -> Section:
-    """METG of every system at each case, a row each, then the systems that could not be measured."""
-    rows = [row for case in cases for row in case.rows]
-    headings = {sum(len(each.rows) for each in cases[:number]): case.case.name for number, case in enumerate(cases)}
-    name = metg_name(cases[0].threshold)
-    columns = [
-        Column("system", [f"  {row.id}" for row in rows], "left"),
-        Column(name, [value_text(row) for row in rows]),
-        Column("95 % interval", [ends_text(row) for row in rows]),
-        *_means(cases),
-        Column("rounds", [str(row.rounds) for row in rows], priority=1),
-    ]
-    missing = [f"without a value: {text}" for text in absences(rows)]
-    return Section(f"{name} of {len(cases)} cases", columns, missing, headings=headings)
 
 
 def curve_section(case: Measured) -> Section:
@@ -128,47 +197,19 @@ def _ends(point: CurvePoint) -> str:
 
 
 def notes(case: Measured) -> list[str]:
-    return [*_missing(case), *_more_rounds(case.rows), *_noise(case), *_of_place(case), *_of_rows(case)]
+    return [*notes_of(case.rows), *_ceilings(case), *_of_place(case), *_of_rows(case)]
 
 
-def _missing(case: Measured) -> Iterator[str]:
-    """`2 failed: ID, ID: REASON` where that is one; the reasons of several stand at the end of the report."""
-    without = [row for row in case.rows if not row.value]
-    for heading in dict.fromkeys(map(value_text, without)):
-        ids, notes = zip(*((row.id, row.note) for row in without if value_text(row) == heading), strict=True)
-        why = notes[0] if len(set(notes)) == 1 else "the report says why"
-        if why == NO_TURN:
-            why = f"about {counted_minutes(case.minutes)} more: --resume" if case.minutes else "go on with --resume"
-        yield f"{len(ids)} {heading}: {_some(ids)}: {why}"
-
-
-def _more_rounds(rows: Sequence[Row]) -> Iterator[str]:
-    measured = [row for row in rows if row.value]
-    vain = [row for row in measured if why_unknown(row)]
-    wide = [row.id for row in measured if row not in vain and is_uncertain(row, WANTED)]
-    if wide:
-        which = f"{len(wide)} of {len(measured)} intervals {'is' if len(wide) == 1 else 'are'}"
-        yield f"more minutes: {which} unknown or wider than ± {100 * WANTED:g} %: {_some(wide)}"
-    if vain:
-        reasons = ", ".join(f"{row.id}: {why_unknown(row)}" for row in vain[:_NAMED])
-        yield f"unknown: {reasons}; a quieter machine (`{TYPED} systems doctor`) will help more than further rounds"
-
-
-def _noise(case: Measured) -> Iterator[str]:
-    """The noisy runs; and the ceilings that differ, of the cores and of an accelerator apart."""
-    runs = sum(row.runs for row in case.rows)
-    noisy = sum(round(row.runs * row.noisy_share) for row in case.rows)
-    parts = [f"{percent(noisy / runs)} of the runs were noisy"] if runs and noisy / runs > MUCH_NOISE else []
+def _ceilings(case: Measured) -> Iterator[str]:
+    """Those that differ, of the cores and of an accelerator apart."""
     ceilings: dict[tuple[str, str], list[float]] = {}
     for (_, quantity), row in case.beside.items():
         if quantity == CEILING and row.value:
             ceilings.setdefault((row.variant.ceiling, row.unit), []).append(row.value.value)
-    ends = [(min(rates), max(rates), unit) for (_, unit), rates in ceilings.items()]
-    low, high, unit = max(ends, key=lambda each: each[1] / each[0], default=(1.0, 1.0, ""))
-    if high / low > _CEILINGS_APART:
-        parts.append(f"ceilings differ by x {digits(high / low, 2)}, from {rate(low, unit)} to {rate(high, unit)}")
-    if parts:
-        yield f"a quieter machine: {', '.join(parts)}"
+    for (_, unit), rates in ceilings.items():
+        low, high = min(rates), max(rates)
+        if high / low > _CEILINGS_APART:
+            yield f"ceilings differ by x {digits(high / low, 2)}, from {rate(low, unit)} to {rate(high, unit)}"
 
 
 def _of_place(case: Measured) -> Iterator[str]:
@@ -189,23 +230,18 @@ def _of_rows(case: Measured) -> Iterator[str]:
     """One note on all systems of which something holds, each with its figure."""
     known, share = [(row, row.value) for row in case.rows if row.value], percent(case.threshold)
     rows = [row for row, _ in known]
-    yield from (f"note: {row.id}: {row.note}" for row in rows if row.note)
     below, above = ([row.id for row in rows if row.relation == sign] for sign in "<>")
     told = [(row.id, row.relation, value) for row, value in known if value.is_told]
     beyond = [id_ for id_, sign, of in told if (of.low <= 0 and sign != "<") or (math.isinf(of.high) and sign != ">")]
-    few = [row.id for row in rows if rounds_counted(row) < FEWEST_ROUNDS and not why_unknown(row)]
     steps = [(row.id, row.facts.get("timesteps") or math.inf) for row in rows]
     short = [f"{id_} ({number:g})" for id_, number in steps if number < STEPS]
-    noisy = [f"{row.id} ({percent(row.noisy_share)})" for row in rows if row.noisy_share > MUCH_NOISE]
     high = [(each, [one.efficiency.value for one in each.points if one.efficiency.low > 1]) for each in case.curves]
     over = [f"{each.variant.id} ({percent(max(shares))})" for each, shares in high if shares]
     for heading, names, text in (
         ("<", below, f"even the smallest tasks measured reach {share}; the value lies below"),
         (">", above, f"no task measured, up to the largest, reaches {share}; the value lies above"),
         ("open interval", beyond, "it reaches beyond what was measured, and is not extrapolated"),
-        ("few rounds", few, f"fewer than {FEWEST_ROUNDS} launches say too little of the next, so there is no interval"),
         (f"under {STEPS} timesteps", short, "start and end of the graph weigh more than in longer runs"),
-        ("noisy", noisy, "many runs were noisy and had to be repeated"),
         ("above the ceiling", over, "by more than the interval; the ceiling is too low. Measure it again"),
     ):
         if names:
@@ -216,10 +252,6 @@ def _of_rows(case: Measured) -> Iterator[str]:
             f"drift: the machine's mean speed over the sitting is {is_known}. It moves all rows alike, so it is no "
             "part of their intervals; add it to compare with another hour"
         )
-
-
-def _some(ids: Sequence[str]) -> str:
-    return ", ".join(ids[:_NAMED]) + (f" and {len(ids) - _NAMED} others" if len(ids) > _NAMED else "")
 
 
 def metg_sentence(case: Measured) -> str:

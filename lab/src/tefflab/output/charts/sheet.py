@@ -12,7 +12,6 @@ from textwrap import wrap
 import altair as alt
 import pypdf
 import vl_convert
-from pypdf.generic import DictionaryObject, PdfObject
 
 from tefflab.output.charts.looks import PAPER
 from tefflab.records.run import Sitting
@@ -137,19 +136,7 @@ def save_pages(pictures: Iterable[Picture], file: Path) -> None:
     pages = pypdf.PdfWriter()
     for picture in pictures:
         (page,) = pypdf.PdfReader(io.BytesIO(vl_convert.svg_to_pdf(picture.svg))).pages
-        _sort(page["/Resources"])
         pages.add_page(page)
     drawn = io.BytesIO()
     pages.write(drawn)
     write_whole(file, drawn.getvalue())
-
-
-def _sort(part: PdfObject) -> None:
-    """Orders the keys of a PDF's dictionaries: vl-convert writes them in any order."""
-    part = part.get_object() or part
-    if isinstance(part, DictionaryObject):
-        items = sorted(part.items())
-        part.clear()
-        part.update(items)
-        for _, each in items:
-            _sort(each)

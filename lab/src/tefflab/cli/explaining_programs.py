@@ -1,0 +1,173 @@
+"""`teff explain -- PROGRAM`: where the time of any parallel program goes, and what another grain would give.
+With --apply and --also it tries that, in turns."""
+
+import ctypes.util
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from click.exceptions import Exit
+from rich.console import Group
+from rich.text import Text
+
+from tefflab.analysis.rows import Row
+from tefflab.benchmarks.command import BENCHMARK as COMMANDS
+from tefflab.cli.publishing import draw
+from tefflab.cli.session import Options, measured_live, request_of, warn_of_others
+from tefflab.cli.telling import tell
+from tefflab.errors import FAILED, INTERRUPTED, InputError, TeffError
+from tefflab.host.terminal import progress, say, titled_table
+from tefflab.measure.measurement import begin
+from tefflab.measure.presence import Present
+from tefflab.output.quantities import digits, duration
+from tefflab.profiles import grain_picture, program_report
+from tefflab.profiles.collecting import collect, collector, launched, why_unseen
+from tefflab.profiles.granularity import metg_of_runtime
+from tefflab.profiles.pricing import Forecast
+from tefflab.records.store import Store
+from tefflab.systems.registry import Registry
+
+_STORE = "explain"
+_SETTING = re.compile(r"\{(/?)(\d+)\}")  # `{8}`: longer bodies by a larger number; `{/8}`: by a smaller one
+_RUNS = 2
+_TURNS, _MINUTES = 8, 3.0  # of --apply and --also
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The word of a command with a number by which the grain is set."""
+
+    command: tuple[str, ...]
+
+    @property
+    def _found(self) -> re.Match[str] | None:
+        found = [each for word in self.command for each in _SETTING.finditer(word)]
+        if len(found) > 1:
+            raise InputError(f"{found[1][0]}: one setting is tried at a time, and {found[0][0]} stands there, too")
+        return found[0] if found else None
+
+    def refuse_missing(self) -> None:
+        if self._found is None:
+            example = "env OMP_SCHEDULE=dynamic,{1} ./program, or ./program --tasks {/64}"
+            raise InputError(f"--apply: mark the present value in the command that sets the grain, as {example}")
+
+    def at(self, factor: float) -> tuple[list[str], str]:
+        """The command with bodies `factor` times as long, at 1 as it is now; and its word with the setting."""
+        if not (found := self._found):
+            return list(self.command), ""
+        value = str(max(1, round(int(found[2]) / factor if found[1] else int(found[2]) * factor)))
+        word = next(each for each in self.command if found[0] in each)
+        return [each.replace(found[0], value) for each in self.command], word.replace(found[0], value)
+
+
+@dataclass(frozen=True)
+class _Try:
+    """A command to measure, its name in the table, and its forecast."""
+
+    text: str
+    setting: str
+    forecast: Forecast | None = None
+
+    def to_json(self, now: Row, row: Row) -> dict[str, Any]:
+        assert now.samples is not None
+        assert row.samples is not None
+        speedup = now.samples.over(row.samples).to_json() if row is not now else None
+        predicted = self.forecast and self.forecast.speedup.to_json()
+        seconds = row.value and row.value.to_json()
+        said = {"of": "try", "command": self.text, "setting": self.setting}
+        return said | {"seconds": seconds, "speedup": speedup, "predicted": predicted}
+
+
+def explain_program(
+    registry: Registry,
+    command: Sequence[str],
+    runs: int | None,
+    picture: Path | None,
+    fail_below: float | None,
+    also: str | None,
+    *,
+    applies: bool,
+    as_json: bool,
+) -> None:
+    """Leaves with the program's exit code; with FAILED if its efficiency is below `fail_below`."""
+    setting = Setting(tuple(command) if applies else ())
+    if applies:
+        setting.refuse_missing()
+    runs = _RUNS if runs is None else runs
+    if not runs:
+        raise InputError("--runs 0: a program is run once at least")
+    now, as_set = setting.at(1) if applies else (list(command), "")
+    preload = _in_its_place(also) if also else None
+    library = collector(registry)
+    warn_of_others(progress())
+    run = collect(now, library, runs, stdout=2 if as_json else None)
+    if not run.observed.sites:
+        faults = "; ".join(run.faults) or why_unseen(now)
+        raise TeffError(f"nothing of {now[0]} was seen: {faults}", exit_code=run.exit_code or FAILED)
+    price = program_report.price_of(run)
+    runtime = price.dearest.runtime if price.dearest else ""
+    metg = metg_of_runtime(registry, runtime)
+    text = shlex.join(now)
+    if picture:
+        draw(grain_picture.draw(price, text, metg), picture)
+    lines = program_report.rows(now, run)
+    tell(as_json, lambda: lines, lambda: program_report.report(text, run, metg))
+    if run.collected.interrupted:
+        raise Exit(INTERRUPTED)
+    tries = [_Try(text, as_set or "as it is")]
+    for each in price.forecasts if applies else ():
+        words, setting_word = setting.at(each.factor)
+        tries.append(_Try(shlex.join(words), setting_word, each))
+    if preload:
+        tries.append(_Try(shlex.join(launched(now, {"LD_PRELOAD": preload})), f"on {also}"))
+    if len(tries) > 1:
+        _try_in_turns(registry, tries, as_json=as_json)
+    elif applies:
+        say("--apply: the advice is to leave the grain as it is")
+    if run.exit_code:
+        raise Exit(run.exit_code)
+    if fail_below is not None and price.efficiency < fail_below:
+        say(f"the efficiency is {price.efficiency:.1%}, and --fail-below asks for {fail_below:.0%}")
+        raise Exit(FAILED)
+
+
+def _in_its_place(runtime: str) -> str:
+    """The library of a runtime by its name, as libomp."""
+    found = ctypes.util.find_library(runtime.removeprefix("lib"))
+    if not found:
+        raise InputError(f"--also {runtime}: there is no library of that name; libomp comes with Clang")
+    return found
+
+
+def _try_in_turns(registry: Registry, tries: Sequence[_Try], *, as_json: bool) -> None:
+    """Measures the commands in turns, the one as it is first, and tells predictions and measured times side by side."""
+    words = [word for each in tries for word in ("---", each.text)][1:]
+    kind = COMMANDS.narrowed({"commands": words})
+    options = Options(store=_STORE, seconds=60 * _MINUTES, rounds=_TURNS, own={"commands": words})
+    here = [Present.of_user(each, number) for number, each in enumerate(kind.own_commands)]
+    store = Store.create(registry.results / _STORE)
+    head = begin(registry, store, kind, kind.plan(request_of(registry, options, here), "The advice, tried in turns"))
+    estimates, interrupted = measured_live(registry, store, kind, head, options)
+    rows = {row.id: row for row in estimates.rows if row.quantity == kind.quantity and row.value and row.samples}
+    now = rows.get(tries[0].text)
+    if now:
+        told = [each.to_json(now, rows[each.text]) for each in tries if each.text in rows]
+        tell(as_json, lambda: told, lambda: _table(told))
+    if interrupted or not now:
+        raise Exit(INTERRUPTED if interrupted else FAILED)
+
+
+def _table(told: Sequence[Mapping[str, Any]]) -> Group:
+    table = titled_table("", "tried in turns", "a run", "times as fast", "predicted")
+    for each in told:
+        spans = (_span(each[name]) if each[name] else "" for name in ("speedup", "predicted"))
+        table.add_row(Text(each["setting"]), duration(each["seconds"]["value"]), *spans)
+    return Group(Text(), table)
+
+
+def _span(of: Mapping[str, Any]) -> str:
+    low, high = of["low"], of["high"]
+    return f"{digits(of['value'])} ({digits(low)} – {digits(high)})" if low and high else f"{digits(of['value'])} ?"

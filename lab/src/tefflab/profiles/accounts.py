@@ -1,0 +1,186 @@
+"""Reads the files of accounts that the collector leaves, one a process (collect/src/accounts.hpp has the layout).
+
+Files are read as they are: a process that crashed, or that still runs, leaves what was seen until then.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tefflab.profiles.states import OUTSIDE, Process, Site, bin_of
+from tefflab.profiles.symbols import Place, names_of
+
+VERSION = 1
+MAGIC = b"teffacct"
+_ADDS_UP = 0.03  # of a thread's time: by so much its accounts may differ
+_RARE = 0.001  # of a process's bodies: others than known sites have fewer, or it is told
+
+MODULE = np.dtype(
+    [("begin", "<u8"), ("end", "<u8"), ("id_length", "<u4"), ("build_id", "u1", 44), ("path", "S448")], align=False
+)
+MOMENT = np.dtype([("ticks", "<u8"), ("nanoseconds", "<u8")])
+HEADER = np.dtype(
+    [
+        ("magic", "S8"),
+        *((name, "<u4") for name in ("version", "header_size", "block_size", "first_octave", "bins_per_octave")),
+        *((name, "<u4") for name in ("processors", "process", "parent", "modules_used", "seats", "lost_threads")),
+        ("clock_reads_tsc", "<u4"),
+        *((name, "<u8") for name in ("own", "started", "ended", "real_time")),
+        ("first", MOMENT),
+        ("last", MOMENT),
+        ("states", "S16", 16),
+        ("kinds", "S16", 8),
+        ("command", "S1024"),
+        ("reserved", "u1", 2568),
+        ("modules", MODULE, 120),
+    ]
+)
+SITE = np.dtype(
+    [
+        ("address", "<u8"),
+        *((name, "<u4") for name in ("module", "runtime", "what", "too_short")),
+        *((name, "<u8") for name in ("count", "timed", "segments", "time", "longest", "recent")),
+        *((name, "<u4") for name in ("recently", "turn")),
+        ("lengths", "<u8", 158),
+    ]
+)
+BLOCK = np.dtype(
+    [
+        *((name, "<u4") for name in ("seat", "part", "thread", "threads", "now", "sites_used")),
+        ("since", "<u8"),
+        ("regions", "<u8"),
+        ("times", "<u8", 16),
+        ("reserved", "<u8", 11),
+        ("sites", SITE, 12),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class _File:
+    """The header and the used blocks; `rate` is a tick's seconds, `ended` the tick at which the process was last
+    seen."""
+
+    header: Any
+    blocks: Any
+    rate: float
+    ended: int
+
+    def names(self, field: str) -> list[str]:
+        return [name.decode() for name in self.header[field]]
+
+    def path(self, module: int) -> str:
+        return str(self.header["modules"][module]["path"].decode(errors="replace"))
+
+
+def read_accounts(files: Iterable[Path]) -> tuple[list[Process], list[str]]:
+    """The processes in the order of their begin; and a sentence for each file that can't be read."""
+    found: list[tuple[Path, _File]] = []
+    faults: list[str] = []
+    for file in files:
+        content = _read(file.read_bytes())
+        if isinstance(content, str):
+            faults.append(f"{file.name}: {content}")
+        else:
+            found.append((file, content))
+    found.sort(key=lambda pair: int(pair[1].header["real_time"]))
+    names = names_of(place for _, file in found for record in _records(file) if (place := _place(file, record)))
+    return [_process(file, names, f"process {file.header['process']}") for _, file in found], faults
+
+
+def _read(content: bytes) -> _File | str:
+    """Or why there is none."""
+    if len(content) < HEADER.itemsize or not content.startswith(MAGIC):
+        return "torn: it has no header of accounts"
+    header = np.frombuffer(content, HEADER, 1)[0]
+    if int(header["version"]) != VERSION:
+        return f"is of version {header['version']}, and this lab reads {VERSION}: build the collector anew"
+    if (int(header["header_size"]), int(header["block_size"])) != (HEADER.itemsize, BLOCK.itemsize):
+        return "torn: its sizes are not those of its version"
+    first, last = header["first"], header["last"]
+    blocks: Any = np.frombuffer(content, BLOCK, (len(content) - HEADER.itemsize) // BLOCK.itemsize, HEADER.itemsize)
+    blocks = blocks[blocks["seat"] > 0]
+    if not len(blocks):
+        return "no thread was seen in it"
+    ticks = int(last["ticks"]) - int(first["ticks"])
+    if ticks <= 0 and int(header["clock_reads_tsc"]):
+        return "torn: its process ended before its clock was compared twice"
+    rate = 1e-9 * (int(last["nanoseconds"]) - int(first["nanoseconds"])) / ticks if ticks > 0 else 1e-9
+    ended = int(header["ended"]) or max(int(last["ticks"]), int(blocks["since"].max()))
+    return _File(header, blocks, rate, ended)
+
+
+def _records(file: _File) -> list[Any]:
+    """The records of all sites that threads have met."""
+    return [record for block in file.blocks for record in block["sites"][: int(block["sites_used"])] if record["count"]]
+
+
+def _place(file: _File, record: Any) -> Place | None:
+    """The module and the offset of a site; None if the collector had no room for it."""
+    module = file.header["modules"][int(record["module"])]
+    return (file.path(record["module"]), int(record["address"]) - int(module["begin"])) if record["address"] else None
+
+
+def _process(file: _File, names: Mapping[Place, str], name: str) -> Process:
+    header, states = file.header, file.names("states")
+    threads: list[Mapping[str, float]] = []
+    for block in file.blocks[file.blocks["part"] == 0]:
+        times = dict(zip(states, map(int, block["times"]), strict=False))
+        times[states[int(block["now"])]] += max(0, file.ended - int(block["since"]))
+        threads.append({state: file.rate * ticks for state, ticks in times.items() if state and ticks})
+    kinds = file.names("kinds")
+    sites = tuple(_site(file, record, kinds, names) for record in _records(file))
+    elapsed = file.rate * (file.ended - int(header["started"]))
+    in_regions = max(_within(thread) for thread in threads)
+    remarks = _remarks(file, threads, sites, elapsed)
+    regions = int(file.blocks["regions"].max())
+    return Process(name, tuple(threads), elapsed, in_regions, sites, regions, remarks=tuple(remarks))
+
+
+def _within(thread: Mapping[str, float]) -> float:
+    return sum(time for state, time in thread.items() if state not in OUTSIDE)
+
+
+def _site(file: _File, record: Any, kinds: Sequence[str], names: Mapping[Place, str]) -> Site:
+    """Each segment of a body is longer by the collector's own part."""
+    place, count = _place(file, record), int(record["count"])
+    own = int(file.header["own"]) * int(record["segments"])
+    lengths = Counter[int]()
+    for place_in, bodies in enumerate(map(int, record["lengths"])):
+        if bodies:
+            lengths[bin_of(file.rate * max(_middle(file, place_in) - own / count, 1.0))] += bodies
+    runtime = Path(file.path(record["runtime"])).name.partition(".so")[0]
+    seconds = file.rate * max(0, int(record["time"]) - own)
+    name = names[place] if place else "elsewhere"
+    return Site(name, kinds[int(record["what"])], runtime, count, seconds, lengths)
+
+
+def _middle(file: _File, place: int) -> float:
+    """Of a bin of the file, in ticks."""
+    octave, part = divmod(place, int(file.header["bins_per_octave"]))
+    of_all = int(file.header["bins_per_octave"])
+    return float(2 ** (int(file.header["first_octave"]) + octave) * (1 + (part + 0.5) / of_all))
+
+
+def _remarks(file: _File, threads: Sequence[Mapping[str, float]], sites: Sequence[Site], elapsed: float) -> list[str]:
+    """The faults of the accounts that a reader has to know."""
+    found = []
+    if not int(file.header["ended"]):
+        found.append("it did not end by itself: what was seen until then")
+    if lost := int(file.header["lost_threads"]):
+        found.append(f"nothing is known of {lost} more threads: the file of accounts could not grow")
+    if elapsed > 0 and abs(sum(threads[0].values()) / elapsed - 1) > _ADDS_UP:
+        found.append(f"the accounts of its first thread add up to {sum(threads[0].values()) / elapsed:.0%} of its time")
+    regions = [int(each) for each in file.blocks[file.blocks["part"] == 0]["regions"]]
+    within = [_within(thread) for thread, count in zip(threads, regions, strict=True) if count == max(regions)]
+    whole = max(within) * len(within)
+    if whole > 0 and abs(sum(within) / whole - 1) > _ADDS_UP:
+        found.append(f"the accounts of its threads add up to {sum(within) / whole:.0%} of the time of its regions")
+    others = sum(site.count for site in sites if site.kind == "others")
+    if others > _RARE * sum(site.count for site in sites):
+        found.append(f"{others} bodies are of sites for which there was no room")
+    return found

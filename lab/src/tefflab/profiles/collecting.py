@@ -1,0 +1,160 @@
+"""Runs a program of the user's, plain and with the collectors, and reads what these leave.
+
+The program's streams are the user's. The plain run tells the time, and the other one tells where it goes.
+"""
+
+import os
+import resource
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from tefflab.errors import INTERRUPTED, InputError, TeffError
+from tefflab.host.processes import answer, end
+from tefflab.host.terminal import progress, say
+from tefflab.profiles.accounts import read_accounts
+from tefflab.profiles.states import Observed
+from tefflab.profiles.trace_accounts import read_traces
+from tefflab.systems.building import Build
+from tefflab.systems.registry import Registry
+from tefflab.systems.setup import alone
+
+_TARGET = "teff_collect"
+_LAUNCHERS = ("mpirun", "mpiexec", "orterun", "prterun", "srun", "mpiexec.hydra", "mpirun.openmpi", "mpirun.mpich")
+_BETWEEN = ":"  # programs of a launcher's command line
+_MEMORY = "/dev/shm"
+_GRACE = 2.0  # seconds in which an interrupted program may end by itself
+_SIGNALLED = 128  # plus the signal: the exit code of a shell
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a program; its exit code is that of a shell."""
+
+    seconds: float
+    cpu_seconds: float
+    exit_code: int
+    interrupted: bool = False
+
+
+@dataclass(frozen=True)
+class Collected:
+    """The plain runs, if there were any, the collected one, and what it left; `faults` say what could not be read."""
+
+    plain: tuple[Run, ...]
+    collected: Run
+    observed: Observed
+    faults: tuple[str, ...]
+
+    @property
+    def seconds(self) -> float:
+        """Of the least disturbed plain run, or of the collected one if there was no other."""
+        return min(run.seconds for run in self.plain or (self.collected,))
+
+    @property
+    def exit_code(self) -> int:
+        return next((run.exit_code for run in (*self.plain, self.collected) if run.exit_code), 0)
+
+
+def collector(registry: Registry) -> Path:
+    """The library that is loaded into programs; built if that is needed."""
+    build = Build(registry, progress())
+    with alone(registry.root, progress()):
+        build.make(target=_TARGET)
+    return build.folder / "lib" / f"lib{_TARGET}.so"
+
+
+def collect(command: Sequence[str], library: Path, runs: int, stdout: int | None = None) -> Collected:
+    """`runs`: of them one with the collectors, which comes second. `stdout` takes the place of the user's."""
+    if shutil.which(command[0]) is None:
+        raise InputError(f"{command[0]} can't be started: there is no such program")
+    plain = [_run(command, {}, stdout)] if runs > 1 else []
+    if plain and plain[0].interrupted:
+        raise TeffError("interrupted before the program was collected", exit_code=INTERRUPTED)
+    in_memory = _MEMORY if os.access(_MEMORY, os.W_OK) else None  # or else the disk makes threads wait
+    with tempfile.TemporaryDirectory(prefix="teff-explain-", dir=in_memory) as name:
+        folder = Path(name)
+        if plain:
+            asks = " and asks" if sys.stdin.isatty() else ""
+            say(f"runs {command[0]} once more, with the collector: it prints{asks} again")
+        preloaded = os.environ.get("LD_PRELOAD")
+        variables = {
+            "LD_PRELOAD": f"{library}:{preloaded}" if preloaded else str(library),
+            "TEFF_COLLECT": name,
+            "TEFF_TRACE": str(folder / "trace.json"),
+        }
+        collected = _run(command, variables, stdout)
+        processes, faults = read_accounts(sorted(folder.glob("*.accounts")))
+        processes += read_traces(sorted(folder.glob("*.json")))
+    while len(plain) < runs - 1 and not collected.interrupted:
+        plain.append(_run(command, {}, stdout))
+    return Collected(tuple(plain), collected, Observed(tuple(processes)), tuple(faults))
+
+
+def launched(command: Sequence[str], variables: Mapping[str, str]) -> list[str]:
+    """The command with `env NAME=VALUE ...` before its program. A launcher of ranks begins each of its programs so, and
+    does not get the variables itself."""
+    setting = ["env", *(f"{name}={value}" for name, value in variables.items())]
+    if Path(command[0]).name not in _LAUNCHERS:
+        return [*setting, *command]
+    found: list[str] = []
+    for is_between, part in groupby(command[1:], key=lambda word: word == _BETWEEN):
+        words = list(part)
+        at = next((place for place, word in enumerate(words) if _is_program(word)), len(words))
+        found += words if is_between or at == len(words) else [*words[:at], *setting, *words[at:]]
+    return [command[0], *found]
+
+
+def _is_program(word: str) -> bool:
+    """Whether a launcher's word is the program, and no option or an option's value."""
+    return not word.startswith("-") and shutil.which(word) is not None
+
+
+def _run(command: Sequence[str], variables: Mapping[str, str], stdout: int | None) -> Run:
+    """InputError if the program can't be started. A file that is its input is read from the same place again."""
+    words = launched(command, variables) if variables else list(command)
+    is_file = stat.S_ISREG(os.fstat(0).st_mode)
+    begin = os.lseek(0, 0, os.SEEK_CUR) if is_file else 0
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    began, interrupted = time.monotonic(), False
+    try:
+        process = subprocess.Popen(words, stdout=stdout)
+    except OSError as failure:
+        raise InputError(f"{command[0]} can't be started: {failure.strerror}") from None
+    try:
+        code = process.wait()
+    except KeyboardInterrupt:  # the terminal has told the program, too
+        interrupted = True
+        code = _ended(process)
+    took, now = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    if is_file:
+        os.lseek(0, begin, os.SEEK_SET)
+    cpu = now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime
+    return Run(took, cpu, code if code >= 0 else _SIGNALLED - code, interrupted)
+
+
+def _ended(process: "subprocess.Popen[bytes]") -> int:
+    try:
+        return process.wait(_GRACE)
+    except (subprocess.TimeoutExpired, KeyboardInterrupt):
+        end(process)
+        return process.returncode or -signal.SIGINT
+
+
+def why_unseen(command: Sequence[str]) -> str:
+    """Why nothing was seen of a program, as far as its file tells."""
+    path = Path(shutil.which(command[0]) or command[0])
+    if path.stat().st_mode & (stat.S_ISUID | stat.S_ISGID):
+        return "it runs with another user's rights (setuid), and then the system loads nothing into it"
+    told = answer(["readelf", "-lW", str(path)]) if shutil.which("readelf") else None
+    if told and told.returncode == 0 and "LOAD" in told.stdout and "INTERP" not in told.stdout:
+        return "it is linked statically, so nothing can be loaded into it"
+    return "it began no parallel region of OpenMP (libgomp, libomp) and no runtime of libteff's"

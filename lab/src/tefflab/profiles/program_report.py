@@ -1,0 +1,169 @@
+"""The report on a program: its sites, where the time of its threads goes, and what another grain would give."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from tefflab.analysis.statistics import Interval
+from tefflab.errors import shortened
+from tefflab.output.quantities import TOO_FEW, digits, duration, duration_range, percent, rate
+from tefflab.output.table import Column, Table
+from tefflab.profiles.collecting import Collected
+from tefflab.profiles.granularity import Metg
+from tefflab.profiles.pricing import KEPT, Price
+from tefflab.profiles.states import KINDS, MANAGED, SHARED, STATES, Site
+from tefflab.profiles.trace_accounts import messages_table
+
+_MOST_SITES = 12  # in the table
+_MOST_LETTERS = 40  # of a site
+_WORTH_A_LINE = 0.005  # of the threads' time
+_WORTH_A_SENTENCE = 0.1  # of the program's or of its threads' time
+_WORTH_ADVICE = 1 - KEPT  # of the threads' time: what the number of a site's bodies may cost
+_WORTH_A_REMARK = 0.02
+_SHORT = 0.1  # seconds: starting a program takes milliseconds of it
+_TIMES = {2: "Twice", 4: "Four times", 8: "Eight times"}
+_CAUSES = {  # what to do, where much time is in a state that the number of bodies does not explain
+    "imbalance": "Threads have nothing left to do in {}: work is uneven. {}.",
+    "dependences": "Threads wait for tasks of others in {}: more tasks have to be ready at a time.",
+    "message": "Messages take {}.",
+    "lock": "Threads wait for locks and critical sections in {}.",
+}
+
+
+def price_of(run: Collected) -> Price:
+    return Price(run.observed, run.seconds, run.collected.seconds, run.collected.cpu_seconds)
+
+
+def report(command: str, run: Collected, metg: Metg | None) -> Group:
+    """The tables, and the sentences below them."""
+    price = price_of(run)
+    shown = run.observed.sites[:_MOST_SITES]
+    columns = [
+        Column("line", [shortened(site.place, _MOST_LETTERS) for site in shown], "left"),
+        Column("", [what(site) for site in shown], "left"),
+        Column("number", [number(site) for site in shown]),
+        Column("median", [duration(site.quantile(0.5)) if site.lengths else "" for site in shown]),
+        Column("80 % of them", [_spread(site) for site in shown], priority=2),
+        Column("time", [percent(price.time_in(site) / price.in_regions) for site in shown]),
+        Column("costs", [percent(price.share_of(site)) if site in price.overheads else "" for site in shown]),
+    ]
+    spent = [(text, price.seconds.get(state, 0.0) / price.in_regions) for state, text in STATES.items()]
+    told = [(text, share) for text, share in spent if share >= _WORTH_A_LINE]
+    where = [
+        Column("where the threads' time in parallel regions goes", [text for text, _ in told], "left"),
+        Column("share", [percent(share) for _, share in told]),
+    ]
+    parts: list[RenderableType] = [Table(columns, title=f"{command}: {_what_ran(run)}"), Text(), Table(where), Text()]
+    if messages := messages_table(run.observed.processes):
+        parts += [messages, Text()]
+    parts += [Text(each) for each in advice(price, metg)]
+    return Group(*parts, *(Text(each, "dim") for each in remarks(run, price)))
+
+
+def what(site: Site) -> str:
+    return KINDS.get(site.kind, site.kind)
+
+
+def number(site: Site) -> str:
+    return rate(site.count, "").strip() if site.count >= 1000 else str(site.count)
+
+
+def _spread(site: Site) -> str:
+    low, high = site.quantile(0.1), site.quantile(0.9)
+    told = duration_range(low, high) if site.lengths else ""
+    return f"{duration(low)} – {duration(high)}" if told == TOO_FEW else told
+
+
+def _what_ran(run: Collected) -> str:
+    count, threads = len(run.observed.processes), run.observed.number_of_threads
+    many = f"{count} processes, " if count > 1 else ""
+    return f"{many}{threads} thread{'s' * (threads != 1)}, {duration(run.seconds)}"
+
+
+def advice(price: Price, metg: Metg | None) -> Iterator[str]:
+    """The sentences, the most important one first."""
+    yield f"Efficiency now: {percent(price.efficiency)} of the threads' time in parallel regions is the program's own."
+    site = price.dearest
+    if site and price.share_of(site) >= _WORTH_ADVICE:
+        yield _about(price, site)
+    for state, text in _CAUSES.items():
+        share = price.seconds.get(state, 0.0) / price.in_regions
+        if share >= _WORTH_A_SENTENCE:
+            is_openmp = any(each.kind in SHARED for each in price.observed.sites)
+            remedy = "Shorter chunks, or schedule(dynamic), even it out" if is_openmp else "More tasks even it out"
+            yield text.format(f"{percent(share)} of their time", remedy)
+    if price.serial >= _WORTH_A_SENTENCE:
+        yield f"{percent(price.serial)} of the program's time is outside of parallel regions: no grain changes that."
+    if site and site.kind in MANAGED and price.share_of(site) < _WORTH_ADVICE and price.efficiency >= 1 / 2:
+        short = f"at {duration(metg.seconds)} half of the time is the runtime's (by {metg.source})" if metg else ""
+        yield f"How short they may be here: {short or 'teff metg measures it'}."
+
+
+def _about(price: Price, site: Site) -> str:
+    cost = f"{percent(price.share_of(site))} of the time is {site.runtime}'s"
+    begin = f"{site.place} makes {number(site)} {what(site)} of {duration(price.time_in(site) / site.count)}; {cost}."
+    if not price.forecasts:
+        return f"{begin} Fewer would leave threads without work: the parallel region itself is short."
+    best = price.forecasts[-1]
+    words = _TIMES.get(int(best.factor), f"{digits(best.factor, 2)} times")
+    longer = "as much work in a region" if site.kind in SHARED else "as coarse"
+    if best.speedup.is_told:
+        return f"{begin} {words} {longer}: {_speedup(best.speedup)}."
+    why = f"at an efficiency of {percent(price.efficiency)} nobody can say by how much"
+    return f"{begin} {words} {longer} is faster: {why}; try it (--apply)."
+
+
+def _speedup(value: Interval) -> str:
+    low, high = (digits(each, 2) for each in (value.low, value.high))
+    return f"{digits(value.value, 2)} x as fast ({low} to {high})"
+
+
+def remarks(run: Collected, price: Price) -> Iterator[str]:
+    """The runs, the cost of collecting, and the gaps in the accounts."""
+    if run.plain:
+        added = percent(max(0.0, price.added))
+        cpu = min(run.plain, key=lambda each: each.seconds).cpu_seconds
+        many = f"the quickest of {len(run.plain)} plain runs" if len(run.plain) > 1 else "a plain run"
+        yield f"The time is of {many} ({duration(cpu)} of CPU time). Collecting took {added} more."
+    else:
+        yield "The time is that of the collected run (--runs 1): what collecting cost is not known."
+    if price.pauses > _WORTH_A_REMARK * price.in_regions:
+        yield (
+            f"Other programs had the cores in {duration(price.pauses)} of the bodies' time, which is left out; "
+            "--runs 5 finds a quick run on a busy machine."
+        )
+    if run.seconds < _SHORT:
+        yield f"A run of {duration(run.seconds)} is short: starting the program is a part of it. Give it more work."
+    codes = {each.exit_code for each in (*run.plain, run.collected)}
+    if codes != {0}:
+        yield f"The program ended with exit code {' and '.join(map(str, sorted(codes)))}."
+    for process in run.observed.processes:
+        yield from (f"{process.name}: {each}." for each in process.remarks)
+    yield from (f"{each}." for each in run.faults)
+    if len(run.observed.sites) > _MOST_SITES:
+        yield f"{len(run.observed.sites) - _MOST_SITES} more lines have less time."
+
+
+def rows(command: Sequence[str], run: Collected) -> Iterator[dict[str, Any]]:
+    """The lines of --json: the program, then its sites."""
+    price, observed = price_of(run), run.observed
+    yield {
+        "of": "program",
+        "command": list(command),
+        "exit_status": run.exit_code,
+        "seconds": run.seconds,
+        "collected_seconds": run.collected.seconds,
+        "plain_runs": len(run.plain),
+        "threads": observed.number_of_threads,
+        "efficiency": price.efficiency,
+        "serial_share": price.serial,
+        "seconds_by_state": price.seconds,
+        "processes": [{"name": each.name, "messages": dict(each.messages)} for each in observed.processes],
+        "forecasts": [each.to_json() for each in price.forecasts],
+        "site": price.dearest.place if price.forecasts and price.dearest else None,
+        "remarks": list(remarks(run, price)),
+    }
+    for site in observed.sites:
+        yield {"of": "site", **site.to_json(), "cost_seconds": price.cost_of(site)}

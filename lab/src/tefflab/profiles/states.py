@@ -1,0 +1,163 @@
+"""The model of a program's run: each thread is in one state at each moment, and a body belongs to a site.
+
+Collectors differ (files of accounts, traces of libteff), and all tell this. Report, advice and picture know only this.
+"""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
+
+STATES = {  # as the report calls them, in its order
+    "body": "tasks, loops, the program's own code",
+    "counted": "between bodies too short for a clock",
+    "creation": "making tasks",
+    "dispatch": "taking the next task or chunk",
+    "task_not_made": "waiting: the next task was not made yet",
+    "task_not_begun": "waiting, though a task was there",
+    "dependences": "waiting for tasks of others",
+    "imbalance": "waiting: nothing left to do",
+    "message": "messages",
+    "lock": "waiting for a lock",
+    "runtime": "beginning and ending regions, barriers",
+    "start": "starting threads",
+    "serial": "outside of parallel regions",
+}
+OUTSIDE = ("serial", "absent")
+MANAGED = {"chunk": "chunks", "task": "tasks", "taskloop": "tasks", "section": "sections", "single": "singles"}
+SHARED = {"share": "shares", "region": "regions"}
+HANDLER = "handler"
+KINDS = {**MANAGED, **SHARED, "loop": "loops", HANDLER: "handlers", "others": "further bodies"}
+_PAUSE, _PAUSED, _RARE = 1e-3, 100, 0.001  # seconds, usual lengths, and a share of the bodies
+_PER_OCTAVE = 4  # bins of lengths, which are powers of two of a nanosecond
+
+
+def bin_of(seconds: float) -> int:
+    return math.floor(_PER_OCTAVE * math.log2(max(seconds, 1e-10) / 1e-9))
+
+
+def length_of(place: float) -> float:
+    """The length at which the bin `place` begins, in seconds."""
+    return float(1e-9 * 2 ** (place / _PER_OCTAVE))
+
+
+@dataclass(frozen=True, eq=False)
+class Site:
+    """The bodies of one kind of one line."""
+
+    place: str
+    kind: str
+    runtime: str
+    count: int
+    seconds: float
+    lengths: Mapping[int, int]  # how many, by bin
+
+    @property
+    def mean(self) -> float:
+        return self.seconds / self.count if self.count else 0.0
+
+    def quantile(self, share: float) -> float:
+        """Of the bodies' lengths; 0 without any."""
+        total = sum(self.lengths.values())
+        ordered = sorted(self.lengths.items())
+        for (place, count), until in zip(ordered, accumulate(count for _, count in ordered), strict=True):
+            if until >= share * total:
+                return length_of(place + 1 - (until - share * total) / count)
+        return 0.0
+
+    @property
+    def pauses(self) -> float:
+        """The seconds of bodies so rare and so long that another program may have had the core within them."""
+        usual, found, rest = self.quantile(0.5), 0.0, _RARE * self.count
+        for place, count in sorted(self.lengths.items(), reverse=True):
+            length, rest = length_of(place + 0.5), rest - count
+            if length < max(_PAUSE, _PAUSED * usual) or rest < 0:
+                break
+            found += count * (length - usual)
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        ends = {name: self.quantile(share) for name, share in (("median", 0.5), ("low", 0.1), ("high", 0.9))}
+        histogram = [[length_of(place), count] for place, count in sorted(self.lengths.items())]
+        told = {"site": self.place, "kind": self.kind, "runtime": self.runtime, "count": self.count}
+        return told | {"seconds": self.seconds, "mean": self.mean, **ends, "lengths": histogram}
+
+
+@dataclass(frozen=True)
+class Process:
+    """`threads`: of each its seconds by state. `elapsed` is the time that was observed, `in_regions` the part of it in
+    parallel regions, both of the first thread."""
+
+    name: str
+    threads: tuple[Mapping[str, float], ...]
+    elapsed: float
+    in_regions: float
+    sites: tuple[Site, ...]
+    regions: int = 1
+    messages: Mapping[str, Any] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()  # what is wrong with its accounts
+
+
+@dataclass(frozen=True)
+class Observed:
+    """A run of all processes of a program."""
+
+    processes: tuple[Process, ...]
+
+    @cached_property
+    def seconds(self) -> defaultdict[str, float]:
+        """Of all threads, by state."""
+        found = defaultdict[str, float](float)
+        for thread in self._threads():
+            for state, time in thread.items():
+                found[state] += time
+        return found
+
+    @cached_property
+    def sites(self) -> tuple[Site, ...]:
+        """The sites of all processes, each line and kind once, the longest first."""
+        together: dict[tuple[str, str, str], list[Site]] = {}
+        for each in (site for process in self.processes for site in process.sites if site.count):
+            together.setdefault((each.place, each.kind, each.runtime), []).append(each)
+        return tuple(sorted(map(_joined, together.values()), key=lambda site: -site.seconds))
+
+    @property
+    def in_regions(self) -> float:
+        """The seconds of all threads within parallel regions."""
+        return sum(time for state, time in self.seconds.items() if state not in OUTSIDE)
+
+    @property
+    def parallel_seconds(self) -> float:
+        """How long the process that is longest in parallel regions is there."""
+        return max((each.in_regions for each in self.processes), default=0.0)
+
+    @property
+    def width(self) -> float:
+        """Threads in a region, on average, of all processes together."""
+        return self.in_regions / self.parallel_seconds if self.parallel_seconds else 0.0
+
+    @property
+    def regions(self) -> int:
+        return sum(each.regions for each in self.processes)
+
+    @property
+    def runtimes(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(site.runtime for site in self.sites if site.runtime))
+
+    def _threads(self) -> Iterator[Mapping[str, float]]:
+        return (thread for process in self.processes for thread in process.threads)
+
+    @property
+    def number_of_threads(self) -> int:
+        return sum(1 for _ in self._threads())
+
+
+def _joined(sites: Iterable[Site]) -> Site:
+    first, *rest = sites
+    every = [first, *rest]
+    lengths: Counter[int] = sum((Counter(each.lengths) for each in every), Counter())
+    count, seconds = sum(each.count for each in every), sum(each.seconds for each in every)
+    return Site(first.place, first.kind, first.runtime, count, seconds, lengths)

@@ -1,0 +1,453 @@
+"""`teff explain -- PROGRAM`: from accounts and traces to states, sites, prices and advice."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from accounts_files import Accounts, Bodies, Thread
+from conftest import teff
+from pictures import data, words
+from tefflab import project_root
+from tefflab.cli import explaining_programs
+from tefflab.cli.explaining_programs import Setting
+from tefflab.errors import BAD_INPUT
+from tefflab.profiles import grain_picture, program_report
+from tefflab.profiles.accounts import BLOCK, HEADER, read_accounts
+from tefflab.profiles.collecting import Collected, Run, launched
+from tefflab.profiles.granularity import Metg
+from tefflab.profiles.pricing import Price
+from tefflab.profiles.states import Observed, Process, Site, bin_of
+from tefflab.profiles.symbols import names_of
+
+MS = 1_000_000
+FINE = Accounts(  # two threads: 10 ms outside, then 40 ms in regions, of which bodies have 10 ms each
+    [
+        Thread(
+            {"serial": 10 * MS, "body": 11 * MS, "dispatch": 27 * MS, "imbalance": 2 * MS},
+            [Bodies(0x100, "chunk", 100_000, 100), Bodies(0x80, "region", 1, 500)],
+        ),
+        Thread({"body": 11 * MS, "dispatch": 27 * MS, "imbalance": 2 * MS}, [Bodies(0x100, "chunk", 100_000, 100)]),
+    ],
+    elapsed=50 * MS,
+)
+
+
+def read(folder: Path, *accounts: Accounts | bytes) -> tuple[Observed, list[str]]:
+    files = []
+    for number, each in enumerate(accounts):
+        files.append(folder / f"{number}.accounts")
+        files[-1].write_bytes(each if isinstance(each, bytes) else each.content())
+    processes, faults = read_accounts(files)
+    return Observed(tuple(processes)), faults
+
+
+def observed(
+    seconds: Mapping[str, float], *sites: Site, width: int = 4, regions: int = 1, serial: float = 0.0
+) -> Observed:
+    """Threads that each spend this time."""
+    within = sum(seconds.values())
+    threads = tuple(dict(seconds) for _ in range(width))
+    return Observed((Process("process", threads, within + serial, within, sites, regions),))
+
+
+def site(kind: str, count: int, length: float, runtime: str = "libomp") -> Site:
+    return Site(
+        f"solver.cpp:{42 if kind == 'task' else 7}", kind, runtime, count, count * length, {bin_of(length): count}
+    )
+
+
+def collected(of: Observed, plain: float, took: float, **more: Any) -> Collected:
+    return Collected((Run(plain, 4 * plain, 0),), Run(took, 4 * took, 0), of, (), **more)
+
+
+def text_of(run: Collected, metg: Metg | None = None) -> str:
+    shown = StringIO()
+    Console(file=shown, width=200).print(program_report.report("./solver", run, metg))
+    return shown.getvalue()
+
+
+def test_accounts_give_the_seconds_of_states_and_the_bodies_of_lines(tmp_path: Path) -> None:
+    of, faults = read(tmp_path, FINE)
+    assert not faults
+    (process,) = of.processes
+    assert process.elapsed == pytest.approx(0.050)
+    assert process.in_regions == pytest.approx(0.040)
+    assert of.width == pytest.approx(2)
+    assert of.seconds["dispatch"] == pytest.approx(0.054)
+    assert not process.remarks
+    chunks, region = of.sites
+    assert (chunks.place, chunks.kind, chunks.runtime, chunks.count) == ("program + 0x100", "chunk", "libgomp", 200_000)
+    assert chunks.seconds == pytest.approx(200_000 * 100e-9)  # without the collector's 10 ns of each
+    assert chunks.quantile(0.5) == pytest.approx(100e-9, rel=0.2)
+    assert (region.kind, region.count) == ("region", 1)
+
+
+def test_a_process_that_was_killed_counts_until_it_was_last_seen(tmp_path: Path) -> None:
+    thread = Thread({"body": 30 * MS}, [Bodies(0x100, "share", 3, 1000)], now="lock", since=30 * MS)
+    of, _ = read(tmp_path, Accounts([thread], elapsed=50 * MS, header={"ended": 0}))
+    assert of.seconds["lock"] == pytest.approx(0.020)
+    assert "did not end by itself" in of.processes[0].remarks[0]
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        (b"", "torn: it has no header"),
+        (FINE.content()[: HEADER.itemsize - 1], "torn: it has no header"),
+        (b"x" + FINE.content()[1:], "torn: it has no header"),
+        (replace(FINE, header={"version": 9}).content(), "is of version 9, and this lab reads 1"),
+        (FINE.content()[: HEADER.itemsize + BLOCK.itemsize - 1], "no thread was seen"),
+        (replace(FINE, header={"block_size": 5}).content(), "torn: its sizes"),
+        (replace(FINE, header={"last": (1000, 500)}).content(), "before its clock was compared twice"),
+    ],
+)
+def test_a_file_that_can_not_be_read_is_told(tmp_path: Path, content: bytes, fault: str) -> None:
+    of, faults = read(tmp_path, content, FINE)
+    assert len(of.processes) == 1
+    assert len(faults) == 1
+    assert fault in faults[0]
+
+
+def test_accounts_that_do_not_add_up_are_told(tmp_path: Path) -> None:
+    first, second = FINE.threads
+    short = replace(first, times={"serial": 10 * MS, "body": 30 * MS})
+    of, _ = read(tmp_path, replace(FINE, threads=[short, second]))
+    assert any("first thread add up to 80%" in remark for remark in of.processes[0].remarks)
+    short = replace(second, times={"body": 11 * MS, "dispatch": 9 * MS})
+    of, _ = read(tmp_path, replace(FINE, threads=[first, short], header={"lost_threads": 2}))
+    assert any("add up to 75% of the time of its regions" in remark for remark in of.processes[0].remarks)
+    assert any("2 more threads" in remark for remark in of.processes[0].remarks)
+
+
+def test_the_sites_of_all_threads_and_processes_of_a_line_are_one(tmp_path: Path) -> None:
+    of, _ = read(tmp_path, FINE, FINE)
+    assert [each.count for each in of.sites] == [400_000, 2]
+    assert of.width == pytest.approx(4)
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="no compiler")
+@pytest.mark.parametrize(("flags", "strips"), [(["-g"], False), ([], False), ([], True)])
+def test_an_address_is_named_by_line_or_function_or_module(tmp_path: Path, flags: list[str], strips: bool) -> None:
+    source, program = tmp_path / "solver.cpp", tmp_path / "solver"
+    source.write_text(
+        "int before() { return 1; }\nint relax(int x) {\n  return x + before();\n}\nint main() { return relax(1); }\n"
+    )
+    subprocess.run(["g++", "-O0", *flags, source, "-o", program], check=True)
+    listed = subprocess.run(["nm", program], check=True, capture_output=True, text=True).stdout.splitlines()
+    begin = next(int(line.split()[0], 16) for line in listed if "relax" in line)
+    if strips:
+        subprocess.run(["strip", program], check=True)
+    within = (str(program), begin + 8)
+    found = names_of([(str(program), begin), within, ("/gone", 0x10)])
+    if strips:
+        assert found[str(program), begin] == f"solver + {begin:#x}"
+    else:
+        assert found[str(program), begin] == ("solver.cpp:2" if flags else "relax()")
+        assert found[within] == ("solver.cpp:2" if flags else "relax()")
+    assert found["/gone", 0x10] == "gone + 0x10"
+
+
+def test_a_coarser_grain_saves_its_part_of_creation_dispatch_and_scheduling() -> None:
+    """Threads wait for others' tasks and for what these cost; locks do not depend on the number of tasks."""
+    spent = {"body": 1.0, "creation": 0.5, "dispatch": 1.0, "task_not_made": 0.5, "dependences": 0.6, "lock": 0.4}
+    price = Price(observed(spent, site("task", 4_000_000, 1e-6), serial=1.0), plain=5.0, collected=5.0)
+    assert price.efficiency == pytest.approx(0.25)
+    assert price.serial == pytest.approx(0.2)
+    task = price.dearest
+    assert task is not None
+    assert price.cost_of(task) == pytest.approx(4 * 2.0 / 4e6)
+    assert price.share_of(task) == pytest.approx(0.5)
+    for factor in (2.0, 4.0, 64.0):
+        assert price.forecast(task, factor).seconds == pytest.approx(1.0 + 0.4 + (1.0 + 2.0 / factor) * 3.6 / 3.0)
+
+
+def test_the_costs_are_those_of_the_plain_run_and_waits_those_of_the_collected_one() -> None:
+    spent = {"body": 1.0, "dispatch": 2.0, "lock": 1.0}
+    price = Price(observed(spent, site("chunk", 1_000_000, 4e-6)), plain=3.0, collected=4.0)
+    assert price.seconds["dispatch"] == pytest.approx(4 * 1.0)
+    assert price.seconds["lock"] == pytest.approx(4 * 1.0)
+    assert sum(price.seconds.values()) == pytest.approx(price.in_regions) == pytest.approx(12.0)
+    assert price.added == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("dispatch", "runtime", "error"),
+    [
+        (0.5, "libomp", 0.10),
+        (2.0, "libomp", 0.15),
+        (2.0, "libgomp", 0.30),
+        (9.0, "libomp", None),
+        (9.0, "libgomp", None),
+    ],
+)
+def test_a_forecast_has_the_interval_of_its_class_of_efficiency(
+    dispatch: float, runtime: str, error: float | None
+) -> None:
+    spent = {"body": 1.0, "dispatch": dispatch}
+    chunk = site("chunk", 1_000_000, 4e-6, runtime)
+    price = Price(observed(spent, chunk), plain=1 + dispatch, collected=1 + dispatch)
+    speedup = price.forecast(price.observed.sites[0], 2.0).speedup
+    assert speedup.value == pytest.approx((1 + dispatch) / (1 + dispatch / 2))
+    if error is None:
+        assert not speedup.is_told
+    else:
+        assert speedup.low == pytest.approx(speedup.value / (1 + error))
+        assert speedup.high == pytest.approx(speedup.value / (1 - error))
+
+
+def test_the_advised_grain_is_as_coarse_as_it_must_be_and_leaves_bodies_for_all_threads() -> None:
+    def factor(count: int, dispatch: float, regions: int = 1, kind: str = "chunk") -> float:
+        spent = {"body": 1.0, "runtime" if kind == "share" else "dispatch": dispatch}
+        own = site(kind, count, 4 / count)
+        price = Price(observed(spent, own, regions=regions), 1 + dispatch, 1 + dispatch)
+        return price.advised_factor(price.observed.sites[0])
+
+    assert factor(1_000_000, 0.04) == 1
+    assert factor(1_000_000, 0.2) == 4  # 0.2 / 4 is 5 % of the time
+    assert factor(1_000_000, 30.0) == 64
+    assert factor(1_000_000, 3.0, regions=10_000) == 4  # 25 a thread in each region: 6 of them are left
+    assert factor(16, 3.0) == 1
+    assert factor(16, 3.0, kind="share") == 64  # regions may be larger whatever their number
+
+
+def test_equal_shares_that_wait_at_short_regions_wait_for_the_runtime_and_unequal_ones_for_each_other() -> None:
+    spent = {"body": 1.0, "imbalance": 1.0}
+    equal = Price(observed(spent, site("share", 400_000, 10e-6)), 2.0, 2.0)
+    assert equal.seconds["imbalance"] == pytest.approx(0, abs=0.3)
+    lengths = Counter({bin_of(5e-6): 200_000, bin_of(15e-6): 200_000})
+    uneven = Price(observed(spent, replace(site("share", 400_000, 10e-6), lengths=lengths)), 2.0, 2.0)
+    assert uneven.seconds["imbalance"] == pytest.approx(2.0, rel=0.3)
+    few = Price(observed(spent, site("share", 4, 1.0)), 2.0, 2.0)
+    assert few.seconds["imbalance"] == pytest.approx(4.0, rel=0.01)
+
+
+def test_rare_long_bodies_are_pauses_as_far_as_cpu_time_lacks() -> None:
+    lengths = {bin_of(1e-6): 1_000_000, bin_of(0.01): 100}
+    own = Site("solver.cpp:7", "chunk", "libomp", 1_000_100, 2.0, lengths)
+    of = observed({"body": 1.0}, own, width=2)
+    assert own.pauses == pytest.approx(1.0, rel=0.15)
+    assert Price(of, 1.0, 1.0, cpu=2.0).work == pytest.approx(2.0)
+    assert Price(of, 1.0, 1.0, cpu=1.5).work == pytest.approx(1.5)
+    assert Price(of, 1.0, 1.0, cpu=0.1).work == pytest.approx(2.0 - own.pauses)
+    common = replace(own, count=1100, lengths={bin_of(1e-6): 1_000, bin_of(0.01): 100})  # one of ten is no rarity
+    assert common.pauses == 0
+
+
+def test_the_report_says_what_the_grain_costs_and_what_another_one_gives() -> None:
+    spent = {"body": 0.30, "creation": 0.45, "dispatch": 0.35}
+    of = observed(spent, site("task", 1_200_000, 1e-6))
+    text = text_of(collected(of, 1.0, 1.1))
+    assert "solver.cpp:42 makes 1.20 M tasks of 1.00 µs; 70 % of the time is libomp's." in text
+    assert "64 times as coarse: 3.2 x as fast (2.8 to 3.8)." in text
+    assert "Efficiency now: 30 % of the threads' time" in text
+    assert "Collecting took 10 % more." in text
+    below = text_of(collected(observed({"body": 0.1, "dispatch": 0.9}, site("task", 400_000, 1e-6)), 1.0, 1.0))
+    assert "64 times as coarse is faster: at an efficiency of 10 % nobody can say by how much" in below
+
+
+def test_the_report_names_waits_serial_parts_and_the_finest_known_grain() -> None:
+    of = observed({"body": 0.6, "imbalance": 0.4}, site("task", 40, 0.06), serial=1.0)
+    text = text_of(collected(of, 2.0, 2.0), Metg(3e-6, "openmp/tasks in store:sitting"))
+    assert "Threads have nothing left to do in 40 % of their time: work is uneven. More tasks even it out." in text
+    assert "50 % of the program's time is outside of parallel regions" in text
+    assert "at 3.00 µs half of the time is the runtime's (by openmp/tasks in store:sitting)" in text
+    alone = text_of(replace(collected(of, 2.0, 2.0), plain=()))
+    assert "what collecting cost is not known" in alone
+    assert "teff metg measures it" in alone
+
+
+def test_a_picture_has_the_time_of_each_length_and_the_efficiency_curve() -> None:
+    price = Price(observed({"body": 1.0, "dispatch": 1.0}, site("chunk", 1_000_000, 4e-6)), 2.0, 2.0)
+    picture = grain_picture.draw(price, "./solver", Metg(3e-6, "a store"))
+    said = words(picture)
+    assert "solver.cpp:7, chunks" in said
+    assert "efficiency, if each costs 4.00 µs" in said
+    assert "METG(50 %): 3.00 µs" in said
+    (bar,) = data(picture, "began", "high")
+    assert bar["high"] == pytest.approx(1.0)
+    curve = {each["x"]: each["y"] for each in data(picture, "x", "y") if "text" not in each and "shape" not in each}
+    assert all(y == pytest.approx(x / (x + 4e-6)) for x, y in curve.items())
+    assert len(curve) > 10
+
+
+VARIABLES = {"LD_PRELOAD": "c.so"}
+
+
+@pytest.mark.parametrize(
+    ("command", "starts"),
+    [
+        ("./solver -n 3", "env LD_PRELOAD=c.so ./solver -n 3"),
+        ("mpirun -n 2 --bind-to none sh -c true", "mpirun -n 2 --bind-to none env LD_PRELOAD=c.so sh -c true"),
+        ("mpirun -n 1 sh a : -n 2 sh b", "mpirun -n 1 env LD_PRELOAD=c.so sh a : -n 2 env LD_PRELOAD=c.so sh b"),
+        ("srun --mpi=pmix", "srun --mpi=pmix"),
+    ],
+)
+def test_a_launcher_starts_programs_that_bear_the_collector_without_bearing_it_itself(
+    command: str, starts: str
+) -> None:
+    assert launched(command.split(), VARIABLES) == starts.split()
+
+
+@pytest.mark.parametrize(
+    ("command", "factor", "becomes", "word"),
+    [
+        ("./solver --block {8}", 4, "./solver --block 32", "32"),
+        ("./solver --tasks {/64}", 4, "./solver --tasks 16", "16"),
+        ("./solver --tasks {/2}", 64, "./solver --tasks 1", "1"),
+        ("env OMP_SCHEDULE=dynamic,{1} ./solver", 2, "env OMP_SCHEDULE=dynamic,2 ./solver", "OMP_SCHEDULE=dynamic,2"),
+    ],
+)
+def test_a_setting_grows_with_the_grain_or_shrinks(command: str, factor: float, becomes: str, word: str) -> None:
+    assert Setting(tuple(command.split())).at(factor) == (becomes.split(), word)
+
+
+@pytest.mark.usefixtures("commanded")
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (["--apply", "--", "true"], "--apply: mark the present value in the command"),
+        (["--apply", "--", "true", "{1}", "{2}"], "{2}: one setting is tried at a time, and {1} stands there, too"),
+        (["--runs", "0", "--", "true"], "--runs 0: a program is run once at least"),
+        (["--also", "libnowhere", "--", "true"], "--also libnowhere: there is no library of that name"),
+        (["--", "/nowhere"], "/nowhere can't be started"),
+        (["--fail-below", "80%", "lulesh"], "--fail-below: is for a program behind --"),
+        (["--systems", "teff", "--", "true"], "are for spawn patterns"),
+    ],
+)
+def test_a_wrong_command_line_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], said: list[str], why: str
+) -> None:
+    without_collector(monkeypatch)
+    assert teff(monkeypatch, "explain", *said) == BAD_INPUT
+    assert why in capsys.readouterr().err
+
+
+def without_collector(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program itself leaves accounts."""
+    monkeypatch.setattr(explaining_programs, "collector", lambda _: Path("libc.so.6"))
+    monkeypatch.setattr(explaining_programs, "warn_of_others", lambda _: None)
+
+
+def leaving(tmp_path: Path, accounts: Accounts, code: int = 0) -> list[str]:
+    """A program that leaves these accounts, and ends with the exit code."""
+    kept = tmp_path / "kept"
+    kept.write_bytes(accounts.content())
+    lines = [
+        "import os, shutil, sys, time",
+        "time.sleep(0.05)",
+        "folder = os.environ.get('TEFF_COLLECT')",
+        f"folder and shutil.copy({str(kept)!r}, folder + '/1.accounts')",
+        "print(sys.stdin.read())",
+        f"sys.exit({code})",
+    ]
+    return [sys.executable, "-c", "\n".join(lines)]
+
+
+@pytest.mark.usefixtures("commanded")
+def test_the_command_passes_the_exit_code_on_and_prints_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    without_collector(monkeypatch)
+    given = tmp_path / "input"
+    given.write_text("what was given")
+    own = os.dup(0)
+    try:
+        with given.open() as file:
+            os.dup2(file.fileno(), 0)
+            assert teff(monkeypatch, "explain", "--json", "--", *leaving(tmp_path, FINE, 5)) == 5
+    finally:
+        os.dup2(own, 0)
+    told, said = capfd.readouterr()
+    assert said.count("what was given") == 2  # a file is read again; with --json stdout has rows alone
+    program, chunks, region = map(json.loads, told.splitlines())
+    assert (program["of"], program["exit_status"], program["plain_runs"]) == ("program", 5, 1)
+    assert (chunks["site"], chunks["count"]) == ("program + 0x100", 200_000)
+    assert region["kind"] == "region"
+
+
+@pytest.mark.usefixtures("commanded")
+def test_a_threshold_of_efficiency_is_judged_and_one_run_is_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    without_collector(monkeypatch)
+    program = leaving(tmp_path, FINE)
+    assert teff(monkeypatch, "explain", "--runs", "1", "--fail-below", "80%", "--", *program) == 1
+    told, said = capfd.readouterr()
+    assert "asks for 80%" in said
+    assert "once more" not in said
+    assert "program + 0x100 makes 200 k chunks of 100 ns" in " ".join(told.split())
+    assert teff(monkeypatch, "explain", "--runs", "1", "--fail-below", "20%", "--", *program) == 0
+
+
+@pytest.mark.usefixtures("commanded")
+def test_the_advice_is_tried_in_turns_beside_its_prediction(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    without_collector(monkeypatch)
+    monkeypatch.setattr(explaining_programs, "_TURNS", 2)
+    of = observed({"body": 0.5, "dispatch": 0.5}, site("chunk", 1_000_000, 2e-6))
+    monkeypatch.setattr(explaining_programs, "collect", lambda *_, **__: collected(of, 1.0, 1.0))
+    assert teff(monkeypatch, "explain", "--apply", "--json", "--", "sh", "-c", "sleep 0.02", "--block={1}") == 0
+    tried = [each for each in map(json.loads, capfd.readouterr().out.splitlines()) if each["of"] == "try"]
+    assert [each["setting"] for each in tried] == [f"--block={2**power}" for power in range(len(tried))]
+    assert len(tried) == 6  # until the chunks' number costs 5 % of the time
+    assert tried[0]["predicted"] is None
+    assert tried[1]["predicted"]["value"] == pytest.approx(1 / 0.75)
+    assert tried[1]["speedup"]["value"] == pytest.approx(1, rel=0.5)
+
+
+@pytest.mark.usefixtures("commanded")
+def test_a_program_in_which_nothing_was_seen_ends_with_a_reason(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    without_collector(monkeypatch)
+    assert teff(monkeypatch, "explain", "--", "sh", "-c", "exit 3") == 3
+    assert "nothing of sh was seen: it began no parallel region of OpenMP" in capfd.readouterr().err
+    assert teff(monkeypatch, "explain", "--", "sh", "-c", "kill -9 $$") == 128 + 9
+
+
+@pytest.mark.usefixtures("commanded")
+@pytest.mark.skipif(not shutil.which("g++"), reason="no compiler")
+def test_a_static_program_can_not_be_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    without_collector(monkeypatch)
+    source, program = tmp_path / "a.cpp", tmp_path / "a"
+    source.write_text("int main() {}\n")
+    if subprocess.run(["g++", "-static", source, "-o", program], check=False).returncode:
+        pytest.skip("no static C library")
+    assert teff(monkeypatch, "explain", "--", str(program)) == 1
+    assert "it is linked statically, so nothing can be loaded into it" in capfd.readouterr().err
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="no compiler")
+def test_the_collector_finds_the_line_that_makes_tasks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    library = project_root() / ".teff" / "build" / "lib" / "libteff_collect.so"
+    if not library.is_file():
+        pytest.skip("the collector is not built here")
+    without_collector(monkeypatch)
+    monkeypatch.setattr(explaining_programs, "collector", lambda _: library)
+    source, program = project_root() / "docs" / "tutorial" / "heat.cpp", tmp_path / "heat"
+    subprocess.run(["g++", "-O3", "-g", "-fopenmp", source, "-o", program], check=True)
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    assert teff(monkeypatch, "explain", "--json", "--", str(program), "64") == 0
+    rows = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    line = next(number for number, text in enumerate(source.read_text().splitlines(), 1) if "omp task " in text)
+    task = next(each for each in rows if each.get("kind") == "task")
+    assert task["site"] in (f"heat.cpp:{line}", f"heat.cpp:{line - 1}")
+    assert task["count"] == 500 * 32
+    assert rows[0]["threads"] == 2
+    assert "add up" not in " ".join(rows[0]["remarks"])
