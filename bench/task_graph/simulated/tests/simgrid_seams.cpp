@@ -1,4 +1,4 @@
-// What SimGrid has to see of an MPI adapter that it runs in simulated time. The linker puts these functions in the
+// The functions of an MPI adapter that differ where SimGrid runs it in simulated time. The linker puts these functions in the
 // place of the program's (--wrap). SIMULATED_MACHINE is a machine as simulated_nodes reads it, of which the costs
 // of a task and the detours count here: SimGrid has the network and the costs of messages.
 #include <simgrid/actor.h>
