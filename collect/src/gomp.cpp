@@ -29,11 +29,13 @@ struct region_data {
   body_function* body;
   void* data;
   team* whole;
+  const runtime* called;
 };
 
 void run_body(void* argument) {
   const auto& region = *static_cast<region_data*>(argument);
   const bool kept = region.whole->begin_body();
+  last_called = region.called;
   region.body(region.data);
   if (kept && me != nullptr) me->enter(state::imbalance);
 }
@@ -130,16 +132,17 @@ bool makes_on_libomp(const incoming_call& call, bool taskloop, GoOn go_on) {
 
 using namespace teff::collect;
 
-#define TEFF_DEFINE(name)                                                                           \
-  TEFF_INTERPOSED long GOMP_parallel##name(body_function* body, void* data, TEFF_WORDS) {           \
-    TEFF_CALL("GOMP_parallel" #name);                                                               \
-    seat* const thread = call.called.has_ompt ? nullptr : here();                                   \
-    if (thread == nullptr) return call.go_on<long>(body, data, TEFF_SAME_WORDS);                    \
-    team whole(*thread, reinterpret_cast<const void*>(body), call.real);                            \
-    region_data region{data == nullptr ? nullptr : *static_cast<void**>(data), body, data, &whole}; \
-    const long result = call.go_on<long>(run_body, &region, TEFF_SAME_WORDS);                       \
-    whole.end();                                                                                    \
-    return result;                                                                                  \
+#define TEFF_DEFINE(name)                                                                          \
+  TEFF_INTERPOSED long GOMP_parallel##name(body_function* body, void* data, TEFF_WORDS) {          \
+    TEFF_CALL("GOMP_parallel" #name);                                                              \
+    seat* const thread = call.called.has_ompt ? nullptr : here();                                  \
+    if (thread == nullptr) return call.go_on<long>(body, data, TEFF_SAME_WORDS);                   \
+    team whole(*thread, reinterpret_cast<const void*>(body), call.real);                           \
+    region_data region{data == nullptr ? nullptr : *static_cast<void**>(data), body, data, &whole, \
+                       &call.called};                                                              \
+    const long result = call.go_on<long>(run_body, &region, TEFF_SAME_WORDS);                      \
+    whole.end();                                                                                   \
+    return result;                                                                                 \
   }
 TEFF_DEFINE()
 TEFF_DEFINE(_reductions)

@@ -19,7 +19,7 @@ struct runtime {
   }
 };
 
-// The thread's last call went to it.
+// The thread's last call, or its region, went to it.
 extern constinit thread_local const runtime* last_called;
 
 const runtime& find_runtime(const void* caller);

@@ -63,6 +63,15 @@ static long regions(void) {
   return number / 2 * 2;
 }
 
+static long barrier(void) {  // the body ends by a call of the runtime, and may leave its frame before
+#pragma omp parallel
+  {
+    spin(length);
+#pragma omp barrier
+  }
+  return 2;
+}
+
 static long tasks(void) {
 #pragma omp parallel
 #pragma omp single
@@ -345,12 +354,12 @@ static long forked(void) {
 static const struct {
   const char* name;
   long (*run)(void);
-} cases[] = {CASE(dynamic_loop), CASE(started_loops), CASE(static_loop),   CASE(regions),  CASE(tasks),
-             CASE(untied),       CASE(recursion),     CASE(stencil),       CASE(chain),    CASE(taskloop),
-             CASE(nested),       CASE(imbalance),     CASE(producer),      CASE(sections), CASE(locks),
-             CASE(detached),     CASE(cancelled),     CASE(waiting_maker), CASE(sites),    CASE(none),
-             CASE(empty_chunks), CASE(threads),       CASE(killed),        CASE(aborted),  CASE(left),
-             CASE(replaced),     CASE(forked)};
+} cases[] = {CASE(dynamic_loop), CASE(started_loops), CASE(static_loop), CASE(regions),       CASE(barrier),
+             CASE(tasks),        CASE(untied),        CASE(recursion),   CASE(stencil),       CASE(chain),
+             CASE(taskloop),     CASE(nested),        CASE(imbalance),   CASE(producer),      CASE(sections),
+             CASE(locks),        CASE(detached),      CASE(cancelled),   CASE(waiting_maker), CASE(sites),
+             CASE(none),         CASE(empty_chunks),  CASE(threads),     CASE(killed),        CASE(aborted),
+             CASE(left),         CASE(replaced),      CASE(forked)};
 
 int main(int count, char** words) {
   length = count > 2 ? atof(words[2]) * 1e3 : 1e5;
