@@ -22,7 +22,7 @@ from tefflab import project_root
 from tefflab.cli import explaining_programs
 from tefflab.cli.explaining_programs import Setting
 from tefflab.errors import BAD_INPUT
-from tefflab.profiles import grain_picture, program_report
+from tefflab.profiles import grain_picture, program_report, symbols
 from tefflab.profiles.accounts import BLOCK, HEADER, read_accounts
 from tefflab.profiles.collecting import Collected, Run, launched
 from tefflab.profiles.granularity import Metg
@@ -156,6 +156,21 @@ def test_an_address_is_named_by_line_or_function_or_module(tmp_path: Path, flags
         assert found[str(program), begin] == ("solver.cpp:2" if flags else "relax()")
         assert found[within] == ("solver.cpp:2" if flags else "relax()")
     assert found["/gone", 0x10] == "gone + 0x10"
+
+
+@pytest.mark.parametrize(
+    ("frames", "line"),
+    [
+        ([("spin", "a.cpp:3"), ("main._omp_fn.0", "a.cpp:17")], "a.cpp:17"),  # of GCC, with a call in line before it
+        ([("main.omp_outlined", "a.cpp:23"), ("main.omp_outlined", "a.cpp:20")], "a.cpp:23"),  # of Clang
+        ([("main", "a.cpp:5 (discriminator 2)")], "a.cpp:5"),
+    ],
+)
+def test_the_line_of_a_construct_is_that_of_its_own_function(
+    monkeypatch: pytest.MonkeyPatch, frames: list[tuple[str, str]], line: str
+) -> None:
+    monkeypatch.setattr(symbols, "ask_addr2line", lambda _, offsets: [frames for _ in offsets])
+    assert names_of([("/a", 8)]) == {("/a", 8): line}
 
 
 def test_a_coarser_grain_saves_its_part_of_creation_dispatch_and_scheduling() -> None:
