@@ -98,10 +98,12 @@ def unrendered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pictures are laid out and their files are there, but empty, and so they are in reports. Rendering takes half of
     such a test's time, and is tested with the pictures."""
 
-    def touched(_: Picture, path: Path) -> None:
+    def touched(_: Picture, path: Path) -> tuple[Path, Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
-        for ending in (".svg", ".png"):
-            path.with_name(path.name + ending).touch()
+        svg, png = (path.with_name(path.name + ending) for ending in (".svg", ".png"))
+        svg.touch()
+        png.touch()
+        return svg, png
 
     monkeypatch.setattr(publishing, "save", touched)
     monkeypatch.setattr(Picture, "svg", "<svg/>")

@@ -18,8 +18,9 @@ from simulated import QUIET, SECONDS_PER_ITERATION, Noise, SimulatedSystem
 from simulated_sitting import Silent, plan, sat
 from tefflab.analysis.comparison import Answer, beside_others, compare, compare_sittings
 from tefflab.analysis.rows import ByRound, Row
-from tefflab.analysis.statistics import Interval, Observation, empty_tasks, metg, overhead
+from tefflab.analysis.statistics import Interval, Observation, empty_tasks, metg
 from tefflab.benchmarks.benchmark import benchmarks
+from tefflab.benchmarks.case_rows import median_of_rounds
 from tefflab.benchmarks.task_graph.estimates import MetgSamples
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.benchmarks.task_graph.tables import OVERHEAD
@@ -62,7 +63,7 @@ def rows(
         samples=MetgSamples(seen, 0.5),
     )
     empty = ByRound(empty_tasks(seen))
-    return of, replace(of, quantity=OVERHEAD, is_beside=True, value=overhead(seen), samples=empty)
+    return of, replace(of, quantity=OVERHEAD, is_beside=True, value=median_of_rounds(empty.values), samples=empty)
 
 
 def row(*how: Any, **further: Any) -> Row:

@@ -30,9 +30,9 @@ ROOT = project_root()
 EXPERIMENTS = load_experiments(ROOT)
 OF_GRAPHS = [each for each in EXPERIMENTS if isinstance(each, GraphExperiment)]
 NEEDED = (
-    "fig2 fig3 fig6 fig7 fig8 fig9 fig10 fig11 fig12 grain micro spawn apps_weak hpccg_weak apps_blocks apps_random "
-    "apps_strong lulesh_weak multi_graph hpccg_strong lulesh_grain lulesh_strong apps_concurrency contention_primes "
-    "contention_compile contention_patterns"
+    "fig2 fig3 fig4 fig5 fig6 fig7 fig8 fig9 fig10 fig11 fig12 fig13 fig14 fig9a fig9b fig9c fig9d grain micro spawn "
+    "table6 apps_weak hpccg_weak apps_blocks apps_random apps_strong lulesh_weak multi_graph hpccg_strong lulesh_grain "
+    "lulesh_strong apps_concurrency contention_primes contention_compile contention_patterns"
 )
 
 ONE = """
@@ -84,14 +84,14 @@ def test_the_figures_of_the_paper_are_there() -> None:
 def test_an_experiment_asks_what_the_core_takes(experiment: GraphExperiment) -> None:
     if not core_program(ROOT).exists():
         pytest.skip("the core is not built here")
-    for workers in (1, 2, 5, 32):
-        for case in experiment.cases(workers):
+    for workers in (16, 32) if experiment.nodes else (1, 2, 5, 32):
+        for case in experiment.cases(workers, experiment.nodes):
             check(ROOT, case)
 
 
 @pytest.mark.parametrize("experiment", OF_GRAPHS, ids=[each.name for each in OF_GRAPHS])
 def test_the_cases_of_an_experiment_differ(experiment: GraphExperiment) -> None:
-    cases = experiment.cases(2)
+    cases = experiment.cases(2, experiment.nodes)
     assert len({case.flags for case in cases}) == len(cases)
     assert len({case.name for case in cases}) == len(cases)
 
@@ -121,6 +121,22 @@ def test_no_experiment_names_a_system() -> None:
         ('name = "radix"', 'name = "radix"\ncases = {a = ""}', r"one\.toml: vary\.0: give either values or cases"),
         ("values = [1, 5]", "copies = true", r"one\.toml: vary\.0: give either values or cases"),
         ('flags = "-type', 'columns = true\nflags = "-type', r"one\.toml: vary\.0: values need one of flags"),
+        ("metg_lines", "limits", r"one\.toml: charts: limits needs nodes = "),
+        (
+            'charts = ["metg_lines"]',
+            'nodes = [1, 2]\ncharts = ["limits"]',
+            r"one\.toml: charts: limits needs program = { seconds = \.\.\., tasks = \.\.\. }",
+        ),
+        (
+            "minutes = 1",
+            "minutes = 1\nprogram = { seconds = 0, tasks = 9 }",
+            r"one\.toml: program\.seconds: 0 should be greater than 0",
+        ),
+        (
+            "minutes = 1",
+            "minutes = 1\nprogram = { seconds = 1, tasks = 9, nodes = 2 }",
+            r"one\.toml: program\.nodes: is none of the keys that may stand here",
+        ),
         ("minutes = 1", 'minutes = 1\nname = "two"', r"one\.toml: name: an experiment is called as its file is"),
         ("minutes = 1", "minutes = = 1", r"one\.toml: is no TOML: Invalid value \(at line 7"),
     ],
@@ -153,6 +169,17 @@ def test_what_is_varied_becomes_every_combination(tmp_path: Path) -> None:
         ("radix 5, uneven", 5, "uneven"),
     ]
     assert cases[3].flags == "-type nearest -radix 5 -imbalance 1 -width 2 -kernel compute_bound"
+
+
+def test_over_nodes_a_graph_has_one_name_and_one_picture_whatever_its_width(tmp_path: Path) -> None:
+    one, *_ = ONE.split("[[vary]]")
+    for columns in (1, 3):
+        keys = f"nodes = [1, 2, 4]\ncolumns_per_worker = {columns}\n"
+        experiment = load_experiment(written(tmp_path, one + keys))
+        assert isinstance(experiment, GraphExperiment)
+        cases = experiment.cases(2, experiment.nodes)
+        assert {each.group for each in cases} == {"stencil_1d, compute_bound"}
+        assert [each.width for each in cases] == [2 * columns, 4 * columns, 8 * columns]
 
 
 def test_copies_are_graphs_that_run_at_once(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ def test_it_says_what_comes_then_brings_it_once(tmp_path: Path) -> None:
     assert system.is_installed
     again = console()
     assert install(Registry(tmp_path), [system], again) == {}
-    assert told(again) == ""
+    assert told(again) == "teff: lake is here\n"
 
 
 def test_what_asks_for_something_else_than_was_brought_is_brought_again(tmp_path: Path) -> None:

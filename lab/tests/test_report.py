@@ -65,7 +65,7 @@ def test_it_says_every_metg_caveat_and_fact_without_a_script(tmp_path: Path) -> 
     for each in shown.rows:
         assert each.variant.title in text
         assert value_text(each) in text
-    for said in ("thin: a smooth fit to the dots", "> 19.0 ms", "signal 11", "noisy runs: 5 of 64 runs (7.8 %)"):
+    for said in ("thin lines join the dots, the medians", "> 19.0 ms", "signal 11", "noisy runs: 5 of 64 runs (7.8 %)"):
         assert said in text
     for said in ("records.jsonl:17: torn line", "changed source", "Sample CPU (x86_64)", "teff metg", "gcc 12"):
         assert said in text

@@ -236,7 +236,7 @@ def test_against_a_system_that_did_not_change_the_machines_speed_cancels(laborat
         assert not each.ratio.significant
     assert spawn == found
 
-    with pytest.raises(TeffError, match=r"of no system under one configuration beside nobody; before.* beside nobody"):
+    with pytest.raises(TeffError, match=r"of no system under one configuration beside nobody; an .* beside nobody"):
         answer(Registry(root), "before", "after", None, "nobody")
     with pytest.raises(TeffError, match="--against slow: is for two stores, which quick and slow are not"):
         answer(Registry(root), "quick", "slow", "before", "slow")
@@ -296,7 +296,7 @@ def test_stores_of_both_kinds_are_compared_in_both(laboratory: Callable[..., Pat
     assert [each.kind for each in only[0]] == ["spawn"]
     assert tuple(only[1]) == (
         "quick and spawner are compared where one sitting has both: measure them in one, with --systems quick,spawner; "
-        "no value of both in before:one-of-before (METG)",
+        "an earlier sitting is named STORE:SITTING; no value of both in before:one-of-before (METG)",
     )
     named = answer(Registry(root), "before:one-of-before", "after", None)
     assert [each.kind for each in named[0]] == ["metg"]

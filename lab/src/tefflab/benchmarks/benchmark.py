@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, Self
+from typing import Annotated, Any, ClassVar, Generic, Literal, Self
 
 from pydantic import Field, ValidationError
 
@@ -33,9 +33,6 @@ from tefflab.systems.own_command import OwnCommand
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import Program, System
 from tefflab.systems.toml_files import read_toml, readable
-
-if TYPE_CHECKING:
-    from tefflab.benchmarks.task_graph.record import Ceiling
 
 EXPERIMENTS_FOLDER = Path("experiments")  # which has a TOML file for each; its README.md explains the keys
 _USUAL = "task_graph"  # kind of an experiment
@@ -257,7 +254,7 @@ class Benchmark(ABC, Generic[AnyRecord]):
     experiment_type: ClassVar[type[Experiment]]
     estimates_type: ClassVar[type[Estimates]]
     commands: Sequence[Command]
-    reference: "Ceiling | None" = None  # that each run is compared with
+    reference: Any = None  # that each run is compared with, as `task_graph.record.Ceiling` is
 
     def programs(self, system: System) -> list[Program]:
         """The programs of a system that run it."""

@@ -19,7 +19,7 @@ from tefflab.output.table import Column, Table
 from tefflab.systems.needs import VERSIONS_FOLDER
 from tefflab.systems.probing import Probe, probe_all
 from tefflab.systems.registry import Registry, no_such_system
-from tefflab.systems.setup import ensure, install, offered, report
+from tefflab.systems.setup import ensure, install, offered
 from tefflab.systems.setup import remove as remove_one
 from tefflab.systems.systems import System, best_of
 
@@ -75,10 +75,7 @@ def doctor(_registry: Registry, as_json: bool) -> None:
 
 def bring(registry: Registry, names: Sequence[str]) -> None:
     """Installs the systems, all on request where none is named; leaves with 1 where one is not here then."""
-    chosen = _chosen(registry, names, to_remove=False)
-    problems = install(registry, chosen, progress())
-    report(problems, chosen, progress())
-    if problems:
+    if install(registry, _chosen(registry, names, to_remove=False), progress()):
         raise Exit(FAILED)
 
 

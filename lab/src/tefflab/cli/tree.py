@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tefflab.benchmarks.benchmark import Option
 
 _OWN = "command"  # the kind that `--` means
+_EFFICIENCY = Number(0.5, 0.05, 0.95, units=options.PERCENT)
 
 RUN = Command(
     "run",
@@ -132,6 +133,24 @@ SIMULATE = Command(
     options.PICTURE,
     options.JSON,
     options.FORMER_STORE,
+)
+PREDICT = Command(
+    "predict",
+    "predicting.predict",
+    """Predict at how many nodes a program's efficiency falls to 50 %, and its time there.
+
+    From one run of the program on one node, and from METG over nodes, measured or simulated. Assumes that each core has
+    as many tasks on more nodes, of less work each.
+
+    Example:  teff predict cluster --time 12s --tasks 4000""",
+    options.STORED,
+    option("--time TIME", "Of the run, as 12s.", Text()),
+    option("--tasks S", "Of each core in the run.", Number(4000.0, 1e-3)),
+    option("--run FILE", "Instead of both: what `teff explain --json` printed.", options.FILE),
+    option("--threshold E", "Efficiency asked for, 0.05 to 0.95. [the sitting's]", _EFFICIENCY),
+    options.SYSTEMS,
+    options.PICTURE,
+    options.JSON,
 )
 SHOW = Command(
     "show",
@@ -363,7 +382,7 @@ MEASURE = Measure(
 )
 GROUPS = {
     "Measure": ("metg", "measure", "contention", "experiment", "run"),
-    "Look into a graph, a run or a policy": ("graph", "explain", "simulate"),
+    "Look into a graph, a run or a policy": ("graph", "explain", "predict", "simulate"),
     "Read what was measured": ("show", "compare", "report", "export"),
     "Systems, this machine, this project": ("systems", "dev"),
 }
@@ -400,4 +419,5 @@ class Teff(Tree):
         return super().resolve_command(ctx, args)
 
 
-COMMANDS = (MEASURE, EXPERIMENT, RUN, GRAPH, EXPLAIN, SIMULATE, SHOW, COMPARE, REPORT, EXPORT, SYSTEMS, DEV, WATCH)
+_LOOKING = (GRAPH, EXPLAIN, PREDICT, SIMULATE)
+COMMANDS = (MEASURE, EXPERIMENT, RUN, *_LOOKING, SHOW, COMPARE, REPORT, EXPORT, SYSTEMS, DEV, WATCH)

@@ -117,9 +117,11 @@ def interval_text(interval: Interval, unit: str = "s") -> str:
 
 
 def range_text(interval: Interval, text: Callable[[float], str]) -> str:
-    """`46 % – 51 %`, with each end as `text` writes it; `> 46 %` where the upper one is open."""
+    """`46 % – 51 %`, with each end as `text` writes it; `> 46 %` or `< 51 %` where one is open."""
     if not interval.is_told:
         return TOO_FEW
+    if interval.low <= 0 < interval.high:
+        return bound("<", text(interval.high))
     low = text(interval.low)
     return f"{low} – {text(interval.high)}" if math.isfinite(interval.high) else bound(">", low)
 

@@ -107,7 +107,8 @@ def not_here(systems: Sequence[System]) -> str:
 
 
 def install(registry: Registry, systems: Sequence[System], console: Console) -> dict[str, str]:
-    """Installs the systems, builds them and asks for their identities. The reason, for each that is not here then."""
+    """Installs the systems, builds them, asks for their identities, and says which are here then. The reason, for each
+    that is not."""
     problems: dict[str, str] = {}
     todo = [each for each in offered(systems) if not each.is_installed]
     for each in todo:
@@ -125,6 +126,11 @@ def install(registry: Registry, systems: Sequence[System], console: Console) -> 
         probes = [probe(program, each) for program in each.listed]
         if not any(one.found for one in probes):
             problems[each.name] = probes[0].reason or ""
+    for each in systems:
+        if each.name in problems:
+            warn(console, each.name, problems[each.name])
+        else:
+            console.print(f"teff: {each.name} is here", soft_wrap=True)
     return problems
 
 
@@ -134,7 +140,7 @@ def bring_missing(registry: Registry, systems: Sequence[System], console: Consol
     if offers:
         ensure(registry, offers, console=console, ways=_listed)  # some may be here without it
     if missing := [each for each in offers if is_absent(each)]:
-        report(install(registry, missing, console), missing, console)
+        install(registry, missing, console)
 
 
 def _listed(system: System) -> list[list[Program]]:
@@ -210,12 +216,3 @@ def telling(log: Path) -> str:
     lines = [line.strip() for line in tail(log, 200).splitlines() if not line.startswith("$ ")]
     said = [line for line in lines if _TELLING.search(line)] or [line for line in lines if line]
     return "".join(f"\n  {line}" for line in dict.fromkeys(map(shortened, said[-_TOLD:]))) + f"\n  all of it: {log}"
-
-
-def report(problems: dict[str, str], systems: Sequence[System], console: Console) -> None:
-    """A line for each system: here, or why not."""
-    for each in systems:
-        if each.name in problems:
-            warn(console, each.name, problems[each.name])
-        else:
-            console.print(f"teff: {each.name} is here", soft_wrap=True)

@@ -80,7 +80,6 @@ class Late(_Described):
 class Model(_Described):
     """What disturbs the cluster; and the levels, if the model is of another network."""
 
-    says: NonEmpty
     detours: tuple[Detours, ...] = ()
     late: Late | None = None
     jitter: Time = 0.0  # of a task, in the mean
@@ -160,7 +159,7 @@ def load_cluster(said: str) -> Cluster:
 def noise_here(cores: int) -> Model:
     """The detours of this machine's cores, on as many cores as a node has."""
     detours = [Detours(rate=rate * cores, length=length) for rate, length in detours_here()]
-    return Model(says="the gaps of a spin on this machine", detours=tuple(detours))
+    return Model(detours=tuple(detours))
 
 
 def _machine(cluster: Cluster, name: str, system: str, model_name: str, model: Model) -> dict[str, Any]:
@@ -184,7 +183,7 @@ def _machine(cluster: Cluster, name: str, system: str, model_name: str, model: M
     }
     return {
         "id": f"{SIMULATED}{system}" + ("" if usual else f"/{model_name}"),
-        "title": f"{costs.title} on simulated {cluster.title}: {model.says}",
+        "title": f"{costs.title} on simulated {cluster.title}: {model_name}",
         "cores": cores,
         "told": told,
     }

@@ -31,6 +31,7 @@ from tefflab.benchmarks.task_graph import tables
 from tefflab.benchmarks.task_graph.pictures import pictures
 from tefflab.benchmarks.task_graph.plan import GraphPlan
 from tefflab.benchmarks.task_graph.record import GraphRecord
+from tefflab.benchmarks.task_graph.scaling import predictions, section
 from tefflab.benchmarks.task_graph.tables import CEILING, OVERHEAD, Measured, apart, mean_name, metg_name
 from tefflab.carried import TYPED
 from tefflab.output.charts.sheet import Picture, signature
@@ -171,7 +172,9 @@ class GraphEstimates(Estimates):
             return [replace(each, is_detail=number >= len(self.plan.cases)) for number, each in enumerate(curves)]
         further = [replace(each, is_detail=True) for each in curves]
         if len(self.plan.cases) > 1:
-            return [tables.metg_section(*self.cases), *further]
+            found = predictions(self.rows, self.plan.program, self.plan.threshold) if self.plan.program else []
+            limits = [section(found)] if found else []
+            return [tables.metg_section(*self.cases), *limits, *further]
         own = [replace(tables.metg_section(each), is_detail=number > 0) for number, each in enumerate(self.cases)]
         return [*own, *further]
 

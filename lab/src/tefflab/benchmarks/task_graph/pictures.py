@@ -9,6 +9,7 @@ import altair as alt
 
 from tefflab.analysis.curves import Curve, CurvePoint
 from tefflab.benchmarks.task_graph.plan import GraphPlan
+from tefflab.benchmarks.task_graph.scaling import limits_chart, predictions, scaling_chart
 from tefflab.benchmarks.task_graph.tables import Measured, WorkAxis, ends_text, is_roughly_known, metg_name, value_text
 from tefflab.output.charts.axes import Axis, linear_axis, log_axis
 from tefflab.output.charts.lines import values_chart
@@ -27,6 +28,12 @@ _THIN = 0.9  # pixels
 _HOW = "Thick: the fitted line with its 95 % band; thin lines join the dots, the medians."
 _USUAL: dict[str, tuple[str, ...]] = {"metg": ("metg", "efficiency"), "curve": ("efficiency", "rate")}
 _ARROW = "An arrow leads from a bound to where the value lies."
+
+_SCALING = {
+    "limits": "",
+    "weak": "Granularity of tasks with as much work on any number of nodes. Each line is of one amount of work.",
+    "strong": "Granularity of tasks whose work all nodes share. Each line is of one amount of work, as on one node.",
+}
 
 Place = tuple[float, float]
 
@@ -61,21 +68,43 @@ def _drawn(
             if any(row.value for row in case.rows) if kind == "metg" else case.curves:
                 yield part, draw(case, titled(part if len(cases) > 1 else ""), footer)
         return
-    for group in dict.fromkeys(case.case.group for case in cases):
+    groups = list(dict.fromkeys(case.case.group for case in cases))
+    for group in groups:
         members = [each for each in cases if each.case.group == group]
         rows = [row for each in members for row in each.rows]
+        part = group if len(groups) > 1 else ""
+        if kind in _SCALING:
+            for of, picture in _scaling(kind, members, plan, titled(part, group), footer):
+                yield f"{part} {of}", picture
+            continue
         if not any(row.value for row in rows):
             continue
         if kind == "metg_dots":
-            head = Head(titled(group, group or name), [_meaning(plan.threshold)], footer, absences(rows))
+            head = Head(titled(part, group or name), [_meaning(plan.threshold)], footer, absences(rows))
             yield group, rows_chart({each.case.name: each.rows for each in members}, "METG (log scale)", head)
         else:
             texts = {each.case.x or 0.0: each.case.x_text for each in members}
             of_means = [mean for each in members for row in each.rows if (mean := each.mean(row))]
             whose = " of the mean run" if of_means else ""
             meaning = f"{name}{whose} with 95 % intervals; smaller is better. {_ARROW}"
-            head = Head(titled(group, f"{name}{whose} against {plan.x_label}"), [meaning], footer)
+            head = Head(titled(part, f"{name}{whose} against {plan.x_label}"), [meaning], footer)
             yield group, values_chart(of_means or rows, texts, plan.x_label, head)
+
+
+def _scaling(
+    kind: str, cases: Sequence[Measured], plan: GraphPlan, title: str, footer: str
+) -> Iterator[tuple[str, Picture]]:
+    """Of one graph over nodes: of all systems, or of each, with its id."""
+    if plan.program and kind == "limits":
+        beside = [row for each in cases for row in each.beside.values()]
+        if found := predictions(beside, plan.program, plan.threshold):
+            lacking = absences(row for each in cases for row in each.rows)
+            yield "", limits_chart(found, Head(title, [], footer, lacking), cases)
+        return
+    for variant in dict.fromkeys(curve.variant for each in cases for curve in each.curves):
+        head = Head(title, [variant.title, _SCALING[kind]], footer)
+        if picture := scaling_chart(cases, variant, head, is_weak=kind == "weak"):
+            yield variant.id, picture
 
 
 def metg_chart(case: Measured, title: str = "", footer: str = "") -> Picture:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from tefflab.analysis.prediction import Program
 from tefflab.benchmarks.benchmark import Experiment, NonEmpty, Request
 from tefflab.benchmarks.graphs import GraphCase, check, parse, read_flags
 from tefflab.benchmarks.task_graph.record import expect_rates
@@ -28,6 +29,7 @@ PROBE_STEPS = 50
 NODES = "nodes"  # the axis of METG over several numbers of nodes
 
 Asks = Literal["metg", "curve"]  # where efficiency crosses the threshold; or all of it, at the same sizes of task
+Chart = Literal["efficiency", "rate", "metg", "metg_dots", "metg_lines", "limits", "weak", "strong"]
 _Graphs = Annotated[tuple[str, ...], Field(min_length=1)]  # the flags of each that runs at once
 
 
@@ -47,6 +49,7 @@ class GraphPlan(Plan):
     threshold: float = 0.5
     longest_task: float = 3e-3  # seconds: where a curve ends
     points: int = 12  # of a curve
+    program: Program | None = None  # whose limits METG over nodes predicts
 
     @property
     def warning(self) -> str:
@@ -120,21 +123,26 @@ class GraphExperiment(Experiment):
     flags: str = ""
     columns_per_worker: Annotated[int, Field(ge=1)] = 1  # the width, where flags do not say it
     vary: tuple[Vary, ...] = ()
-    charts: Annotated[tuple[Literal["efficiency", "rate", "metg", "metg_dots", "metg_lines"], ...], Field(min_length=1)]
+    charts: Annotated[tuple[Chart, ...], Field(min_length=1)]
     paradigm: str | None = None  # only systems of this one
     threshold: Annotated[float, Field(gt=0, lt=1)] = 0.5
     points: Annotated[int, Field(ge=3)] = 12  # of a curve
     longest: str = "3ms"  # task of a curve
+    program: Program | None = None  # one run of it on one node
 
     @model_validator(mode="after")
     def _charts_can_be_drawn(self) -> Self:
-        ranked = [chart for chart in self.charts if chart.startswith("metg")]
+        ranked = [chart for chart in self.charts if chart.startswith("metg") or chart == "limits"]
         if ranked and self.kind == "curve":
             raise ValueError(f'charts: {ranked[0]} needs kind = "metg"')
         numbers = [vary.name for vary in self.vary if vary.values is not None]
         numbers += [NODES] if self.nodes else []
         if "metg_lines" in self.charts and len(numbers) != 1:
             raise ValueError(f"charts: metg_lines needs one [[vary]] with values, or nodes; there are {len(numbers)}")
+        if over := [chart for chart in self.charts if chart in ("limits", "weak", "strong") and not self.nodes]:
+            raise ValueError(f"charts: {over[0]} needs nodes = [...]")
+        if "limits" in self.charts and not self.program:
+            raise ValueError("charts: limits needs program = { seconds = ..., tasks = ... }")
         if sum(vary.columns for vary in self.vary) > 1:
             raise ValueError("vary: only one can be of columns")
         try:
@@ -161,6 +169,7 @@ class GraphExperiment(Experiment):
             threshold=self.threshold,
             longest_task=seconds(self.longest),
             points=self.points,
+            program=self.program,
             experiment=self.name,
             charts=self.charts,
             x_label=next((vary.name for vary in self.vary if vary.values is not None), NODES if self.nodes else ""),
@@ -176,6 +185,8 @@ class GraphExperiment(Experiment):
             words += [*(["-and"] if words else []), *flags, *width]
         named = list(zip(self.vary, settings, strict=True))
         name = ", ".join(one.text if vary.cases else f"{vary.name} {one.text}" for vary, one in named)
+        if nodes is not None and not named:  # one name for all nodes, whose widths differ
+            name = parse(shlex.split(self.flags), workers, nodes=1).group
         case = parse(words, workers, name, nodes)
         if nodes is not None:
             return case

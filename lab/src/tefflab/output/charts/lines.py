@@ -35,6 +35,7 @@ def values_chart(
     at: str = "at",
     details: Mapping[str, str] | None = None,
     bare: Sequence[Row] = (),
+    crossings: Mapping[str, tuple[float, float]] | None = None,
     phases: bool = False,
 ) -> Picture:
     """The values of the rows, which have one unit, against a parameter with the rising values `xs` and their texts;
@@ -42,6 +43,7 @@ def values_chart(
 
     The legend has a figure for each variant: what `details` has by its id, else the value at the end, or the best one
     if more is better. It is written with the word `at`: `1.2 µs at 4`. `bare` rows are lines without marks and bands.
+    `crossings`: places of large marks, by the variant's id.
     `phases`: the parameter is a number of tasks, and three shades tell where tasks are too coarse, good and too fine.
     """
     look_of = looks(row.variant for row in (*rows, *bare))
@@ -82,7 +84,9 @@ def values_chart(
     width = WIDTH - 6 - max(text_width(text, SMALL) for text in along.ticks.values())
     width -= 0 if is_below else _LEGEND + 24
     shades = _shades(_good_part(known.values(), list(xs)), across, width) if phases else []
-    plot = alt.LayerChart(layer=[*shades, *_layers(found, across, along)], width=width, height=_HEIGHT)
+    large = [marks.mark(look_of[name], name, 130) | {"x": x, "value": y} for name, (x, y) in (crossings or {}).items()]
+    crossed = marks.marks(marks.layer(large).encode(across.of(alt.X, "x"), along.of(alt.Y, "value")))
+    plot = alt.LayerChart(layer=[*shades, *_layers(found, across, along), crossed], width=width, height=_HEIGHT)
     told = replace(head, notes=[*head.notes, *absences(rows)])
     has_hollow = not all(each.is_told for each in values)
     return marks.on_sheet(told, plot, list(entries.values()), 0 if is_below else _LEGEND, has_hollow=has_hollow)
