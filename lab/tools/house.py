@@ -35,8 +35,8 @@ WORDS = {
         "the protocol of ranks, which several speak",
     ),
     "openmp": (
-        ("lab/src/tefflab/profiles", "lab/src/tefflab/cli/tree.py"),
-        "the standard of programs that are explained",
+        ("lab/tools/house.py", "lab/src/tefflab/profiles", "lab/src/tefflab/cli/tree.py"),
+        "a standard, which programs of users follow",
     ),
 }
 # Names of cases that the lab may say: word -> (where, why).
