@@ -14,7 +14,7 @@ import numpy as np
 from tefflab.profiles.states import OUTSIDE, Process, Site, bin_of
 from tefflab.profiles.symbols import Place, names_of
 
-VERSION = 1
+VERSION = 2
 MAGIC = b"teffacct"
 _ADDS_UP = 0.03  # of a thread's time: by so much its accounts may differ
 _RARE = 0.001  # of a process's bodies: others than known sites have fewer, or it is told
@@ -33,9 +33,10 @@ HEADER = np.dtype(
         ("first", MOMENT),
         ("last", MOMENT),
         ("states", "S16", 16),
-        ("kinds", "S16", 8),
+        ("kinds", "S16", 16),
         ("command", "S1024"),
-        ("reserved", "u1", 2568),
+        ("rank", "<u4"),
+        ("reserved", "u1", 2436),
         ("modules", MODULE, 120),
     ]
 )
@@ -45,7 +46,9 @@ SITE = np.dtype(
         *((name, "<u4") for name in ("module", "runtime", "what", "too_short")),
         *((name, "<u8") for name in ("count", "timed", "segments", "time", "longest", "recent")),
         *((name, "<u4") for name in ("recently", "turn")),
-        ("lengths", "<u8", 158),
+        ("ahead", "<u8"),
+        *((name, "<u4") for name in ("partner", "reserved")),
+        ("lengths", "<u8", 156),
     ]
 )
 BLOCK = np.dtype(
