@@ -1,7 +1,5 @@
 #include "seat.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -42,8 +40,7 @@ std::size_t bin_of(std::uint64_t length) {
 
 }  // namespace
 
-bool seat::arrive() {
-  const auto thread = static_cast<std::uint32_t>(gettid());
+bool seat::arrive(std::uint32_t thread) {
   const bool begins = accounts_ == nullptr;
   if (begins) {
     block* taken = take_block();
@@ -151,10 +148,10 @@ bool seat::skips(const void* address, kind what) {
   return place.too_short != 0 && ++place.turn % sample != 0;
 }
 
-void seat::account(const activation& body) {
+site& seat::account(const activation& body) {
   site& to = find(body.address, body.what);
   ++to.count;
-  if (body.counted) return;
+  if (body.counted) return to;
   const std::uint64_t bodies = to.too_short != 0 ? sample : 1;
   ++to.timed;
   to.time += bodies * body.own;
@@ -162,10 +159,11 @@ void seat::account(const activation& body) {
   to.longest = std::max(to.longest, body.own);
   to.lengths[bin_of(body.own)] += bodies;
   to.recent += body.own;
-  if (++to.recently < window) return;
+  if (++to.recently < window) return to;
   const bool often = body.what == kind::chunk || body.what == kind::task || body.what == kind::taskloop;
   to.too_short = often && to.recent < window * shortest_timed();
   to.recent = to.recently = 0;
+  return to;
 }
 
 // Of all partners, the one that more than half of the time is for stays, if there is one.

@@ -75,7 +75,7 @@ class seat {
   void end_chunk(activation& chunk, const void* address);
 
   // Counts a body that ended; its last segment is closed.
-  void account(const activation& body);
+  site& account(const activation& body);
   // Counts a wait. A `partner` below 0 is unknown.
   void account_wait(kind why, const void* address, std::uint64_t length, int partner);
 
@@ -83,7 +83,7 @@ class seat {
   void give(activation& body);  // which any thread's take() gave
 
   // A thread takes the seat, or leaves it for the next one. Callers hold `growing`.
-  bool arrive();
+  bool arrive(std::uint32_t thread);
   void retire(std::uint64_t now);
   // Its accounts are these instead, which are in no file.
   void use(block& accounts);
