@@ -350,6 +350,18 @@ static long forked(void) {
   return number;
 }
 
+static long forked_within(void) {  // the child ends the task in which it was born
+  int child = 0;
+#pragma omp parallel num_threads(1)
+  {
+#pragma omp task if (0) shared(child)
+    child = fork() == 0;
+    if (child) _exit(0);
+  }
+  wait(NULL);
+  return 1;
+}
+
 #define CASE(name) {#name, name}
 static const struct {
   const char* name;
@@ -359,7 +371,7 @@ static const struct {
              CASE(taskloop),     CASE(nested),        CASE(imbalance),   CASE(producer),      CASE(sections),
              CASE(locks),        CASE(detached),      CASE(cancelled),   CASE(waiting_maker), CASE(sites),
              CASE(none),         CASE(empty_chunks),  CASE(threads),     CASE(killed),        CASE(aborted),
-             CASE(left),         CASE(replaced),      CASE(forked)};
+             CASE(left),         CASE(replaced),      CASE(forked),      CASE(forked_within)};
 
 int main(int count, char** words) {
   length = count > 2 ? atof(words[2]) * 1e3 : 1e5;

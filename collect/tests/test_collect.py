@@ -192,6 +192,11 @@ def test_a_program_that_ends_otherwise_leaves_what_was_seen(
         assert done.accounts[1].states["body"] > 40e3
 
 
+def test_a_child_born_in_a_region_leaves_the_accounts_of_its_parent_alone(program: Path, tmp_path: Path) -> None:
+    [accounts] = run(tmp_path / "out", program, "forked_within").accounts
+    assert accounts.bodies("task")[0] == 1
+
+
 def test_a_program_without_regions_leaves_no_file(program: Path, tmp_path: Path) -> None:
     assert run(tmp_path / "out", program, "none").accounts == []
 

@@ -23,11 +23,11 @@ from tefflab import project_root
 from tefflab.systems.systems import BUILD_FOLDER
 
 LAB = Path(__file__).with_name("cluster_lab.py")
-_PATIENCE = 20.0  # seconds in which daemons answer
+_PATIENCE = 60.0  # seconds in which daemons answer
 _LOOK = 0.05  # seconds between two looks at what is waited for
-_LONGEST = 120.0  # seconds of a command on the cluster
+LONGEST = 120.0  # seconds of a command on the cluster
 _NAMESPACES = ("unshare", "--mount", "--uts", "--ipc", "--pid", "--fork", "--kill-child", "--mount-proc")
-_BUSY = 3  # programs that take a core from a node
+_BUSY = 6  # programs that take a core from a node
 _CONF = """\
 ClusterName=teff
 SlurmctldHost=login(127.0.0.1)
@@ -177,7 +177,7 @@ class Cluster(AbstractContextManager["Cluster"]):
         """The same, to its end."""
         with self.popen(*command, **more) as process:
             try:
-                out, err = process.communicate(timeout=_LONGEST)
+                out, err = process.communicate(timeout=LONGEST)
             finally:
                 process.kill()
         return subprocess.CompletedProcess(command, process.returncode, out, err)

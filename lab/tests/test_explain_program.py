@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
@@ -21,8 +22,8 @@ from pictures import data, words
 from tefflab import project_root
 from tefflab.cli import explaining_programs
 from tefflab.cli.explaining_programs import Setting
-from tefflab.errors import BAD_INPUT
-from tefflab.profiles import grain_picture, program_report
+from tefflab.errors import BAD_INPUT, INTERRUPTED
+from tefflab.profiles import collecting, grain_picture, program_report, symbols
 from tefflab.profiles.accounts import BLOCK, HEADER, read_accounts
 from tefflab.profiles.collecting import Collected, Run, launched
 from tefflab.profiles.granularity import Metg
@@ -156,6 +157,27 @@ def test_an_address_is_named_by_line_or_function_or_module(tmp_path: Path, flags
         assert found[str(program), begin] == ("solver.cpp:2" if flags else "relax()")
         assert found[within] == ("solver.cpp:2" if flags else "relax()")
     assert found["/gone", 0x10] == "gone + 0x10"
+
+
+@pytest.mark.parametrize(
+    ("frames", "line"),
+    [
+        ([("spin", "a.cpp:3"), ("main._omp_fn.0", "a.cpp:17")], "a.cpp:17"),  # of GCC, with a call in line before it
+        ([("main.omp_outlined", "a.cpp:23"), ("main.omp_outlined", "a.cpp:20")], "a.cpp:23"),  # of Clang
+        ([("main", "a.cpp:5 (discriminator 2)")], "a.cpp:5"),
+    ],
+)
+def test_the_line_of_a_construct_is_that_of_its_own_function(
+    monkeypatch: pytest.MonkeyPatch, frames: list[tuple[str, str]], line: str
+) -> None:
+    monkeypatch.setattr(symbols, "ask_addr2line", lambda _, offsets: [frames for _ in offsets])
+    assert names_of([("/a", 8)]) == {("/a", 8): line}
+
+
+def test_a_module_that_addr2line_can_not_read_has_offsets(tmp_path: Path) -> None:
+    module = tmp_path / "module"
+    module.write_text("no program")
+    assert names_of([(str(module), 16)]) == {(str(module), 16): "module + 0x10"}
 
 
 def test_a_coarser_grain_saves_its_part_of_creation_dispatch_and_scheduling() -> None:
@@ -339,8 +361,8 @@ def without_collector(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(explaining_programs, "warn_of_others", lambda _: None)
 
 
-def leaving(tmp_path: Path, accounts: Accounts, code: int = 0) -> list[str]:
-    """A program that leaves these accounts, and ends with the exit code."""
+def leaving(tmp_path: Path, accounts: Accounts, code: int = 0, last: str = "") -> list[str]:
+    """A program that leaves these accounts, and ends with the exit code after the `last` statement."""
     kept = tmp_path / "kept"
     kept.write_bytes(accounts.content())
     lines = [
@@ -348,7 +370,7 @@ def leaving(tmp_path: Path, accounts: Accounts, code: int = 0) -> list[str]:
         "time.sleep(0.05)",
         "folder = os.environ.get('TEFF_COLLECT')",
         f"folder and shutil.copy({str(kept)!r}, folder + '/1.accounts')",
-        "print(sys.stdin.read())",
+        last or "print(sys.stdin.read())",
         f"sys.exit({code})",
     ]
     return [sys.executable, "-c", "\n".join(lines)]
@@ -391,6 +413,20 @@ def test_a_threshold_of_efficiency_is_judged_and_one_run_is_enough(
 
 
 @pytest.mark.usefixtures("commanded")
+@pytest.mark.parametrize(("runs", "told"), [("1", "makes 200 k chunks"), ("2", "")])
+def test_an_interrupted_program_is_explained_as_far_as_it_was_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], runs: str, told: str
+) -> None:
+    without_collector(monkeypatch)
+    monkeypatch.setattr(collecting, "_GRACE", 0.1)
+    last = "import signal; signal.signal(2, signal.SIG_IGN); os.kill(os.getppid(), 2); time.sleep(60)"
+    began = time.monotonic()
+    assert teff(monkeypatch, "explain", "--runs", runs, "--", *leaving(tmp_path, FINE, last=last)) == INTERRUPTED
+    assert time.monotonic() - began < 30  # the program is ended, since it does not end by itself
+    assert told in " ".join(capfd.readouterr().out.split())
+
+
+@pytest.mark.usefixtures("commanded")
 def test_the_advice_is_tried_in_turns_beside_its_prediction(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -404,7 +440,7 @@ def test_the_advice_is_tried_in_turns_beside_its_prediction(
     assert len(tried) == 6  # until the chunks' number costs 5 % of the time
     assert tried[0]["predicted"] is None
     assert tried[1]["predicted"]["value"] == pytest.approx(1 / 0.75)
-    assert tried[1]["speedup"]["value"] == pytest.approx(1, rel=0.5)
+    assert 0.1 < tried[1]["speedup"]["value"] < 10  # of a command that does not read the setting, on a busy machine
 
 
 @pytest.mark.usefixtures("commanded")

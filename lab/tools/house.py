@@ -30,7 +30,14 @@ ROOM_OF_TOOLS = ("lab/tools", "lab/src/tefflab/cli/checking.py")
 WORDS = {
     "teff": (("",), "this project"),
     "serial": (("",), "English, and a spawn pattern"),
-    "mpi": (("bench", "lab/tools/house.py"), "the protocol of ranks, which several systems speak"),
+    "mpi": (
+        ("bench", "lab/tools/house.py", "lab/src/tefflab/host/ranks.py"),
+        "the protocol of ranks, which several speak",
+    ),
+    "openmp": (
+        ("lab/tools/house.py", "lab/src/tefflab/profiles", "lab/src/tefflab/cli/tree.py"),
+        "a standard, which programs of users follow",
+    ),
 }
 # Names of cases that the lab may say: word -> (where, why).
 _OF_GRAPHS = "lab/src/tefflab/benchmarks/task_graph"

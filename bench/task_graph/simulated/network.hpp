@@ -36,7 +36,7 @@ class network {
   void arrivals(std::vector<message>& all, std::int64_t bytes, std::vector<double>& arrived);
 
  private:
-  /// That of the smallest unit with both ranks.
+  /// The level of the smallest unit that has both ranks.
   [[nodiscard]] std::size_t level_of(int from, int to) const {
     std::size_t found = 0;
     while (found + 1 < levels_.size() && unit(found, from) != unit(found, to)) ++found;

@@ -7,7 +7,7 @@
 
 namespace teff::graphs {
 
-/// What a ceiling refuses: it has no dependences.
+/// A ceiling has no dependences: refuses a graph that has some.
 inline void expect_no_dependences(workload& work) {
   for (std::size_t i = 0; i < work.graphs(); ++i)
     if (work.table(i).max_inputs() > 0)

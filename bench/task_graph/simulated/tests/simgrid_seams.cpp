@@ -1,6 +1,7 @@
-// What SimGrid has to see of an MPI adapter that it runs in simulated time. The linker puts these functions in the
-// place of the program's (--wrap). SIMULATED_MACHINE is a machine as simulated_nodes reads it, of which the costs
-// of a task and the detours count here: SimGrid has the network and the costs of messages.
+// The functions of an MPI adapter that differ where SimGrid runs it in simulated time. The linker puts these
+// functions in the place of the program's (--wrap). SIMULATED_MACHINE is a machine as simulated_nodes reads
+// it, of which the costs of a task and the detours count here: SimGrid has the network and the costs of
+// messages.
 #include <simgrid/actor.h>
 #include <simgrid/engine.h>
 
@@ -11,7 +12,7 @@
 #include "cores.hpp"
 #include "machine.hpp"
 
-#define EXECUTE(prefix)                                                                                       \
+#define EXECUTE(prefix) \
   prefix##_ZN4teff6graphs6worker7executeERKNS1_14prepared_graphEllPSt4bytemPKSt4spanIKS5_Lm1844674407370955161\
 5EEm
 
@@ -24,7 +25,9 @@ std::chrono::steady_clock::time_point __wrap__ZNSt6chrono3_V212steady_clock3nowE
 }
 
 /// The look for gaps beside a run: no simulated time passes in it.
-double __wrap__ZN4teff5bench17measure_gap_shareEv() { return 0; }
+double __wrap__ZN4teff5bench17measure_gap_shareEv() {
+  return 0;
+}
 
 /// A task (teff::graphs::worker::execute): it is validated as ever, and then takes its time.
 void EXECUTE(__real_)(void*, const void*, long, long, std::byte*, std::size_t, const void*, std::size_t);

@@ -169,9 +169,9 @@ def metg(observations: Iterable[Observation], threshold: float = 0.5) -> MetgEst
 
 
 def mean_metg(observations: Iterable[Observation], threshold: float = 0.5) -> Interval:
-    """METG of the mean run, as published figures have it: where the mean slowdown over all runs of a point, however
-    long the system's detours made them, crosses the threshold; between two points linearly in log. The rounds are drawn
-    for its interval. ValueError as of `metg`."""
+    """METG of the mean run, as published figures have it: there the mean slowdown over all runs of a point crosses the
+    threshold, however long the system's detours made these runs. Between two points the mean is interpolated linearly
+    in log. Rounds are drawn for the interval. ValueError as of `metg`."""
     runs = as_runs(observations)
     points, at = np.unique(runs.iterations, return_inverse=True)
     rounds, index = np.unique(runs.round, return_inverse=True)

@@ -1,8 +1,8 @@
 """`--batch TEMPLATE`: a job of a batch system runs the command on the nodes that it gets, and its output is shown here.
 
 The users of a centre adapt the template, and the lab fills in {command}, {nodes}, {minutes} and {output}. The lab uses
-no library for that: PSI/J, submitit and dask-jobqueue write the script themselves, so a user would say the modules and
-rules of a centre in the words of the library.
+no library for that: PSI/J and submitit write the script themselves, so a user would say the modules and rules of a
+centre in the words of the library.
 """
 
 import math

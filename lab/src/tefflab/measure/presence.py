@@ -47,7 +47,7 @@ class Selection:
     over_nodes: bool = False  # only programs that can be started on several
 
     def programs(self, system: System) -> list[Program]:
-        """Those of a system that are to be measured."""
+        """The programs of a system that are to be measured."""
         return [each for each in self.kind.programs(system) if each.spreads_over_nodes or not self.over_nodes]
 
     @property

@@ -281,7 +281,7 @@ class Runner(Generic[AnyRecord]):
         return RunKey(number, role, system_id, case.configuration, case.workers, line)
 
     def _leave(self, patiently: bool) -> None:
-        """Ends the programs of a round. Those of the ceiling on other machines end, too: there nobody suspends them."""
+        """Ends the programs of a round, and those of the ceiling on other machines, which nobody suspends."""
         for each in self._ceilings.values():
             if each.nodes is not None:
                 each.close(patiently)

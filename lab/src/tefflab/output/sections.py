@@ -97,8 +97,8 @@ def _load_of(row: Row) -> str:
 
 
 def notes_of(rows: Sequence[Row], how: str = "") -> list[str]:
-    """Why rows have no value, what is odd about those that have one, and the rounds behind them (`3 to 5 rounds; at
-    most 4 % of a system's runs noisy`), with `how` they were used, a line each."""
+    """A line for each reason why a row has no value, and for each oddity of a row that has one. The last line has the
+    rounds behind the rows (`3 to 5 rounds; at most 4 % of a system's runs noisy`), and `how` they were used."""
     odd, measured = [*absences(rows), *warnings(rows)], [row for row in rows if row.value]
     if not measured:
         return odd

@@ -143,10 +143,6 @@ class Observed:
     def regions(self) -> int:
         return sum(each.regions for each in self.processes)
 
-    @property
-    def runtimes(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(site.runtime for site in self.sites if site.runtime))
-
     def _threads(self) -> Iterator[Mapping[str, float]]:
         return (thread for process in self.processes for thread in process.threads)
 

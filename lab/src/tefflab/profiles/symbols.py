@@ -29,16 +29,22 @@ def ask_addr2line(module: str, offsets: Sequence[int]) -> list[list[tuple[str, s
 
 def names_of(places: Iterable[Place]) -> dict[Place, str]:
     """`solver.cpp:42`, `relax()` or `libsolver.so + 0x4f2`. An offset is a function's begin, or the return address of a
-    call, whose line is that of the byte before. Of functions in line, the outermost has the construct."""
+    call, whose line is that of the byte before."""
     found: dict[Place, str] = {}
     every = list(dict.fromkeys(places))
     for module in dict.fromkeys(module for module, _ in every):
         offsets = [offset for of, offset in every if of == module]
-        told = ask_addr2line(module, [near for offset in offsets for near in (offset, max(offset - 1, 0))])
+        near = [each for offset in offsets for each in (offset, max(offset - 1, 0))]
+        try:
+            told = ask_addr2line(module, near)
+        except TeffError:  # without binutils, or of no program that they read, an offset must do
+            told = [[] for _ in near]
         has_symbols = None
         for offset, at, before in zip(offsets, told[::2], told[1::2], strict=True):
             frames = at if at and before and at[-1][0] != before[-1][0] else before
-            function, where = frames[-1] if frames else (UNKNOWN, UNKNOWN)
+            # A call in line has the line of its own code. Clang's construct stands in line in a function of its name.
+            outermost = frames[-1][0] if frames else UNKNOWN
+            function, where = next((each for each in frames if each[0] == outermost), (UNKNOWN, UNKNOWN))
             name = f"{posixpath.basename(module)} + {offset:#x}"
             if line := _LINE.search(where):
                 name = line[1]

@@ -128,8 +128,8 @@ def peak(machine: Mapping[str, Any]) -> str:
 
 
 def machines(asked: str, systems: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Those that `--simulate CLUSTER,MODEL,..` asks for: each of these systems (all, if none is named) under each
-    model. InputError for an unknown cluster, model or system."""
+    """The machines that `--simulate CLUSTER,MODEL,..` asks for: each of these systems (all of them, if none is named)
+    under each model. InputError for an unknown cluster, model or system."""
     words = asked.split(",")
     file, models = words[0], words[1:]
     cluster = load_cluster(file)

@@ -129,7 +129,7 @@ class workload {
   /// That with which the kernels run.
   [[nodiscard]] std::string isa() const { return isa_.empty() ? std::string(name(work_.isa)) : isa_; }
 
-  /// Keeps the results of a simulated run, in the place of those of the workers and the clock.
+  /// Keeps the results of a simulated run in the place of the workers' counts and the clock's time.
   void note_simulated(simulated_run run) { simulated_ = std::move(run); }
   [[nodiscard]] const std::optional<simulated_run>& simulated() const { return simulated_; }
 
