@@ -2,6 +2,7 @@
 // to the next. All arguments are integers and pointers, whatever the implementation, so no mpi.h is needed.
 #include <cstdint>
 
+#include "file.hpp"
 #include "runtimes.hpp"
 #include "seats.hpp"
 
@@ -24,12 +25,16 @@ constinit thread_local bool is_within = false;
 
 constexpr std::uint64_t long_send = 1 << 17;  // ticks: 50 us at 2.6 GHz. Shorter ones copy the message
 
-void begin_between(seat& thread, const void* site) {
+void begin_between(seat& thread, const incoming_call& call) {
   activation* body = thread.current;
-  if (body == nullptr) body = thread.begin_part(kind::between_waits, site, state::message);
-  if (body == nullptr) return;
+  if (body == nullptr) {
+    body = thread.begin_part(kind::between_waits, call.caller, state::message);
+    if (body == nullptr) return thread.enter(state::serial);
+    const growing held;
+    thread.runtime = module_of(call.real);
+  }
   body->own = body->segments = 0;
-  body->address = site;
+  body->address = call.caller;
   thread.enter(state::body);
 }
 
@@ -44,7 +49,7 @@ long in_state(seat& thread, state what, GoOn go_on) {
 }
 
 template <class GoOn>
-long wait_for(seat& thread, kind why, const void* site, int partner, role what, GoOn go_on) {
+long wait_for(seat& thread, kind why, const incoming_call& call, int partner, role what, GoOn go_on) {
   const state before = thread.doing();
   const bool is_body = thread.current != nullptr && thread.current->what == kind::between_waits;
   const bool ends_body = what != role::send && (thread.current == nullptr || is_body);
@@ -55,10 +60,10 @@ long wait_for(seat& thread, kind why, const void* site, int partner, role what, 
   const auto now = ticks();
   if (what != role::send || now - begin > long_send) {
     thread.label(state::message);
-    thread.account_wait(why, site, now - begin, partner);
+    thread.account_wait(why, call.caller, now - begin, partner);
   }
   if (ends_body && what != role::end) {
-    begin_between(thread, site);
+    begin_between(thread, call);
   } else {
     thread.enter(what == role::end ? state::serial : before, now);
   }
@@ -75,7 +80,7 @@ long pass(const incoming_call& call, role what, int partner, GoOn go_on) {
     case role::begin:
       result = in_state(*thread, state::start, go_on);
       thread->take_part();
-      if (thread->current == nullptr) begin_between(*thread, call.caller);
+      if (thread->current == nullptr) begin_between(*thread, call);
       break;
     case role::post:
       result = in_state(*thread, state::creation, go_on);
@@ -85,11 +90,11 @@ long pass(const incoming_call& call, role what, int partner, GoOn go_on) {
       break;
     case role::send:
     case role::wait:
-      result = wait_for(*thread, kind::point_to_point, call.caller, partner, what, go_on);
+      result = wait_for(*thread, kind::point_to_point, call, partner, what, go_on);
       break;
     case role::end:
     case role::collective:
-      result = wait_for(*thread, kind::collective, call.caller, partner, what, go_on);
+      result = wait_for(*thread, kind::collective, call, partner, what, go_on);
       if (what == role::end && thread->current != nullptr && thread->current->outer == nullptr)
         thread->end_bodies(nullptr);
       break;

@@ -5,13 +5,7 @@ from pathlib import Path
 import numpy as np
 
 SITE = np.dtype(
-    [
-        ("address", "u8"),
-        ("module", "u4"),
-        ("runtime", "u4"),
-        ("what", "u4"),
-        ("too_short", "u4"),
-    ]
+    [("address", "u8"), ("module", "u4"), ("runtime", "u4"), ("what", "u4"), ("too_short", "u4")]
     + [(name, "u8") for name in ("count", "timed", "segments", "time", "longest")]
     + [
         ("recent", "u8"),
@@ -25,56 +19,19 @@ SITE = np.dtype(
 )
 BLOCK = np.dtype(
     [(name, "u4") for name in ("seat", "part", "thread", "threads", "now", "sites_used")]
-    + [
-        ("since", "u8"),
-        ("regions", "u8"),
-        ("times", "u8", 16),
-        ("reserved", "u8", 11),
-        ("sites", SITE, 12),
-    ]
+    + [("since", "u8"), ("regions", "u8"), ("times", "u8", 16), ("reserved", "u8", 11), ("sites", SITE, 12)]
 )
-MODULE = np.dtype(
-    [
-        ("begin", "u8"),
-        ("end", "u8"),
-        ("id_length", "u4"),
-        ("id", "u1", 44),
-        ("path", "S448"),
-    ]
-)
+MODULE = np.dtype([("begin", "u8"), ("end", "u8"), ("id_length", "u4"), ("id", "u1", 44), ("path", "S448")])
 MOMENT = np.dtype([("ticks", "u8"), ("nanoseconds", "u8")])
 HEADER = np.dtype(
     [("magic", "S8")]
     + [
         (name, "u4")
-        for name in (
-            "version",
-            "header_size",
-            "block_size",
-            "first_octave",
-            "bins_per_octave",
-            "processors",
-        )
+        for name in ("version", "header_size", "block_size", "first_octave", "bins_per_octave", "processors")
     ]
-    + [
-        (name, "u4")
-        for name in (
-            "process",
-            "parent",
-            "modules_used",
-            "seats",
-            "lost_threads",
-            "clock_reads_tsc",
-        )
-    ]
+    + [(name, "u4") for name in ("process", "parent", "modules_used", "seats", "lost_threads", "clock_reads_tsc")]
     + [(name, "u8") for name in ("own", "started", "ended", "real_time")]
-    + [
-        ("first", MOMENT),
-        ("last", MOMENT),
-        ("states", "S16", 16),
-        ("kinds", "S16", 16),
-        ("command", "S1024"),
-    ]
+    + [("first", MOMENT), ("last", MOMENT), ("states", "S16", 16), ("kinds", "S16", 16), ("command", "S1024")]
     + [("rank", "u4"), ("reserved", "u1", 2436), ("modules", MODULE, 120)]
 )
 

@@ -37,13 +37,7 @@ def compiler(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     (folder / "try.c").write_text("#include <omp.h>\nint main(void) { return omp_get_thread_num(); }\n")
     for name in filter(shutil.which, COMPILERS[request.param]):
         said = subprocess.run([name, "-print-file-name=libomp.so"], capture_output=True, text=True).stdout.strip()
-        command = [
-            name,
-            "-O2",
-            "-g",
-            "-fopenmp",
-            f"-Wl,-rpath,{Path(said).resolve().parent}",
-        ]
+        command = [name, "-O2", "-g", "-fopenmp", f"-Wl,-rpath,{Path(said).resolve().parent}"]
         if subprocess.run([*command, "try.c", "-o", "try"], cwd=folder, capture_output=True).returncode == 0:
             return command
     pytest.skip(f"no compiler for {request.param} is here")
@@ -56,19 +50,9 @@ def program(compiler: list[str], tmp_path_factory: pytest.TempPathFactory) -> Pa
     return made
 
 
-def run(
-    folder: Path,
-    *command: str | Path,
-    threads: int = 2,
-    limit_file: int | None = None,
-    **settings: str,
-) -> Run:
+def run(folder: Path, *command: str | Path, threads: int = 2, limit_file: int | None = None, **settings: str) -> Run:
     folder.mkdir()
-    of_collector = {
-        "LD_PRELOAD": str(LIBRARY),
-        "TEFF_COLLECT": str(folder),
-        "OMP_NUM_THREADS": str(threads),
-    }
+    of_collector = {"LD_PRELOAD": str(LIBRARY), "TEFF_COLLECT": str(folder), "OMP_NUM_THREADS": str(threads)}
     limit = None if limit_file is None else lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit_file, limit_file))
     done = subprocess.run(
         [str(word) for word in command],
@@ -80,25 +64,11 @@ def run(
     )
     assert done.stderr == ""
     said = [json.loads(line) for line in done.stdout.splitlines()]
-    return Run(
-        done.returncode,
-        said[0] if said else {},
-        [Accounts(path) for path in sorted(folder.glob("*.accounts"))],
-    )
+    return Run(done.returncode, said[0] if said else {}, [Accounts(path) for path in sorted(folder.glob("*.accounts"))])
 
 
 LOOPS = ("dynamic_loop", "started_loops", "static_loop", "regions", "sections")
-TASK_CASES = (
-    "tasks",
-    "untied",
-    "recursion",
-    "stencil",
-    "chain",
-    "taskloop",
-    "producer",
-    "detached",
-    "locks",
-)
+TASK_CASES = ("tasks", "untied", "recursion", "stencil", "chain", "taskloop", "producer", "detached", "locks")
 
 
 @pytest.mark.parametrize("case", LOOPS + TASK_CASES)
@@ -119,10 +89,7 @@ def test_threads_of_nested_regions_are_all_seen(program: Path, tmp_path: Path) -
     assert accounts.in_regions() <= 1.03 * len(accounts.seats) * done.said["wall"]
 
 
-@pytest.mark.parametrize(
-    "case",
-    ["dynamic_loop", "tasks", "stencil", "chain", "taskloop", "detached", "producer"],
-)
+@pytest.mark.parametrize("case", ["dynamic_loop", "tasks", "stencil", "chain", "taskloop", "detached", "producer"])
 def test_every_body_is_counted_and_timed(program: Path, tmp_path: Path, case: str) -> None:
     done = run(tmp_path / "out", program, case, "20", "400")
     count, time = done.accounts[0].bodies(*TASKS)
@@ -144,11 +111,7 @@ def test_an_untied_task_is_one_body_whatever_its_parts(program: Path, tmp_path: 
 
 @pytest.mark.parametrize(
     ("case", "state", "lengths"),
-    [
-        ("imbalance", "imbalance", 1),
-        ("chain", "dependences", 8),
-        ("producer", "task_not_made", 8),
-    ],
+    [("imbalance", "imbalance", 1), ("chain", "dependences", 8), ("producer", "task_not_made", 8)],
 )
 def test_a_known_idle_time_has_its_cause(program: Path, tmp_path: Path, case: str, state: str, lengths: int) -> None:
     for attempt in range(3):
@@ -240,32 +203,18 @@ def test_an_address_leads_to_its_function(program: Path, tmp_path: Path) -> None
         assert Path(module["path"].decode()) == program
         offset = hex(int(site["address"]) - int(module["begin"]) - 1)
         named = subprocess.run(
-            ["addr2line", "-f", "-e", str(program), offset],
-            capture_output=True,
-            text=True,
-            check=True,
+            ["addr2line", "-f", "-e", str(program), offset], capture_output=True, text=True, check=True
         )
         assert "stencil" in named.stdout
         assert b"omp" in accounts.header["modules"][site["runtime"]]["path"]
 
 
 def test_two_runtimes_in_one_process_keep_their_calls_apart(compiler: list[str], tmp_path: Path) -> None:
-    subprocess.run(
-        ["gcc", str(HERE / "two_runtimes.c"), "-o", "two", "-ldl"],
-        cwd=tmp_path,
-        check=True,
-    )
+    subprocess.run(["gcc", str(HERE / "two_runtimes.c"), "-o", "two", "-ldl"], cwd=tmp_path, check=True)
     libraries = []
     for index, command in enumerate([compiler, ["gcc", "-O2", "-fopenmp"]]):
         libraries.append(tmp_path / f"part{index}.so")
-        shared = [
-            "-shared",
-            "-fPIC",
-            "-Dmain=run",
-            str(HERE / "programs.c"),
-            "-o",
-            str(libraries[-1]),
-        ]
+        shared = ["-shared", "-fPIC", "-Dmain=run", str(HERE / "programs.c"), "-o", str(libraries[-1])]
         subprocess.run([*command, *shared], check=True)
     done = run(tmp_path / "out", tmp_path / "two", *libraries)
     [accounts] = done.accounts
@@ -280,16 +229,8 @@ def test_a_program_of_gcc_on_libomp_is_seen_by_its_events(tmp_path: Path, compil
     if not Path(found).is_absolute():
         pytest.skip("this compiler has no libomp")
     made = tmp_path / "programs"
-    subprocess.run(
-        ["gcc", "-O2", "-fopenmp", str(HERE / "programs.c"), "-o", str(made)],
-        check=True,
-    )
-    for case, kind in (
-        ("dynamic_loop", "chunk"),
-        ("tasks", "task"),
-        ("taskloop", "taskloop"),
-        ("sections", "section"),
-    ):
+    subprocess.run(["gcc", "-O2", "-fopenmp", str(HERE / "programs.c"), "-o", str(made)], check=True)
+    for case, kind in (("dynamic_loop", "chunk"), ("tasks", "task"), ("taskloop", "taskloop"), ("sections", "section")):
         done = run(tmp_path / case, made, case, "50", "120", LD_PRELOAD=f"{LIBRARY}:{found}")
         assert done.accounts[0].bodies(kind)[0] == 120
         assert done.accounts[0].in_regions() == pytest.approx(2 * done.said["wall"], rel=0.03)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tefflab.profiles.states import OUTSIDE, Process, Site, bin_of
+from tefflab.profiles.states import OUTSIDE, SAMPLE, WAITS, Process, Site, bin_of
 from tefflab.profiles.symbols import Place, names_of
 
 VERSION = 2
@@ -92,7 +92,12 @@ def read_accounts(files: Iterable[Path]) -> tuple[list[Process], list[str]]:
             found.append((file, content))
     found.sort(key=lambda pair: int(pair[1].header["real_time"]))
     names = names_of(place for _, file in found for record in _records(file) if (place := _place(file, record)))
-    return [_process(file, names, f"process {file.header['process']}") for _, file in found], faults
+    return [_process(file, names, _name(file)) for _, file in found], faults
+
+
+def _name(file: _File) -> str:
+    rank = int(file.header["rank"])
+    return f"rank {rank - 1}" if rank else f"process {file.header['process']}"
 
 
 def _read(content: bytes) -> _File | str:
@@ -136,12 +141,14 @@ def _process(file: _File, names: Mapping[Place, str], name: str) -> Process:
         times[states[int(block["now"])]] += max(0, file.ended - int(block["since"]))
         threads.append({state: file.rate * ticks for state, ticks in times.items() if state and ticks})
     kinds = file.names("kinds")
-    sites = tuple(_site(file, record, kinds, names) for record in _records(file))
+    every = [_site(file, record, kinds, names) for record in _records(file)]
+    sites = tuple(site for site in every if site.kind not in WAITS)
+    waits = tuple(sorted((site for site in every if site.kind in WAITS), key=lambda site: -site.seconds))
     elapsed = file.rate * (file.ended - int(header["started"]))
     in_regions = max(_within(thread) for thread in threads)
     remarks = _remarks(file, threads, sites, elapsed)
     regions = int(file.blocks["regions"].max())
-    return Process(name, tuple(threads), elapsed, in_regions, sites, regions, remarks=tuple(remarks))
+    return Process(name, tuple(threads), elapsed, in_regions, sites, regions, remarks=tuple(remarks), waits=waits)
 
 
 def _within(thread: Mapping[str, float]) -> float:
@@ -158,8 +165,10 @@ def _site(file: _File, record: Any, kinds: Sequence[str], names: Mapping[Place, 
             lengths[bin_of(file.rate * max(_middle(file, place_in) - own / count, 1.0))] += bodies
     runtime = Path(file.path(record["runtime"])).name.partition(".so")[0]
     seconds = file.rate * max(0, int(record["time"]) - own)
-    name = names[place] if place else "elsewhere"
-    return Site(name, kinds[int(record["what"])], runtime, count, seconds, lengths)
+    name, kind = names[place] if place else "elsewhere", kinds[int(record["what"])]
+    if record["partner"]:
+        name += f", most for rank {int(record['partner']) - 1}"
+    return Site(name, kind, runtime, count, seconds, Counter() if kind == SAMPLE else lengths)
 
 
 def _middle(file: _File, place: int) -> float:
@@ -181,7 +190,8 @@ def _remarks(file: _File, threads: Sequence[Mapping[str, float]], sites: Sequenc
     regions = [int(each) for each in file.blocks[file.blocks["part"] == 0]["regions"]]
     within = [_within(thread) for thread, count in zip(threads, regions, strict=True) if count == max(regions)]
     whole = max(within) * len(within)
-    if whole > 0 and abs(sum(within) / whole - 1) > _ADDS_UP:
+    sampled = any(site.kind == SAMPLE for site in sites)  # then threads come and go at any time
+    if whole > 0 and not sampled and abs(sum(within) / whole - 1) > _ADDS_UP:
         found.append(f"the accounts of its threads add up to {sum(within) / whole:.0%} of the time of its regions")
     others = sum(site.count for site in sites if site.kind == "others")
     if others > _RARE * sum(site.count for site in sites):
