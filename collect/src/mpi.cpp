@@ -1,5 +1,6 @@
 // The functions of MPI, in C and in both Fortran bindings. A body is what a thread runs from one waiting call
-// to the next. All arguments are integers and pointers, whatever the implementation, so no mpi.h is needed.
+// to the next. In every implementation all arguments are integers and pointers, so the collector needs no
+// mpi.h.
 #include <cstdint>
 
 #include "file.hpp"
@@ -20,7 +21,7 @@ enum class role {
   collective,  // waits for a group
 };
 
-// An implementation calls its own functions: Fortran's those of C, those of files the collectives.
+// The thread is in a function of MPI, which may call others: a binding of Fortran calls the function of C.
 constinit thread_local bool is_within = false;
 
 constexpr std::uint64_t long_send = 1 << 17;  // ticks: 50 us at 2.6 GHz. Shorter ones copy the message

@@ -105,11 +105,12 @@ state why_blocked(const char* call) {
   return number == SYS_futex && locks ? state::lock : state::wait;
 }
 
-state why_running(std::uintptr_t address, const site& found) {
+state why_running(std::uintptr_t address) {
   static const auto yields = reinterpret_cast<std::uintptr_t>(dlsym(RTLD_NEXT, "sched_yield"));
   constexpr std::uintptr_t length = 32;
   if (yields <= address && address < yields + length) return state::wait;
-  const char* path = head()->modules[found.module].path.data();
+  const growing held;
+  const char* path = head()->modules[module_of(reinterpret_cast<const void*>(address))].path.data();
   const char* name = std::strrchr(path, '/') == nullptr ? path : std::strrchr(path, '/') + 1;
   for (const char* runtime : {"libtbb.", "libgomp.", "libomp.", "libiomp5.", "libjvm."}) {
     if (std::strncmp(name, runtime, std::strlen(runtime)) == 0) return state::runtime;
@@ -117,16 +118,20 @@ state why_running(std::uintptr_t address, const site& found) {
   return state::body;
 }
 
-// The thread has answered where it was when it was asked. All time until then is of that.
+// The thread has answered where it was when it was asked. It was there since the look before.
 void take_answer(sampled& one, std::uintptr_t address) {
   std::uintptr_t& known = all->addresses[(address >> 6) % all->addresses.size()];
   if (known >> 6 != address >> 6) known = address;
-  activation sample;
-  sample.what = kind::sample;
-  sample.address = reinterpret_cast<const void*>(known + 1);  // as if it were a return address
   const auto until = std::max(one.asked, one.place->since());
-  sample.own = until - one.place->since();
-  one.place->label(why_running(address, one.place->account(sample)));
+  const state found = why_running(address);
+  if (found == state::body) {
+    activation sample;
+    sample.what = kind::sample;
+    sample.address = reinterpret_cast<const void*>(known + 1);  // as if it were a return address
+    sample.own = until - one.place->since();
+    one.place->account(sample);
+  }
+  one.place->label(found);
   one.place->enter(state::body, until);
   one.asked = 0;
 }

@@ -148,10 +148,10 @@ bool seat::skips(const void* address, kind what) {
   return place.too_short != 0 && ++place.turn % sample != 0;
 }
 
-site& seat::account(const activation& body) {
+void seat::account(const activation& body) {
   site& to = find(body.address, body.what);
   ++to.count;
-  if (body.counted) return to;
+  if (body.counted) return;
   const std::uint64_t bodies = to.too_short != 0 ? sample : 1;
   ++to.timed;
   to.time += bodies * body.own;
@@ -159,11 +159,10 @@ site& seat::account(const activation& body) {
   to.longest = std::max(to.longest, body.own);
   to.lengths[bin_of(body.own)] += bodies;
   to.recent += body.own;
-  if (++to.recently < window) return to;
+  if (++to.recently < window) return;
   const bool often = body.what == kind::chunk || body.what == kind::task || body.what == kind::taskloop;
   to.too_short = often && to.recent < window * shortest_timed();
   to.recent = to.recently = 0;
-  return to;
 }
 
 // Of all partners, the one that more than half of the time is for stays, if there is one.

@@ -75,7 +75,7 @@ class seat {
   void end_chunk(activation& chunk, const void* address);
 
   // Counts a body that ended; its last segment is closed.
-  site& account(const activation& body);
+  void account(const activation& body);
   // Counts a wait. A `partner` below 0 is unknown.
   void account_wait(kind why, const void* address, std::uint64_t length, int partner);
 

@@ -180,7 +180,10 @@ def rows(command: Sequence[str], run: Collected) -> Iterator[dict[str, Any]]:
         "efficiency": price.efficiency,
         "serial_share": price.serial,
         "seconds_by_state": price.seconds,
-        "processes": [{"name": each.name, "messages": dict(each.messages)} for each in observed.processes],
+        "processes": [
+            {"name": each.name, "messages": dict(each.messages), "waits": [site.to_json() for site in each.waits]}
+            for each in observed.processes
+        ],
         "forecasts": [each.to_json() for each in price.forecasts],
         "site": price.dearest.place if price.forecasts and price.dearest else None,
         "remarks": list(remarks(run, price)),
