@@ -7,15 +7,8 @@ import numpy as np
 SITE = np.dtype(
     [("address", "u8"), ("module", "u4"), ("runtime", "u4"), ("what", "u4"), ("too_short", "u4")]
     + [(name, "u8") for name in ("count", "timed", "segments", "time", "longest")]
-    + [
-        ("recent", "u8"),
-        ("recently", "u4"),
-        ("turn", "u4"),
-        ("ahead", "u8"),
-        ("partner", "u4"),
-        ("reserved", "u4"),
-        ("lengths", "u8", 156),
-    ]
+    + [("recent", "u8"), ("recently", "u4"), ("turn", "u4"), ("ahead", "u8")]
+    + [("partner", "u4"), ("reserved", "u4"), ("lengths", "u8", 156)]
 )
 BLOCK = np.dtype(
     [(name, "u4") for name in ("seat", "part", "thread", "threads", "now", "sites_used")]
