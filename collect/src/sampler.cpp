@@ -1,5 +1,6 @@
 // The sampler, for programs whose runtime no collector knows (README.md: samples). A thread of its own looks
 // once a millisecond at what each thread of the process does, and keeps the accounts of all.
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -10,14 +11,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <dlfcn.h>
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "file.hpp"
 #include "seats.hpp"
@@ -93,8 +93,8 @@ void ask(sampled& one, std::uint64_t now) {
   one.asked = syscall(SYS_rt_tgsigqueueinfo, getpid(), one.thread, asking, &info) == 0 ? now : 0;
 }
 
-// A lock's word is 2 while threads wait for it, in the C library and in Rust's. Those of condition variables
-// and semaphores are not.
+// A lock's word is 2 while threads wait for the lock, in the C library and in Rust's. The words of condition
+// variables and semaphores are not 2.
 state why_blocked(const char* call) {
   long number = 0;
   std::array<unsigned long, 3> words{};
@@ -134,16 +134,16 @@ void take_answer(sampled& one, std::uintptr_t address) {
   one.place->label(found);
   one.place->enter(state::body, until);
   one.asked = 0;
+  one.is_deaf = false;
 }
 
 void forget(sampled& one) {
-  if (one.file >= 0) close(one.file);
-  if (one.place != nullptr) vacate(*one.place, ticks());
+  close(one.file);
+  vacate(*one.place, ticks());
   one.thread = 0;
 }
 
 void look_at(sampled& one, std::uint64_t deaf_after) {
-  if (one.file < 0) return;
   if (const auto address = one.answer.exchange(0, std::memory_order_relaxed)) take_answer(one, address);
   std::array<char, 256> call{};
   const auto length = pread(one.file, call.data(), call.size() - 1, 0);
@@ -168,15 +168,17 @@ void meet(int thread) {
   if (free == nullptr && all->used < most_threads) free = &all->threads[all->used++];
   if (free == nullptr) return;
   new (free) sampled;
-  free->thread = thread;
   std::array<char, 64> path{};
   std::snprintf(path.data(), path.size(), "/proc/self/task/%d/syscall", thread);
   free->file = open(path.data(), O_RDONLY | O_CLOEXEC);
   if (free->file < 0) return;
   free->place = seat_of(static_cast<std::uint32_t>(thread));
-  if (free->place != nullptr) return free->place->take_part();
-  close(free->file);
-  free->file = -1;
+  if (free->place == nullptr) {
+    close(free->file);
+    return;
+  }
+  free->place->take_part();
+  free->thread = thread;
 }
 
 void look_for_threads(int folder) {
@@ -242,8 +244,13 @@ void begin_sampling() {
   sigset_t every, before;
   sigfillset(&every);
   pthread_sigmask(SIG_SETMASK, &every, &before);
+  pthread_attr_t small;
+  pthread_attr_init(&small);
+  pthread_attr_setstacksize(&small, std::size_t{1} << 18);  // the program may have little memory
+  pthread_attr_setdetachstate(&small, PTHREAD_CREATE_DETACHED);
   pthread_t sampler;
-  if (pthread_create(&sampler, nullptr, watch, nullptr) == 0) pthread_detach(sampler);
+  pthread_create(&sampler, &small, watch, nullptr);
+  pthread_attr_destroy(&small);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
