@@ -9,7 +9,7 @@
 
 namespace teff::collect {
 
-inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t version = 2;
 
 // What a thread does. At each moment a thread is in exactly one state.
 enum class state : std::uint32_t {
@@ -27,15 +27,30 @@ enum class state : std::uint32_t {
   lock,            // waits for a lock or a critical section
   runtime,         // begins or ends a region
   start,           // likewise, and the thread itself is created within
+  wait,            // waits, and nobody says for what: only the sampler finds this
   count
 };
 
-// A body is a part of a place of this kind.
-enum class kind : std::uint32_t { others, region, share, chunk, section, single, task, taskloop, count };
+// A body is a part of a place of this kind. The last three are no bodies: a message's waits, samples.
+enum class kind : std::uint32_t {
+  others,
+  region,
+  share,
+  chunk,
+  section,
+  single,
+  task,
+  taskloop,
+  between_waits,  // what a thread runs from one waiting call to the next
+  point_to_point,
+  collective,
+  sample,
+  count
+};
 
 inline constexpr std::size_t bins_per_octave = 4;
 inline constexpr std::size_t first_octave = 4;  // bin 0 is of all lengths below 2^4 ticks * 5/4
-inline constexpr std::size_t bins = 158;
+inline constexpr std::size_t bins = 156;
 
 // A thread's account of the bodies of one place in the program.
 struct site {
@@ -52,6 +67,9 @@ struct site {
   std::uint64_t recent;     // time of the last ones that were timed, which decide about the next ones
   std::uint32_t recently;   // how many these are
   std::uint32_t turn;       // of the short bodies, which of them is timed
+  std::uint64_t ahead;      // of waits: how much longer they were for `partner` than for all others
+  std::uint32_t partner;    // 1 + the rank that the longest ones are for; 0 if none is known
+  std::uint32_t reserved;
   // How many bodies had which length. If few are timed: estimated, as segments and time.
   std::array<std::uint64_t, bins> lengths;
 };
@@ -105,9 +123,10 @@ struct header {
   std::uint64_t real_time;  // nanoseconds since 1970 when the file was made
   moment first, last;       // last: renewed once a millisecond at most, when a region ends
   std::array<std::array<char, 16>, 16> states;
-  std::array<std::array<char, 16>, 8> kinds;
+  std::array<std::array<char, 16>, 16> kinds;
   std::array<char, 1024> command;  // /proc/self/cmdline
-  std::array<char, 2568> reserved;
+  std::uint32_t rank;              // 1 + the process's rank; 0 if it has none
+  std::array<char, 2436> reserved;
   std::array<module, 120> modules;  // the last one is of all addresses of further modules
 };
 

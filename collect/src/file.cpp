@@ -37,10 +37,12 @@ block *next_block, *end_of_blocks;
 std::array<char, PATH_MAX> path;
 
 constexpr std::array<const char*, static_cast<std::size_t>(state::count)> states{
-    "absent",        "serial",         "body",        "counted", "creation", "dispatch", "imbalance",
-    "task_not_made", "task_not_begun", "dependences", "message", "lock",     "runtime",  "start"};
+    "absent",   "serial",    "body",          "counted",        "creation",
+    "dispatch", "imbalance", "task_not_made", "task_not_begun", "dependences",
+    "message",  "lock",      "runtime",       "start",          "wait"};
 constexpr std::array<const char*, static_cast<std::size_t>(kind::count)> kinds{
-    "others", "region", "share", "chunk", "section", "single", "task", "taskloop"};
+    "others", "region",   "share",         "chunk",          "section",    "single",
+    "task",   "taskloop", "between_waits", "point_to_point", "collective", "sample"};
 
 template <std::size_t N>
 void copy_text(std::array<char, N>& to, const char* from) {
@@ -74,6 +76,14 @@ void read_command(std::array<char, 1024>& text) {
   close(descriptor);
 }
 
+// As the starters of Open MPI, of MPICH and its relatives, of all with PMIx, and Slurm tell it.
+std::uint32_t rank_of_process() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
+    if (const char* rank = std::getenv(name)) return 1 + static_cast<std::uint32_t>(std::atoi(rank));
+  }
+  return 0;
+}
+
 moment moment_now() {
   const auto before = ticks();
   const auto now = nanoseconds();
@@ -101,6 +111,7 @@ void write_header(header& to) {
   for (std::size_t i = 0; i < states.size(); ++i) copy_text(to.states[i], states[i]);
   for (std::size_t i = 0; i < kinds.size(); ++i) copy_text(to.kinds[i], kinds[i]);
   read_command(to.command);
+  to.rank = rank_of_process();
 }
 
 // Runs when the library is loaded, or when a library that is loaded before it begins a region.

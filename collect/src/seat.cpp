@@ -1,7 +1,5 @@
 #include "seat.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -42,8 +40,7 @@ std::size_t bin_of(std::uint64_t length) {
 
 }  // namespace
 
-bool seat::arrive() {
-  const auto thread = static_cast<std::uint32_t>(gettid());
+bool seat::arrive(std::uint32_t thread) {
   const bool begins = accounts_ == nullptr;
   if (begins) {
     block* taken = take_block();
@@ -79,9 +76,13 @@ bool seat::begin_region(const void* address) {
   body->begun = body->nested = true;
   enter(state::body);
   current = body;
+  take_part();
+  return true;
+}
+
+void seat::take_part() {
   ++accounts_->regions;
   is_new_ = false;
-  return true;
 }
 
 void seat::end_bodies(activation* outer) {
@@ -162,6 +163,26 @@ void seat::account(const activation& body) {
   const bool often = body.what == kind::chunk || body.what == kind::task || body.what == kind::taskloop;
   to.too_short = often && to.recent < window * shortest_timed();
   to.recent = to.recently = 0;
+}
+
+// Of all partners, the one that more than half of the time is for stays, if there is one.
+void seat::account_wait(kind why, const void* address, std::uint64_t length, int partner) {
+  site& to = find(address, why);
+  ++to.count;
+  ++to.timed;
+  ++to.segments;
+  to.time += length;
+  to.longest = std::max(to.longest, length);
+  ++to.lengths[bin_of(length)];
+  const auto number = static_cast<std::uint32_t>(std::max(partner, -1) + 1);
+  if (number == to.partner) {
+    to.ahead += length;
+  } else if (length <= to.ahead) {
+    to.ahead -= length;
+  } else {
+    to.ahead = length - to.ahead;
+    to.partner = number;
+  }
 }
 
 // The wait that ends at `now` since a task begins: until the task was made, until its last dependence ended,

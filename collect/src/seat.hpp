@@ -76,12 +76,14 @@ class seat {
 
   // Counts a body that ended; its last segment is closed.
   void account(const activation& body);
+  // Counts a wait. A `partner` below 0 is unknown.
+  void account_wait(kind why, const void* address, std::uint64_t length, int partner);
 
   activation* take();           // null without memory
   void give(activation& body);  // which any thread's take() gave
 
   // A thread takes the seat, or leaves it for the next one. Callers hold `growing`.
-  bool arrive();
+  bool arrive(std::uint32_t thread);
   void retire(std::uint64_t now);
   // Its accounts are these instead, which are in no file.
   void use(block& accounts);
@@ -89,6 +91,7 @@ class seat {
   // A worker's first segment begins when its region did: its thread was made for that.
   void begin_worker(std::uint64_t region_began);
   bool begin_region(const void* address);  // false without memory
+  void take_part();                        // in a region, from now on or for as long as it lives
   // Ends the bodies that the thread is in, up to the one that its region began in.
   void end_bodies(activation* outer);
 

@@ -1,6 +1,7 @@
 #include "seats.hpp"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -12,6 +13,7 @@
 namespace teff::collect {
 
 constinit thread_local seat* me = nullptr;
+constinit bool only_samples = false;
 
 namespace {
 
@@ -25,11 +27,11 @@ pthread_key_t at_thread_end;
 bool has_key;
 
 // Callers hold `growing`.
-seat* new_seat() {
+seat* new_seat(std::uint32_t thread) {
   void* memory = pages(sizeof(seat));
   if (memory == nullptr) return nullptr;
   auto* made = new (memory) seat;
-  if (!made->arrive()) return nullptr;
+  if (!made->arrive(thread)) return nullptr;
   made->next = all_seats.load(std::memory_order_relaxed);   // only threads that hold `growing` store to it
   all_seats.store(made, std::memory_order_release);         // pairs with last_end_anywhere()
   number_of_seats.fetch_add(1, std::memory_order_relaxed);  // the number alone is used
@@ -48,15 +50,15 @@ void leave_seat(void* left) {
   }
 }
 
-seat* find_seat() {
+seat* find_seat(std::uint32_t thread) {
   const growing held;
   if (!open_file()) return nullptr;
-  if (!has_key) has_key = pthread_key_create(&at_thread_end, leave_seat) == 0;
+  if (!has_key && !only_samples) has_key = pthread_key_create(&at_thread_end, leave_seat) == 0;
   seat* found = vacant;
-  if (found != nullptr && found->arrive()) {
+  if (found != nullptr && found->arrive(thread)) {
     vacant = found->next_vacant;
   } else {
-    found = new_seat();
+    found = new_seat(thread);
   }
   if (found == nullptr) ++head()->lost_threads;
   return found;
@@ -118,12 +120,16 @@ void begin_in_child() {
 
 seat* here() {
   if (me != nullptr || refused) return me;
-  seat* found = find_seat();
+  seat* found = only_samples ? nullptr : find_seat(static_cast<std::uint32_t>(gettid()));
   refused = found == nullptr;
   if (refused) return nullptr;
   if (head()->own == 0) calibrate();
   if (has_key) pthread_setspecific(at_thread_end, found);
   return me = found;
+}
+
+seat* seat_of(std::uint32_t thread) {
+  return find_seat(thread);
 }
 
 std::uint64_t last_end_anywhere() {

@@ -13,6 +13,10 @@ extern constinit thread_local seat* me;
 // Gives the thread a seat if it has none; null if nothing can be kept of it.
 seat* here();
 
+// The sampler keeps all accounts: here() gives no thread a seat, and seat_of() gives one for another thread.
+extern bool only_samples;
+seat* seat_of(std::uint32_t thread);
+
 // Gives the seat of a thread that ended to the next one.
 void vacate(seat& left, std::uint64_t now);
 

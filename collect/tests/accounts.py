@@ -7,7 +7,8 @@ import numpy as np
 SITE = np.dtype(
     [("address", "u8"), ("module", "u4"), ("runtime", "u4"), ("what", "u4"), ("too_short", "u4")]
     + [(name, "u8") for name in ("count", "timed", "segments", "time", "longest")]
-    + [("recent", "u8"), ("recently", "u4"), ("turn", "u4"), ("lengths", "u8", 158)]
+    + [("recent", "u8"), ("recently", "u4"), ("turn", "u4"), ("ahead", "u8")]
+    + [("partner", "u4"), ("reserved", "u4"), ("lengths", "u8", 156)]
 )
 BLOCK = np.dtype(
     [(name, "u4") for name in ("seat", "part", "thread", "threads", "now", "sites_used")]
@@ -23,8 +24,8 @@ HEADER = np.dtype(
     ]
     + [(name, "u4") for name in ("process", "parent", "modules_used", "seats", "lost_threads", "clock_reads_tsc")]
     + [(name, "u8") for name in ("own", "started", "ended", "real_time")]
-    + [("first", MOMENT), ("last", MOMENT), ("states", "S16", 16), ("kinds", "S16", 8), ("command", "S1024")]
-    + [("reserved", "u1", 2568), ("modules", MODULE, 120)]
+    + [("first", MOMENT), ("last", MOMENT), ("states", "S16", 16), ("kinds", "S16", 16), ("command", "S1024")]
+    + [("rank", "u4"), ("reserved", "u1", 2436), ("modules", MODULE, 120)]
 )
 
 
@@ -34,8 +35,8 @@ class Accounts:
     def __init__(self, path: Path) -> None:
         content = path.read_bytes()
         self.header = np.frombuffer(content, HEADER, 1)[0]
-        if (self.header["magic"], self.header["version"]) != (b"teffacct", 1):
-            raise ValueError(f"{path}: not a file of accounts of version 1")
+        if (self.header["magic"], self.header["version"]) != (b"teffacct", 2):
+            raise ValueError(f"{path}: not a file of accounts of version 2")
         blocks = np.frombuffer(content[HEADER.itemsize :], BLOCK).copy()
         self.blocks = blocks[blocks["seat"] > 0]
         first, last = self.header["first"], self.header["last"]

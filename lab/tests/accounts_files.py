@@ -58,7 +58,7 @@ class Accounts:
         head["process"], head["own"] = 42, RATE * self.own
         head["started"], head["ended"] = 1000, end
         head["first"], head["last"] = (1000, 500), (end, 500 + self.elapsed)
-        head["states"][: len(STATES)], head["kinds"][:] = STATES, KINDS
+        head["states"][: len(STATES)], head["kinds"][: len(KINDS)] = STATES, KINDS
         head["modules"][PROGRAM]["path"], head["modules"][RUNTIME]["path"] = self.module, self.runtime
         for name, value in self.header.items():
             head[name] = value

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from tefflab.profiles.states import OUTSIDE, Process, Site, bin_of
+from tefflab.profiles.states import OUTSIDE, SAMPLE, WAITS, Process, Site, bin_of
 from tefflab.profiles.symbols import Place, names_of
 
-VERSION = 1
+VERSION = 2
 MAGIC = b"teffacct"
 _ADDS_UP = 0.03  # of a thread's time: by so much its accounts may differ
 _RARE = 0.001  # of a process's bodies: others than known sites have fewer, or it is told
@@ -33,9 +33,10 @@ HEADER = np.dtype(
         ("first", MOMENT),
         ("last", MOMENT),
         ("states", "S16", 16),
-        ("kinds", "S16", 8),
+        ("kinds", "S16", 16),
         ("command", "S1024"),
-        ("reserved", "u1", 2568),
+        ("rank", "<u4"),
+        ("reserved", "u1", 2436),
         ("modules", MODULE, 120),
     ]
 )
@@ -45,7 +46,9 @@ SITE = np.dtype(
         *((name, "<u4") for name in ("module", "runtime", "what", "too_short")),
         *((name, "<u8") for name in ("count", "timed", "segments", "time", "longest", "recent")),
         *((name, "<u4") for name in ("recently", "turn")),
-        ("lengths", "<u8", 158),
+        ("ahead", "<u8"),
+        *((name, "<u4") for name in ("partner", "reserved")),
+        ("lengths", "<u8", 156),
     ]
 )
 BLOCK = np.dtype(
@@ -89,7 +92,12 @@ def read_accounts(files: Iterable[Path]) -> tuple[list[Process], list[str]]:
             found.append((file, content))
     found.sort(key=lambda pair: int(pair[1].header["real_time"]))
     names = names_of(place for _, file in found for record in _records(file) if (place := _place(file, record)))
-    return [_process(file, names, f"process {file.header['process']}") for _, file in found], faults
+    return [_process(file, names, _name(file)) for _, file in found], faults
+
+
+def _name(file: _File) -> str:
+    rank = int(file.header["rank"])
+    return f"rank {rank - 1}" if rank else f"process {file.header['process']}"
 
 
 def _read(content: bytes) -> _File | str:
@@ -133,12 +141,14 @@ def _process(file: _File, names: Mapping[Place, str], name: str) -> Process:
         times[states[int(block["now"])]] += max(0, file.ended - int(block["since"]))
         threads.append({state: file.rate * ticks for state, ticks in times.items() if state and ticks})
     kinds = file.names("kinds")
-    sites = tuple(_site(file, record, kinds, names) for record in _records(file))
+    every = [_site(file, record, kinds, names) for record in _records(file)]
+    sites = tuple(site for site in every if site.kind not in WAITS)
+    waits = tuple(sorted((site for site in every if site.kind in WAITS), key=lambda site: -site.seconds))
     elapsed = file.rate * (file.ended - int(header["started"]))
     in_regions = max(_within(thread) for thread in threads)
     remarks = _remarks(file, threads, sites, elapsed)
     regions = int(file.blocks["regions"].max())
-    return Process(name, tuple(threads), elapsed, in_regions, sites, regions, remarks=tuple(remarks))
+    return Process(name, tuple(threads), elapsed, in_regions, sites, regions, remarks=tuple(remarks), waits=waits)
 
 
 def _within(thread: Mapping[str, float]) -> float:
@@ -155,8 +165,10 @@ def _site(file: _File, record: Any, kinds: Sequence[str], names: Mapping[Place, 
             lengths[bin_of(file.rate * max(_middle(file, place_in) - own / count, 1.0))] += bodies
     runtime = Path(file.path(record["runtime"])).name.partition(".so")[0]
     seconds = file.rate * max(0, int(record["time"]) - own)
-    name = names[place] if place else "elsewhere"
-    return Site(name, kinds[int(record["what"])], runtime, count, seconds, lengths)
+    name, kind = names[place] if place else "elsewhere", kinds[int(record["what"])]
+    if record["partner"]:
+        name += f", most for rank {int(record['partner']) - 1}"
+    return Site(name, kind, runtime, count, seconds, Counter() if kind == SAMPLE else lengths)
 
 
 def _middle(file: _File, place: int) -> float:
@@ -178,7 +190,8 @@ def _remarks(file: _File, threads: Sequence[Mapping[str, float]], sites: Sequenc
     regions = [int(each) for each in file.blocks[file.blocks["part"] == 0]["regions"]]
     within = [_within(thread) for thread, count in zip(threads, regions, strict=True) if count == max(regions)]
     whole = max(within) * len(within)
-    if whole > 0 and abs(sum(within) / whole - 1) > _ADDS_UP:
+    sampled = any(site.kind == SAMPLE for site in sites)  # then threads come and go at any time
+    if whole > 0 and not sampled and abs(sum(within) / whole - 1) > _ADDS_UP:
         found.append(f"the accounts of its threads add up to {sum(within) / whole:.0%} of the time of its regions")
     others = sum(site.count for site in sites if site.kind == "others")
     if others > _RARE * sum(site.count for site in sites):

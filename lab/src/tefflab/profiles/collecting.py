@@ -21,7 +21,7 @@ from tefflab.errors import INTERRUPTED, InputError, TeffError
 from tefflab.host.processes import answer, end
 from tefflab.host.terminal import progress, say
 from tefflab.profiles.accounts import read_accounts
-from tefflab.profiles.states import Observed
+from tefflab.profiles.states import SHARED, Observed
 from tefflab.profiles.trace_accounts import read_traces
 from tefflab.systems.building import Build
 from tefflab.systems.registry import Registry
@@ -31,6 +31,8 @@ _TARGET = "teff_collect"
 _LAUNCHERS = ("mpirun", "mpiexec", "orterun", "prterun", "srun", "mpiexec.hydra", "mpirun.openmpi", "mpirun.mpich")
 _BETWEEN = ":"  # programs of a launcher's command line
 _MEMORY = "/dev/shm"
+_PERIOD = "1000"  # microseconds from sample to sample
+_SHORTEST_SAMPLED = 0.1  # seconds
 _GRACE = 2.0  # seconds in which an interrupted program may end by itself
 _SIGNALLED = 128  # plus the signal: the exit code of a shell
 
@@ -86,14 +88,15 @@ def collect(command: Sequence[str], library: Path, runs: int, stdout: int | None
             asks = " and asks" if sys.stdin.isatty() else ""
             say(f"runs {command[0]} once more, with the collector: it prints{asks} again")
         preloaded = os.environ.get("LD_PRELOAD")
-        variables = {
-            "LD_PRELOAD": f"{library}:{preloaded}" if preloaded else str(library),
-            "TEFF_COLLECT": name,
-            "TEFF_TRACE": str(folder / "trace.json"),
-        }
-        collected = _run(command, variables, stdout)
+        variables = {"LD_PRELOAD": f"{library}:{preloaded}" if preloaded else str(library), "TEFF_COLLECT": name}
+        collected = _run(command, variables | {"TEFF_TRACE": str(folder / "trace.json")}, stdout)
         processes, faults = read_accounts(sorted(folder.glob("*.accounts")))
-        processes += read_traces(sorted(folder.glob("*.json")))
+        if traced := read_traces(sorted(folder.glob("*.json"))):  # whose messages are MPI's, too
+            processes = traced + [each for each in processes if any(site.kind in SHARED for site in each.sites)]
+        if not processes and not faults and not collected.interrupted and collected.seconds > _SHORTEST_SAMPLED:
+            say(f"runs {command[0]} once more, and takes samples: no runtime that teff knows was seen")
+            collected = _run(command, variables | {"TEFF_SAMPLE": _PERIOD}, stdout)
+            processes, faults = read_accounts(sorted(folder.glob("*.accounts")))
     while len(plain) < runs - 1 and not collected.interrupted:
         plain.append(_run(command, {}, stdout))
     return Collected(tuple(plain), collected, Observed(tuple(processes)), tuple(faults))

@@ -13,7 +13,7 @@ from tefflab.output.table import Column, Table
 from tefflab.profiles.collecting import Collected
 from tefflab.profiles.granularity import Metg
 from tefflab.profiles.pricing import KEPT, Price
-from tefflab.profiles.states import KINDS, MANAGED, SHARED, STATES, Site
+from tefflab.profiles.states import KINDS, MANAGED, SAMPLE, SHARED, STATES, WAITS, Site
 from tefflab.profiles.trace_accounts import messages_table
 
 _MOST_SITES = 12  # in the table
@@ -58,8 +58,24 @@ def report(command: str, run: Collected, metg: Metg | None) -> Group:
     parts: list[RenderableType] = [Table(columns, title=f"{command}: {_what_ran(run)}"), Text(), Table(where), Text()]
     if messages := messages_table(run.observed.processes):
         parts += [messages, Text()]
+    if any(process.waits for process in run.observed.processes):
+        parts += [Table(_waits(run)), Text()]
     parts += [Text(each) for each in advice(price, metg)]
     return Group(*parts, *(Text(each, "dim") for each in remarks(run, price)))
+
+
+def _waits(run: Collected) -> list[Column]:
+    """The longest waits for messages, of all ranks."""
+    every = [(process, site) for process in run.observed.processes for site in process.waits]
+    every = sorted(every, key=lambda pair: -pair[1].seconds)[:_MOST_SITES]
+    return [
+        Column("waits in", [shortened(site.place, _MOST_LETTERS) for _, site in every], "left"),
+        Column("for", [WAITS[site.kind] for _, site in every], "left"),
+        Column("of", [process.name for process, _ in every], "left"),
+        Column("number", [number(site) for _, site in every]),
+        Column("median", [duration(site.quantile(0.5)) for _, site in every]),
+        Column("of its time", [percent(site.seconds / process.elapsed) for process, site in every]),
+    ]
 
 
 def what(site: Site) -> str:
@@ -67,6 +83,8 @@ def what(site: Site) -> str:
 
 
 def number(site: Site) -> str:
+    if site.kind == SAMPLE:
+        return ""
     return rate(site.count, "").strip() if site.count >= 1000 else str(site.count)
 
 
@@ -137,6 +155,8 @@ def remarks(run: Collected, price: Price) -> Iterator[str]:
     if run.seconds < _SHORT:
         yield f"A run of {duration(run.seconds)} is short: starting the program is a part of it. Give it more work."
     codes = {each.exit_code for each in (*run.plain, run.collected)}
+    if any(site.kind == SAMPLE for site in run.observed.sites):
+        yield "By samples: shares of time only. How many tasks there are, and how long, can't be seen here."
     if codes != {0}:
         yield f"The program ended with exit code {' and '.join(map(str, sorted(codes)))}."
     for process in run.observed.processes:
@@ -160,7 +180,10 @@ def rows(command: Sequence[str], run: Collected) -> Iterator[dict[str, Any]]:
         "efficiency": price.efficiency,
         "serial_share": price.serial,
         "seconds_by_state": price.seconds,
-        "processes": [{"name": each.name, "messages": dict(each.messages)} for each in observed.processes],
+        "processes": [
+            {"name": each.name, "messages": dict(each.messages), "waits": [site.to_json() for site in each.waits]}
+            for each in observed.processes
+        ],
         "forecasts": [each.to_json() for each in price.forecasts],
         "site": price.dearest.place if price.forecasts and price.dearest else None,
         "remarks": list(remarks(run, price)),

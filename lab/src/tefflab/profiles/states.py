@@ -22,15 +22,19 @@ STATES = {  # as the report calls them, in its order
     "imbalance": "waiting: nothing left to do",
     "message": "messages",
     "lock": "waiting for a lock",
+    "wait": "waiting: for another thread or the system",
     "runtime": "beginning and ending regions, barriers",
     "start": "starting threads",
     "serial": "outside of parallel regions",
 }
 OUTSIDE = ("serial", "absent")
 MANAGED = {"chunk": "chunks", "task": "tasks", "taskloop": "tasks", "section": "sections", "single": "singles"}
+MANAGED["between_waits"] = "parts between waits"
 SHARED = {"share": "shares", "region": "regions"}
 HANDLER = "handler"
-KINDS = {**MANAGED, **SHARED, "loop": "loops", HANDLER: "handlers", "others": "further bodies"}
+SAMPLE = "sample"  # time that has no number of bodies
+WAITS = {"point_to_point": "messages", "collective": "collectives"}
+KINDS = {**MANAGED, **SHARED, "loop": "loops", HANDLER: "handlers", SAMPLE: "samples", "others": "further bodies"}
 _PAUSE, _PAUSED, _RARE = 1e-3, 100, 0.001  # seconds, usual lengths, and a share of the bodies
 _PER_OCTAVE = 4  # bins of lengths, which are powers of two of a nanosecond
 
@@ -99,6 +103,7 @@ class Process:
     regions: int = 1
     messages: Mapping[str, Any] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()  # what is wrong with its accounts
+    waits: tuple[Site, ...] = ()  # for messages; the longest ones come first
 
 
 @dataclass(frozen=True)

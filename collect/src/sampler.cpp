@@ -1,0 +1,270 @@
+// The sampler, for programs whose runtime no collector knows (README.md: samples). A thread of its own looks
+// once a millisecond at what each thread of the process does, and keeps the accounts of all.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/ucontext.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "file.hpp"
+#include "seats.hpp"
+
+namespace teff::collect {
+
+namespace {
+
+constexpr int asking = SIGURG;  // ignored by default: if it is still to come after an exec, nothing happens
+constexpr std::uint64_t worth_a_file = 10'000'000;  // ns of CPU time: a shell or a starter takes less
+constexpr std::uint64_t patience = 1'000'000'000;   // ns: a thread that has not answered blocks the signal
+constexpr std::uint64_t rest = 30;                  // times as long as it looks, the sampler's thread sleeps
+constexpr std::size_t most_threads = 4096;
+constexpr unsigned rounds_between_scans = 8;
+
+struct sampled {
+  std::atomic<std::uintptr_t> answer{0};  // where a running thread is: by the handler in that thread
+  int thread = 0;                         // 0: the entry is free
+  int file = -1;                          // /proc/self/task/THREAD/syscall
+  seat* place = nullptr;
+  std::uint64_t asked = 0;  // in ticks; 0 if it was not asked, or has answered
+  bool is_deaf = false;
+};
+
+struct table {
+  std::array<sampled, most_threads> threads;
+  std::size_t used;
+  std::array<std::uintptr_t, 4096> addresses;  // the first one of each 64 bytes of code, as found
+};
+
+table* all;
+std::uint64_t period;      // ns
+struct sigaction program;  // what the program wants to be done at the signal
+
+std::uintptr_t address_in(const void* context) {
+  const auto& registers = static_cast<const ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+  return static_cast<std::uintptr_t>(registers.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return registers.pc;
+#else
+  static_cast<void>(registers);
+  return 1;
+#endif
+}
+
+void on_signal(int signal, siginfo_t* info, void* context) {
+  auto* const to = static_cast<sampled*>(info->si_value.sival_ptr);
+  if (info->si_code == SI_QUEUE && all->threads.data() <= to && to < all->threads.data() + most_threads) {
+    to->answer.store(address_in(context), std::memory_order_relaxed);  // the number alone is used
+  } else if ((program.sa_flags & SA_SIGINFO) != 0) {
+    program.sa_sigaction(signal, info, context);
+  } else if (program.sa_handler != SIG_DFL && program.sa_handler != SIG_IGN) {
+    program.sa_handler(signal);
+  }
+}
+
+// A program that takes the signal for itself, as Go does, gets it after the sampler.
+void take_signal() {
+  struct sigaction present{};
+  if (sigaction(asking, nullptr, &present) != 0 || present.sa_sigaction == on_signal) return;
+  program = present;
+  present.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+  present.sa_sigaction = on_signal;
+  sigaction(asking, &present, nullptr);
+}
+
+void ask(sampled& one, std::uint64_t now) {
+  siginfo_t info{};
+  info.si_signo = asking;
+  info.si_code = SI_QUEUE;
+  info.si_value.sival_ptr = &one;
+  one.asked = syscall(SYS_rt_tgsigqueueinfo, getpid(), one.thread, asking, &info) == 0 ? now : 0;
+}
+
+// A lock's word is 2 while threads wait for the lock, in the C library and in Rust's. The words of condition
+// variables and semaphores are not 2.
+state why_blocked(const char* call) {
+  long number = 0;
+  std::array<unsigned long, 3> words{};
+  if (std::sscanf(call, "%ld %lx %lx %lx", &number, &words[0], &words[1], &words[2]) < 4) return state::wait;
+  const auto operation = words[1] & FUTEX_CMD_MASK;
+  const bool waits = operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET;
+  const bool locks = (waits && words[2] == 2) || operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2;
+  return number == SYS_futex && locks ? state::lock : state::wait;
+}
+
+state why_running(std::uintptr_t address) {
+  static const auto yields = reinterpret_cast<std::uintptr_t>(dlsym(RTLD_NEXT, "sched_yield"));
+  constexpr std::uintptr_t length = 32;
+  if (yields <= address && address < yields + length) return state::wait;
+  const growing held;
+  const char* path = head()->modules[module_of(reinterpret_cast<const void*>(address))].path.data();
+  const char* name = std::strrchr(path, '/') == nullptr ? path : std::strrchr(path, '/') + 1;
+  for (const char* runtime : {"libtbb.", "libgomp.", "libomp.", "libiomp5.", "libjvm."}) {
+    if (std::strncmp(name, runtime, std::strlen(runtime)) == 0) return state::runtime;
+  }
+  return state::body;
+}
+
+// The thread has answered where it was when it was asked. It was there since the look before.
+void take_answer(sampled& one, std::uintptr_t address) {
+  std::uintptr_t& known = all->addresses[(address >> 6) % all->addresses.size()];
+  if (known >> 6 != address >> 6) known = address;
+  const auto until = std::max(one.asked, one.place->since());
+  const state found = why_running(address);
+  if (found == state::body) {
+    activation sample;
+    sample.what = kind::sample;
+    sample.address = reinterpret_cast<const void*>(known + 1);  // as if it were a return address
+    sample.own = until - one.place->since();
+    one.place->account(sample);
+  }
+  one.place->label(found);
+  one.place->enter(state::body, until);
+  one.asked = 0;
+  one.is_deaf = false;
+}
+
+void forget(sampled& one) {
+  close(one.file);
+  vacate(*one.place, ticks());
+  one.thread = 0;
+}
+
+void look_at(sampled& one, std::uint64_t deaf_after) {
+  if (const auto address = one.answer.exchange(0, std::memory_order_relaxed)) take_answer(one, address);
+  std::array<char, 256> call{};
+  const auto length = pread(one.file, call.data(), call.size() - 1, 0);
+  if (length <= 0) return forget(one);
+  const auto now = ticks();
+  one.is_deaf = one.is_deaf || (one.asked != 0 && now - one.asked > deaf_after);
+  if (std::strncmp(call.data(), "running", 7) == 0) {
+    if (one.asked == 0 && !one.is_deaf) ask(one, now);
+    one.place->label(state::body);
+  } else if (one.asked == 0 || one.is_deaf) {
+    one.place->label(why_blocked(call.data()));
+    one.place->enter(one.place->doing(), now);
+  }
+}
+
+void meet(int thread) {
+  sampled* free = nullptr;
+  for (std::size_t i = 0; i < all->used; ++i) {
+    if (all->threads[i].thread == thread) return;
+    if (all->threads[i].thread == 0) free = &all->threads[i];
+  }
+  if (free == nullptr && all->used < most_threads) free = &all->threads[all->used++];
+  if (free == nullptr) return;
+  new (free) sampled;
+  std::array<char, 64> path{};
+  std::snprintf(path.data(), path.size(), "/proc/self/task/%d/syscall", thread);
+  free->file = open(path.data(), O_RDONLY | O_CLOEXEC);
+  if (free->file < 0) return;
+  free->place = seat_of(static_cast<std::uint32_t>(thread));
+  if (free->place == nullptr) {
+    close(free->file);
+    return;
+  }
+  free->place->take_part();
+  free->thread = thread;
+}
+
+void look_for_threads(int folder) {
+  struct entry {  // as the kernel gives them
+    std::uint64_t number, offset;
+    unsigned short length;
+    unsigned char type;
+    char name[1];
+  };
+  alignas(entry) std::array<char, 4096> content{};
+  lseek(folder, 0, SEEK_SET);
+  for (long size = 0; (size = syscall(SYS_getdents64, folder, content.data(), content.size())) > 0;) {
+    for (long at = 0; at < size;) {
+      const auto* one = reinterpret_cast<const entry*>(content.data() + at);
+      const int thread = std::atoi(one->name);
+      if (thread != 0 && thread != gettid()) meet(thread);
+      at += one->length;
+    }
+  }
+}
+
+void sleep_for(std::uint64_t length) {
+  const timespec time{static_cast<time_t>(length / 1'000'000'000), static_cast<long>(length % 1'000'000'000)};
+  clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
+}
+
+// Its own table of files is empty, so it neither keeps a file of the program open nor takes a number from it.
+void* watch(void*) {
+  const auto of_program = [] {
+    return nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+  };
+  while (of_program() < worth_a_file) sleep_for(period);
+  if (unshare(CLONE_FILES) != 0 || syscall(SYS_close_range, 0U, ~0U, 0U) != 0) return nullptr;
+  {
+    const growing held;
+    if (!open_file()) return nullptr;
+  }
+  const int folder = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return nullptr;
+  const auto first = head()->first;
+  const auto rate =
+      static_cast<double>(ticks() - first.ticks) / static_cast<double>(nanoseconds() - first.nanoseconds);
+  const auto deaf_after = static_cast<std::uint64_t>(rate * static_cast<double>(patience));
+  std::uint64_t random = 1;
+  for (unsigned round = 0;; ++round) {
+    const auto begin = nanoseconds();
+    if (round % rounds_between_scans == 0) {
+      take_signal();
+      look_for_threads(folder);
+    }
+    for (std::size_t i = 0; i < all->used; ++i) {
+      if (all->threads[i].thread != 0) look_at(all->threads[i], deaf_after);
+    }
+    note_clock();
+    // Three to five quarters of the period: a program may have the same one.
+    random = random * 6364136223846793005 + 1442695040888963407;
+    sleep_for(std::max(period * 3 / 4 + (random >> 33) % (period / 2), rest * (nanoseconds() - begin)));
+  }
+}
+
+void begin_sampling() {
+  all->used = 0;
+  sigset_t every, before;
+  sigfillset(&every);
+  pthread_sigmask(SIG_SETMASK, &every, &before);
+  pthread_attr_t small;
+  pthread_attr_init(&small);
+  pthread_attr_setstacksize(&small, std::size_t{1} << 18);  // the program may have little memory
+  pthread_attr_setdetachstate(&small, PTHREAD_CREATE_DETACHED);
+  pthread_t sampler;
+  pthread_create(&sampler, &small, watch, nullptr);
+  pthread_attr_destroy(&small);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+[[gnu::constructor]] void on_load() {
+  const char* microseconds = std::getenv("TEFF_SAMPLE");
+  if (microseconds == nullptr || std::getenv("TEFF_COLLECT") == nullptr) return;
+  period = std::max(std::strtoull(microseconds, nullptr, 10), 100ULL) * 1000;
+  all = static_cast<table*>(pages(sizeof(table)));
+  if (all == nullptr) return;
+  only_samples = true;
+  begin_sampling();
+  pthread_atfork(nullptr, nullptr, begin_sampling);
+}
+
+}  // namespace
+
+}  // namespace teff::collect
