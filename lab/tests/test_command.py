@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from conftest import teff
+from tefflab.analysis.statistics import Interval
+from tefflab.benchmarks.command import _verdict
 from tefflab.errors import BAD_INPUT
 from tefflab.measure.presence import Present
 from tefflab.systems import run_own_command
@@ -135,6 +137,13 @@ def test_a_command_beside_itself_says_with_an_interval_what_can_be_told_apart(
     assert " – " in pair, "an interval"
     assert least.startswith("Differences below")
     assert not title
+
+
+@pytest.mark.parametrize(
+    ("ratio", "verdict"), [((0.5, 0.4, 0.6), "first"), ((2.0, 1.9, 2.2), "behind"), ((1.1, 0.9, 1.2), "level")]
+)
+def test_the_verdict_of_a_ratio_is_that_of_its_first_command(ratio: tuple[float, float, float], verdict: str) -> None:
+    assert _verdict(Interval(*ratio)) == verdict
 
 
 def test_each_of_a_few_commands_has_a_colour_of_its_own() -> None:

@@ -238,6 +238,12 @@ def test_stores_and_systems_are_found_by_their_names(
     found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     verdicts = {each["a"]["system_id"]: each["verdict"] for each in found if each["quantity"] == "METG(50 %)"}
     assert verdicts == {"quick": "not slower", "slow": "slower"}
+    for words, code, said in (
+        (("slow", "quick", "after"), SLOWER, "slow is slower than quick"),
+        (("quick", "slow", "after"), 0, "quick is not slower than slow"),
+    ):
+        assert teff(monkeypatch, "compare", *words, "--fail-if-slower", "5%") == code
+        assert said in " ".join(capsys.readouterr().out.split())
 
     with pytest.raises(TeffError, match=r"'nobody': no system \(there are: quick slow\); looked in before:one-\S*$"):
         answer(Registry(root), "nobody", "quick", "before")
