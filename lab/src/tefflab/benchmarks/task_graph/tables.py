@@ -201,7 +201,7 @@ def notes(case: Measured) -> list[str]:
 
 
 def _ceilings(case: Measured) -> Iterator[str]:
-    """Those that differ, of the cores and of an accelerator apart."""
+    """A note for each ceiling that differs between systems; cores and an accelerator have their own ceilings."""
     ceilings: dict[tuple[str, str], list[float]] = {}
     for (_, quantity), row in case.beside.items():
         if quantity == CEILING and row.value:
