@@ -330,7 +330,7 @@ def checkout(folder: Path, **systems: str) -> Path:
     """A small project with our own CMake files: a core, and these systems with their source text."""
     ours = project_root()
     shutil.copytree(ours / "cmake", folder / "cmake")
-    for room in ("runtime", "bench/driver", "bench/task_graph"):
+    for room in ("runtime", "bench/driver", "bench/task_graph", "collect"):
         (folder / room).mkdir(parents=True)
         (folder / room / "CMakeLists.txt").touch()
     for name in ("CMakeLists.txt", "CMakePresets.json", "bench/CMakeLists.txt"):

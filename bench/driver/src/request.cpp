@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <string_view>
 
 #include "teff/bench/failure.hpp"
@@ -12,7 +13,14 @@
 namespace teff::bench {
 namespace {
 
-constexpr int most_workers = 1 << 20;  // over all ranks, as record.schema.json has it; more is a typing error
+constexpr int most_of_process = 4096;   // more is a typing error
+constexpr int most_of_ranks = 1 << 20;  // over all ranks, as record.schema.json has it
+
+/// The most workers that a program takes. TEFF_RANKS is the number of ranks that start_ranks has started.
+int most_workers() {
+  const char* const ranks = std::getenv("TEFF_RANKS");
+  return ranks != nullptr && std::atoi(ranks) > 1 ? most_of_ranks : most_of_process;
+}
 
 struct mode_flag {
   std::string_view name;
@@ -38,10 +46,11 @@ std::string_view name_of(std::string_view word) {
 
 int read_workers(std::string_view text) {
   int value = 0;
+  const int most = most_workers();
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failure != std::errc{} || end != text.data() + text.size() || value < 1 || value > most_workers)
+  if (failure != std::errc{} || end != text.data() + text.size() || value < 1 || value > most)
     throw usage_error(fmt::format(
-        "--workers: '{}' is not a whole number from 1 to {}; for example --workers 2", text, most_workers));
+        "--workers: '{}' is not a whole number from 1 to {}; for example --workers 2", text, most));
   return value;
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <random>
 
 #include "simulation.hpp"
@@ -55,6 +56,8 @@ int main(int argc, char** argv) try {
   if (argc < 2) throw usage_error("the first word is a simulated machine, as JSON");
   const teff::simulated::machine on = teff::simulated::read_machine(argv[1]);
   argv[1] = argv[0];
+  setenv("TEFF_RANKS", "2",
+         1);  // its workers are ranks, of which there may be more than threads of a process
   return drive(argc - 1, argv + 1,
                [&](int workers) { return std::make_unique<simulated_nodes>(on, workers); });
 } catch (const usage_error& failure) {

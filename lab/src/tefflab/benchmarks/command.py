@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import Any, ClassVar, Self
 
 from tefflab.analysis.pairs import paired_ratio
-from tefflab.analysis.rows import ByRound, Row
+from tefflab.analysis.rows import ByRound, Row, Verdict
 from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.benchmark import Ask, Request
 from tefflab.benchmarks.case_rows import Fact
@@ -85,10 +85,10 @@ class CommandEstimates(CaseEstimates):
                 quantity="A / B",
                 value=ratio,
                 ratio=None,
-                unit="",
+                unit="1",
                 rounds=min(a.rounds, b.rounds),
                 noisy_share=max(a.noisy_share, b.noisy_share),
-                verdict="unknown" if not ratio.is_told else "behind" if ratio.significant else "level",
+                verdict=_verdict(ratio),
                 facts={},
                 samples=None,
             )
@@ -117,8 +117,15 @@ def _ratio(a: Row, b: Row) -> Interval:
     return found if found.is_told else a.samples.over(b.samples).after(len(ratios))
 
 
+def _verdict(ratio: Interval) -> Verdict:
+    """The place of the first command of the two."""
+    if not ratio.is_told:
+        return "unknown"
+    return "level" if not ratio.significant else "first" if ratio.value < 1 else "behind"
+
+
 def _columns_of(pairs: Sequence[Row]) -> list[Column]:
-    words = {"behind": "significant", "level": "not significant", "unknown": "too few runs"}
+    words = {"first": "significant", "behind": "significant", "level": "not significant", "unknown": "too few runs"}
     values = [row.value for row in pairs if row.value]
     ends = [f"{digits(each.low)} – {digits(each.high)}" if each.is_told else "-" for each in values]
     return [

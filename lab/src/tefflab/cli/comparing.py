@@ -34,10 +34,11 @@ _EXIT_CODES = {"not slower": 0, "slower": SLOWER, "unknown": UNKNOWN}
 def compare(
     registry: Registry, a: str, b: str, words: Sequence[str], against: str | None, as_json: bool, **measuring: Any
 ) -> None:
-    """Two stores, or two systems of a store, which `words` names. With a threshold two systems are measured now, and
-    `words` are flags; of two stores the exit code says the verdict."""
+    """Two stores, or two systems of a store, which `words` names. With a threshold the exit code says the verdict; two
+    systems without a store are measured now, and `words` are flags."""
     threshold = measuring.pop("threshold")
-    if threshold is not None and not _are_stored(registry, a, b):
+    is_kept = bool(words and not words[0].startswith("-")) or _are_stored(registry, a, b)
+    if threshold is not None and not is_kept:
         if against:
             raise InputError(f"--against {against}: is for two stores; A and B are measured beside each other")
         watch(registry, a, b, flags=words, threshold=threshold, as_json=as_json, **measuring)

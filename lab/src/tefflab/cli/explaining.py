@@ -67,7 +67,7 @@ def explain(
     elif kind == _PATTERNS:
         cases = [each.removeprefix(f"{_PATTERNS}:") for each in patterns.pop("cases")] + ([case] if case else [])
         profile_patterns(registry, systems, cases, **patterns, as_json=as_json)
-    elif (file := Path(target)).is_file() or file.suffix == ".json":
+    elif (file := Path(target)).is_file() or file.suffix == ".json" or len(file.parts) > 1:
         if flags:
             raise InputError(f"{' '.join(flags)}: flags are for an app; a trace needs none")
         grain, trace = metg_of(registry, metg or ""), read_task_trace(file)

@@ -285,14 +285,16 @@ def _unmeasured(
 ) -> list[str]:
     """Which of the systems that are named were not here, failed, or had no turn: of the cases that they have."""
     ran = {run.system_id for run in store.runs(kind.record, head.sitting) if run.role == "system"}
-    good = ran - {failure.system_id for failure in store.failures(head.sitting) if not failure.lacks}
+    failures = store.failures(head.sitting)
+    good = ran - {failure.system_id for failure in failures if not failure.lacks}
+    lacking = {failure.system_id for failure in failures if failure.lacks} - ran
 
     def ids(name: str) -> set[str]:
         programs = (each.program for each in chosen)
         return {each.id for each in programs if name in (each.id, each.system_name, each.long_name, each.title)}
 
     alone = {each.variant.id for each in chosen if each.variant.is_floor and 1 not in kind.plan_of(head).workers}
-    missing = (name for name in named if not ids(name) or not good.issuperset(ids(name)))
+    missing = (name for name in named if not ids(name) & good or not good.issuperset(ids(name) - lacking))
     return [f"{name} (it runs with one worker only)" if ids(name) & alone else name for name in missing]
 
 
