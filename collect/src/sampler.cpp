@@ -1,5 +1,5 @@
-// The sampler, for programs whose runtime no collector knows (README.md: samples). A thread of its own looks
-// once a millisecond at each thread of the process, and keeps the accounts of all threads.
+// The sampler, for programs whose runtime no collector knows (README.md: samples). The sampler's thread looks
+// once a millisecond at what each thread of the process does, and keeps the accounts of all threads.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/futex.h>

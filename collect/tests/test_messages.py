@@ -43,7 +43,7 @@ def compiled(binding: str, folder: Path) -> Path:
 
 
 def over_two_ranks(folder: Path, *command: str | Path) -> list[tuple[dict[str, float], Accounts]]:
-    """The values that each rank printed, and its accounts; the ranks are in their order."""
+    """Starts two ranks. Gives what each said, and its accounts, in the order of ranks."""
     folder.mkdir()
     setting = [
         "env",

@@ -12,7 +12,10 @@ STATES = [
     *("absent", "serial", "body", "counted", "creation", "dispatch", "imbalance", "task_not_made", "task_not_begun"),
     *("dependences", "message", "lock", "runtime", "start"),
 ]
-KINDS = ["others", "region", "share", "chunk", "section", "single", "task", "taskloop"]
+KINDS = [
+    *("others", "region", "share", "chunk", "section", "single", "task", "taskloop"),
+    *("between_waits", "point_to_point", "collective", "sample"),
+]
 RATE = 2  # ticks of a nanosecond
 PROGRAM, RUNTIME = 0, 1  # modules
 
@@ -25,6 +28,7 @@ class Bodies:
     kind: str
     count: int
     length: int
+    partner: int | None = None
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,7 @@ class Accounts:
                 each.count,
             )
             site["time"], site["longest"] = each.count * ticks, ticks
+            site["partner"] = 0 if each.partner is None else 1 + each.partner
             octave = ticks.bit_length() - 1
             site["lengths"][(octave - 4) * 4 + (ticks >> (octave - 2) & 3)] = each.count
         return block.tobytes()

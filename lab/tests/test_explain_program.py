@@ -107,7 +107,7 @@ def test_a_process_that_was_killed_counts_until_it_was_last_seen(tmp_path: Path)
         (b"", "torn: it has no header"),
         (FINE.content()[: HEADER.itemsize - 1], "torn: it has no header"),
         (b"x" + FINE.content()[1:], "torn: it has no header"),
-        (replace(FINE, header={"version": 9}).content(), "is of version 9, and this lab reads 1"),
+        (replace(FINE, header={"version": 9}).content(), "is of version 9, and this lab reads 2"),
         (FINE.content()[: HEADER.itemsize + BLOCK.itemsize - 1], "no thread was seen"),
         (replace(FINE, header={"block_size": 5}).content(), "torn: its sizes"),
         (replace(FINE, header={"last": (1000, 500)}).content(), "before its clock was compared twice"),
@@ -451,6 +451,35 @@ def test_a_program_in_which_nothing_was_seen_ends_with_a_reason(
     assert teff(monkeypatch, "explain", "--", "sh", "-c", "exit 3") == 3
     assert "nothing of sh was seen: it began no parallel region of OpenMP" in capfd.readouterr().err
     assert teff(monkeypatch, "explain", "--", "sh", "-c", "kill -9 $$") == 128 + 9
+
+
+def test_a_rank_s_waits_are_no_bodies_and_name_their_partner(tmp_path: Path) -> None:
+    bodies = [Bodies(0x100, "between_waits", 100, 200_000), Bodies(0x200, "point_to_point", 100, 100_000, partner=3)]
+    thread = Thread({"body": 20_000_000, "message": 10_000_000}, bodies)
+    of, _ = read(tmp_path, Accounts([thread], 30_000_000, header={"rank": 2}))
+    assert of.processes[0].name == "rank 1"
+    assert [each.kind for each in of.sites] == ["between_waits"]
+    text = " ".join(text_of(collected(of, 0.03, 0.03)).split())
+    assert "program + 0x100 parts between waits 100" in text
+    assert "program + 0x200, most for rank 3 messages rank 1 100" in text
+    assert "Efficiency now: 67 %" in text
+
+
+@pytest.mark.usefixtures("commanded")
+def test_a_program_that_no_collector_knows_is_sampled(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    library = project_root() / ".teff" / "build" / "lib" / "libteff_collect.so"
+    if not library.is_file():
+        pytest.skip("the collector is not built here")
+    without_collector(monkeypatch)
+    monkeypatch.setattr(explaining_programs, "collector", lambda _: library)
+    program = "import time\nend = time.monotonic() + 0.4\nwhile time.monotonic() < end: pass"
+    assert teff(monkeypatch, "explain", "--json", "--", sys.executable, "-c", program) == 0
+    first, *sites = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    assert {each["kind"] for each in sites} == {"sample"}
+    assert first["efficiency"] > 0.5
+    assert "By samples: shares of time only" in " ".join(first["remarks"])
 
 
 @pytest.mark.usefixtures("commanded")

@@ -160,4 +160,5 @@ def why_unseen(command: Sequence[str]) -> str:
     told = answer(["readelf", "-lW", str(path)]) if shutil.which("readelf") else None
     if told and told.returncode == 0 and "LOAD" in told.stdout and "INTERP" not in told.stdout:
         return "it is linked statically, so nothing can be loaded into it"
-    return "it began no parallel region of OpenMP (libgomp, libomp) and no runtime of libteff's"
+    runtimes = "no parallel region of OpenMP (libgomp, libomp), no MPI and no runtime of libteff's"
+    return f"it began {runtimes}, and ended before it was sampled"

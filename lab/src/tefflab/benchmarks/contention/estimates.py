@@ -189,7 +189,7 @@ class ContentionEstimates(CaseEstimates):
 
 
 def shares_got(curves: Sequence[Curve]) -> dict[float, float]:
-    """The share of each loaded core that the load got, in the median, by the share that was asked; these rise from 0."""
+    """The share of each loaded core that the load got, in the median, by the share that was asked, in rising order."""
     found: dict[float, list[float]] = {}
     for point in sorted((each for curve in curves for each in curve.points), key=lambda each: each.x or 0.0):
         found.setdefault(point.x or 0.0, []).append(got(point))
