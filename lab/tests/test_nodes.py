@@ -317,8 +317,8 @@ def test_a_node_that_differs_is_named() -> None:
     noisy = node(4, governor="powersave").model_copy(update={"gap_share": 0.3})
     assert differences([node(1), slow, node(3, cpu="Another", id="x"), noisy]) == {
         2: ["cores 2.1 x as slow", "cores 2.4 x as far apart"],
-        3: [f"another CPU: Another, not {MACHINE.cpu}"],
-        4: [f"another governor: powersave, not {MACHINE.governor}", "30 % of its time is lost in gaps"],
+        3: [f"CPU: Another, not {MACHINE.cpu}"],
+        4: [f"governor: powersave, not {MACHINE.governor}", "30 % of its time is lost in gaps"],
     }
     assert differences([node(1), node(2)]) == {}
 

@@ -10,8 +10,10 @@ import pytest
 
 from conftest import printed_rows, teff
 from tefflab import project_root
+from tefflab.analysis.rows import Row
 from tefflab.cli import session
 from tefflab.errors import InputError
+from tefflab.records.plan import Variant
 from tefflab.records.store import Store
 from tefflab.systems import simulated
 from tefflab.systems.simulated import CLUSTERS, SIMULATOR, SimulatedProgram, machines
@@ -144,12 +146,28 @@ def test_tables_and_pictures_say_simulated_and_a_resumed_sitting_keeps_its_machi
 
 
 @built
-def test_a_load_is_refused(
-    simulating: Callable[..., None], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.usefixtures("simulating")
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--load", "spin:50@0"), "--load spin:50@0: nothing of this machine runs beside simulated systems"),
+        (("--workers", "64"), "--workers 64: a node of the simulated cluster has 32 cores"),
+    ],
+)
+def test_what_a_simulated_cluster_does_not_have_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], why: str
 ) -> None:
-    del simulating
-    assert teff(monkeypatch, "metg", "--simulate", "cori", "--load", "spin:50@0", "--store", "here") == 2
-    assert "--load spin:50@0: nothing of this machine runs beside simulated systems" in capsys.readouterr().err
+    assert teff(monkeypatch, "metg", "--simulate", "cori", *words, "--store", "here") == 2
+    assert why in capsys.readouterr().err
+
+
+def test_two_simulated_clusters_are_not_compared_whatever_disturbs_them() -> None:
+    def row(simulated: str) -> Row:
+        variant = Variant("simulated:mpi", "MPI", "", "#000000", 0, simulated=simulated)
+        return Row(kind="task_graph", variant=variant, case="", configuration="", quantity="METG(50 %)")
+
+    assert row("cori, quiet").question == row("cori, detours").question
+    assert row("cori, quiet").question != row("mine, quiet").question != row("").question
 
 
 class Mean:

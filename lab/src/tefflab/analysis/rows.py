@@ -101,9 +101,10 @@ class Row:
         return not self.variant.is_floor
 
     @property
-    def question(self) -> tuple[str, str, int]:
-        """Rows of two systems or sittings may be compared if these are equal, and the distances of the cores alike."""
-        return self.quantity, self.configuration, self.workers
+    def question(self) -> tuple[str, str, int, str]:
+        """Rows of two systems or sittings may be compared if these are equal, and the distances of the cores alike. The
+        last one is the simulated cluster, whatever disturbs it."""
+        return self.quantity, self.configuration, self.workers, self.variant.simulated.partition(",")[0]
 
     @property
     def number_of_rounds(self) -> int:

@@ -170,7 +170,9 @@ def run_as_job(
     try:
         code = job.follow(console, out)
     except KeyboardInterrupt:
-        raise TeffError(f"interrupted; the runs of job {job.id} are kept", exit_code=INTERRUPTED) from None
+        raise TeffError(
+            f"interrupted: job {job.id} is ended, and what it has measured is kept", exit_code=INTERRUPTED
+        ) from None
     if code:
         ended = f"teff: job {job.id} {how_it_ended(code)}; its output: {path_text(output)}"
         console.print(ended, soft_wrap=True, highlight=False)

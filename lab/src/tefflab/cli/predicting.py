@@ -9,7 +9,7 @@ from tefflab.analysis.prediction import Program
 from tefflab.benchmarks.benchmark import find_benchmark
 from tefflab.benchmarks.task_graph.estimates import GraphEstimates
 from tefflab.benchmarks.task_graph.scaling import limits_chart, predictions, section
-from tefflab.benchmarks.task_graph.tables import metg_name
+from tefflab.benchmarks.task_graph.tables import mean_name, metg_name
 from tefflab.carried import TYPED
 from tefflab.cli.publishing import draw
 from tefflab.cli.telling import tell
@@ -61,6 +61,8 @@ def predict(
     found = predictions(rows, program, plan.threshold)
     if not found:
         nodes = sorted({row.nodes for row in rows if row.nodes and row.value})
+        if len(nodes) > 1:
+            raise InputError(f"{store}: it has no {mean_name(plan.threshold)}; {_TO_MEASURE}")
         there = f"{' and '.join(map(counted_nodes, nodes))} only" if nodes else "one machine, not over nodes"
         raise InputError(f"{store}: it has {metg_name(plan.threshold)} of {there}; it takes two; {_TO_MEASURE}")
     name = full_name(registry, opened, head)

@@ -225,6 +225,8 @@ def _measure(
             ensure(registry, [], console=progress(), installing=options.installing)
         nodes = [] if is_elsewhere else told_nodes(registry, max(options.nodes, default=0))
         cores = kind.simulated_cores or min((each.machine.cores_usable for each in nodes), default=0)
+        if kind.simulated and any(each > cores for each in options.workers):
+            raise InputError(f"--workers {max(options.workers)}: a node of the simulated cluster has {cores} cores")
         asked = plan(request_of(registry, options, chosen, cores, kind.simulated))
         if not kind.own_commands:
             asked = asked.model_copy(update={"others": selection.others(found)})
@@ -235,7 +237,7 @@ def _measure(
         if template:
             _measure_in_job(registry, options, template, asked)
         head = begin(registry, store, kind, asked, nodes)
-        if options.nodes and not options.systems and (left_out := selection.left_out):
+        if options.nodes and not (options.systems or kind.simulated) and (left_out := selection.left_out):
             progress().print(f"teff: left out: {left_out}", soft_wrap=True, highlight=False)
         if not (kind.own_commands or options.systems):  # only now: a mistyped flag comes first
             here = {each.program.system_name for each in found}

@@ -80,9 +80,7 @@ def _other_parts(machine: Machine, nodes: Sequence[Node]) -> Iterator[str]:
     for name, title in (("cpu", "CPU"), ("cores_usable", "cores"), ("governor", "governor"), ("kernel", "kernel")):
         usual, times = Counter(getattr(each.machine, name) for each in nodes).most_common(1)[0]
         if (own := getattr(machine, name)) != usual:
-            yield (
-                f"another {title}: {own or 'none'}, not {usual}" if times > 1 or len(nodes) == 2 else f"{title}: {own}"
-            )
+            yield f"{title}: {own or 'none'}" + (f", not {usual}" if times > 1 or len(nodes) == 2 else "")
 
 
 def _self(ceiling: str) -> Node:

@@ -30,7 +30,7 @@ _COLORS = ("#440154", "#46327e", "#365c8d", "#277f8e", "#1fa187", "#4ac16d", "#a
 _WORKS = {10.0**power: color for power, color in enumerate(_COLORS, start=-7)}  # of a task [s]: a line each
 _METG = "#d62728"
 _FEW = 10  # nodes, of which a part counts
-_BUSY = 0.95  # the share of one node's time that is work, below which the reader is told
+_IDLE = 0.05  # the share of one node's time that is not work, above which the reader is told
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +63,11 @@ class Prediction:
         return self.program.task_on(self.own.nodes.value, self.threshold)
 
     @property
-    def work_on_one_node(self) -> float:
-        """The share of the time, if a task's overhead does not depend on its length; 1 if METG is not known there."""
+    def loss_on_one_node(self) -> float:
+        """The share of the time that is not work, if a task's overhead does not depend on its length; 0 if METG is not
+        known there."""
         metg = self.metg[1].value if 1 in self.metg else None
-        return 1 - (1 - self.threshold) * metg.value / self.program.task_on(1) if metg else 1.0
+        return min(1.0, (1 - self.threshold) * metg.value / self.program.task_on(1)) if metg else 0.0
 
     def rows(self) -> Iterator[Row]:
         """The nodes, then the time there."""
@@ -124,13 +125,21 @@ def section(found: Sequence[Prediction]) -> Section:
 def _notes(found: Sequence[Prediction], graphs: Sequence[str]) -> Iterator[str]:
     graph = graphs[0] if len(set(graphs)) == 1 else "the graph"
     yield f"assumed: a core has as many tasks on more nodes, of less work each, that wait as the tasks of {graph} do"
-    beyond = {">": "keeps more nodes busy than METG was measured on", "<": "has less of their time on the fewest nodes"}
-    for relation, what in beyond.items():
-        if ids := dict.fromkeys(each.row.id for each in found if each.own.nodes.relation == relation):
-            yield f"{relation}: {', '.join(ids)}: the program {what}"
-    slow = [f"{each.row.id} ({percent(each.work_on_one_node)})" for each in found if each.work_on_one_node < _BUSY]
+    bounds = [(each.row.id, _why_bound(each)) for each in found if each.own.nodes.relation != "="]
+    for why in dict.fromkeys(why for _, why in bounds):
+        yield f"{', '.join(dict.fromkeys(one for one, of in bounds if of == why))}: {why}"
+    slow = [f"{each.row.id} ({percent(each.loss_on_one_node)})" for each in found if each.loss_on_one_node > _IDLE]
     if slow:
-        yield f"not all of the run on one node is work, so the limit is at fewer nodes: {', '.join(slow)}"
+        yield f"so much of the run on one node is not work, and the limit is at fewer nodes: {', '.join(slow)}"
+
+
+def _why_bound(of: Prediction) -> str:
+    relation, nodes = of.own.nodes.relation, of.own.nodes.value
+    if relation == ">" and nodes == max(of.metg):
+        return ">: the program keeps more nodes busy than METG was measured on"
+    if relation == "<" and nodes == min(of.metg):
+        return "<: the program has less of their time on the fewest nodes"
+    return f"{relation}: METG on the nodes beside is a bound, too"
 
 
 def _nodes(nodes: Interval) -> str:
