@@ -31,7 +31,7 @@ WORDS = {
     "teff": (("",), "this project"),
     "serial": (("",), "English, and a spawn pattern"),
     "mpi": (
-        ("bench", "lab/tools/house.py", "lab/src/tefflab/host/ranks.py"),
+        ("bench", "lab/tools/house.py", "lab/src/tefflab/host/ranks.py", "lab/src/tefflab/profiles"),
         "the protocol of ranks, which several speak",
     ),
     "openmp": (

@@ -23,7 +23,7 @@ def most_workers() -> int:
 
 
 def _numbers(without: str) -> Callable[[str], int]:
-    """How a number of several is read; `without`: what it means to give none."""
+    """Reads a number of several. `without` says what it means to give none."""
 
     def read(said: str) -> int:
         if not said.isdecimal() or not 1 <= int(said) <= most_workers():

@@ -307,7 +307,7 @@ def request_of(
     cores: int = 0,
     simulated: Sequence[Mapping[str, Any]] = (),
 ) -> Request:
-    """`cores`: of each node; 0: those of this machine. `simulated`: machines in its place."""
+    """`cores` that each node has; 0: as many as this machine. `simulated`: machines in its place."""
     return Request(
         registry=registry,
         variants=tuple(each.variant for each in found),
