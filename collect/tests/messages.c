@@ -1,5 +1,5 @@
-// A program of MPI with known accounts: messages CASE [LENGTH of a body in us] [STEPS]. Each rank prints its bodies'
-// nanoseconds and those from MPI_Init on.
+// A program of MPI with known accounts: messages CASE [LENGTH of a body in us] [STEPS]. Each rank prints its
+// bodies' nanoseconds and those from MPI_Init on.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

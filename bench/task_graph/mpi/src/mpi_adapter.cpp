@@ -19,7 +19,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto first_nap = 10us;
-// Of a wait for a line of a batch. Nobody suspends a rank on another node meanwhile, and each nap's end disturbs.
+// Of a wait for a line of a batch. Nobody suspends a rank on another node meanwhile, and each nap's end
+// disturbs.
 constexpr auto longest_nap = 10ms;
 constexpr int failed = 1;
 
