@@ -37,16 +37,20 @@ GOOD_LINES = (
 UNPROVEN_LINE = "-type stencil_1d --no-validate"
 WRONG_LINES = ("-width 0", "-type stensil", "-kernel memory_bound -scratch 16")
 
+OF_A_PROCESS = 4096  # the most workers of a process alone
+
 Path = tuple[str | int, ...]
 
 
 @pytest.mark.parametrize("variant", BUILT[:1], ids=[variant.id for variant in BUILT[:1]])
 def test_the_lab_and_the_programs_take_the_same_numbers_of_workers(variant: Program) -> None:
-    for workers in (0, most_workers() + 1):
-        words = [variant.program_path, "--workers", str(workers), *GOOD_LINES[0].split()]
-        refused = subprocess.run(words, capture_output=True, text=True, check=False)
-        assert refused.returncode == 2
-        assert f"'{workers}' is not a whole number from 1 to {most_workers()};" in refused.stderr
+    for ranks, most in (("1", OF_A_PROCESS), ("2", most_workers())):
+        for workers in (0, most + 1):
+            words = [variant.program_path, "--workers", str(workers), *GOOD_LINES[0].split()]
+            environment = {**os.environ, "TEFF_RANKS": ranks}
+            refused = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+            assert refused.returncode == 2
+            assert f"'{workers}' is not a whole number from 1 to {most};" in refused.stderr
 
 
 def is_record(record: dict[str, Any]) -> bool:
