@@ -5,6 +5,7 @@ The program's streams are the user's. The plain run tells the time, and the othe
 
 import os
 import resource
+import select
 import shutil
 import signal
 import stat
@@ -133,7 +134,7 @@ def _run(command: Sequence[str], variables: Mapping[str, str], stdout: int | Non
     except OSError as failure:
         raise InputError(f"{command[0]} can't be started: {failure.strerror}") from None
     try:
-        code = process.wait()
+        code = _awaited(process)
     except KeyboardInterrupt:  # the terminal has told the program, too
         interrupted = True
         code = _ended(process)
@@ -142,6 +143,17 @@ def _run(command: Sequence[str], variables: Mapping[str, str], stdout: int | Non
         os.lseek(0, begin, os.SEEK_SET)
     cpu = now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime
     return Run(took, cpu, code if code >= 0 else _SIGNALLED - code, interrupted)
+
+
+def _awaited(process: "subprocess.Popen[bytes]") -> int:
+    """Looks up once a second: a signal that another thread got interrupts no wait of this thread."""
+    ends = os.pidfd_open(process.pid)
+    try:
+        while not select.select([ends], [], [], 1.0)[0]:
+            pass
+    finally:
+        os.close(ends)
+    return process.wait()
 
 
 def _ended(process: "subprocess.Popen[bytes]") -> int:
