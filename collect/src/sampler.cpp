@@ -26,10 +26,11 @@ namespace teff::collect {
 
 namespace {
 
-constexpr int asking = SIGURG;  // ignored by default: if it is still to come after an exec, nothing happens
+// Ignored by default: if one is still to come after an exec, nothing happens.
+constexpr std::array signals{SIGURG, SIGWINCH};
 constexpr std::uint64_t worth_a_file = 10'000'000;  // ns of CPU time: a shell or a starter takes less
 constexpr std::uint64_t patience = 1'000'000'000;   // ns: a thread that has not answered blocks the signal
-constexpr std::uint64_t rest = 30;                  // times as long as it looks, the sampler's thread sleeps
+constexpr std::uint64_t rest = 30;  // times the CPU time of a look, the sampler's thread sleeps after it
 constexpr std::size_t most_threads = 4096;
 constexpr unsigned rounds_between_scans = 8;
 
@@ -50,7 +51,8 @@ struct table {
 
 table* all;
 std::uint64_t period;      // ns
-struct sigaction program;  // what the program wants to be done at the signal
+int asking;                // the signal
+struct sigaction program;  // what the program wants to be done at it
 
 std::uintptr_t address_in(const void* context) {
   const auto& registers = static_cast<const ucontext_t*>(context)->uc_mcontext;
@@ -75,9 +77,18 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   }
 }
 
-// A program that takes the signal for itself, as Go does, gets it after the sampler.
+// The first signal that the program does not take for itself. If the program takes all, as Go does, it gets
+// the first after the sampler, and one of the two is lost if both are pending: the kernel keeps one of each
+// number.
 void take_signal() {
   struct sigaction present{};
+  const auto is_free = [&](int signal) {
+    return sigaction(signal, nullptr, &present) == 0 &&
+           (present.sa_sigaction == on_signal || present.sa_handler == SIG_DFL ||
+            present.sa_handler == SIG_IGN);
+  };
+  const auto* const found = std::find_if(signals.begin(), signals.end(), is_free);
+  asking = found == signals.end() ? signals.front() : *found;
   if (sigaction(asking, nullptr, &present) != 0 || present.sa_sigaction == on_signal) return;
   program = present;
   present.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
@@ -85,12 +96,13 @@ void take_signal() {
   sigaction(asking, &present, nullptr);
 }
 
-void ask(sampled& one, std::uint64_t now) {
+// False if the thread can't be asked.
+bool ask(sampled& one) {
   siginfo_t info{};
   info.si_signo = asking;
   info.si_code = SI_QUEUE;
   info.si_value.sival_ptr = &one;
-  one.asked = syscall(SYS_rt_tgsigqueueinfo, getpid(), one.thread, asking, &info) == 0 ? now : 0;
+  return syscall(SYS_rt_tgsigqueueinfo, getpid(), one.thread, asking, &info) == 0;
 }
 
 // A lock's word is 2 while threads wait for the lock, in the C library and in Rust's. The words of condition
@@ -143,7 +155,9 @@ void forget(sampled& one) {
   one.thread = 0;
 }
 
-void look_at(sampled& one, std::uint64_t deaf_after) {
+// `again`: a question without an answer is repeated. It is lost if a signal of the program's was pending
+// then, as the kernel keeps one of each number.
+void look_at(sampled& one, std::uint64_t deaf_after, bool again) {
   if (const auto address = one.answer.exchange(0, std::memory_order_relaxed)) take_answer(one, address);
   std::array<char, 256> call{};
   const auto length = pread(one.file, call.data(), call.size() - 1, 0);
@@ -151,7 +165,11 @@ void look_at(sampled& one, std::uint64_t deaf_after) {
   const auto now = ticks();
   one.is_deaf = one.is_deaf || (one.asked != 0 && now - one.asked > deaf_after);
   if (std::strncmp(call.data(), "running", 7) == 0) {
-    if (one.asked == 0 && !one.is_deaf) ask(one, now);
+    if (one.asked == 0 && !one.is_deaf) {
+      one.asked = ask(one) ? now : 0;
+    } else if (again && !one.is_deaf) {
+      ask(one);
+    }
     one.place->label(state::body);
   } else if (one.asked == 0 || one.is_deaf) {
     one.place->label(why_blocked(call.data()));
@@ -224,18 +242,20 @@ void* watch(void*) {
   const auto deaf_after = static_cast<std::uint64_t>(rate * static_cast<double>(patience));
   std::uint64_t random = 1;
   for (unsigned round = 0;; ++round) {
-    const auto begin = nanoseconds();
-    if (round % rounds_between_scans == 0) {
+    const auto begin = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+    const bool scans = round % rounds_between_scans == 0;
+    if (scans) {
       take_signal();
       look_for_threads(folder);
     }
     for (std::size_t i = 0; i < all->used; ++i) {
-      if (all->threads[i].thread != 0) look_at(all->threads[i], deaf_after);
+      if (all->threads[i].thread != 0) look_at(all->threads[i], deaf_after, scans);
     }
     note_clock();
     // Three to five quarters of the period: a program may have the same one.
     random = random * 6364136223846793005 + 1442695040888963407;
-    sleep_for(std::max(period * 3 / 4 + (random >> 33) % (period / 2), rest * (nanoseconds() - begin)));
+    sleep_for(std::max(period * 3 / 4 + (random >> 33) % (period / 2),
+                       rest * (nanoseconds(CLOCK_THREAD_CPUTIME_ID) - begin)));
   }
 }
 

@@ -54,7 +54,7 @@ def test_a_sample_names_the_code_that_ran(pool: Path, tmp_path: Path) -> None:
     function = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()[0]
     assert module["path"].decode() == str(pool)
     assert function in ("compute", "computes", "main")  # it may be inlined
-    assert accounts.bodies("sample")[1] >= 0.5 * accounts.states["body"]
+    assert accounts.bodies("sample")[1] >= 0.9 * accounts.states["body"]
 
 
 def test_many_threads_are_all_seen(pool: Path, tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_many_threads_are_all_seen(pool: Path, tmp_path: Path) -> None:
 def test_a_program_s_own_signals_stay_its_own(pool: Path, tmp_path: Path) -> None:
     _, [accounts], said = sampled(tmp_path / "signals", pool, "signals")
     assert said == ""
-    assert accounts.bodies("sample")[1] > 0  # a look during a signal of the program has no place
+    assert accounts.bodies("sample")[1] >= 0.9 * accounts.states["body"]
 
 
 def test_a_thread_that_blocks_the_signal_computes(pool: Path, tmp_path: Path) -> None:
