@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
@@ -109,7 +110,16 @@ class Cluster(AbstractContextManager["Cluster"]):
     _daemons: dict[str, "subprocess.Popen[bytes]"] = field(default_factory=dict)
 
     def __enter__(self) -> Self:
+        """The nodes take commands. Daemons that did start end again if others do not."""
+        with ExitStack() as on_failure:
+            on_failure.push(self)
+            self._set_up()
+            on_failure.pop_all()
         return self
+
+    @abstractmethod
+    def _set_up(self) -> None:
+        """Starts the daemons, and waits until they answer."""
 
     def __exit__(self, *_: object) -> None:
         for name in list(self._daemons):
@@ -187,14 +197,6 @@ class Cluster(AbstractContextManager["Cluster"]):
 class Slurm(Cluster):
     """Nodes of a core each, and a login node."""
 
-    def __enter__(self) -> Self:
-        """The nodes wait for jobs. Daemons that did start end again if others do not."""
-        with ExitStack() as on_failure:
-            on_failure.push(self)
-            self._set_up()
-            on_failure.pop_all()
-        return self
-
     def state(self, *words: str) -> str:
         """squeue's or sinfo's answer without a head."""
         return self.run(words[0], "--noheader", *words[1:]).stdout.strip()
@@ -232,13 +234,6 @@ class Hosts(Cluster):
     """Hosts h1 and h2, with a cable between them. Commands run on h1, which reaches h2 by ssh."""
 
     names: Sequence[str] = ("h1", "h2")
-
-    def __enter__(self) -> Self:
-        with ExitStack() as on_failure:
-            on_failure.push(self)
-            self._set_up()
-            on_failure.pop_all()
-        return self
 
     def popen(self, *command: str, **more: str) -> "subprocess.Popen[str]":
         """A command on h1."""

@@ -12,7 +12,7 @@ import pytest
 from conftest import PROGRAM, printed_rows, teff, write_system
 from samples import MACHINE
 from tefflab.benchmarks.task_graph import BENCHMARK
-from tefflab.cli import publishing, session
+from tefflab.cli import measuring, publishing, session
 from tefflab.cli.session import Options
 from tefflab.errors import TeffError
 from tefflab.measure import presence
@@ -57,7 +57,7 @@ def root(laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, unren
 def metg(root: Path, **changes: Any) -> None:
     command = BENCHMARK.commands[0]
     usual = Options(seconds=60, rounds=2, workers=(2,), store="test", as_json=True, own={"threshold": 0.5})
-    session.run_command(Registry(root), BENCHMARK, command, replace(usual, **changes))
+    measuring.run_command(Registry(root), BENCHMARK, command, replace(usual, **changes))
 
 
 def others_of(root: Path) -> set[str]:
@@ -240,7 +240,7 @@ def test_an_experiment_measures_the_best_ways_or_all_as_it_or_the_user_says(
         ("all", usual, every),
         ("all", replace(usual, systems=("pond",)), {"pond", "pond/other"}),
     ):
-        session.experiment(Registry(root), name, options)
+        measuring.experiment(Registry(root), name, options)
         assert {row["system_id"] for row in printed_rows(capsys)} == measured, (name, options)
 
 

@@ -20,7 +20,7 @@ from tefflab.benchmarks.benchmark import Request, experiment_list, find_experime
 from tefflab.benchmarks.graphs import check, core_program
 from tefflab.benchmarks.task_graph import BENCHMARK
 from tefflab.benchmarks.task_graph.plan import GraphExperiment
-from tefflab.cli import publishing, session
+from tefflab.cli import measuring, publishing
 from tefflab.cli.session import Options
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.measure import presence
@@ -218,7 +218,7 @@ def test_an_experiment_is_measured_drawn_and_reported_and_can_be_reported_again(
 ) -> None:
     root = laboratory(quick=(1e-6, "fine"), slow=(4e-6, "fine"))
     written(root, ONE)
-    session.experiment(Registry(root), "one", options())
+    measuring.experiment(Registry(root), "one", options())
     out = capsys.readouterr().out
     lines = [line.split() for line in out.splitlines()]
     assert [(each, below[0]) for each, below in pairwise(lines) if each[:1] == ["radix"]] == [
@@ -236,7 +236,7 @@ def test_an_experiment_is_measured_drawn_and_reported_and_can_be_reported_again(
     assert again.splitlines()[-1] == str(folder / "report.html")
     assert again.splitlines()[:-1] == out.splitlines()
 
-    session.experiment(Registry(root), "one", options(resume=True, as_json=True))
+    measuring.experiment(Registry(root), "one", options(resume=True, as_json=True))
     out, errors = capsys.readouterr()
     assert "teff: the sitting now has 4 rounds, all systems together, none of them new\n" in errors, (
         "of both cases each"
@@ -246,18 +246,18 @@ def test_an_experiment_is_measured_drawn_and_reported_and_can_be_reported_again(
     assert {each["rounds"] for each in told} == {2}
     written(root, ONE, "two")
     with pytest.raises(TeffError, match=r"go on with it by \./teff experiment one --resume --store test, or leave out"):
-        session.experiment(Registry(root), "two", options(resume=True))
+        measuring.experiment(Registry(root), "two", options(resume=True))
     (metg, *_) = BENCHMARK.commands
     with pytest.raises(TeffError, match=r"was begun by `teff.*`: go on with it by \./teff experiment one --resume"):
-        session.run_command(Registry(root), BENCHMARK, metg, options(resume=True, workers=(), own={"threshold": 0.5}))
+        measuring.run_command(Registry(root), BENCHMARK, metg, options(resume=True, workers=(), own={"threshold": 0.5}))
     with pytest.raises(TeffError, match=r"^no sitting of METG to go on with in .*/none: leave out --resume to begin"):
-        session.experiment(Registry(root), "two", options(resume=True, store="none"))
+        measuring.experiment(Registry(root), "two", options(resume=True, store="none"))
     assert not (root / "results" / "none").exists(), "what failed makes no store"
 
     heads = root / "results" / "test" / "sittings.jsonl"
     heads.write_bytes(heads.read_bytes()[:-40])
     with pytest.raises(TeffError, match=r"^line 1 of .*/test/sittings\.jsonl can't be read .* runs are kept: put the"):
-        session.experiment(Registry(root), "one", options(resume=True))
+        measuring.experiment(Registry(root), "one", options(resume=True))
 
 
 @pytest.mark.usefixtures("_simulated")
@@ -267,11 +267,11 @@ def test_kernels_without_a_rate_are_refused_before_a_sitting_begins(laboratory: 
     own = {"threshold": 0.5}
     for flags in (("-kernel", "empty"), ("-kernel", "empty", "-and", "-kernel", "empty", "-type", "fft")):
         with pytest.raises(TeffError, match="this kernel counts neither FLOPs nor bytes") as refused:
-            session.run_command(Registry(root), BENCHMARK, metg, options(seconds=60, own=own, flags=flags))
+            measuring.run_command(Registry(root), BENCHMARK, metg, options(seconds=60, own=own, flags=flags))
         assert refused.value.exit_code == BAD_INPUT
     written(root, ONE.replace('flags = "', 'flags = "-kernel empty '))
     with pytest.raises(TeffError, match="this kernel counts neither FLOPs nor bytes"):
-        session.experiment(Registry(root), "one", options())
+        measuring.experiment(Registry(root), "one", options())
     assert not (root / "results").exists()
 
 
@@ -283,7 +283,7 @@ def test_a_sweep_measures_the_points_asked_for_and_draws_them(
     (sweep,) = (command for command in BENCHMARK.commands if command.name == "graph")
     own = {"points": 5, "longest": "100us"}
     asked = options(seconds=60, own=own, flags=("-type", "fft", "-width", "8"))
-    session.run_command(Registry(root), BENCHMARK, sweep, asked)
+    measuring.run_command(Registry(root), BENCHMARK, sweep, asked)
     lines = capsys.readouterr().out.splitlines()
     assert "Efficiency – fft, width 8, compute_bound" in lines[0]
     points = [line for line in lines if "OP/s " in line]
@@ -306,7 +306,7 @@ def test_an_experiment_of_a_paradigm_that_no_system_has_says_so(laboratory: Call
     with pytest.raises(
         TeffError, match="experiment one: no system is of the kind that its file names; name some with --systems"
     ):
-        session.experiment(Registry(root), "one", options())
+        measuring.experiment(Registry(root), "one", options())
 
 
 def test_a_plan_with_several_pictures_of_a_kind_names_each_by_what_it_is_of(

@@ -465,15 +465,20 @@ def test_a_rank_s_waits_are_no_bodies_and_name_their_partner(tmp_path: Path) -> 
     assert "Efficiency now: 67 %" in text
 
 
-@pytest.mark.usefixtures("commanded")
-def test_a_program_that_no_collector_knows_is_sampled(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def built_collector(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The collector as it is built here."""
     library = project_root() / ".teff" / "build" / "lib" / "libteff_collect.so"
     if not library.is_file():
         pytest.skip("the collector is not built here")
     without_collector(monkeypatch)
     monkeypatch.setattr(explaining_programs, "collector", lambda _: library)
+
+
+@pytest.mark.usefixtures("commanded", "built_collector")
+def test_a_program_that_no_collector_knows_is_sampled(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     program = "import time\nend = time.monotonic() + 0.4\nwhile time.monotonic() < end: pass"
     assert teff(monkeypatch, "explain", "--json", "--", sys.executable, "-c", program) == 0
     first, *sites = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
@@ -496,15 +501,11 @@ def test_a_static_program_can_not_be_seen(
     assert "it is linked statically, so nothing can be loaded into it" in capfd.readouterr().err
 
 
+@pytest.mark.usefixtures("built_collector")
 @pytest.mark.skipif(not shutil.which("g++"), reason="no compiler")
 def test_the_collector_finds_the_line_that_makes_tasks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    library = project_root() / ".teff" / "build" / "lib" / "libteff_collect.so"
-    if not library.is_file():
-        pytest.skip("the collector is not built here")
-    without_collector(monkeypatch)
-    monkeypatch.setattr(explaining_programs, "collector", lambda _: library)
     source, program = project_root() / "docs" / "tutorial" / "heat.cpp", tmp_path / "heat"
     subprocess.run(["g++", "-O3", "-g", "-fopenmp", source, "-o", program], check=True)
     monkeypatch.setenv("OMP_NUM_THREADS", "2")

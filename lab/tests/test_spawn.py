@@ -22,7 +22,7 @@ from tefflab.analysis.statistics import Interval, Progress
 from tefflab.benchmarks.benchmark import find_benchmark
 from tefflab.benchmarks.cases import ListedCase
 from tefflab.benchmarks.spawn import BENCHMARK, SpawnEstimates, SpawnRecord, matrix, performance
-from tefflab.cli import session
+from tefflab.cli import measuring, session
 from tefflab.cli.session import Options
 from tefflab.errors import BAD_INPUT, FAILED, TeffError
 from tefflab.measure.batch import BatchProgram
@@ -384,7 +384,7 @@ def spawn(root: Path, **changes: Any) -> None:
     """`teff measure spawn --cases serial --workers 1,2 --json`, or as the changes say."""
     own = {"cases": changes.pop("cases", "serial")}
     usual = Options(workers=(1, 2), seconds=1e9, rounds=4, store="test", as_json=True, own=own)
-    session.run_command(Registry(root), BENCHMARK, BENCHMARK.commands[0], replace(usual, **changes))
+    measuring.run_command(Registry(root), BENCHMARK, BENCHMARK.commands[0], replace(usual, **changes))
 
 
 AGAIN: dict[str, Any] = {"resume": True, "cases": "", "workers": ()}
@@ -448,7 +448,7 @@ def test_an_experiment_of_spawn_patterns_draws_a_picture_of_each(tmp_path: Path)
     text = 'title = "T"\ndescription = "d"\nbenchmark = "spawn"\nrounds = 2\nminutes = 1\ncases = ["serial", "{}"]\n'
     (tmp_path / "experiments" / "own.toml").write_text(text.format("parallel"))
     usual = Options(seconds=0, rounds=0, workers=(3,), store="test", as_json=True)
-    session.experiment(Registry(tmp_path), "own", usual)
+    measuring.experiment(Registry(tmp_path), "own", usual)
     head = Store.open(tmp_path / "results" / "test").sitting(benchmark="spawn")
     assert find_benchmark("spawn").plan_of(head).workers == [1, 2, 3]
     names = {file.name for file in (tmp_path / "results" / "test" / head.sitting).iterdir()}
@@ -456,7 +456,7 @@ def test_an_experiment_of_spawn_patterns_draws_a_picture_of_each(tmp_path: Path)
     assert names == drawn | {"report.html"}
     (tmp_path / "experiments" / "own.toml").write_text(text.format("sireal"))
     with pytest.raises(TeffError, match="no case is called 'sireal'"):
-        session.experiment(Registry(tmp_path), "own", usual)
+        measuring.experiment(Registry(tmp_path), "own", usual)
 
 
 def test_a_system_alone_is_not_called_high_or_low(tmp_path: Path) -> None:

@@ -12,21 +12,14 @@ from rich.console import Console
 
 from tefflab.benchmarks.benchmark import (
     AnyBenchmark,
-    Command,
     Estimates,
     Request,
-    experiment_list,
-    find_benchmark,
-    find_command,
-    find_experiment,
-    load_experiments,
 )
 from tefflab.carried import TYPED
 from tefflab.cli.batch_job import JOBS, Template, command_of_job, run_as_job
 from tefflab.cli.options import installing
 from tefflab.cli.places import expect_alike, expect_nodes, start_ranks_as_before, told_nodes
-from tefflab.cli.publishing import ALL_VARIANTS, print_results, show, write_files
-from tefflab.cli.telling import tell
+from tefflab.cli.publishing import print_results, show, write_files
 from tefflab.errors import INTERRUPTED, InputError, TeffError
 from tefflab.host.batch_system import seconds_of_allocation
 from tefflab.host.doctor import busy_cores
@@ -93,92 +86,7 @@ class Options:
         return replace(self, seconds=self.seconds or 60 * minutes, rounds=self.rounds or rounds)
 
 
-def measure_kind(
-    registry: Registry,
-    path: str,
-    workers: Sequence[int] | int | None,
-    flags: Sequence[str] = (),
-    programs: Sequence[str] = (),
-    **said: Any,
-) -> None:
-    """For the command of this path, with the values of its options."""
-    kind, command = find_command(path)
-    defaults = {each.name: each.default for each in command.options}
-    given = {name: said.pop(name) for name in defaults if name in said}
-    own = defaults | {name: value for name, value in given.items() if value is not None}
-    own |= {"commands": programs} if programs else {}
-    perform = run_command
-    if own.get("trace"):
-        from tefflab.cli.tracing import trace_cases as perform  # which needs this module
-    counts = (workers,) if isinstance(workers, int) else tuple(workers or ())
-    perform(registry, kind, command, Options(**said, workers=counts, own=own, flags=flags))
-
-
-def run_command(registry: Registry, kind: AnyBenchmark, command: Command, options: Options) -> None:
-    """Measures for a command of a kind of benchmark, or goes on with the store's last sitting of that kind."""
-    if options.resume and (beside := _said_of_the_plan(command, options)):
-        raise InputError(f"--resume goes on with what its sitting measures; leave out {' '.join(beside)}")
-    if len(Load.parse_all(options.load or "")) > 1 and command.takes_one_number:
-        raise InputError(f"--load {options.load}: one share is measured at a time here")
-    if not options.resume:
-        command.check(registry, options.own, options.flags)
-        kind = kind.narrowed({**options.own, "systems": options.systems})
-    if kind.own_commands and options.systems and not kind.simulated:
-        raise InputError("a command of yours is measured without systems: leave out --systems")
-    if kind.simulated and options.load:
-        raise InputError(f"--load {options.load}: nothing of this machine runs beside simulated systems; leave it out")
-    named = list(dict.fromkeys(each.title for each in kind.own_commands)) or options.systems
-    _measure(registry, kind, options.within(command.minutes, command.rounds), command.path, command.plan, named)
-
-
-def _said_of_the_plan(command: Command, options: Options) -> list[str]:
-    """The options, and the words of flags, that define the measurement."""
-    shared = {
-        "--systems": options.systems,
-        "--workers": options.workers,
-        "--load": options.load,
-        "--nodes": options.nodes,
-        ALL_VARIANTS: options.all_variants,
-        "--": options.own.get("commands"),
-    }
-    own = {each.flag: options.own.get(each.name) not in (each.default, (), None) for each in command.options}
-    return [*(flag for flag, is_said in (shared | own).items() if is_said), *options.flags]
-
-
-def measure_experiment(registry: Registry, name: str | None, simulate: str = "", **said: Any) -> None:
-    """Lists them where none is named."""
-    options = Options(**said, own={"simulate": simulate})
-    if name is not None:
-        experiment(registry, name, options)
-    else:
-        there = load_experiments(registry.root)
-        lines = (each.model_dump(mode="json", exclude_defaults=True) for each in there)
-        tell(options.as_json, lambda: lines, lambda: experiment_list(registry.root))
-
-
-def experiment(registry: Registry, name: str, options: Options) -> None:
-    """Measures and draws the experiment of this name."""
-    asked = find_experiment(registry.root, name)
-    kind = find_benchmark(asked.benchmark)
-    if not options.resume:
-        kind = kind.narrowed({**asked.model_dump(), **options.own, "systems": options.systems})
-    named = options.systems
-    options = options.within(asked.minutes, asked.rounds)
-    options = replace(
-        options, all_variants=options.all_variants or asked.variants == "all", nodes=options.nodes or asked.nodes
-    )
-    if not named and not kind.own_commands:
-        every = Selection(registry, kind, over_nodes=bool(options.nodes)).systems
-        taken = tuple(each.name for each in every if asked.takes(each))
-        if not taken:
-            raise TeffError(
-                f"experiment {name}: no system is of the kind that its file names; name some with --systems"
-            )
-        options = replace(options, systems=taken)
-    _measure(registry, kind, options, f"experiment {name}", asked.plan, named, name)
-
-
-def _measure(
+def measure_plan(
     registry: Registry,
     kind: AnyBenchmark,
     options: Options,
@@ -189,7 +97,7 @@ def _measure(
 ) -> None:
     """`again` is the command that goes on with the sitting. `named` are the systems that the user asks for by name:
     TeffError if one of them was not measured, after the results are shown."""
-    folder = registry.results / checked_name(options.store)
+    store_folder = registry.results / checked_name(options.store)
     template = Template(options.batch) if options.batch else None
     is_elsewhere = template is not None or bool(kind.simulated)  # the nodes can't be asked here
     if not options.resume:
@@ -202,46 +110,13 @@ def _measure(
     chosen: list[Present] = []
     rounds_before = None
     if options.resume:
-        store = Store(folder)
+        store = Store(store_folder)
         head = _unfinished(registry, store, kind, experiment)
-        with measured_alone(folder, head.sitting):
-            pass  # said before a set-up that may take minutes
         rounds_before = _rounds_made(store, kind, head)
-        progress().print(f"teff: goes on with a sitting of {_rounds(rounds_before)}", soft_wrap=True, highlight=False)
-        kind = kind.resumed(kind.plan_of(head))
-        start_ranks_as_before(kind.plan_of(head), options.launcher, options.hosts)
-        if not kind.own_commands:
-            Selection(registry, kind, [each.id for each in kind.plan_of(head).variants]).prepare(options.installing)
-        if template:
-            _measure_in_job(registry, options, template, kind.plan_of(head))
-        expect_alike(registry, head)
+        kind = _go_on(registry, store, kind, head, options, template, rounds_before)
     else:
-        store = Store.create(folder)
-        found = chosen = [Present.of_user(each, number) for number, each in enumerate(kind.own_commands)]
-        if not kind.own_commands:
-            found = selection.set_up(options.installing)
-            chosen = selection.measured(found)
-        if kind.simulated:
-            ensure(registry, [], console=progress(), installing=options.installing)
-        nodes = [] if is_elsewhere else told_nodes(registry, max(options.nodes, default=0))
-        cores = kind.simulated_cores or min((each.machine.cores_usable for each in nodes), default=0)
-        if kind.simulated and any(each > cores for each in options.workers):
-            raise InputError(f"--workers {max(options.workers)}: a node of the simulated cluster has {cores} cores")
-        asked = plan(request_of(registry, options, chosen, cores, kind.simulated))
-        if not kind.own_commands:
-            asked = asked.model_copy(update={"others": selection.others(found)})
-        if options.load:  # each case beside each load
-            loads = [str(each) for each in Load.parse_all(options.load)]
-            cases = tuple(case.model_copy(update={"load": load}) for case in asked.cases for load in loads)
-            asked = asked.model_copy(update={"cases": cases, "title": f"{asked.title}, beside {options.load}"})
-        if template:
-            _measure_in_job(registry, options, template, asked)
-        head = begin(registry, store, kind, asked, nodes)
-        if options.nodes and not (options.systems or kind.simulated) and (left_out := selection.left_out):
-            progress().print(f"teff: left out: {left_out}", soft_wrap=True, highlight=False)
-        if not (kind.own_commands or options.systems):  # only now: a mistyped flag comes first
-            here = {each.program.system_name for each in found}
-            offer([each for each in selection.systems if each.name not in here])
+        store = Store.create(store_folder)
+        head, chosen = _begin(registry, store, kind, options, template, plan, selection)
     estimates, interrupted = measured_live(registry, store, kind, head, options)
     print_results(registry, store, estimates, as_json=options.as_json, again=again)
     file = write_files(registry, store, estimates)
@@ -257,6 +132,74 @@ def _measure(
         raise TeffError(f"no system could be measured; {path_text(file)} says why")
     if missing := _unmeasured(store, kind, head, chosen, named):
         raise TeffError(f"asked for by name and not measured, or not to the end: {', '.join(missing)}")
+
+
+def _go_on(
+    registry: Registry,
+    store: Store,
+    kind: AnyBenchmark,
+    head: Sitting,
+    options: Options,
+    template: Template | None,
+    rounds_before: int,
+) -> AnyBenchmark:
+    """Prepares what the sitting of this head measures; returns the kind as that sitting has it."""
+    with measured_alone(store.folder, head.sitting):
+        pass  # said before a set-up that may take minutes
+    progress().print(f"teff: goes on with a sitting of {_rounds(rounds_before)}", soft_wrap=True, highlight=False)
+    plan = kind.plan_of(head)
+    kind = kind.resumed(plan)
+    start_ranks_as_before(plan, options.launcher, options.hosts)
+    if not kind.own_commands:
+        Selection(registry, kind, [each.id for each in plan.variants]).prepare(options.installing)
+    if template:
+        _measure_in_job(registry, options, template, plan)
+    expect_alike(registry, head)
+    return kind
+
+
+def _begin(
+    registry: Registry,
+    store: Store,
+    kind: AnyBenchmark,
+    options: Options,
+    template: Template | None,
+    plan: Callable[[Request], Plan],
+    selection: Selection,
+) -> tuple[Sitting, list[Present]]:
+    """A new sitting, and what it measures."""
+    found = chosen = [Present.of_user(each, number) for number, each in enumerate(kind.own_commands)]
+    if not kind.own_commands:
+        found = selection.set_up(options.installing)
+        chosen = selection.measured(found)
+    if kind.simulated:
+        ensure(registry, [], console=progress(), installing=options.installing)
+    nodes = [] if template or kind.simulated else told_nodes(registry, max(options.nodes, default=0))
+    cores = kind.simulated_cores or min((each.machine.cores_usable for each in nodes), default=0)
+    if kind.simulated and any(each > cores for each in options.workers):
+        raise InputError(f"--workers {max(options.workers)}: a node of the simulated cluster has {cores} cores")
+    asked = plan(request_of(registry, options, chosen, cores, kind.simulated))
+    if not kind.own_commands:
+        asked = asked.model_copy(update={"others": selection.others(found)})
+    asked = _beside(options.load, asked)
+    if template:
+        _measure_in_job(registry, options, template, asked)
+    head = begin(registry, store, kind, asked, nodes)
+    if options.nodes and not (options.systems or kind.simulated) and (left_out := selection.left_out):
+        progress().print(f"teff: left out: {left_out}", soft_wrap=True, highlight=False)
+    if not (kind.own_commands or options.systems):  # only now: a mistyped flag comes first
+        here = {each.program.system_name for each in found}
+        offer([each for each in selection.systems if each.name not in here])
+    return head, chosen
+
+
+def _beside(load: str | None, plan: Plan) -> Plan:
+    """The plan with each case beside each load."""
+    if not load:
+        return plan
+    loads = [str(each) for each in Load.parse_all(load)]
+    cases = tuple(case.model_copy(update={"load": each}) for case in plan.cases for each in loads)
+    return plan.model_copy(update={"cases": cases, "title": f"{plan.title}, beside {load}"})
 
 
 def _measure_in_job(registry: Registry, options: Options, template: Template, plan: Plan) -> NoReturn:

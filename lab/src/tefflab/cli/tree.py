@@ -57,7 +57,7 @@ GRAPH = Command(
 )
 EXPERIMENT = Command(
     "experiment",
-    "session.measure_experiment",
+    "measuring.measure_experiment",
     """Measure and draw a figure of the paper, or another experiment; without a name, list them.
 
     Without --minutes and --rounds, as its file says.
@@ -322,7 +322,7 @@ def _measuring(of: Any) -> Command:
     is_load_own = any(each.flag == "--load" for each in of.options)
     return Command(
         of.path.rpartition(" ")[2],
-        "session.measure_kind",
+        "measuring.measure_kind",
         f"{of.help}\n\nExample:  {of.example}",
         *((options.SYSTEMS, options.ALL_VARIANTS) if of.measures_systems else ()),
         *map(_option, of.options),
