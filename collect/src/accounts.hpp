@@ -54,19 +54,19 @@ inline constexpr std::size_t bins = 156;
 
 // A thread's account of the bodies of one place in the program.
 struct site {
-  std::uint64_t address;    // a return address, or where a function begins; 0 of the others
-  std::uint32_t module;     // that the address lies in: an index of header::modules
-  std::uint32_t runtime;    // likewise
+  std::uint64_t address;    // a return address, or the begin of a function. The others have 0
+  std::uint32_t module;     // the index in header::modules of the module that has the address
+  std::uint32_t runtime;    // the index of the module of the runtime
   std::uint32_t what;       // a kind
-  std::uint32_t too_short;  // its bodies are counted, and few of them timed
-  std::uint64_t count;      // bodies that ended
-  std::uint64_t timed;      // of them those that were timed: all, unless they are too short
-  std::uint64_t segments;   // in which they ran: each is longer by header::own
-  std::uint64_t time;       // theirs, without what is nested in them
-  std::uint64_t longest;    // of the timed ones
-  std::uint64_t recent;     // time of the last ones that were timed, which decide about the next ones
-  std::uint32_t recently;   // how many these are
-  std::uint32_t turn;       // of the short bodies, which of them is timed
+  std::uint32_t too_short;  // 1: the collector counts its bodies, and times few of them
+  std::uint64_t count;      // the number of bodies that ended
+  std::uint64_t timed;      // the number of bodies that were timed: all, unless they are too short
+  std::uint64_t segments;   // the pieces of time in which bodies ran: each is longer by header::own
+  std::uint64_t time;       // the time of the bodies, without what is nested in them
+  std::uint64_t longest;    // the longest body that was timed
+  std::uint64_t recent;     // the time of the last timed bodies, which decide about the next bodies
+  std::uint32_t recently;   // the number of these last bodies
+  std::uint32_t turn;       // counts short bodies up to the next timed body
   std::uint64_t ahead;      // of waits: how much longer they were for `partner` than for all others
   std::uint32_t partner;    // 1 + the rank that the longest ones are for; 0 if none is known
   std::uint32_t reserved;

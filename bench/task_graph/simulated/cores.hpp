@@ -26,7 +26,7 @@ class dice {
 
 /// The cores of all nodes, and the detours of their operating systems. A detour stops one core at a random
 /// moment of wall time. A core that waits absorbs it. A core that works is late by all of it. The same seed
-/// gives a core the same detours, whatever work the core has.
+/// gives a core the same detours with any work.
 class cores {
  public:
   cores(const machine& on, int count, std::uint64_t seed) : noise_(on.noise) {

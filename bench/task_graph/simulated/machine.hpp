@@ -9,11 +9,11 @@ namespace teff::simulated {
 
 /// Nodes that are equally far from each other: a node, a group of a dragonfly, a switch of a fat tree.
 struct level {
-  std::int64_t nodes = 1;  ///< of one unit of this level; the last level has all nodes, whatever it says
-  double latency = 0;      ///< of a message between cores whose smallest common unit is of this level [s]
-  double byte = 0;         ///< of such a message, of each byte [s]
-  double gap = 0;          ///< between two messages that leave one unit [s]
-  double shared_byte = 0;  ///< of all messages that leave one unit, of each byte [s]
+  std::int64_t nodes = 1;  ///< that one unit of this level has. The last level has all nodes
+  double latency = 0;      ///< of a message between two cores whose smallest unit is of this level [s]
+  double byte = 0;         ///< the time of each byte of such a message [s]
+  double gap = 0;          ///< the time between two messages that leave one unit [s]
+  double shared_byte = 0;  ///< the time of each byte of all messages that leave one unit [s]
 };
 
 /// Interruptions of a core by its operating system.

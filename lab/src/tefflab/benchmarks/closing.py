@@ -1,5 +1,4 @@
-"""The last words after the tables say which system is first, what that means for a program, and which command to
-try next."""
+"""The last words after the tables name the first system, the meaning for a program, and the commands to try next."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

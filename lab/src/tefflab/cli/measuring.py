@@ -1,4 +1,4 @@
-"""`teff metg`, `teff measure KIND`, `teff contention` and `teff experiment`: what each of them asks to be measured."""
+"""`teff metg`, `teff measure KIND`, `teff contention` and `teff experiment` choose a kind, and check its options."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -40,7 +40,7 @@ def told_nodes(registry: Registry, count: int) -> Sequence[Node]:
 
 
 def start_ranks_as_before(plan: Plan, launcher: str | None, hosts: str | None) -> None:
-    """The plan's launcher starts the ranks, whatever this shell has. Other hosts may replace the plan's hosts.
+    """The plan's launcher starts the ranks, also where this shell has another. Other hosts may replace the plan's.
     InputError if the user wants another launcher."""
     start_ranks_by(launcher, hosts)
     said, names = launcher_and_hosts()

@@ -120,7 +120,7 @@ def export(registry: Registry, store: str, form: str, file: Path | None) -> None
 
 
 def _exported(name: str, form: str, known: Sequence[Estimates]) -> list[Exported]:
-    """Tables have every value; dashboards have times, one for each name, and hyperfine's scripts those of runs."""
+    """Tables have every value. Dashboards have one time for each name, hyperfine's scripts the times of runs."""
     rows = [Exported(each.sitting, row) for each in known for row in each.rows if row.value]
     if form in DASHBOARDS:
         rows = [each for each in rows if each.row.samples]

@@ -270,7 +270,7 @@ def detours_here(seconds: float = 10) -> list[tuple[float, float]]:
 
 
 def measure_gaps(cores: Sequence[int], seconds: float) -> dict[int, tuple[float, list[tuple[int, float]]]]:
-    """What `spin.py` says of a spin of `seconds` on every core at once, each in a separate process."""
+    """The lines that `spin.py` prints of a spin of `seconds` on every core at once, each in a separate process."""
     command = [sys.executable, "-I", "-S", str(Path(spin.__file__))]
     spins = [subprocess.Popen([*command, str(core), str(seconds)], stdout=subprocess.PIPE, text=True) for core in cores]
     answers = {core: one.communicate()[0] for core, one in zip(cores, spins, strict=True)}

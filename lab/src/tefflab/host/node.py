@@ -1,4 +1,4 @@
-"""What each node of a sitting is. `python -m tefflab.host.node CEILING` runs on every node, and prints it as JSON."""
+"""The machine of each node of a sitting. `python -m tefflab.host.node CEILING` runs on each, and prints it as JSON."""
 
 import json
 import os
@@ -58,7 +58,7 @@ def ask_nodes(programs: Path, count: int, look: Callable[[], object] = lambda: N
 
 
 def differences(nodes: Sequence[Node]) -> dict[int, list[str]]:
-    """What tells a node from the others, by its number."""
+    """The differences of each node from the others, by its number."""
     if not nodes:
         return {}
     found = {each.number: list(_other_parts(each.machine, nodes)) for each in nodes}
@@ -76,7 +76,7 @@ def differences(nodes: Sequence[Node]) -> dict[int, list[str]]:
 
 
 def _other_parts(machine: Machine, nodes: Sequence[Node]) -> Iterator[str]:
-    """What most of the nodes have otherwise."""
+    """The parts of a machine that most of the nodes have otherwise."""
     for name, title in (("cpu", "CPU"), ("cores_usable", "cores"), ("governor", "governor"), ("kernel", "kernel")):
         usual, times = Counter(getattr(each.machine, name) for each in nodes).most_common(1)[0]
         if (own := getattr(machine, name)) != usual:

@@ -281,7 +281,7 @@ class Runner(Generic[AnyRecord]):
         return RunKey(number, role, system_id, case.configuration, case.workers, line)
 
     def _leave(self, patiently: bool) -> None:
-        """Ends the programs of a round, and those of the ceiling on other machines, which nobody suspends."""
+        """Ends the programs of a round, and the ceiling's on other machines, where the lab can suspend none."""
         for each in self._ceilings.values():
             if each.nodes is not None:
                 each.close(patiently)

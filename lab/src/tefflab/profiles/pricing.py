@@ -14,14 +14,14 @@ from typing import Any
 from tefflab.analysis.statistics import Interval
 from tefflab.profiles.states import MANAGED, OUTSIDE, SHARED, STATES, Observed, Site
 
-SCHEDULING = ("creation", "dispatch", "task_not_made", "task_not_begun")  # of chunks and tasks
+SCHEDULING = ("creation", "dispatch", "task_not_made", "task_not_begun")  # states of handing out tasks
 _COSTS = (*SCHEDULING, "counted", "runtime")
-_WAITS = ("dependences", "imbalance")  # for other threads
-_BARRIER = 50e-6  # seconds: a longer wait at a barrier is no cost of the barrier itself
-_ENOUGH = 0.3  # of the collected run: so much of it in regions tells what collecting added to them
-KEPT = 0.95  # of the time: the advised grain leaves it for bodies
-MOST = 64.0  # times as long: what lies beyond was never tried
-_LEAST_BODIES = 4  # a thread, so that it finds work while others are busy
+_WAITS = ("dependences", "imbalance")  # states of a thread that waits for other threads
+_BARRIER = 50e-6  # seconds that a barrier itself may cost a thread
+_ENOUGH = 0.3  # share of the collected run in regions that tells what collecting added to regions
+KEPT = 0.95  # share of the time that the advised grain leaves for bodies
+MOST = 64.0  # the greatest factor that was ever tried
+_LEAST_BODIES = 4  # for each thread: then a thread finds work while others are busy
 # By what the predicted time may err (95 %): above an efficiency, of predictions that were compared with measured times.
 _ERRORS: Mapping[bool, Mapping[float, float]] = {
     True: {0.5: 0.10, 0.2: 0.15},  # libomp, whose cost of a task hardly depends on the grain

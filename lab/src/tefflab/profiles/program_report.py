@@ -16,11 +16,11 @@ from tefflab.profiles.pricing import KEPT, Price
 from tefflab.profiles.states import KINDS, MANAGED, SAMPLE, SHARED, STATES, WAITS, Site
 from tefflab.profiles.trace_accounts import messages_table
 
-_MOST_SITES = 12  # in the table
-_MOST_LETTERS = 40  # of a site
-_WORTH_A_LINE = 0.005  # of the threads' time
-_WORTH_A_SENTENCE = 0.1  # of the program's or of its threads' time
-_WORTH_ADVICE = 1 - KEPT  # of the threads' time: what the number of a site's bodies may cost
+_MOST_SITES = 12  # rows of the table
+_MOST_LETTERS = 40  # of a site's name
+_WORTH_A_LINE = 0.005  # share of the threads' time that gets a line
+_WORTH_A_SENTENCE = 0.1  # share of the program's time, or of its threads', that gets a sentence
+_WORTH_ADVICE = 1 - KEPT  # share of the threads' time that the number of a site's bodies may cost
 _WORTH_A_REMARK = 0.02
 _SHORT = 0.1  # seconds: starting a program takes milliseconds of it
 _TIMES = {2: "Twice", 4: "Four times", 8: "Eight times"}
