@@ -170,21 +170,21 @@ def metg(observations: Iterable[Observation], threshold: float = 0.5) -> MetgEst
 
 def mean_metg(observations: Iterable[Observation], threshold: float = 0.5) -> Interval:
     """METG of the mean run, as published figures have it: there the mean slowdown over all runs of a point crosses the
-    threshold, however long the system's detours made these runs. Between two points the mean is interpolated linearly
-    in log. Rounds are drawn for the interval. ValueError as of `metg`."""
+    threshold, however long the system's detours made these runs. Between two points the mean is a straight line over
+    1 / ideal, as METG's is. Rounds are drawn for the interval. ValueError as of `metg`."""
     runs = as_runs(observations)
     points, at = np.unique(runs.iterations, return_inverse=True)
     rounds, index = np.unique(runs.round, return_inverse=True)
     often = np.array([len(np.unique(index[at == each])) for each in range(len(points))])
     kept = np.flatnonzero(often >= min(often.max(), _OFTEN * len(rounds)))  # the first round looks further than others
     member = (at[:, None] == kept).astype(np.float64)
-    ideal = np.log([float(np.median(runs.ideal[at == each])) for each in kept])
+    ideal = np.array([float(np.median(runs.ideal[at == each])) for each in kept])
     counts = np.vstack([np.ones(len(index)), draw(len(rounds))[:, index]])
     with np.errstate(invalid="ignore", divide="ignore"):
-        slowdowns = np.log((counts * runs.slowdown) @ member / (counts @ member))
-    value, *drawn = (_last_crossing(ideal, each, -math.log(threshold)) for each in slowdowns)
+        slowdowns = (counts * runs.slowdown) @ member / (counts @ member)
+        value, *drawn = np.log([_last_crossing(ideal, each, 1 / threshold) for each in slowdowns])
     relation: Relation = "<" if value == -math.inf else ">" if value == math.inf else "="
-    value = float(np.clip(value, ideal[0], ideal[-1]))
+    value = float(np.clip(value, *np.log(ideal[[0, -1]])))
     if len(rounds) < FEWEST_ROUNDS:
         return Interval(math.exp(value) / threshold, 0.0, math.inf, relation)
     ends = np.quantile(drawn, [0.5 - CONFIDENCE / 2, 0.5 + CONFIDENCE / 2], method="nearest")
@@ -195,17 +195,17 @@ def mean_metg(observations: Iterable[Observation], threshold: float = 0.5) -> In
 
 
 def _last_crossing(ideal: Floats, slowdown: Floats, target: float) -> float:
-    """Where a falling line through these points, all in log, is last above the target; minus infinite if it never is,
-    infinite if it is at the end. Points without a value are passed over."""
+    """Where a falling line through these points is last above the target: straight over 1 / ideal between two of them.
+    0 if it never is, infinite if it is at the end. Points without a value are passed over."""
     known = np.flatnonzero(np.isfinite(slowdown))
     above = known[slowdown[known] > target]
     if not len(above):
-        return -math.inf
+        return 0.0
     last, after = above[-1], known[known > above[-1]]
     if not len(after):
         return math.inf
     share = (slowdown[last] - target) / (slowdown[last] - slowdown[after[0]])
-    return float(ideal[last] + share * (ideal[after[0]] - ideal[last]))
+    return float(1 / (1 / ideal[last] + share * (1 / ideal[after[0]] - 1 / ideal[last])))
 
 
 def metg_error(observations: Iterable[Observation], threshold: float = 0.5) -> float:

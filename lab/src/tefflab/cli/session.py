@@ -293,7 +293,7 @@ def measured_live(
     if is_here:
         warn_of_others(console)
     *fewer, most = plan.workers
-    workers = " and ".join([*map(str, fewer), counted_workers(most)])
+    workers = ", ".join([*map(str, fewer), counted_workers(most)])
     count, word = (len(plan.commands), "command") if plan.commands else (len(plan.variants), "system")
     console.print(f"teff: {plan.title}; {workers}; {count} {word}{'s' * (count > 1)}", soft_wrap=True, markup=False)
     if is_here and most > usable_cores():

@@ -39,6 +39,11 @@ class Variant:
         """The name of the system that it is a way to run, with its version where one was asked for."""
         return owner_of(self.id)
 
+    @property
+    def cluster(self) -> str:
+        """`simulated cori`; empty if it was measured."""
+        return f"simulated {self.simulated.partition(',')[0]}" if self.simulated else ""
+
 
 class Frozen(BaseModel):
     """No unknown key, no change after reading."""
@@ -102,6 +107,11 @@ class Plan(Frozen):
     experiment: str | None = None  # the experiment of this figure
     charts: tuple[str, ...] = ()  # the charts to draw; empty: the kind's default
     x_label: str = ""  # of the varied parameter
+
+    @property
+    def cluster(self) -> str:
+        """The one that is simulated, as all variants have it; empty if the plan measures."""
+        return self.variants[0].cluster if self.variants else ""
 
     @property
     def warning(self) -> str:

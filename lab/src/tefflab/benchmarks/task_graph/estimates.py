@@ -161,9 +161,12 @@ class GraphEstimates(Estimates):
         return [*metgs, *(row for curve in case.curves if is_asked for row in self._points(case, curve))]
 
     def sections(self) -> Sequence[Section]:
-        if not self.plan.simulated:
-            return self._sections()
-        return [replace(each, title=f"Simulated: {each.title}") for each in self._sections()]
+        return [self.named(each) for each in self._sections()]
+
+    def named(self, section: Section) -> Section:
+        """With the simulated cluster before its title."""
+        cluster = self.plan.cluster.capitalize()
+        return replace(section, title=f"{cluster}: {section.title}") if cluster else section
 
     def _sections(self) -> Sequence[Section]:
         """METG at each distance of the cores (a terminal shows one), or of several cases; the points of curves."""
@@ -182,7 +185,7 @@ class GraphEstimates(Estimates):
         shown = self.cases[: len(self.plan.cases)]
         where = [apart(each.where.round_trip) for each in shown[:1] if each.where]
         noisy, runs = noise([row for case in shown for row in self._rows_of(case)])
-        of_runs = ["simulated"] if self.plan.simulated else [*where, f"{noisy} of {runs} runs noisy"]
+        of_runs = [] if self.plan.simulated else [*where, f"{noisy} of {runs} runs noisy"]
         footer = signature(self.sitting, *of_runs)
         return pictures(self.plan, shown, footer)
 

@@ -112,8 +112,8 @@ def section(found: Sequence[Prediction]) -> Section:
         Column(f"nodes\nat {share}", [_nodes(each.own.nodes) for each in found]),
         Column("95 % interval", [range_text(each.own.nodes, _count) for each in found]),
         Column("time there", [_time(each.own) for each in found]),
-        Column("95 % interval", [interval_text(each.own.seconds) for each in found], priority=1),
-        Column("nodes, time\nto ideal", quotients, priority=2, meaning=meaning),
+        Column("95 % interval", [interval_text(each.own.seconds) for each in found]),
+        Column("nodes, time\nto ideal", quotients, meaning=meaning),
         Column("a task\nthere", [duration(each.task) for each in found], priority=3),
     ]
     title = f"Nodes at which {share} of the cores' time is left to the program"

@@ -48,6 +48,12 @@ class Measured:
         return ", ".join([self.case.name, *([apart(self.where.round_trip)] if self.where else [])])
 
     @property
+    def on(self) -> str:
+        """` on simulated cori`, for a title; empty if it was measured."""
+        variants = [*(each.variant for each in self.rows), *(each.variant for each in self.curves)]
+        return next((f" on {each.cluster}" for each in variants if each.cluster), "")
+
+    @property
     def rate_unit(self) -> str:
         """Of the curves."""
         return self.curves[0].rate_unit if self.curves else "FLOP/s"
@@ -142,8 +148,10 @@ def metg_section(*cases: Measured) -> Section:
         Column("system", [row.id for row in rows], "left", colors=[row.variant.color for row in rows]),
         Column(name, [value_text(row) for row in rows]),
         Column("95 % interval", [ends_text(row) for row in rows]),
-        *_means(cases),
-        Column("overhead\nper task", [_overhead(case.overhead(row)) for case, row in pairs], priority=1),
+        *(means := _means(cases)),
+        Column(
+            "overhead\nper task", [_overhead(case.overhead(row)) for case, row in pairs], priority=0 if means else 1
+        ),
         Column("noisy\nruns", [percent(row.noisy_share) if row.runs else "-" for row in rows], priority=2),
         Column("rounds", [str(row.rounds) if row.value else "-" for row in rows], priority=3),
         Column("ceiling", [quantities.value_text(row) for row in ceilings], priority=4),
