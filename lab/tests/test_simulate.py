@@ -89,7 +89,7 @@ def simulating(
     monkeypatch.setattr(session, "ensure", lambda *_, **__: {})
 
     def run(*words: str) -> None:
-        assert teff(monkeypatch, "metg", *words, "--store", "here", "--rounds", "3", "--minutes", "0.2") == 0
+        assert teff(monkeypatch, "metg", "--store", "here", "--rounds", "3", "--minutes", "0.2", *words) == 0
 
     return run
 

@@ -51,6 +51,9 @@ class flow {
       latencies_.push_back(across.latency(i, graph_.output_bytes));
     has_one_task_ = graph_.kernel.kind != graphs::kernel_kind::load_imbalance;
     posts_.resize(at(graph_.dependence_sets() + 1));
+    if (at(graph_.dependence_sets() * graph_.width) >
+        most_inputs / std::max<std::size_t>(table.max_inputs(), 1))
+      throw std::invalid_argument("more than 2^27 dependences are too many to simulate: take fewer nodes");
     for (std::int64_t set = 0; set < graph_.dependence_sets(); ++set)
       for (std::int64_t point = 0; point < graph_.width; ++point) {
         for (const interval& each : table.intervals(set, point))
@@ -80,9 +83,10 @@ class flow {
 
  private:
   static constexpr std::uint32_t same_rank = 0, in_node = 1;
+  static constexpr std::size_t most_inputs = std::size_t{1} << 27;  ///< a gigabyte
 
-  /// An input of a point: where it comes from, and how far the ranks are apart: beyond `in_node` each level of
-  /// the network is further.
+  /// An input of a point: where it comes from, and how far the ranks are apart: beyond `in_node` each level
+  /// of the network is further.
   struct link {
     std::uint32_t from;
     std::uint32_t level;
@@ -203,8 +207,8 @@ class flow {
     for (std::int64_t point = points.first; point <= points.last; ++point)
       for_each_input(timestep, point, [&](const link& each) {
         if (each.level != same_rank)
-          all.push_back({outputs(timestep - 1)[each.from].sent, blocks_.owner(each.from),
-                         blocks_.owner(point), input});
+          all.push_back(
+              {outputs(timestep - 1)[each.from].sent, blocks_.owner(each.from), blocks_.owner(point), input});
         ++input;
       });
     arrived_.resize(input);
@@ -216,9 +220,9 @@ class flow {
   const machine& on_;
   int ranks_;
   blocks blocks_;
-  bool has_one_task_;  ///< all tasks are alike
-  std::vector<double> latencies_{0};  ///< by a link's level
-  std::vector<link> inputs_;                ///< of each dependence set, point by point
+  bool has_one_task_;                           ///< all tasks are alike
+  std::vector<double> latencies_{0};            ///< by a link's level
+  std::vector<link> inputs_;                    ///< of each dependence set, point by point
   std::vector<std::size_t> starts_{0};          ///< of each point's inputs; the end of the last
   std::array<std::vector<output>, 2> outputs_;  ///< by parity of the timestep
   std::vector<std::vector<double>> posts_;      ///< of each dependence set, by rank; of the last timestep

@@ -70,16 +70,15 @@ counters expected_counters(const dependence_table& table) {
   // Timesteps of one dependence set are alike if all of them have the same points and kernels.
   const bool repeats =
       !graph.pattern->varying_width && graph.kernel.kind != kernel_kind::load_imbalance && graph.steps > 1;
-  std::vector<std::optional<counters>> known(
-      static_cast<std::size_t>(repeats ? graph.dependence_sets() : 0));
+  std::vector<std::optional<counters>> known(static_cast<std::size_t>(repeats ? graph.dependence_sets() : 0));
   counters total;
   for (std::int64_t timestep = 0; timestep < graph.steps; ++timestep) {
     std::optional<counters> own;
     std::optional<counters>& sum =
         repeats && timestep > 0 ? known[static_cast<std::size_t>(graph.dependence_set(timestep))] : own;
     if (!sum) sum = of_timestep(timestep);
-    total += {sum->tasks, sum->dependencies, sum->flops, sum->bytes,
-              timestep_weight(timestep) * sum->checksum};
+    total +=
+        {sum->tasks, sum->dependencies, sum->flops, sum->bytes, timestep_weight(timestep) * sum->checksum};
   }
   return total;
 }
