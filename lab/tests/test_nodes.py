@@ -380,7 +380,7 @@ def test_rare_and_long_detours_do_not_move_the_mean_run_from_its_closed_form() -
     ideal."""
     draws = np.random.default_rng(1)
     found, held = [], 0
-    for _ in range(60):
+    for _ in range(25):
         runs = []
         for number in range(30):
             for ideal in 3e-6 * np.geomspace(0.5, 8, 7):
@@ -391,8 +391,8 @@ def test_rare_and_long_detours_do_not_move_the_mean_run_from_its_closed_form() -
         one = mean_metg(runs)
         found.append(one.value)
         held += one.low <= 8e-6 <= one.high
-    assert float(np.median(found)) == pytest.approx(8e-6, rel=0.05)
-    assert held >= 50
+    assert float(np.median(found)) == pytest.approx(8e-6, rel=0.08)
+    assert held >= 20
 
 
 def test_a_mean_that_does_not_cross_is_a_bound() -> None:

@@ -199,8 +199,8 @@ def _mean_crossings(ideal: Floats, slowdown: Floats, counts: Floats, target: flo
     scatter, so the more they weigh."""
     weights, x = counts * ideal, 1 / ideal
     total = weights.sum(axis=1)
-    middle, height = weights @ x / total, weights @ slowdown / total
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):  # a draw of one size of task, or of none
+        middle, height = weights @ x / total, weights @ slowdown / total
         slope = (weights @ (x * slowdown) / total - middle * height) / (weights @ x**2 / total - middle**2)
         level = height - slope * middle
         crossing = np.where((slope > 0) & (level < target), slope / (target - level), math.inf)
