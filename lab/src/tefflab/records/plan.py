@@ -110,7 +110,7 @@ class Plan(Frozen):
 
     @property
     def cluster(self) -> str:
-        """The one that is simulated, as all variants have it; empty if the plan measures."""
+        """`simulated cori`, which all variants share; empty if the plan measures."""
         return self.variants[0].cluster if self.variants else ""
 
     @property

@@ -20,7 +20,7 @@ class dependence_table {
   [[nodiscard]] point_range inputs(std::int64_t timestep, std::int64_t point) const {
     return {forward_.row(set_at(timestep), point), points(timestep - 1)};
   }
-  /// The same of a dependence set, before they are clipped to the points that a timestep has.
+  /// The inputs of a point in a dependence set. A timestep may lack some of these points.
   [[nodiscard]] std::span<const interval> intervals(std::int64_t set, std::int64_t point) const {
     return forward_.row(set, point);
   }

@@ -1,8 +1,8 @@
 """A cluster's file for `--simulate`, of nodes like this machine: from METG of three graphs.
 
 docs/explanation/simulated-nodes.md has the model. At METG(p) a task's overhead is a share 1 - p of its time. Without
-dependences this is the task's own. Of several stencils at once it has the messages of a rank, too, and of one stencil
-the latency, for which nothing else is there to do.
+dependences this is the task's own. Several stencils at once add the messages of a rank. One stencil adds the latency,
+in which its core has nothing else to do.
 """
 
 import re
