@@ -169,5 +169,5 @@ def _table(told: Sequence[Mapping[str, Any]]) -> Group:
 
 
 def _span(of: Mapping[str, Any]) -> str:
-    low, high = of["low"], of["high"]
-    return f"{digits(of['value'])} ({digits(low)} – {digits(high)})" if low and high else f"{digits(of['value'])} ?"
+    value, low, high = (digits(each) if each else "" for each in (of["value"], of["low"], of["high"]))
+    return f"{value} ({low} – {high})" if low and high else f"at least {low}" if low else f"{value} ?"

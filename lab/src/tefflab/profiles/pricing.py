@@ -23,8 +23,10 @@ KEPT = 0.95  # share of the time that the advised grain leaves for bodies
 MOST = 64.0  # the greatest factor that was ever tried
 _LEAST_BODIES = 4  # for each thread: then a thread finds work while others are busy
 _TASKWAIT = 1e-6  # seconds that waiting for tasks itself may cost a task
-_BETWEEN = 1e-6  # seconds before a region that belong to its begin, as for what it works on
-_FIXED, _MOST_FIXED = 75e-9, 300e-9  # seconds of a body that don't grow with its work: as a rule, and at most
+_AROUND = 1e-6  # seconds before a region, and in it around a static loop, that its begin and end may cost
+# Seconds of a body that don't grow with its work: as a rule, at least and at most. At least, for a processor may do the
+# runtime's work and a body's at the same time.
+_FIXED, _LEAST_FIXED, _MOST_FIXED = 75e-9, -50e-9, 300e-9
 # By what the predicted time may err besides, above an efficiency; below all of them it may be less than that.
 _ERRORS = {0.5: 0.10, 0.2: 0.15, 0.0: 0.15}
 _KNOWN = 0.2  # the least efficiency at which a forecast has an upper end
@@ -68,7 +70,12 @@ class Price:
     def time_in(self, site: Site) -> float:
         """The threads' seconds in its bodies, without pauses."""
         every = sum(each.pauses for each in self.observed.sites)
-        return site.seconds - (self.pauses * site.pauses / every if every else 0.0)
+        return site.seconds - self._around(site) - (self.pauses * site.pauses / every if every else 0.0)
+
+    def _around(self, site: Site) -> float:
+        """The part of its time that is the begin and the end of static loops, of which libomp says nothing."""
+        is_around = site.kind == "region" and site not in self._shared
+        return min(site.seconds, site.count * _AROUND) if is_around else 0.0
 
     @cached_property
     def work(self) -> float:
@@ -98,9 +105,13 @@ class Price:
         """The threads' seconds by state within regions of the plain run. A wait is as long as in the collected run.
         The rest of the time is the cost of the number of bodies."""
         seen: dict[str, float] = {state: self.observed.seconds[state] for state in STATES if state not in OUTSIDE}
-        between = seen["body"] + seen["counted"] - self.pauses - self.work
+        around = sum(map(self._around, self.observed.sites))
+        between = seen["body"] + seen["counted"] - self.pauses - self.work - around
         scheduling = {state: seen[state] for state in SCHEDULING} | {"counted": max(0.0, between)}
-        scheduling |= {"runtime": seen["runtime"] + self._barriers, "dispatch": seen["dispatch"] + self._taskwaits}
+        scheduling |= {
+            "runtime": seen["runtime"] + self._barriers + around,
+            "dispatch": seen["dispatch"] + self._taskwaits,
+        }
         waits = {state: time for state, time in seen.items() if state not in scheduling}
         waits |= {"imbalance": seen["imbalance"] - self._barriers, "body": 0.0}
         waits |= {"dependences": seen["dependences"] - self._taskwaits}
@@ -177,7 +188,7 @@ class Price:
         return [self.forecast(2.0**power) for power in range(1, int(math.log2(self.advised_factor)) + 1)]
 
     def forecast(self, factor: float) -> Forecast:
-        seconds, longest, shortest = (self._seconds(factor, fixed) for fixed in (_FIXED, 0.0, _MOST_FIXED))
+        seconds, longest, shortest = (self._seconds(factor, fixed) for fixed in (_FIXED, _LEAST_FIXED, _MOST_FIXED))
         error = next(error for least, error in _ERRORS.items() if self.efficiency >= least)
         margin = error * max(0.0, seconds - self.serial * self.plain)
         is_known = self.efficiency >= _KNOWN and self.length > 2 * _FIXED
@@ -189,8 +200,8 @@ class Price:
         waits, ran = (sum(self.seconds[state] for state in states) for states in (_WAITS, ("body", *_COSTS)))
         cost = self.in_regions * self.share_of(*self.alike) + self.count * min(fixed, self.length / 2)
         saved = cost * (1 + waits / ran) / self.observed.width
-        if fixed and self.dearest in self._shared:
-            saved += min(self.serial * self.plain, self.observed.regions * _BETWEEN)
+        if fixed > 0 and self.dearest in self._shared:
+            saved += min(self.serial * self.plain, self.observed.regions * _AROUND)
         return self.plain - saved * (1 - 1 / factor)
 
     @cached_property

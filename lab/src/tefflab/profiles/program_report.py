@@ -114,14 +114,15 @@ def advice(price: Price, metg: Metg | None) -> Iterator[str]:
             remedy = ". Shorter chunks, or schedule(dynamic), even it out" if is_openmp else ". More tasks even it out"
             yield text.format(f"{percent(share)} of their time", "" if cost >= _WORTH_ADVICE else remedy)
     if price.serial >= _WORTH_A_SENTENCE:
-        yield f"{percent(price.serial)} of the program's time is outside of parallel regions: no grain changes that."
+        fixed = "" if site and site.kind in SHARED and price.forecasts else ": no grain changes that"
+        yield f"{percent(price.serial)} of the program's time is outside of parallel regions{fixed}."
     if site and site.kind in MANAGED and cost < _WORTH_ADVICE and price.efficiency >= 1 / 2:
         short = f"at {duration(metg.seconds)} half of the time is the runtime's (by {metg.source})" if metg else ""
         yield f"How short they may be here: {short or 'teff metg measures it'}."
 
 
 def _about(price: Price, site: Site) -> str:
-    others = len(price.alike) - 1
+    others = sum(price.share_of(each) >= _WORTH_A_LINE for each in price.alike if each is not site)
     them = f"{site.place} and {others} more line{'s' * (others > 1)} make" if others else f"{site.place} makes"
     many = f"{rate(price.count, '').strip()} {what(site)} of {duration(price.length)}"
     cost = f"{percent(price.share_of(*price.alike))} of the time is {site.runtime}'s"
