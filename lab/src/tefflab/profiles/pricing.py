@@ -22,8 +22,8 @@ _ENOUGH = 0.3  # share of the collected run in regions that tells what collectin
 KEPT = 0.95  # share of the time that the advised grain leaves for bodies
 MOST = 64.0  # the greatest factor that was ever tried
 _LEAST_BODIES = 4  # for each thread: then a thread finds work while others are busy
-_TASKWAIT = 1e-6  # seconds that waiting for tasks itself may cost a task
-_AROUND = 1e-6  # seconds before a region, and in it around a static loop, that its begin and end may cost
+# Seconds of the runtime's own that a wait for tasks may hide, the time before a region, and a region around a static loop.
+_HIDDEN = 1e-6
 # Seconds of a body that don't grow with its work: as a rule, at least and at most. At least, for a processor may do the
 # runtime's work and a body's at the same time.
 _FIXED, _LEAST_FIXED, _MOST_FIXED = 75e-9, -50e-9, 300e-9
@@ -69,13 +69,16 @@ class Price:
 
     def time_in(self, site: Site) -> float:
         """The threads' seconds in its bodies, without pauses."""
+        return self._without_pauses(site) - self._around(site)
+
+    def _without_pauses(self, site: Site) -> float:
         every = sum(each.pauses for each in self.observed.sites)
-        return site.seconds - self._around(site) - (self.pauses * site.pauses / every if every else 0.0)
+        return site.seconds - (self.pauses * site.pauses / every if every else 0.0)
 
     def _around(self, site: Site) -> float:
         """The part of its time that is the begin and the end of static loops, of which libomp says nothing."""
         is_around = site.kind == "region" and site not in self._shared
-        return min(site.seconds, site.count * _AROUND) if is_around else 0.0
+        return min(self._without_pauses(site), site.count * _HIDDEN) if is_around else 0.0
 
     @cached_property
     def work(self) -> float:
@@ -151,7 +154,7 @@ class Price:
     def _taskwaits(self) -> float:
         """The threads' seconds in waits for tasks of others that are too short to be for these."""
         tasks = sum(site.count for site in self.observed.sites if MANAGED.get(site.kind) == "tasks")
-        return min(self.observed.seconds["dependences"], tasks * _TASKWAIT)
+        return min(self.observed.seconds["dependences"], tasks * _HIDDEN)
 
     @property
     def dearest(self) -> Site | None:
@@ -201,7 +204,7 @@ class Price:
         cost = self.in_regions * self.share_of(*self.alike) + self.count * min(fixed, self.length / 2)
         saved = cost * (1 + waits / ran) / self.observed.width
         if fixed > 0 and self.dearest in self._shared:
-            saved += min(self.serial * self.plain, self.observed.regions * _AROUND)
+            saved += min(self.serial * self.plain, self.observed.regions * _HIDDEN)
         return self.plain - saved * (1 - 1 / factor)
 
     @cached_property
