@@ -22,8 +22,7 @@ _ENOUGH = 0.3  # share of the collected run in regions that tells what collectin
 KEPT = 0.95  # share of the time that the advised grain leaves for bodies
 MOST = 64.0  # the greatest factor that was ever tried
 _LEAST_BODIES = 4  # for each thread: then a thread finds work while others are busy
-# Seconds of the runtime's own that a wait for tasks may hide, the time before a region, and a region around a static loop.
-_HIDDEN = 1e-6
+_HIDDEN = 1e-6  # seconds of the runtime's own in a wait for tasks, before a region, and in it around a static loop
 # Seconds of a body that don't grow with its work: as a rule, at least and at most. At least, for a processor may do the
 # runtime's work and a body's at the same time.
 _FIXED, _LEAST_FIXED, _MOST_FIXED = 75e-9, -50e-9, 300e-9
