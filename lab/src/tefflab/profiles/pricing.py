@@ -190,21 +190,28 @@ class Price:
         return [self.forecast(2.0**power) for power in range(1, int(math.log2(self.advised_factor)) + 1)]
 
     def forecast(self, factor: float) -> Forecast:
-        seconds, longest, shortest = (self._seconds(factor, fixed) for fixed in (_FIXED, _LEAST_FIXED, _MOST_FIXED))
+        return self._forecast(factor, self.in_regions * self.share_of(*self.alike) * (1 - 1 / factor))
+
+    def _forecast(self, factor: float, saved: float) -> Forecast:
+        """`saved`: the threads' seconds that the number of bodies then costs less."""
+        seconds, longest, shortest = (
+            self._seconds(factor, saved, fixed) for fixed in (_FIXED, _LEAST_FIXED, _MOST_FIXED)
+        )
         error = next(error for least, error in _ERRORS.items() if self.efficiency >= least)
         margin = error * max(0.0, seconds - self.serial * self.plain)
         is_known = self.efficiency >= _KNOWN and self.length > 2 * _FIXED
         most = self.plain / (shortest - margin) if is_known else math.inf
         return Forecast(factor, seconds, Interval(self.plain / seconds, self.plain / (longest + margin), most))
 
-    def _seconds(self, factor: float, fixed: float) -> float:
+    def _seconds(self, factor: float, saved: float, fixed: float) -> float:
         """Of the program, if so much of a body does not grow with its work."""
+        fewer = 1 - 1 / factor
         waits, ran = (sum(self.seconds[state] for state in states) for states in (_WAITS, ("body", *_COSTS)))
-        cost = self.in_regions * self.share_of(*self.alike) + self.count * min(fixed, self.length / 2)
-        saved = cost * (1 + waits / ran) / self.observed.width
+        saved += self.count * min(fixed, self.length / 2) * fewer
+        around = 0.0
         if fixed > 0 and self.dearest in self._shared:
-            saved += min(self.serial * self.plain, self.observed.regions * _HIDDEN)
-        return self.plain - saved * (1 - 1 / factor)
+            around = min(self.serial * self.plain, self.observed.regions * _HIDDEN) * fewer
+        return self.plain - saved * (1 + waits / ran) / self.observed.width - around
 
     @cached_property
     def advised_factor(self) -> float:
