@@ -199,7 +199,7 @@ class Price:
         )
         error = next(error for least, error in _ERRORS.items() if self.efficiency >= least)
         margin = error * max(0.0, seconds - self.serial * self.plain)
-        is_known = self.efficiency >= _KNOWN and self.length > 2 * _FIXED
+        is_known = self.efficiency >= _KNOWN and self.length > 2 * _FIXED and shortest > margin
         most = self.plain / (shortest - margin) if is_known else math.inf
         return Forecast(factor, seconds, Interval(self.plain / seconds, self.plain / (longest + margin), most))
 
