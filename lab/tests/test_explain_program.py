@@ -306,7 +306,7 @@ def test_the_report_says_what_the_grain_costs_and_what_another_one_gives() -> No
     assert "Efficiency now: 30 % of the threads' time" in text
     assert "Collecting took 10 % more." in text
     below = text_of(collected(observed({"body": 0.1, "dispatch": 0.9}, site("task", 400_000, 1e-6)), 1.0, 1.0))
-    assert "64 times as coarse: at least 7.4 x as fast." in below
+    assert "64 times as coarse: at least 7.6 x as fast." in below
 
 
 def test_the_report_names_waits_serial_parts_and_the_finest_known_grain() -> None:
