@@ -1,4 +1,4 @@
-// What a rank keeps of each rank that it has to do with.
+// A table of the ranks that a rank talks to.
 #pragma once
 
 #include <teff/detail/scheduler/spin_lock.hpp>
@@ -14,9 +14,9 @@ namespace teff::detail {
 // A T for each rank that a thread has asked for. It takes memory for these ranks alone, however many ranks
 // the job has. A T stays where it is as long as the table lives. Any thread may call any function.
 //
-// The entries are a tree. The lowest digit of a rank says which link of the root leads to it, the next digit
-// says so for the entry that is found there, and so on. A link that is set never changes, so that a look-up
-// takes no lock.
+// The entries are a tree. The lowest digit of a rank says which link of the root to follow. The next digit
+// says so for the entry that lies there, until that is the rank's own. A link that is set never changes, so a
+// look-up takes no lock.
 template <class T>
 class rank_table {
  public:
