@@ -282,12 +282,11 @@ class mpi_channel final : public channel {
   // Calls begins(request) under the lock, which begins the request of this transfer. Throws std::bad_alloc.
   template <class Begin>
   void begin(transfer of, Begin begins) {
+    auto& count = of.then.empty() ? under_way_.at(of.rank) : moves_;
     const std::lock_guard lock(job_->mutex);
     requests_.push_back(MPI_REQUEST_NULL);
     detail::undo_if_thrown([&] { transfers_.push_back(std::move(of)); }, [&] { requests_.pop_back(); });
     begins(&requests_.back());
-    const auto& begun = transfers_.back();
-    auto& count = begun.then.empty() ? under_way_.at(begun.rank) : moves_;
     count.fetch_add(1, std::memory_order_relaxed);
     end_some();
   }
