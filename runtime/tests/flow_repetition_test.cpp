@@ -233,25 +233,6 @@ TEST(flow_repetition, programs_with_sections_of_many_strides_end_as_in_order) {
   }
 }
 
-// The readers of later rounds do not wait for it. On one worker a task runs where it is made unless it waits.
-TEST(flow_repetition, a_writer_waits_for_a_reader_of_many_rounds_ago) {
-  runtime rt{{.workers = 1}};
-  rt.run([&] {
-    int x = 0;
-    held_task end;
-    flow f{rt};
-    for (int i = 0; i < 2000; ++i)
-      f.task(in(x), [&, i] {
-        if (i == 1000) end = hold_end();
-      });
-    f.task(out(x), [&x] { x = 1; });
-    EXPECT_EQ(x, 0);
-    end.release();
-    f.wait();
-    EXPECT_EQ(x, 1);
-  });
-}
-
 // ---- Errors, and the other functions of a flow ----
 
 // So often that the tasks are taken from a memo.

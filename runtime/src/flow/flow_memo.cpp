@@ -30,13 +30,13 @@ flow_memo::flow_memo(flow_core& flow, std::vector<flow_record> period) {
   find_rows();
   connect(waits);
   place();
-  oldest = current = fresh(nullptr);
+  oldest_ = current = fresh(nullptr);
   current->is_first = true;
-  current->next = fresh(oldest);
+  current->next = fresh(oldest_);
 }
 
 flow_memo::~flow_memo() {
-  while (oldest != nullptr) free(std::exchange(oldest, oldest->next));
+  while (oldest_ != nullptr) free(std::exchange(oldest_, oldest_->next));
 }
 
 // Reductions of the same memory by the same operation.
@@ -111,15 +111,15 @@ void flow_memo::place() {
 // ---- Rounds ----
 
 bool flow_memo::has_ended(memo_round& round, std::size_t made) const noexcept {
-  // Acquire: as in has_ended() of a task.
+  // Acquire: pairs with the release of the thread that ended the task.
   if (round.is_first) return round.in_table.load(std::memory_order_acquire) == 0;
   for (std::size_t i = 0; i < made; ++i)
-    if (!has_ended(round.task(tasks[i].at))) return false;
+    if (round.task(tasks[i].at).references.load(std::memory_order_acquire) != 0) return false;
   return true;
 }
 
 bool flow_memo::has_ended() const noexcept {
-  for (auto* each = oldest; each != current; each = each->next)
+  for (auto* each = oldest_; each != current; each = each->next)
     if (!has_ended(*each, tasks.size())) return false;
   return has_ended(*current, position);
 }
@@ -127,6 +127,7 @@ bool flow_memo::has_ended() const noexcept {
 void flow_memo::begin_round() {
   memo_round* const next = current->next;
   memo_round* const made = fresh(next);
+  previous = oldest_ == next ? nullptr : current;  // the round that is over may be the fresh one
   next->next = made;
   current = next;
   position = 0;
@@ -136,8 +137,8 @@ void flow_memo::begin_round() {
 // The oldest round before that one, if all its tasks have ended, or new memory.
 memo_round* flow_memo::fresh(const memo_round* keep_from) {
   void* memory = nullptr;
-  while (memory == nullptr && oldest != keep_from && has_ended(*oldest, tasks.size())) {
-    memo_round* const ended = std::exchange(oldest, oldest->next);
+  while (memory == nullptr && oldest_ != keep_from && has_ended(*oldest_, tasks.size())) {
+    memo_round* const ended = std::exchange(oldest_, oldest_->next);
     ended->is_first ? free(ended) : void(memory = ended);  // the first one has no tasks
   }
   if (memory == nullptr) memory = ::operator new(bytes_, std::align_val_t{line});

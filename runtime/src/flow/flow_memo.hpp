@@ -78,18 +78,13 @@ class flow_memo {
 
   // ---- The creator ----
 
-  memo_round* oldest = nullptr;  // tasks of earlier rounds have all ended
-  memo_round* current;           // of the task that is made next, which is
-  std::uint32_t position = 0;    // this one of the period
+  memo_round* current;             // of the task that is made next, which is
+  std::uint32_t position = 0;      // this one of the period
+  memo_round* previous = nullptr;  // null: all its tasks have ended
   // The next round begins. The round after it is made. Throws std::bad_alloc.
   void begin_round();
   // Whether all tasks that were made have ended.
   [[nodiscard]] bool has_ended() const noexcept;
-  // Of a round that is not the first.
-  [[nodiscard]] static bool has_ended(const flow_task& task) noexcept {
-    // Acquire: pairs with the release of the thread that ended the task.
-    return task.references.load(std::memory_order_acquire) == 0;
-  }
 
  private:
   void find_rows();
@@ -102,6 +97,7 @@ class flow_memo {
 
   bool is_whole_ = true;
   std::size_t bytes_ = 0;  // of a round
+  memo_round* oldest_ = nullptr;
 };
 
 // The repetition of a flow's tasks, as far as the flow has noticed it. Only the creator uses this.

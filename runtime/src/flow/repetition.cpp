@@ -118,8 +118,8 @@ void flow_core::note_made(const flow_creator& by, flow_task& task, std::span<con
   }
 }
 
-// From here on the table orders the tasks again, so it has to know of all tasks of the memo that have not
-// ended. A task that only reads may have started long ago: the readers of later rounds do not wait for it.
+// From here on the table orders the tasks again, so it has to know of the last accesses. The last tasks of
+// the memo made them, as many tasks as a round has.
 void flow_core::leave_memo(const flow_creator& by) {
   auto& repetition = *repetition_;
   constexpr std::uint64_t most = std::uint64_t{1} << 24;
@@ -129,17 +129,15 @@ void flow_core::leave_memo(const flow_creator& by) {
   repetition.repeated = 0;
   repetition.history.begin_anew();
   repetition.now = flow_repetition::step::watches;
-  const auto stand_in_for = [&](memo_round& round, std::size_t made) {
-    if (round.is_first) return;
-    for (std::size_t i = 0; i < made; ++i)
-      if (auto& task = round.task(memo.tasks[i].at); !flow_memo::has_ended(task))
-        this->stand_in(by, task, memo.tasks[i].of.accesses);
+  const auto stand_in = [&](memo_round* round, std::size_t first, std::size_t last) {
+    if (round == nullptr || round->is_first) return;
+    for (; first < last; ++first)
+      this->stand_in(by, round->task(memo.tasks[first].at), memo.tasks[first].of.accesses);
   };
   undo_if_thrown(
       [&] {
-        for (auto* each = memo.oldest; each != memo.current; each = each->next)
-          stand_in_for(*each, memo.tasks.size());
-        stand_in_for(*memo.current, memo.position);
+        stand_in(memo.previous, memo.position, memo.tasks.size());
+        stand_in(memo.current, 0, memo.position);
       },
       [this] { this->fail(std::current_exception()); });
 }
