@@ -14,9 +14,10 @@ from pathlib import Path
 
 import psutil
 
-from tefflab.errors import TeffError
+from tefflab.errors import EndOfSittingError, TeffError
+from tefflab.host.batch_system import why_allocation_is_over
 from tefflab.host.processes import end, family, how_it_ended
-from tefflab.host.ranks import lost_node
+from tefflab.host.ranks import last_words, lost_node
 
 _LEAVE = 3.0  # seconds to end by itself once its input is closed
 _CHUNK = 1 << 16
@@ -32,6 +33,10 @@ class LackingError(ProgramError):
 
 class LostNodeError(ProgramError):
     """A node does not answer its launcher. No system is to blame."""
+
+
+class LostAllocationError(EndOfSittingError):
+    """The job in which the lab runs has lost its nodes."""
 
 
 class LateError(ProgramError):
@@ -143,20 +148,23 @@ class BatchProgram(contextlib.AbstractContextManager["BatchProgram"]):
         line, self._pending = self._pending.split(b"\n", maxsplit=1)
         return line.decode(errors="replace")
 
-    def _ended(self) -> ProgramError:
+    def _ended(self) -> TeffError:
         how = "closed its output and did not end"
         with contextlib.suppress(subprocess.TimeoutExpired):
             how = f"{how_it_ended(self._process.wait(_LEAVE))} without answering"
         return self._lost() or ProgramError(f"{self.name}: {how}{self._last_words()}")
 
-    def _lost(self) -> LostNodeError | None:
-        node = lost_node(self._said())
-        return LostNodeError(f"node {node} does not answer") if node else None
+    def _lost(self) -> TeffError | None:
+        """The error that is no program's."""
+        if node := lost_node(self._said()):
+            return LostNodeError(f"node {node} does not answer")
+        state = why_allocation_is_over()
+        return LostAllocationError(f"the allocation has ended ({state})") if state else None
 
     def _said(self) -> str:
         self._words.seek(0)
         return self._words.read().decode(errors="replace")
 
     def _last_words(self) -> str:
-        lines = [line.strip() for line in self._said().splitlines() if line.strip()]
-        return f": {lines[-1][:300]}" if lines else ""
+        words = last_words(self._said())
+        return f": {words}" if words else ""

@@ -54,6 +54,7 @@ class Runner(Generic[AnyRecord]):
             if run.sitting in machines and machines[run.sitting] == machines.get(sitting):
                 place = run.system_id, run.configuration, run.workers
                 self._taken[place][run.sitting, run.round] += run.record.elapsed_seconds
+        self.goes_on = bool(self._known)  # whether the sitting had runs before
         self._attempts: Counter[RunKey] = Counter()
         # By the variants' names of their ceilings, and by nodes.
         self._ceilings: dict[tuple[str, int | None], _Ceiling[AnyRecord]] = {}
