@@ -52,14 +52,14 @@ class Template:
             raise InputError(f"--batch {file}: {getattr(error, 'strerror', None) or error}") from None
         marked = [each for each in BATCH_SYSTEMS if re.search(rf"^{each.mark} ", self._text, re.MULTILINE)]
         if len(marked) != 1:
-            known = " or ".join(f"{each.mark} ({each.name})" for each in BATCH_SYSTEMS)
-            begin = "lines of its begin with both" if marked else "no line of it begins with"
-            raise self._wrong(f"{begin} {known}, which tells the batch system")
+            known = [f"{each.mark} ({each.name})" for each in BATCH_SYSTEMS]
+            both = f"has lines of both {' and '.join(known)}"
+            raise self._wrong(both if marked else f"no line begins with {' or '.join(known)}")
         self.system = marked[0]
         has = {found[1] for found in _PLACE.finditer(self._text)}
         for name in has.difference(_PLACES):
             if near := get_close_matches(name, _PLACES, 1):  # else the braces are the shell's
-                raise self._wrong(f"there is no {{{name}}}; did you mean {{{near[0]}}}?")
+                raise self._wrong(f"knows no {{{name}}}, but {{{near[0]}}}")
         for name in _NEEDED:
             if name not in has:
                 raise self._wrong(f"has no {{{name}}}")

@@ -159,7 +159,7 @@ class BatchProgram(contextlib.AbstractContextManager["BatchProgram"]):
         if node := lost_node(self._said()):
             return LostNodeError(f"node {node} does not answer")
         state = why_allocation_is_over()
-        return LostAllocationError(f"the allocation has ended ({state})") if state else None
+        return LostAllocationError(f"the allocation has ended ({state}), and another one can go on") if state else None
 
     def _said(self) -> str:
         self._words.seek(0)

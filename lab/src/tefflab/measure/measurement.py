@@ -21,7 +21,7 @@ from tefflab.measure.runner import Runner
 from tefflab.measure.sitting import Entry
 from tefflab.measure.sitting import Sitting as Rounds
 from tefflab.output.live import LiveTable
-from tefflab.records.plan import Case, Plan, Variant, counted_nodes
+from tefflab.records.plan import Case, Plan, Variant, counted_nodes, counted_workers
 from tefflab.records.run import Failure, Sitting
 from tefflab.records.store import Store, new_sitting_name
 from tefflab.systems.registry import Registry
@@ -77,7 +77,8 @@ def measure(
             if reason := next(filter(None, reasons), None):
                 each.failure = str(reason)
                 runner.give_up(each.round, 0, each.failure, at="", lost=isinstance(reason, LostNodeError))
-                observer.failed(each.round.variant.id, "", each.failure)
+        for name, failure in dict.fromkeys((each.round.variant.id, each.failure) for each in entries if each.failure):
+            observer.failed(name, "", failure)
 
         def is_enough() -> bool:
             """Two systems that are compared have no more rounds once one has failed; commands of the user go on."""
@@ -143,7 +144,10 @@ def _why_not(case: Case, nodes: Sequence[Node]) -> str:
         return f"needs {counted_nodes(case.nodes or 1)}: {why}"
     cores = math.ceil(case.workers / (case.nodes or 1))
     small = next((each for each in nodes if each.machine.cores_usable < cores), None) if case.nodes else None
-    return f"needs {cores} cores of a node: node {small.number} has {small.machine.cores_usable}" if small else ""
+    if small is None:
+        return ""
+    has = f"node {small.number} has {small.machine.cores_usable}"
+    return f"{counted_workers(case.workers)} on {counted_nodes(case.nodes or 1)} need {cores} cores of each; {has}"
 
 
 def _entries(
