@@ -58,7 +58,7 @@ def measure(
     rounds: int,
     enough: Callable[[Estimates], bool] | None = None,
 ) -> tuple[Estimates, str]:
-    """Measures what the store does not have yet, and estimates from all of it; the second result tells what ended the
+    """Measures what the store does not have yet, and estimates from all of it. The second result tells what ended the
     measuring too soon: Ctrl-C, or the end of the allocation. With `enough` the variants have their rounds in turns,
     until it returns true for the estimates. Without it, each has as many rounds as its place in the table needs."""
     plan = kind.plan_of(head)
@@ -131,7 +131,7 @@ def _scales(
 
 
 def programs_of(registry: Registry, kind: Benchmark[Any], variants: Sequence[Variant]) -> dict[str, Program]:
-    """By the ids of these variants; also those of other ways."""
+    """The programs of the systems of these variants, by their ids."""
     systems = registry.named(each.id for each in variants)
     programs = {each.id: each for system in systems for each in kind.programs(system)}
     return programs | {each.id: each for each in kind.own_commands}

@@ -75,7 +75,8 @@ def next_round(
 ) -> str | None:
     """The variant that has the next round; None when nothing is missing. `latest` is the variant that had the round
     before. No variant narrows an interval while another has too few rounds for one, and time for them. A sitting that
-    `goes_on` gives the time to those of the fewest rounds even if it ends amid a round, which the next one ends."""
+    `goes_on` gives the time to the variants with the fewest rounds, even if it ends amid a round: the next sitting ends
+    the round."""
     if goes_on and (short := [each for each in standings if each.to_wanted > 0 and each.rounds < FEWEST_ROUNDS]):
         fewest = min(each.rounds for each in short)
         standings = [each for each in short if each.rounds == fewest]

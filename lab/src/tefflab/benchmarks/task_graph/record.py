@@ -99,9 +99,9 @@ class Ceiling:
         return [*map(str, start), "--workers", str(workers)]
 
     def calibration(self, case: Case, part: Case) -> Generator[str, Any, tuple[str, float]]:
-        """Asks for runs of this part of a case until it knows the line that measures the case's ceiling, and the scale:
-        the ideal time of one iteration of one task on one core. Runs until tasks are long enough, and as long as their
-        iterations say: on a busy machine the shortest of tasks may take milliseconds.
+        """Asks for runs of this part of a case until it knows the line that measures the case's ceiling, and the scale.
+        The scale is the ideal time of one iteration of one task on one core. Runs until tasks are long enough, and as
+        long as their iterations say: on a busy machine the shortest of tasks may take milliseconds.
 
         TeffError where the kernel has no rate, or its tasks do not grow with the iterations.
         """
