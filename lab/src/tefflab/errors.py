@@ -19,10 +19,6 @@ class TeffError(Exception):
         self.exit_code = exit_code
 
 
-class EndOfSittingError(TeffError):
-    """Nothing more can be measured, whichever system is next. No system is to blame."""
-
-
 class InputError(TeffError):
     """The user's input was wrong: the exit code is `BAD_INPUT` (2)."""
 

@@ -3,7 +3,7 @@
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from itertools import takewhile
@@ -68,7 +68,7 @@ class Command(click.Command):
         except click.UsageError as error:
             for word in own if isinstance(error, click.NoSuchOption) else ():
                 refuse_misspelled(word, self)
-            if isinstance(error, click.NoSuchOption) and (there := list(_having(error.option_name, ctx.find_root()))):
+            if isinstance(error, click.NoSuchOption) and (there := _having(error.option_name, ctx.find_root().command)):
                 raise InputError(f"{error.option_name} is an option of {', '.join(there)}") from None
             error.ctx = error.ctx or ctx  # the parser, which misses a value, does not know whose it is
             raise
@@ -187,17 +187,12 @@ def refuse_misspelled(word: str, of: click.Command) -> None:
         raise InputError(f"no option is called {name}; did you mean {near[0]}?")
 
 
-def _having(flag: str, root: click.Context) -> Iterator[str]:
-    """The commands with this option."""
-
-    def below(command: click.Command, path: str) -> Iterator[str]:
-        if isinstance(command, Tree):
-            for name, each in {**command.late(), **command.own}.items():
-                yield from below(each, f"{path} {name}")
-        elif any(flag in each.opts for each in command.params):
-            yield path
-
-    return below(root.command, root.command_path)
+def _having(flag: str, command: click.Command, path: str = "teff") -> list[str]:
+    """The commands with this option: this one, or commands below it."""
+    if isinstance(command, Tree):
+        below = {**command.late(), **command.own}.items()
+        return [found for name, each in below for found in _having(flag, each, f"{path} {name}")]
+    return [path] if any(flag in each.opts for each in command.params) else []
 
 
 def _explain(text: str, write_usage: Callable[[], None], formatter: click.HelpFormatter) -> None:

@@ -71,6 +71,8 @@ class Options:
             raise InputError("--install-missing and --no-install: one of them")
         if self.batch and self.own.get("trace"):
             raise InputError("--batch and --trace: one of them")
+        if self.load and self.nodes:
+            raise InputError(f"--load {self.load}: a load runs on this machine; leave out --nodes")
 
     @property
     def installing(self) -> Installing:
@@ -99,7 +101,9 @@ def measure_plan(
     TeffError if one of them was not measured, after the results are shown."""
     store_folder = registry.results / checked_name(options.store)
     template = Template(options.batch) if options.batch else None
-    _expect_together(kind, options)
+    of_machine = {"--load": options.load, "--launcher": options.launcher, "--hosts": options.hosts}
+    if kind.simulated and (flag := next(filter(of_machine.get, of_machine), "")):
+        raise InputError(f"{flag} {of_machine[flag]}: simulated systems use nothing of a machine; leave it out")
     if not options.resume:
         start_ranks_by(options.launcher, options.hosts)
         most = max(options.nodes, default=None)
@@ -134,16 +138,6 @@ def measure_plan(
         raise TeffError(f"no system could be measured; {path_text(file)} says why")
     if missing := _unmeasured(registry, store, kind, head):
         raise TeffError(f"asked for by name and not measured, or not to the end: {', '.join(missing)}")
-
-
-def _expect_together(kind: AnyBenchmark, options: Options) -> None:
-    """InputError for an option that says nothing beside another one."""
-    said = {"--load": options.load, "--launcher": options.launcher, "--hosts": options.hosts}
-    for flag, words in said.items():
-        if words and kind.simulated:
-            raise InputError(f"{flag} {words}: nothing of a machine is used by simulated systems; leave it out")
-    if options.load and options.nodes:
-        raise InputError(f"--load {options.load}: a load runs on this machine; leave out --nodes")
 
 
 def _go_on(

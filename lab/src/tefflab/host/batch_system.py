@@ -45,11 +45,6 @@ class BatchSystem:
         because = f" ({reason})" if reason not in ("", "None") else ""
         return f"{state}{because}" if state in self.queued else ""
 
-    def why_over(self, job: str) -> str:
-        """The state of a job that has lost its nodes; empty while it has them, and without an answer."""
-        state = _found(self.state, self.asked(job))
-        return "" if state in (*self.queued, self.running) else state
-
     def seconds_left(self, job: str) -> float | None:
         """Until the job's time is up; None if its time has no limit, or the batch system does not answer."""
         said = self.asked(job)
@@ -99,7 +94,8 @@ def seconds_of_allocation() -> float | None:
 
 def why_allocation_is_over() -> str:
     """The state of the job in which this process runs if the job has lost its nodes; else empty."""
-    return next((system.why_over(job) for system, job in _own_jobs()), "")
+    states = ((system, _found(system.state, system.asked(job))) for system, job in _own_jobs())
+    return next((state for system, state in states if state not in (*system.queued, system.running)), "")
 
 
 def _own_jobs() -> Iterator[tuple[BatchSystem, str]]:

@@ -52,8 +52,8 @@ def ask_nodes(programs: Path, count: int, look: Callable[[], object] = lambda: N
     except ValidationError as error:
         raise TeffError(f"a node says something else than what it is: {error.errors()[0]['msg']}") from None
     if len(nodes) != count:
-        words = last_words(done.stderr) or how_it_ended(done.returncode)
-        raise TeffError(f"{len(nodes)} of {count} nodes say what they are: {words}")
+        words = last_words(done.stderr) or f": {how_it_ended(done.returncode)}"
+        raise TeffError(f"{len(nodes)} of {count} nodes say what they are{words}")
     return tuple(nodes)
 
 

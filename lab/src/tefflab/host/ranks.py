@@ -11,7 +11,6 @@ _LOST = re.compile(  # srun, which fails to start on a node, and Open MPI
 )
 _ALLOCATED = "SLURM_JOB_NUM_NODES"
 _HARMLESS = "lacks support for cpu binding"  # srun says it before the ranks start
-_LAUNCHERS = "srun: "  # begins a line of a launcher itself
 _LONGEST = 300  # characters of last words
 
 
@@ -53,10 +52,10 @@ def lost_node(words: str) -> str:
 
 
 def last_words(said: str) -> str:
-    """The last line that a program wrote; that of its launcher if the program wrote none."""
+    """`: ` and the last line that a program wrote; its launcher's line if it wrote none; empty without a line."""
     lines = [line.strip() for line in said.splitlines() if line.strip() and _HARMLESS not in line]
-    own = [line for line in lines if not line.startswith(_LAUNCHERS)]
-    return (own or lines or [""])[-1][:_LONGEST]
+    own = [line for line in lines if not line.startswith("srun: ")] or lines
+    return f": {own[-1][:_LONGEST]}" if own else ""
 
 
 def on_nodes(nodes: int | None) -> dict[str, str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import psutil
 
-from tefflab.errors import EndOfSittingError, TeffError
+from tefflab.errors import TeffError
 from tefflab.host.batch_system import why_allocation_is_over
 from tefflab.host.processes import end, family, how_it_ended
 from tefflab.host.ranks import last_words, lost_node
@@ -35,8 +35,8 @@ class LostNodeError(ProgramError):
     """A node does not answer its launcher. No system is to blame."""
 
 
-class LostAllocationError(EndOfSittingError):
-    """The job in which the lab runs has lost its nodes."""
+class LostAllocationError(TeffError):
+    """The job in which the lab runs has lost its nodes. No system is to blame."""
 
 
 class LateError(ProgramError):
@@ -139,7 +139,7 @@ class BatchProgram(contextlib.AbstractContextManager["BatchProgram"]):
             while b"\n" not in self._pending:
                 # An answer that is there is read however late it is: it may have been the lab that was stopped.
                 if not selector.select(max(0.0, deadline - time.monotonic())):
-                    late = LateError(f"{self.name}: did not answer within {timeout:.0f} s{self._last_words()}")
+                    late = LateError(f"{self.name}: did not answer within {timeout:.0f} s{last_words(self._said())}")
                     raise self._lost() or late
                 chunk = os.read(self._process.stdout.fileno(), _CHUNK)
                 if not chunk:
@@ -152,7 +152,7 @@ class BatchProgram(contextlib.AbstractContextManager["BatchProgram"]):
         how = "closed its output and did not end"
         with contextlib.suppress(subprocess.TimeoutExpired):
             how = f"{how_it_ended(self._process.wait(_LEAVE))} without answering"
-        return self._lost() or ProgramError(f"{self.name}: {how}{self._last_words()}")
+        return self._lost() or ProgramError(f"{self.name}: {how}{last_words(self._said())}")
 
     def _lost(self) -> TeffError | None:
         """The error that is no program's."""
@@ -164,7 +164,3 @@ class BatchProgram(contextlib.AbstractContextManager["BatchProgram"]):
     def _said(self) -> str:
         self._words.seek(0)
         return self._words.read().decode(errors="replace")
-
-    def _last_words(self) -> str:
-        words = last_words(self._said())
-        return f": {words}" if words else ""

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tefflab.benchmarks.benchmark import Benchmark, Estimates, Round
-from tefflab.errors import BAD_INPUT, EndOfSittingError, TeffError
+from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.host.machine import read_machine, read_revision
 from tefflab.host.node import Node
 from tefflab.host.ranks import launcher_and_hosts, why_fewer
@@ -23,7 +23,7 @@ from tefflab.measure.sitting import Sitting as Rounds
 from tefflab.output.live import LiveTable
 from tefflab.records.plan import Case, Plan, Variant, counted_nodes, counted_workers
 from tefflab.records.run import Failure, Sitting
-from tefflab.records.store import Store, new_sitting_name
+from tefflab.records.store import Store, UnwritableError, new_sitting_name
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import Program
 
@@ -121,7 +121,7 @@ def _scales(
                 continue
             try:
                 scales[ceiling, case] = runner.calibrate(case, ceiling)
-            except EndOfSittingError:
+            except (UnwritableError, LostAllocationError):
                 raise
             except TeffError as failure:
                 if failure.exit_code == BAD_INPUT or not (ceiling or case.nodes):

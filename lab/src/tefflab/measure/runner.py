@@ -144,8 +144,9 @@ class Runner(Generic[AnyRecord]):
         if self._kind.reference is None:
             return 1.0
         reference = self._kind.reference.of(own)
-        # Of many nodes one is always disturbed, so that short tasks seem long: one node tells how long tasks are.
-        part = case.of_one_node if case.is_distributed and not self._kind.simulated else case
+        part = case
+        if case.is_distributed and not self._kind.simulated:  # one of many nodes is disturbed, so short tasks seem long
+            part = case.model_copy(update={"nodes": 1, "workers": case.workers // (case.nodes or 1)})
         for each in (part, case):
             if (own, each.nodes) not in self._ceilings:
                 words = reference.command_line(self._root, each.workers, each.nodes)

@@ -14,8 +14,8 @@ from typing import Any, Literal
 from tefflab.analysis.distance import OFTEN, alike, is_at, places
 from tefflab.analysis.statistics import FEWEST_ROUNDS, Progress
 from tefflab.benchmarks.benchmark import Round
-from tefflab.errors import EndOfSittingError, TeffError
-from tefflab.measure.batch import LackingError, LateError, LostNodeError
+from tefflab.errors import TeffError
+from tefflab.measure.batch import LackingError, LateError, LostAllocationError, LostNodeError
 from tefflab.measure.next_round import WIDE, Standing, least_served, lot, next_round, rounds_missing, wanted_half_widths
 from tefflab.measure.runner import Runner
 from tefflab.measure.time_budget import TimeBudget
@@ -23,6 +23,7 @@ from tefflab.output.live import LiveTable
 from tefflab.output.quantities import counted_minutes, duration
 from tefflab.records.plan import Case
 from tefflab.records.run import Failure, in_time
+from tefflab.records.store import UnwritableError
 from tefflab.systems.systems import Program
 
 _End = Literal["over", "cut off", "set aside", "too long"]  # of a round; too long is a run for the time that is left
@@ -249,7 +250,7 @@ class Sitting:
         try:
             with self.runner.begin(one, entry.program):
                 end = self._ask(entry, self._time.spent + self._turn(entry))
-        except EndOfSittingError:
+        except (UnwritableError, LostAllocationError):
             raise
         except TeffError as failure:
             asked = one.questions[min(entry.parts, len(one.questions) - 1)]  # the last, where it failed to end

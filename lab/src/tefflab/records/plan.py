@@ -78,11 +78,6 @@ class Case(Frozen):
         return self.nodes is not None and self.nodes > 1
 
     @property
-    def of_one_node(self) -> "Case":
-        """The part of it that one node has."""
-        return self.model_copy(update={"nodes": 1, "workers": self.workers // (self.nodes or 1)})
-
-    @property
     def where(self) -> str:
         """The nodes and workers, which the name of another case may lack, and the load."""
         nodes = counted_nodes(self.nodes) if self.nodes and counted_nodes(self.nodes) not in self.name else ""

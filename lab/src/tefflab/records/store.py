@@ -28,7 +28,7 @@ from typing import Any, Literal, Self, TypeVar, cast, get_args
 from pydantic import ValidationError
 
 from tefflab.carried import TYPED
-from tefflab.errors import EndOfSittingError, InputError, TeffError, first_fault, shortened
+from tefflab.errors import InputError, TeffError, first_fault, shortened
 from tefflab.host.file_locks import held, lock
 from tefflab.records.record import AnyRecord, Record
 from tefflab.records.run import Failure, Line, Run, Sitting
@@ -45,8 +45,8 @@ class StoreError(InputError):
     """A store or sitting that is not there."""
 
 
-class UnwritableError(EndOfSittingError):
-    """A store that takes no more lines, as where the disk is full."""
+class UnwritableError(TeffError):
+    """A store that takes no more lines, as where the disk is full. No system is to blame."""
 
 
 _Model = TypeVar("_Model", bound=Line)

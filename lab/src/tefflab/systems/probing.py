@@ -79,14 +79,14 @@ def _identity(program: Program) -> tuple[str | None, str | None]:
         return None, f"gave no identity within {timeout:g} s"
     if asked.returncode != 0:
         hint = _OTHER_MPI if "MPI_INIT" in asked.stderr and "srun" in launcher_and_hosts()[0] else ""
-        return None, f"--identity {how_it_ended(asked.returncode)}{_last_line(asked.stderr)}{hint}"
+        return None, f"--identity {how_it_ended(asked.returncode)}{last_words(asked.stderr)}{hint}"
     # Launchers like to talk before it.
     line = next((line for line in reversed(asked.stdout.splitlines()) if line.lstrip().startswith("{")), "")
     try:
         told = json.loads(line)
         system, version = str(told["system"]), told.get("version")
     except (ValueError, LookupError):
-        return None, f"answers --identity with something else{_last_line(asked.stdout)}"
+        return None, f"answers --identity with something else{last_words(asked.stdout)}"
     other = f"the program says it is {system!r}" if system != program.identity else ""
     refusal = other or (program.asked.refusal(version) if program.asked else "")
     return (None, refusal) if refusal else (version, None)
@@ -152,8 +152,3 @@ def _way_to_get(program: Program, system: System, packages: PackageState) -> tup
     if not is_ours and missing and as_root() is None:
         return "setup", install_command(missing, available(missing))
     return "setup", _SET_UP
-
-
-def _last_line(text: str) -> str:
-    words = last_words(text)
-    return f": {words}" if words else ""
