@@ -330,7 +330,7 @@ def test_a_system_that_is_late_in_a_sitting_that_goes_on_has_not_been_measured(
     cluster: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert teff(monkeypatch, *METG[:4], "2", *METG[5:], "--nodes", "1,2", "--launcher", SRUN, "--systems", "wide") == 0
-    monkeypatch.setattr("tefflab.benchmarks.benchmark.Benchmark.timeout", 2.0)
+    monkeypatch.setattr("tefflab.benchmarks.task_graph.TaskGraph.timeout", 2.0)
     script = cluster / BUILD_FOLDER / "bin" / "start_ranks"
     script.write_text(
         script.read_text().replace("*) exec", '*wide*) [ "$TEFF_NODES" != 2 ] || sleep 9; exec "$@" ;;\n    *) exec')
@@ -372,7 +372,7 @@ def test_noise_is_kept_over_nodes_and_repeated_on_one(cluster: Path, monkeypatch
 @pytest.mark.parametrize(
     ("said", "words"),
     [
-        ("srun: cluster configuration lacks support for cpu binding\n", ""),
+        ("srun: cluster configuration lacks support for cpu binding\nsrun: got SIGCONT\n", ""),
         (
             "srun: cluster configuration lacks support for cpu binding\nsrun: error: n1: task 0: Killed",
             "srun: error: n1: task 0: Killed",

@@ -10,7 +10,7 @@ _LOST = re.compile(  # srun, which fails to start on a node, and Open MPI
     r"Node failure on ([^\s,]+)|failed on node ([^\s:]+)|^ *Remote daemon: .* on node (\S+)", re.MULTILINE
 )
 _ALLOCATED = "SLURM_JOB_NUM_NODES"
-_HARMLESS = "lacks support for cpu binding"  # srun says it before the ranks start
+_HARMLESS = re.compile("lacks support for cpu binding|got SIGCONT")  # words of srun
 _LONGEST = 300  # characters of last words
 
 
@@ -53,7 +53,7 @@ def lost_node(words: str) -> str:
 
 def last_words(said: str) -> str:
     """`: ` and the last line that a program wrote; its launcher's line if it wrote none; empty without a line."""
-    lines = [line.strip() for line in said.splitlines() if line.strip() and _HARMLESS not in line]
+    lines = [line.strip() for line in said.splitlines() if line.strip() and not _HARMLESS.search(line)]
     own = [line for line in lines if not line.startswith("srun: ")] or lines
     return f": {own[-1][:_LONGEST]}" if own else ""
 
