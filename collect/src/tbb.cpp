@@ -1,6 +1,7 @@
-// oneTBB. Its notifications for tools (ITT) say when a task begins and ends. The functions that programs call say
-// when a task is made and waited for. A thread outside of tasks begins a region when it first makes a task or
-// waits. The region ends with this wait. All other threads that run tasks are workers (README.md: oneTBB).
+// oneTBB. Its notifications for tools (ITT) say when a task begins and ends. The functions that programs call
+// say when a task is made and waited for. A thread outside of tasks begins a region when it first makes a
+// task or waits. The region ends with this wait. All other threads that run tasks are workers (README.md:
+// oneTBB).
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -13,9 +14,10 @@ namespace teff::collect {
 
 namespace {
 
-std::atomic<std::uint32_t> library{0};  // 1 + the number of the module of oneTBB, once the program has called it
-std::uint32_t open_regions = 0;         // guarded by `growing`
-std::atomic<std::uint64_t> began{0};    // when the first of the open regions did
+std::atomic<std::uint32_t> library{
+    0};                          // 1 + the number of the module of oneTBB, once the program has called it
+std::uint32_t open_regions = 0;  // guarded by `growing`
+std::atomic<std::uint64_t> began{0};  // when the first of the open regions did
 
 // The time in which a region was open, up to now. If `closed` is set, no region is open, and the rest is this
 // time. Else this time is what has passed since that tick.
@@ -38,7 +40,8 @@ void open_or_close(int change, std::uint64_t now) {
   began.store(now, std::memory_order_relaxed);
 }
 
-// When the last tasks were made. Two tasks may want one place: then the older one seems to have been made early.
+// When the last tasks were made. Two tasks may want one place: then the older one seems to have been made
+// early.
 struct making {
   std::atomic<const void*> task;
   std::atomic<std::uint64_t> time;
@@ -55,17 +58,18 @@ std::uint64_t time_of_making(const void* task) {
   return found.task.load(std::memory_order_relaxed) == task ? found.time.load(std::memory_order_relaxed) : 0;
 }
 
-constinit thread_local std::optional<team> region;     // that the thread began
-constinit thread_local const void* waits_at = nullptr; // the frame of the wait that ends it
+constinit thread_local std::optional<team> region;      // that the thread began
+constinit thread_local const void* waits_at = nullptr;  // the frame of the wait that ends it
 constinit thread_local bool task_begins = false;
 
-// The body of a worker is nobody's: its tasks are nested in it. Its `created` is open_time when it became idle.
+// The body of a worker is nobody's: its tasks are nested in it. Its `created` is open_time when it became
+// idle.
 bool is_idle(const activation* body) {
   return body != nullptr && body->what == kind::others;
 }
 
-// The idle time of a worker ends: it was outside of regions, then at the end of earlier regions, then in the present
-// one.
+// The idle time of a worker ends: it was outside of regions, then at the end of earlier regions, then in the
+// present one.
 void end_idle(seat& worker, std::uint64_t value) {
   const auto now = ticks();
   const auto within = open_until(now, value) - open_until(worker.since(), worker.current->created);
@@ -84,7 +88,8 @@ bool become_worker(seat& thread, std::uint64_t task_made) {
   if (body == nullptr) return false;
   thread.current = body;
   thread.runtime = library.load(std::memory_order_relaxed) - 1;
-  if ((open_time.load(std::memory_order_relaxed) & closed) == 0) thread.begin_worker(began.load(std::memory_order_relaxed));
+  if ((open_time.load(std::memory_order_relaxed) & closed) == 0)
+    thread.begin_worker(began.load(std::memory_order_relaxed));
   thread.take_part();
   if (task_made > thread.since()) {
     const state before = thread.doing();
@@ -213,22 +218,22 @@ TEFF_INTERPOSED void __itt_stack_callee_leave(void*) {
 }
 
 // Names of tbb::detail::r1, in namespace d1 but for `arena`: task, task_group_context, and so on.
-#define TEFF_MAKE(name, begins)                                                              \
-  TEFF_INTERPOSED void name(void* task, void* context, void* arena, long flags) {            \
-    TEFF_CALL(#name);                                                                        \
-    make_task(call, __builtin_dwarf_cfa(), task, begins,                                     \
-              [&] { call.go_on<void>(task, context, arena, flags); });                       \
+#define TEFF_MAKE(name, begins)                                                   \
+  TEFF_INTERPOSED void name(void* task, void* context, void* arena, long flags) { \
+    TEFF_CALL(#name);                                                             \
+    make_task(call, __builtin_dwarf_cfa(), task, begins,                          \
+              [&] { call.go_on<void>(task, context, arena, flags); });            \
   }
 TEFF_MAKE(_ZN3tbb6detail2r15spawnERNS0_2d14taskERNS2_18task_group_contextE, true)
 TEFF_MAKE(_ZN3tbb6detail2r15spawnERNS0_2d14taskERNS2_18task_group_contextEt, true)
-TEFF_MAKE(_ZN3tbb6detail2r16submitERNS0_2d14taskERNS2_18task_group_contextEPNS1_5arenaEm, false)
+TEFF_MAKE(_ZN3tbb6detail2r16submitERNS0_2d14taskERNS2_18task_group_contextEPNS1_5arenaEm, true)
 TEFF_MAKE(_ZN3tbb6detail2r17enqueueERNS0_2d14taskEPNS2_15task_arena_baseE, false)
 TEFF_MAKE(_ZN3tbb6detail2r17enqueueERNS0_2d14taskERNS2_18task_group_contextEPNS2_15task_arena_baseE, false)
 
-#define TEFF_WAIT(name)                                                                                    \
-  TEFF_INTERPOSED void name(void* a, void* b, void* c, void* d) {                                          \
-    TEFF_CALL(#name);                                                                                      \
-    wait_for_tasks(call, __builtin_dwarf_cfa(), [&] { call.go_on<void>(a, b, c, d); });                    \
+#define TEFF_WAIT(name)                                                                 \
+  TEFF_INTERPOSED void name(void* a, void* b, void* c, void* d) {                       \
+    TEFF_CALL(#name);                                                                   \
+    wait_for_tasks(call, __builtin_dwarf_cfa(), [&] { call.go_on<void>(a, b, c, d); }); \
   }
 TEFF_WAIT(_ZN3tbb6detail2r116execute_and_waitERNS0_2d14taskERNS2_18task_group_contextERNS2_12wait_contextES6_)
 TEFF_WAIT(_ZN3tbb6detail2r14waitERNS0_2d112wait_contextERNS2_18task_group_contextE)

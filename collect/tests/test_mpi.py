@@ -13,7 +13,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 from accounts import Accounts  # noqa: E402
 
-LIBRARY = HERE.parents[1] / ".teff" / "build" / "lib" / "libteff_collect.so"
+LIBRARY = HERE.parents[1] / ".teff" / "build" / "lib" / "libteff_collect_mpi.so"
 BINDINGS = {
     "c": ("mpicc", "-fopenmp", str(HERE / "messages.c")),
     "mpi": ("mpif90", "-cpp", "-DBINDING=mpi", str(HERE / "messages.f90")),

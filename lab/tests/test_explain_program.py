@@ -357,7 +357,7 @@ def test_a_wrong_command_line_is_refused(
 
 def without_collector(monkeypatch: pytest.MonkeyPatch) -> None:
     """The program itself leaves accounts."""
-    monkeypatch.setattr(explaining_programs, "collector", lambda _: Path("libc.so.6"))
+    monkeypatch.setattr(explaining_programs, "collector", lambda *_: Path("libc.so.6"))
     monkeypatch.setattr(explaining_programs, "warn_of_others", lambda _: None)
 
 
@@ -472,7 +472,7 @@ def built_collector(monkeypatch: pytest.MonkeyPatch) -> None:
     if not library.is_file():
         pytest.skip("the collector is not built here")
     without_collector(monkeypatch)
-    monkeypatch.setattr(explaining_programs, "collector", lambda _: library)
+    monkeypatch.setattr(explaining_programs, "collector", lambda *_: library)
 
 
 @pytest.mark.usefixtures("commanded", "built_collector")
