@@ -1,7 +1,5 @@
-// oneTBB. Its notifications for tools (ITT) say when a task begins and ends. The functions that programs call
-// say when a task is made and waited for. A thread outside of tasks begins a region when it first makes a
-// task or waits. The region ends with this wait. All other threads that run tasks are workers (README.md:
-// oneTBB).
+// oneTBB (README.md: oneTBB). Its notifications for tools (ITT) say when a task begins and ends. The
+// functions that a program calls say when a task is made, and when a thread waits.
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -14,148 +12,170 @@ namespace teff::collect {
 
 namespace {
 
-std::atomic<std::uint32_t> library{
-    0};                          // 1 + the number of the module of oneTBB, once the program has called it
-std::uint32_t open_regions = 0;  // guarded by `growing`
-std::atomic<std::uint64_t> began{0};  // when the first of the open regions did
+// Relaxed in all of this file: each number alone is used.
+constexpr auto relaxed = std::memory_order_relaxed;
 
-// The time in which a region was open, up to now. If `closed` is set, no region is open, and the rest is this
-// time. Else this time is what has passed since that tick.
+std::atomic<std::uint32_t> library{0};  // 1 + the module of oneTBB, once the program has called it
+
+// The time in which a region of any thread was open: if `closed` is set, the rest of the number; else what
+// has passed since this tick.
 constexpr std::uint64_t closed = std::uint64_t{1} << 63;
 std::atomic<std::uint64_t> open_time{closed};
+std::atomic<std::uint64_t> began{0};  // when the first of the open regions did
+std::uint32_t open_regions = 0;       // guarded by `growing`
 
 std::uint64_t open_until(std::uint64_t now, std::uint64_t value) {
   return (value & closed) != 0 ? value ^ closed : now - value;
 }
 
-// Relaxed here and for all numbers below: each number alone is used.
 void open_or_close(int change, std::uint64_t now) {
   const growing held;
-  const auto value = open_time.load(std::memory_order_relaxed);
   const bool was_open = open_regions != 0;
   open_regions += static_cast<std::uint32_t>(change);
   if (was_open == (open_regions != 0)) return;
-  const auto time = open_until(now, value);
-  open_time.store(was_open ? time | closed : now - time, std::memory_order_relaxed);
-  began.store(now, std::memory_order_relaxed);
+  const auto time = open_until(now, open_time.load(relaxed));
+  open_time.store(was_open ? time | closed : now - time, relaxed);
+  began.store(now, relaxed);
 }
 
-// When the last tasks were made. Two tasks may want one place: then the older one seems to have been made
-// early.
+// When tasks were made. If two want one place, the older one seems to have been made long ago.
 struct making {
   std::atomic<const void*> task;
   std::atomic<std::uint64_t> time;
 };
-std::array<making, 4096> makings;
 
 making& making_of(const void* task) {
+  static std::array<making, 4096> all;
   constexpr std::uintptr_t alignment = 64;  // of tasks
-  return makings[reinterpret_cast<std::uintptr_t>(task) / alignment % makings.size()];
+  return all[reinterpret_cast<std::uintptr_t>(task) / alignment % all.size()];
 }
 
-std::uint64_t time_of_making(const void* task) {
-  const making& found = making_of(task);
-  return found.task.load(std::memory_order_relaxed) == task ? found.time.load(std::memory_order_relaxed) : 0;
-}
+// A region that the thread began: it made a task or waited, in none of oneTBB's tasks.
+struct own_region {
+  team whole;
+  const void* context;             // of the tasks that it makes
+  const void* waits_at = nullptr;  // the frame of the wait that ends the region
+  std::uint64_t began = 0;
+  bool is_open = false;
 
-constinit thread_local std::optional<team> region;      // that the thread began
-constinit thread_local const void* waits_at = nullptr;  // the frame of the wait that ends it
+  own_region(seat& thread, const incoming_call& call, const void* of_tasks)
+      : whole(thread, call.caller, call.real), context(of_tasks) {}
+};
+constinit thread_local std::optional<own_region> mine;
 constinit thread_local bool task_begins = false;
 
-// The body of a worker is nobody's: its tasks are nested in it. Its `created` is open_time when it became
-// idle.
-bool is_idle(const activation* body) {
-  return body != nullptr && body->what == kind::others;
+bool is_in_task(const seat& thread) {
+  return thread.current != nullptr && thread.current->frame != nullptr;
 }
 
-// The idle time of a worker ends: it was outside of regions, then at the end of earlier regions, then in the
-// present one.
-void end_idle(seat& worker, std::uint64_t value) {
-  const auto now = ticks();
-  const auto within = open_until(now, value) - open_until(worker.since(), worker.current->created);
-  worker.label(state::serial);
-  worker.enter(state::imbalance, now - std::min(within, now - worker.since()));
-  worker.enter(state::imbalance, std::min(began.load(std::memory_order_relaxed), now));
+// A worker's tasks are nested in a body of nobody's. Its `created` is open_time as the worker became idle.
+bool is_idle(const seat& thread) {
+  return thread.current != nullptr && thread.current->what == kind::others;
 }
 
 void become_idle(seat& worker) {
   worker.label(state::serial);  // until a task comes, or the process ends
-  worker.current->created = open_time.load(std::memory_order_relaxed);
+  worker.current->created = open_time.load(relaxed);
+}
+
+// The worker's idle time was outside of regions, then at the end of earlier ones, then in the present one.
+void end_idle(seat& worker) {
+  const auto now = ticks(), value = open_time.load(relaxed);
+  const auto within = open_until(now, value) - open_until(worker.since(), worker.current->created);
+  worker.label(state::serial);
+  worker.enter(state::imbalance, now - std::min(within, now - worker.since()));
+  worker.enter(state::imbalance, std::min(began.load(relaxed), now));
 }
 
 bool become_worker(seat& thread, std::uint64_t task_made) {
-  activation* body = thread.take();
-  if (body == nullptr) return false;
-  thread.current = body;
-  thread.runtime = library.load(std::memory_order_relaxed) - 1;
-  if ((open_time.load(std::memory_order_relaxed) & closed) == 0)
-    thread.begin_worker(began.load(std::memory_order_relaxed));
+  thread.current = thread.take();
+  if (thread.current == nullptr) return false;
+  thread.runtime = library.load(relaxed) - 1;
+  if ((open_time.load(relaxed) & closed) == 0) thread.begin_worker(began.load(relaxed));
   thread.take_part();
-  if (task_made > thread.since()) {
-    const state before = thread.doing();
-    thread.label(state::task_not_made);
-    thread.enter(before, task_made);
-  }
+  const state before = thread.doing();
+  if (task_made <= thread.since()) return true;
+  thread.label(state::task_not_made);
+  thread.enter(before, task_made);
   return true;
+}
+
+void end_region(seat& thread) {
+  mine->whole.end();
+  if (mine->is_open) open_or_close(-1, thread.since());
+  mine.reset();
+  if (is_idle(thread)) become_idle(thread);
 }
 
 // Ends the tasks and the wait in frames up to this one. Without a notification a task ends by an exception.
 void leave_frames(seat& thread, const void* frame) {
-  while (thread.current != nullptr && thread.current->frame != nullptr && thread.current->frame <= frame) {
+  while (is_in_task(thread) && thread.current->frame <= frame) {
     activation& task = *thread.current;
     thread.end_task(task);
     thread.give(task);
-    if (is_idle(thread.current)) become_idle(thread);
+    if (is_idle(thread)) become_idle(thread);
   }
-  if (waits_at == nullptr || waits_at > frame) return;
-  waits_at = nullptr;
-  region->end();
-  region.reset();
-  open_or_close(-1, thread.since());
+  if (mine && mine->waits_at != nullptr && mine->waits_at <= frame) end_region(thread);
 }
 
-// The seat of a thread that calls, in a region. `begins`: one that is in none begins one.
-seat* caller_in_region(const incoming_call& call, const void* frame, bool begins) {
+// The thread has made tasks. If it makes more of the same context, or waits for them, its time since then is
+// of the region. Else it was outside: nobody waits for these tasks yet.
+void go_on_making(seat& thread, const void* context) {
+  if (context != mine->context) return end_region(thread);
+  if (!mine->is_open) open_or_close(1, mine->began);
+  mine->is_open = true;
+  if (thread.doing() == state::serial) thread.label(state::body);
+}
+
+// The seat of a thread that makes a task or waits; in a region, which the thread begins if it is in none.
+seat* caller_in_region(const incoming_call& call, const void* frame, const void* context) {
   seat* const thread = here();
   if (thread == nullptr) return nullptr;
-  if (library.load(std::memory_order_relaxed) == 0) {
-    const growing held;
-    library.store(1 + module_of(call.real), std::memory_order_relaxed);
-  }
   leave_frames(*thread, frame);
-  if (is_idle(thread->current)) {  // no worker: it ran tasks while it waited for a place in an arena
-    activation& body = *thread->current;
-    end_idle(*thread, open_time.load(std::memory_order_relaxed));
-    thread->enter(state::serial);
-    thread->current = nullptr;
-    thread->give(body);
+  if (is_in_task(*thread)) return thread;
+  if (mine && mine->waits_at == nullptr) go_on_making(*thread, context);
+  if (mine) return thread;
+  mine.emplace(*thread, call, context);
+  if (mine->whole.begin_body()) {
+    mine->began = thread->since();
+    return thread;
   }
-  const bool is_within = region || (thread->current != nullptr && thread->current->frame != nullptr);
-  if (is_within || !begins) return is_within ? thread : nullptr;
-  region.emplace(*thread, call.caller, call.real);
-  if (region->begin_body()) return open_or_close(1, thread->since()), thread;
-  region.reset();
+  mine.reset();
   return nullptr;
 }
 
+void note_task(const incoming_call& call, const void* task, std::uint64_t now) {
+  making_of(task).task.store(task, relaxed);
+  making_of(task).time.store(now, relaxed);
+  if (library.load(relaxed) != 0 || here() == nullptr) return;
+  const growing held;
+  library.store(1 + module_of(call.real), relaxed);
+}
+
 template <class GoOn>
-void make_task(const incoming_call& call, const void* frame, const void* task, bool begins, GoOn go_on) {
-  seat* const thread = caller_in_region(call, frame, begins);
-  std::optional<creation> made;
-  if (thread != nullptr) made.emplace(*thread, call.caller, false);
-  making& place = making_of(task);
-  place.task.store(task, std::memory_order_relaxed);
-  place.time.store(thread == nullptr ? ticks() : thread->since(), std::memory_order_relaxed);
-  go_on();
+void make_task(const incoming_call& call, const void* frame, const void* task, const void* context,
+               GoOn go_on) {
+  seat* const thread = caller_in_region(call, frame, context);
+  if (thread == nullptr) return go_on();
+  {
+    const creation made(*thread, call.caller, false);
+    note_task(call, task, thread->since());
+    go_on();
+  }
+  if (!is_in_task(*thread)) thread->label(state::serial);  // until the next task, or the wait
 }
 
 // In a task, the thread may come back from the wait as another one: then the frame is the other one's.
 template <class GoOn>
-void wait_for_tasks(const incoming_call& call, const void* frame, GoOn go_on) {
-  seat* const thread = caller_in_region(call, frame, true);
+void wait_for_tasks(const incoming_call& call, const void* frame, const void* context, GoOn go_on) {
+  seat* const thread = caller_in_region(call, frame, context);
   if (thread == nullptr) return go_on();
-  const bool ends_region = region && waits_at == nullptr;
-  if (ends_region) waits_at = frame;
+  note_task(call, nullptr, 0);
+  const bool ends_region = !is_in_task(*thread) && mine->waits_at == nullptr;
+  if (ends_region) {
+    go_on_making(*thread, context);
+    mine->waits_at = frame;
+  }
   thread->enter(ends_region ? state::imbalance : state::dependences);
   go_on();
   if (me != thread) return;
@@ -164,23 +184,19 @@ void wait_for_tasks(const incoming_call& call, const void* frame, GoOn go_on) {
 }
 
 void begin_task(const void* task, const void* frame) {
-  seat* const thread = library.load(std::memory_order_relaxed) == 0 ? nullptr : here();
+  seat* const thread = library.load(relaxed) == 0 ? nullptr : here();
   if (thread == nullptr) return;
-  const auto made = time_of_making(task);
+  const making& known = making_of(task);
+  const auto made = known.task.load(relaxed) == task ? known.time.load(relaxed) : 0;
+  leave_frames(*thread, frame);
   if (thread->current == nullptr) {
     if (!become_worker(*thread, made)) return;
-  } else {
-    leave_frames(*thread, frame);
-    if (is_idle(thread->current)) {
-      const auto value = open_time.load(std::memory_order_relaxed);
-      if (value != thread->current->created) {
-        end_idle(*thread, value);
-      } else if ((value & closed) == 0) {
-        thread->label(state::imbalance);
-      }
-    }
+  } else if (is_idle(*thread) && thread->current->created != open_time.load(relaxed)) {
+    end_idle(*thread);
+  } else if (is_idle(*thread) && (thread->current->created & closed) == 0) {
+    thread->label(state::imbalance);
   }
-  activation* one = thread->take();
+  activation* const one = thread->take();
   if (one == nullptr) return;
   constexpr std::size_t execute = 2;  // its place in the table of a task's functions
   one->address = (*static_cast<void* const* const*>(task))[execute];
@@ -192,7 +208,7 @@ void begin_task(const void* task, const void* frame) {
 
 [[gnu::destructor]] void on_exit() {
   for (seat* one = first_seat(); one != nullptr; one = one->next) {
-    if (is_idle(one->current)) end_idle(*one, open_time.load(std::memory_order_relaxed));
+    if (is_idle(*one)) end_idle(*one);
   }
 }
 
@@ -217,24 +233,32 @@ TEFF_INTERPOSED void __itt_stack_callee_leave(void*) {
   if (me != nullptr) leave_frames(*me, __builtin_dwarf_cfa());
 }
 
-// Names of tbb::detail::r1, in namespace d1 but for `arena`: task, task_group_context, and so on.
-#define TEFF_MAKE(name, begins)                                                   \
-  TEFF_INTERPOSED void name(void* task, void* context, void* arena, long flags) { \
-    TEFF_CALL(#name);                                                             \
-    make_task(call, __builtin_dwarf_cfa(), task, begins,                          \
-              [&] { call.go_on<void>(task, context, arena, flags); });            \
+// Functions of tbb::detail::r1. The first argument of these is the task, and the second its context.
+#define TEFF_MAKE(name)                                                                                    \
+  TEFF_INTERPOSED void name(void* task, void* context, void* c, void* d) {                                 \
+    TEFF_CALL(#name);                                                                                      \
+    make_task(call, __builtin_dwarf_cfa(), task, context, [&] { call.go_on<void>(task, context, c, d); }); \
   }
-TEFF_MAKE(_ZN3tbb6detail2r15spawnERNS0_2d14taskERNS2_18task_group_contextE, true)
-TEFF_MAKE(_ZN3tbb6detail2r15spawnERNS0_2d14taskERNS2_18task_group_contextEt, true)
-TEFF_MAKE(_ZN3tbb6detail2r16submitERNS0_2d14taskERNS2_18task_group_contextEPNS1_5arenaEm, true)
-TEFF_MAKE(_ZN3tbb6detail2r17enqueueERNS0_2d14taskEPNS2_15task_arena_baseE, false)
-TEFF_MAKE(_ZN3tbb6detail2r17enqueueERNS0_2d14taskERNS2_18task_group_contextEPNS2_15task_arena_baseE, false)
+TEFF_MAKE(_ZN3tbb6detail2r15spawnERNS0_2d14taskERNS2_18task_group_contextE)
+TEFF_MAKE(_ZN3tbb6detail2r15spawnERNS0_2d14taskERNS2_18task_group_contextEt)
+TEFF_MAKE(_ZN3tbb6detail2r16submitERNS0_2d14taskERNS2_18task_group_contextEPNS1_5arenaEm)
 
-#define TEFF_WAIT(name)                                                                 \
-  TEFF_INTERPOSED void name(void* a, void* b, void* c, void* d) {                       \
-    TEFF_CALL(#name);                                                                   \
-    wait_for_tasks(call, __builtin_dwarf_cfa(), [&] { call.go_on<void>(a, b, c, d); }); \
+// Nobody waits for these tasks.
+#define TEFF_ENQUEUE(name)                                  \
+  TEFF_INTERPOSED void name(void* task, void* b, void* c) { \
+    TEFF_CALL(#name);                                       \
+    note_task(call, task, ticks());                         \
+    call.go_on<void>(task, b, c);                           \
   }
-TEFF_WAIT(_ZN3tbb6detail2r116execute_and_waitERNS0_2d14taskERNS2_18task_group_contextERNS2_12wait_contextES6_)
-TEFF_WAIT(_ZN3tbb6detail2r14waitERNS0_2d112wait_contextERNS2_18task_group_contextE)
-TEFF_WAIT(_ZN3tbb6detail2r117parallel_pipelineERNS0_2d118task_group_contextEmRKNS2_11filter_nodeE)
+TEFF_ENQUEUE(_ZN3tbb6detail2r17enqueueERNS0_2d14taskEPNS2_15task_arena_baseE)
+TEFF_ENQUEUE(_ZN3tbb6detail2r17enqueueERNS0_2d14taskERNS2_18task_group_contextEPNS2_15task_arena_baseE)
+
+#define TEFF_WAIT(name, context)                                                                 \
+  TEFF_INTERPOSED void name(void* a, void* b, void* c, void* d) {                                \
+    TEFF_CALL(#name);                                                                            \
+    wait_for_tasks(call, __builtin_dwarf_cfa(), context, [&] { call.go_on<void>(a, b, c, d); }); \
+  }
+TEFF_WAIT(_ZN3tbb6detail2r116execute_and_waitERNS0_2d14taskERNS2_18task_group_contextERNS2_12wait_contextES6_,
+          b)
+TEFF_WAIT(_ZN3tbb6detail2r14waitERNS0_2d112wait_contextERNS2_18task_group_contextE, b)
+TEFF_WAIT(_ZN3tbb6detail2r117parallel_pipelineERNS0_2d118task_group_contextEmRKNS2_11filter_nodeE, a)

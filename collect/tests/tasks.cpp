@@ -94,10 +94,12 @@ long nested() {
 
 long graph() {
   using namespace tbb::flow;
+  const double begin = now();
   tbb::flow::graph whole;
   function_node<long, long> first(whole, unlimited, [](long i) { return spin(length), i; });
   function_node<long, long> second(whole, unlimited, [](long i) { return spin(length), i; });
   make_edge(first, second);
+  outside += now() - begin;
   for (long i = 0; i < number / 2; ++i) first.try_put(i);
   whole.wait_for_all();
   return number / 2 * 2;
@@ -113,6 +115,17 @@ long pipeline() {
       4, tbb::make_filter<void, long>(tbb::filter_mode::serial_in_order, give) &
              tbb::make_filter<long, void>(tbb::filter_mode::parallel, [](long) { spin(length); }));
   return number;
+}
+
+long parted() {  // a task for which nobody waits, and a time outside of regions after it
+  tbb::task_group never;
+  never.run([] { spin(length); });
+  const double begin = now();
+  spin(number * length);
+  outside += now() - begin;
+  loop();
+  never.wait();
+  return number + 1;
 }
 
 long producer() {  // a task takes half as long as to make it
@@ -187,9 +200,9 @@ struct named {
   long (*run)();
 };
 #define CASE(name) {#name, name}
-constexpr named cases[] = {CASE(loop),      CASE(grains), CASE(reduce),   CASE(recursion),
-                           CASE(nested),    CASE(graph),  CASE(pipeline), CASE(producer),
-                           CASE(imbalance), CASE(phases), CASE(thrown),   CASE(enqueued)};
+constexpr named cases[] = {CASE(loop),   CASE(grains),   CASE(reduce),  CASE(recursion), CASE(nested),
+                           CASE(graph),  CASE(pipeline), CASE(parted),  CASE(producer),  CASE(imbalance),
+                           CASE(phases), CASE(thrown),   CASE(enqueued)};
 
 }  // namespace
 

@@ -88,6 +88,12 @@ def test_time_between_regions_is_outside_of_them_on_workers_too(program: Path, t
     assert accounts.bodies("region")[0] == 200 // 20 + 2
 
 
+def test_a_time_after_which_nobody_waits_for_the_tasks_is_outside(program: Path, tmp_path: Path) -> None:
+    _, accounts = collected(tmp_path / "out", program, "parted", "200", "200")
+    assert accounts.states["serial"] >= 0.97 * 200 * 200e3 - 200e3
+    assert accounts.bodies("region")[1] < 200 * 200e3 / 10
+
+
 def test_tasks_too_short_for_the_clock_are_counted(program: Path, tmp_path: Path) -> None:
     _, accounts = collected(tmp_path / "out", program, "loop", "1", "50000", "1")
     assert accounts.bodies("task")[0] == 50000 + FIRST_TASKS
