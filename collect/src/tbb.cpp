@@ -165,9 +165,17 @@ void make_task(const incoming_call& call, const void* frame, const void* task, c
   if (!is_in_task(*thread)) thread->label(state::serial);  // until the next task, or the wait
 }
 
+// Nobody waits for this task.
+template <class GoOn>
+void make_lone_task(const incoming_call& call, const void*, const void* task, const void*, GoOn go_on) {
+  note_task(call, task, ticks());
+  go_on();
+}
+
 // In a task, the thread may come back from the wait as another one: then the frame is the other one's.
 template <class GoOn>
-void wait_for_tasks(const incoming_call& call, const void* frame, const void* context, GoOn go_on) {
+void wait_for_tasks(const incoming_call& call, const void* frame, const void*, const void* context,
+                    GoOn go_on) {
   seat* const thread = caller_in_region(call, frame, context);
   if (thread == nullptr) return go_on();
   note_task(call, nullptr, 0);
@@ -233,32 +241,20 @@ TEFF_INTERPOSED void __itt_stack_callee_leave(void*) {
   if (me != nullptr) leave_frames(*me, __builtin_dwarf_cfa());
 }
 
-// Functions of tbb::detail::r1. The first argument of these is the task, and the second its context.
-#define TEFF_MAKE(name)                                                                                    \
-  TEFF_INTERPOSED void name(void* task, void* context, void* c, void* d) {                                 \
-    TEFF_CALL(#name);                                                                                      \
-    make_task(call, __builtin_dwarf_cfa(), task, context, [&] { call.go_on<void>(task, context, c, d); }); \
+// Functions of tbb::detail::r1. Of `a` to `d`, `context` is the one of the tasks.
+#define TEFF_TBB(name, what, context)                                                     \
+  TEFF_INTERPOSED void name(void* a, void* b, void* c, void* d) {                         \
+    TEFF_CALL(#name);                                                                     \
+    what(call, __builtin_dwarf_cfa(), a, context, [&] { call.go_on<void>(a, b, c, d); }); \
   }
-TEFF_MAKE(_ZN3tbb6detail2r15spawnERNS0_2d14taskERNS2_18task_group_contextE)
-TEFF_MAKE(_ZN3tbb6detail2r15spawnERNS0_2d14taskERNS2_18task_group_contextEt)
-TEFF_MAKE(_ZN3tbb6detail2r16submitERNS0_2d14taskERNS2_18task_group_contextEPNS1_5arenaEm)
-
-// Nobody waits for these tasks.
-#define TEFF_ENQUEUE(name)                                  \
-  TEFF_INTERPOSED void name(void* task, void* b, void* c) { \
-    TEFF_CALL(#name);                                       \
-    note_task(call, task, ticks());                         \
-    call.go_on<void>(task, b, c);                           \
-  }
-TEFF_ENQUEUE(_ZN3tbb6detail2r17enqueueERNS0_2d14taskEPNS2_15task_arena_baseE)
-TEFF_ENQUEUE(_ZN3tbb6detail2r17enqueueERNS0_2d14taskERNS2_18task_group_contextEPNS2_15task_arena_baseE)
-
-#define TEFF_WAIT(name, context)                                                                 \
-  TEFF_INTERPOSED void name(void* a, void* b, void* c, void* d) {                                \
-    TEFF_CALL(#name);                                                                            \
-    wait_for_tasks(call, __builtin_dwarf_cfa(), context, [&] { call.go_on<void>(a, b, c, d); }); \
-  }
-TEFF_WAIT(_ZN3tbb6detail2r116execute_and_waitERNS0_2d14taskERNS2_18task_group_contextERNS2_12wait_contextES6_,
-          b)
-TEFF_WAIT(_ZN3tbb6detail2r14waitERNS0_2d112wait_contextERNS2_18task_group_contextE, b)
-TEFF_WAIT(_ZN3tbb6detail2r117parallel_pipelineERNS0_2d118task_group_contextEmRKNS2_11filter_nodeE, a)
+TEFF_TBB(_ZN3tbb6detail2r15spawnERNS0_2d14taskERNS2_18task_group_contextE, make_task, b)
+TEFF_TBB(_ZN3tbb6detail2r15spawnERNS0_2d14taskERNS2_18task_group_contextEt, make_task, b)
+TEFF_TBB(_ZN3tbb6detail2r16submitERNS0_2d14taskERNS2_18task_group_contextEPNS1_5arenaEm, make_task, b)
+TEFF_TBB(_ZN3tbb6detail2r17enqueueERNS0_2d14taskEPNS2_15task_arena_baseE, make_lone_task, b)
+TEFF_TBB(_ZN3tbb6detail2r17enqueueERNS0_2d14taskERNS2_18task_group_contextEPNS2_15task_arena_baseE,
+         make_lone_task, b)
+TEFF_TBB(_ZN3tbb6detail2r116execute_and_waitERNS0_2d14taskERNS2_18task_group_contextERNS2_12wait_contextES6_,
+         wait_for_tasks, b)
+TEFF_TBB(_ZN3tbb6detail2r14waitERNS0_2d112wait_contextERNS2_18task_group_contextE, wait_for_tasks, b)
+TEFF_TBB(_ZN3tbb6detail2r117parallel_pipelineERNS0_2d118task_group_contextEmRKNS2_11filter_nodeE,
+         wait_for_tasks, a)
