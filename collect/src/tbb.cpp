@@ -216,7 +216,9 @@ void begin_task(const void* task, const void* frame) {
 
 [[gnu::destructor]] void on_exit() {
   for (seat* one = first_seat(); one != nullptr; one = one->next) {
-    if (is_idle(*one)) end_idle(*one);
+    if (!is_idle(*one)) continue;
+    end_idle(*one);
+    one->enter(state::serial);
   }
 }
 
