@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 
 #include "calls.hpp"
@@ -16,6 +17,12 @@ namespace {
 constexpr auto relaxed = std::memory_order_relaxed;
 
 std::atomic<std::uint32_t> library{0};  // 1 + the module of oneTBB, once the program has called it
+
+// The seat of the thread that calls. Null if oneTBB notifies somebody else, or nobody.
+seat* notified() {
+  static const bool is_asked = std::getenv("INTEL_LIBITTNOTIFY64") != nullptr;
+  return is_asked ? here() : nullptr;
+}
 
 // The time in which a region of any thread was open: if `closed` is set, the rest of the number; else what
 // has passed since this tick.
@@ -129,8 +136,9 @@ void go_on_making(seat& thread, const void* context) {
 
 // The seat of a thread that makes a task or waits; in a region, which the thread begins if it is in none.
 seat* caller_in_region(const incoming_call& call, const void* frame, const void* context) {
-  seat* const thread = here();
+  seat* const thread = notified();
   if (thread == nullptr) return nullptr;
+  if (thread->current == nullptr) mine.reset();  // in a child of fork
   leave_frames(*thread, frame);
   if (is_in_task(*thread)) return thread;
   if (mine && mine->waits_at == nullptr) go_on_making(*thread, context);
@@ -147,7 +155,7 @@ seat* caller_in_region(const incoming_call& call, const void* frame, const void*
 void note_task(const incoming_call& call, const void* task, std::uint64_t now) {
   making_of(task).task.store(task, relaxed);
   making_of(task).time.store(now, relaxed);
-  if (library.load(relaxed) != 0 || here() == nullptr) return;
+  if (library.load(relaxed) != 0 || notified() == nullptr) return;
   const growing held;
   library.store(1 + module_of(call.real), relaxed);
 }

@@ -95,9 +95,9 @@ long nested() {
 long graph() {
   using namespace tbb::flow;
   const double begin = now();
-  tbb::flow::graph whole;
-  function_node<long, long> first(whole, unlimited, [](long i) { return spin(length), i; });
-  function_node<long, long> second(whole, unlimited, [](long i) { return spin(length), i; });
+  static tbb::flow::graph whole;
+  static function_node<long, long> first(whole, unlimited, [](long i) { return spin(length), i; });
+  static function_node<long, long> second(whole, unlimited, [](long i) { return spin(length), i; });
   make_edge(first, second);
   outside += now() - begin;
   for (long i = 0; i < number / 2; ++i) first.try_put(i);
@@ -213,7 +213,7 @@ int main(int count, char** words) {
   const tbb::global_control threads(tbb::global_control::max_allowed_parallelism, 2);
   for (const named& one : cases) {
     if (count < 2 || std::strcmp(words[1], one.name) != 0) continue;
-    tbb::parallel_for(0, 1, [](int) {});  // oneTBB begins here
+    tbb::task_arena(2).execute([] {});  // oneTBB begins here
     const double begin = now();
     begin_both_threads();
     const long bodies = one.run();

@@ -15,7 +15,8 @@ sys.path.insert(0, str(HERE))
 from accounts import Accounts  # noqa: E402
 
 LIBRARY = HERE.parents[1] / ".teff" / "build" / "lib" / "libteff_collect.so"
-FIRST_TASKS = 3  # with which a program begins oneTBB and its threads
+FIRST_TASKS = 2  # with which a program begins its threads
+ATTEMPTS = 5  # a busy machine may hold a thread back before it waits, or before it looks at its clock
 EVERY = ("loop", "grains", "reduce", "recursion", "nested", "graph", "pipeline", "producer", "phases", "thrown")
 
 
@@ -46,10 +47,15 @@ def collected(folder: Path, *command: str | Path) -> tuple[dict[str, float], Acc
 
 @pytest.mark.parametrize("case", EVERY)
 def test_accounts_add_up_to_threads_times_time(program: Path, tmp_path: Path, case: str) -> None:
-    said, accounts = collected(tmp_path / "out", program, case, "200", "200")
-    assert len(accounts.seats) == 2
-    assert accounts.in_regions() == pytest.approx(2 * said["wall"], rel=0.03)
-    assert accounts.states["body"] >= 0.99 * said["work"]
+    shares = []
+    for attempt in range(ATTEMPTS):
+        said, accounts = collected(tmp_path / str(attempt), program, case, "200", "200")
+        assert len(accounts.seats) == 2
+        assert accounts.states["body"] >= 0.99 * said["work"]
+        shares.append(accounts.in_regions() / (2 * said["wall"]))
+        if shares[-1] == pytest.approx(1, abs=0.03):
+            return
+    pytest.fail(f"the accounts add up to {shares} of threads x time")
 
 
 @pytest.mark.parametrize("case", ["loop", "grains", "reduce", "recursion", "graph", "producer", "enqueued"])
@@ -73,11 +79,11 @@ def test_a_task_of_the_median_length_is_as_long_as_the_program_says(program: Pat
     ("case", "state", "lengths"), [("imbalance", "imbalance", 2), ("producer", "task_not_made", 7 / 2)]
 )
 def test_a_known_idle_time_has_its_cause(program: Path, tmp_path: Path, case: str, state: str, lengths: float) -> None:
-    for attempt in range(3):
+    for attempt in range(ATTEMPTS):
         _, accounts = collected(tmp_path / str(attempt), program, case, "20000", "8")
         idle = {name: time for name, time in accounts.states.items() if name not in ("serial", "body", "start")}
         if max(idle, key=idle.__getitem__) == state and idle[state] > 0.75 * lengths * 20e6:
-            return  # a busy machine may hold a thread back before it waits
+            return
     pytest.fail(f"instead of {lengths * 20e6} of {state}: {idle}")
 
 
@@ -85,7 +91,7 @@ def test_time_between_regions_is_outside_of_them_on_workers_too(program: Path, t
     _, accounts = collected(tmp_path / "out", program, "phases", "200", "200")
     serial = accounts.seats[:, list(accounts.header["states"]).index(b"serial")]
     assert min(serial) >= 0.97 * 10 * 10 * 200e3
-    assert accounts.bodies("region")[0] == 200 // 20 + 2
+    assert accounts.bodies("region")[0] == 200 // 20 + 1
 
 
 def test_a_time_after_which_nobody_waits_for_the_tasks_is_outside(program: Path, tmp_path: Path) -> None:
