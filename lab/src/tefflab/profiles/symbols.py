@@ -20,6 +20,7 @@ _LINE = re.compile(r"([^/]+:[1-9]\d*)(?: \(discriminator \d+\))?$")
 _TASK_OF_TBB = "::execute(tbb::detail::"  # the end of the name of a function that runs a task of oneTBB
 _OF_LIBRARIES = re.compile(r"/tbb/|/include/c\+\+/|^/usr/(include|lib)/|^\?")  # a file in which no user's code is
 _OF_NOBODY = re.compile(r"(tbb|std)::|(const|unsigned|signed|bool|char|short|int|long|float|double|void)\b|\d|$")
+_CLOSURE = re.compile(r"::(?:\{lambda|'lambda|\$_)")  # after the function that it is written in
 _BETWEEN_ADDRESSES = 4  # bytes of a function of which lines are asked for
 
 
@@ -77,7 +78,7 @@ def _body_in_task(module: str, offset: int) -> str | None:
     frames = filter(None, ([where for _, where in each if not _OF_LIBRARIES.search(where)] for each in told))
     if lines := Counter(line[1] for *_, outermost in frames if (line := _LINE.search(outermost))):
         return lines.most_common(1)[0][0]
-    return f"{base_name(user.partition('::{lambda')[0] if user else task[2].partition(_TASK_OF_TBB)[0])}()"
+    return f"{base_name(_CLOSURE.split(user)[0] or task[2].partition(_TASK_OF_TBB)[0])}()"
 
 
 @cache
