@@ -101,7 +101,7 @@ def explain_program(
         raise InputError("--runs 0: a program is run once at least")
     now, as_set = setting.at(1) if applies else (list(command), "")
     preload = _in_its_place(also) if also else None
-    library = collector(registry)
+    library = collector(registry, now)
     warn_of_others(progress())
     run = collect(now, library, runs, stdout=2 if as_json else None)
     if not run.observed.sites:
