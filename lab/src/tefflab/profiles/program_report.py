@@ -110,8 +110,8 @@ def advice(price: Price, metg: Metg | None) -> Iterator[str]:
     for state, text in _CAUSES.items():
         share = price.seconds.get(state, 0.0) / price.in_regions
         if share >= _WORTH_A_SENTENCE:
-            is_openmp = any("omp" in each.runtime for each in price.observed.sites)
-            remedy = ". Shorter chunks, or schedule(dynamic), even it out" if is_openmp else ". More tasks even it out"
+            is_loop = price.observed.sites[0].kind in ("chunk", *SHARED)
+            remedy = ". Shorter chunks, or schedule(dynamic), even it out" if is_loop else ". More tasks even it out"
             yield text.format(f"{percent(share)} of their time", "" if cost >= _WORTH_ADVICE else remedy)
     if price.serial >= _WORTH_A_SENTENCE:
         fixed = "" if site and site.kind in SHARED and price.forecasts else ": no grain changes that"
