@@ -20,6 +20,8 @@ seat* seat_of(std::uint32_t thread);
 // Gives the seat of a thread that ended to the next one.
 void vacate(seat& left, std::uint64_t now);
 
+seat* first_seat();  // of all, by `next`
+
 // The latest of all threads' last_end.
 std::uint64_t last_end_anywhere();
 

@@ -16,7 +16,7 @@ import pytest
 from cluster import LONGEST, Hosts, Slurm, clone, skip_without, wait_until
 from tefflab import project_root
 from tefflab.cli.batch_job import Template
-from tefflab.errors import BAD_INPUT, INTERRUPTED, InputError
+from tefflab.errors import BAD_INPUT, FAILED, INTERRUPTED, InputError
 
 SLURM = ("slurmctld", "slurmd", "munged", "sbatch")
 HOSTS = ("sshd", "ssh-keygen", "ip", "mpirun")
@@ -149,6 +149,28 @@ def test_ctrl_c_removes_a_job_that_waits(slurm: Slurm, root: Path) -> None:
     wait_until(lambda: "PD" not in slurm.state("squeue", "--format=%t"), "the job is removed")
 
 
+def test_a_job_that_can_never_start_is_removed(slurm: Slurm, root: Path) -> None:
+    ran = slurm.run(*_measuring(root, "--nodes", "4", "--batch", str(_template(root, "#SBATCH")), kind=CURVE))
+    assert ran.returncode == FAILED
+    assert "teff: job 1 can never start: PENDING (PartitionConfig)" in ran.stderr
+    wait_until(lambda: not slurm.state("squeue"), "the job is removed")
+
+
+@pytest.mark.slow
+def test_an_allocation_that_ends_ends_the_sitting_with_one_line(slurm: Slurm, root: Path) -> None:
+    words = _measuring(root, "--nodes", "1,2", "--launcher", SRUN, kind=CURVE)
+    with slurm.popen("salloc", "--nodes=2", *words) as command:
+        wait_until(lambda: _runs(root), "runs are made")
+        slurm.run("scancel", "1")
+        _, err = command.communicate(timeout=LONGEST)
+    ended = (
+        r"^teff: the allocation has ended \((CANCELLED|COMPLETING)\), and another one can go on; the measured runs are"
+    )
+    assert len(re.findall(ended, err, re.MULTILINE)) == 1, err
+    assert "Expired or invalid job" not in err
+    assert command.returncode == FAILED
+
+
 def test_pbs_takes_a_job_by_its_own_template(slurm: Slurm, root: Path) -> None:
     """Slurm's own commands in the place of PBS's."""
     skip_without("qsub", "qstat")
@@ -164,8 +186,9 @@ def test_pbs_takes_a_job_by_its_own_template(slurm: Slurm, root: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("{command} {output}", "lines of neither: Slurm (#SBATCH) or of PBS (#PBS)"),
-        ("#SBATCH -N1\n#PBS -V\n{command} {output}", "lines of both"),
+        ("{command} {output}", "no line begins with #SBATCH (Slurm) or #PBS (PBS)"),
+        ("#SBATCH -N1\n#PBS -V\n{command} {output}", "has lines of both #SBATCH (Slurm) and #PBS (PBS)"),
+        ("#PBS -l walltime={minuten}\n{command} {output}", "knows no {minuten}, but {minutes}"),
         ("#PBS -V\n{command}", "has no {output}"),
         ("#PBS -o {output}\n${command}", "has no {command}"),
     ],
@@ -177,12 +200,26 @@ def test_a_template_that_makes_no_job_is_refused(tmp_path: Path, text: str, faul
         Template(file)
 
 
+def test_a_template_that_starts_no_ranks_is_refused_for_several_nodes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("TEFF_LAUNCHER", "TEFF_HOSTS"):
+        monkeypatch.setenv(name, "")
+    file = tmp_path / "template"
+    file.write_text("#SBATCH -N{nodes}\n{command} >{output}")
+    Template(file).expect_ranks(1)
+    with pytest.raises(InputError, match="by neither TEFF_LAUNCHER nor TEFF_HOSTS what starts ranks on 2 nodes"):
+        Template(file).expect_ranks(2)
+    monkeypatch.setenv("TEFF_HOSTS", "a,b")
+    Template(file).expect_ranks(2)
+
+
 def test_a_template_keeps_the_braces_of_the_shell(tmp_path: Path) -> None:
     file = tmp_path / "template"
-    file.write_text("#SBATCH --time={minutes} -N{nodes}\n{ echo ${nodes} $HOME; } >{output}\n{command}")
+    file.write_text("#SBATCH --time={minutes} -N{nodes}\n{ awk '{print}' ${nodes}; } >{output}\n{command}")
     script = Template(file).filled("teff metg", 4, 60.0, Path("/o"), Path("/c"))
     assert script == (
-        "#SBATCH --time=5 -N4\n{ echo ${nodes} $HOME; } >/o\n(teff metg); code=$?; echo $code >/c; (exit $code)"
+        "#SBATCH --time=5 -N4\n{ awk '{print}' ${nodes}; } >/o\n(teff metg); code=$?; echo $code >/c; (exit $code)"
     )
 
 

@@ -29,6 +29,7 @@ from tefflab.profiles.granularity import Metg
 from tefflab.profiles.pricing import Price
 from tefflab.profiles.states import Observed, Process, Site, bin_of
 from tefflab.profiles.symbols import names_of
+from tefflab.systems.registry import Registry
 
 MS = 1_000_000
 FINE = Accounts(  # two threads: 10 ms outside, then 40 ms in regions, of which bodies have 10 ms each
@@ -356,7 +357,7 @@ def test_a_wrong_command_line_is_refused(
 
 def without_collector(monkeypatch: pytest.MonkeyPatch) -> None:
     """The program itself leaves accounts."""
-    monkeypatch.setattr(explaining_programs, "collector", lambda _: Path("libc.so.6"))
+    monkeypatch.setattr(explaining_programs, "collector", lambda *_: Path("libc.so.6"))
     monkeypatch.setattr(explaining_programs, "warn_of_others", lambda _: None)
 
 
@@ -451,7 +452,10 @@ def test_a_program_in_which_nothing_was_seen_ends_with_a_reason(
 ) -> None:
     without_collector(monkeypatch)
     assert teff(monkeypatch, "explain", "--", "sh", "-c", "exit 3") == 3
-    assert "nothing of sh was seen: it began no parallel region of OpenMP" in capfd.readouterr().err
+    assert (
+        "nothing of sh was seen: it began no parallel region of OpenMP (libgomp, libomp) or oneTBB"
+        in capfd.readouterr().err
+    )
     assert teff(monkeypatch, "explain", "--", "sh", "-c", "kill -9 $$") == 128 + 9
 
 
@@ -474,7 +478,7 @@ def built_collector(monkeypatch: pytest.MonkeyPatch) -> None:
     if not library.is_file():
         pytest.skip("the collector is not built here")
     without_collector(monkeypatch)
-    monkeypatch.setattr(explaining_programs, "collector", lambda _: library)
+    monkeypatch.setattr(explaining_programs, "collector", lambda *_: library)
 
 
 @pytest.mark.usefixtures("commanded", "built_collector")
@@ -519,3 +523,37 @@ def test_the_collector_finds_the_line_that_makes_tasks(
     assert task["count"] == 500 * 32
     assert rows[0]["threads"] == 2
     assert "add up" not in " ".join(rows[0]["remarks"])
+
+
+@pytest.mark.usefixtures("built_collector")
+@pytest.mark.skipif(not shutil.which("g++"), reason="no compiler")
+@pytest.mark.parametrize("symbols", ["-g", "-g0"])
+def test_a_task_of_onetbb_has_a_line_of_its_own_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], symbols: str
+) -> None:
+    source, program = project_root() / "collect" / "tests" / "tasks.cpp", tmp_path / "tasks"
+    words = ["g++", "-std=c++17", "-O2", symbols, source, "-o", program, "-ltbb"]
+    if subprocess.run(words, check=False, capture_output=True).returncode:
+        pytest.skip("oneTBB is not installed here")
+    assert teff(monkeypatch, "explain", "--json", "--", str(program), "loop", "20", "400") == 0
+    program_row, *rows = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    line = 1 + source.read_text().splitlines().index("long loop() {") + 1
+    task = max(rows, key=lambda each: each["count"])
+    assert (task["site"], task["kind"]) == (f"tasks.cpp:{line}" if symbols == "-g" else "loop()", "task")
+    assert (task["count"], task["runtime"]) == (400, "oneTBB")
+    assert "add up" not in " ".join(program_row["remarks"])
+
+
+def test_only_a_program_that_may_have_mpi_gets_the_collector_of_ranks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "run.sh"
+    script.write_text("#!/bin/sh\nmpirun ./program\n")
+    script.chmod(0o755)
+    made: list[str] = []
+    monkeypatch.setattr(collecting.Build, "make", lambda _, target: made.append(target))
+    registry = Registry(project_root())
+    for command in (["/bin/sh", "-c", "true"], ["env", "A=1", str(script)]):
+        library = collecting.collector(registry, command)
+        assert library.name == f"lib{made[-1]}.so"
+    assert made == ["teff_collect", "teff_collect_mpi"]

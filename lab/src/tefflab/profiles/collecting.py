@@ -28,7 +28,7 @@ from tefflab.systems.building import Build
 from tefflab.systems.registry import Registry
 from tefflab.systems.setup import alone
 
-_TARGET = "teff_collect"
+_COLLECTOR, _COLLECTOR_OF_RANKS = "teff_collect", "teff_collect_mpi"
 _LAUNCHERS = ("mpirun", "mpiexec", "orterun", "prterun", "srun", "mpiexec.hydra", "mpirun.openmpi", "mpirun.mpich")
 _BETWEEN = ":"  # programs of a launcher's command line
 _MEMORY = "/dev/shm"
@@ -67,12 +67,23 @@ class Collected:
         return next((run.exit_code for run in (*self.plain, self.collected) if run.exit_code), 0)
 
 
-def collector(registry: Registry) -> Path:
-    """The library that is loaded into programs; built if that is needed."""
+def collector(registry: Registry, command: Sequence[str]) -> Path:
+    """The library that is loaded into the command's programs; built if that is needed."""
     build = Build(registry, progress())
+    target = _COLLECTOR_OF_RANKS if any(map(_may_use_mpi, command)) else _COLLECTOR
     with alone(registry.root, progress()):
-        build.make(target=_TARGET)
-    return build.folder / "lib" / f"lib{_TARGET}.so"
+        build.make(target=target)
+    return build.folder / "lib" / f"lib{target}.so"
+
+
+def _may_use_mpi(word: str) -> bool:
+    """Whether a word of a command is a launcher, a program with MPI, or a script, which may start one. A library that
+    asks whether the program has MPI would take the collector's functions for MPI's own."""
+    if not (path := shutil.which(word)):
+        return False
+    told = answer(["ldd", path]) if shutil.which("ldd") else None
+    is_without = told is not None and told.returncode == 0 and "libmpi" not in told.stdout
+    return Path(word).name in _LAUNCHERS or not is_without
 
 
 def collect(command: Sequence[str], library: Path, runs: int, stdout: int | None = None) -> Collected:
@@ -90,6 +101,7 @@ def collect(command: Sequence[str], library: Path, runs: int, stdout: int | None
             say(f"runs {command[0]} once more, with the collector: it prints{asks} again")
         preloaded = os.environ.get("LD_PRELOAD")
         variables = {"LD_PRELOAD": f"{library}:{preloaded}" if preloaded else str(library), "TEFF_COLLECT": name}
+        variables |= {"INTEL_LIBITTNOTIFY64": str(library), "INTEL_ITTNOTIFY_GROUPS": "stitch,sync"}  # for oneTBB
         collected = _run(command, variables | {"TEFF_TRACE": str(folder / "trace.json")}, stdout)
         processes, faults = read_accounts(sorted(folder.glob("*.accounts")))
         if traced := read_traces(sorted(folder.glob("*.json"))):  # whose messages are MPI's, too
@@ -172,5 +184,5 @@ def why_unseen(command: Sequence[str]) -> str:
     told = answer(["readelf", "-lW", str(path)]) if shutil.which("readelf") else None
     if told and told.returncode == 0 and "LOAD" in told.stdout and "INTERP" not in told.stdout:
         return "it is linked statically, so nothing can be loaded into it"
-    runtimes = "no parallel region of OpenMP (libgomp, libomp), no MPI and no runtime of libteff's"
+    runtimes = "no parallel region of OpenMP (libgomp, libomp) or oneTBB, no MPI and no runtime of libteff's"
     return f"it began {runtimes}, and ended before it was sampled"
