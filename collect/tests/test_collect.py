@@ -111,7 +111,12 @@ def test_an_untied_task_is_one_body_whatever_its_parts(program: Path, tmp_path: 
 
 @pytest.mark.parametrize(
     ("case", "state", "lengths"),
-    [("imbalance", "imbalance", 1), ("chain", "dependences", 8), ("producer", "task_not_made", 8)],
+    [
+        ("imbalance", "imbalance", 1),
+        ("chain", "dependences", 8),
+        ("doacross", "dependences", 7),
+        ("producer", "task_not_made", 8),
+    ],
 )
 def test_a_known_idle_time_has_its_cause(program: Path, tmp_path: Path, case: str, state: str, lengths: int) -> None:
     for attempt in range(3):

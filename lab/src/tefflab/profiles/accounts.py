@@ -17,6 +17,7 @@ from tefflab.profiles.symbols import Place, names_of
 VERSION = 2
 MAGIC = b"teffacct"
 _ADDS_UP = 0.03  # of a thread's time: by so much its accounts may differ
+_NO_ROOM = "there was no room for accounts: its disk is full, or ulimit -f is low"
 _RARE = 0.001  # of a process's bodies: others than known sites have fewer, or it is told
 
 MODULE = np.dtype(
@@ -103,7 +104,7 @@ def _name(file: _File) -> str:
 def _read(content: bytes) -> _File | str:
     """Or why there is none."""
     if len(content) < HEADER.itemsize or not content.startswith(MAGIC):
-        return "torn: it has no header of accounts"
+        return "torn: it has no header of accounts" if content else _NO_ROOM
     header = np.frombuffer(content, HEADER, 1)[0]
     if int(header["version"]) != VERSION:
         return f"is of version {header['version']}, and this lab reads {VERSION}: build the collector anew"
@@ -113,7 +114,7 @@ def _read(content: bytes) -> _File | str:
     blocks: Any = np.frombuffer(content, BLOCK, (len(content) - HEADER.itemsize) // BLOCK.itemsize, HEADER.itemsize)
     blocks = blocks[blocks["seat"] > 0]
     if not len(blocks):
-        return "no thread was seen in it"
+        return _NO_ROOM if int(header["lost_threads"]) else "no thread was seen in it"
     ticks = int(last["ticks"]) - int(first["ticks"])
     if ticks <= 0 and int(header["clock_reads_tsc"]):
         return "torn: its process ended before its clock was compared twice"
@@ -141,14 +142,23 @@ def _process(file: _File, names: Mapping[Place, str], name: str) -> Process:
         times[states[int(block["now"])]] += max(0, file.ended - int(block["since"]))
         threads.append({state: file.rate * ticks for state, ticks in times.items() if state and ticks})
     kinds = file.names("kinds")
+    if any(kinds[int(record["what"])] == SAMPLE for record in _records(file)):
+        kinds[0] = SAMPLE  # those at further places, too
     every = [_site(file, record, kinds, names) for record in _records(file)]
     sites = tuple(site for site in every if site.kind not in WAITS)
     waits = tuple(sorted((site for site in every if site.kind in WAITS), key=lambda site: -site.seconds))
     elapsed = file.rate * (file.ended - int(header["started"]))
-    in_regions = max(_within(thread) for thread in threads)
-    remarks = _remarks(file, threads, sites, elapsed)
-    regions = int(file.blocks["regions"].max())
-    return Process(name, tuple(threads), elapsed, in_regions, sites, regions, remarks=tuple(remarks), waits=waits)
+    return Process(
+        name,
+        tuple(threads),
+        elapsed,
+        in_regions=max(_within(thread) for thread in threads),
+        sites=sites,
+        regions=int(file.blocks["regions"].max()),
+        remarks=tuple(_remarks(file, threads, sites, elapsed)),
+        waits=waits,
+        began=1e-9 * int(header["real_time"]),
+    )
 
 
 def _within(thread: Mapping[str, float]) -> float:
