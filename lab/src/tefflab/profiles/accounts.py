@@ -197,9 +197,10 @@ def _remarks(file: _File, threads: Sequence[Mapping[str, float]], sites: Sequenc
         found.append(f"nothing is known of {lost} more threads: the file of accounts could not grow")
     if elapsed > 0 and abs(sum(threads[0].values()) / elapsed - 1) > _ADDS_UP:
         found.append(f"the accounts of its first thread add up to {sum(threads[0].values()) / elapsed:.0%} of its time")
-    regions = [int(each) for each in file.blocks[file.blocks["part"] == 0]["regions"]]
-    within = [_within(thread) for thread, count in zip(threads, regions, strict=True) if count == max(regions)]
-    whole = max(within) * len(within)
+    every = file.blocks[file.blocks["part"] == 0]
+    stays = (every["regions"] == every["regions"].max()) & (every["threads"] <= 1)
+    within = [_within(thread) for thread, stayed in zip(threads, stays, strict=True) if stayed]
+    whole = max(within, default=0.0) * len(within)
     sampled = any(site.kind == SAMPLE for site in sites)  # then threads come and go at any time
     if whole > 0 and not sampled and abs(sum(within) / whole - 1) > _ADDS_UP:
         found.append(f"the accounts of its threads add up to {sum(within) / whole:.0%} of the time of its regions")
