@@ -195,8 +195,8 @@ def mean_metg(observations: Iterable[Observation], threshold: float = 0.5) -> In
 
 def _mean_crossings(ideal: Floats, slowdown: Floats, counts: Floats, target: float) -> Floats:
     """The ideal at which the line slowdown = level + slope / ideal has the target's slowdown; 0 or infinite where that
-    lies beyond the runs. Each row of `counts` says how often each run was drawn, and gives a line. The longer tasks are,
-    the less their runs scatter, so the more they weigh."""
+    lies beyond the runs. Each row of `counts` says how often each run was drawn, and gives a line. Runs of longer tasks
+    scatter less, so they weigh more."""
     weights, x = counts * ideal, 1 / ideal
     total = weights.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):  # a draw of one size of task, or of none

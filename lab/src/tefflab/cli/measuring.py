@@ -53,9 +53,6 @@ def run_command(registry: Registry, kind: AnyBenchmark, command: Command, option
         kind = kind.narrowed({**options.own, "systems": options.systems})
     if kind.own_commands and options.systems and not kind.simulated:
         raise InputError("a command of yours is measured without systems: leave out --systems")
-    here = {"--load": options.load, "--hosts": options.hosts, "--launcher": options.launcher}
-    if kind.simulated and (said := [flag for flag, value in here.items() if value]):
-        raise InputError(f"{said[0]} {here[said[0]]}: simulated systems use nothing of this machine; leave it out")
     named = list(dict.fromkeys(each.title for each in kind.own_commands)) or options.systems
     measure_plan(registry, kind, options.within(command.minutes, command.rounds), command.path, command.plan, named)
 
