@@ -79,7 +79,7 @@ def predict(
     tell(
         as_json,
         lambda: (row.to_json() | {"source": name} for each in found for row in each.rows()),
-        lambda: estimates.named(section(found)),
+        lambda: section(found),
     )
 
 

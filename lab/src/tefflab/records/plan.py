@@ -110,11 +110,6 @@ class Plan(Frozen):
     x_label: str = ""  # of the varied parameter
 
     @property
-    def cluster(self) -> str:
-        """`simulated cori`, which all variants share; empty if the plan measures."""
-        return self.variants[0].cluster if self.variants else ""
-
-    @property
     def warning(self) -> str:
         """A warning for the user before it is measured; empty if there is none."""
         return ""

@@ -161,14 +161,6 @@ class GraphEstimates(Estimates):
         return [*metgs, *(row for curve in case.curves if is_asked for row in self._points(case, curve))]
 
     def sections(self) -> Sequence[Section]:
-        return [self.named(each) for each in self._sections()]
-
-    def named(self, section: Section) -> Section:
-        """With the simulated cluster before its title."""
-        cluster = self.plan.cluster.capitalize()
-        return replace(section, title=f"{cluster}: {section.title}") if cluster else section
-
-    def _sections(self) -> Sequence[Section]:
         """METG at each distance of the cores (a terminal shows one), or of several cases; the points of curves."""
         curves = [tables.curve_section(each) for each in self.cases if each.curves]
         if self.plan.asks == "curve":

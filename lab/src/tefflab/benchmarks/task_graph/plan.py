@@ -162,10 +162,7 @@ class GraphExperiment(Experiment):
 
     def plan(self, request: Request) -> GraphPlan:
         if request.simulated and self.paradigm not in (None, _SIMULATED):
-            raise InputError(
-                f"experiment {self.name}: its systems are of {self.paradigm}, and a simulated cluster has only "
-                f"{_SIMULATED} between cores: leave out --simulate"
-            )
+            raise InputError(f"experiment {self.name} is of {self.paradigm}, which --simulate does not simulate")
         workers = one_number_of_workers(request)
         return planned(
             request,

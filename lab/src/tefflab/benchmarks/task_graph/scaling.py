@@ -116,7 +116,8 @@ def section(found: Sequence[Prediction]) -> Section:
         Column("nodes, time\nto ideal", quotients, meaning=meaning),
         Column("a task\nthere", [duration(each.task) for each in found], priority=3),
     ]
-    title = f"Nodes at which {share} of the cores' time is left to the program"
+    of = found[0].row.variant.cluster
+    title = f"Nodes{of and f' of {of}'} at which {share} of the cores' time is left to the program"
     a_task = duration(program.task_on(1))
     run = f"on one node {duration(program.seconds)}, {digits(program.tasks)} tasks a core of {a_task}"
     return Section(title, columns, list(_notes(found, graphs)), run, headings)
