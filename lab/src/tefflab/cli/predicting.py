@@ -71,7 +71,8 @@ def predict(
     graphs = dict.fromkeys(each.row.group for each in found)
     if picture:
         for graph in graphs:
-            title = f"A program of {duration(program.seconds)} and {program.tasks:g} tasks a core, on more nodes"
+            of = plan.variants[0].cluster and f" of {plan.variants[0].cluster}"
+            title = f"A program of {duration(program.seconds)} and {program.tasks:g} tasks a core, on more nodes{of}"
             footer = signature(head)
             file = picture if len(graphs) == 1 else picture.with_stem(f"{picture.stem}-{slug(graph)}")
             own = [each for each in found if each.row.group == graph]
