@@ -285,6 +285,9 @@ def test_the_report_names_waits_serial_parts_and_the_finest_known_grain() -> Non
     assert "Threads have nothing left to do in 40 % of their time: work is uneven. More tasks even it out." in text
     assert "50 % of the program's time is outside of parallel regions" in text
     assert "at 3.00 µs half of the time is the runtime's (by openmp/tasks in store:sitting)" in text
+    for runtime, remedy in (("libomp", "Shorter chunks, or schedule(dynamic)"), ("oneTBB", "More tasks")):
+        uneven = observed({"body": 0.6, "imbalance": 0.4}, site("region", 40, 0.06, runtime))
+        assert f"work is uneven. {remedy}" in text_of(collected(uneven, 1.0, 1.0))
     alone = text_of(replace(collected(of, 2.0, 2.0), plain=()))
     assert "what collecting cost is not known" in alone
     assert "teff metg measures it" in alone

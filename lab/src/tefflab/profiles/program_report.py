@@ -109,7 +109,7 @@ def advice(price: Price, metg: Metg | None) -> Iterator[str]:
     for state, text in _CAUSES.items():
         share = price.seconds.get(state, 0.0) / price.in_regions
         if share >= _WORTH_A_SENTENCE:
-            is_openmp = any("omp" in each.runtime for each in price.observed.sites)
+            is_openmp = any(each.kind in SHARED and "omp" in each.runtime for each in price.observed.sites)
             remedy = "Shorter chunks, or schedule(dynamic), even it out" if is_openmp else "More tasks even it out"
             yield text.format(f"{percent(share)} of their time", remedy)
     if price.serial >= _WORTH_A_SENTENCE:
