@@ -144,8 +144,11 @@ def _speedup(value: Interval) -> str:
 
 def remarks(run: Collected, price: Price) -> Iterator[str]:
     """The runs, the cost of collecting, and the gaps in the accounts."""
-    if run.plain:
-        added = percent(max(0.0, price.added))
+    if run.plain and price.added <= 0:
+        plain = duration(min(each.seconds for each in run.plain))
+        yield f"The time is of the collected run: a plain run took longer ({plain}), so something disturbed it."
+    elif run.plain:
+        added = percent(price.added)
         cpu = min(run.plain, key=lambda each: each.seconds).cpu_seconds
         many = f"the quickest of {len(run.plain)} plain runs" if len(run.plain) > 1 else "a plain run"
         yield f"The time is of {many} ({duration(cpu)} of CPU time). Collecting took {added} more."
