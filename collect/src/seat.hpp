@@ -25,6 +25,7 @@ struct activation {
   const void* address = nullptr;
   activation* outer = nullptr;   // the body that this one is nested in
   const void* caller = nullptr;  // of the interposed call that this body is in
+  const void* frame = nullptr;   // of the function that runs a task of oneTBB
   std::uint32_t segments = 0;
   kind what = kind::others;
   state resumed = state::body;  // what the thread does when it comes back to this body

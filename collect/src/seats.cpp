@@ -33,7 +33,7 @@ seat* new_seat(std::uint32_t thread) {
   auto* made = new (memory) seat;
   if (!made->arrive(thread)) return nullptr;
   made->next = all_seats.load(std::memory_order_relaxed);   // only threads that hold `growing` store to it
-  all_seats.store(made, std::memory_order_release);         // pairs with last_end_anywhere()
+  all_seats.store(made, std::memory_order_release);         // pairs with first_seat()
   number_of_seats.fetch_add(1, std::memory_order_relaxed);  // the number alone is used
   return made;
 }
@@ -135,10 +135,14 @@ seat* seat_of(std::uint32_t thread) {
   return find_seat(thread);
 }
 
+seat* first_seat() {
+  return all_seats.load(std::memory_order_acquire);  // pairs with new_seat()
+}
+
 std::uint64_t last_end_anywhere() {
   std::uint64_t latest = 0;
-  // Acquire: pairs with new_seat(). The numbers alone are used, so their loads are relaxed.
-  for (const seat* one = all_seats.load(std::memory_order_acquire); one != nullptr; one = one->next) {
+  // Relaxed: the numbers alone are used.
+  for (const seat* one = first_seat(); one != nullptr; one = one->next) {
     latest = std::max(latest, one->last_end.load(std::memory_order_relaxed));
   }
   return latest;

@@ -32,6 +32,8 @@ class ending {
 // Gives the seat of a thread that ended to the next one.
 void vacate(seat& left, std::uint64_t now);
 
+seat* first_seat();  // of all, by `next`
+
 // The latest of all threads' last_end.
 std::uint64_t last_end_anywhere();
 

@@ -101,7 +101,7 @@ def explain_program(
         raise InputError("--runs 0: a program is run once at least")
     now, as_set = setting.at(1) if applies else (list(command), "")
     preload = _in_its_place(also) if also else None
-    library = collector(registry)
+    library = collector(registry, now)
     warn_of_others(progress())
     run = collect(now, library, runs, stdout=2 if as_json else None)
     if not run.observed.sites:
@@ -150,14 +150,14 @@ def _try_in_turns(registry: Registry, tries: Sequence[_Try], *, as_json: bool) -
     here = [Present.of_user(each, number) for number, each in enumerate(kind.own_commands)]
     store = Store.create(registry.results / _STORE)
     head = begin(registry, store, kind, kind.plan(request_of(registry, options, here), "The advice, tried in turns"))
-    estimates, interrupted = measured_live(registry, store, kind, head, options)
+    estimates, ended = measured_live(registry, store, kind, head, options)
     rows = {row.id: row for row in estimates.rows if row.quantity == kind.quantity and row.value and row.samples}
     now = rows.get(tries[0].text)
     if now:
         told = [each.to_json(now, rows[each.text]) for each in tries if each.text in rows]
         tell(as_json, lambda: told, lambda: _table(told))
-    if interrupted or not now:
-        raise Exit(INTERRUPTED if interrupted else FAILED)
+    if ended or not now:
+        raise Exit(INTERRUPTED if ended else FAILED)
 
 
 def _table(told: Sequence[Mapping[str, Any]]) -> Group:
@@ -169,5 +169,5 @@ def _table(told: Sequence[Mapping[str, Any]]) -> Group:
 
 
 def _span(of: Mapping[str, Any]) -> str:
-    low, high = of["low"], of["high"]
-    return f"{digits(of['value'])} ({digits(low)} – {digits(high)})" if low and high else f"{digits(of['value'])} ?"
+    value, low, high = (digits(each) if each else "" for each in (of["value"], of["low"], of["high"]))
+    return f"{value} ({low} – {high})" if low and high else f"at least {low}" if low else f"{value} ?"

@@ -17,6 +17,7 @@ from tefflab.profiles.symbols import Place, names_of
 VERSION = 2
 MAGIC = b"teffacct"
 _ADDS_UP = 0.03  # of a thread's time: by so much its accounts may differ
+_RUNTIMES = {"libtbb": "oneTBB"}  # whose users have another name than their library
 _NO_ROOM = "there was no room for accounts: its disk is full, or ulimit -f is low"
 _RARE = 0.001  # of a process's bodies: others than known sites have fewer, or it is told
 
@@ -173,12 +174,12 @@ def _site(file: _File, record: Any, kinds: Sequence[str], names: Mapping[Place, 
     for place_in, bodies in enumerate(map(int, record["lengths"])):
         if bodies:
             lengths[bin_of(file.rate * max(_middle(file, place_in) - own / count, 1.0))] += bodies
-    runtime = Path(file.path(record["runtime"])).name.partition(".so")[0]
+    library = Path(file.path(record["runtime"])).name.partition(".so")[0]
     seconds = file.rate * max(0, int(record["time"]) - own)
     name, kind = names[place] if place else "elsewhere", kinds[int(record["what"])]
     if record["partner"]:
         name += f", most for rank {int(record['partner']) - 1}"
-    return Site(name, kind, runtime, count, seconds, Counter() if kind == SAMPLE else lengths)
+    return Site(name, kind, _RUNTIMES.get(library, library), count, seconds, Counter() if kind == SAMPLE else lengths)
 
 
 def _middle(file: _File, place: int) -> float:

@@ -29,7 +29,7 @@ from tefflab.systems.building import Build
 from tefflab.systems.registry import Registry
 from tefflab.systems.setup import alone
 
-_TARGET = "teff_collect"
+_COLLECTOR, _COLLECTOR_OF_RANKS = "teff_collect", "teff_collect_mpi"
 _LAUNCHERS = ("mpirun", "mpiexec", "orterun", "prterun", "srun", "mpiexec.hydra", "mpirun.openmpi", "mpirun.mpich")
 _BETWEEN = ":"  # programs of a launcher's command line
 _MEMORY = "/dev/shm"
@@ -69,12 +69,23 @@ class Collected:
         return next((run.exit_code for run in (*self.plain, self.collected) if run.exit_code), 0)
 
 
-def collector(registry: Registry) -> Path:
-    """The library that is loaded into programs; built if that is needed."""
+def collector(registry: Registry, command: Sequence[str]) -> Path:
+    """The library that is loaded into the command's programs; built if that is needed."""
     build = Build(registry, progress())
+    target = _COLLECTOR_OF_RANKS if any(map(_may_use_mpi, command)) else _COLLECTOR
     with alone(registry.root, progress()):
-        build.make(target=_TARGET)
-    return build.folder / "lib" / f"lib{_TARGET}.so"
+        build.make(target=target)
+    return build.folder / "lib" / f"lib{target}.so"
+
+
+def _may_use_mpi(word: str) -> bool:
+    """Whether a word of a command is a launcher, a program with MPI, or a script, which may start one. A library that
+    asks whether the program has MPI would take the collector's functions for MPI's own."""
+    if not (path := shutil.which(word)):
+        return False
+    told = answer(["ldd", path]) if shutil.which("ldd") else None
+    is_without = told is not None and told.returncode == 0 and "libmpi" not in told.stdout
+    return Path(word).name in _LAUNCHERS or not is_without
 
 
 def collect(command: Sequence[str], library: Path, runs: int, stdout: int | None = None) -> Collected:
@@ -124,7 +135,8 @@ def _loading(library: Path, folder: Path) -> dict[str, str]:
     loading = {"LD_PRELOAD": str(library), "ASAN_OPTIONS": "verify_asan_link_order=0"}  # ASan wants to be the first
     users = {name: os.environ.get(name) for name in loading}
     both = {name: f"{word}:{users[name]}" if users[name] else word for name, word in loading.items()}
-    return both | {"TEFF_COLLECT": str(folder)}
+    for_tbb = {"INTEL_LIBITTNOTIFY64": str(library), "INTEL_ITTNOTIFY_GROUPS": "stitch,sync"}
+    return both | for_tbb | {"TEFF_COLLECT": str(folder)}
 
 
 def launched(command: Sequence[str], variables: Mapping[str, str]) -> list[str]:
@@ -197,7 +209,7 @@ def why_unseen(command: Sequence[str], run: Run) -> str:
         told = answer(["readelf", "-lW", str(path)]) if path.is_file() and shutil.which("readelf") else None
         if told and told.returncode == 0 and "LOAD" in told.stdout and "INTERP" not in told.stdout:
             return f"{word} is linked statically, so nothing can be loaded into it"
-    runtimes = "no parallel region of OpenMP (libgomp, libomp), no MPI and no runtime of libteff's"
+    runtimes = "no parallel region of OpenMP (libgomp, libomp) or oneTBB, no MPI and no runtime of libteff's"
     if run.cpu_seconds > _SHORTEST_SAMPLED:
         others = "static or setuid ones, ones without its LD_PRELOAD, or of another user"
         return f"it began {runtimes}, and starts programs that the collector can't enter: {others}"
