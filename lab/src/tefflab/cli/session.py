@@ -103,7 +103,9 @@ def measure_plan(
     template = Template(options.batch) if options.batch else None
     of_machine = {"--load": options.load, "--launcher": options.launcher, "--hosts": options.hosts}
     if kind.simulated and (flag := next(filter(of_machine.get, of_machine), "")):
-        raise InputError(f"{flag} {of_machine[flag]}: simulated systems use nothing of a machine; leave it out")
+        raise InputError(
+            f"{flag} {of_machine[flag]}: nothing of this machine runs beside simulated systems; leave it out"
+        )
     if not options.resume:
         start_ranks_by(options.launcher, options.hosts)
         most = max(options.nodes, default=None)
