@@ -258,7 +258,7 @@ def metg_of(registry: Registry, said: str) -> Metg:
 def metg_of_runtime(registry: Registry, runtime: str) -> Metg | None:
     """Of the quickest way of those that run on a runtime, whose titles name it, as it was measured last here."""
     programs = (program for system in registry.systems for program in system.programs)
-    ways = [each.id for each in programs if f"({runtime})" in each.title and each.benchmark == "task_graph"]
+    ways = [each.id for each in programs if runtime and runtime in each.title and each.benchmark == "task_graph"]
     return _measured(registry, (*ways, _WAY) if runtime == "libteff" else ways)
 
 
