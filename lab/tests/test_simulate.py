@@ -151,6 +151,8 @@ def test_tables_and_pictures_say_simulated_and_a_resumed_sitting_keeps_its_machi
     ("words", "why"),
     [
         (("--load", "spin:50@0"), "--load spin:50@0: nothing of this machine runs beside simulated systems"),
+        (("--hosts", "a,b"), "--hosts a,b: nothing of this machine runs beside simulated systems"),
+        (("--launcher", "srun"), "--launcher srun: nothing of this machine runs beside simulated systems"),
         (("--workers", "64"), "--workers 64: a node of the simulated cluster has 32 cores"),
     ],
 )
