@@ -106,14 +106,12 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 def test_a_job_measures_and_another_one_goes_on(slurm: Slurm, root: Path) -> None:
-    teff = str(root / "teff")
-    template = _template(root, "#SBATCH")
-    words = ("--minutes", "1", "--batch", str(template), "--rounds")
-    first = slurm.run(teff, "metg", "--systems", "mpi", "--workers", "1", *words, "2")
+    batch = ("--batch", str(_template(root, "#SBATCH")))
+    first = slurm.run(*_measuring(root, *batch, *TWICE))
     assert first.returncode == 0, first.stderr
     assert "METG(50 %)" in first.stdout
     rounds = _rounds(root)
-    second = slurm.run(teff, "metg", "--resume", "--json", *words, "3")
+    second = slurm.run(str(root / "teff"), "metg", "--resume", "--json", *batch, *THRICE)
     assert second.returncode == 0, second.stderr
     assert all(json.loads(line) for line in second.stdout.splitlines())
     assert (rounds, _rounds(root)) == (2, 3)
