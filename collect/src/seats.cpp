@@ -38,16 +38,17 @@ seat* new_seat(std::uint32_t thread) {
   return made;
 }
 
-// When the thread ends. If its team has not ended, the master gives the seat away (team.hpp).
+// When the thread ends. Its team's region may go on for a moment.
 void leave_seat(void* left) {
   auto& seat_left = *static_cast<seat*>(left);
   me = nullptr;
   refused = true;
-  // Release and acquire: pairs with the exchange in team::end(). The second of the two threads gives the seat
-  // away.
-  if (seat_left.member.exchange(membership::leaving, std::memory_order_acq_rel) == membership::outside) {
-    vacate(seat_left, ticks());
+  const auto now = ticks();
+  {
+    const ending held(seat_left);
+    if (seat_left.joined != nullptr) seat_left.end_worker(now, 0);
   }
+  vacate(seat_left, now);
 }
 
 seat* find_seat(std::uint32_t thread) {
@@ -102,8 +103,10 @@ void calibrate() {
 // that it had.
 void begin_in_child() {
   // Relaxed: there is no other thread.
-  for (seat* one = all_seats.load(std::memory_order_relaxed); one != nullptr; one = one->next)
+  for (seat* one = all_seats.load(std::memory_order_relaxed); one != nullptr; one = one->next) {
     one->use(nowhere);
+    pthread_mutex_init(&one->lock, nullptr);
+  }
   all_seats.store(nullptr, std::memory_order_relaxed);
   number_of_seats.store(0, std::memory_order_relaxed);
   vacant = nullptr;

@@ -105,7 +105,7 @@ def explain_program(
     warn_of_others(progress())
     run = collect(now, library, runs, stdout=2 if as_json else None)
     if not run.observed.sites:
-        faults = "; ".join(run.faults) or why_unseen(now)
+        faults = "; ".join(run.faults) or why_unseen(now, run.collected)
         raise TeffError(f"nothing of {now[0]} was seen: {faults}", exit_code=run.exit_code or FAILED)
     price = program_report.price_of(run)
     runtime = price.dearest.runtime if price.dearest else ""
@@ -169,5 +169,5 @@ def _table(told: Sequence[Mapping[str, Any]]) -> Group:
 
 
 def _span(of: Mapping[str, Any]) -> str:
-    low, high = of["low"], of["high"]
-    return f"{digits(of['value'])} ({digits(low)} – {digits(high)})" if low and high else f"{digits(of['value'])} ?"
+    value, low, high = (digits(each) if each else "" for each in (of["value"], of["low"], of["high"]))
+    return f"{value} ({low} – {high})" if low and high else f"at least {low}" if low else f"{value} ?"

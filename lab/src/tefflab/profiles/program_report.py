@@ -1,5 +1,6 @@
 """The report on a program: its sites, where the time of its threads goes, and what another grain would give."""
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -25,7 +26,7 @@ _WORTH_A_REMARK = 0.02
 _SHORT = 0.1  # seconds: starting a program takes milliseconds of it
 _TIMES = {2: "Twice", 4: "Four times", 8: "Eight times"}
 _CAUSES = {  # what to do, where much time is in a state that the number of bodies does not explain
-    "imbalance": "Threads have nothing left to do in {}: work is uneven. {}.",
+    "imbalance": "Threads have nothing left to do in {}: work is uneven{}.",
     "dependences": "Threads wait for tasks of others in {}: more tasks have to be ready at a time.",
     "message": "Messages take {}.",
     "lock": "Threads wait for locks and critical sections in {}.",
@@ -103,45 +104,51 @@ def _what_ran(run: Collected) -> str:
 def advice(price: Price, metg: Metg | None) -> Iterator[str]:
     """The sentences, the most important one first."""
     yield f"Efficiency now: {percent(price.efficiency)} of the threads' time in parallel regions is the program's own."
-    site = price.dearest
-    if site and price.share_of(site) >= _WORTH_ADVICE:
+    site, cost = price.dearest, price.share_of(*price.alike)
+    if site and cost >= _WORTH_ADVICE:
         yield _about(price, site)
     for state, text in _CAUSES.items():
         share = price.seconds.get(state, 0.0) / price.in_regions
         if share >= _WORTH_A_SENTENCE:
-            is_openmp = any("omp" in each.runtime for each in price.observed.sites)
-            remedy = "Shorter chunks, or schedule(dynamic), even it out" if is_openmp else "More tasks even it out"
-            yield text.format(f"{percent(share)} of their time", remedy)
+            is_loop = price.observed.sites[0].kind in ("chunk", *SHARED)
+            remedy = ". Shorter chunks, or schedule(dynamic), even it out" if is_loop else ". More tasks even it out"
+            yield text.format(f"{percent(share)} of their time", "" if cost >= _WORTH_ADVICE else remedy)
     if price.serial >= _WORTH_A_SENTENCE:
-        yield f"{percent(price.serial)} of the program's time is outside of parallel regions: no grain changes that."
-    if site and site.kind in MANAGED and price.share_of(site) < _WORTH_ADVICE and price.efficiency >= 1 / 2:
+        fixed = "" if site and site.kind in SHARED and price.forecasts else ": no grain changes that"
+        yield f"{percent(price.serial)} of the program's time is outside of parallel regions{fixed}."
+    if site and site.kind in MANAGED and cost < _WORTH_ADVICE and price.efficiency >= 1 / 2:
         short = f"at {duration(metg.seconds)} half of the time is the runtime's (by {metg.source})" if metg else ""
         yield f"How short they may be here: {short or 'teff metg measures it'}."
 
 
 def _about(price: Price, site: Site) -> str:
-    cost = f"{percent(price.share_of(site))} of the time is {site.runtime}'s"
-    begin = f"{site.place} makes {number(site)} {what(site)} of {duration(price.time_in(site) / site.count)}; {cost}."
+    others = sum(price.share_of(each) >= _WORTH_A_LINE for each in price.alike if each is not site)
+    them = f"{site.place} and {others} more line{'s' * (others > 1)} make" if others else f"{site.place} makes"
+    many = f"{rate(price.count, '').strip()} {what(site)} of {duration(price.length)}"
+    cost = f"{percent(price.share_of(*price.alike))} of the time is {site.runtime}'s"
+    begin = f"{them} {many}; {cost}."
     if not price.forecasts:
         return f"{begin} Fewer would leave threads without work: the parallel region itself is short."
     best = price.forecasts[-1]
     words = _TIMES.get(int(best.factor), f"{digits(best.factor, 2)} times")
     longer = "as much work in a region" if site.kind in SHARED else "as coarse"
-    if best.speedup.is_told:
-        return f"{begin} {words} {longer}: {_speedup(best.speedup)}."
-    why = f"at an efficiency of {percent(price.efficiency)} nobody can say by how much"
-    return f"{begin} {words} {longer} is faster: {why}; try it (--apply)."
+    return f"{begin} {words} {longer}{', all of them' * (others > 0)}: {_speedup(best.speedup)}."
 
 
 def _speedup(value: Interval) -> str:
     low, high = (digits(each, 2) for each in (value.low, value.high))
+    if not math.isfinite(value.high):
+        return f"at least {low} x as fast" if value.low > 1 else "faster, and nobody can say by how much"
     return f"{digits(value.value, 2)} x as fast ({low} to {high})"
 
 
 def remarks(run: Collected, price: Price) -> Iterator[str]:
     """The runs, the cost of collecting, and the gaps in the accounts."""
-    if run.plain:
-        added = percent(max(0.0, price.added))
+    if run.plain and price.added <= 0:
+        plain = duration(min(each.seconds for each in run.plain))
+        yield f"The time is of the collected run: a plain run took longer ({plain}), so something disturbed it."
+    elif run.plain:
+        added = percent(price.added)
         cpu = min(run.plain, key=lambda each: each.seconds).cpu_seconds
         many = f"the quickest of {len(run.plain)} plain runs" if len(run.plain) > 1 else "a plain run"
         yield f"The time is of {many} ({duration(cpu)} of CPU time). Collecting took {added} more."

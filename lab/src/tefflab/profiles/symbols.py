@@ -16,6 +16,7 @@ from tefflab.host.processes import answer
 
 UNKNOWN = "??"  # as addr2line has it
 Place = tuple[str, int]  # a module's path, and the offset in it
+_STANDARD = "/include/c++/"  # the folder of the standard library, whose functions bear a construct but have none
 _LINE = re.compile(r"([^/]+:[1-9]\d*)(?: \(discriminator \d+\))?$")
 _TASK_OF_TBB = "::execute(tbb::detail::"  # the end of the name of a function that runs a task of oneTBB
 _OF_LIBRARIES = re.compile(r"/tbb/|/include/c\+\+/|^/usr/(include|lib)/|^\?")  # a file in which no user's code is
@@ -49,6 +50,7 @@ def names_of(places: Iterable[Place]) -> dict[Place, str]:
         has_symbols = None
         for offset, at, before in zip(offsets, told[::2], told[1::2], strict=True):
             frames = at if at and before and at[-1][0] != before[-1][0] else before
+            frames = [each for each in frames if _STANDARD not in each[1]] or frames  # as of a std::function
             # A call in line has the line of its own code. Clang's construct stands in line in a function of its name.
             outermost = frames[-1][0] if frames else UNKNOWN
             function, where = next((each for each in frames if each[0] == outermost), (UNKNOWN, UNKNOWN))
