@@ -16,23 +16,25 @@ inline seat* calling_seat() {
 // untied maker may be put aside within, and the thread is in another body then.
 class creation {
  public:
-  creation(seat& thread, const void* caller, bool makes_taskloop) : thread_(thread), maker_(thread.current) {
-    if (thread.doing() == state::body) thread.enter(state::creation);
+  creation(seat* thread, const void* caller, bool makes_taskloop)
+      : thread_(thread), maker_(thread == nullptr ? nullptr : thread->current) {
+    if (maker_ == nullptr) return;
+    if (thread->doing() == state::body) thread->enter(state::creation);
     maker_->caller = caller;
     maker_->makes_taskloop = makes_taskloop;
   }
   ~creation() {
-    if (thread_.current != maker_) return;
+    if (maker_ == nullptr || thread_->current != maker_) return;
     maker_->caller = nullptr;
     maker_->makes_taskloop = false;
-    if (thread_.doing() == state::creation) thread_.enter(maker_->inside());
+    if (thread_->doing() == state::creation) thread_->enter(maker_->inside());
   }
   creation(const creation&) = delete;
   creation& operator=(const creation&) = delete;
 
  private:
-  seat& thread_;
-  activation* maker_;
+  seat* thread_;
+  activation* maker_;  // null if nothing is kept of the call
 };
 
 // The thread ends its chunk, if it has one, and takes the next one. `take` says whether there was one. The

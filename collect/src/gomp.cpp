@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
-#include <optional>
 
 #include "calls.hpp"
 #include "team.hpp"
@@ -92,7 +91,7 @@ void make_task(const void* caller, task_head head, void* data, copy_function* co
   align = std::max({align, alignof(task_head), std::size_t{1}});
   head.data_offset = (sizeof(task_head) + align - 1) & ~(align - 1);
   size += head.data_offset;
-  const creation made(*me, caller, false);
+  const creation made(me, caller, false);
   head.task.address = caller;
   head.task.created = me->since();
   if (copy != nullptr) {
@@ -120,8 +119,7 @@ template <class GoOn>
 bool makes_on_libomp(const incoming_call& call, bool taskloop, GoOn go_on) {
   seat* const thread = calling_seat();
   if (thread != nullptr && !call.called.has_ompt) return false;
-  std::optional<creation> made;
-  if (thread != nullptr) made.emplace(*thread, call.caller, taskloop);
+  const creation made(thread, call.caller, taskloop);
   go_on();
   return true;
 }

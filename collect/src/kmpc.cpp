@@ -1,7 +1,5 @@
 // The functions that Clang's programs call of libomp and whose time OMPT does not tell: creation, dispatch,
 // and the waits of doacross loops.
-#include <optional>
-
 #include "calls.hpp"
 
 using namespace teff::collect;
@@ -15,12 +13,11 @@ TEFF_INTERPOSED void* __kmpc_omp_task_alloc(long a, long b, long c, long d, long
   return call.go_on<void*>(a, b, c, d, e, f);
 }
 
-#define TEFF_DEFINE(name, taskloop)                                                        \
-  TEFF_INTERPOSED int name(TEFF_WORDS) {                                                   \
-    TEFF_CALL(#name);                                                                      \
-    std::optional<creation> made;                                                          \
-    if (seat* const thread = calling_seat()) made.emplace(*thread, call.caller, taskloop); \
-    return call.go_on<int>(TEFF_SAME_WORDS);                                               \
+#define TEFF_DEFINE(name, taskloop)                             \
+  TEFF_INTERPOSED int name(TEFF_WORDS) {                        \
+    TEFF_CALL(#name);                                           \
+    const creation made(calling_seat(), call.caller, taskloop); \
+    return call.go_on<int>(TEFF_SAME_WORDS);                    \
   }
 TEFF_DEFINE(__kmpc_omp_task, false)
 TEFF_DEFINE(__kmpc_omp_task_with_deps, false)

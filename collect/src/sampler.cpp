@@ -37,7 +37,6 @@ constexpr unsigned rounds_between_scans = 8;
 struct sampled {
   std::atomic<std::uintptr_t> answer{0};  // where a running thread is: by the handler in that thread
   int thread = 0;                         // 0: the entry is free
-  int file = -1;                          // /proc/self/task/THREAD/syscall
   seat* place = nullptr;
   std::uint64_t asked = 0;  // in ticks; 0 if it was not asked, or has answered
   bool is_deaf = false;
@@ -150,18 +149,21 @@ void take_answer(sampled& one, std::uintptr_t address) {
 }
 
 void forget(sampled& one) {
-  close(one.file);
   vacate(*one.place, ticks());
   one.thread = 0;
 }
 
 // `again`: a question without an answer is repeated. It is lost if a signal of the program's was pending
 // then, as the kernel keeps one of each number.
-void look_at(sampled& one, std::uint64_t deaf_after, bool again) {
+void look_at(sampled& one, int folder, std::uint64_t deaf_after, bool again) {
   if (const auto address = one.answer.exchange(0, std::memory_order_relaxed)) take_answer(one, address);
   std::array<char, 256> call{};
-  const auto length = pread(one.file, call.data(), call.size() - 1, 0);
+  std::snprintf(call.data(), call.size(), "%d/syscall", one.thread);
+  const int file = openat(folder, call.data(), O_RDONLY | O_CLOEXEC);
+  const auto length = read(file, call.data(), call.size() - 1);
+  if (file >= 0) close(file);
   if (length <= 0) return forget(one);
+  call[static_cast<std::size_t>(length)] = '\0';
   const auto now = ticks();
   one.is_deaf = one.is_deaf || (one.asked != 0 && now - one.asked > deaf_after);
   if (std::strncmp(call.data(), "running", 7) == 0) {
@@ -186,15 +188,8 @@ void meet(int thread) {
   if (free == nullptr && all->used < most_threads) free = &all->threads[all->used++];
   if (free == nullptr) return;
   new (free) sampled;
-  std::array<char, 64> path{};
-  std::snprintf(path.data(), path.size(), "/proc/self/task/%d/syscall", thread);
-  free->file = open(path.data(), O_RDONLY | O_CLOEXEC);
-  if (free->file < 0) return;
   free->place = seat_of(static_cast<std::uint32_t>(thread));
-  if (free->place == nullptr) {
-    close(free->file);
-    return;
-  }
+  if (free->place == nullptr) return;
   free->place->take_part();
   free->thread = thread;
 }
@@ -207,7 +202,6 @@ void look_for_threads(int folder) {
     char name[1];
   };
   alignas(entry) std::array<char, 4096> content{};
-  lseek(folder, 0, SEEK_SET);
   for (long size = 0; (size = syscall(SYS_getdents64, folder, content.data(), content.size())) > 0;) {
     for (long at = 0; at < size;) {
       const auto* one = reinterpret_cast<const entry*>(content.data() + at);
@@ -224,18 +218,17 @@ void sleep_for(std::uint64_t length) {
 }
 
 // Its own table of files is empty, so it neither keeps a file of the program open nor takes a number from it.
+// A container may forbid that: then no file is open but for a moment.
 void* watch(void*) {
   const auto of_program = [] {
     return nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - nanoseconds(CLOCK_THREAD_CPUTIME_ID);
   };
   while (of_program() < worth_a_file) sleep_for(period);
-  if (unshare(CLONE_FILES) != 0 || syscall(SYS_close_range, 0U, ~0U, 0U) != 0) return nullptr;
+  if (unshare(CLONE_FILES) == 0) syscall(SYS_close_range, 0U, ~0U, 0U);
   {
     const growing held;
     if (!open_file()) return nullptr;
   }
-  const int folder = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return nullptr;
   const auto first = head()->first;
   const auto rate =
       static_cast<double>(ticks() - first.ticks) / static_cast<double>(nanoseconds() - first.nanoseconds);
@@ -244,13 +237,15 @@ void* watch(void*) {
   for (unsigned round = 0;; ++round) {
     const auto begin = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
     const bool scans = round % rounds_between_scans == 0;
-    if (scans) {
+    const int folder = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder >= 0 && scans) {
       take_signal();
       look_for_threads(folder);
     }
-    for (std::size_t i = 0; i < all->used; ++i) {
-      if (all->threads[i].thread != 0) look_at(all->threads[i], deaf_after, scans);
+    for (std::size_t i = 0; i < all->used && folder >= 0; ++i) {
+      if (all->threads[i].thread != 0) look_at(all->threads[i], folder, deaf_after, scans);
     }
+    close(folder);
     note_clock();
     // Three to five quarters of the period: a program may have the same one.
     random = random * 6364136223846793005 + 1442695040888963407;

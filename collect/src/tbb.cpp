@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
+#include <utility>
 
 #include "calls.hpp"
 #include "team.hpp"
@@ -62,8 +63,7 @@ struct own_region {
   team whole;
   const void* context;             // of the tasks that it makes
   const void* waits_at = nullptr;  // the frame of the wait that ends the region
-  std::uint64_t began = 0;
-  bool is_open = false;
+  std::uint64_t unopened = 0;      // when it began; 0 once it is among the open ones
 
   own_region(seat& thread, const incoming_call& call, const void* of_tasks)
       : whole(thread, call.caller, call.real), context(of_tasks) {}
@@ -109,7 +109,7 @@ bool become_worker(seat& thread, std::uint64_t task_made) {
 
 void end_region(seat& thread) {
   mine->whole.end();
-  if (mine->is_open) open_or_close(-1, thread.since());
+  if (mine->unopened == 0) open_or_close(-1, thread.since());
   mine.reset();
   if (is_idle(thread)) become_idle(thread);
 }
@@ -129,8 +129,7 @@ void leave_frames(seat& thread, const void* frame) {
 // of the region. Else it was outside: nobody waits for these tasks yet.
 void go_on_making(seat& thread, const void* context) {
   if (context != mine->context) return end_region(thread);
-  if (!mine->is_open) open_or_close(1, mine->began);
-  mine->is_open = true;
+  if (mine->unopened != 0) open_or_close(1, std::exchange(mine->unopened, 0));
   if (thread.doing() == state::serial) thread.label(state::body);
 }
 
@@ -145,7 +144,7 @@ seat* caller_in_region(const incoming_call& call, const void* frame, const void*
   if (mine) return thread;
   mine.emplace(*thread, call, context);
   if (mine->whole.begin_body()) {
-    mine->began = thread->since();
+    mine->unopened = thread->since();
     return thread;
   }
   mine.reset();
@@ -166,7 +165,7 @@ void make_task(const incoming_call& call, const void* frame, const void* task, c
   seat* const thread = caller_in_region(call, frame, context);
   if (thread == nullptr) return go_on();
   {
-    const creation made(*thread, call.caller, false);
+    const creation made(thread, call.caller, false);
     note_task(call, task, thread->since());
     go_on();
   }

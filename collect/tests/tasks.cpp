@@ -128,11 +128,11 @@ long parted() {  // a task for which nobody waits, and a time outside of regions
   return number + 1;
 }
 
-long producer() {  // a task takes half as long as to make it
+long producer() {  // a task takes an eighth as long as to make it
   tbb::task_group all;
   for (long i = 0; i < number; ++i) {
     spin(length);
-    all.run([] { spin(length / 2); });
+    all.run([] { spin(length / 8); });
   }
   all.wait();
   return number;

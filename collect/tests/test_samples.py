@@ -69,6 +69,11 @@ def test_a_program_s_own_signals_stay_its_own(pool: Path, tmp_path: Path) -> Non
     assert accounts.bodies("sample")[1] >= 0.9 * accounts.states["body"]
 
 
+def test_a_container_may_forbid_a_table_of_files(pool: Path, tmp_path: Path) -> None:
+    _, [accounts], _ = sampled(tmp_path / "out", pool, "contained")
+    assert accounts.bodies("sample")[1] >= 0.9 * accounts.states["body"]
+
+
 def test_a_thread_that_blocks_the_signal_computes(pool: Path, tmp_path: Path) -> None:
     wall, [accounts], _ = sampled(tmp_path / "out", pool, "deaf")
     assert accounts.states["body"] >= 1.8 * wall

@@ -313,6 +313,9 @@ def test_an_allocation_that_has_ended_ends_the_sitting_at_once(
     assert told.count("ended") == 1, told
     assert teff(monkeypatch, "metg", "--resume", "--rounds", "5") == BAD_INPUT
     assert "teff: --nodes 1: the allocation has ended (TIMEOUT): begin another one" in capsys.readouterr().err
+    write_command(shell, "scontrol", "echo slurm_load_jobs error: Invalid job id specified >&2; exit 1")
+    assert teff(monkeypatch, "metg", "--resume", "--rounds", "5") == BAD_INPUT
+    assert "the allocation has ended (Invalid job id): begin another one" in capsys.readouterr().err
 
 
 def test_a_case_of_more_workers_than_a_node_has_cores_is_not_tried(

@@ -145,7 +145,8 @@ way_kind way_for(const description& what, const system& on, const company& with,
     for (const description& each : all_apps())
       if ((with.size() == 1 || each.over_ranks) && std::ranges::any_of(each.ways, is_possible))
         others.push_back(each.name);
-    throw lack(fmt::format("it runs no steps of {} as {}; those it runs: {}", what.name, fmt::join(names, ", "),
+    throw lack(fmt::format("it runs no steps of {} as {}; those it runs: {}", what.name,
+                           fmt::join(names, ", "),
                            others.empty() ? "none" : fmt::format("{}", fmt::join(others, ", "))));
   }
   if (with.size() > 1 && !what.over_ranks)

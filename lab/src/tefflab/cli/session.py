@@ -101,9 +101,9 @@ def measure_plan(
     TeffError if one of them was not measured, after the results are shown."""
     store_folder = registry.results / checked_name(options.store)
     template = Template(options.batch) if options.batch else None
-    of_machine = {"--load": options.load, "--launcher": options.launcher, "--hosts": options.hosts}
-    if kind.simulated and (flag := next(filter(of_machine.get, of_machine), "")):
-        raise InputError(f"{flag} {of_machine[flag]}: simulated systems use nothing of a machine; leave it out")
+    own = {"--load": options.load, "--launcher": options.launcher, "--hosts": options.hosts}
+    if kind.simulated and (flag := next(filter(own.get, own), "")):
+        raise InputError(f"{flag} {own[flag]}: nothing of this machine runs beside simulated systems; leave it out")
     if not options.resume:
         start_ranks_by(options.launcher, options.hosts)
         most = max(options.nodes, default=None)

@@ -23,7 +23,7 @@ class BatchSystem:
     interrupt: tuple[str, ...]  # sends all processes of a job the signal of Ctrl-C
     remove: tuple[str, ...]
     describe: tuple[str, ...]
-    state: str
+    state: str  # also what it says of a job that it has forgotten
     reason: str
     limit: str
     used: str
@@ -34,7 +34,8 @@ class BatchSystem:
     def asked(self, job: str) -> str:
         """The answer of the batch system about a job; empty if it does not answer."""
         try:
-            return answer([*self.describe, job], timeout=_ANSWERS).stdout
+            said = answer([*self.describe, job], timeout=_ANSWERS)
+            return said.stdout or said.stderr
         except (OSError, subprocess.TimeoutExpired):
             return ""
 
@@ -60,7 +61,7 @@ SLURM = BatchSystem(
     interrupt=("scancel", "--full", "--signal=INT"),
     remove=("scancel",),
     describe=("scontrol", "show", "job"),
-    state=r"JobState=(\S+)",
+    state=r"(?:JobState=|(?=Invalid job))(\w+(?: job id)?)",
     reason=r" Reason=(\S+)",
     limit=r"TimeLimit=(\S+)",
     used=r"RunTime=(\S+)",
@@ -76,7 +77,7 @@ PBS = BatchSystem(
     interrupt=("qsig", "-s", "INT"),
     remove=("qdel",),
     describe=("qstat", "-f"),
-    state=r"job_state = (\S+)",
+    state=r"(?:job_state = |(?=Unknown Job))(\w+(?: Job Id)?)",
     reason=r"comment = (.+)",
     limit=r"Resource_List\.walltime = (\S+)",
     used=r"resources_used\.walltime = (\S+)",  # of a minute or two ago

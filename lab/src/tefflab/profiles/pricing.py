@@ -64,15 +64,19 @@ class Price:
         """The threads' seconds in bodies in which another program had the core, as far as CPU time lacks."""
         serial = sum(max(0.0, each.elapsed - each.in_regions) for each in self.observed.processes)
         lacking = max(0.0, self.observed.in_regions + serial - self.cpu)
-        return min(lacking, sum(site.pauses for site in self.observed.sites))
+        return min(lacking, self._long)
+
+    @cached_property
+    def _long(self) -> float:
+        """The seconds of all bodies that may contain pauses."""
+        return sum(site.pauses for site in self.observed.sites)
 
     def time_in(self, site: Site) -> float:
         """The threads' seconds in its bodies, without pauses."""
         return self._without_pauses(site) - self._around(site)
 
     def _without_pauses(self, site: Site) -> float:
-        every = sum(each.pauses for each in self.observed.sites)
-        return site.seconds - (self.pauses * site.pauses / every if every else 0.0)
+        return site.seconds - (self.pauses * site.pauses / self._long if self._long else 0.0)
 
     def _around(self, site: Site) -> float:
         """The part of its time that is the begin and the end of static loops, of which libomp says nothing."""
@@ -166,12 +170,12 @@ class Price:
         dearest = self.dearest
         return [site for site in self.overheads if dearest and KINDS[site.kind] == KINDS[dearest.kind]]
 
-    @property
+    @cached_property
     def count(self) -> int:
         """The bodies of the sites that are alike."""
         return sum(site.count for site in self.alike)
 
-    @property
+    @cached_property
     def length(self) -> float:
         """The mean length of these bodies, in seconds."""
         return sum(map(self.time_in, self.alike)) / max(1, self.count)

@@ -110,7 +110,8 @@ def advice(price: Price, metg: Metg | None) -> Iterator[str]:
     for state, text in _CAUSES.items():
         share = price.seconds.get(state, 0.0) / price.in_regions
         if share >= _WORTH_A_SENTENCE:
-            is_loop = price.observed.sites[0].kind in ("chunk", *SHARED)
+            longest = price.observed.sites[0]
+            is_loop = longest.kind in ("chunk", *SHARED) and "omp" in longest.runtime
             remedy = ". Shorter chunks, or schedule(dynamic), even it out" if is_loop else ". More tasks even it out"
             yield text.format(f"{percent(share)} of their time", "" if cost >= _WORTH_ADVICE else remedy)
     if price.serial >= _WORTH_A_SENTENCE:

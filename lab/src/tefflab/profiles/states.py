@@ -24,7 +24,7 @@ STATES = {  # as the report calls them, in its order
     "lock": "waiting for a lock",
     "wait": "waiting: for another thread or the system",
     "runtime": "beginning and ending regions, barriers",
-    "start": "starting threads",
+    "start": "starting threads, or MPI",
     "serial": "outside of parallel regions",
 }
 OUTSIDE = ("serial", "absent")
