@@ -6,13 +6,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from conftest import PROGRAM, printed_rows, teff, write_program, write_system
 from samples import MACHINE
 from simulated import QUIET, Noise, SimulatedSystem
 from tefflab import project_root
-from tefflab.analysis.statistics import mean_metg, metg
+from tefflab.analysis.statistics import Observation, mean_metg, metg
 from tefflab.benchmarks.graphs import parse
 from tefflab.benchmarks.task_graph.plan import GraphExperiment
 from tefflab.benchmarks.task_graph.record import GraphRecord
@@ -461,6 +462,26 @@ def test_the_mean_run_has_the_same_metg_where_it_is_quiet_and_a_larger_one_with_
     disturbed = detours.sweep(20, grid)
     assert metg(disturbed).value == pytest.approx(detours.metg(), rel=0.1)
     assert mean_metg(disturbed).value > 1.5 * metg(disturbed).value
+
+
+def test_rare_and_long_detours_do_not_move_the_mean_run_from_its_closed_form() -> None:
+    """A run of 1000 timesteps is longer by a detour of 5 ms, in the mean, for each 20 ms: slowdown = 1.25 + overhead /
+    ideal."""
+    draws = np.random.default_rng(1)
+    found, held = [], 0
+    for _ in range(25):
+        runs = []
+        for number in range(30):
+            for ideal in 3e-6 * np.geomspace(0.5, 8, 7):
+                bare = 1000 * (ideal + 3e-6)
+                late = draws.exponential(5e-3, draws.poisson((1000 * ideal) / 20e-3)).sum()
+                granularity = (bare + late) / 1000
+                runs.append(Observation(number, round(ideal * 1e9), granularity, ideal / granularity))
+        one = mean_metg(runs)
+        found.append(one.value)
+        held += one.low <= 8e-6 <= one.high
+    assert float(np.median(found)) == pytest.approx(8e-6, rel=0.08)
+    assert held >= 20
 
 
 def test_a_mean_that_does_not_cross_is_a_bound() -> None:

@@ -16,7 +16,7 @@ from tefflab.errors import InputError
 from tefflab.records.plan import Variant
 from tefflab.records.store import Store
 from tefflab.systems import simulated
-from tefflab.systems.simulated import CLUSTERS, SIMULATOR, SimulatedProgram, machines
+from tefflab.systems.simulated import CLUSTERS, SIMULATOR, SimulatedProgram, load_cluster, machines
 from tefflab.systems.systems import BUILD_FOLDER
 
 BINARY = project_root() / BUILD_FOLDER / "bin" / SIMULATOR
@@ -89,7 +89,7 @@ def simulating(
     monkeypatch.setattr(session, "ensure", lambda *_, **__: {})
 
     def run(*words: str) -> None:
-        assert teff(monkeypatch, "metg", *words, "--store", "here", "--rounds", "3", "--minutes", "0.2") == 0
+        assert teff(monkeypatch, "metg", "--store", "here", "--rounds", "3", "--minutes", "0.2", *words) == 0
 
     return run
 
@@ -125,6 +125,83 @@ def teff_export(capsys: pytest.CaptureFixture[str], root: Path) -> list[str]:
 
 
 @built
+def test_a_model_without_noise_needs_few_rounds_and_its_mean_run_is_its_usual_run(
+    simulating: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    simulating("--simulate", "cori,quiet,jitter", "--nodes", "2", "--json", "--rounds", "8", "-steps", "100")
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    usual, mean = (next(row for row in rows if row["quantity"].endswith(end)) for end in ("(50 %)", "mean run"))
+    assert usual["value"] == pytest.approx(mean["value"], rel=1e-4)
+    rounds = {row["system_id"]: row["rounds"] for row in rows}
+    assert rounds == {"simulated:mpi/quiet": 4, "simulated:mpi/jitter": 8}
+
+
+_TWO_CORES = """title = "Two cores"
+[node]
+cores = 2
+flops = 8e10
+[[level]]
+latency = 0.0
+[[level]]
+latency = "2us"
+[system.mpi]
+title = "MPI"
+task = "195ns"
+message = "750ns"
+latency = "605ns"
+[model.quiet]
+"""
+
+
+@built
+def test_what_a_system_costs_is_told_by_metg_of_three_graphs(
+    simulating: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    commanded: Path,
+) -> None:
+    assert simulating
+    shutil.copytree(project_root() / "experiments", commanded / "experiments")
+    (commanded / "two.toml").write_text(_TWO_CORES, encoding="utf-8")
+    words = ("experiment", "costs", "--simulate", str(commanded / "two.toml"), "--store", "here")
+    assert teff(monkeypatch, *words) == 0
+    assert teff(monkeypatch, "export", "here", "-o", str(commanded / "told.toml")) == 0
+    told = load_cluster(str(commanded / "told.toml"))
+    (costs,) = told.system.values()
+    assert (told.node.cores, told.node.flops) == (2, pytest.approx(8e10, rel=1e-3))
+    found = (costs.task, costs.message, costs.latency)
+    assert found == (pytest.approx(195e-9, rel=0.01), pytest.approx(750e-9, rel=0.01), pytest.approx(605e-9, rel=0.01))
+    assert teff(monkeypatch, "experiment", "fig13", "--simulate", "cori", "--store", "other") == 2
+    assert (
+        "experiment fig13 is of message passing and accelerators, which --simulate does not" in capsys.readouterr().err
+    )
+
+
+@built
+def test_costs_are_refused_of_a_store_that_does_not_tell_them(
+    simulating: Callable[..., None], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    simulating("--simulate", "cori,quiet")
+    assert teff(monkeypatch, "export", "here", "--as", "toml") == 2
+    assert "here does not tell what systems cost; measure it: " in capsys.readouterr().err
+
+
+@built
+def test_exports_of_a_simulated_sitting_name_the_cluster(
+    simulating: Callable[..., None], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    simulating("--simulate", "cori,quiet", "-steps", "100")
+    capsys.readouterr()
+    for form in ("md", "github", "gbench", "bencher"):
+        assert teff(monkeypatch, "export", "here", "--as", form) == 0
+        told = capsys.readouterr().out
+        assert "simulated:mpi/quiet on cori, quiet" in told
+        assert form == "bencher" or "simulated cori" in told
+    assert teff(monkeypatch, "export", "here", "--as", "hyperfine") == 2
+    assert "METG comes from runs of many sizes" in capsys.readouterr().err
+
+
+@built
 def test_tables_and_pictures_say_simulated_and_a_resumed_sitting_keeps_its_machine(
     simulating: Callable[..., None], capsys: pytest.CaptureFixture[str], commanded: Path
 ) -> None:
@@ -132,7 +209,7 @@ def test_tables_and_pictures_say_simulated_and_a_resumed_sitting_keeps_its_machi
     shutil.copy(CORI, file)
     simulating("--simulate", f"{file},quiet,jitter", "--nodes", "2", "-steps", "100")
     shown = capsys.readouterr()
-    assert "Simulated: METG(50 %)" in shown.out
+    assert "on simulated mine" in shown.out
     assert "simulated:mpi/jitter" in shown.out
     assert "this machine" not in shown.out
     assert "drift" not in shown.out
@@ -150,9 +227,10 @@ def test_tables_and_pictures_say_simulated_and_a_resumed_sitting_keeps_its_machi
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("--load", "spin:50@0"), "--load spin:50@0: nothing of this machine runs beside simulated systems"),
-        (("--hosts", "a,b"), "--hosts a,b: nothing of this machine runs beside simulated systems"),
-        (("--launcher", "srun"), "--launcher srun: nothing of this machine runs beside simulated systems"),
+        (("--load", "spin:50@0"), "--load spin:50@0: simulated systems use nothing of a machine; leave it out"),
+        (("--hosts", "a,b"), "--hosts a,b: simulated systems use nothing of a machine; leave it out"),
+        (("--launcher", "srun"), "--launcher srun: simulated systems use nothing of a machine; leave it out"),
+        (("-width", "16"), "-width 16 on 32 workers: at most 50 % of the cores have a task"),
         (("--workers", "64"), "--workers 64: a node of the simulated cluster has 32 cores"),
     ],
 )

@@ -43,15 +43,7 @@ class cores {
   /// When work of this length ends on a core that begins it no sooner than then.
   [[nodiscard]] double end_of(int index, double begin, double length) {
     core& one = all_[static_cast<std::size_t>(index)];
-    double end = begin + length;
-    while (one.due < end) [[unlikely]] {
-      const double detour = one.random.exponential(length_of_one(one));
-      const double lost = one.due < begin ? std::max(0.0, one.due + detour - begin) : detour;
-      if (one.due < begin) begin += lost;
-      end += lost;
-      one.due += detour + next(one);
-    }
-    return end;
+    return one.due < begin + length ? detoured(one, begin, length) : begin + length;
   }
 
  private:
@@ -62,6 +54,17 @@ class cores {
     dice random;
   };
 
+  [[gnu::noinline]] double detoured(core& one, double begin, double length) const {
+    double end = begin + length;
+    while (one.due < end) {
+      const double detour = one.random.exponential(length_of_one(one));
+      const double lost = one.due < begin ? std::max(0.0, one.due + detour - begin) : detour;
+      if (one.due < begin) begin += lost;
+      end += lost;
+      one.due += detour + next(one);
+    }
+    return end;
+  }
   [[nodiscard]] double next(core& one) const {
     return rate_ > 0 ? one.random.exponential(1 / rate_) : std::numeric_limits<double>::infinity();
   }

@@ -27,30 +27,32 @@ class network {
   /// When a message arrives that nothing makes wait.
   [[nodiscard]] double arrival(const message& one, std::int64_t bytes) {
     const std::size_t common = level_of(one.from, one.to);
-    const level& between = levels_[common];
-    const double latency = between.latency + static_cast<double>(bytes) * between.byte;
-    return one.sent + latency + (common > 0 ? lateness_of_one() : 0);
+    return one.sent + latency(common, bytes) + (common > 0 ? lateness_of_one() : 0);
   }
   /// When each message of a timestep arrives, by its input. Each leaves the units between its two ends in the
   /// order in which the messages come there.
   void arrivals(std::vector<message>& all, std::int64_t bytes, std::vector<double>& arrived);
 
- private:
   /// The level of the smallest unit that has both ranks.
   [[nodiscard]] std::size_t level_of(int from, int to) const {
     std::size_t found = 0;
     while (found + 1 < levels_.size() && unit(found, from) != unit(found, to)) ++found;
     return found;
   }
-  [[nodiscard]] std::int32_t unit(std::size_t level, int rank) const {
-    return units_[level][static_cast<std::size_t>(rank)];
+  [[nodiscard]] double latency(std::size_t level, std::int64_t bytes) const {
+    return levels_[level].latency + static_cast<double>(bytes) * levels_[level].byte;
   }
-  /// Seconds, mostly none.
+  /// Of the next message between nodes: seconds, mostly none.
   [[nodiscard]] double lateness_of_one() {
-    if (--until_late_ > 0) [[likely]]
+    if (late_.share == 0 || --until_late_ > 0) [[likely]]
       return 0;
     draw_late();
     return random_.exponential(late_.length);
+  }
+
+ private:
+  [[nodiscard]] std::int32_t unit(std::size_t level, int rank) const {
+    return units_[level][static_cast<std::size_t>(rank)];
   }
   void draw_late();
 

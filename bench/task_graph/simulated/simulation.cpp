@@ -44,97 +44,141 @@ double work_of(const task_graph& graph, const machine& on, std::int64_t flops, s
 /// One graph while it is simulated.
 class flow {
  public:
-  flow(const dependence_table& table, const machine& on, int ranks)
+  flow(const dependence_table& table, const machine& on, int ranks, const network& across)
       : table_(table), graph_(table.graph()), on_(on), ranks_(ranks), blocks_(graph_.width, ranks) {
     for (auto& each : outputs_) each.resize(static_cast<std::size_t>(graph_.width));
-    if (graph_.pattern->varying_width || graph_.steps < 2) return;
-    posts_.resize(static_cast<std::size_t>(graph_.dependence_sets()));
-    for (std::int64_t next = 1; next <= graph_.dependence_sets() && next < graph_.steps; ++next)
-      for (int rank = 0; rank < ranks; ++rank)
-        posts_[static_cast<std::size_t>(table.set_at(next))].push_back(messages(next - 1, rank));
+    for (std::size_t i = 0; i < on.levels.size(); ++i)
+      latencies_.push_back(across.latency(i, graph_.output_bytes));
+    has_one_task_ = graph_.kernel.kind != graphs::kernel_kind::load_imbalance;
+    posts_.resize(at(graph_.dependence_sets() + 1));
+    if (at(graph_.dependence_sets() * graph_.width) >
+        most_inputs / std::max<std::size_t>(table.max_inputs(), 1))
+      throw std::invalid_argument("more than 2^27 dependences are too many to simulate: take fewer nodes");
+    for (std::int64_t set = 0; set < graph_.dependence_sets(); ++set)
+      for (std::int64_t point = 0; point < graph_.width; ++point) {
+        for (const interval& each : table.intervals(set, point))
+          for (std::int64_t from = each.first; from <= each.last; ++from)
+            inputs_.push_back({static_cast<std::uint32_t>(from),
+                               level_between(across, blocks_.owner(from), blocks_.owner(point))});
+        starts_.push_back(inputs_.size());
+      }
   }
 
   void run(std::int64_t timestep, cores& on, network& across, dice& random) {
     if (timestep >= graph_.steps) return;
-    if (across.is_shared()) send_all(timestep, across);
-    std::size_t input = 0;
-    for (int rank = 0; rank < ranks_; ++rank) {
-      const interval own = blocks_.of(rank).clipped_to(table_.points(timestep));
-      double& free = on.free(rank);
-      for (std::int64_t point = own.first; point <= own.last; ++point) {
-        double ready = free;
-        std::int64_t kept = 0;
-        std::uint64_t names = 0;
-        for_each_input(timestep, point, [&](std::int64_t from) {
-          const output& read = outputs(timestep - 1)[static_cast<std::size_t>(from)];
-          is_broken_ |= read.timestep != timestep - 1;
-          names += graphs::mix(static_cast<std::uint64_t>(from) + 1);
-          ++done_.dependencies;
-          const int sender = blocks_.owner(from);
-          if (sender == rank) {
-            ++kept;
-          } else {
-            const double there = across.is_shared()
-                                     ? arrived_[input]
-                                     : across.arrival({read.sent, sender, rank, input}, graph_.output_bytes);
-            ready = std::max(ready, there);
-          }
-          ++input;
-        });
-        double length = on_.task + static_cast<double>(kept) * on_.dependence + count(timestep, point, names);
-        if (on_.jitter > 0) length += random.exponential(on_.jitter);
-        free = on.end_of(rank, ready, length);
-      }
-      if (own.size() > 0) post(timestep, rank, own, on);
+    if (across.is_shared()) {
+      send_all(timestep, across);
+      execute(timestep, on, random, [&](const link&, double, std::size_t input) { return arrived_[input]; });
+    } else if (on_.late.share > 0) {
+      execute(timestep, on, random, [&](const link& by, double sent, std::size_t) {
+        return sent + latencies_[by.level] + (by.level > in_node ? across.lateness_of_one() : 0);
+      });
+    } else {
+      execute(timestep, on, random,
+              [&](const link& by, double sent, std::size_t) { return sent + latencies_[by.level]; });
     }
   }
 
   [[nodiscard]] const counters& done() const { return done_; }
-  [[nodiscard]] bool is_broken() const { return is_broken_; }
 
  private:
+  static constexpr std::uint32_t same_rank = 0, in_node = 1;
+  static constexpr std::size_t most_inputs = std::size_t{1} << 27;  ///< a gigabyte
+
+  /// An input of a point: where it comes from, and how far the ranks are apart: beyond `in_node` each level
+  /// of the network is further.
+  struct link {
+    std::uint32_t from;
+    std::uint32_t level;
+  };
+  /// The stamp tells point and timestep. So a task that reads anything else has another checksum.
   struct output {
     double sent = 0;
-    std::int64_t timestep = -1;
+    std::uint64_t stamp = 0;
+  };
+  struct task {
+    std::int64_t flops;
+    std::int64_t bytes;
+    double seconds;
   };
 
-  std::vector<output>& outputs(std::int64_t timestep) {
-    return outputs_[static_cast<std::size_t>(timestep & 1)];
+  static std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+  static std::uint64_t stamp_of(std::int64_t timestep) {
+    return static_cast<std::uint64_t>(timestep) * 0x9e3779b97f4a7c15;
+  }
+  static std::uint32_t level_between(const network& across, int from, int to) {
+    return from == to ? same_rank : in_node + static_cast<std::uint32_t>(across.level_of(from, to));
+  }
+
+  [[nodiscard]] output* outputs(std::int64_t timestep) { return outputs_[at(timestep & 1)].data(); }
+
+  /// Executes the tasks of a timestep. `arrival` says when an input from another rank is there.
+  template <class Arrival>
+  void execute(std::int64_t timestep, cores& on, dice& random, Arrival arrival) {
+    const output* const before = outputs(timestep - 1);
+    output* const now = outputs(timestep);
+    const double* const posting = posts(timestep);
+    const interval points = table_.points(timestep);
+    const std::uint64_t stamp = stamp_of(timestep - 1);
+    task one = task_at(timestep, 0);
+    std::size_t input = 0;
+    counters did;
+    for (int rank = 0; rank < ranks_; ++rank) {
+      const interval own = blocks_.of(rank).clipped_to(points);
+      for (std::int64_t point = own.first; point <= own.last; ++point) {
+        double ready = on.free(rank);
+        std::int64_t kept = 0;
+        std::uint64_t names = 0;
+        for_each_input(timestep, point, [&](const link& each) {
+          const output& read = before[each.from];
+          names += read.stamp - stamp;
+          if (each.level == same_rank)
+            ++kept;
+          else
+            ready = std::max(ready, arrival(each, read.sent, input));
+          ++input;
+        });
+        if (!has_one_task_) one = task_at(timestep, point);
+        did += {1, 0, one.flops, one.bytes, graphs::point_weight(graph_.index, point) * (1 + 2 * names)};
+        double length = on_.task + static_cast<double>(kept) * on_.dependence + one.seconds;
+        if (on_.jitter > 0) [[unlikely]]
+          length += random.exponential(on_.jitter);
+        on.free(rank) = on.end_of(rank, ready, length);
+      }
+      if (own.size() > 0 && posting[rank] > 0) on.free(rank) = on.end_of(rank, on.free(rank), posting[rank]);
+      for (std::int64_t point = own.first; point <= own.last; ++point)
+        now[point] = {on.free(rank), graphs::mix(static_cast<std::uint64_t>(point) + 1) + stamp_of(timestep)};
+    }
+    did.dependencies = static_cast<std::int64_t>(input);
+    did.checksum *= graphs::timestep_weight(timestep);
+    done_ += did;
   }
 
   template <class Function>
   void for_each_input(std::int64_t timestep, std::int64_t point, Function function) const {
     if (timestep == 0) return;
-    const graphs::point_range inputs = table_.inputs(timestep, point);
-    for (const interval& each : inputs.intervals()) {
-      const interval points = each.clipped_to(inputs.bounds());
-      for (std::int64_t from = points.first; from <= points.last; ++from) function(from);
-    }
+    const interval there = table_.points(timestep - 1);
+    const std::size_t row = at(table_.set_at(timestep) * graph_.width + point);
+    for (std::size_t i = starts_[row]; i < starts_[row + 1]; ++i)
+      if (there.contains(inputs_[i].from)) function(inputs_[i]);
   }
 
-  /// Counts a task. Returns the seconds that it computes.
-  double count(std::int64_t timestep, std::int64_t point, std::uint64_t names) {
+  [[nodiscard]] task task_at(std::int64_t timestep, std::int64_t point) const {
     const std::int64_t iterations = graph_.kernel.iterations_of(graph_.index, timestep, point);
     const std::int64_t flops = graph_.kernel.flops(iterations, graph_.scratch_bytes);
     const std::int64_t bytes = graph_.kernel.bytes(iterations, graph_.scratch_bytes);
-    done_ +=
-        {1, 0, flops, bytes,
-         graphs::timestep_weight(timestep) * graphs::point_weight(graph_.index, point) * (1 + 2 * names)};
-    return work_of(graph_, on_, flops, bytes);
+    return {flops, bytes, work_of(graph_, on_, flops, bytes)};
   }
 
-  /// A rank sends the outputs of a timestep, and asks for the inputs of the next.
-  void post(std::int64_t timestep, int rank, interval own, cores& on) {
-    double posts = 0;
-    if (timestep + 1 < graph_.steps)
-      posts =
-          posts_.empty()
-              ? messages(timestep, rank)
-              : posts_[static_cast<std::size_t>(table_.set_at(timestep + 1))][static_cast<std::size_t>(rank)];
+  /// The seconds in which each rank sends the outputs of a timestep and asks for the inputs of the next.
+  const double* posts(std::int64_t timestep) {
+    const bool is_last = timestep + 1 >= graph_.steps;
+    std::vector<double>& known = posts_[is_last ? posts_.size() - 1 : at(table_.set_at(timestep + 1))];
+    if (!known.empty() && !graph_.pattern->varying_width) return known.data();
+    known.assign(at(ranks_), 0.0);
     const double cost = on_.message + static_cast<double>(graph_.output_bytes) * on_.message_byte;
-    if (posts > 0) on.free(rank) = on.end_of(rank, on.free(rank), posts * cost);
-    for (std::int64_t point = own.first; point <= own.last; ++point)
-      outputs(timestep)[static_cast<std::size_t>(point)] = {on.free(rank), timestep};
+    for (int rank = 0; rank < ranks_ && !is_last; ++rank) known[at(rank)] = messages(timestep, rank) * cost;
+    return known.data();
   }
 
   /// Half of the messages that a rank sends behind this timestep, and half of those that it then receives. An
@@ -151,7 +195,7 @@ class flow {
       }
       if (!table_.points(timestep + 1).contains(point)) continue;
       for_each_input(timestep + 1, point,
-                     [&](std::int64_t from) { posts += blocks_.owner(from) != rank ? 0.5 : 0; });
+                     [&](const link& each) { posts += each.level != same_rank ? 0.5 : 0; });
     }
     return posts;
   }
@@ -160,14 +204,13 @@ class flow {
     std::vector<message> all;
     std::size_t input = 0;
     const interval points = table_.points(timestep);
-    for (std::int64_t point = points.first; point <= points.last; ++point) {
-      const int rank = blocks_.owner(point);
-      for_each_input(timestep, point, [&](std::int64_t from) {
-        if (const int sender = blocks_.owner(from); sender != rank)
-          all.push_back({outputs(timestep - 1)[static_cast<std::size_t>(from)].sent, sender, rank, input});
+    for (std::int64_t point = points.first; point <= points.last; ++point)
+      for_each_input(timestep, point, [&](const link& each) {
+        if (each.level != same_rank)
+          all.push_back(
+              {outputs(timestep - 1)[each.from].sent, blocks_.owner(each.from), blocks_.owner(point), input});
         ++input;
       });
-    }
     arrived_.resize(input);
     across.arrivals(all, graph_.output_bytes, arrived_);
   }
@@ -177,11 +220,14 @@ class flow {
   const machine& on_;
   int ranks_;
   blocks blocks_;
+  bool has_one_task_;                           ///< all tasks are alike
+  std::vector<double> latencies_{0};            ///< by a link's level
+  std::vector<link> inputs_;                    ///< of each dependence set, point by point
+  std::vector<std::size_t> starts_{0};          ///< of each point's inputs; the end of the last
   std::array<std::vector<output>, 2> outputs_;  ///< by parity of the timestep
-  std::vector<std::vector<double>> posts_;      ///< of each dependence set, by rank; none for a varying width
+  std::vector<std::vector<double>> posts_;      ///< of each dependence set, by rank; of the last timestep
   std::vector<double> arrived_;
   counters done_;
-  bool is_broken_ = false;
 };
 
 }  // namespace
@@ -192,15 +238,11 @@ graphs::simulated_run simulate(const graphs::workload& work, const machine& on, 
   network across(on, ranks, seed);
   dice random(graphs::mix(seed) ^ seed);
   std::vector<flow> flows;
-  for (std::size_t i = 0; i < work.graphs(); ++i) flows.emplace_back(work.table(i), on, ranks);
+  for (std::size_t i = 0; i < work.graphs(); ++i) flows.emplace_back(work.table(i), on, ranks, across);
   for (std::int64_t timestep = 0; timestep < work.steps(); ++timestep)
     for (flow& each : flows) each.run(timestep, all, across, random);
   graphs::simulated_run run{.machine = on.name, .seed = seed};
-  for (const flow& each : flows) {
-    run.done += each.done();
-    if (each.is_broken())
-      throw std::logic_error("a simulated task has read an output that was not there yet");
-  }
+  for (const flow& each : flows) run.done += each.done();
   for (int rank = 0; rank < ranks; ++rank) run.seconds = std::max(run.seconds, all.free(rank));
   return run;
 }

@@ -1,5 +1,6 @@
 #include "teff/graphs/counters.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace teff::graphs {
@@ -54,16 +55,30 @@ counters expected_counters(const dependence_table& table) {
     return input_sum{points.size(), inputs_weight(points)};
   });
   const task_graph& graph = table.graph();
-  counters total;
-  for (std::int64_t timestep = 0; timestep < graph.steps; ++timestep) {
+  const auto of_timestep = [&](std::int64_t timestep) {
+    counters sum;
     const interval points = table.points(timestep);
     for (std::int64_t point = points.first; point <= points.last; ++point) {
-      const input_sum sum = inputs(timestep, point);
+      const input_sum read = inputs(timestep, point);
       const std::int64_t iterations = graph.kernel.iterations_of(graph.index, timestep, point);
-      total += {1, sum.count, graph.kernel.flops(iterations, graph.scratch_bytes),
-                graph.kernel.bytes(iterations, graph.scratch_bytes),
-                timestep_weight(timestep) * point_weight(graph.index, point) * sum.weight};
+      sum += {1, read.count, graph.kernel.flops(iterations, graph.scratch_bytes),
+              graph.kernel.bytes(iterations, graph.scratch_bytes),
+              point_weight(graph.index, point) * read.weight};
     }
+    return sum;
+  };
+  // Timesteps of one dependence set are alike if all of them have the same points and kernels.
+  const bool repeats =
+      !graph.pattern->varying_width && graph.kernel.kind != kernel_kind::load_imbalance && graph.steps > 1;
+  std::vector<std::optional<counters>> known(static_cast<std::size_t>(repeats ? graph.dependence_sets() : 0));
+  counters total;
+  for (std::int64_t timestep = 0; timestep < graph.steps; ++timestep) {
+    std::optional<counters> own;
+    std::optional<counters>& sum =
+        repeats && timestep > 0 ? known[static_cast<std::size_t>(graph.dependence_set(timestep))] : own;
+    if (!sum) sum = of_timestep(timestep);
+    total +=
+        {sum->tasks, sum->dependencies, sum->flops, sum->bytes, timestep_weight(timestep) * sum->checksum};
   }
   return total;
 }

@@ -73,6 +73,10 @@ TEST(a_rank_with_several_points, sends_an_output_once_and_pays_for_the_inputs_th
               steps * 2 * (1e-6 + work) + (steps - 1) * (4 * 1e-7 + 2e-6) + 3e-6, 1e-15);
 }
 
+TEST(a_graph, that_has_too_many_dependences_for_the_memory_is_refused) {
+  EXPECT_THROW((void)run(quiet(), 20'000, flags("all_to_all", 20'000)), std::invalid_argument);
+}
+
 TEST(graphs_that_run_at_once, hide_each_others_latency) {
   const std::string one = flags("stencil_1d", 4);
   const double alone = run(quiet(), 4, one).seconds;

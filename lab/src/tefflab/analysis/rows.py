@@ -104,7 +104,7 @@ class Row:
     def question(self) -> tuple[str, str, int, str]:
         """Rows of two systems or sittings may be compared if these are equal, and the distances of the cores alike. The
         last one is the simulated cluster, without the model of its noise."""
-        return self.quantity, self.configuration, self.workers, self.variant.simulated.partition(",")[0]
+        return self.quantity, self.configuration, self.workers, self.variant.cluster
 
     @property
     def number_of_rounds(self) -> int:

@@ -169,22 +169,21 @@ def metg(observations: Iterable[Observation], threshold: float = 0.5) -> MetgEst
 
 
 def mean_metg(observations: Iterable[Observation], threshold: float = 0.5) -> Interval:
-    """METG of the mean run, as published figures have it: there the mean slowdown over all runs of a point crosses the
-    threshold, however long the system's detours made these runs. Between two points the mean is interpolated linearly
-    in log. Rounds are drawn for the interval. ValueError as of `metg`."""
+    """METG of the mean run, as published figures have it, however long the system's detours made some of the runs.
+    There a straight line over 1 / ideal through all of them crosses the threshold. Rounds are drawn for the interval.
+    ValueError as of `metg`."""
     runs = as_runs(observations)
     points, at = np.unique(runs.iterations, return_inverse=True)
     rounds, index = np.unique(runs.round, return_inverse=True)
     often = np.array([len(np.unique(index[at == each])) for each in range(len(points))])
-    kept = np.flatnonzero(often >= min(often.max(), _OFTEN * len(rounds)))  # the first round looks further than others
-    member = (at[:, None] == kept).astype(np.float64)
-    ideal = np.log([float(np.median(runs.ideal[at == each])) for each in kept])
-    counts = np.vstack([np.ones(len(index)), draw(len(rounds))[:, index]])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        slowdowns = np.log((counts * runs.slowdown) @ member / (counts @ member))
-    value, *drawn = (_last_crossing(ideal, each, -math.log(threshold)) for each in slowdowns)
+    kept = (often >= min(often.max(), _OFTEN * len(rounds)))[at]  # the first round looks further than others
+    counts = np.vstack([np.ones(len(index)), draw(len(rounds))[:, index]])[:, kept]
+    ideal, slowdown = runs.ideal[kept], runs.slowdown[kept]
+    least, most = float(ideal.min()), float(ideal.max())
+    with np.errstate(divide="ignore"):
+        value, *drawn = np.log(_mean_crossings(ideal, slowdown, counts, 1 / threshold))
     relation: Relation = "<" if value == -math.inf else ">" if value == math.inf else "="
-    value = float(np.clip(value, ideal[0], ideal[-1]))
+    value = float(np.clip(value, math.log(least), math.log(most)))
     if len(rounds) < FEWEST_ROUNDS:
         return Interval(math.exp(value) / threshold, 0.0, math.inf, relation)
     ends = np.quantile(drawn, [0.5 - CONFIDENCE / 2, 0.5 + CONFIDENCE / 2], method="nearest")
@@ -194,18 +193,18 @@ def mean_metg(observations: Iterable[Observation], threshold: float = 0.5) -> In
     return Interval(value, low, high, relation)
 
 
-def _last_crossing(ideal: Floats, slowdown: Floats, target: float) -> float:
-    """Where a falling line through these points, all in log, is last above the target; minus infinite if it never is,
-    infinite if it is at the end. Points without a value are passed over."""
-    known = np.flatnonzero(np.isfinite(slowdown))
-    above = known[slowdown[known] > target]
-    if not len(above):
-        return -math.inf
-    last, after = above[-1], known[known > above[-1]]
-    if not len(after):
-        return math.inf
-    share = (slowdown[last] - target) / (slowdown[last] - slowdown[after[0]])
-    return float(ideal[last] + share * (ideal[after[0]] - ideal[last]))
+def _mean_crossings(ideal: Floats, slowdown: Floats, counts: Floats, target: float) -> Floats:
+    """The ideal at which the line slowdown = level + slope / ideal has the target's slowdown; 0 or infinite where that
+    lies beyond the runs. Each row of `counts` says how often each run was drawn, and gives a line. Runs of longer tasks
+    scatter less, so they weigh more."""
+    weights, x = counts * ideal, 1 / ideal
+    total = weights.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):  # a draw of one size of task, or of none
+        middle, height = weights @ x / total, weights @ slowdown / total
+        slope = (weights @ (x * slowdown) / total - middle * height) / (weights @ x**2 / total - middle**2)
+        level = height - slope * middle
+        crossing = np.where((slope > 0) & (level < target), slope / (target - level), math.inf)
+    return np.where(crossing < ideal.min(), 0.0, np.where(crossing > ideal.max(), math.inf, crossing))
 
 
 def metg_error(observations: Iterable[Observation], threshold: float = 0.5) -> float:

@@ -51,6 +51,8 @@ def predict(
     if (time is None) != (tasks is None):
         said = f"--tasks {tasks:g}" if time is None else f"--time {time}"
         raise InputError(f"{said} is half of a run; {_TO_SAY}")
+    if run and time:
+        raise InputError(f"--run {run} says time and tasks; leave out --time and --tasks, or --run")
     typed = Program(seconds=seconds(time), tasks=tasks) if time and tasks else None
     program = _read(run) if run else typed or plan.program
     if program is None:
@@ -69,8 +71,9 @@ def predict(
     graphs = dict.fromkeys(each.row.group for each in found)
     if picture:
         for graph in graphs:
-            title = f"A program of {duration(program.seconds)} and {program.tasks:g} tasks a core, on more nodes"
-            footer = signature(head, *["simulated"] * bool(plan.simulated))
+            of = plan.variants[0].cluster and f" of {plan.variants[0].cluster}"
+            title = f"A program of {duration(program.seconds)} and {program.tasks:g} tasks a core, on more nodes{of}"
+            footer = signature(head)
             file = picture if len(graphs) == 1 else picture.with_stem(f"{picture.stem}-{slug(graph)}")
             own = [each for each in found if each.row.group == graph]
             draw(limits_chart(own, Head(title, [f"{graph}; {name}"], footer)), file)

@@ -5,6 +5,8 @@ from pathlib import Path
 
 from tefflab.analysis.rows import ByRound
 from tefflab.benchmarks.benchmark import Estimates, find_benchmark
+from tefflab.benchmarks.task_graph.costs import cluster_file
+from tefflab.benchmarks.task_graph.estimates import GraphEstimates
 from tefflab.carried import TYPED
 from tefflab.errors import InputError, TeffError
 from tefflab.host.terminal import output, path_text, progress, say
@@ -19,8 +21,8 @@ from tefflab.whole_files import write_whole, writing
 
 ALL_VARIANTS = "--all-variants"
 _REPORT = "report.html"
-_PARQUET, _PDF = "parquet", "pdf"
-FORMATS = (*TEXTS, _PARQUET, _PDF)
+_CLUSTER, _PARQUET, _PDF = "toml", "parquet", "pdf"
+FORMATS = (*TEXTS, _CLUSTER, _PARQUET, _PDF)
 
 
 def show(registry: Registry, store: str, as_json: bool) -> None:
@@ -101,7 +103,7 @@ def export(registry: Registry, store: str, form: str, file: Path | None) -> None
     form = form or ending or "csv"
     if form not in FORMATS:
         raise InputError(f"--as {form}: there are {', '.join(FORMATS)}")
-    if form not in TEXTS and file is None:
+    if form in (_PARQUET, _PDF) and file is None:
         raise InputError(f"--as {form}: it is no text; name a file, as -o measured.{form}")
     opened, sittings = open_sittings(registry, store)
     for sentence in opened.warnings():
@@ -109,14 +111,23 @@ def export(registry: Registry, store: str, form: str, file: Path | None) -> None
     known = [estimated(opened, find_benchmark(head.benchmark), head) for head in sittings.values()]
     with writing("-o", file):
         if file is None:
-            print(to_text(form, _exported(store, form, known)), end="")
+            print(_text(store, form, known), end="")
             return
         if form == _PDF:
             save_pages([picture for each in known for picture in each.drawn.values()], file)
         elif form == _PARQUET:
             to_parquet(_exported(store, form, known), file)
         else:
-            write_whole(file, to_text(form, _exported(store, form, known)))
+            write_whole(file, _text(store, form, known))
+
+
+def _text(name: str, form: str, known: Sequence[Estimates]) -> str:
+    if form != _CLUSTER:
+        return to_text(form, _exported(name, form, known))
+    of_graphs = [each for each in known if isinstance(each, GraphEstimates)]
+    if not (of_graphs and (text := cluster_file(of_graphs[0]))):
+        raise InputError(f"--as {form}: {name} does not tell what systems cost; measure it: {TYPED} experiment costs")
+    return text
 
 
 def _exported(name: str, form: str, known: Sequence[Estimates]) -> list[Exported]:
@@ -134,6 +145,8 @@ def _exported(name: str, form: str, known: Sequence[Estimates]) -> list[Exported
         for each in rows:
             first.setdefault(each.name, each)
         rows = list(first.values())
+    if not rows and form == "hyperfine" and any(each.has_values for each in known):
+        raise InputError(f"{name} has no times of runs, which --as {form} takes: METG comes from runs of many sizes")
     if not rows:
         raise InputError(f"{name} has no value to export; `teff report {name}` says why")
     return rows

@@ -178,13 +178,13 @@ EXPORT = Command(
 
     csv, md and parquet are tables. gbench is the JSON of Google Benchmark, github what github-action-benchmark reads
     (customSmallerIsBetter), bencher the Bencher Metric Format, hyperfine what hyperfine's scripts read. pdf has the
-    pictures.
+    pictures. toml is a cluster's file for --simulate, with what the systems of `teff experiment costs` cost here.
 
     Example:  teff export default --as github -o benchmarks.json""",
     options.STORED,
     option(
         "--as form FORMAT",
-        "csv, md, parquet, gbench, github, bencher, hyperfine or pdf. [by the ending of FILE, or csv]",
+        "csv, md, parquet, gbench, github, bencher, hyperfine, toml or pdf. [by the ending of FILE, or csv]",
         default="",
     ),
     option("--output -o file FILE", "Write it here. [print]", options.FILE),

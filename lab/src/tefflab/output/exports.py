@@ -41,7 +41,12 @@ class Exported:
     @property
     def name(self) -> str:
         """As dashboards call it: the same in each sitting."""
-        return f"{self.row.id}: {self.case}, {self.row.quantity}"
+        return f"{self.variant}: {self.case}, {self.row.quantity}"
+
+    @property
+    def variant(self) -> str:
+        """`mpi`, or `simulated:mpi on cori, detours`."""
+        return " on ".join(filter(None, (self.row.id, self.row.variant.simulated)))
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -61,7 +66,7 @@ class Exported:
             "noisy_share": row.noisy_share,
             "round_trip": row.round_trip,
             "x": None if row.x is None else float(row.x),
-            "machine": sitting.machine.summary,
+            "machine": sitting.where,
             "revision": sitting.revision.short,
             "sitting": sitting.sitting,
             "started_at": sitting.started_at,
@@ -95,10 +100,10 @@ def to_markdown(rows: Sequence[Exported]) -> str:
         row, interval = each.row, each.interval
         rounds, noisy = str(row.number_of_rounds), percent(row.noisy_share)
         value, ends = value_text(row), interval_text(interval, row.unit)
-        lines.append((row.id, each.case, row.quantity, value, ends, rounds, noisy))
+        lines.append((each.variant, each.case, row.quantity, value, ends, rounds, noisy))
     table = "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
     made = dict.fromkeys(
-        f"{each.machine.summary}, {each.started_at:%Y-%m-%d %H:%M} UTC, {each.revision.short}"
+        f"{each.where}, {each.started_at:%Y-%m-%d %H:%M} UTC, {each.revision.short}"
         for each in (row.sitting for row in rows)
     )
     return "\n\n".join([table, *made]) + "\n"
@@ -123,7 +128,7 @@ def to_google_benchmark(rows: Sequence[Exported]) -> dict[str, Any]:
         }
         for each in rows
     ]
-    context = {"date": date, "machine": sitting.machine.summary, "revision": sitting.revision.short}
+    context = {"date": date, "machine": sitting.where, "revision": sitting.revision.short}
     return {"context": context, "benchmarks": lines}
 
 
@@ -136,7 +141,7 @@ def to_github(rows: Sequence[Exported]) -> list[dict[str, Any]]:
             "value": each.nanoseconds,
             "range": duration_range(each.interval.low, each.interval.high),
             "extra": f"{each.row.number_of_rounds} rounds, {percent(each.row.noisy_share)} of the runs noisy, "
-            f"{each.sitting.machine.summary}, {each.sitting.revision.short}",
+            f"{each.sitting.where}, {each.sitting.revision.short}",
         }
         for each in rows
     ]

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from tefflab.analysis.statistics import Progress
 from tefflab.host.terminal import is_redrawn
-from tefflab.output.quantities import bound, duration, percent
+from tefflab.output.quantities import TOO_FEW, bound, duration, interval_text, percent
 from tefflab.output.table import Column, Table
 from tefflab.records.plan import Variant
 
@@ -99,8 +99,13 @@ def summary(known: Sequence[Progress]) -> str:
     if not known:
         return ""
     more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
-    widest = max(each.half_width for each in known)
-    spread = f" ± {percent(widest)}" if widest < _VAGUE else " (no interval yet)"
+    widest = max(known, key=lambda each: each.half_width)
+    is_open = widest.half_width >= _VAGUE
+    ends = interval_text(widest.value.after(widest.rounds))
+    if is_open:
+        spread = " (no interval yet)" if ends == TOO_FEW else f" ({ends})"
+    else:
+        spread = f" ± {percent(widest.half_width)}"
     return f"{', '.join(map(_text, known[:_SHOWN]))}{more}{spread}"
 
 

@@ -39,6 +39,11 @@ class Variant:
         """The name of the system that it is a way to run, with its version where one was asked for."""
         return owner_of(self.id)
 
+    @property
+    def cluster(self) -> str:
+        """`simulated cori`; empty if it was measured."""
+        return f"simulated {self.simulated.partition(',')[0]}" if self.simulated else ""
+
 
 class Frozen(BaseModel):
     """No unknown key, no change after reading."""

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Generic, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, PlainSerializer
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, PlainSerializer, TypeAdapter
 
 from tefflab.host.machine import Machine, Revision
 from tefflab.host.node import Node
+from tefflab.records.plan import Variant
 from tefflab.records.record import AnyRecord
 
 OFF = 0.05  # of a core: a load that got more or less than asked by this made its run a noisy one
@@ -33,6 +34,12 @@ class Sitting(Line):
     versions: dict[str, str]  # system id -> version it gave of itself
     command: str  # what the user typed
     plan: dict[str, JsonValue] = Field(default_factory=dict)  # the kind's own, kept for resuming
+
+    @property
+    def where(self) -> str:
+        """The machine, or the cluster that was simulated in its place."""
+        variants = TypeAdapter(list[Variant]).validate_python(self.plan.get("variants", []))
+        return next((each.cluster for each in variants if each.cluster), self.machine.summary)
 
 
 @dataclass(frozen=True, slots=True)

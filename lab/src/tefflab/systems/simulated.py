@@ -65,6 +65,7 @@ class Costs(_Described):
     dependence: Time = 0.0  # of an input from the same rank
     message: Time = 0.0  # to send one and to receive one
     message_byte: Time = 0.0
+    latency: Time = 0.0  # of a message, beyond that of the level
 
 
 class Detours(_Described):
@@ -127,6 +128,11 @@ def peak(machine: Mapping[str, Any]) -> str:
     return json.dumps({key: machine["told"][key] for key in ("name", "flop", "byte")} | {"is_peak": True})
 
 
+def is_disturbed(machine: Mapping[str, Any]) -> bool:
+    """Whether two runs on it differ."""
+    return any(machine["told"][key] for key in ("detours", "late", "jitter"))
+
+
 def machines(asked: str, systems: tuple[str, ...]) -> list[dict[str, Any]]:
     """The machines that `--simulate CLUSTER,MODEL,..` asks for: each of these systems (all of them, if none is named)
     under each model. InputError for an unknown cluster, model or system."""
@@ -172,9 +178,9 @@ def _machine(cluster: Cluster, name: str, system: str, model_name: str, model: M
         "system": system,
         "flop": cores / cluster.node.flops,
         "byte": cores / cluster.node.bytes if cluster.node.bytes else 0,
-        **costs.model_dump(exclude={"title"}),
+        **costs.model_dump(exclude={"title", "latency"}),
         "levels": [
-            {"nodes": each.nodes, "latency": each.latency, "gap": each.gap}
+            {"nodes": each.nodes, "latency": each.latency + costs.latency, "gap": each.gap}
             | {"byte": _inverse(each.bandwidth), "shared_byte": _inverse(each.shared_bandwidth)}
             for each in model.level or cluster.level
         ],

@@ -20,6 +20,10 @@ class dependence_table {
   [[nodiscard]] point_range inputs(std::int64_t timestep, std::int64_t point) const {
     return {forward_.row(set_at(timestep), point), points(timestep - 1)};
   }
+  /// The inputs of a point in a dependence set. A timestep may lack some of these points.
+  [[nodiscard]] std::span<const interval> intervals(std::int64_t set, std::int64_t point) const {
+    return forward_.row(set, point);
+  }
   /// The points at timestep + 1 that read the output of task (timestep, point).
   [[nodiscard]] point_range consumers(std::int64_t timestep, std::int64_t point) const {
     if (timestep + 1 >= graph_.steps) return {};

@@ -161,11 +161,6 @@ class GraphEstimates(Estimates):
         return [*metgs, *(row for curve in case.curves if is_asked for row in self._points(case, curve))]
 
     def sections(self) -> Sequence[Section]:
-        if not self.plan.simulated:
-            return self._sections()
-        return [replace(each, title=f"Simulated: {each.title}") for each in self._sections()]
-
-    def _sections(self) -> Sequence[Section]:
         """METG at each distance of the cores (a terminal shows one), or of several cases; the points of curves."""
         curves = [tables.curve_section(each) for each in self.cases if each.curves]
         if self.plan.asks == "curve":
@@ -182,7 +177,7 @@ class GraphEstimates(Estimates):
         shown = self.cases[: len(self.plan.cases)]
         where = [apart(each.where.round_trip) for each in shown[:1] if each.where]
         noisy, runs = noise([row for case in shown for row in self._rows_of(case)])
-        of_runs = ["simulated"] if self.plan.simulated else [*where, f"{noisy} of {runs} runs noisy"]
+        of_runs = [] if self.plan.simulated else [*where, f"{noisy} of {runs} runs noisy"]
         footer = signature(self.sitting, *of_runs)
         return pictures(self.plan, shown, footer)
 

@@ -87,7 +87,7 @@ def _drawn(
             of_means = [mean for each in members for row in each.rows if (mean := each.mean(row))]
             whose = " of the mean run" if of_means else ""
             meaning = f"{name}{whose} with 95 % intervals; smaller is better. {_ARROW}"
-            head = Head(titled(part, f"{name}{whose} against {plan.x_label}"), [meaning], footer)
+            head = Head(titled(part, f"{name}{whose}{members[0].on} against {plan.x_label}"), [meaning], footer)
             yield group, values_chart(of_means or rows, texts, plan.x_label, head)
 
 
@@ -111,7 +111,7 @@ def metg_chart(case: Measured, title: str = "", footer: str = "") -> Picture:
     """METG of every system: a row each, the smallest on top, with interval, overhead (hollow) and value."""
     name = metg_name(case.threshold)
     head = Head(
-        title or f"{name} – {case.case.name}",
+        title or f"{name}{case.on} – {case.case.name}",
         [_meaning(case.threshold), case.case.question],
         footer,
         [*absences(case.rows), *warnings(case.rows)],
@@ -212,7 +212,7 @@ def efficiency_chart(case: Measured, title: str = "", footer: str = "") -> Pictu
     times, shares = ([end for each in curves for end in each.within(which)] for which in (0, 1))
     across = log_axis(times, duration, "granularity: time × cores / tasks (log scale)")
     along = linear_axis(max([1.0, *shares]), percent, "share of the ceiling", step=0.25)
-    head = Head(title or f"Efficiency – {case.case.name}", [meaning, case.case.question], footer)
+    head = Head(title or f"Efficiency{case.on} – {case.case.name}", [meaning, case.case.question], footer)
     return _curves_chart(case, curves, across, along, case.threshold, head)
 
 
@@ -240,7 +240,7 @@ def rate_chart(case: Measured, title: str = "", footer: str = "") -> Picture:
     rates += [ceiling.value] if ceiling else []
     across = log_axis(sizes, work.tick, f"{work.title} (log scale)")
     along = log_axis(rates, lambda value: rate(value, unit), "rate of all cores (log scale)")
-    head = Head(title or f"Rate – {case.case.name}", [meaning, case.case.question], footer)
+    head = Head(title or f"Rate{case.on} – {case.case.name}", [meaning, case.case.question], footer)
     return _curves_chart(case, curves, across, along, ceiling.value if ceiling else 0.0, head)
 
 

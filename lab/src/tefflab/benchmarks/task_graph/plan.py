@@ -17,8 +17,8 @@ from tefflab.benchmarks.graphs import GraphCase, check, parse, read_flags
 from tefflab.benchmarks.task_graph.record import expect_rates
 from tefflab.durations import seconds
 from tefflab.errors import InputError, TeffError
-from tefflab.output.quantities import size
-from tefflab.records.plan import Frozen, Plan
+from tefflab.output.quantities import percent, size
+from tefflab.records.plan import Frozen, Plan, Variant
 from tefflab.systems.systems import System
 
 LEAST_SECONDS = 0.05  # of a run
@@ -26,6 +26,7 @@ STEPS = 1000  # at least, unless that takes longer than
 MOST_SECONDS = 0.5
 FEWEST_STEPS = 100  # however long they take
 PROBE_STEPS = 50
+_SIMULATED = "message passing"  # the paradigm of all simulated systems
 NODES = "nodes"  # the axis of METG over several numbers of nodes
 
 Asks = Literal["metg", "curve"]  # where efficiency crosses the threshold; or all of it, at the same sizes of task
@@ -160,6 +161,8 @@ class GraphExperiment(Experiment):
         return tuple(self._case(each, workers, count) for each in every for count in nodes or (None,))
 
     def plan(self, request: Request) -> GraphPlan:
+        if request.simulated and self.paradigm not in (None, _SIMULATED):
+            raise InputError(f"experiment {self.name} is of {self.paradigm}, which --simulate does not simulate")
         workers = one_number_of_workers(request)
         return planned(
             request,
@@ -212,8 +215,20 @@ def planned(request: Request, cases: tuple[GraphCase, ...], typed: Sequence[str]
     """The plan of these cases. TeffError for graphs that the core does not take, or whose kernels have no rate."""
     for case in cases:
         check(request.registry.root, case, typed)
+        if how["asks"] == "metg":
+            _expect_reachable(case, how["threshold"], request.variants)
     expect_rates(request.registry.root, cases)
     if request.simulated:  # no clock is read, so longer runs only take longer
         cases = tuple(case.model_copy(update={"steps": case.steps or STEPS}) for case in cases)
-        how |= {"title": f"{how['title']}: simulated", "simulated": request.simulated}
+        how |= {"title": f"{how['title']}: {request.variants[0].cluster}", "simulated": request.simulated}
     return GraphPlan(cases=cases, variants=request.variants, **how)
+
+
+def _expect_reachable(case: GraphCase, threshold: float, variants: Sequence[Variant]) -> None:
+    """InputError if so many cores have no column that no task is long enough. An accelerator may need fewer columns."""
+    share = case.width / case.workers
+    if share <= threshold and not any(each.ceiling for each in variants):
+        raise InputError(
+            f"-width {case.width} on {case.workers} workers: at most {percent(share)} of the cores have a task, so "
+            f"efficiency never reaches {percent(threshold)}; give -width {case.workers}, or fewer --workers"
+        )

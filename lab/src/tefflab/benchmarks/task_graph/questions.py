@@ -14,6 +14,7 @@ from tefflab.benchmarks.graphs import GraphCase
 from tefflab.benchmarks.task_graph.estimates import GraphRun, at_distance, metg_of, observations
 from tefflab.benchmarks.task_graph.plan import PROBE_STEPS, GraphPlan, steps_for
 from tefflab.benchmarks.task_graph.record import GraphRecord
+from tefflab.systems.simulated import is_disturbed
 
 LONGEST_TASK = 0.05  # seconds of granularity beyond which no crossing is searched for
 ATTEMPTS = 3  # at one point, if it is noisy
@@ -47,8 +48,12 @@ class GraphQuestion(Question[GraphRecord]):
         """A cold run tells how long a warm one must be, and the warm one tells the time of an empty task.
 
         Each round finds it out for itself, because systems cost more a task in longer runs. If all rounds took the
-        length from one of them, they would share its mistake, which no interval made of rounds can see.
+        length from one of them, they would share its mistake, which no interval made of rounds can see. Nothing is cold
+        where it is simulated.
         """
+        if self._plan.simulated:
+            yield from self._measured()
+            return
         (probe,) = yield Ask(self._graphs.line(self._graphs.steps or PROBE_STEPS, 0), role="probe")
         self._overhead = probe.record.granularity
         if self._graphs.steps is None and probe.record.wall_seconds < _WARM:
@@ -129,7 +134,8 @@ class MetgQuestion(GraphQuestion):
         foreseen = seen.relative_half_width
         if not math.isfinite(foreseen):
             foreseen = metg_error(observations(at_distance(self.runs, round_trip)), self._plan.threshold)
-        if self._plan.simulated and seen.rounds < _SIMULATED_ROUNDS:
+        disturbed = [each["id"] for each in self._plan.simulated if is_disturbed(each)]
+        if self.runs[0].system_id in disturbed and seen.rounds < _SIMULATED_ROUNDS:
             foreseen = math.inf
         return Progress(self.case.place, seen, foreseen, seen.rounds)
 

@@ -112,11 +112,12 @@ def section(found: Sequence[Prediction]) -> Section:
         Column(f"nodes\nat {share}", [_nodes(each.own.nodes) for each in found]),
         Column("95 % interval", [range_text(each.own.nodes, _count) for each in found]),
         Column("time there", [_time(each.own) for each in found]),
-        Column("95 % interval", [interval_text(each.own.seconds) for each in found], priority=1),
-        Column("nodes, time\nto ideal", quotients, priority=2, meaning=meaning),
+        Column("95 % interval", [interval_text(each.own.seconds) for each in found]),
+        Column("nodes, time\nto ideal", quotients, meaning=meaning),
         Column("a task\nthere", [duration(each.task) for each in found], priority=3),
     ]
-    title = f"Nodes at which {share} of the cores' time is left to the program"
+    of = found[0].row.variant.cluster
+    title = f"Nodes{of and f' of {of}'} at which {share} of the cores' time is left to the program"
     a_task = duration(program.task_on(1))
     run = f"on one node {duration(program.seconds)}, {digits(program.tasks)} tasks a core of {a_task}"
     return Section(title, columns, list(_notes(found, graphs)), run, headings)

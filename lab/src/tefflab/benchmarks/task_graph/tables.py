@@ -48,6 +48,11 @@ class Measured:
         return ", ".join([self.case.name, *([apart(self.where.round_trip)] if self.where else [])])
 
     @property
+    def on(self) -> str:
+        """` on simulated cori`, for a title; empty if it was measured."""
+        return next((f" on {each.variant.cluster}" for each in (*self.rows, *self.curves) if each.variant.cluster), "")
+
+    @property
     def rate_unit(self) -> str:
         """Of the curves."""
         return self.curves[0].rate_unit if self.curves else "FLOP/s"
@@ -142,8 +147,8 @@ def metg_section(*cases: Measured) -> Section:
         Column("system", [row.id for row in rows], "left", colors=[row.variant.color for row in rows]),
         Column(name, [value_text(row) for row in rows]),
         Column("95 % interval", [ends_text(row) for row in rows]),
-        *_means(cases),
-        Column("overhead\nper task", [_overhead(case.overhead(row)) for case, row in pairs], priority=1),
+        *(means := _means(cases)),
+        Column("overhead\nper task", [_overhead(case.overhead(row)) for case, row in pairs], priority=not means),
         Column("noisy\nruns", [percent(row.noisy_share) if row.runs else "-" for row in rows], priority=2),
         Column("rounds", [str(row.rounds) if row.value else "-" for row in rows], priority=3),
         Column("ceiling", [quantities.value_text(row) for row in ceilings], priority=4),
@@ -152,9 +157,9 @@ def metg_section(*cases: Measured) -> Section:
     ]
     if len(cases) == 1:
         (case,) = cases
-        return Section(f"{name} – {case.name}", columns if rows else (), notes(case), case.case.question)
+        return Section(f"{name}{case.on} – {case.name}", columns if rows else (), notes(case), case.case.question)
     headings = {sum(len(each.rows) for each in cases[:number]): case.case.name for number, case in enumerate(cases)}
-    return Section(f"{name} of {len(cases)} cases", columns, notes_of(rows), headings=headings)
+    return Section(f"{name} of {len(cases)} cases{cases[0].on}", columns, notes_of(rows), headings=headings)
 
 
 def _means(cases: Sequence[Measured]) -> list[Column]:
@@ -186,7 +191,7 @@ def curve_section(case: Measured) -> Section:
         Column("iterations", [str(each.iterations) for _, each in points], priority=3),
         Column("runs", [str(each.runs) for _, each in points], priority=4),
     ]
-    return Section(f"Efficiency – {case.name}", columns, notes(case), case.case.question, headings)
+    return Section(f"Efficiency{case.on} – {case.name}", columns, notes(case), case.case.question, headings)
 
 
 def _ends(point: CurvePoint) -> str:

@@ -108,7 +108,7 @@ def _lines(texts: Iterable[str], size: float) -> list[str]:
 def signature(sitting: Sitting, *remarks: str) -> str:
     """`Sample CPU, 2 cores, Linux 6.1 · 2026-11-20 22:00 UTC · teff 1a2b3c4d5e · REMARK`."""
     parts = [
-        sitting.machine.summary,
+        sitting.where,
         f"{sitting.started_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC",
         f"teff {sitting.revision.short}",
         *remarks,
