@@ -25,7 +25,8 @@ from tefflab.measure.presence import Selection
 from tefflab.measure.single_runs import Launch, SingleRun, refuse_untraced
 from tefflab.output.quantities import digits, duration
 from tefflab.profiles import granularity, spawn_profile, task_picture
-from tefflab.profiles.granularity import Findings, Metg, find, metg_of, search, setting_of
+from tefflab.profiles.granularity import Findings, find, search, setting_of
+from tefflab.profiles.measured_here import Metg, metg_of
 from tefflab.profiles.task_trace import read_task_trace
 from tefflab.systems.programs import find_program
 from tefflab.systems.registry import Registry
@@ -47,6 +48,7 @@ def explain(
     runs: int | None,
     picture: Path | None,
     applies: bool,
+    curve: bool,
     also: str | None,
     fail_below: float | None,
     as_json: bool,
@@ -57,9 +59,13 @@ def explain(
     if programs:
         if target or systems or any(patterns[name] for name in ("cases", "workers")):
             raise InputError("--systems, --cases and --workers are for spawn patterns")
-        explain_program(registry, programs, runs, picture, fail_below, also, applies=applies, as_json=as_json)
+        explain_program(
+            registry, programs, runs, picture, fail_below, also, applies=applies, curve=curve, as_json=as_json
+        )
     elif beside := [
-        flag for flag, value in (("--apply", applies), ("--also", also), ("--fail-below", fail_below)) if value
+        flag
+        for flag, value in (("--apply", applies), ("--curve", curve), ("--also", also), ("--fail-below", fail_below))
+        if value
     ]:
         raise InputError(f"{beside[0]}: is for a program behind --")
     elif target is None:

@@ -6,12 +6,13 @@ both do. The time is that of a run without the collector. Locks and messages sta
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from tefflab.analysis.statistics import Interval
+from tefflab.profiles.measured_here import Curve
 from tefflab.profiles.states import MANAGED, OUTSIDE, SHARED, STATES, Observed, Site
 
 SCHEDULING = ("creation", "dispatch", "task_not_made", "task_not_begun")  # states of handing out tasks
@@ -20,6 +21,7 @@ _WAITS = ("dependences", "imbalance")  # states of a thread that waits for other
 _BARRIER = 50e-6  # seconds that a barrier itself may cost a thread
 _ENOUGH = 0.3  # share of the collected run in regions that tells what collecting added to regions
 KEPT = 0.95  # share of the time that the advised grain leaves for bodies
+SHORTER = (0.5, 0.25)  # lengths of bodies to the present one, of which curves tell
 MOST = 64.0  # the greatest factor that was ever tried
 _LEAST_BODIES = 4  # for each thread: then a thread finds work while others are busy
 # By what the predicted time may err (95 %): above an efficiency, of predictions that were compared with measured times.
@@ -156,8 +158,25 @@ class Price:
         return [self.forecast(site, 2.0**power) for power in range(1, doublings + 1)] if site else []
 
     def forecast(self, site: Site, factor: float) -> Forecast:
+        return self._forecast(site, factor, self.overheads.get(site, 0.0) * (1 - 1 / factor))
+
+    def shorter(self, curves: Sequence[Curve]) -> list[Forecast]:
+        """Of the dearest site, with SHORTER bodies: by what they cost on the curve of its runtime, if there is one."""
+        site = self.dearest
+        curve = next((each for each in curves if site and each.is_of(site.runtime)), None)
+        if not (site and curve):
+            return []
+        length = self.time_in(site) / site.count
+
+        def added(factor: float) -> float:
+            return site.count * (curve.cost(factor * length) / factor - curve.cost(length)) if curve else 0
+
+        return [self._forecast(site, factor, -added(factor)) for factor in SHORTER]
+
+    def _forecast(self, site: Site, factor: float, saved: float) -> Forecast:
+        """`saved`: the threads' seconds that the number of bodies then costs less."""
         waits, ran = (sum(self.seconds[state] for state in states) for states in (_WAITS, ("body", *_COSTS)))
-        saved = self.overheads.get(site, 0.0) * (1 - 1 / factor) * (1 + waits / ran) / self.observed.width
+        saved *= (1 + waits / ran) / self.observed.width
         seconds = self.plain - saved
         errors = _ERRORS[_STEADY in site.runtime]
         error = next((error for least, error in errors.items() if self.efficiency >= least), math.inf)
