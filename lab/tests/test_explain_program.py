@@ -1,6 +1,7 @@
 """`teff explain -- PROGRAM`: from accounts and traces to states, sites, prices and advice."""
 
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -9,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -19,17 +21,23 @@ from rich.console import Console
 from accounts_files import Accounts, Bodies, Thread
 from conftest import teff
 from pictures import data, words
+from samples import sitting
 from tefflab import project_root
+from tefflab.benchmarks.compared import ComparedPlan
 from tefflab.cli import explaining_programs
 from tefflab.cli.explaining_programs import Setting
 from tefflab.errors import BAD_INPUT, INTERRUPTED
+from tefflab.host.machine import read_machine
 from tefflab.profiles import collecting, grain_picture, program_report, symbols
 from tefflab.profiles.accounts import BLOCK, HEADER, read_accounts
 from tefflab.profiles.collecting import Collected, Run, launched
-from tefflab.profiles.granularity import Metg
+from tefflab.profiles.measured_here import Curve, curves_of
 from tefflab.profiles.pricing import Price
 from tefflab.profiles.states import Observed, Process, Site, bin_of
 from tefflab.profiles.symbols import names_of
+from tefflab.records.plan import Case
+from tefflab.records.store import Store
+from tefflab.systems.registry import Registry
 
 MS = 1_000_000
 FINE = Accounts(  # two threads: 10 ms outside, then 40 ms in regions, of which bodies have 10 ms each
@@ -72,9 +80,9 @@ def collected(of: Observed, plain: float, took: float, **more: Any) -> Collected
     return Collected((Run(plain, 4 * plain, 0),), Run(took, 4 * took, 0), of, (), **more)
 
 
-def text_of(run: Collected, metg: Metg | None = None) -> str:
+def text_of(run: Collected, *curves: Curve) -> str:
     shown = StringIO()
-    Console(file=shown, width=200).print(program_report.report("./solver", run, metg))
+    Console(file=shown, width=200).print(program_report.report("./solver", run, curves))
     return shown.getvalue()
 
 
@@ -278,29 +286,114 @@ def test_the_report_says_what_the_grain_costs_and_what_another_one_gives() -> No
     assert "64 times as coarse is faster: at an efficiency of 10 % nobody can say by how much" in below
 
 
-def test_the_report_names_waits_serial_parts_and_the_finest_known_grain() -> None:
+def test_the_report_names_waits_and_serial_parts() -> None:
     of = observed({"body": 0.6, "imbalance": 0.4}, site("task", 40, 0.06), serial=1.0)
-    text = text_of(collected(of, 2.0, 2.0), Metg(3e-6, "openmp/tasks in store:sitting"))
+    text = text_of(collected(of, 2.0, 2.0))
     assert "Threads have nothing left to do in 40 % of their time: work is uneven. More tasks even it out." in text
     assert "50 % of the program's time is outside of parallel regions" in text
-    assert "at 3.00 µs half of the time is the runtime's (by openmp/tasks in store:sitting)" in text
     alone = text_of(replace(collected(of, 2.0, 2.0), plain=()))
     assert "what collecting cost is not known" in alone
-    assert "teff metg measures it" in alone
+    assert "--curve measures it" in alone
 
 
 def test_a_picture_has_the_time_of_each_length_and_the_efficiency_curve() -> None:
     price = Price(observed({"body": 1.0, "dispatch": 1.0}, site("chunk", 1_000_000, 4e-6)), 2.0, 2.0)
-    picture = grain_picture.draw(price, "./solver", Metg(3e-6, "a store"))
+    picture = grain_picture.draw(price, "./solver", [])
     said = words(picture)
     assert "solver.cpp:7, chunks" in said
     assert "efficiency, if each costs 4.00 µs" in said
-    assert "METG(50 %): 3.00 µs" in said
     (bar,) = data(picture, "began", "high")
     assert bar["high"] == pytest.approx(1.0)
     curve = {each["x"]: each["y"] for each in data(picture, "x", "y") if "text" not in each and "shape" not in each}
     assert all(y == pytest.approx(x / (x + 4e-6)) for x, y in curve.items())
     assert len(curve) > 10
+
+
+def curve(title: str, cost: float, finer: float, coarse: float = 1e-5) -> Curve:
+    costs = {1e-6: finer, coarse: cost, 1e-4: cost}
+    return Curve(f"some/{title}", title, 4, costs, datetime(2026, 11, 30, tzinfo=UTC), "explain:last")
+
+
+def test_a_curve_tells_the_time_that_bodies_keep_and_from_which_length_on() -> None:
+    of = curve("OpenMP (libomp)", 1e-6, 3e-6)
+    assert of.cost(1e-7) == pytest.approx(3e-6)
+    assert of.cost(math.sqrt(1e-6 * 1e-5)) == pytest.approx(2e-6)
+    assert of.efficiency(1e-5) == pytest.approx(10 / 11)
+    assert of.enough == pytest.approx(9.3e-6, rel=0.1)
+    assert [of.is_of(runtime) for runtime in ("libomp", "libgomp")] == [True, False]
+    assert Curve("tbb/group", "oneTBB", 4, {}, of.started, "").is_of("libtbb")
+
+
+def test_the_report_has_the_curves_and_a_forecast_of_shorter_bodies() -> None:
+    chunks = site("chunk", 400_000, 10e-6)
+    run = collected(observed({"body": 1.0, "dispatch": 0.1}, chunks), 1.1, 1.1)
+    curves = [curve("libteff", 0.1e-6, 0.1e-6), curve("OpenMP (libomp)", 1e-6, 1e-6)]
+    text = text_of(run, *curves)
+    assert "The time that chunks as those of solver.cpp:7 keep here, with 4 workers" in text
+    rows = [" ".join(line.split()) for line in text.splitlines()]
+    assert "on of 10.0 µs of 5.00 µs of 2.50 µs 90 % from measured" in rows
+    assert "libteff 99 % 98 % 96 % 912 ns 2026-11-30" in rows
+    assert any(row.startswith("OpenMP (libomp) 91 % 83 % 71 %") for row in rows)
+    half, quarter = program_report.price_of(run).shorter(curves)
+    assert half.seconds == pytest.approx(1.1 + 0.1)  # twice as many bodies, of 1 us each besides
+    assert quarter.seconds == pytest.approx(1.1 + 0.3)
+    assert "Shorter ones cost: half as long, 0.92 x as fast" in text
+    assert not program_report.price_of(run).shorter([curve("OpenMP (libgomp)", 1e-6, 1e-6)])
+
+
+@pytest.mark.parametrize(
+    ("kind", "creation", "shape"),
+    [
+        ("chunk", (0.0, 0.0), "chunk"),
+        ("task", (0.4, 0.0), "task"),
+        ("task", (0.2, 0.2), "recursion"),
+        ("dependent", (0.2, 0.2), "dependent"),
+        ("share", (0.0, 0.0), "region"),
+    ],
+)
+def test_tasks_that_several_threads_make_are_like_a_recursion(
+    kind: str, creation: tuple[float, float], shape: str
+) -> None:
+    threads = tuple({"body": 1.0, "creation": each} for each in creation)
+    own = site(kind, 10, 1e-3)
+    assert Observed((Process("one", threads, 1.4, 1.4, (own,)),)).shape(own) == shape
+
+
+def test_curves_are_those_that_were_measured_last_here_with_as_many_workers(tmp_path: Path) -> None:
+    registry = Registry(tmp_path)
+    cases = [
+        Case(name=f"{bodies}-{length}", flags=f"-shape {bodies} -spin {length}", workers=2, bodies=bodies)
+        for bodies in ("chunk", "task")
+        for length in (1e-6, 1e-5, 1e-4)
+    ]
+    plan = ComparedPlan(title="micro", variants=(), cases=tuple(cases)).model_dump(mode="json")
+    for name, cost in (("2026-02", 2e-7), ("2026-01", 1e-7), ("9999-01", 3e-7)):
+        head = sitting(name).model_copy(update={"machine": read_machine(), "benchmark": "micro", "plan": plan})
+        with Store(registry.results / name) as kept:
+            kept.append("sittings", head)
+            for case in cases:
+                length = float(case.flags.split()[-1])
+                row = {"sitting": name, "benchmark": "micro", "system_id": "openmp/t", "title": "OpenMP (libomp)"}
+                row |= {"configuration": case.configuration, "workers": 2, "spin_seconds": length}
+                kept.append("estimates", row | {"value": length + cost})
+                kept.append("estimates", row | {"system_id": "failed", "value": None})
+                kept.append("estimates", row | {"workers": 1, "value": length + 1e-5})
+    (last,) = curves_of(registry, "chunk", 2)
+    assert last.costs == {length: pytest.approx(2e-7) for length in (1e-6, 1e-5, 1e-4)}
+    assert (last.source, last.title) == ("2026-02:2026-02", "OpenMP (libomp)")
+    assert not curves_of(registry, "recursion", 2)
+
+
+def test_a_picture_has_a_line_for_each_curve() -> None:
+    price = Price(observed({"body": 1.0, "dispatch": 1.0}, site("chunk", 1_000_000, 4e-6)), 2.0, 2.0)
+    picture = grain_picture.draw(
+        price, "./solver", [curve("libteff", 1e-7, 1e-7), curve("OpenMP (libomp)", 1e-6, 1e-6)]
+    )
+    assert {"libteff", "OpenMP (libomp)", "90 % from 912 ns"} <= set(words(picture))
+    lines = [each for each in data(picture, "x", "y", "said") if each["said"] == "libteff"]
+    lines = [each for each in lines if not each.keys() & {"text", "shape"}]
+    assert all(each["y"] == pytest.approx(each["x"] / (each["x"] + 1e-7)) for each in lines)
+    assert len(lines) > 10
 
 
 VARIABLES = {"LD_PRELOAD": "c.so"}
@@ -343,6 +436,7 @@ def test_a_setting_grows_with_the_grain_or_shrinks(command: str, factor: float, 
         (["--runs", "0", "--", "true"], "--runs 0: a program is run once at least"),
         (["--also", "libnowhere", "--", "true"], "--also libnowhere: there is no library of that name"),
         (["--", "/nowhere"], "/nowhere can't be started"),
+        (["--curve", "lulesh"], "--curve: is for a program behind --"),
         (["--fail-below", "80%", "lulesh"], "--fail-below: is for a program behind --"),
         (["--systems", "teff", "--", "true"], "are for spawn patterns"),
     ],

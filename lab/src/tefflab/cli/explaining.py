@@ -31,7 +31,7 @@ from tefflab.profiles.task_trace import read_task_trace
 from tefflab.systems.programs import find_program
 from tefflab.systems.registry import Registry
 from tefflab.systems.setup import ensure
-from tefflab.systems.systems import usable_cores
+from tefflab.systems.systems import BENCH_FOLDER, usable_cores
 
 _PATTERNS, _APPS = "spawn", "apps"  # kinds of benchmark
 
@@ -86,8 +86,12 @@ def explain(
         raise InputError(f"--ranks: explain runs one process; {way_out}")
     else:
         name = case if kind == _APPS else target
-        if listed := listed_here(registry, find_benchmark(_APPS)):
-            refuse_unknown("app", [name], [each.group for each in listed])
+        if not name:
+            raise InputError(f"{target}: name the app, as {_APPS}:NAME")
+        listed = [each.group for each in listed_here(registry, find_benchmark(_APPS))]
+        sources = registry.root / BENCH_FOLDER / _APPS / "src"
+        if known := listed or [each.parent.name for each in sorted(sources.glob("*/CMakeLists.txt"))]:
+            refuse_unknown("app", [name], known)
         app = ["-app", name, *flags]
         grain = metg_of(registry, metg or "")
         launch = Launch(registry, app, patterns["workers"], kind=described_kind(_APPS))

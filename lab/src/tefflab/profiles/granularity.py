@@ -41,7 +41,7 @@ _TIMES = {  # of workers, as the table calls them
     "between": "between tasks",
     "starved": "idle while tasks are made",  # by a worker of the same process
     "idle": "idle",  # besides
-    "other": "messages, and pauses",  # times without any task, and pauses in which the core ran another program
+    "other": "no task anywhere, and pauses",  # as while ranks wait for messages, or a core runs another program
 }
 _MOST_TYPES = 12  # in the table
 _MOST_LETTERS = 44  # of a type's name

@@ -80,7 +80,8 @@ class Curve:
     @property
     def enough(self) -> float:
         """The length from which on bodies have the share ENOUGH of the time."""
-        return max((float(each) for each in _LENGTHS if self.efficiency(each) < ENOUGH), default=_LENGTHS[0])
+        short = [length for length in _LENGTHS if self.efficiency(length) < ENOUGH]
+        return float(short[-1] * _LENGTHS[1] / _LENGTHS[0]) if short else float(_LENGTHS[0])
 
     def is_of(self, runtime: str) -> bool:
         """Whether it was measured on this runtime."""
