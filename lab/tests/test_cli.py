@@ -374,6 +374,8 @@ def test_the_values_of_flags_are_those_of_the_core(flag: str) -> None:
         ),
         (["metg", "-type"], "flag '-type' needs a value"),
         (["run", "openmp", "-type", "stencil"], "-type: there is no 'stencil' (did you mean stencil_1d?); choose"),
+        (["metg", "-type", "stencil_1d", "-radix", "x"], "-radix: 'x' is not a number; for example -radix 1"),
+        (["measure", "graph", "-output", "1k"], "-output: '1k' is not a number"),
         (["measure", "graph", "--kernel=fast"], "-kernel: there is no 'fast'; choose one of empty, busy_wait"),
         (["run", "openmp", "-type", "foo"], "-type: there is no 'foo'; choose one of trivial"),
         (["run", "all", "-type", "foo"], "-type: there is no 'foo'; choose one of trivial"),

@@ -233,6 +233,52 @@ TEST(flow_repetition, programs_with_sections_of_many_strides_end_as_in_order) {
   }
 }
 
+// Memory that a period only reads has no writer in the memo.
+TEST(flow_repetition, readers_wait_for_the_writer_before_their_period) {
+  on_runtimes([](runtime& rt) {
+    int x = 0, other = 0;
+    std::atomic<bool> holds{false}, ended{false};
+    std::atomic<int> early{0};
+    held_task held;
+    flow f{rt};
+    f.task(out(x), [&] {
+      held = hold_end();
+      holds = true;
+    });
+    for (int i = 0; i < 2000; ++i) f.task(in(x), [&] { early += !ended; });
+    f.task(inout(other), [] {});
+    f.wait(in(other));
+    while (!holds) std::this_thread::yield();
+    ended = true;
+    held.release();
+    f.wait();
+    EXPECT_EQ(early, 0);
+  });
+}
+
+TEST(flow_repetition, a_writer_waits_for_the_readers_of_all_rounds_before) {
+  on_runtimes([](runtime& rt) {
+    int x = 0, other = 0;
+    std::atomic<bool> holds{false}, ended{false}, early{false};
+    held_task held;
+    flow f{rt};
+    for (int i = 0; i < 2000; ++i)
+      f.task(in(x), [&, i] {
+        if (i != 1500) return;
+        held = hold_end();
+        holds = true;
+      });
+    f.task(out(x), [&] { early = !ended; });
+    f.task(inout(other), [] {});
+    f.wait(in(other));
+    while (!holds) std::this_thread::yield();
+    ended = true;
+    held.release();
+    f.wait();
+    EXPECT_FALSE(early);
+  });
+}
+
 // ---- Errors, and the other functions of a flow ----
 
 // So often that the tasks are taken from a memo.

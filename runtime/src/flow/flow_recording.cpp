@@ -53,6 +53,7 @@ recorded_waits::recorded_waits(flow_core& flow, const std::vector<flow_record>& 
   flow_domain domain;
   // A group by the member in which it lies, whose `part` says the group's index: it has nothing else there.
   std::vector<flow_member*> led;
+  std::vector<std::size_t> unordered(2 * tasks);  // of each task: accesses that wait for no writer
   const auto index_of = [](const flow_member& leader) {
     return reinterpret_cast<std::uintptr_t>(leader.part);
   };
@@ -73,6 +74,7 @@ recorded_waits::recorded_waits(flow_core& flow, const std::vector<flow_record>& 
     std::size_t members = 0;
     task.each_member([&](flow_member& each) {
       ++members;
+      if (each.mode == access_mode::in) ++unordered[i];
       if (each.leads) {
         each.part = reinterpret_cast<void*>(led.size());
         led.push_back(&each);
@@ -90,7 +92,9 @@ recorded_waits::recorded_waits(flow_core& flow, const std::vector<flow_record>& 
       if (each->kind == waiter_kind::group) {
         groups[index_of(*each->member)].earlier.push_back(index_of(*leader));
       } else {
-        groups[index_of(*leader)].followers.push_back(each->member->task->number);
+        const auto follower = each->member->task->number;
+        groups[index_of(*leader)].followers.push_back(follower);
+        if (each->member->mode == access_mode::in) --unordered[follower];
       }
     }
   // A group of the second time that waits for none of the first time ends as its like did. A group comes
@@ -99,6 +103,10 @@ recorded_waits::recorded_waits(flow_core& flow, const std::vector<flow_record>& 
     std::erase_if(each.earlier, [this](std::size_t earlier) {
       return groups[earlier].members.empty() && groups[earlier].earlier.empty();
     });
+  // A reader of what no task here writes. Its like waited for the writer before the first iteration, and the
+  // writer after the last one waits for its like. In a replay both are of one list.
+  for (std::size_t i = tasks; in_turns && i < 2 * tasks; ++i)
+    if (unordered[i] != 0) groups.push_back({{i - tasks}, {}, {i}});
 }
 
 std::vector<std::size_t> recorded_waits::ranks(std::vector<std::uint64_t> begun) const {

@@ -23,7 +23,7 @@ from tefflab.systems.systems import BUILD_FOLDER
 
 MOST_LISTED = 1_000_000  # tasks: some 50 MB of text in a few seconds
 _USUAL = {"type": "trivial", "width": "4", "steps": "4"}  # the core's own
-_NUMBER = re.compile(r"-?\.?\d")
+_NUMBER = re.compile(r"-?(\d+\.?|\.\d)\d*(e-?\d+)?")
 _OURS = {  # flags that the measurement sets itself, and what to say instead
     "iter": "the iterations are what is searched for",
     "workers": "say --workers N",
@@ -142,13 +142,16 @@ def _split(flags: Iterable[Flag]) -> list[list[Flag]]:
 
 
 def refuse_unknown_values(words: Sequence[str]) -> None:
-    """Before the core is there to be asked. TeffError for a word that is none of those a flag takes."""
+    """Before the core is there to be asked. TeffError for a word that is none of those a flag takes, and for a word
+    where a number belongs."""
     for name, value in read_flags(words):
         there = graph_flags.values().get(name, ())
         if there and value and value not in there:
             near = get_close_matches(value, there, 1)
             meant = f" (did you mean {near[0]}?)" if near else ""
             raise InputError(f"-{name}: there is no {value!r}{meant}; choose one of {', '.join(there)}")
+        if name in _WITH_VALUE and not there and value and not _NUMBER.fullmatch(value):
+            raise InputError(f"-{name}: {value!r} is not a number; for example -{name} 1")
 
 
 def check(root: Path, case: GraphCase, typed: Sequence[str] = ()) -> None:
