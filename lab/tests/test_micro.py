@@ -59,7 +59,7 @@ def test_times_of_empty_tasks_and_efficiencies_of_others_are_shown(
     assert "eager: its tasks begin when they are made (early)" in lines
     assert not any(line.startswith("?:") for line in lines)
     (folder,) = (each for each in (root / "results" / "default").iterdir() if each.is_dir())
-    stems = [f"micro-{count}{rest}" for count in ("1-worker", "2-workers") for rest in ("", "-2")]
+    stems = [f"micro-{count}{rest}" for count in ("1-worker", "2-workers") for rest in ("", "-long-2")]
     names = {f"{stem}.{end}" for stem in stems for end in ("png", "svg")}
     assert {file.name for file in folder.iterdir()} == names | {"report.html"}
     assert teff(monkeypatch, "show", "--json") == 0

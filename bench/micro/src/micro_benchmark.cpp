@@ -65,7 +65,7 @@ std::vector<bench::benchmark_case> micro_benchmark::cases() const {
                      .flags = fmt::format("-columns {} {} -spin {:g}", columns * each.columns, each.flags,
                                           microseconds * 1e-6),
                      .by_default = each.by_default && by_default,
-                     .group = "spinning-tasks",
+                     .group = each.by_default ? "spinning-tasks" : each.bodies,
                      .own = {{"bodies", each.bodies}}});
   return all;
 }

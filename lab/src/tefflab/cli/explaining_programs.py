@@ -15,7 +15,7 @@ from rich.text import Text
 
 from tefflab.analysis.rows import Row
 from tefflab.benchmarks.benchmark import Estimates
-from tefflab.benchmarks.cases import CaseBenchmark, ListedCase
+from tefflab.benchmarks.cases import CaseBenchmark, listed_here
 from tefflab.benchmarks.command import BENCHMARK as COMMANDS
 from tefflab.benchmarks.micro import BENCHMARK as SPINNING
 from tefflab.cli.publishing import draw
@@ -30,9 +30,7 @@ from tefflab.profiles import grain_picture, program_report
 from tefflab.profiles.collecting import collect, collector, launched, why_unseen
 from tefflab.profiles.measured_here import Curve, curves_of
 from tefflab.profiles.pricing import Forecast, Price
-from tefflab.profiles.states import KINDS
 from tefflab.records.store import Store
-from tefflab.systems.programs import ask_cases
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import usable_cores
 
@@ -149,11 +147,11 @@ def _curves(registry: Registry, price: Price, *, anew: bool) -> tuple[list[Curve
     interrupted = False
     if anew:
         here = Selection(registry, SPINNING, all_ways=True).set_up()
-        listed = map(ListedCase.model_validate, ask_cases(here[0].program))
-        if not (cases := [each.name for each in listed if each.bodies == shape]):
-            raise TeffError(f"--curve: no benchmark has {KINDS.get(shape, shape)} as {price.dearest.place}")
         title = f"Bodies as those of {price.dearest.place}"
-        _, interrupted = _measured(registry, SPINNING, here, {"cases": cases}, title, (workers,))
+        if any(each.bodies == shape for each in listed_here(registry, SPINNING)):
+            _, interrupted = _measured(registry, SPINNING, here, {"cases": [shape]}, title, (workers,))
+        else:
+            say(f"--curve: no benchmark has {program_report.what(price.dearest)} as those of {price.dearest.place}")
     return curves_of(registry, shape, workers), interrupted
 
 

@@ -2,7 +2,7 @@
 machine, by the curves of their shape."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import altair as alt
 
@@ -44,20 +44,18 @@ def draw(price: Price, title: str, curves: Sequence[Curve]) -> Picture:
             bars.append(place_of | {"color": color, "said": said})
     dearest = price.dearest
     cost = price.cost_of(dearest) if dearest else 0.0
-    ends += [length for each in curves for length in each.costs] or [cost]
+    of_run = [Curve("", f"if each costs {duration(cost)}, as here", 1, {cost: cost}, "")] if cost else []
+    curves = curves or of_run
+    ends += [length for each in curves for length in each.costs]
     across = log_axis(ends, duration, "length of a body")
     along = linear_axis(1.0, percent, "efficiency, and share of the time in bodies")
     entries = [_entry(site, _COLOURS[number], site.seconds / total) for number, site in enumerate(shown)]
     lines: list[Datum] = []
     for color, curve in zip(_CURVES, curves, strict=False):
-        lines += _line(curve.efficiency, across, color, curve.title)
+        lines += _line(curve, across, color)
         entries.append(
             Entry({"color": color, **_BARE}, curve.title, f"{percent(ENOUGH)} from {duration(curve.enough)}")
         )
-    if dearest and cost and not curves:
-        name = f"efficiency, if each costs {duration(cost)}"
-        lines += _line(lambda length: length / (length + cost), across, _CURVES[0], name)
-        entries.append(Entry({"color": _CURVES[0], **_BARE}, name, f"as {dearest.place} in this run"))
     plot = alt.LayerChart(
         layer=[
             layer(bars)
@@ -83,6 +81,6 @@ def _entry(site: Site, color: str, share: float) -> Entry:
     )
 
 
-def _line(efficiency: Callable[[float], float], across: Axis, color: str, said: str) -> list[Datum]:
+def _line(curve: Curve, across: Axis, color: str) -> list[Datum]:
     lengths = [across.low * (across.high / across.low) ** (step / _STEPS) for step in range(_STEPS + 1)]
-    return [{"x": length, "y": efficiency(length), "color": color, "said": said} for length in lengths]
+    return [{"x": each, "y": curve.efficiency(each), "color": color, "said": curve.title} for each in lengths]

@@ -7,8 +7,7 @@ import json
 import math
 from collections.abc import Collection, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -66,7 +65,6 @@ class Curve:
     title: str
     workers: int
     costs: dict[float, float]
-    started: datetime
     source: str
 
     def cost(self, length: float) -> float:
@@ -88,8 +86,7 @@ class Curve:
         return f"({runtime})" in self.title or owner_of(self.system_id) in runtime
 
     def to_json(self) -> dict[str, Any]:
-        said = {"system_id": self.system_id, "title": self.title, "workers": self.workers, "source": self.source}
-        return said | {"costs": [[length, cost] for length, cost in sorted(self.costs.items())]}
+        return asdict(self) | {"costs": sorted(self.costs.items())}
 
 
 def curves_of(registry: Registry, shape: str, workers: int) -> list[Curve]:
@@ -99,7 +96,7 @@ def curves_of(registry: Registry, shape: str, workers: int) -> list[Curve]:
         cost = (row.get("value") or 0.0) - (row.get("spin_seconds") or math.inf)
         if cost > 0 and row["workers"] == workers and row["configuration"] in _configurations(sitting, shape):
             name, source = str(row["system_id"]), f"{store}:{sitting.sitting}"
-            new = Curve(name, row["title"], workers, {}, sitting.started_at, source)
+            new = Curve(name, row["title"], workers, {}, source)
             found.setdefault((name, sitting.sitting), new).costs[row["spin_seconds"]] = cost
     last = {name: curve for (name, _), curve in sorted(found.items()) if len(curve.costs) >= _FEWEST}
     return sorted(last.values(), key=lambda curve: min(curve.costs.values()))

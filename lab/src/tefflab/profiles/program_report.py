@@ -112,7 +112,7 @@ def _kept_by(price: Price, site: Site, curves: Sequence[Curve]) -> Table:
         Column("on", [each.title for each in curves], "left"),
         *(Column(f"of {duration(each)}", [percent(curve.efficiency(each)) for curve in curves]) for each in lengths),
         Column(f"{percent(ENOUGH)} from", [duration(each.enough) for each in curves]),
-        Column("measured", [f"{each.started:%Y-%m-%d}" for each in curves], priority=2),
+        Column("measured", [each.source for each in curves], "left", priority=2),
     ]
     many = counted_workers(curves[0].workers)
     return Table(columns, f"The time that {what(site)} as those of {site.place} keep here, with {many}")
