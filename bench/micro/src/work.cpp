@@ -21,14 +21,14 @@ const std::map<std::string, shape> shapes{{"tasks", shape::tasks},
 struct flag_reader {
   CLI::App app{"Runs a grid of tasks, each of which needs some of the column before, or none."};
   work asked;
+  std::string made_by = "tasks";
   double spin_seconds = 0;
 
   flag_reader() {
     app.name("");
     app.set_help_flag();
-    app.add_option("--shape", asked.made_by,
-                   "what makes the tasks: tasks, chunks, taskloop, recursion, regions")
-        ->transform(CLI::CheckedTransformer(shapes))
+    app.add_option("--shape", made_by, "what makes the tasks: tasks, chunks, taskloop, recursion, regions")
+        ->check(CLI::IsMember(shapes))
         ->option_text("NAME");
     app.add_option("--rows", asked.rows, "tasks of a column; 0: as many as workers")
         ->check(CLI::Range(0, 1 << 20))
@@ -67,6 +67,7 @@ work parse_work(std::span<const std::string> flags) {
   flag_reader reader;
   bench::read_flags(reader.app, bench::rewritten(reader.app, flags));
   work asked = reader.asked;
+  asked.made_by = shapes.at(reader.made_by);
   asked.spin =
       std::chrono::round<std::chrono::nanoseconds>(std::chrono::duration<double>(reader.spin_seconds));
   check(asked);

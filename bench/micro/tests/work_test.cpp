@@ -26,7 +26,7 @@ TEST(work, is_what_the_flags_say) {
 }
 
 TEST(work, refuses_flags_that_are_wrong) {
-  for (const auto* line : {"-rows 0", "-columns none", "-dependences 11", "-rows 3 -dependences 4",
+  for (const auto* line : {"-rows -1", "-columns none", "-dependences 11", "-rows 3 -dependences 4",
                            "-spin -1", "-inserted -dependences 1", "-width 4", "-shape star",
                            "-shape chunks -dependences 1", "-shape recursion -inserted"})
     EXPECT_THROW(static_cast<void>(parsed(line)), bench::usage_error) << line;
