@@ -50,19 +50,19 @@ void copy_text(std::array<char, N>& to, const char* from) {
 }
 
 // Grows the file by a `step`, and reserves its space. A program that writes to a mapped page without space on
-// the disk is ended by SIGBUS. A program that grows a file beyond RLIMIT_FSIZE is ended by SIGXFSZ.
+// the disk is ended by SIGBUS. A program that grows a file beyond RLIMIT_FSIZE is ended by SIGXFSZ. Without
+// room for the header, the empty file tells that there were accounts.
 void* grow() {
-  rlimit limit{};
   const int flags = O_RDWR | O_CLOEXEC | (size_of_file == 0 ? O_CREAT | O_EXCL : 0);
-  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur < size_of_file + step) return nullptr;
   const int descriptor = open(path.data(), flags, 0666);
   if (descriptor < 0) return nullptr;
   const auto offset = static_cast<off_t>(size_of_file);
+  rlimit limit{};
   void* memory = MAP_FAILED;
-  if (posix_fallocate(descriptor, offset, step) == 0) {
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= size_of_file + step &&
+      posix_fallocate(descriptor, offset, step) == 0) {
     memory = mmap(nullptr, step, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, offset);
   }
-  if (memory == MAP_FAILED && size_of_file == 0) unlink(path.data());
   close(descriptor);
   if (memory == MAP_FAILED) return nullptr;
   size_of_file += step;

@@ -197,12 +197,12 @@ TEFF_START(GOMP_sections2_start, unsigned, kind::section)
 TEFF_NEXT(GOMP_sections_next, unsigned, kind::section)
 
 #define TEFF_WAIT(name, why, ends_loop)                                   \
-  TEFF_INTERPOSED long name(void* argument) {                             \
+  TEFF_INTERPOSED long name(TEFF_WORDS) {                                 \
     TEFF_CALL(#name);                                                     \
     seat* const thread = call.called.has_ompt ? nullptr : calling_seat(); \
-    if (thread == nullptr) return call.go_on<long>(argument);             \
+    if (thread == nullptr) return call.go_on<long>(TEFF_SAME_WORDS);      \
     begin_wait(*thread, state::why, ends_loop);                           \
-    const long result = call.go_on<long>(argument);                       \
+    const long result = call.go_on<long>(TEFF_SAME_WORDS);                \
     thread->end_wait(thread->current->inside());                          \
     return result;                                                        \
   }
@@ -214,6 +214,8 @@ TEFF_WAIT(GOMP_taskwait_depend, dependences, false)
 TEFF_WAIT(GOMP_taskgroup_end, dependences, false)
 TEFF_WAIT(GOMP_taskyield, dispatch, false)
 TEFF_WAIT(GOMP_ordered_start, dependences, false)
+TEFF_WAIT(GOMP_doacross_wait, dependences, false)
+TEFF_WAIT(GOMP_doacross_ull_wait, dependences, false)
 TEFF_WAIT(GOMP_critical_start, lock, false)
 TEFF_WAIT(GOMP_critical_name_start, lock, false)
 TEFF_WAIT(GOMP_atomic_start, lock, false)

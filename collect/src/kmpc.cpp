@@ -1,5 +1,5 @@
-// The functions that Clang's programs call of libomp and whose time OMPT does not tell: creation and
-// dispatch.
+// The functions that Clang's programs call of libomp and whose time OMPT does not tell: creation, dispatch,
+// and the waits of doacross loops.
 #include <optional>
 
 #include "calls.hpp"
@@ -38,3 +38,13 @@ TEFF_DEFINE(__kmpc_dispatch_next_4u)
 TEFF_DEFINE(__kmpc_dispatch_next_8)
 TEFF_DEFINE(__kmpc_dispatch_next_8u)
 #undef TEFF_DEFINE
+
+TEFF_INTERPOSED long __kmpc_doacross_wait(long a, long b, long c) {
+  TEFF_CALL("__kmpc_doacross_wait");
+  seat* const thread = calling_seat();
+  if (thread == nullptr) return call.go_on<long>(a, b, c);
+  thread->enter(state::dependences);
+  const long result = call.go_on<long>(a, b, c);
+  thread->enter(thread->current->inside());
+  return result;
+}

@@ -28,19 +28,24 @@ void on_parallel_begin(ompt::data*, const void*, ompt::data* region, unsigned, i
   if (activation* memory = thread->take()) region->pointer = new (memory) team(*thread, caller, library);
 }
 
-void on_parallel_end(ompt::data* region, ompt::data*, int, const void*) {
-  auto* whole = static_cast<team*>(region->pointer);
-  if (whole == nullptr || me == nullptr) return;
+// libomp has freed the region's data, and another thread may have a region there already.
+void on_parallel_end(ompt::data*, ompt::data*, int, const void*) {
+  team* const whole = me == nullptr ? nullptr : me->led;
+  if (whole == nullptr) return;
   whole->end();
   me->give(*new (whole) activation);
 }
 
-// A thread's part ends when its barrier has ended: only the master says that in time.
+// A thread's part ends when its barrier has ended: only the master says that in time. It may say it while the
+// worker is told that the barrier has ended.
+void end_barrier(state next) {
+  if (me == nullptr) return;
+  const ending held(*me);
+  if (me->current != nullptr) me->end_wait(next == state::body ? me->current->inside() : next);
+}
+
 void on_implicit_task(ompt::endpoint at, ompt::data* region, ompt::data* task, unsigned, unsigned, int) {
-  if (at == ompt::endpoint::end) {
-    if (seat* thread = thread_in_region()) thread->enter(state::runtime);
-    return;
-  }
+  if (at == ompt::endpoint::end) return end_barrier(state::runtime);
   auto* whole = region == nullptr ? nullptr : static_cast<team*>(region->pointer);
   task->pointer = whole != nullptr && whole->begin_body() ? me->current : nullptr;
 }
@@ -99,10 +104,11 @@ void on_task_schedule(ompt::data* prior, ompt::status status, ompt::data* next) 
 }
 
 void on_wait(ompt::sync what, ompt::endpoint at, ompt::data*, ompt::data*, const void*) {
+  const bool for_tasks = what == ompt::sync::taskwait || what == ompt::sync::taskgroup;
+  if (at == ompt::endpoint::end && !for_tasks) return end_barrier(state::body);
   seat* thread = thread_in_region();
   if (thread == nullptr) return;
   if (at == ompt::endpoint::end) return thread->end_wait(thread->current->inside());
-  const bool for_tasks = what == ompt::sync::taskwait || what == ompt::sync::taskgroup;
   thread->enter(for_tasks ? state::dependences : state::imbalance);
 }
 

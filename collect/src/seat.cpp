@@ -41,26 +41,26 @@ std::size_t bin_of(std::uint64_t length) {
 }  // namespace
 
 bool seat::arrive(std::uint32_t thread) {
-  const bool begins = accounts_ == nullptr;
-  if (begins) {
+  if (accounts_ == nullptr) {
     block* taken = take_block();
     if (taken == nullptr) return false;
     use(*taken);
     accounts_->seat = ++head()->seats;
+    accounts_->since = free_since_ = head()->started;
+    label(thread == head()->process ? state::serial : state::absent);
   }
-  const bool main_thread = begins && thread == head()->process;
   accounts_->thread = thread;
   ++accounts_->threads;
-  accounts_->since = main_thread ? head()->started : ticks();
-  label(state::serial);
+  enter(state::serial);
   is_new_ = true;
-  member.store(membership::outside, std::memory_order_relaxed);  // no other thread knows the seat yet
   return true;
 }
 
 void seat::begin_worker(std::uint64_t region_began) {
-  if (is_new_) {
-    accounts_->since = region_began;
+  if (is_new_) {  // the time since then was taken for that without a thread
+    const auto began = std::clamp(region_began, free_since_, accounts_->since);
+    accounts_->times[static_cast<std::size_t>(state::absent)] -= accounts_->since - began;
+    accounts_->since = began;
     label(state::start);
   } else {
     enter(state::runtime, region_began);
@@ -94,9 +94,17 @@ void seat::end_bodies(activation* outer) {
   }
 }
 
+void seat::end_worker(std::uint64_t now, std::uint64_t last_end) {
+  end_wait(state::serial, now, last_end);
+  end_bodies(nullptr);
+  joined = nullptr;
+}
+
 void seat::retire(std::uint64_t now) {
   enter(state::absent, now);
+  free_since_ = since();
   current = nullptr;
+  led = nullptr;
 }
 
 void seat::use(block& accounts) {

@@ -2,6 +2,8 @@
 // itself uses its seat, except where a member says otherwise.
 #pragma once
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -13,6 +15,8 @@
 
 namespace teff::collect {
 
+class team;
+
 // One execution of a body. A task has one from its creation on. An untied task takes its own from thread to
 // thread.
 struct activation {
@@ -21,6 +25,7 @@ struct activation {
   const void* address = nullptr;
   activation* outer = nullptr;   // the body that this one is nested in
   const void* caller = nullptr;  // of the interposed call that this body is in
+  const void* frame = nullptr;   // of the function that runs a task of oneTBB
   std::uint32_t segments = 0;
   kind what = kind::others;
   state resumed = state::body;  // what the thread does when it comes back to this body
@@ -35,8 +40,6 @@ struct activation {
   state inside() const { return counted ? state::counted : state::body; }
   bool is_task() const { return what == kind::task || what == kind::dependent || what == kind::taskloop; }
 };
-
-enum class membership : std::uint32_t { outside, worker, leaving };
 
 class seat {
  public:
@@ -94,6 +97,7 @@ class seat {
   void take_part();                        // in a region, from now on or for as long as it lives
   // Ends the bodies that the thread is in, up to the one that its region began in.
   void end_bodies(activation* outer);
+  void end_worker(std::uint64_t now, std::uint64_t last_end);  // callers hold `lock`
 
   activation* current = nullptr;
   std::uint32_t runtime = 0;  // the module of the runtime that runs the region
@@ -101,8 +105,11 @@ class seat {
   std::atomic<std::uint64_t> last_end{0};
   seat* next = nullptr;  // of all seats; of vacant seats
   seat* next_vacant = nullptr;
-  seat* next_worker = nullptr;  // of a team (team.hpp)
-  std::atomic<membership> member{membership::outside};
+  // Held by whoever ends a worker's part of a region: the worker itself, or the master of its team
+  // (team.hpp).
+  pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  const team* joined = nullptr;  // that the thread is a worker of; guarded by `lock`
+  team* led = nullptr;           // the innermost one that the thread is the master of
 
  private:
   site& find(const void* address, kind what);
@@ -112,7 +119,8 @@ class seat {
 
   block* accounts_ = nullptr;
   block* last_part_ = nullptr;
-  bool is_new_ = true;  // the thread has been in no region
+  bool is_new_ = true;            // the thread has been in no region
+  std::uint64_t free_since_ = 0;  // when the thread before left
   activation* free_ = nullptr;
   std::size_t given_ = 0;
   site* others_ = nullptr;

@@ -33,21 +33,22 @@ seat* new_seat(std::uint32_t thread) {
   auto* made = new (memory) seat;
   if (!made->arrive(thread)) return nullptr;
   made->next = all_seats.load(std::memory_order_relaxed);   // only threads that hold `growing` store to it
-  all_seats.store(made, std::memory_order_release);         // pairs with last_end_anywhere()
+  all_seats.store(made, std::memory_order_release);         // pairs with first_seat()
   number_of_seats.fetch_add(1, std::memory_order_relaxed);  // the number alone is used
   return made;
 }
 
-// When the thread ends. If its team has not ended, the master gives the seat away (team.hpp).
+// When the thread ends. Its team's region may go on for a moment.
 void leave_seat(void* left) {
   auto& seat_left = *static_cast<seat*>(left);
   me = nullptr;
   refused = true;
-  // Release and acquire: pairs with the exchange in team::end(). The second of the two threads gives the seat
-  // away.
-  if (seat_left.member.exchange(membership::leaving, std::memory_order_acq_rel) == membership::outside) {
-    vacate(seat_left, ticks());
+  const auto now = ticks();
+  {
+    const ending held(seat_left);
+    if (seat_left.joined != nullptr) seat_left.end_worker(now, 0);
   }
+  vacate(seat_left, now);
 }
 
 seat* find_seat(std::uint32_t thread) {
@@ -102,8 +103,10 @@ void calibrate() {
 // that it had.
 void begin_in_child() {
   // Relaxed: there is no other thread.
-  for (seat* one = all_seats.load(std::memory_order_relaxed); one != nullptr; one = one->next)
+  for (seat* one = all_seats.load(std::memory_order_relaxed); one != nullptr; one = one->next) {
     one->use(nowhere);
+    pthread_mutex_init(&one->lock, nullptr);
+  }
   all_seats.store(nullptr, std::memory_order_relaxed);
   number_of_seats.store(0, std::memory_order_relaxed);
   vacant = nullptr;
@@ -132,10 +135,14 @@ seat* seat_of(std::uint32_t thread) {
   return find_seat(thread);
 }
 
+seat* first_seat() {
+  return all_seats.load(std::memory_order_acquire);  // pairs with new_seat()
+}
+
 std::uint64_t last_end_anywhere() {
   std::uint64_t latest = 0;
-  // Acquire: pairs with new_seat(). The numbers alone are used, so their loads are relaxed.
-  for (const seat* one = all_seats.load(std::memory_order_acquire); one != nullptr; one = one->next) {
+  // Relaxed: the numbers alone are used.
+  for (const seat* one = first_seat(); one != nullptr; one = one->next) {
     latest = std::max(latest, one->last_end.load(std::memory_order_relaxed));
   }
   return latest;

@@ -1,11 +1,12 @@
 // The threads of a parallel region (README.md: the end of a region). A worker's runtime says late or never
-// that the region ended. So the master closes the accounts of its workers when the region ends. Until the
-// next region begins, a worker touches its seat only to leave it.
+// that the region ended. So the master closes the accounts of its workers when the region ends, unless they
+// have ended or are in another region.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <new>
 
 #include "file.hpp"
 #include "seats.hpp"
@@ -21,11 +22,13 @@ class team {
         address_(address),
         outer_(master.current),
         before_(master.doing()),
-        outer_runtime_(master.runtime) {
+        outer_runtime_(master.runtime),
+        outer_led_(master.led) {
     {
       const growing held;
       runtime_ = head() == nullptr ? 0 : module_of(library);
     }
+    master.led = this;
     master.enter(state::runtime);
     begin_ = master.since();
   }
@@ -33,18 +36,7 @@ class team {
   // A thread of the team begins its part of the region. False if nothing is kept of it.
   bool begin_body() {
     seat* one = here();
-    if (one == nullptr) return false;
-    if (one != &master_) {
-      if (one->current != nullptr) return false;  // a region that did not end, as after a fork
-      one->begin_worker(begin_);
-      // Release: pairs with the load in end(). A failed exchange reads the list anew, and follows no pointer.
-      one->next_worker = workers_.load(std::memory_order_relaxed);
-      while (!workers_.compare_exchange_weak(one->next_worker, one, std::memory_order_release,
-                                             std::memory_order_relaxed)) {
-      }
-      one->member.store(membership::worker,
-                        std::memory_order_relaxed);  // the runtime's barrier orders it before end()
-    }
+    if (one == nullptr || (one != &master_ && !join(*one))) return false;
     one->runtime = runtime_;
     return one->begin_region(address_);
   }
@@ -53,36 +45,59 @@ class team {
   // runtime's barrier.
   void end() {
     const auto now = ticks();
-    seat* const workers = workers_.load(std::memory_order_acquire);  // pairs with begin_body()
+    worker* const workers = workers_.load(std::memory_order_acquire);  // pairs with join()
     // Relaxed: the numbers alone are used.
     auto last_end = master_.last_end.load(std::memory_order_relaxed);
-    for (const seat* one = workers; one != nullptr; one = one->next_worker) {
-      last_end = std::max(last_end, one->last_end.load(std::memory_order_relaxed));
+    for (const worker* one = workers; one != nullptr; one = one->next) {
+      last_end = std::max(last_end, one->thread->last_end.load(std::memory_order_relaxed));
     }
     master_.end_wait(before_, now, last_end);
     master_.end_bodies(outer_);
     master_.runtime = outer_runtime_;
-    for (seat* next = workers; next != nullptr;) {
-      seat& one = *next;
-      next = one.next_worker;  // now: the seat may have another thread soon
-      one.end_wait(state::serial, now, last_end);
-      one.end_bodies(nullptr);
-      // Release and acquire: pairs with the exchange in leave_seat().
-      if (one.member.exchange(membership::outside, std::memory_order_acq_rel) == membership::leaving)
-        vacate(one, now);
+    master_.led = outer_led_;
+    for (worker* one = workers; one != nullptr;) {
+      const worker link = *one;
+      master_.give(*new (one) activation);
+      one = link.next;
+      const ending held(*link.thread);
+      if (link.thread->joined == this) link.thread->end_worker(now, last_end);
     }
     note_clock();
   }
 
  private:
+  struct worker {
+    seat* thread;
+    worker* next;
+  };
+
+  bool join(seat& one) {
+    const ending held(one);
+    // libomp gives a thread to another team before it tells the master that the region has ended.
+    if (one.joined != nullptr) one.end_worker(ticks(), 0);
+    if (one.current != nullptr) return false;  // a region that did not end, as after a fork
+    activation* memory = one.take();
+    if (memory == nullptr) return false;
+    static_assert(sizeof(worker) <= sizeof(activation));
+    auto* link = new (memory) worker{&one, workers_.load(std::memory_order_relaxed)};
+    // Release: pairs with the load in end(). A failed exchange reads the list anew, and follows no pointer.
+    while (!workers_.compare_exchange_weak(link->next, link, std::memory_order_release,
+                                           std::memory_order_relaxed)) {
+    }
+    one.begin_worker(begin_);
+    one.joined = this;
+    return true;
+  }
+
   seat& master_;
   const void* address_;
-  activation* outer_;  // of the master, as are the next two
+  activation* outer_;  // of the master, as are the next three
   state before_;
   std::uint32_t outer_runtime_;
+  team* outer_led_;
   std::uint32_t runtime_;
   std::uint64_t begin_;
-  std::atomic<seat*> workers_{nullptr};
+  std::atomic<worker*> workers_{nullptr};
 };
 
 }  // namespace teff::collect

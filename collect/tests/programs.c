@@ -150,6 +150,16 @@ static long chain(void) {
   return number;
 }
 
+static long doacross(void) {  // a thread waits for a length before each body
+#pragma omp parallel for ordered(1) schedule(static, 1) num_threads(2)
+  for (long i = 0; i < number; ++i) {
+#pragma omp ordered depend(sink : i - 1)
+    spin(length);
+#pragma omp ordered depend(source)
+  }
+  return number;
+}
+
 static long taskloop(void) {
   long sum = 0;
 #pragma omp parallel
@@ -171,6 +181,16 @@ static long nested(void) {
     spin(length);
   }
   return number / 4 * 4;
+}
+
+static long crowd(void) {  // many inner regions at a time
+  omp_set_max_active_levels(2);
+#pragma omp parallel num_threads(200)
+  for (int i = 0; i < 4; ++i) {
+#pragma omp parallel num_threads(2)
+    spin(length);
+  }
+  return 200 * 4 * 2;
 }
 
 static long imbalance(void) {  // a thread waits for a length at the region's end
@@ -366,12 +386,13 @@ static long forked_within(void) {  // the child ends the task in which it was bo
 static const struct {
   const char* name;
   long (*run)(void);
-} cases[] = {CASE(dynamic_loop), CASE(started_loops), CASE(static_loop), CASE(regions),       CASE(barrier),
-             CASE(tasks),        CASE(untied),        CASE(recursion),   CASE(stencil),       CASE(chain),
-             CASE(taskloop),     CASE(nested),        CASE(imbalance),   CASE(producer),      CASE(sections),
-             CASE(locks),        CASE(detached),      CASE(cancelled),   CASE(waiting_maker), CASE(sites),
-             CASE(none),         CASE(empty_chunks),  CASE(threads),     CASE(killed),        CASE(aborted),
-             CASE(left),         CASE(replaced),      CASE(forked),      CASE(forked_within)};
+} cases[] = {CASE(dynamic_loop),  CASE(started_loops), CASE(static_loop), CASE(regions),      CASE(barrier),
+             CASE(tasks),         CASE(untied),        CASE(recursion),   CASE(stencil),      CASE(chain),
+             CASE(doacross),      CASE(taskloop),      CASE(nested),      CASE(crowd),        CASE(imbalance),
+             CASE(producer),      CASE(sections),      CASE(locks),       CASE(detached),     CASE(cancelled),
+             CASE(waiting_maker), CASE(sites),         CASE(none),        CASE(empty_chunks), CASE(threads),
+             CASE(killed),        CASE(aborted),       CASE(left),        CASE(replaced),     CASE(forked),
+             CASE(forked_within)};
 
 int main(int count, char** words) {
   length = count > 2 ? atof(words[2]) * 1e3 : 1e5;

@@ -89,6 +89,14 @@ def test_threads_of_nested_regions_are_all_seen(program: Path, tmp_path: Path) -
     assert accounts.in_regions() <= 1.03 * len(accounts.seats) * done.said["wall"]
 
 
+def test_many_regions_may_end_at_a_time(program: Path, tmp_path: Path) -> None:
+    done = run(tmp_path / "out", program, "crowd", "10")
+    [accounts] = done.accounts
+    assert done.code == 0
+    assert accounts.bodies("region")[0] == done.said["bodies"] + 200 + 1
+    assert accounts.in_regions() <= len(accounts.seats) * accounts.elapsed
+
+
 @pytest.mark.parametrize("case", ["dynamic_loop", "tasks", "stencil", "chain", "taskloop", "detached", "producer"])
 def test_every_body_is_counted_and_timed(program: Path, tmp_path: Path, case: str) -> None:
     done = run(tmp_path / "out", program, case, "20", "400")
@@ -111,7 +119,12 @@ def test_an_untied_task_is_one_body_whatever_its_parts(program: Path, tmp_path: 
 
 @pytest.mark.parametrize(
     ("case", "state", "lengths"),
-    [("imbalance", "imbalance", 1), ("chain", "dependences", 8), ("producer", "task_not_made", 8)],
+    [
+        ("imbalance", "imbalance", 1),
+        ("chain", "dependences", 8),
+        ("doacross", "dependences", 7),
+        ("producer", "task_not_made", 8),
+    ],
 )
 def test_a_known_idle_time_has_its_cause(program: Path, tmp_path: Path, case: str, state: str, lengths: int) -> None:
     for attempt in range(3):

@@ -13,7 +13,8 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 from accounts import Accounts  # noqa: E402
 
-LIBRARY = HERE.parents[1] / ".teff" / "build" / "lib" / "libteff_collect.so"
+LIBRARY = HERE.parents[1] / ".teff" / "build" / "lib" / "libteff_collect_mpi.so"
+WITHOUT_MPI = LIBRARY.with_name("libteff_collect.so")
 BINDINGS = {
     "c": ("mpicc", "-fopenmp", str(HERE / "messages.c")),
     "mpi": ("mpif90", "-cpp", "-DBINDING=mpi", str(HERE / "messages.f90")),
@@ -117,3 +118,12 @@ def test_a_rank_with_threads_has_one_account_of_each(tmp_path: Path) -> None:
         assert accounts.bodies("region")[0] == 100
         assert accounts.bodies("region")[1] == pytest.approx(said["work"], rel=0.03)
         assert accounts.bodies("collective")[0] == 51
+
+
+def test_a_library_that_asks_whether_there_is_mpi_finds_none(tmp_path: Path) -> None:
+    if not WITHOUT_MPI.exists() or shutil.which("gcc") is None:
+        pytest.skip("the collector is not built here, or there is no compiler")
+    source = tmp_path / "asks.c"
+    source.write_text("int MPI_Init(int*, char***) __attribute__((weak));\nint main(void) { return MPI_Init != 0; }\n")
+    subprocess.run(["gcc", str(source), "-o", str(tmp_path / "asks")], check=True)
+    subprocess.run([str(tmp_path / "asks")], env=os.environ | {"LD_PRELOAD": str(WITHOUT_MPI)}, check=True)

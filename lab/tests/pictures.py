@@ -6,10 +6,19 @@ from typing import Any
 
 from tefflab.output.charts.sheet import Picture
 
+_SPECS: dict[int, tuple[Picture, dict[str, Any]]] = {}  # by the picture's id, which it keeps as long as it is here
+
+
+def spec_of(picture: Picture) -> dict[str, Any]:
+    """The chart as Vega-Lite has it. It is held against Vega-Lite's schema, which takes long, once for each picture."""
+    if id(picture) not in _SPECS:
+        _SPECS[id(picture)] = picture, picture.chart.to_dict()
+    return _SPECS[id(picture)][1]
+
 
 def parts(picture: Picture) -> Iterator[dict[str, Any]]:
     """Every layer, as Vega-Lite has it; its data are read."""
-    spec = picture.chart.to_dict()
+    spec = spec_of(picture)
 
     def inside(of: dict[str, Any]) -> Iterator[dict[str, Any]]:
         for key in ("vconcat", "hconcat", "layer"):
@@ -18,7 +27,7 @@ def parts(picture: Picture) -> Iterator[dict[str, Any]]:
         if "mark" in of:
             yield of | {"data": json.loads(spec["datasets"][of["data"]["name"]])}
 
-    return inside(picture.chart.to_dict())
+    return inside(spec)
 
 
 def data(picture: Picture, *fields: str) -> list[dict[str, Any]]:
@@ -29,7 +38,7 @@ def data(picture: Picture, *fields: str) -> list[dict[str, Any]]:
 
 def words(picture: Picture) -> list[str]:
     """Every text: title, meaning, notes, footer, and what is written in the chart."""
-    spec = picture.chart.to_dict()
+    spec = spec_of(picture)
     titles = [each.get("title") for each in (spec, *spec["vconcat"])]
     lines = [line for each in titles if isinstance(each, dict) for key in ("text", "subtitle") for line in each[key]]
     return [*lines, *(each["text"].replace("\n", " ") for each in data(picture, "text"))]

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import case, curve, estimate, measured, row, troubled, variants, with_rows
-from pictures import axis, data, parts, words
+from pictures import axis, data, parts, spec_of, words
 from samples import sitting
 from tefflab.analysis.curves import Curve, CurvePoint
 from tefflab.analysis.rows import Row
@@ -208,7 +208,7 @@ def test_phases_are_shaded_where_the_best_line_is_good_and_beside() -> None:
     ]
     picture = values_chart(rows, xs, "tasks of a loop", HEAD, phases=True)
     assert {"too coarse", "good", "too fine"} <= set(words(picture))
-    width = next(each["width"] for each in picture.chart.to_dict()["vconcat"][0]["hconcat"])
+    width = next(each["width"] for each in spec_of(picture)["vconcat"][0]["hconcat"])
     low, high = axis(picture, "x")["scale"]["domain"]
     shades = sorted((each for each in data(picture, "end") if "dash" not in each), key=lambda each: each["x"])
     edges = [low * (high / low) ** (each["end"] / width) for each in shades]
@@ -459,7 +459,7 @@ def test_no_two_looks_of_seven_systems_share_a_shape() -> None:
 @pytest.mark.parametrize(("count", "is_below"), [(8, False), (9, True)])
 def test_a_legend_of_many_stands_below_the_plot_which_then_takes_all_the_width(count: int, is_below: bool) -> None:
     rows = [row(who, estimate(1e-6 * (1 + number))) for number, who in enumerate(variants(count))]
-    body = rows_chart({"one line": rows}, "time", HEAD).chart.to_dict()["vconcat"][0]
+    body = spec_of(rows_chart({"one line": rows}, "time", HEAD))["vconcat"][0]
     plot, names = body["vconcat" if is_below else "hconcat"]
     assert names["name"] == "legend"
     assert (plot["width"] > 600) == is_below

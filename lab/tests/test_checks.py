@@ -44,11 +44,64 @@ def test_the_tests_of_a_junit_file_are_counted(tmp_path: Path, said: str, code: 
     assert count_junit(tmp_path / "tests.xml", code) == count
 
 
-def test_what_a_failed_test_printed_is_found(tmp_path: Path) -> None:
+OF_GTEST = """\
+[==========] Running 4 tests from 1 test suite.
+[----------] 4 tests from tree
+[ RUN      ] tree.grows
+[       OK ] tree.grows (0 ms)
+[ RUN      ] tree.races
+==================
+WARNING: ThreadSanitizer: data race (pid=7)
+  Write of size 4 by main thread:
+    #0 leaf tree.cpp:3
+
+SUMMARY: ThreadSanitizer: data race tree.cpp:3 in leaf
+==================
+[       OK ] tree.races (1 ms)
+[ RUN      ] tree.falls
+tree.cpp:9: Failure
+[  FAILED  ] tree.falls (0 ms)
+[ RUN      ] tree.stands
+[       OK ] tree.stands (0 ms)
+[----------] 4 tests from tree (1 ms total)
+
+[  FAILED  ] 1 test, listed below:
+[  FAILED  ] tree.falls
+
+==7==ERROR: LeakSanitizer: detected memory leaks
+    #0 root tree.cpp:1
+SUMMARY: AddressSanitizer: 4 byte(s) leaked in 1 allocation(s).
+"""
+TELLING = """\
+[ RUN      ] tree.races
+WARNING: ThreadSanitizer: data race (pid=7)
+  Write of size 4 by main thread:
+    #0 leaf tree.cpp:3
+
+SUMMARY: ThreadSanitizer: data race tree.cpp:3 in leaf
+[ RUN      ] tree.falls
+tree.cpp:9: Failure
+[  FAILED  ] tree.falls (0 ms)
+==7==ERROR: LeakSanitizer: detected memory leaks
+    #0 root tree.cpp:1
+SUMMARY: AddressSanitizer: 4 byte(s) leaked in 1 allocation(s)."""
+KILLED = "[ RUN      ] tree.falls\ntree.cpp:9:3: runtime error: null pointer\n    #0 leaf tree.cpp:3\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("1 is not 2", "1 is not 2"),
+        (OF_GTEST, TELLING),
+        (f"[ RUN      ] tree.grows\n[       OK ] tree.grows (0 ms)\n{KILLED}", KILLED.strip()),
+        ("x\n" * 1000, "\n".join(["x"] * 80 + ["… and 920 more lines"])),
+    ],
+)
+def test_the_telling_part_of_what_a_failed_test_printed_is_found(tmp_path: Path, said: str, shown: str) -> None:
     good = '<testcase name="good"><system-out>fine</system-out></testcase>'
-    bad = '<testcase name="bad"><failure message=""/><system-out>1 is not 2</system-out></testcase>'
+    bad = f'<testcase name="bad"><failure message=""/><system-out>{said}</system-out></testcase>'
     (tmp_path / "tests.xml").write_text(f"<testsuite>{good}{bad}</testsuite>", encoding="utf-8")
-    assert list(failures(tmp_path / "tests.xml")) == ["bad failed:\n1 is not 2"]
+    assert list(failures(tmp_path / "tests.xml")) == [f"bad failed:\n{shown}"]
     assert not list(failures(tmp_path / "none.xml"))
 
 

@@ -16,7 +16,7 @@ import pytest
 from cluster import LONGEST, Hosts, Slurm, clone, skip_without, wait_until
 from tefflab import project_root
 from tefflab.cli.batch_job import Template
-from tefflab.errors import BAD_INPUT, INTERRUPTED, InputError
+from tefflab.errors import BAD_INPUT, FAILED, INTERRUPTED, InputError
 
 SLURM = ("slurmctld", "slurmd", "munged", "sbatch")
 HOSTS = ("sshd", "ssh-keygen", "ip", "mpirun")
@@ -35,18 +35,26 @@ with Slurm(Path(sys.argv[1])) as slurm:
 """
 
 
-@pytest.fixture
-def slurm(tmp_path: Path) -> Iterator[Slurm]:
-    """A Slurm of two nodes."""
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
+    """A Slurm of two nodes for all tests: it takes seconds to start and to end."""
     skip_without(*SLURM)
-    with Slurm(tmp_path) as up:
+    with Slurm(tmp_path_factory.mktemp("slurm")) as up:
         yield up
 
 
 @pytest.fixture
-def hosts(tmp_path: Path) -> Iterator[Hosts]:
+def slurm(started: Slurm) -> Iterator[Slurm]:
+    """Its nodes are idle when a test begins."""
+    yield started
+    started.run("scancel", "--user=root")
+    started.wait_for_nodes()
+
+
+@pytest.fixture(scope="module")
+def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
     skip_without(*HOSTS, probe="ip link add cable type veth")
-    with Hosts(tmp_path) as up:
+    with Hosts(tmp_path_factory.mktemp("hosts")) as up:
         yield up
 
 
@@ -122,7 +130,7 @@ def test_ctrl_c_ends_the_job_and_what_it_measured_stays(slurm: Slurm, root: Path
         out, err = command.communicate(timeout=LONGEST)
     assert command.returncode == INTERRUPTED, err
     assert "teff: interrupted; the measured runs are kept" in out
-    assert "teff: ends job 1" in err
+    assert re.search(r"teff: ends job \d+", err)
     wait_until(lambda: not slurm.state("squeue"), "the job has ended")
     assert _rounds(root) >= 1
 
@@ -141,6 +149,28 @@ def test_ctrl_c_removes_a_job_that_waits(slurm: Slurm, root: Path) -> None:
     wait_until(lambda: "PD" not in slurm.state("squeue", "--format=%t"), "the job is removed")
 
 
+def test_a_job_that_can_never_start_is_removed(slurm: Slurm, root: Path) -> None:
+    ran = slurm.run(*_measuring(root, "--nodes", "4", "--batch", str(_template(root, "#SBATCH")), kind=CURVE))
+    assert ran.returncode == FAILED
+    assert "teff: job 1 can never start: PENDING (PartitionConfig)" in ran.stderr
+    wait_until(lambda: not slurm.state("squeue"), "the job is removed")
+
+
+@pytest.mark.slow
+def test_an_allocation_that_ends_ends_the_sitting_with_one_line(slurm: Slurm, root: Path) -> None:
+    words = _measuring(root, "--nodes", "1,2", "--launcher", SRUN, kind=CURVE)
+    with slurm.popen("salloc", "--nodes=2", *words) as command:
+        wait_until(lambda: _runs(root), "runs are made")
+        slurm.run("scancel", "1")
+        _, err = command.communicate(timeout=LONGEST)
+    ended = (
+        r"^teff: the allocation has ended \((CANCELLED|COMPLETING)\), and another one can go on; the measured runs are"
+    )
+    assert len(re.findall(ended, err, re.MULTILINE)) == 1, err
+    assert "Expired or invalid job" not in err
+    assert command.returncode == FAILED
+
+
 def test_pbs_takes_a_job_by_its_own_template(slurm: Slurm, root: Path) -> None:
     """Slurm's own commands in the place of PBS's."""
     skip_without("qsub", "qstat")
@@ -149,15 +179,16 @@ def test_pbs_takes_a_job_by_its_own_template(slurm: Slurm, root: Path) -> None:
     template.write_text(text.replace("$PBS_NODEFILE", "/dev/null"))  # Slurm writes none
     ran = slurm.run(str(root / "teff"), "measure", "--rounds", "2", "--batch", str(template), "--", "true")
     assert ran.returncode == 0, ran.stderr
-    assert "teff: PBS has job 1" in ran.stderr
+    assert re.search(r"teff: PBS has job \d+", ran.stderr)
     assert "Commands in turns" in ran.stdout
 
 
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("{command} {output}", "lines of neither: Slurm (#SBATCH) or of PBS (#PBS)"),
-        ("#SBATCH -N1\n#PBS -V\n{command} {output}", "lines of both"),
+        ("{command} {output}", "no line begins with #SBATCH (Slurm) or #PBS (PBS)"),
+        ("#SBATCH -N1\n#PBS -V\n{command} {output}", "has lines of both #SBATCH (Slurm) and #PBS (PBS)"),
+        ("#PBS -l walltime={minuten}\n{command} {output}", "knows no {minuten}, but {minutes}"),
         ("#PBS -V\n{command}", "has no {output}"),
         ("#PBS -o {output}\n${command}", "has no {command}"),
     ],
@@ -169,12 +200,26 @@ def test_a_template_that_makes_no_job_is_refused(tmp_path: Path, text: str, faul
         Template(file)
 
 
+def test_a_template_that_starts_no_ranks_is_refused_for_several_nodes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("TEFF_LAUNCHER", "TEFF_HOSTS"):
+        monkeypatch.setenv(name, "")
+    file = tmp_path / "template"
+    file.write_text("#SBATCH -N{nodes}\n{command} >{output}")
+    Template(file).expect_ranks(1)
+    with pytest.raises(InputError, match="by neither TEFF_LAUNCHER nor TEFF_HOSTS what starts ranks on 2 nodes"):
+        Template(file).expect_ranks(2)
+    monkeypatch.setenv("TEFF_HOSTS", "a,b")
+    Template(file).expect_ranks(2)
+
+
 def test_a_template_keeps_the_braces_of_the_shell(tmp_path: Path) -> None:
     file = tmp_path / "template"
-    file.write_text("#SBATCH --time={minutes} -N{nodes}\n{ echo ${nodes} $HOME; } >{output}\n{command}")
+    file.write_text("#SBATCH --time={minutes} -N{nodes}\n{ awk '{print}' ${nodes}; } >{output}\n{command}")
     script = Template(file).filled("teff metg", 4, 60.0, Path("/o"), Path("/c"))
     assert script == (
-        "#SBATCH --time=5 -N4\n{ echo ${nodes} $HOME; } >/o\n(teff metg); code=$?; echo $code >/c; (exit $code)"
+        "#SBATCH --time=5 -N4\n{ awk '{print}' ${nodes}; } >/o\n(teff metg); code=$?; echo $code >/c; (exit $code)"
     )
 
 
@@ -244,7 +289,7 @@ def test_a_slow_node_is_named(slurm: Slurm, root: Path) -> None:
     """Where the machine has more to do than that, the other node may be slower for a moment."""
     if slurm.core("n1") == slurm.core("n2"):
         pytest.skip("both nodes have the same core here")
-    command = _measuring(root, "--nodes", "2", "--launcher", SRUN, "--minutes", "0.1", kind=CURVE)
+    command = _measuring(root, "--nodes", "2", "--launcher", SRUN, *TWICE, kind=CURVE)
     with slurm.busy("n2"):
         for _ in range(3):
             ran = slurm.run("salloc", "--nodes=2", *command)
@@ -289,7 +334,7 @@ def test_ranks_start_on_hosts_by_ssh(hosts: Hosts) -> None:
 
 
 @pytest.mark.slow
-def test_metg_is_measured_over_hosts(hosts: Hosts, root: Path) -> None:
-    ran = hosts.run(*_measuring(root, "--nodes", "2", "--hosts", "h1,h2", *TWICE, "--json"))
-    assert set(_rows(ran.stdout)) == {2}, ran.stderr
+def test_curves_are_measured_over_hosts(hosts: Hosts, root: Path) -> None:
+    ran = hosts.run(*_measuring(root, "--nodes", "2", "--hosts", "h1,h2", *TWICE, kind=CURVE))
+    assert ran.returncode == 0, ran.stderr
     assert {(run["workers"], run["record"]["ranks"]) for run in _runs(root)} == {(2, 2)}, ran.stderr

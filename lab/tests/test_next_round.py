@@ -74,6 +74,19 @@ def test_nobody_narrows_while_another_has_too_few_rounds_for_an_interval() -> No
     assert next_round([quick, slow], 21.0) == "quick", "it would get no interval"
 
 
+def test_a_sitting_that_goes_on_for_a_short_time_serves_those_of_the_fewest_rounds() -> None:
+    """Also if no round of them fits: the next time goes on amid it."""
+    quick, slow, new = (
+        Standing("quick", 9, 1.0, 20, 20),
+        Standing("slow", 1, 11.0, 3, 3),
+        Standing("new", 0, 30.0, 4, 4),
+    )
+    assert next_round([quick, slow], 5.0) == "quick"
+    assert next_round([quick, slow], 5.0, goes_on=True) == "slow"
+    assert next_round([quick, slow, new], 5.0, goes_on=True) == "new"
+    assert next_round([quick], 5.0, goes_on=True) == "quick"
+
+
 def test_where_time_is_short_one_that_has_begun_gets_its_interval_before_another_begins() -> None:
     begun, new = Standing("begun", 1, 10.0, 3, 3), Standing("new", 0, 10.0, 4, 4)
     assert next_round([begun, new], 60.0) == "new", "there is time for three rounds of both"

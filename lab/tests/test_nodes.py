@@ -1,6 +1,7 @@
 """Measuring over several nodes: places, the start of ranks, and what nodes are. A script stands for the launcher."""
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +19,7 @@ from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.benchmarks.task_graph.tables import mean_name
 from tefflab.errors import BAD_INPUT, FAILED
 from tefflab.host.node import Node, differences
-from tefflab.host.ranks import lost_node, why_fewer
+from tefflab.host.ranks import last_words, lost_node, why_fewer
 from tefflab.records.store import Store
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import BUILD_FOLDER
@@ -43,10 +44,22 @@ esac
 
 
 @pytest.fixture(autouse=True)
-def shell(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A shell that says nothing of launchers; a command's own changes are undone."""
-    for name in ("TEFF_LAUNCHER", "TEFF_HOSTS", "TEFF_NODES", "SLURM_JOB_NUM_NODES"):
+def shell(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A shell in an allocation of four nodes that says nothing of launchers; a command's own changes are undone. It
+    returns a folder of commands."""
+    commands = tmp_path_factory.mktemp("commands")
+    for name in ("srun", "mpirun"):
+        write_command(commands, name, "exit 1")
+    monkeypatch.setenv("PATH", f"{commands}:{os.environ['PATH']}")
+    for name in ("TEFF_LAUNCHER", "TEFF_HOSTS", "TEFF_NODES", "SLURM_JOB_ID", "PBS_JOBID"):
         monkeypatch.setenv(name, "")
+    monkeypatch.setenv("SLURM_JOB_NUM_NODES", "4")
+    return commands
+
+
+def write_command(folder: Path, name: str, does: str) -> None:
+    (folder / name).write_text(f"#!/bin/sh\n{does}\n")
+    (folder / name).chmod(0o755)
 
 
 @pytest.fixture
@@ -175,9 +188,7 @@ def test_a_system_of_one_machine_is_refused_by_name_and_else_left_out(
 ) -> None:
     assert teff(monkeypatch, *METG, "--nodes", "1", "--systems", "alone") == BAD_INPUT
     refused = " ".join(capsys.readouterr().err.split())
-    assert "alone runs in one process, or starts others itself, on this machine; there are, over nodes: slow wide" in (
-        refused
-    )
+    assert "alone: runs on one machine; there are, over nodes: slow wide" in refused
     assert teff(monkeypatch, *METG, "--nodes", "1", "--json") == 0
     printed = capsys.readouterr()
     assert {json.loads(line)["system_id"] for line in printed.out.splitlines()} == {"wide", "slow"}
@@ -213,17 +224,21 @@ def test_which_systems_spread_over_nodes() -> None:
 @pytest.mark.parametrize(
     ("variables", "nodes", "why"),
     [
+        ({}, None, ""),
         ({}, 1, ""),
         ({}, 2, "say by --hosts which they are, or --launcher 'srun --mpi=pmix'"),
         ({"TEFF_HOSTS": "a,b"}, 2, ""),
-        ({"TEFF_HOSTS": "a,b"}, 3, "--hosts names 2"),
-        ({"TEFF_LAUNCHER": "/usr/bin/srun --mpi=pmix"}, 300, ""),
+        ({"TEFF_HOSTS": "a,b,a"}, 3, "--hosts names 2: name more, or ask for fewer nodes"),
+        ({"TEFF_LAUNCHER": SRUN}, 4, ""),
+        ({"TEFF_LAUNCHER": SRUN, "SLURM_JOB_NUM_NODES": ""}, None, ""),
+        ({"TEFF_LAUNCHER": SRUN, "SLURM_JOB_NUM_NODES": ""}, 1, f"{SRUN} needs an allocation: begin with salloc or"),
+        ({"TEFF_LAUNCHER": "nosuch --x"}, 1, "nosuch, which is to start the ranks, is not here"),
         ({"TEFF_LAUNCHER": SRUN, "SLURM_JOB_NUM_NODES": "4"}, 8, "this allocation has 4 (SLURM_JOB_NUM_NODES)"),
         ({"TEFF_LAUNCHER": "mpirun", "SLURM_JOB_NUM_NODES": "4"}, 2, "say by --hosts which they are"),
     ],
 )
 def test_nodes_that_are_not_there_are_refused_before_anything_is_started(
-    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], nodes: int, why: str
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], nodes: int | None, why: str
 ) -> None:
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
@@ -250,8 +265,9 @@ def test_a_node_that_falls_out_is_named_and_what_was_measured_stays(
     assert "asked for by name and not measured, or not to the end: wide, slow" in printed.err
     (cluster / "started").unlink()
     (cluster / "lost").write_text("0")
-    assert teff(monkeypatch, "metg", "--resume", "--rounds", "4", "--json") == 0
+    assert teff(monkeypatch, "metg", "--resume", "--rounds", "4", "--json") == FAILED
     printed = capsys.readouterr()
+    assert "asked for by name and not measured, or not to the end: wide, slow" in printed.err
     assert "0 of 2 nodes say what they are: srun: error: n1: task 0: Terminated" in printed.err
     rows = [row for row in map(json.loads, printed.out.splitlines()) if not row["is_beside"]]
     assert {(row["nodes"], row["rounds"], row["note"]) for row in rows} == {(1, 4, ""), (2, 1, lost)}
@@ -268,11 +284,65 @@ def test_an_allocation_of_fewer_nodes_goes_on_with_the_cases_that_it_has(
     assert teff(monkeypatch, *METG, "--nodes", "2,4", "--launcher", SRUN, "--systems", "wide") == 0
     monkeypatch.setenv("SLURM_JOB_NUM_NODES", "3")
     capsys.readouterr()
-    assert teff(monkeypatch, "metg", "--resume", "--rounds", "4", "--json") == 0
+    assert teff(monkeypatch, "metg", "--resume", "--rounds", "4", "--json") == FAILED
     two, four = printed_rows(capsys)
     assert (two["rounds"], two["note"]) == (4, "")
     assert (four["rounds"], four["note"]) == (3, "needs 4 nodes: this allocation has 3 (SLURM_JOB_NUM_NODES)")
     assert four["value"]
+    monkeypatch.setenv("SLURM_JOB_NUM_NODES", "")
+    assert teff(monkeypatch, "metg", "--resume", "--rounds", "5") == BAD_INPUT
+    assert f"teff: --nodes 2: {SRUN} needs an allocation: begin with salloc" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("at", [1, 6])
+def test_an_allocation_that_has_ended_ends_the_sitting_at_once(
+    cluster: Path, shell: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], at: int
+) -> None:
+    """Before the first run, or while runs are made."""
+    monkeypatch.setenv("SLURM_JOB_ID", "7")
+    write_command(
+        shell, "scontrol", f"if [ -e {cluster}/over ]; then echo JobState=TIMEOUT; else echo JobState=RUNNING; fi"
+    )
+    script = cluster / BUILD_FOLDER / "bin" / "start_ranks"
+    ends = f'[ "$(grep -c "|[12]$" {cluster}/started)" -le {at} ] || {{ touch {cluster}/over; exit 1; }}\n'
+    script.write_text(script.read_text().replace("if [ -e", f"{ends}if [ -e", 1))
+    assert teff(monkeypatch, *METG, "--nodes", "1,2", "--launcher", SRUN, "--systems", "wide,slow") == FAILED
+    told = capsys.readouterr().err
+    assert "teff: the allocation has ended (TIMEOUT), and another one can go on; the measured runs are kept: " in told
+    assert told.count("ended") == 1, told
+    assert teff(monkeypatch, "metg", "--resume", "--rounds", "5") == BAD_INPUT
+    assert "teff: --nodes 1: the allocation has ended (TIMEOUT): begin another one" in capsys.readouterr().err
+
+
+def test_a_case_of_more_workers_than_a_node_has_cores_is_not_tried(
+    cluster: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two ranks on one core spin until each has waited for the other."""
+    write_nodes(cluster, node(1), node(2, cores_usable=1))
+    words = ("measure", "messages", "--cases", "64KiB", "--rounds", "3", "--systems", "wide")
+    assert teff(monkeypatch, *words, "--nodes", "1,2", "--launcher", SRUN, "--json") == FAILED
+    rows = {row["nodes"]: row for row in printed_rows(capsys)}
+    assert rows[1]["note"] == "2 workers on 1 node need 2 cores of each; node 2 has 1"
+    assert rows[2]["value"]
+
+
+def test_a_system_that_is_late_in_a_sitting_that_goes_on_has_not_been_measured(
+    cluster: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert teff(monkeypatch, *METG[:4], "2", *METG[5:], "--nodes", "1,2", "--launcher", SRUN, "--systems", "wide") == 0
+    monkeypatch.setattr("tefflab.benchmarks.task_graph.TaskGraph.timeout", 2.0)
+    script = cluster / BUILD_FOLDER / "bin" / "start_ranks"
+    script.write_text(
+        script.read_text().replace("*) exec", '*wide*) [ "$TEFF_NODES" != 2 ] || sleep 9; exec "$@" ;;\n    *) exec')
+    )
+    capsys.readouterr()
+    again = ("metg", "--resume", "--rounds", "3", "--minutes", "9", "--json")
+    assert teff(monkeypatch, *again) == FAILED
+    printed = capsys.readouterr()
+    one, two = (row for row in map(json.loads, printed.out.splitlines()) if not row["is_beside"])
+    assert (one["note"], two["note"]) == ("", "did not answer within 2 s")
+    assert two["value"], "its runs count"
+    assert "not measured, or not to the end: wide" in printed.err
 
 
 def test_a_launcher_that_fails_without_a_word_of_a_node_gives_its_last_words(
@@ -297,6 +367,22 @@ def test_noise_is_kept_over_nodes_and_repeated_on_one(cluster: Path, monkeypatch
     assert {(run.workers, run.noisy) for run in runs} == {(2, True), (4, False)}
     assert {run.attempt for run in runs if run.workers == 4} == {0}
     assert len({run.ceilings for run in runs if run.workers == 4 and run.ceilings}) > 1
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("srun: cluster configuration lacks support for cpu binding\nsrun: got SIGCONT\n", ""),
+        (
+            "srun: cluster configuration lacks support for cpu binding\nsrun: error: n1: task 0: Killed",
+            "srun: error: n1: task 0: Killed",
+        ),
+        ("no space\nsrun: error: n1: task 0: Exited with exit code 1\n", "no space"),
+        ("first\nlast\n\n", "last"),
+    ],
+)
+def test_the_last_words_are_the_programs_own_and_never_harmless(said: str, words: str) -> None:
+    assert last_words(said) == (f": {words}" if words else "")
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,19 @@
 """How many tests passed, failed and were skipped: read from the JUnit file that ctest or pytest writes."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
+
+_LONGEST = 80  # lines of a failed test's output: the first report is whole, and the others often have the same cause
+_TEST_OF_GTEST = re.compile(r"^(?=\[ RUN )", re.MULTILINE)
+_ENDED_WELL = re.compile(r"^\[ +(?:OK|SKIPPED) +\] ", re.MULTILINE)
+_SUMMARY = re.compile(r"^\[(?:-+|=+)\] ", re.MULTILINE)
+_REPORT = re.compile(  # of a sanitizer
+    r"^.*(?:\b(?:WARNING|ERROR|FATAL): \w+Sanitizer|: runtime error: )(?:.*\n)+?(?:SUMMARY: .*\n?|(?=\[)|\Z)",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True)
@@ -39,7 +49,24 @@ def count_junit(file: Path, code: int) -> Count:
 
 
 def failures(file: Path) -> Iterator[str]:
-    """Of each test that failed in ctest's file, its name and what it printed."""
+    """Of each test that failed in ctest's file, its name and the telling part of its output."""
     for test in ElementTree.parse(file).iter("testcase") if file.is_file() else ():
         if test.find("failure") is not None:
-            yield f"{test.get('name')} failed:\n{test.findtext('system-out', '')}"
+            said = test.findtext("system-out", "")
+            first, rest = (lines := (_telling(said) or said).splitlines())[:_LONGEST], lines[_LONGEST:]
+            more = [f"… and {len(rest)} more lines"] if rest else []
+            yield "\n".join([f"{test.get('name')} failed:", *first, *more])
+
+
+def _telling(said: str) -> str:
+    """The reports of sanitizers, and the tests of GoogleTest that did not end well with all that they printed."""
+    head, *tests = _TEST_OF_GTEST.split(said)
+    parts = _REPORT.findall(head)
+    for test in tests:
+        printed, *rest = _SUMMARY.split(test, maxsplit=1)
+        if not _ENDED_WELL.search(printed):
+            parts.append(printed)
+        elif reports := _REPORT.findall(printed):
+            parts += [test.partition("\n")[0] + "\n", *reports]
+        parts += _REPORT.findall("".join(rest))
+    return "".join(parts)

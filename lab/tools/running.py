@@ -33,7 +33,7 @@ from tools.steps import Check, chosen, systems_among
 from tools.workshop import SkippedError, Workshop
 
 STEPS_AT_A_TIME = 2  # one builds on all cores, another tests
-SHOWN_LINES = 60  # of a failed step's output
+SHOWN_LINES = 100  # of a failed step's output: what a failed test printed fits in
 _LONGEST_LINE = 400  # of these: a command may name every file
 _PATIENCE = 10.0  # seconds that steps have to end in after Ctrl-C
 

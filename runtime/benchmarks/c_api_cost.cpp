@@ -2,7 +2,9 @@
 //
 //   teff_c_api_cost [N]     fib(N) on one worker, N = 30 by default
 #include <teff/teff.h>
-#include <teff/teff.hpp>
+#include <teff/join.hpp>
+#include <teff/runtime.hpp>
+#include <teff/scope.hpp>
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,8 @@
 // workers' time that the requests need. Each row has percentiles of the time from the submission to the
 // begin, in microseconds. `late` is the 99th percentile of the delay of the submitting thread, which needs a
 // processor, too.
-#include <teff/teff.hpp>
+#include <teff/join.hpp>
+#include <teff/runtime.hpp>
 
 #if defined(WITH_TBB)
 #include <oneapi/tbb/global_control.h>

@@ -4,7 +4,12 @@
 //
 // Each row is the best of five runs. It names the call, graph or fulfilment whose time in nanoseconds it
 // gives.
-#include <teff/teff.hpp>
+#include <teff/future.hpp>
+#include <teff/join.hpp>
+#include <teff/parallel_graph.hpp>
+#include <teff/replay.hpp>
+#include <teff/runtime.hpp>
+#include <teff/task_graph.hpp>
 
 #include <algorithm>
 #include <atomic>

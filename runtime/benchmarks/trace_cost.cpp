@@ -3,7 +3,8 @@
 //   teff_trace_cost [N]     fib(N) on one worker, N = 30 by default
 //
 // Compare the untraced fib with the untraced fib of an older libteff: it must not become slower.
-#include <teff/teff.hpp>
+#include <teff/join.hpp>
+#include <teff/runtime.hpp>
 
 #include "platform/ticks.hpp"
 

@@ -2,6 +2,7 @@
 // order that a seed chooses. The same seed gives the same order.
 #include "message/communicator_core.hpp"
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <teff/detail/message/arguments.hpp>
 #include <teff/error.hpp>
 #include <teff/simulated.hpp>
@@ -320,25 +321,24 @@ TEST(communicator_core, ranks_that_differ_fail_the_epoch_on_all_ranks_which_ends
   });
 }
 
-// Each rank sends to its neighbour and to the rank across, and all make a step in turns. The counts go up the
-// tree of ranks, and the end comes down.
-TEST(communicator_core, an_epoch_of_many_ranks_ends_after_steps_that_grow_as_their_logarithm) {
-  for (const int ranks : {4, 16, 64, 256}) {
+// An epoch of so many ranks, in which each sends a message to the ranks so far from it, and all make a step
+// in turns.
+struct wide_epoch {
+  wide_epoch(int ranks, const std::vector<int>& distances) {
+    const auto bytes_before = bytes_in_use();
     simulated network(ranks, fresh_seed());
     std::vector<quiet_host> hosts(static_cast<std::size_t>(ranks));
     std::deque<detail::communicator_core> cores;
-    int handled = 0;
     for (int rank = 0; rank < ranks; ++rank) {
       cores.emplace_back(network.rank(rank), hosts[static_cast<std::size_t>(rank)], 1 << 16);
       cores.back().add({"hop", false, [&](std::span<const std::byte> /*arguments*/) { ++handled; }});
     }
     for (auto& each : cores) each.begin();
     for (int rank = 0; rank < ranks; ++rank)
-      for (const int away : {1, ranks / 2})
+      for (const int away : distances)
         EXPECT_TRUE(cores[static_cast<std::size_t>(rank)].try_send((rank + away) % ranks, 0,
                                                                    detail::outgoing<hop>(hop{})));
     for (auto& each : cores) each.body_ended(nullptr);
-    int steps = 0;
     const auto has_ended = [](const auto& each) { return each.ended(); };
     for (; !std::ranges::all_of(cores, has_ended) && steps < 1000; ++steps) {
       for (auto& each : cores) {
@@ -348,8 +348,37 @@ TEST(communicator_core, an_epoch_of_many_ranks_ends_after_steps_that_grow_as_the
         each.work();
       }
     }
-    EXPECT_EQ(handled, 2 * ranks);
-    EXPECT_LE(steps, 2 * std::bit_width(static_cast<unsigned>(ranks)) + 2) << ranks << " ranks";
+    bytes_of_rank = static_cast<double>(bytes_in_use() - bytes_before) / ranks;
+  }
+  // 0 under a sanitizer.
+  static std::size_t bytes_in_use() {
+    const auto all = ::mallinfo2();
+    return all.uordblks + all.hblkhd;
+  }
+  int handled = 0;
+  int steps = 0;
+  double bytes_of_rank = 0;
+};
+
+// The counts go up the tree of ranks, and the end comes down.
+TEST(communicator_core, an_epoch_of_many_ranks_ends_after_steps_that_grow_as_their_logarithm) {
+  for (const int ranks : {4, 16, 64, 256, 4096}) {
+    const wide_epoch played(ranks, {1, ranks / 2});
+    EXPECT_EQ(played.handled, 2 * ranks);
+    EXPECT_LE(played.steps, 2 * std::bit_width(static_cast<unsigned>(ranks)) + 2) << ranks << " ranks";
+  }
+}
+
+TEST(communicator_core, a_rank_takes_memory_for_the_ranks_that_it_talks_to_alone) {
+  const wide_epoch of_two(64, {1, 32});
+  const wide_epoch of_six(64, {1, 2, 4, 8, 16, 32});
+  for (const int ranks : {1024, 4096}) {
+    std::vector<int> distances;
+    for (int away = 1; away < ranks; away *= 2) distances.push_back(away);
+    ASSERT_LE(wide_epoch(ranks, {1, ranks / 2}).bytes_of_rank, 1.05 * of_two.bytes_of_rank) << ranks;
+    ASSERT_LE(wide_epoch(ranks, distances).bytes_of_rank / std::ssize(distances),
+              1.05 * of_six.bytes_of_rank / 6)
+        << ranks;
   }
 }
 

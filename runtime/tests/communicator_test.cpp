@@ -1,4 +1,5 @@
 // Communicators on workers, over loopback and over a simulated network.
+#include <teff/detail/message/rank_table.hpp>
 #include <teff/loopback.hpp>
 #include <teff/message.hpp>
 #include <teff/simulated.hpp>
@@ -394,6 +395,26 @@ TEST(communicator, may_end_while_somebody_holds_it) {
     comm.run([] {});
     kept.emplace(comm.hold());
   });
+}
+
+TEST(rank_table, has_one_entry_of_each_rank_whichever_threads_ask_for_it) {
+  constexpr int ranks = 3000;
+  detail::rank_table<std::atomic<int>> table;
+  std::vector<std::thread> threads;
+  for (int first = 0; first < 3; ++first) {
+    threads.emplace_back([&table, first] {
+      for (int i = 0; i < ranks; ++i) ++table.at((first * 1000 + i) % ranks);
+      table.each([](int /*rank*/, std::atomic<int>& visits) { ++visits; });
+    });
+  }
+  for (auto& each : threads) each.join();
+  std::vector<int> found(ranks);
+  table.each([&](int rank, std::atomic<int>& visits) {
+    EXPECT_EQ(visits, 6) << rank;
+    ++found[static_cast<std::size_t>(rank)];
+  });
+  EXPECT_EQ(found, std::vector<int>(ranks, 1));
+  EXPECT_EQ(table.find(ranks), nullptr);
 }
 
 }  // namespace

@@ -160,7 +160,7 @@ TEST(flow_repetition, programs_end_as_in_order_on_any_number_of_workers) {
   const std::uint64_t seed = fresh_seed();
   std::mt19937_64 random(seed);
   on_runtimes([&](runtime& rt) {
-    for (int i = 0; i < (under_sanitizer ? 4 : 12); ++i) {
+    for (int i = 0; i < (under_sanitizer ? 2 : 6); ++i) {
       const std::uint64_t own = i == 0 ? seed : random();
       SCOPED_TRACE("TEFF_TEST_SEED=" + std::to_string(own));
       programs all(own);

@@ -140,9 +140,13 @@ way_kind way_for(const description& what, const system& on, const company& with,
   const auto is_possible = [&](way_kind each) { return on.has(each) && (!only || *only == each); };
   const auto found = std::ranges::find_if(what.ways, is_possible);
   if (found == what.ways.end()) {
-    std::vector<std::string_view> names;
+    std::vector<std::string_view> names, others;
     for (const way_kind each : only ? std::vector{*only} : what.ways) names.push_back(name_of(each));
-    throw lack(fmt::format("it runs no steps of {} as {}", what.name, fmt::join(names, ", ")));
+    for (const description& each : all_apps())
+      if ((with.size() == 1 || each.over_ranks) && std::ranges::any_of(each.ways, is_possible))
+        others.push_back(each.name);
+    throw lack(fmt::format("it runs no steps of {} as {}; those it runs: {}", what.name, fmt::join(names, ", "),
+                           others.empty() ? "none" : fmt::format("{}", fmt::join(others, ", "))));
   }
   if (with.size() > 1 && !what.over_ranks)
     throw lack(fmt::format("{} runs in one process, not over {} ranks", what.name, with.size()));

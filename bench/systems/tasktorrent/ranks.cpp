@@ -140,7 +140,7 @@ class ranks_adapter final : public mpi_adapter {
  private:
   ranks_adapter(int workers, int ranks)
       : mpi_adapter(std::max(workers, ranks)), all_(rank(), ranks, std::max(workers, ranks)) {
-    saw_workers(pinned_pool<ttor::Threadpool>::count(local_workers(), 0, "Wk_", false));
+    saw_workers(pinned_pool<ttor::Threadpool_shared>::count(local_workers(), 0, "Wk_", false));
   }
 
   static int ranks_of_job() {

@@ -3,9 +3,13 @@
 // run in the runtime.
 #pragma once
 
+#include <teff/join.hpp>
 #include <teff/loops.hpp>
+#include <teff/parallel_graph.hpp>
+#include <teff/pipeline.hpp>
 #include <teff/reduce.hpp>
-#include <teff/teff.hpp>
+#include <teff/runtime.hpp>
+#include <teff/scope.hpp>
 
 #include <cstddef>
 #include <cstdint>

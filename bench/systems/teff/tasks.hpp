@@ -3,7 +3,9 @@
 // has too few tasks for a pattern that counts them.)
 #pragma once
 
-#include <teff/teff.hpp>
+#include <teff/join.hpp>
+#include <teff/runtime.hpp>
+#include <teff/scope.hpp>
 
 #include <utility>
 

@@ -223,7 +223,7 @@ class distributed_replay {
   }
   // Tells each rank which of its tasks this rank's tasks read.
   void ask(detail::rank_lists& lists) {
-    std::vector<std::vector<read_key>> reads(static_cast<std::size_t>(ranks_.messages().ranks()));
+    std::map<int, std::vector<read_key>> reads;  // by rank
     for (std::uint32_t worker = 0; worker < own_.size(); ++worker) {
       for (const own_task& each : own_[worker]) {
         const auto index = static_cast<std::uint32_t>(lists[worker].size());
@@ -231,14 +231,11 @@ class distributed_replay {
         for (const auto& [key, before] : each.inputs) {
           const int rank = checked_rank(key);
           planned.reads.push_back({{{rank, 0}, 0}, before});
-          reads[static_cast<std::size_t>(rank)].push_back({key, {worker, index, before}});
+          reads[rank].push_back({key, {worker, index, before}});
         }
       }
     }
-    for (int to = 0; const auto& some : reads) {
-      if (!some.empty()) ask_.send(to, ranks_.messages().rank(), some);
-      ++to;
-    }
+    for (const auto& [to, some] : reads) ask_.send(to, ranks_.messages().rank(), some);
   }
 
   // In words; empty: not known here, of a task of another rank that reads what this one makes.

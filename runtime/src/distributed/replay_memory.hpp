@@ -64,7 +64,6 @@ struct replay_ranks::table_entry {
 // The facts about a rank, maybe about this one. While the ranks plan, the handlers of that rank's messages
 // write them; of each kind there is one.
 struct replay_ranks::known_rank {
-  int rank = 0;
   bool is_peer = false;              // another rank: it reads outputs of this rank, or the reverse
   bool is_near = false;              // each of the two has the memory of the other one
   bool has_fence = false;            // as of own_fence()

@@ -73,9 +73,7 @@ replay_ranks::replay_ranks(communicator& like)
             at(from).is_near = has_mapped;
             at(from).has_fence = has_fence;
             at(from).waited_for = waited_for;
-          })),
-      known_(static_cast<std::size_t>(transport_.ranks())) {
-  for (int rank = 0; auto& each : known_) each.rank = rank++;
+          })) {
   private_access::source(messages_).describe([this] { return waits_in_words(); });
   core().on_note([this](int from, std::span<const std::byte> bytes) { take(from, bytes); });
 }
@@ -94,8 +92,8 @@ communicator_core& replay_ranks::core() noexcept {
   return private_access::source(messages_).core();
 }
 
-replay_ranks::known_rank& replay_ranks::at(int rank) noexcept {
-  return known_[static_cast<std::size_t>(rank)];
+replay_ranks::known_rank& replay_ranks::at(int rank) {
+  return known_.at(rank);
 }
 
 void replay_ranks::note_readers(int rank, std::vector<rank_reader> readers) {
@@ -122,13 +120,12 @@ void replay_ranks::plan(rank_lists& lists) {
 void replay_ranks::refuse_cycles(const rank_lists& lists) {
   const int own_rank = transport_.rank();
   std::map<rank_task, std::vector<rank_task>> readers;  // in the same iteration
-  for (const auto& from : known_) {
-    for (const auto& each : from.readers) {
+  known_.each([&](int from, const known_rank& there) {
+    for (const auto& each : there.readers) {
       if (each.before == 0)
-        readers[{{own_rank, each.of_worker}, each.of_index}].push_back(
-            {{from.rank, each.worker}, each.index});
+        readers[{{own_rank, each.of_worker}, each.of_index}].push_back({{from, each.worker}, each.index});
     }
-  }
+  });
   distributed_graph<rank_task> iteration(messages_);
   iteration.rank([](const rank_task& task) { return task.on.rank; })
       .indegree([&](const rank_task& task) {
@@ -167,12 +164,12 @@ void replay_ranks::lay_out(const rank_lists& lists) {
   for (const auto& each : lists)
     own.first.push_back(own.first.back() + static_cast<std::uint32_t>(each.size()));
   std::vector<std::uint32_t> most_before(own.first.back());
-  for (const auto& from : known_) {
+  known_.each([&](int, const known_rank& from) {
     for (const auto& each : from.readers) {
       auto& most = most_before[own.number(each.of_worker, each.of_index)];
       most = std::max(most, each.before);
     }
-  }
+  });
   std::size_t end = sizeof(shared_head) + lists.size() * sizeof(shared_bell);
   for_each_task(lists, [&](std::uint32_t, std::uint32_t, const rank_planned_task& task) {
     const auto kept = outputs_kept(task.bytes, most_before[own.table.size()]);
@@ -180,7 +177,9 @@ void replay_ranks::lay_out(const rank_lists& lists) {
     end += bytes_of(slots_at(nullptr, task.bytes, kept));
     for (const auto& each : task.reads) at(each.from.on.rank).is_peer = true;
   });
-  for (auto& each : known_) each.is_peer = each.rank != own.rank && (each.is_peer || !each.readers.empty());
+  known_.each([&](int rank, known_rank& each) {
+    each.is_peer = rank != transport_.rank() && (each.is_peer || !each.readers.empty());
+  });
   const auto size = rounded_up(end, page_size);
   own.memory = transport_.share_memory(size, own.name);
   if (!own.memory) {
@@ -200,16 +199,17 @@ void replay_ranks::lay_out(const rank_lists& lists) {
 
 // Each rank tells the ranks that it reads from, and the ranks that read from it, where its outputs lie.
 void replay_ranks::tell_outputs() {
-  auto& own = at(transport_.rank());
-  for (const auto& there : known_) {
+  const int own_rank = transport_.rank();
+  auto& own = at(own_rank);
+  known_.each([&](int rank, const known_rank& there) {
     std::vector<list_position> read;
     for (const auto& each : there.readers) read.push_back({each.of_worker, each.of_index});
     if (there.is_peer) {
-      tell_outputs_.send(there.rank, own.rank, own.name, own.first, own.table, read);
-    } else if (there.rank == own.rank) {
+      tell_outputs_.send(rank, own_rank, own.name, own.first, own.table, read);
+    } else if (rank == own_rank) {
       own.read = std::move(read);
     }
-  }
+  });
 }
 
 std::int64_t replay_ranks::tasks_of(const rank_worker& on) noexcept {
@@ -220,28 +220,29 @@ std::int64_t replay_ranks::tasks_of(const rank_worker& on) noexcept {
 // A task waits for the outputs that it reads, and for the readers of the output that it overwrites. Leaves
 // out each wait that another one ensures.
 std::vector<replay_need> replay_ranks::needs_of(rank_lists& lists) {
-  auto& own = at(transport_.rank());
+  const int own_rank = transport_.rank();
+  const auto& own = at(own_rank);
   std::vector<replay_need> needs;
   const auto add = [&](std::uint32_t worker, std::uint32_t index, const rank_task& task,
                        std::int64_t before) {
-    if (task.on != rank_worker{own.rank, worker})
+    if (task.on != rank_worker{own_rank, worker})
       needs.push_back({worker, index, number_of(task.on), task.index - before * tasks_of(task.on)});
   };
-  std::vector<std::size_t> seen(known_.size());  // of the reads from each rank
+  std::map<int, std::size_t> seen;  // of the reads from each rank
   for_each_task(lists, [&](std::uint32_t worker, std::uint32_t index, rank_planned_task& task) {
     for (auto& [from, before] : task.reads) {
       const auto rank = from.on.rank;
-      const auto [on, at_index] = at(rank).read[seen[static_cast<std::size_t>(rank)]++];
+      const auto [on, at_index] = at(rank).read[seen[rank]++];
       from = {{rank, on}, at_index};
       add(worker, index, from, before);
     }
   });
-  for (const auto& from : known_) {
-    for (const auto& each : from.readers) {
+  known_.each([&](int from, const known_rank& there) {
+    for (const auto& each : there.readers) {
       const auto kept = std::int64_t{own.table[own.number(each.of_worker, each.of_index)].kept};
-      add(each.of_worker, each.of_index, {{from.rank, each.worker}, each.index}, kept - each.before);
+      add(each.of_worker, each.of_index, {{from, each.worker}, each.index}, kept - each.before);
     }
-  }
+  });
   drop_known(needs, [&](std::uint64_t other) { return tasks_of(worker_of(other)); });
   return needs;
 }
@@ -256,23 +257,23 @@ std::pair<rank_task, std::int64_t> replay_ranks::awaited_by(const replay_need& e
 
 // The other ranks are told which of their tasks this rank waits for, and whether it has their memory.
 void replay_ranks::tell_needs(const std::vector<replay_need>& needs) {
-  auto& own = at(transport_.rank());
-  std::vector<std::set<rank_reader>> of_rank(known_.size());
+  const int own_rank = transport_.rank();
+  auto& own = at(own_rank);
+  std::map<int, std::set<rank_reader>> of_rank;
   for (const auto& each : needs) {
     const auto& task = awaited_by(each).first;
-    of_rank[static_cast<std::size_t>(task.on.rank)].insert({task.on.worker, task.index, each.waiter});
+    of_rank[task.on.rank].insert({task.on.worker, task.index, each.waiter});
   }
-  for (auto& there : known_) {
-    const auto& some = of_rank[static_cast<std::size_t>(there.rank)];
+  known_.each([&](int rank, known_rank& there) {
+    const auto& some = of_rank[rank];
     std::vector<rank_reader> waited_for(some.begin(), some.end());
     if (there.is_peer) {
-      if (own.name.size != 0 && there.name.size != 0)
-        there.memory = transport_.map_memory(there.rank, there.name);
-      tell_needs_.send(there.rank, own.rank, there.memory != nullptr, own_fence().available(), waited_for);
-    } else if (there.rank == own.rank) {
+      if (own.name.size != 0 && there.name.size != 0) there.memory = transport_.map_memory(rank, there.name);
+      tell_needs_.send(rank, own_rank, there.memory != nullptr, own_fence().available(), waited_for);
+    } else if (rank == own_rank) {
       own.waited_for = std::move(waited_for);
     }
-  }
+  });
 }
 
 // ---- The plan as parts run it ----
@@ -281,17 +282,17 @@ void replay_ranks::compile(const rank_lists& lists, const std::vector<replay_nee
   const auto& own = at(transport_.rank());
   signals_.resize(own.table.size());
   fences_are_light_ = own_fence().available();
-  for (auto& there : known_) {
+  known_.each([&](int rank, known_rank& there) {
     if (there.is_peer) meet(there);
-    if (there.is_peer || there.rank == own.rank) peers_.push_back(&there);
+    if (there.is_peer || rank == transport_.rank()) peers_.emplace_back(rank, &there);
     if (there.is_near) {
       for (const auto& each : there.waited_for)
         signals_[own.number(each.of_worker, each.of_index)].bells.push_back(
             &bell_of(there.memory.get(), each.worker));
     } else if (there.is_peer) {
-      tell_far(there);
+      tell_far(rank, there);
     }
-  }
+  });
   std::vector<std::uint32_t> tasks;
   for (std::uint32_t worker = 0; worker < lists.size(); ++worker) {
     tasks.push_back(static_cast<std::uint32_t>(lists[worker].size()));
@@ -314,7 +315,7 @@ void replay_ranks::meet(known_rank& there) {
   fences_are_light_ = fences_are_light_ && (!there.is_near || there.has_fence);
 }
 
-void replay_ranks::tell_far(const known_rank& there) {
+void replay_ranks::tell_far(int rank, const known_rank& there) {
   const auto& own = at(transport_.rank());
   std::map<std::size_t, bool> with_output;  // by number of the task
   for (const auto& each : there.waited_for) with_output[own.number(each.of_worker, each.of_index)] = false;
@@ -323,7 +324,7 @@ void replay_ranks::tell_far(const known_rank& there) {
     if (own.table[number].bytes != 0) with_output[number] = true;
   }
   for (const auto& [number, output] : with_output)
-    signals_[number].far.push_back({there.rank, static_cast<std::uint32_t>(number), output});
+    signals_[number].far.push_back({rank, static_cast<std::uint32_t>(number), output});
 }
 
 rank_part replay_ranks::part_of(const rank_lists& lists, std::uint32_t worker,

@@ -73,12 +73,12 @@ void replay_ranks::expect_same_times() {
   own.times.store(times_, std::memory_order_relaxed);
   // seq_cst: before the looks at the others.
   own.replay.store(replays_, std::memory_order_seq_cst);
-  for (const auto* const each : peers_) {
+  for (const auto& [rank, each] : peers_) {
     if (!each->is_near) {
-      tell_times_.send(each->rank, transport_.rank(), times_);
+      tell_times_.send(rank, transport_.rank(), times_);
     } else if (each->head().replay.load(std::memory_order_seq_cst) == replays_) {
       // The load above has brought the times, too, which stay as long as this replay has not ended.
-      expect_same_times_as(each->rank, each->head().times.load(std::memory_order_relaxed));
+      expect_same_times_as(rank, each->head().times.load(std::memory_order_relaxed));
     }
   }
   // Ranks that exchange no outputs: along the tree, which joins all.
@@ -130,7 +130,7 @@ void replay_ranks::restart() {
   for (const auto& part : parts_) {
     for (const auto& step : part.steps) reset(step.output);
   }
-  for (const auto* const each : peers_) {
+  for (const auto& [rank, each] : peers_) {
     if (!each->is_near) std::ranges::for_each(each->slots, reset);
   }
   messages_.run([] {});
@@ -228,7 +228,7 @@ void replay_ranks::fail(std::exception_ptr why, const std::string& where) noexce
 // wait for it.
 void replay_ranks::spread_failure() noexcept {
   if (failure_spread_.exchange(true, std::memory_order_relaxed)) return;
-  for (const auto* const each : peers_) {
+  for (const auto& [rank, each] : peers_) {
     if (each->is_near) {
       each->head().failed.store(1, std::memory_order_release);
       asymmetric_fence::own_core();  // as in ended()
@@ -237,7 +237,7 @@ void replay_ranks::spread_failure() noexcept {
       continue;
     }
     try {
-      send(each->rank, replay_note::failure, 0, {});
+      send(rank, replay_note::failure, 0, {});
     } catch (...) {
       std::terminate();  // no memory for a few bytes, and others would wait for ever
     }

@@ -38,9 +38,9 @@ auto watched(const std::string& whose, int rank, int ranks, const std::function<
 communicator_core::communicator_core(transport& through, message_host& host, std::size_t window, int patience)
     : host_(host),
       rank_(through.rank()),
+      ranks_(through.ranks()),
       window_(window),
       patience_(through.ranks() > 1 ? patience : 0),
-      peers_(static_cast<std::size_t>(through.ranks())),
       channel_(watched(
           host.name(), through.rank(), through.ranks(),
           [&] { return "making waits for " + through.awaited(); }, [&] { return through.open(); })),
@@ -95,7 +95,7 @@ void communicator_core::begin() {
   in_body_.store(true, std::memory_order_relaxed);
   epoch_.store(stamp_.load(std::memory_order_relaxed), std::memory_order_relaxed);
   completion_.begin();
-  for (auto& each : peers_) each.counted = 0;
+  peers_.each([](int, peer& each) { each.counted = 0; });
   ended_.store(false, std::memory_order_seq_cst);
   if (!completion_.tree().is_root()) {
     const auto& words = std::exchange(words_changed_, false) ? words_ : std::string();
@@ -199,10 +199,10 @@ bool communicator_core::give_counts() {
   const auto epoch = epoch_.load(std::memory_order_relaxed);
   stamp_.store(epoch + 1, std::memory_order_seq_cst);
   completion_counts own{0, received_, host_.left()};
-  for (auto& each : peers_) {
+  peers_.each([&](int, peer& each) {
     const std::lock_guard lock(each.mutex);
     own.sent += each.sent[epoch % 2];
-  }
+  });
   // A thread of no activity has begun to hold. Messages that it sent under the seal belong to the next epoch.
   if (is_held()) {
     stamp_.store(epoch, std::memory_order_relaxed);
@@ -228,10 +228,10 @@ bool communicator_core::give_counts() {
 
 void communicator_core::end_epoch(const completion_counts& totals) noexcept {
   const auto epoch = epoch_.load(std::memory_order_relaxed);
-  for (auto& each : peers_) {
+  peers_.each([&](int, peer& each) {
     const std::lock_guard lock(each.mutex);
     each.sent_before += std::exchange(each.sent[epoch % 2], 0);
-  }
+  });
   received_ = 0;
   handled_before_.fetch_add(handled_.exchange(0, std::memory_order_relaxed), std::memory_order_relaxed);
   totals_ = totals;
@@ -242,8 +242,7 @@ void communicator_core::end_epoch(const completion_counts& totals) noexcept {
 
 message_counters communicator_core::counters() {
   message_counters all;
-  for (int to = 0; to < ranks(); ++to) {
-    auto& each = at(to);
+  peers_.each([&](int to, peer& each) {
     auto& path = to == rank_ ? all.own : channel_->is_near(to) ? all.near : all.far;
     message_counts sent;
     {
@@ -256,7 +255,7 @@ message_counters communicator_core::counters() {
     }
     path += sent;
     all += sent;
-  }
+  });
   all.waits = waits_.load(std::memory_order_relaxed);
   all.handled = handled_before_.load(std::memory_order_relaxed) + handled_.load(std::memory_order_relaxed);
   return all;
@@ -267,12 +266,11 @@ std::string communicator_core::state() {
   const auto epoch = epoch_.load(std::memory_order_relaxed);
   std::uint64_t sent = 0;
   std::string text;
-  for (int rank = 0; rank < ranks(); ++rank) {
-    auto& each = at(rank);
+  peers_.each([&](int rank, peer& each) {
     const std::lock_guard sending(each.mutex);
     sent += each.sent[epoch % 2];
-    if (!has_room(rank)) text += ", waits for room to send to rank " + std::to_string(rank);
-  }
+    if (!has_room(each)) text += ", waits for room to send to rank " + std::to_string(rank);
+  });
   text = std::to_string(sent) + " messages sent, " + std::to_string(received_) + " have come, " +
          std::to_string(handled_.load(std::memory_order_relaxed)) + " handled" + text;
   if (in_body_.load(std::memory_order_relaxed)) text += ", the body has not returned";
@@ -281,7 +279,7 @@ std::string communicator_core::state() {
   if (const auto holds = holds_.load(std::memory_order_relaxed); holds != 0)
     text += ", held by " + std::to_string(holds);
   completion_.tree().each_child([&](int child) {
-    const auto& below = at(child);
+    const auto& below = peers_.at(child);
     if (below.counted == completion_.wave()) return;
     text += ", waits for rank " + std::to_string(child) +
             (below.begun == epoch ? " and those below it" : ", which has not begun");

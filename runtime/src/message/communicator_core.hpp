@@ -3,6 +3,7 @@
 #pragma once
 
 #include <teff/detail/message/message_access.hpp>
+#include <teff/detail/message/rank_table.hpp>
 #include <teff/detail/scheduler/spin_lock.hpp>
 #include <teff/transport.hpp>
 #include "message/arrived_messages.hpp"
@@ -55,7 +56,7 @@ class communicator_core {
 
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] std::size_t window() const noexcept { return window_; }
-  [[nodiscard]] int ranks() const noexcept { return static_cast<int>(peers_.size()); }
+  [[nodiscard]] int ranks() const noexcept { return ranks_; }
 
   // ---- Messages ----
 
@@ -66,7 +67,7 @@ class communicator_core {
   // Sends message `number`. Returns false if there is no room: the caller may wait until has_room(). Within a
   // handler there is always room.
   [[nodiscard]] bool try_send(int to, std::uint32_t number, const outgoing_arguments& arguments);
-  [[nodiscard]] bool has_room(int to) const noexcept;
+  [[nodiscard]] bool has_room(int to) noexcept;
   [[nodiscard]] bool in_handler() const noexcept;
 
   [[nodiscard]] large_messages& large() noexcept { return large_; }
@@ -131,11 +132,11 @@ class communicator_core {
   void look_again() noexcept;
 
  private:
-  struct alignas(64) peer {
+  struct peer {
     spin_lock mutex;  // guards what follows
-    packet gathered;  // the packet that is being filled; its header comes last
-    std::uint64_t gathered_epoch = 0;
     std::uint16_t gathered_records = 0;
+    std::uint64_t gathered_epoch = 0;
+    packet gathered;                       // the packet that is being filled; its header comes last
     std::uint64_t sent[2] = {};            // messages of epochs with even and with odd numbers
     std::uint64_t sent_before = 0;         // messages of epochs that have ended
     std::uint64_t packets_sent = 0;        // with messages
@@ -160,7 +161,7 @@ class communicator_core {
     std::string words;
   };
 
-  [[nodiscard]] peer& at(int rank) noexcept { return peers_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] bool has_room(const peer& there) const noexcept;
   // `traced`: the message's number in a trace, if `head` says that it has one.
   void put_record(int to, peer& there, const record_header& head, const outgoing_arguments& arguments,
                   std::uint64_t traced = 0);
@@ -206,9 +207,10 @@ class communicator_core {
 
   message_host& host_;
   const int rank_;
+  const int ranks_;
   const std::size_t window_;
   const int patience_;
-  std::vector<peer> peers_;
+  rank_table<peer> peers_;
   std::unique_ptr<channel> channel_;
 
   std::function<void(int, std::span<const std::byte>)> take_note_;

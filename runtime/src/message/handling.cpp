@@ -143,7 +143,7 @@ void communicator_core::handle_one(const packet& bytes, std::size_t at) noexcept
 }
 
 void communicator_core::count_handled(int from, std::uint64_t messages, std::uint64_t bytes) noexcept {
-  auto& there = at(from);
+  auto& there = peers_.at(from);
   const auto handled = there.handled_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes;
   if (handled - there.told_bytes.load(std::memory_order_relaxed) >= window_ / 2)
     send_control(from, packet_kind::acknowledges);

@@ -1,6 +1,7 @@
 // The transports between ranks of one process: loopback, and simulated, which delays what loopback hands
 // over.
 #include <teff/detail/exceptions.hpp>
+#include <teff/detail/message/rank_table.hpp>
 #include <teff/error.hpp>
 #include <teff/loopback.hpp>
 #include <teff/simulated.hpp>
@@ -40,8 +41,6 @@ struct parcel {
 
 // The packets for one rank on one channel. Another rank may send before this rank opens the channel.
 struct mailbox {
-  explicit mailbox(int ranks) : from(static_cast<std::size_t>(ranks)) {}
-
   using way = std::pair<int, int>;  // the sender, and its number of the data of a large message, or no_data
   static constexpr int no_data = -1;
   struct place {
@@ -57,8 +56,8 @@ struct mailbox {
   std::map<std::uint32_t, std::vector<std::byte>> deposited;
   std::uint32_t deposits = 0;
 
-  std::atomic<std::size_t> size{0};            // of parcels, for a look without the lock
-  std::vector<std::atomic<std::size_t>> from;  // packets by sender
+  std::atomic<std::size_t> size{0};           // of parcels, for a look without the lock
+  rank_table<std::atomic<std::size_t>> from;  // packets by sender
 };
 
 class local_job {
@@ -71,23 +70,20 @@ class local_job {
     return *ends_[static_cast<std::size_t>(rank)];
   }
   [[nodiscard]] bool is_simulated() const noexcept { return simulated_; }
-  [[nodiscard]] mailbox& box(std::size_t channel, int rank) {
+  // By rank.
+  [[nodiscard]] std::vector<mailbox>& boxes(std::size_t channel) {
     const std::lock_guard lock(mutex_);
-    auto& boxes = channels_[channel];
-    if (boxes.empty()) {
-      for (int i = 0; i < ranks(); ++i) boxes.push_back(std::make_unique<mailbox>(ranks()));
-    }
-    return *boxes[static_cast<std::size_t>(rank)];
+    return channels_.try_emplace(channel, ends_.size()).first->second;
   }
   // The sum of count(box) over all mailboxes, each of them locked.
   template <class Count>
   [[nodiscard]] std::size_t sum(Count count) {
     const std::lock_guard lock(mutex_);
     std::size_t all = 0;
-    for (const auto& [channel, boxes] : channels_) {
-      for (const auto& each : boxes) {
-        const std::lock_guard locked(each->mutex);
-        all += count(*each);
+    for (auto& [channel, boxes] : channels_) {
+      for (auto& each : boxes) {
+        const std::lock_guard locked(each.mutex);
+        all += count(each);
       }
     }
     return all;
@@ -138,7 +134,7 @@ class local_job {
   const bool simulated_;
   std::vector<std::unique_ptr<transport>> ends_;
   std::mutex mutex_;  // guards what follows
-  std::map<std::size_t, std::vector<std::unique_ptr<mailbox>>> channels_;
+  std::map<std::size_t, std::vector<mailbox>> channels_;
   std::map<std::uint64_t, std::weak_ptr<std::byte>> shared_;
   std::uint64_t shares_ = 0;
   std::mutex clock_;  // guards what follows
@@ -150,9 +146,8 @@ namespace {
 
 class local_channel final : public channel {
  public:
-  local_channel(local_job& job, std::size_t number, int rank) : job_(job), rank_(rank) {
-    for (int i = 0; i < job.ranks(); ++i) boxes_.push_back(&job.box(number, i));
-  }
+  local_channel(local_job& job, std::size_t number, int rank)
+      : job_(job), rank_(rank), boxes_(job.boxes(number)) {}
   ~local_channel() override { local_channel::on_arrival(nullptr); }
 
   void send(int to, packet&& bytes) override { put(to, {{rank_, std::move(bytes)}}); }
@@ -166,7 +161,7 @@ class local_channel final : public channel {
         first.emplace(std::move(mine.parcels.front()));
         mine.parcels.pop_front();
         mine.size.fetch_sub(1, std::memory_order_relaxed);
-        if (!first->part) under_way_from(first->content.from, rank_).fetch_sub(1, std::memory_order_relaxed);
+        if (!first->part) mine.from.at(first->content.from).fetch_sub(1, std::memory_order_relaxed);
       }
       if (job_.is_simulated()) job_.pass_until(first->due);
       if (first->part) {
@@ -185,7 +180,8 @@ class local_channel final : public channel {
     return box(rank_).size.load(std::memory_order_seq_cst) != 0;
   }
   [[nodiscard]] std::size_t under_way(int to) const noexcept override {
-    return under_way_from(rank_, to).load(std::memory_order_relaxed);  // a guess
+    const auto* const sent = box(to).from.find(rank_);
+    return sent == nullptr ? 0 : sent->load(std::memory_order_relaxed);  // a guess
   }
   [[nodiscard]] bool is_near(int /*to*/) const noexcept override { return !job_.is_simulated(); }
   void on_arrival(std::function<void()> tell) override {
@@ -239,16 +235,13 @@ class local_channel final : public channel {
   }
 
  private:
-  [[nodiscard]] mailbox& box(int rank) const noexcept { return *boxes_[static_cast<std::size_t>(rank)]; }
-  [[nodiscard]] std::atomic<std::size_t>& under_way_from(int from, int to) const noexcept {
-    return box(to).from[static_cast<std::size_t>(from)];
-  }
+  [[nodiscard]] mailbox& box(int rank) const noexcept { return boxes_[static_cast<std::size_t>(rank)]; }
   // Parcels of one way keep their order.
   void put(int to, parcel sent, int number = mailbox::no_data) {
     auto& there = box(to);
     const std::lock_guard lock(there.mutex);
     const auto from = sent.content.from;
-    if (!sent.part) under_way_from(from, to).fetch_add(1, std::memory_order_relaxed);
+    if (!sent.part) there.from.at(from).fetch_add(1, std::memory_order_relaxed);
     auto before = there.parcels.end();
     if (job_.is_simulated()) {
       auto& last = there.last_due[{from, number}];
@@ -264,7 +257,7 @@ class local_channel final : public channel {
 
   local_job& job_;
   const int rank_;
-  std::vector<mailbox*> boxes_;  // by rank
+  std::vector<mailbox>& boxes_;
 };
 
 class local_transport final : public transport {

@@ -34,7 +34,7 @@ struct large_messages::outgoing_offer {
       offer.number = ++by.offers_;
       by.offered_.emplace(offer.number, std::move(data));
     }
-    auto& peer = by.core_.at(to);
+    auto& peer = by.core_.peers_.at(to);
     ++peer.large;
     peer.large_bytes += offer.bytes;
     std::memcpy(at, &offer, sizeof offer);

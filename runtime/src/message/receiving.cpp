@@ -77,7 +77,7 @@ bool communicator_core::receive_some() {
 void communicator_core::receive(int from, packet& bytes) noexcept {
   try {
     const auto head = read_as<packet_header>(bytes.bytes());
-    auto& there = at(from);
+    auto& there = peers_.at(from);
     // A control packet's header is made before its sender takes the lock. So a packet may report fewer bytes
     // than one that came before it.
     if (const auto known = there.acknowledged_bytes.load(std::memory_order_relaxed); head.handled > known) {
@@ -123,9 +123,10 @@ void communicator_core::accept_messages(int from, const packet_header& head, pac
 }
 
 void communicator_core::accept_hello(int from, std::span<const std::byte> body) {
-  auto& words = at(from).words;
+  auto& there = peers_.at(from);
+  auto& words = there.words;
   if (!body.empty()) words = words_in(body);
-  at(from).begun = epoch_.load(std::memory_order_relaxed);
+  there.begun = epoch_.load(std::memory_order_relaxed);
   if (words == words_) return;
   throw ranks_differ("teff::communicator: rank " + std::to_string(rank_) + " and rank " +
                      std::to_string(from) +
@@ -138,7 +139,7 @@ void communicator_core::accept_control(int from, packet_kind kind, std::span<con
     case packet_kind::hello:
       return accept_hello(from, body);
     case packet_kind::report:
-      at(from).counted = completion_.wave();
+      peers_.at(from).counted = completion_.wave();
       return completion_.reported(read_as<completion_counts>(body));
     case packet_kind::ask:
       completion_.asked();

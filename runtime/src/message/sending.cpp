@@ -24,8 +24,12 @@ constexpr std::size_t bytes_a_look = 256;
 
 }  // namespace
 
-bool communicator_core::has_room(int to) const noexcept {
-  const auto& there = peers_[static_cast<std::size_t>(to)];
+bool communicator_core::has_room(int to) noexcept {
+  const auto* const there = peers_.find(to);
+  return there == nullptr || has_room(*there);
+}
+
+bool communicator_core::has_room(const peer& there) const noexcept {
   // seq_cst: the last look before the caller sleeps; pairs with receive().
   const auto acknowledged = there.acknowledged_bytes.load(std::memory_order_seq_cst);
   return there.sent_bytes.load(std::memory_order_relaxed) - acknowledged < window_ || cancelled();
@@ -48,9 +52,9 @@ bool communicator_core::try_send(int to, std::uint32_t number, const outgoing_ar
   const auto began = ring != nullptr ? ticks::now() : 0;
   std::uint64_t traced = 0;
   {
-    auto& there = at(to);
+    auto& there = peers_.at(to);
     const std::lock_guard lock(there.mutex);
-    if (!has_room(to) && !in_handler()) {
+    if (!has_room(there) && !in_handler()) {
       waits_.fetch_add(1, std::memory_order_relaxed);
       return false;
     }
@@ -146,17 +150,16 @@ bool communicator_core::send_all_gathered() {
   // seq_cst: before the looks at gathered messages. A thread that gathers one later sets it again; pairs with
   // put_record().
   gathers_.store(false, std::memory_order_seq_cst);
-  for (int to = 0; to < ranks(); ++to) {
-    auto& there = at(to);
+  peers_.each([this](int to, peer& there) {
     const std::lock_guard lock(there.mutex);
     if (there.gathered_records != 0) send_gathered(to, there);
-  }
+  });
   return true;
 }
 
 void communicator_core::send_control(int to, packet_kind kind, std::span<const std::byte> body,
                                      std::span<const std::byte> rest) {
-  auto& there = at(to);
+  auto& there = peers_.at(to);
   packet bytes;
   const auto head = header(kind, 0, epoch_.load(std::memory_order_relaxed), there);
   auto* at = bytes.append(sizeof head + body.size() + rest.size());
@@ -177,7 +180,7 @@ void communicator_core::tell_children(packet_kind kind, std::span<const std::byt
 
 void communicator_core::send_step(int to, block_step step, const block_word& word) {
   // The window does not hold back a step, and no failure drops it.
-  auto& there = at(to);
+  auto& there = peers_.at(to);
   const std::lock_guard lock(there.mutex);
   put_record(to, there, {sizeof word, static_cast<std::uint32_t>(step), false, false},
              outgoing<block_word>(word));
@@ -197,7 +200,7 @@ packet communicator_core::step_packet(block_step step, const block_word& word) c
 }
 
 void communicator_core::count_step(int to) {
-  auto& there = at(to);
+  auto& there = peers_.at(to);
   const std::lock_guard lock(there.mutex);
   ++there.sent[stamp_.load(std::memory_order_relaxed) % 2];
   // The rank that handles the step counts the same number of bytes as handled.

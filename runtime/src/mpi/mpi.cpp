@@ -1,6 +1,7 @@
 // Packets between ranks of a node go through rings in shared memory (rings.md), all others by non-blocking
 // point to point. One lock guards all calls of MPI, so the level SERIALIZED is enough.
 #include <teff/detail/exceptions.hpp>
+#include <teff/detail/message/rank_table.hpp>
 #include <teff/detail/trace/recording.hpp>
 #include <teff/error.hpp>
 #include <teff/mpi.hpp>
@@ -59,7 +60,7 @@ class mpi_job {
   unsigned cores_of_node = 1;  // that these ranks may use
   std::optional<task_messages> tasks;
   std::optional<node> near;                           // none: the job uses no rings
-  std::vector<std::optional<std::size_t>> on_node;    // by rank: its number on this node
+  rank_table<std::size_t> on_node;                    // of each rank of this node: its number there
   std::atomic<std::uint32_t> opened{0};               // channels so far
   const int exceptions = std::uncaught_exceptions();  // when the job began
 
@@ -106,7 +107,6 @@ mpi_job::mpi_job(int& argc, char**& argv, const mpi_options& how) {
   MPI_Bcast(&name, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
   belong_to_job({rank, ranks, name, near_ranks == ranks});
   tasks.emplace();
-  on_node.resize(static_cast<std::size_t>(ranks));
   // All ranks use rings, and all ranks read memory, or none does.
   const bool rings = how.rings && (number != 0 || node::finds_room(ranks_of_node));
   std::array<int, 2> with{rings ? 1 : 0, how.reads_memory ? 1 : 0};
@@ -116,8 +116,7 @@ mpi_job::mpi_job(int& argc, char**& argv, const mpi_options& how) {
     return;
   }
   near.emplace(same_node, with[1] != 0, how.silence);
-  for (std::size_t i = 0; i < near->ranks().size(); ++i)
-    on_node[static_cast<std::size_t>(near->ranks()[i])] = i;
+  for (std::size_t i = 0; i < near->ranks().size(); ++i) on_node.at(near->ranks()[i]) = i;
 }
 
 mpi_job::~mpi_job() {
@@ -143,8 +142,7 @@ class mpi_channel final : public channel {
         near_(job_->near ? &*job_->near : nullptr),
         number_(job_->opened.fetch_add(1)),
         inbox_(near_ != nullptr ? &near_->rings().open(number_) : nullptr),
-        polled_(job_->has_far() || !detail::futex_vector::available()),
-        under_way_(static_cast<std::size_t>(job_->ranks)) {
+        polled_(job_->has_far() || !detail::futex_vector::available()) {
     MPI_Request made = MPI_REQUEST_NULL;
     for (int done = 0; done == 0; std::this_thread::yield()) {
       const std::lock_guard lock(job_->mutex);  // other threads may call MPI meanwhile
@@ -179,7 +177,7 @@ class mpi_channel final : public channel {
   }
 
   void send(int to, packet&& bytes) override {
-    if (const auto near = job_->on_node[static_cast<std::size_t>(to)])
+    if (const auto* const near = job_->on_node.find(to))
       return near_->rings().send(number_, *near, std::move(bytes));
     const detail::mpi_bytes memory(bytes.size());
     const auto* const from = bytes.data();
@@ -226,34 +224,32 @@ class mpi_channel final : public channel {
     if (mpi_channel::rings()) near_->rings().rise(sleeper);
   }
   [[nodiscard]] std::size_t under_way(int to) const noexcept override {
-    const auto where = static_cast<std::size_t>(to);
-    if (const auto near = job_->on_node[where]) return near_->rings().under_way(*inbox_, *near);
-    return under_way_[where].load(std::memory_order_relaxed);
+    if (const auto* const near = job_->on_node.find(to)) return near_->rings().under_way(*inbox_, *near);
+    const auto* const sent = under_way_.find(to);
+    return sent == nullptr ? 0 : sent->load(std::memory_order_relaxed);
   }
-  [[nodiscard]] bool is_near(int to) const noexcept override {
-    return job_->on_node[static_cast<std::size_t>(to)].has_value();
-  }
+  [[nodiscard]] bool is_near(int to) const noexcept override { return job_->on_node.find(to) != nullptr; }
   void on_arrival(std::function<void()> tell) override {
     if (inbox_ != nullptr) near_->rings().on_arrival(*inbox_, std::move(tell));
   }
 
   [[nodiscard]] std::optional<std::uint32_t> deposit(int to, std::span<const std::byte> bytes) override {
-    const auto near = job_->on_node[static_cast<std::size_t>(to)];
+    const auto* const near = job_->on_node.find(to);
     // A rank that may read this rank's memory makes the only copy.
-    if (!near || near_->reads()) return std::nullopt;
+    if (near == nullptr || near_->reads()) return std::nullopt;
     return near_->copies().put(number_, *near, bytes);
   }
   void withdraw(int from, std::uint32_t number, std::span<std::byte> to) override {
-    near_->copies().take(*job_->on_node[static_cast<std::size_t>(from)], number, to);
+    near_->copies().take(*job_->on_node.find(from), number, to);
   }
   void take_back(int to, std::uint32_t number) override {
-    near_->copies().take_back(*job_->on_node[static_cast<std::size_t>(to)], number);
+    near_->copies().take_back(*job_->on_node.find(to), number);
   }
   [[nodiscard]] bool reads(int from) const noexcept override {
-    return job_->near && near_->reads() && job_->on_node[static_cast<std::size_t>(from)];
+    return job_->near && near_->reads() && job_->on_node.find(from) != nullptr;
   }
   void read(int from, std::uint64_t address, std::span<std::byte> to) override {
-    const auto near = *job_->on_node[static_cast<std::size_t>(from)];
+    const auto near = *job_->on_node.find(from);
     near_->copies().read(near, near_->process(near), address, to);
   }
   void expect(int from, int number, std::span<std::byte> to, packet then) override {
@@ -278,18 +274,19 @@ class mpi_channel final : public channel {
     packet then;
   };
   // Whether all packets have left this rank.
-  [[nodiscard]] bool all_left() const noexcept {
-    return std::ranges::all_of(under_way_, [](const auto& each) { return each == 0; });
+  [[nodiscard]] bool all_left() noexcept {
+    bool all = true;
+    under_way_.each([&](int, const auto& packets) { all = all && packets == 0; });
+    return all;
   }
   // Calls begins(request) under the lock, which begins the request of this transfer. Throws std::bad_alloc.
   template <class Begin>
   void begin(transfer of, Begin begins) {
+    auto& count = of.then.empty() ? under_way_.at(of.rank) : moves_;
     const std::lock_guard lock(job_->mutex);
     requests_.push_back(MPI_REQUEST_NULL);
     detail::undo_if_thrown([&] { transfers_.push_back(std::move(of)); }, [&] { requests_.pop_back(); });
     begins(&requests_.back());
-    const auto& begun = transfers_.back();
-    auto& count = begun.then.empty() ? under_way_[static_cast<std::size_t>(begun.rank)] : moves_;
     count.fetch_add(1, std::memory_order_relaxed);
     end_some();
   }
@@ -311,7 +308,7 @@ class mpi_channel final : public channel {
       transfers_.pop_back();
       requests_.pop_back();
       if (ended.then.empty()) {
-        under_way_[static_cast<std::size_t>(ended.rank)].fetch_sub(1, std::memory_order_relaxed);
+        under_way_.at(ended.rank).fetch_sub(1, std::memory_order_relaxed);
       } else {
         moved_.push_back({ended.rank, std::move(ended.then)});
       }
@@ -331,7 +328,7 @@ class mpi_channel final : public channel {
   std::vector<int> completed_;
   std::deque<arrival> moved_;          // guarded by the lock: data that have come or left
   std::atomic<std::size_t> moves_{0};  // large data on their way, and in moved_
-  std::vector<std::atomic<std::size_t>> under_way_;
+  mutable detail::rank_table<std::atomic<std::size_t>> under_way_;  // packets, by rank
 };
 
 }  // namespace
@@ -382,7 +379,7 @@ std::shared_ptr<std::byte> mpi::share_memory(std::size_t size, memory_name& name
 
 std::shared_ptr<std::byte> mpi::map_memory(int of, const memory_name& name) {
   if (!job_->near || !job_->near->knows_processes()) return nullptr;
-  if (!job_->on_node[static_cast<std::size_t>(of)]) return nullptr;
+  if (job_->on_node.find(of) == nullptr) return nullptr;
   return detail::map_shared_pages(name);
 }
 

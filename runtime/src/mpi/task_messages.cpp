@@ -56,7 +56,6 @@ task_messages::task_messages() {
   MPI_Comm_get_attr(all_, MPI_TAG_UB, static_cast<void*>(&tag), &found);
   const int most = found != 0 ? *tag : 32767;  // the least that MPI allows
   largest_tag_ = most - 1;                     // `most` is for ranks that leave
-  left_.resize(static_cast<std::size_t>(ranks_));
   listen_for_leaving();
   const std::lock_guard lock(mpi_calls());
   living_jobs().push_back(this);
@@ -94,8 +93,7 @@ void task_messages::hear_who_left() noexcept {
   MPI_Status status;
   MPI_Test(&leaving_, &heard, &status);
   if (heard == 0) return;
-  left_[static_cast<std::size_t>(status.MPI_SOURCE)] = begun_by_leaving_;
-  some_left_ = true;
+  left_[status.MPI_SOURCE] = begun_by_leaving_;
   listen_for_leaving();
 }
 
@@ -103,13 +101,12 @@ void task_messages::cancel_if_hopeless(const request_text& text, std::uint64_t n
                                        MPI_Request& request) noexcept {
   // MPI cancels no receive whose message has come, and what a rank has sent comes before it tells that it
   // leaves.
-  if (text.kind == request_text::receive && left_[static_cast<std::size_t>(text.rank)]) MPI_Cancel(&request);
+  if (text.kind == request_text::receive && left_.contains(text.rank)) MPI_Cancel(&request);
   if (text.kind != request_text::collective) return;
-  const auto missing =
-      std::ranges::find_if(left_, [&](const auto& begun) { return begun && *begun < number; });
+  const auto missing = std::ranges::find_if(left_, [&](const auto& each) { return each.second < number; });
   if (missing == left_.end()) return;
   std::fprintf(stderr, "teff::mpi: rank %d has left the job, so %s never completes: the job ends\n",
-               static_cast<int>(missing - left_.begin()), text.words().c_str());
+               missing->first, text.words().c_str());
   MPI_Abort(all_, EXIT_FAILURE);
 }
 

@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,7 +55,7 @@ class task_messages {
 
   // Notes which ranks have left.
   void hear_who_left() noexcept;
-  [[nodiscard]] bool some_left() const noexcept { return some_left_; }
+  [[nodiscard]] bool some_left() const noexcept { return !left_.empty(); }
   // A request completes as cancelled if it waits for a message of a rank that has left. `number`: of a
   // collective operation. If a rank has left that would have to take part in it, nothing can complete it, and
   // the process ends.
@@ -82,8 +82,7 @@ class task_messages {
   std::uint64_t collectives_ = 0;       // that this rank has begun
   MPI_Request leaving_;                 // receives how many collectives a rank had begun that has left
   std::uint64_t begun_by_leaving_ = 0;  // by the rank that leaves next
-  bool some_left_ = false;
-  std::vector<std::optional<std::uint64_t>> left_;  // by rank: collectives, if it has left
+  std::map<int, std::uint64_t> left_;   // ranks that have left, and their collectives
 };
 
 }  // namespace teff::detail

@@ -5,7 +5,7 @@ set -eu
 cmake=$1 source=$2 folder=$3 compiler=$4
 export CMAKE_GENERATOR="$5"
 make=-DCMAKE_MAKE_PROGRAM=$6 # of the generator
-here=$(dirname "$0")
+here=$(cd "$(dirname "$0")" && pwd)
 rm -rf "$folder"
 mkdir -p "$folder"
 installed=$folder/installed # not the prefix of the configuration
@@ -61,7 +61,9 @@ if [ -e "$PKG_CONFIG_PATH/teff-mpi.pc" ]; then
   done
 fi
 # A shared library exports what exported.txt lists, and no more; to change the list: UPDATE_EXPORTED=1 sh check.sh ...
-"$cmake" -S "$source" -B "$folder/shared" "$make" $fast -DCMAKE_CXX_COMPILER="$compiler" -DBUILD_SHARED_LIBS=ON
+# Its objects are those of the static library, which is compiled for plugins as well.
+"$cmake" -S "$source" -B "$folder/shared" "$make" $fast -DCMAKE_CXX_COMPILER="$compiler" -DBUILD_SHARED_LIBS=ON \
+  -DCMAKE_CXX_COMPILER_LAUNCHER="sh;$here/compiled.sh;$folder/FetchContent/_deps/teff-build"
 "$cmake" --build "$folder/shared" -j2
 "$cmake" --install "$folder/shared" --prefix "$folder/installed-shared"
 nm -D --defined-only --demangle "$folder"/shared/libteff*.so |

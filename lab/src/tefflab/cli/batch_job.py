@@ -14,6 +14,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TextIO
 
@@ -23,6 +24,7 @@ from tefflab.carried import is_unpacked
 from tefflab.errors import INTERRUPTED, InputError, TeffError
 from tefflab.host.batch_system import BATCH_SYSTEMS, BatchSystem
 from tefflab.host.processes import answer, how_it_ended
+from tefflab.host.ranks import launcher_and_hosts
 from tefflab.host.terminal import path_text
 from tefflab.measure.time_budget import GRACE
 from tefflab.records.store import new_sitting_name
@@ -30,7 +32,8 @@ from tefflab.systems.logged import Waiting
 from tefflab.whole_files import write_whole
 
 JOBS = "jobs"  # the folder of a store that keeps their scripts and outputs
-_PLACE = re.compile(r"(?<!\$)\{(command|nodes|minutes|output)\}")  # ${nodes} is the shell's
+_PLACES = ("command", "nodes", "minutes", "output")
+_PLACE = re.compile(r"(?<!\$)\{(\w+)\}")  # ${nodes} is the shell's
 _NEEDED = ("command", "output")
 _BEFORE_AND_AFTER = 3  # minutes of a job beside the measuring
 _LOOK = 0.5  # seconds between two looks at the output of a job
@@ -42,28 +45,40 @@ class Template:
     """A job's script with places to fill. InputError where no job can be made from it."""
 
     def __init__(self, file: Path) -> None:
+        self._file = file
         try:
             self._text = file.read_text(encoding="utf-8")
         except (OSError, ValueError) as error:
             raise InputError(f"--batch {file}: {getattr(error, 'strerror', None) or error}") from None
         marked = [each for each in BATCH_SYSTEMS if re.search(rf"^{each.mark} ", self._text, re.MULTILINE)]
         if len(marked) != 1:
-            known = " or of ".join(f"{each.name} ({each.mark})" for each in BATCH_SYSTEMS)
-            raise InputError(f"--batch {file}: has lines of {'both' if marked else 'neither'}: {known}; one is needed")
+            known = [f"{each.mark} ({each.name})" for each in BATCH_SYSTEMS]
+            both = f"has lines of both {' and '.join(known)}"
+            raise self._wrong(both if marked else f"no line begins with {' or '.join(known)}")
         self.system = marked[0]
         has = {found[1] for found in _PLACE.finditer(self._text)}
+        for name in has.difference(_PLACES):
+            if near := get_close_matches(name, _PLACES, 1):  # else the braces are the shell's
+                raise self._wrong(f"knows no {{{name}}}, but {{{near[0]}}}")
         for name in _NEEDED:
             if name not in has:
-                raise InputError(
-                    f"--batch {file}: has no {{{name}}}; docs/how-to/measure-a-cluster.md shows a template"
-                )
+                raise self._wrong(f"has no {{{name}}}")
+
+    def expect_ranks(self, nodes: int | None) -> None:
+        """InputError if neither it nor the user says what starts ranks on several nodes."""
+        says = any(launcher_and_hosts()) or re.search("TEFF_(LAUNCHER|HOSTS)", self._text)
+        if (nodes or 1) > 1 and not says:
+            raise self._wrong(f"says by neither TEFF_LAUNCHER nor TEFF_HOSTS what starts ranks on {nodes} nodes")
+
+    def _wrong(self, why: str) -> InputError:
+        return InputError(f"--batch {self._file}: {why}; docs/how-to/measure-a-cluster.md shows a template")
 
     def filled(self, command: str, nodes: int, seconds: float, output: Path, code: Path) -> str:
         """The script of a job that measures for so many seconds, and writes the exit code of the command to a file."""
         minutes = math.ceil(seconds * GRACE / 60) + _BEFORE_AND_AFTER
         command = f"({command}); code=$?; echo $code >{shlex.quote(str(code))}; (exit $code)"
         values = {"command": command, "nodes": str(nodes), "minutes": str(minutes), "output": shlex.quote(str(output))}
-        return _PLACE.sub(lambda found: values[found[1]], self._text)
+        return _PLACE.sub(lambda found: values.get(found[1], found[0]), self._text)
 
 
 def command_of_job(root: Path, words: Sequence[str]) -> str:
@@ -130,11 +145,13 @@ class Job:
                         out.flush()
                     elif said.tell() == 0:
                         why = why if looks % _ASK_EVERY else self.system.why_queued(self.id)
+                        if re.search(self.system.never, why):
+                            raise TeffError(f"job {self.id} can never start: {why}")
                         waiting.look(why) if why else waiting.hide()
                     looks += 1
                     time.sleep(_LOOK)
                 return code
-            except KeyboardInterrupt:
+            except (KeyboardInterrupt, TeffError):
                 waiting.hide()
                 console.print(f"teff: ends job {self.id}", soft_wrap=True, highlight=False)
                 self._end()
@@ -170,9 +187,8 @@ def run_as_job(
     try:
         code = job.follow(console, out)
     except KeyboardInterrupt:
-        raise TeffError(
-            f"interrupted: job {job.id} is ended, and what it has measured is kept", exit_code=INTERRUPTED
-        ) from None
+        kept = "and what it has measured is kept" if output.stat().st_size else "before it began"
+        raise TeffError(f"interrupted: job {job.id} is ended, {kept}", exit_code=INTERRUPTED) from None
     if code:
         ended = f"teff: job {job.id} {how_it_ended(code)}; its output: {path_text(output)}"
         console.print(ended, soft_wrap=True, highlight=False)

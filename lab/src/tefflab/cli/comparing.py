@@ -125,8 +125,8 @@ def watch(
         return are_clear(pairs_of(known.rows, a, b, threshold))
 
     began = time.monotonic()
-    estimates, interrupted = measured_live(registry, opened, benchmark, head, options, is_clear)
-    effort = Effort(time.monotonic() - began, *options.limits, interrupted)
+    estimates, ended = measured_live(registry, opened, benchmark, head, options, is_clear)
+    effort = Effort(time.monotonic() - began, *options.limits, bool(ended))
     if failures := opened.failures(head.sitting):
         raise TeffError("; ".join(f"{each.system_id}: {each.reason}" for each in failures))
     pairs = pairs_of(estimates.rows, a, b, threshold)
@@ -137,4 +137,4 @@ def watch(
     tell(as_json, lambda: lines, lambda: pairs_table(pairs, quantity, a, b, effort))
     if as_json:
         progress().print(f"teff: {sentence(pairs, a, b, effort)}", soft_wrap=True, markup=False)
-    raise Exit(INTERRUPTED if interrupted else _EXIT_CODES[found])
+    raise Exit(INTERRUPTED if ended else _EXIT_CODES[found])

@@ -106,20 +106,20 @@ def explain_program(
         raise InputError("--runs 0: a program is run once at least")
     now, as_set = setting.at(1) if applies else (list(command), "")
     preload = _in_its_place(also) if also else None
-    library = collector(registry)
+    library = collector(registry, now)
     warn_of_others(progress())
     run = collect(now, library, runs, stdout=2 if as_json else None)
     if not run.observed.sites:
-        faults = "; ".join(run.faults) or why_unseen(now)
+        faults = "; ".join(run.faults) or why_unseen(now, run.collected)
         raise TeffError(f"nothing of {now[0]} was seen: {faults}", exit_code=run.exit_code or FAILED)
     price = program_report.price_of(run)
-    curves, interrupted = _curves(registry, price, anew=curve and not run.collected.interrupted)
+    curves, ended = _curves(registry, price, anew=curve and not run.collected.interrupted)
     text = shlex.join(now)
     if picture:
         draw(grain_picture.draw(price, text, curves), picture)
     lines = program_report.rows(now, run, curves)
     tell(as_json, lambda: lines, lambda: program_report.report(text, run, curves))
-    if run.collected.interrupted or interrupted:
+    if run.collected.interrupted or ended:
         raise Exit(INTERRUPTED)
     tries = [_Try(text, as_set or "as it is")]
     for each in price.forecasts if applies else ():
@@ -138,21 +138,21 @@ def explain_program(
         raise Exit(FAILED)
 
 
-def _curves(registry: Registry, price: Price, *, anew: bool) -> tuple[list[Curve], bool]:
-    """Of the shape of the program's dearest bodies; and whether Ctrl-C ended their measuring."""
+def _curves(registry: Registry, price: Price, *, anew: bool) -> tuple[list[Curve], str]:
+    """Of the shape of the program's dearest bodies; and what ended their measuring, if it did not end by itself."""
     if not price.dearest:
-        return [], False
+        return [], ""
     shape = price.observed.shape(price.dearest)
     workers = min(usable_cores(), max(len(each.threads) for each in price.observed.processes))
-    interrupted = False
+    ended = ""
     if anew:
         here = Selection(registry, SPINNING, all_ways=True).set_up()
         title = f"Bodies as those of {price.dearest.place}"
         if any(each.bodies == shape for each in listed_here(registry, SPINNING)):
-            _, interrupted = _measured(registry, SPINNING, here, {"cases": [shape]}, title, (workers,))
+            _, ended = _measured(registry, SPINNING, here, {"cases": [shape]}, title, (workers,))
         else:
             say(f"--curve: no benchmark has {program_report.what(price.dearest)} as those of {price.dearest.place}")
-    return curves_of(registry, shape, workers), interrupted
+    return curves_of(registry, shape, workers), ended
 
 
 def _measured(
@@ -162,7 +162,7 @@ def _measured(
     own: Mapping[str, Any],
     title: str,
     workers: tuple[int, ...] = (),
-) -> tuple[Estimates, bool]:
+) -> tuple[Estimates, str]:
     """In the store that keeps what this command measures."""
     options = Options(store=_STORE, seconds=60 * _MINUTES, rounds=_TURNS, workers=workers, own=own)
     store = Store.create(registry.results / _STORE)
@@ -183,14 +183,14 @@ def _try_in_turns(registry: Registry, tries: Sequence[_Try], *, as_json: bool) -
     words = [word for each in tries for word in ("---", each.text)][1:]
     kind = COMMANDS.narrowed({"commands": words})
     here = [Present.of_user(each, number) for number, each in enumerate(kind.own_commands)]
-    estimates, interrupted = _measured(registry, kind, here, {"commands": words}, "The advice, tried in turns")
+    estimates, ended = _measured(registry, kind, here, {"commands": words}, "The advice, tried in turns")
     rows = {row.id: row for row in estimates.rows if row.quantity == kind.quantity and row.value and row.samples}
     now = rows.get(tries[0].text)
     if now:
         told = [each.to_json(now, rows[each.text]) for each in tries if each.text in rows]
         tell(as_json, lambda: told, lambda: _table(told))
-    if interrupted or not now:
-        raise Exit(INTERRUPTED if interrupted else FAILED)
+    if ended or not now:
+        raise Exit(INTERRUPTED if ended else FAILED)
 
 
 def _table(told: Sequence[Mapping[str, Any]]) -> Group:
@@ -202,5 +202,5 @@ def _table(told: Sequence[Mapping[str, Any]]) -> Group:
 
 
 def _span(of: Mapping[str, Any]) -> str:
-    low, high = of["low"], of["high"]
-    return f"{digits(of['value'])} ({digits(low)} – {digits(high)})" if low and high else f"{digits(of['value'])} ?"
+    value, low, high = (digits(each) if each else "" for each in (of["value"], of["low"], of["high"]))
+    return f"{value} ({low} – {high})" if low and high else f"at least {low}" if low else f"{value} ?"

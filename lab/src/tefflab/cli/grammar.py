@@ -68,6 +68,8 @@ class Command(click.Command):
         except click.UsageError as error:
             for word in own if isinstance(error, click.NoSuchOption) else ():
                 refuse_misspelled(word, self)
+            if isinstance(error, click.NoSuchOption) and (there := _having(error.option_name, ctx.find_root().command)):
+                raise InputError(f"{error.option_name} is an option of {', '.join(there)}") from None
             error.ctx = error.ctx or ctx  # the parser, which misses a value, does not know whose it is
             raise
         for each in self.params:
@@ -183,6 +185,14 @@ def refuse_misspelled(word: str, of: click.Command) -> None:
         raise InputError(f"{name}: an option has two dashes; say -{name}")
     if name.startswith("--") and name not in known and (near := get_close_matches(name, known, 1, _ALIKE)):
         raise InputError(f"no option is called {name}; did you mean {near[0]}?")
+
+
+def _having(flag: str, command: click.Command, path: str = "teff") -> list[str]:
+    """The commands with this option: this one, or commands below it."""
+    if isinstance(command, Tree):
+        below = {**command.late(), **command.own}.items()
+        return [found for name, each in below for found in _having(flag, each, f"{path} {name}")]
+    return [path] if any(flag in each.opts for each in command.params) else []
 
 
 def _explain(text: str, write_usage: Callable[[], None], formatter: click.HelpFormatter) -> None:

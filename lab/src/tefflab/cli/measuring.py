@@ -53,8 +53,6 @@ def run_command(registry: Registry, kind: AnyBenchmark, command: Command, option
         kind = kind.narrowed({**options.own, "systems": options.systems})
     if kind.own_commands and options.systems and not kind.simulated:
         raise InputError("a command of yours is measured without systems: leave out --systems")
-    if kind.simulated and options.load:
-        raise InputError(f"--load {options.load}: nothing of this machine runs beside simulated systems; leave it out")
     named = list(dict.fromkeys(each.title for each in kind.own_commands)) or options.systems
     measure_plan(registry, kind, options.within(command.minutes, command.rounds), command.path, command.plan, named)
 

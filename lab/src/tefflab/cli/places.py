@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from tefflab.errors import InputError, TeffError
+from tefflab.host.batch_system import why_allocation_is_over
 from tefflab.host.node import Node, ask_nodes, differences
 from tefflab.host.ranks import launcher_and_hosts, start_ranks_by, why_fewer
 from tefflab.host.terminal import progress
@@ -15,12 +16,11 @@ from tefflab.systems.systems import BUILD_FOLDER
 _OTHERWISE = "or leave out --resume to begin another"
 
 
-def expect_nodes(counts: Sequence[int], load: str | None) -> None:
-    """InputError if ranks can't be started on so many, or not beside this load."""
-    if counts and load:
-        raise InputError(f"--load {load}: a load runs on this machine; leave out --nodes")
-    if why := why_fewer(most := max(counts, default=1)):
-        raise InputError(f"--nodes {most}: {why}")
+def expect_nodes(nodes: int | None) -> None:
+    """InputError if ranks can't be started on so many; None: a sitting of this machine."""
+    ended = nodes and why_allocation_is_over()
+    if why := f"the allocation has ended ({ended}): begin another one" if ended else why_fewer(nodes):
+        raise InputError(f"--nodes {nodes}: {why}")
 
 
 def told_nodes(registry: Registry, count: int) -> Sequence[Node]:

@@ -20,13 +20,13 @@ from tefflab.cli.batch_job import JOBS, Template, command_of_job, run_as_job
 from tefflab.cli.options import installing
 from tefflab.cli.places import expect_alike, expect_nodes, start_ranks_as_before, told_nodes
 from tefflab.cli.publishing import print_results, show, write_files
-from tefflab.errors import INTERRUPTED, InputError, TeffError
+from tefflab.errors import FAILED, INTERRUPTED, InputError, TeffError
 from tefflab.host.batch_system import seconds_of_allocation
 from tefflab.host.doctor import busy_cores
 from tefflab.host.load import Load
 from tefflab.host.ranks import start_ranks_by
 from tefflab.host.terminal import path_text, progress
-from tefflab.measure.measurement import begin, measure
+from tefflab.measure.measurement import BY_USER, begin, measure, programs_of
 from tefflab.measure.presence import Present, Selection, offer
 from tefflab.measure.time_budget import GRACE, TimeBudget
 from tefflab.output.last_words import of_store
@@ -71,6 +71,8 @@ class Options:
             raise InputError("--install-missing and --no-install: one of them")
         if self.batch and self.own.get("trace"):
             raise InputError("--batch and --trace: one of them")
+        if self.load and self.nodes:
+            raise InputError(f"--load {self.load}: a load runs on this machine; leave out --nodes")
 
     @property
     def installing(self) -> Installing:
@@ -99,15 +101,19 @@ def measure_plan(
     TeffError if one of them was not measured, after the results are shown."""
     store_folder = registry.results / checked_name(options.store)
     template = Template(options.batch) if options.batch else None
-    is_elsewhere = template is not None or bool(kind.simulated)  # the nodes can't be asked here
+    of_machine = {"--load": options.load, "--launcher": options.launcher, "--hosts": options.hosts}
+    if kind.simulated and (flag := next(filter(of_machine.get, of_machine), "")):
+        raise InputError(f"{flag} {of_machine[flag]}: simulated systems use nothing of a machine; leave it out")
     if not options.resume:
         start_ranks_by(options.launcher, options.hosts)
-        if not is_elsewhere:
-            expect_nodes(options.nodes, options.load)
+        most = max(options.nodes, default=None)
+        if template:
+            template.expect_ranks(most)
+        elif not kind.simulated:
+            expect_nodes(most)
     selection = Selection(registry, kind, options.systems, options.all_variants, bool(options.nodes))
     if options.install_missing:
         bring_missing(registry, [each for each in selection.systems if each.asked is None], progress())
-    chosen: list[Present] = []
     rounds_before = None
     if options.resume:
         store = Store(store_folder)
@@ -116,21 +122,21 @@ def measure_plan(
         kind = _go_on(registry, store, kind, head, options, template, rounds_before)
     else:
         store = Store.create(store_folder)
-        head, chosen = _begin(registry, store, kind, options, template, plan, selection)
-    estimates, interrupted = measured_live(registry, store, kind, head, options)
+        head = _begin(registry, store, kind, options, template, plan, selection, named)
+    estimates, ended = measured_live(registry, store, kind, head, options)
     print_results(registry, store, estimates, as_json=options.as_json, again=again)
     file = write_files(registry, store, estimates)
     progress().print(f"teff: report and pictures: {path_text(file)}", soft_wrap=True)
     rounds = _rounds(_rounds_made(store, kind, head), rounds_before)
-    if interrupted:
+    if ended:
         resume = f"{TYPED} {again} --resume{of_store(options.store)}"
-        progress().print(f"teff: interrupted; the measured runs are kept: {rounds}; to go on: {resume}", soft_wrap=True)
-        raise Exit(INTERRUPTED)
+        progress().print(f"teff: {ended}; the measured runs are kept: {rounds}; to go on: {resume}", soft_wrap=True)
+        raise Exit(INTERRUPTED if ended == BY_USER else FAILED)
     if options.resume:
         progress().print(f"teff: the sitting now has {rounds}", soft_wrap=True, highlight=False)
     if not estimates.has_values:
         raise TeffError(f"no system could be measured; {path_text(file)} says why")
-    if missing := _unmeasured(store, kind, head, chosen, named):
+    if missing := _unmeasured(registry, store, kind, head):
         raise TeffError(f"asked for by name and not measured, or not to the end: {', '.join(missing)}")
 
 
@@ -150,6 +156,8 @@ def _go_on(
     plan = kind.plan_of(head)
     kind = kind.resumed(plan)
     start_ranks_as_before(plan, options.launcher, options.hosts)
+    if not (template or plan.simulated):
+        expect_nodes(min((case.nodes for case in plan.cases if case.nodes), default=None))
     if not kind.own_commands:
         Selection(registry, kind, [each.id for each in plan.variants]).prepare(options.installing)
     if template:
@@ -166,7 +174,8 @@ def _begin(
     template: Template | None,
     plan: Callable[[Request], Plan],
     selection: Selection,
-) -> tuple[Sitting, list[Present]]:
+    named: Sequence[str],
+) -> Sitting:
     """A new sitting, and what it measures."""
     found = chosen = [Present.of_user(each, number) for number, each in enumerate(kind.own_commands)]
     if not kind.own_commands:
@@ -181,7 +190,7 @@ def _begin(
     asked = plan(request_of(registry, options, chosen, cores, kind.simulated))
     if not kind.own_commands:
         asked = asked.model_copy(update={"others": selection.others(found)})
-    asked = _beside(options.load, asked)
+    asked = _beside(options.load, asked.model_copy(update={"named": tuple(named)}))
     if template:
         _measure_in_job(registry, options, template, asked)
     head = begin(registry, store, kind, asked, nodes)
@@ -190,7 +199,7 @@ def _begin(
     if not (kind.own_commands or options.systems):  # only now: a mistyped flag comes first
         here = {each.program.system_name for each in found}
         offer([each for each in selection.systems if each.name not in here])
-    return head, chosen
+    return head
 
 
 def _beside(load: str | None, plan: Plan) -> Plan:
@@ -225,21 +234,21 @@ def _rounds(made: int, before: int | None = None) -> str:
     return f"{made} round{'s' * (made != 1)}, all systems together{new}"
 
 
-def _unmeasured(
-    store: Store, kind: AnyBenchmark, head: Sitting, chosen: Sequence[Present], named: Sequence[str]
-) -> list[str]:
-    """Which of the systems that are named were not here, failed, or had no turn: of the cases that they have."""
+def _unmeasured(registry: Registry, store: Store, kind: AnyBenchmark, head: Sitting) -> list[str]:
+    """Which of the systems that the user named were not here, failed, or had no turn: of the cases that they have."""
+    plan = kind.plan_of(head)
+    programs = programs_of(registry, kind, plan.variants)
     ran = {run.system_id for run in store.runs(kind.record, head.sitting) if run.role == "system"}
     failures = store.failures(head.sitting)
     good = ran - {failure.system_id for failure in failures if not failure.lacks}
     lacking = {failure.system_id for failure in failures if failure.lacks} - ran
 
     def ids(name: str) -> set[str]:
-        programs = (each.program for each in chosen)
-        return {each.id for each in programs if name in (each.id, each.system_name, each.long_name, each.title)}
+        here = (programs[each.id] for each in plan.variants)
+        return {each.id for each in here if name in (each.id, each.system_name, each.long_name, each.title)}
 
-    alone = {each.variant.id for each in chosen if each.variant.is_floor and 1 not in kind.plan_of(head).workers}
-    missing = (name for name in named if not ids(name) & good or not good.issuperset(ids(name) - lacking))
+    alone = {each.id for each in plan.variants if each.is_floor and 1 not in plan.workers}
+    missing = (name for name in plan.named if not ids(name) & good or not good.issuperset(ids(name) - lacking))
     return [f"{name} (it runs with one worker only)" if ids(name) & alone else name for name in missing]
 
 
@@ -285,7 +294,7 @@ def measured_live(
     head: Sitting,
     options: Options,
     enough: Callable[[Estimates], bool] | None = None,
-) -> tuple[Estimates, bool]:
+) -> tuple[Estimates, str]:
     """Measures with a live display; `enough` as of `measure`."""
     plan = kind.plan_of(head)
     console = progress()
@@ -293,7 +302,7 @@ def measured_live(
     if is_here:
         warn_of_others(console)
     *fewer, most = plan.workers
-    workers = " and ".join([*map(str, fewer), counted_workers(most)])
+    workers = " and ".join(filter(None, (", ".join(map(str, fewer)), counted_workers(most))))
     count, word = (len(plan.commands), "command") if plan.commands else (len(plan.variants), "system")
     console.print(f"teff: {plan.title}; {workers}; {count} {word}{'s' * (count > 1)}", soft_wrap=True, markup=False)
     if is_here and most > usable_cores():

@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tefflab.host.processes import answer
@@ -27,6 +28,8 @@ class BatchSystem:
     limit: str
     used: str
     queued: tuple[str, ...]  # states of a job that has not begun
+    running: str  # the state of a job that has its nodes
+    never: str  # in the reason of a job that begins only if somebody changes the job or the cluster
 
     def asked(self, job: str) -> str:
         """The answer of the batch system about a job; empty if it does not answer."""
@@ -62,6 +65,8 @@ SLURM = BatchSystem(
     limit=r"TimeLimit=(\S+)",
     used=r"RunTime=(\S+)",
     queued=("PENDING", "CONFIGURING"),
+    running="RUNNING",
+    never=r"\((PartitionConfig|Partition\w+Limit|BadConstraints|\w+NotAllowed|Invalid\w+|\w+PerJobLimit|\w+NeverSatisfied)",
 )
 PBS = BatchSystem(
     name="PBS",
@@ -76,14 +81,26 @@ PBS = BatchSystem(
     limit=r"Resource_List\.walltime = (\S+)",
     used=r"resources_used\.walltime = (\S+)",  # of a minute or two ago
     queued=("Q", "H", "W"),
+    running="R",
+    never="Can Never Run",
 )
 BATCH_SYSTEMS = (SLURM, PBS)
 
 
 def seconds_of_allocation() -> float | None:
     """Until the time of the job is up in which this process runs; None outside of a job, and without a limit."""
-    jobs = ((system, os.environ.get(system.job_variable)) for system in BATCH_SYSTEMS)
-    return next((system.seconds_left(job) for system, job in jobs if job), None)
+    return next((system.seconds_left(job) for system, job in _own_jobs()), None)
+
+
+def why_allocation_is_over() -> str:
+    """The state of the job in which this process runs if the job has lost its nodes; else empty."""
+    states = ((system, _found(system.state, system.asked(job))) for system, job in _own_jobs())
+    return next((state for system, state in states if state not in (*system.queued, system.running)), "")
+
+
+def _own_jobs() -> Iterator[tuple[BatchSystem, str]]:
+    """The job in which this process runs, if it runs in one."""
+    return ((system, job) for system in BATCH_SYSTEMS if (job := os.environ.get(system.job_variable)))
 
 
 def _found(pattern: str, text: str) -> str:

@@ -14,7 +14,7 @@ import tefflab
 from tefflab.errors import TeffError
 from tefflab.host.machine import Machine, read_machine
 from tefflab.host.processes import answer, how_it_ended
-from tefflab.host.ranks import on_nodes
+from tefflab.host.ranks import last_words, on_nodes
 
 _RANKS = ("SLURM_NODEID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")  # variables of a launcher: the node's number, from 0
 _KERNEL = "-type trivial -kernel compute_bound -steps 250 -iter 4096"
@@ -52,8 +52,8 @@ def ask_nodes(programs: Path, count: int, look: Callable[[], object] = lambda: N
     except ValidationError as error:
         raise TeffError(f"a node says something else than what it is: {error.errors()[0]['msg']}") from None
     if len(nodes) != count:
-        words = done.stderr.strip().splitlines()[-1:] or [how_it_ended(done.returncode)]
-        raise TeffError(f"{len(nodes)} of {count} nodes say what they are: {words[0]}")
+        words = last_words(done.stderr) or f": {how_it_ended(done.returncode)}"
+        raise TeffError(f"{len(nodes)} of {count} nodes say what they are{words}")
     return tuple(nodes)
 
 

@@ -2,7 +2,7 @@
 
 import os
 import re
-import sys
+import shutil
 from pathlib import Path
 
 _LAUNCHER, _HOSTS, _NODES = "TEFF_LAUNCHER", "TEFF_HOSTS", "TEFF_NODES"
@@ -10,6 +10,8 @@ _LOST = re.compile(  # srun, which fails to start on a node, and Open MPI
     r"Node failure on ([^\s,]+)|failed on node ([^\s:]+)|^ *Remote daemon: .* on node (\S+)", re.MULTILINE
 )
 _ALLOCATED = "SLURM_JOB_NUM_NODES"
+_HARMLESS = re.compile("lacks support for cpu binding|got SIGCONT")  # words of srun
+_LONGEST = 300  # characters of last words
 
 
 def start_ranks_by(launcher: str | None, hosts: str | None) -> None:
@@ -25,20 +27,35 @@ def launcher_and_hosts() -> tuple[str, tuple[str, ...]]:
 
 def why_fewer(nodes: int | None) -> str:
     """Why ranks can't be started on so many nodes; empty where they can."""
+    if nodes is None:
+        return ""
     launcher, hosts = launcher_and_hosts()
-    there, why = len(hosts), f"--hosts names {len(hosts)}"
-    if Path(launcher.partition(" ")[0]).name == "srun":  # which waits for nodes, if there is no allocation
-        there = int(os.environ.get(_ALLOCATED) or sys.maxsize)
+    command = launcher.partition(" ")[0]
+    if command and not shutil.which(command):
+        return f"{command}, which is to start the ranks, is not here"
+    if Path(command).name == "srun":
+        there = int(os.environ.get(_ALLOCATED) or 0)
         why = f"this allocation has {there} ({_ALLOCATED})"
-    elif not hosts:
+        if not there:
+            return f"{launcher} needs an allocation: begin with salloc or sbatch, or give a template by --batch"
+    elif hosts:
+        there, why = len(hosts), f"--hosts names {len(hosts)}: name more, or ask for fewer nodes"
+    else:
         there, why = 1, "say by --hosts which they are, or --launcher 'srun --mpi=pmix'"
-    return why if (nodes or 1) > there else ""
+    return why if nodes > there else ""
 
 
 def lost_node(words: str) -> str:
     """The node that a launcher says it has lost; empty where it says nothing of the kind."""
     found = _LOST.search(words)
     return "".join(filter(None, found.groups())) if found else ""
+
+
+def last_words(said: str) -> str:
+    """`: ` and the last line that a program wrote; its launcher's line if it wrote none; empty without a line."""
+    lines = [line.strip() for line in said.splitlines() if line.strip() and not _HARMLESS.search(line)]
+    own = [line for line in lines if not line.startswith("srun: ")] or lines
+    return f": {own[-1][:_LONGEST]}" if own else ""
 
 
 def on_nodes(nodes: int | None) -> dict[str, str]:

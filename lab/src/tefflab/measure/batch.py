@@ -15,8 +15,9 @@ from pathlib import Path
 import psutil
 
 from tefflab.errors import TeffError
+from tefflab.host.batch_system import why_allocation_is_over
 from tefflab.host.processes import end, family, how_it_ended
-from tefflab.host.ranks import lost_node
+from tefflab.host.ranks import last_words, lost_node
 
 _LEAVE = 3.0  # seconds to end by itself once its input is closed
 _CHUNK = 1 << 16
@@ -32,6 +33,10 @@ class LackingError(ProgramError):
 
 class LostNodeError(ProgramError):
     """A node does not answer its launcher. No system is to blame."""
+
+
+class LostAllocationError(TeffError):
+    """The job in which the lab runs has lost its nodes. No system is to blame."""
 
 
 class LateError(ProgramError):
@@ -134,7 +139,7 @@ class BatchProgram(contextlib.AbstractContextManager["BatchProgram"]):
             while b"\n" not in self._pending:
                 # An answer that is there is read however late it is: it may have been the lab that was stopped.
                 if not selector.select(max(0.0, deadline - time.monotonic())):
-                    late = LateError(f"{self.name}: did not answer within {timeout:.0f} s{self._last_words()}")
+                    late = LateError(f"{self.name}: did not answer within {timeout:.0f} s{last_words(self._said())}")
                     raise self._lost() or late
                 chunk = os.read(self._process.stdout.fileno(), _CHUNK)
                 if not chunk:
@@ -143,20 +148,19 @@ class BatchProgram(contextlib.AbstractContextManager["BatchProgram"]):
         line, self._pending = self._pending.split(b"\n", maxsplit=1)
         return line.decode(errors="replace")
 
-    def _ended(self) -> ProgramError:
+    def _ended(self) -> TeffError:
         how = "closed its output and did not end"
         with contextlib.suppress(subprocess.TimeoutExpired):
             how = f"{how_it_ended(self._process.wait(_LEAVE))} without answering"
-        return self._lost() or ProgramError(f"{self.name}: {how}{self._last_words()}")
+        return self._lost() or ProgramError(f"{self.name}: {how}{last_words(self._said())}")
 
-    def _lost(self) -> LostNodeError | None:
-        node = lost_node(self._said())
-        return LostNodeError(f"node {node} does not answer") if node else None
+    def _lost(self) -> TeffError | None:
+        """The error that is no program's."""
+        if node := lost_node(self._said()):
+            return LostNodeError(f"node {node} does not answer")
+        state = why_allocation_is_over()
+        return LostAllocationError(f"the allocation has ended ({state}), and another one can go on") if state else None
 
     def _said(self) -> str:
         self._words.seek(0)
         return self._words.read().decode(errors="replace")
-
-    def _last_words(self) -> str:
-        lines = [line.strip() for line in self._said().splitlines() if line.strip()]
-        return f": {lines[-1][:300]}" if lines else ""

@@ -70,9 +70,16 @@ def _arm(rounds: int) -> float:
     return widening(rounds) / math.sqrt(rounds)
 
 
-def next_round(standings: Sequence[Standing], seconds_left: float, latest: str | None = None) -> str | None:
+def next_round(
+    standings: Sequence[Standing], seconds_left: float, latest: str | None = None, *, goes_on: bool = False
+) -> str | None:
     """The variant that has the next round; None when nothing is missing. `latest` is the variant that had the round
-    before. No variant narrows an interval while another has too few rounds for one."""
+    before. No variant narrows an interval while another has too few rounds for one, and time for them. A sitting that
+    `goes_on` gives the time to the variants with the fewest rounds, even if it ends amid a round: the next sitting ends
+    the round."""
+    if goes_on and (short := [each for each in standings if each.to_wanted > 0 and each.rounds < FEWEST_ROUNDS]):
+        fewest = min(each.rounds for each in short)
+        standings = [each for each in short if each.rounds == fewest]
     targets = _affordable([each for each in standings if each.to_wanted > 0], seconds_left)
     known = {each.id: each for each in standings}
     others = {name: rounds for name, rounds in targets.items() if name != latest}

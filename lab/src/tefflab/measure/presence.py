@@ -17,7 +17,7 @@ from tefflab.systems.registry import Registry, no_adapter, no_such_system
 from tefflab.systems.setup import ensure, not_here, warn
 from tefflab.systems.systems import BROKEN_FOLDER, Program, System, best_of
 
-_ALONE = "runs in one process, or starts others itself, on this machine"
+_ALONE = "runs on one machine"
 _OWN_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # Okabe and Ito, 2008
 
 
@@ -67,12 +67,14 @@ class Selection:
         owners = dict.fromkeys(program.system_name for program in programs)
         known = _names(programs)
         alone = _names([program for system in every for program in self.kind.programs(system)]) - known
+        if refused := [name for name in self.names if name in alone]:
+            reasons = {each.name: each.on_one_machine or _ALONE for each in every}
+            why = "; ".join(f"{name}: {reasons[owner_of(name)]}" for name in refused)
+            there = " ".join(each.name for each in self.registry.systems if self.programs(each))
+            raise InputError(f"{why}; there are, over nodes: {there}")
         for name in self.names:
             if name in known:
                 continue
-            if name in alone:
-                there = " ".join(each.name for each in self.registry.systems if self.programs(each))
-                raise InputError(f"{name} {_ALONE}; there are, over nodes: {there}")
             if name in {system.name for system in every}:
                 raise no_adapter(name, self.kind.measured, owners)
             if ways := [program.long_name for program in programs if program.system_name == owner_of(name)]:

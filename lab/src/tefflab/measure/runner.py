@@ -54,6 +54,7 @@ class Runner(Generic[AnyRecord]):
             if run.sitting in machines and machines[run.sitting] == machines.get(sitting):
                 place = run.system_id, run.configuration, run.workers
                 self._taken[place][run.sitting, run.round] += run.record.elapsed_seconds
+        self.goes_on = bool(self._known)  # whether the sitting had runs before
         self._attempts: Counter[RunKey] = Counter()
         # By the variants' names of their ceilings, and by nodes.
         self._ceilings: dict[tuple[str, int | None], _Ceiling[AnyRecord]] = {}
@@ -143,16 +144,21 @@ class Runner(Generic[AnyRecord]):
         if self._kind.reference is None:
             return 1.0
         reference = self._kind.reference.of(own)
-        if (own, case.nodes) not in self._ceilings:
-            words = reference.command_line(self._root, case.workers, case.nodes)
-            self._ceilings[own, case.nodes] = _Ceiling(reference.name, words, case.nodes)
+        part = case
+        if case.is_distributed and not self._kind.simulated:  # one of many nodes is disturbed, so short tasks seem long
+            part = case.model_copy(update={"nodes": 1, "workers": case.workers // (case.nodes or 1)})
+        for each in (part, case):
+            if (own, each.nodes) not in self._ceilings:
+                words = reference.command_line(self._root, each.workers, each.nodes)
+                self._ceilings[own, each.nodes] = _Ceiling(reference.name, words, each.nodes)
         ceiling = self._ceilings[own, case.nodes]
-        asking = reference.calibration(case)
+        asking = reference.calibration(case, part)
         try:
             line = next(asking)
             while True:
-                known = self._known.get(self._key(case, 0, "ceiling", reference.name, line))
-                line = asking.send(known.popleft().record if known else self._run_ceiling(ceiling, case, 0, line))
+                known = self._known.get(self._key(part, 0, "ceiling", reference.name, line))
+                on = self._ceilings[own, part.nodes]
+                line = asking.send(known.popleft().record if known else self._run_ceiling(on, part, 0, line))
         except StopIteration as said:
             ceiling.lines[case], scale = said.value
         ceilings = _SIMULATED_CEILINGS if self._kind.simulated else _CEILINGS

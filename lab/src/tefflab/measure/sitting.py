@@ -15,7 +15,7 @@ from tefflab.analysis.distance import OFTEN, alike, is_at, places
 from tefflab.analysis.statistics import FEWEST_ROUNDS, Progress
 from tefflab.benchmarks.benchmark import Round
 from tefflab.errors import TeffError
-from tefflab.measure.batch import LackingError, LateError, LostNodeError
+from tefflab.measure.batch import LackingError, LateError, LostAllocationError, LostNodeError
 from tefflab.measure.next_round import WIDE, Standing, least_served, lot, next_round, rounds_missing, wanted_half_widths
 from tefflab.measure.runner import Runner
 from tefflab.measure.time_budget import TimeBudget
@@ -159,7 +159,7 @@ class Sitting:
             waiting |= {each.id: left[each.id] for each in standings if each.to_wanted}
             if alike(trip, here):
                 seconds_left = (self.budget - self._time.spent) * share
-                chosen = next_round(standings, seconds_left, self._latest)
+                chosen = next_round(standings, seconds_left, self._latest, goes_on=self.runner.goes_on)
                 if chosen is not None:
                     return left[chosen]
         served = {
@@ -207,9 +207,10 @@ class Sitting:
         missing = sum(max(FEWEST_ROUNDS - each.rounds, 0) * self._foreseen(each) for each in left)
         if self._time.spent + missing > self.budget:
             minutes = math.ceil((self._time.spent + missing) / 60)
+            first = "those with the fewest rounds" if self.runner.goes_on else "the quickest rows"
             self.observer.told(
                 f"an interval needs {FEWEST_ROUNDS} launches: those of all rows take about {counted_minutes(minutes)} "
-                f"(--minutes {minutes}); the quickest rows come first"
+                f"(--minutes {minutes}); {first} come first"
             )
 
     def _standings(self, round_trip: float | None, left: Mapping[str, Sequence[Entry]]) -> list[Standing]:
@@ -249,7 +250,7 @@ class Sitting:
         try:
             with self.runner.begin(one, entry.program):
                 end = self._ask(entry, self._time.spent + self._turn(entry))
-        except UnwritableError:
+        except (UnwritableError, LostAllocationError):
             raise
         except TeffError as failure:
             asked = one.questions[min(entry.parts, len(one.questions) - 1)]  # the last, where it failed to end
@@ -314,16 +315,17 @@ class Sitting:
         return max(min(2 * left / waiting, left / 2), 2 * usual)
 
     def _give_up(self, entry: Entry, failure: TeffError, at: str) -> None:
-        """A round is lost; the variant is out unless it was merely late, and that is its first failure. Of one that has
-        never answered that is all that is known, until it does."""
+        """A round is lost; the variant is out unless it was merely late, and that is its first failure. The store keeps
+        the failure of one that has too few rounds for an interval, until it answers again. Its runs count."""
         one = entry.round
         reason = str(failure).removeprefix(f"{one.variant.id}: ")  # the owner of the time stands beside it
         entry.late += isinstance(failure, LateError)
         is_out = not isinstance(failure, LateError) or entry.late > _LATE or entry.failed_before is not None
         if is_out:
             entry.failure = reason
-        if is_out or not any(question.runs for question in one.questions):
-            why = {"lacks": isinstance(failure, LackingError), "lost": isinstance(failure, LostNodeError)}
+        if is_out or entry.rounds < FEWEST_ROUNDS:
+            is_lost = isinstance(failure, LostNodeError) or not is_out
+            why = {"lacks": isinstance(failure, LackingError), "lost": is_lost}
             entry.failed_before = self.runner.give_up(one, entry.rounds, reason, at, **why)
         self.observer.failed(one.variant.id, one.case.place if one.case else "", reason)
         if isinstance(failure, LostNodeError):  # nor would it answer the others

@@ -1,7 +1,8 @@
 """The one table of the terminal: it takes the width that is there, and leaves out what matters least.
 
 No cell is ever wrapped or cut. If the columns need more room than there is, the columns of the highest priority number
-go. If the rest do not fit side by side, they follow each other in blocks that all begin with the first column.
+go, and a line below names the first of them. If the rest do not fit side by side, they follow each other in blocks that
+all begin with the first column.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import Literal
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
+_EXPECTED = 2  # the priority number up to which a column that goes is named
 _GAP = 2  # blanks between two columns, or 1 where that makes them fit
 
 
@@ -76,6 +78,8 @@ class Table:
                     yield Text(self.headings[number])
                 yield _line(block, map(_text, cells), gap)
         yield from (Text(text, style="dim") for text in meanings(kept))
+        if hidden := ", ".join(each.name for each in columns if each not in kept and each.priority <= _EXPECTED):
+            yield Text(f"in a wider terminal also: {hidden}", style="dim")
 
 
 def meanings(columns: Iterable[Column]) -> list[str]:

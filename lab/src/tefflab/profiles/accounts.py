@@ -17,6 +17,8 @@ from tefflab.profiles.symbols import Place, names_of
 VERSION = 2
 MAGIC = b"teffacct"
 _ADDS_UP = 0.03  # of a thread's time: by so much its accounts may differ
+_RUNTIMES = {"libtbb": "oneTBB"}  # whose users have another name than their library
+_NO_ROOM = "there was no room for accounts: its disk is full, or ulimit -f is low"
 _RARE = 0.001  # of a process's bodies: others than known sites have fewer, or it is told
 
 MODULE = np.dtype(
@@ -103,7 +105,7 @@ def _name(file: _File) -> str:
 def _read(content: bytes) -> _File | str:
     """Or why there is none."""
     if len(content) < HEADER.itemsize or not content.startswith(MAGIC):
-        return "torn: it has no header of accounts"
+        return "torn: it has no header of accounts" if content else _NO_ROOM
     header = np.frombuffer(content, HEADER, 1)[0]
     if int(header["version"]) != VERSION:
         return f"is of version {header['version']}, and this lab reads {VERSION}: build the collector anew"
@@ -113,7 +115,7 @@ def _read(content: bytes) -> _File | str:
     blocks: Any = np.frombuffer(content, BLOCK, (len(content) - HEADER.itemsize) // BLOCK.itemsize, HEADER.itemsize)
     blocks = blocks[blocks["seat"] > 0]
     if not len(blocks):
-        return "no thread was seen in it"
+        return _NO_ROOM if int(header["lost_threads"]) else "no thread was seen in it"
     ticks = int(last["ticks"]) - int(first["ticks"])
     if ticks <= 0 and int(header["clock_reads_tsc"]):
         return "torn: its process ended before its clock was compared twice"
@@ -141,14 +143,23 @@ def _process(file: _File, names: Mapping[Place, str], name: str) -> Process:
         times[states[int(block["now"])]] += max(0, file.ended - int(block["since"]))
         threads.append({state: file.rate * ticks for state, ticks in times.items() if state and ticks})
     kinds = file.names("kinds")
+    if any(kinds[int(record["what"])] == SAMPLE for record in _records(file)):
+        kinds[0] = SAMPLE  # those at further places, too
     every = [_site(file, record, kinds, names) for record in _records(file)]
     sites = tuple(site for site in every if site.kind not in WAITS)
     waits = tuple(sorted((site for site in every if site.kind in WAITS), key=lambda site: -site.seconds))
     elapsed = file.rate * (file.ended - int(header["started"]))
-    in_regions = max(_within(thread) for thread in threads)
-    remarks = _remarks(file, threads, sites, elapsed)
-    regions = int(file.blocks["regions"].max())
-    return Process(name, tuple(threads), elapsed, in_regions, sites, regions, remarks=tuple(remarks), waits=waits)
+    return Process(
+        name,
+        tuple(threads),
+        elapsed,
+        in_regions=max(_within(thread) for thread in threads),
+        sites=sites,
+        regions=int(file.blocks["regions"].max()),
+        remarks=tuple(_remarks(file, threads, sites, elapsed)),
+        waits=waits,
+        began=1e-9 * int(header["real_time"]),
+    )
 
 
 def _within(thread: Mapping[str, float]) -> float:
@@ -163,12 +174,12 @@ def _site(file: _File, record: Any, kinds: Sequence[str], names: Mapping[Place, 
     for place_in, bodies in enumerate(map(int, record["lengths"])):
         if bodies:
             lengths[bin_of(file.rate * max(_middle(file, place_in) - own / count, 1.0))] += bodies
-    runtime = Path(file.path(record["runtime"])).name.partition(".so")[0]
+    library = Path(file.path(record["runtime"])).name.partition(".so")[0]
     seconds = file.rate * max(0, int(record["time"]) - own)
     name, kind = names[place] if place else "elsewhere", kinds[int(record["what"])]
     if record["partner"]:
         name += f", most for rank {int(record['partner']) - 1}"
-    return Site(name, kind, runtime, count, seconds, Counter() if kind == SAMPLE else lengths)
+    return Site(name, kind, _RUNTIMES.get(library, library), count, seconds, Counter() if kind == SAMPLE else lengths)
 
 
 def _middle(file: _File, place: int) -> float:
@@ -187,9 +198,10 @@ def _remarks(file: _File, threads: Sequence[Mapping[str, float]], sites: Sequenc
         found.append(f"nothing is known of {lost} more threads: the file of accounts could not grow")
     if elapsed > 0 and abs(sum(threads[0].values()) / elapsed - 1) > _ADDS_UP:
         found.append(f"the accounts of its first thread add up to {sum(threads[0].values()) / elapsed:.0%} of its time")
-    regions = [int(each) for each in file.blocks[file.blocks["part"] == 0]["regions"]]
-    within = [_within(thread) for thread, count in zip(threads, regions, strict=True) if count == max(regions)]
-    whole = max(within) * len(within)
+    every = file.blocks[file.blocks["part"] == 0]
+    stays = (every["regions"] == every["regions"].max()) & (every["threads"] <= 1)
+    within = [_within(thread) for thread, stayed in zip(threads, stays, strict=True) if stayed]
+    whole = max(within, default=0.0) * len(within)
     sampled = any(site.kind == SAMPLE for site in sites)  # then threads come and go at any time
     if whole > 0 and not sampled and abs(sum(within) / whole - 1) > _ADDS_UP:
         found.append(f"the accounts of its threads add up to {sum(within) / whole:.0%} of the time of its regions")

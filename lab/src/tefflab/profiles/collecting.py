@@ -4,6 +4,7 @@ The program's streams are the user's. The plain run tells the time, and the othe
 """
 
 import os
+import re
 import resource
 import select
 import shutil
@@ -28,10 +29,11 @@ from tefflab.systems.building import Build
 from tefflab.systems.registry import Registry
 from tefflab.systems.setup import alone
 
-_TARGET = "teff_collect"
+_COLLECTOR, _COLLECTOR_OF_RANKS = "teff_collect", "teff_collect_mpi"
 _LAUNCHERS = ("mpirun", "mpiexec", "orterun", "prterun", "srun", "mpiexec.hydra", "mpirun.openmpi", "mpirun.mpich")
 _BETWEEN = ":"  # programs of a launcher's command line
 _MEMORY = "/dev/shm"
+_ROOM = 1 << 25  # bytes: a thread takes 16 KiB at least, and containers may have few
 _PERIOD = "1000"  # microseconds from sample to sample
 _SHORTEST_SAMPLED = 0.1  # seconds
 _GRACE = 2.0  # seconds in which an interrupted program may end by itself
@@ -59,20 +61,31 @@ class Collected:
 
     @property
     def seconds(self) -> float:
-        """Of the least disturbed plain run, or of the collected one if there was no other."""
-        return min(run.seconds for run in self.plain or (self.collected,))
+        """Of the least disturbed run. If that is the collected one, what collecting costs is lost in the noise."""
+        return min(run.seconds for run in (*self.plain, self.collected))
 
     @property
     def exit_code(self) -> int:
         return next((run.exit_code for run in (*self.plain, self.collected) if run.exit_code), 0)
 
 
-def collector(registry: Registry) -> Path:
-    """The library that is loaded into programs; built if that is needed."""
+def collector(registry: Registry, command: Sequence[str]) -> Path:
+    """The library that is loaded into the command's programs; built if that is needed."""
     build = Build(registry, progress())
+    target = _COLLECTOR_OF_RANKS if any(map(_may_use_mpi, command)) else _COLLECTOR
     with alone(registry.root, progress()):
-        build.make(target=_TARGET)
-    return build.folder / "lib" / f"lib{_TARGET}.so"
+        build.make(target=target)
+    return build.folder / "lib" / f"lib{target}.so"
+
+
+def _may_use_mpi(word: str) -> bool:
+    """Whether a word of a command is a launcher, a program with MPI, or a script, which may start one. A library that
+    asks whether the program has MPI would take the collector's functions for MPI's own."""
+    if not (path := shutil.which(word)):
+        return False
+    told = answer(["ldd", path]) if shutil.which("ldd") else None
+    is_without = told is not None and told.returncode == 0 and "libmpi" not in told.stdout
+    return Path(word).name in _LAUNCHERS or not is_without
 
 
 def collect(command: Sequence[str], library: Path, runs: int, stdout: int | None = None) -> Collected:
@@ -82,14 +95,13 @@ def collect(command: Sequence[str], library: Path, runs: int, stdout: int | None
     plain = [_run(command, {}, stdout)] if runs > 1 else []
     if plain and plain[0].interrupted:
         raise TeffError("interrupted before the program was collected", exit_code=INTERRUPTED)
-    in_memory = _MEMORY if os.access(_MEMORY, os.W_OK) else None  # or else the disk makes threads wait
-    with tempfile.TemporaryDirectory(prefix="teff-explain-", dir=in_memory) as name:
+    # Processes that go on in the background may add files while the folder is removed.
+    with tempfile.TemporaryDirectory(prefix="teff-explain-", dir=_memory(), ignore_cleanup_errors=True) as name:
         folder = Path(name)
         if plain:
             asks = " and asks" if sys.stdin.isatty() else ""
-            say(f"runs {command[0]} once more, with the collector: it prints{asks} again")
-        preloaded = os.environ.get("LD_PRELOAD")
-        variables = {"LD_PRELOAD": f"{library}:{preloaded}" if preloaded else str(library), "TEFF_COLLECT": name}
+            say(f"runs {command[0]} once more, with the collector: it prints{asks} again{_read_once()}")
+        variables = _loading(library, folder)
         collected = _run(command, variables | {"TEFF_TRACE": str(folder / "trace.json")}, stdout)
         processes, faults = read_accounts(sorted(folder.glob("*.accounts")))
         if traced := read_traces(sorted(folder.glob("*.json"))):  # whose messages are MPI's, too
@@ -101,6 +113,30 @@ def collect(command: Sequence[str], library: Path, runs: int, stdout: int | None
     while len(plain) < runs - 1 and not collected.interrupted:
         plain.append(_run(command, {}, stdout))
     return Collected(tuple(plain), collected, Observed(tuple(processes)), tuple(faults))
+
+
+def _memory() -> str | None:
+    """The folder in memory, if it has room. None is any other: a disk makes threads wait."""
+    has_room = os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free >= _ROOM
+    return _MEMORY if has_room else None
+
+
+def _read_once() -> str:
+    is_pipe = stat.S_ISFIFO(os.fstat(0).st_mode)
+    return ". The pipe that is its input was read before: say --runs 1, or give a file" if is_pipe else ""
+
+
+def _loading(library: Path, folder: Path) -> dict[str, str]:
+    """The variables by which a program loads the collector, besides what it loads and says by them anyway."""
+    if re.search(r"[\s:]", str(library)):  # to the dynamic linker, a path ends there
+        link = folder / library.name
+        link.symlink_to(library)
+        library = link
+    loading = {"LD_PRELOAD": str(library), "ASAN_OPTIONS": "verify_asan_link_order=0"}  # ASan wants to be the first
+    users = {name: os.environ.get(name) for name in loading}
+    both = {name: f"{word}:{users[name]}" if users[name] else word for name, word in loading.items()}
+    for_tbb = {"INTEL_LIBITTNOTIFY64": str(library), "INTEL_ITTNOTIFY_GROUPS": "stitch,sync"}
+    return both | for_tbb | {"TEFF_COLLECT": str(folder)}
 
 
 def launched(command: Sequence[str], variables: Mapping[str, str]) -> list[str]:
@@ -164,13 +200,17 @@ def _ended(process: "subprocess.Popen[bytes]") -> int:
         return process.returncode or -signal.SIGINT
 
 
-def why_unseen(command: Sequence[str]) -> str:
-    """Why nothing was seen of a program, as far as its file tells."""
-    path = Path(shutil.which(command[0]) or command[0])
-    if path.stat().st_mode & (stat.S_ISUID | stat.S_ISGID):
-        return "it runs with another user's rights (setuid), and then the system loads nothing into it"
-    told = answer(["readelf", "-lW", str(path)]) if shutil.which("readelf") else None
-    if told and told.returncode == 0 and "LOAD" in told.stdout and "INTERP" not in told.stdout:
-        return "it is linked statically, so nothing can be loaded into it"
-    runtimes = "no parallel region of OpenMP (libgomp, libomp), no MPI and no runtime of libteff's"
-    return f"it began {runtimes}, and ended before it was sampled"
+def why_unseen(command: Sequence[str], run: Run) -> str:
+    """Why nothing was seen of a program, as far as its file tells, or that of a program which it starts."""
+    for word in (command[0], *(word for word in command[1:] if "/" in word and ".so" not in word)):
+        path = Path(shutil.which(word) or "")
+        if path.is_file() and path.stat().st_mode & (stat.S_ISUID | stat.S_ISGID):
+            return f"{word} runs with another user's rights (setuid), and then the system loads nothing into it"
+        told = answer(["readelf", "-lW", str(path)]) if path.is_file() and shutil.which("readelf") else None
+        if told and told.returncode == 0 and "LOAD" in told.stdout and "INTERP" not in told.stdout:
+            return f"{word} is linked statically, so nothing can be loaded into it"
+    runtimes = "no parallel region of OpenMP (libgomp, libomp) or oneTBB, no MPI and no runtime of libteff's"
+    if run.cpu_seconds > _SHORTEST_SAMPLED:
+        others = "static or setuid ones, ones without its LD_PRELOAD, or of another user"
+        return f"it began {runtimes}, and starts programs that the collector can't enter: {others}"
+    return f"it began {runtimes}, and took too little CPU time to be sampled"

@@ -20,7 +20,6 @@ from tefflab.errors import InputError
 from tefflab.host.machine import read_machine
 from tefflab.records.run import Sitting
 from tefflab.records.store import Store, file_of, new_sitting_name, stores_in
-from tefflab.systems.naming import owner_of
 from tefflab.systems.registry import Registry
 
 _WAY = "teff/flow"  # whose METG counts: its tasks name their memory
@@ -83,7 +82,7 @@ class Curve:
 
     def is_of(self, runtime: str) -> bool:
         """Whether it was measured on this runtime."""
-        return f"({runtime})" in self.title or owner_of(self.system_id) in runtime
+        return bool(runtime) and runtime in self.title
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self) | {"costs": sorted(self.costs.items())}

@@ -1,19 +1,20 @@
 """The price of a grain: the time of a run whose tasks, chunks or regions are k times as long.
 
-T' = (W + N o / k) (1 + D / (W + N o)) / P. W is the threads' time in bodies. N o is that of creation, dispatch and
-scheduling, and D that of waits for other threads. Threads wait for bodies and for what these cost, so waits shrink as
-both do. The time is that of a run without the collector. Locks and messages stay as they are.
+T' = (W - N f (1 - 1/k) + N o / k) (1 + D / (W + N o)) / P. W is the threads' time in bodies. N o is that of creation,
+dispatch and scheduling, and D that of waits for other threads. Threads wait for bodies and for what these cost, so
+waits shrink as both do. f is a part of a body's time that does not grow with its work: calls, cold caches, the clock.
+The time is that of a run without the collector. Locks and messages stay as they are.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from tefflab.analysis.statistics import Interval
 from tefflab.profiles.measured_here import Curve
-from tefflab.profiles.states import MANAGED, OUTSIDE, SHARED, STATES, Observed, Site
+from tefflab.profiles.states import KINDS, MANAGED, OUTSIDE, SHARED, STATES, Observed, Site
 
 SCHEDULING = ("creation", "dispatch", "task_not_made", "task_not_begun")  # states of handing out tasks
 _COSTS = (*SCHEDULING, "counted", "runtime")
@@ -24,18 +25,19 @@ KEPT = 0.95  # share of the time that the advised grain leaves for bodies
 SHORTER = (0.5, 0.25)  # lengths of bodies to the present one, of which curves tell
 MOST = 64.0  # the greatest factor that was ever tried
 _LEAST_BODIES = 4  # for each thread: then a thread finds work while others are busy
-# By what the predicted time may err (95 %): above an efficiency, of predictions that were compared with measured times.
-_ERRORS: Mapping[bool, Mapping[float, float]] = {
-    True: {0.5: 0.10, 0.2: 0.15},  # libomp, whose cost of a task hardly depends on the grain
-    False: {0.5: 0.10, 0.2: 0.30},
-}
-_STEADY = "libomp"
+_HIDDEN = 1e-6  # seconds of the runtime's own in a wait for tasks, before a region, and in it around a static loop
+# Seconds of a body that don't grow with its work: as a rule, at least and at most. At least, for a processor may do the
+# runtime's work and a body's at the same time.
+_FIXED, _LEAST_FIXED, _MOST_FIXED = 75e-9, -50e-9, 300e-9
+_MOSTLY = 0.75  # of a body: more of it grows with its work at any rate
+_ERROR = 0.12  # by what share a forecast may err besides: nine of ten of public programs were within all this
+_KNOWN = 0.2  # the least efficiency at which a forecast has an upper end
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """`speedup` of the whole program if bodies of the site are `factor` times as long; only its direction is known
-    where it has no interval."""
+    """`speedup` of the whole program if bodies are `factor` times as long. Its interval has no upper end where only
+    that is known which it reaches at least."""
 
     factor: float
     seconds: float
@@ -69,8 +71,16 @@ class Price:
 
     def time_in(self, site: Site) -> float:
         """The threads' seconds in its bodies, without pauses."""
+        return self._without_pauses(site) - self._around(site)
+
+    def _without_pauses(self, site: Site) -> float:
         every = sum(each.pauses for each in self.observed.sites)
         return site.seconds - (self.pauses * site.pauses / every if every else 0.0)
+
+    def _around(self, site: Site) -> float:
+        """The part of its time that is the begin and the end of static loops, of which libomp says nothing."""
+        is_around = site.kind == "region" and site not in self._shared
+        return min(self._without_pauses(site), site.count * _HIDDEN) if is_around else 0.0
 
     @cached_property
     def work(self) -> float:
@@ -100,11 +110,16 @@ class Price:
         """The threads' seconds by state within regions of the plain run. A wait is as long as in the collected run.
         The rest of the time is the cost of the number of bodies."""
         seen: dict[str, float] = {state: self.observed.seconds[state] for state in STATES if state not in OUTSIDE}
-        between = seen["body"] + seen["counted"] - self.pauses - self.work
+        around = sum(map(self._around, self.observed.sites))
+        between = seen["body"] + seen["counted"] - self.pauses - self.work - around
         scheduling = {state: seen[state] for state in SCHEDULING} | {"counted": max(0.0, between)}
-        scheduling |= {"runtime": seen["runtime"] + self._barriers}
+        scheduling |= {
+            "runtime": seen["runtime"] + self._barriers + around,
+            "dispatch": seen["dispatch"] + self._taskwaits,
+        }
         waits = {state: time for state, time in seen.items() if state not in scheduling}
         waits |= {"imbalance": seen["imbalance"] - self._barriers, "body": 0.0}
+        waits |= {"dependences": seen["dependences"] - self._taskwaits}
         left = self.in_regions - self.work
         costs, waiting = sum(scheduling.values()), sum(waits.values())
         waited = min(1.0, left / waiting) if waiting else 0.0
@@ -138,65 +153,88 @@ class Price:
         return min(most, max(0.0, self.observed.seconds["imbalance"] - explained))
 
     @property
+    def _taskwaits(self) -> float:
+        """The threads' seconds in waits for tasks of others that are too short to be for these."""
+        tasks = sum(site.count for site in self.observed.sites if MANAGED.get(site.kind) == "tasks")
+        return min(self.observed.seconds["dependences"], tasks * _HIDDEN)
+
+    @property
     def dearest(self) -> Site | None:
         """The site whose number of bodies costs most."""
         return max(self.overheads, key=lambda site: self.overheads[site], default=None)
+
+    @cached_property
+    def alike(self) -> list[Site]:
+        """The dearest site and the others of its kind: a setting of the grain seldom changes a line alone."""
+        dearest = self.dearest
+        return [site for site in self.overheads if dearest and KINDS[site.kind] == KINDS[dearest.kind]]
+
+    @property
+    def count(self) -> int:
+        """The bodies of the sites that are alike."""
+        return sum(site.count for site in self.alike)
+
+    @property
+    def length(self) -> float:
+        """The mean length of these bodies, in seconds."""
+        return sum(map(self.time_in, self.alike)) / max(1, self.count)
 
     def cost_of(self, site: Site) -> float:
         """Seconds a body, besides the body."""
         return self.overheads.get(site, 0.0) / site.count if site.count else 0.0
 
-    def share_of(self, site: Site) -> float:
-        """The share of the threads' time within regions that the number of the site's bodies costs."""
-        return self.overheads.get(site, 0.0) / self.in_regions if self.in_regions else 0.0
+    def share_of(self, *sites: Site) -> float:
+        """The share of the threads' time within regions that the number of the sites' bodies costs."""
+        return sum(self.overheads.get(site, 0.0) for site in sites) / self.in_regions if self.in_regions else 0.0
 
     @cached_property
     def forecasts(self) -> list[Forecast]:
-        """Of the dearest site, for each doubling of its bodies' length until the advised one."""
-        site = self.dearest
-        doublings = int(math.log2(self.advised_factor(site))) if site else 0
-        return [self.forecast(site, 2.0**power) for power in range(1, doublings + 1)] if site else []
+        """Of the sites that are alike, for each doubling of their bodies' length until the advised one."""
+        return [self.forecast(2.0**power) for power in range(1, int(math.log2(self.advised_factor)) + 1)]
 
-    def forecast(self, site: Site, factor: float) -> Forecast:
-        return self._forecast(site, factor, self.overheads.get(site, 0.0) * (1 - 1 / factor))
+    def forecast(self, factor: float) -> Forecast:
+        return self._forecast(factor, self.in_regions * self.share_of(*self.alike) * (1 - 1 / factor))
 
     def shorter(self, curves: Sequence[Curve]) -> list[Forecast]:
-        """Of the dearest site, with SHORTER bodies: by what they cost on the curve of its runtime, if there is one."""
-        site = self.dearest
-        curve = next((each for each in curves if site and each.is_of(site.runtime)), None)
-        if not (site and curve):
-            return []
-        length = self.time_in(site) / site.count
+        """Of SHORTER bodies, by what they cost on the curve of the dearest site's runtime, if there is one."""
+        runtime = self.dearest.runtime if self.dearest else ""
+        curve = next((each for each in curves if each.is_of(runtime)), None)
+        costs = (
+            {factor: curve.cost(factor * self.length) for factor in (1.0, *SHORTER)} if curve and self.length else {}
+        )
+        return [
+            self._forecast(factor, self.count * (costs[1.0] - costs[factor] / factor)) for factor in SHORTER if costs
+        ]
 
-        def added(factor: float) -> float:
-            return site.count * (curve.cost(factor * length) / factor - curve.cost(length)) if curve else 0
-
-        return [self._forecast(site, factor, -added(factor)) for factor in SHORTER]
-
-    def _forecast(self, site: Site, factor: float, saved: float) -> Forecast:
+    def _forecast(self, factor: float, saved: float) -> Forecast:
         """`saved`: the threads' seconds that the number of bodies then costs less."""
-        waits, ran = (sum(self.seconds[state] for state in states) for states in (_WAITS, ("body", *_COSTS)))
-        saved *= (1 + waits / ran) / self.observed.width
-        seconds = self.plain - saved
-        errors = _ERRORS[_STEADY in site.runtime]
-        error = next((error for least, error in errors.items() if self.efficiency >= least), math.inf)
-        parallel = max(0.0, self.in_regions / self.observed.width - saved)
-        low, high = seconds - error * parallel, seconds + error * parallel
-        speedup = Interval(self.plain / seconds, 0.0, math.inf)
-        if math.isfinite(error):
-            speedup = Interval(self.plain / seconds, self.plain / high, self.plain / low)
-        return Forecast(factor, seconds, speedup)
+        seconds = self._seconds(factor, saved, _FIXED)
+        shortest, longest = sorted(self._seconds(factor, saved, fixed) for fixed in (_LEAST_FIXED, _MOST_FIXED))
+        margin = _ERROR * max(0.0, seconds - self.serial * self.plain)
+        is_known = self.efficiency >= _KNOWN and self.length > 2 * _FIXED and shortest > margin
+        most = self.plain / (shortest - margin) if is_known else math.inf
+        return Forecast(factor, seconds, Interval(self.plain / seconds, self.plain / (longest + margin), most))
 
-    def advised_factor(self, site: Site) -> float:
-        """How many times as long the site's bodies should be: a power of two. Then their number costs 1 - KEPT of the
-        time, unless too few bodies would be left for all threads in a region. 1 if they may stay as they are."""
+    def _seconds(self, factor: float, saved: float, fixed: float) -> float:
+        """Of the program, if so much of a body does not grow with its work."""
+        fewer = 1 - 1 / factor
+        waits, ran = (sum(self.seconds[state] for state in states) for states in (_WAITS, ("body", *_COSTS)))
+        saved += self.count * min(fixed, _MOSTLY * self.length) * fewer
+        around = 0.0
+        if fixed > 0 and self.dearest in self._shared:
+            around = min(self.serial * self.plain, self.observed.regions * _HIDDEN) * fewer
+        return self.plain - saved * (1 + waits / ran) / self.observed.width - around
+
+    @cached_property
+    def advised_factor(self) -> float:
+        """How many times as long the bodies should be: a power of two. Then their number costs 1 - KEPT of the time,
+        unless too few bodies would be left for all threads in a region. 1 if they may stay as they are."""
         kept = self.work * (1 - KEPT) / KEPT
-        wanted = self.overheads.get(site, 0.0) / kept if kept else 1.0
-        if wanted <= 1:
+        wanted = self.in_regions * self.share_of(*self.alike) / kept if kept else 1.0
+        if wanted <= 1 or self.dearest is None:
             return 1.0
         factor = 2.0 ** math.ceil(math.log2(wanted))
-        if site.kind in MANAGED:
-            each = site.count / max(1, self.observed.regions) / max(1.0, self.observed.width)
-            most = max(1.0, each / _LEAST_BODIES)
+        if self.dearest.kind in MANAGED:
+            most = max(1.0, self.count / max(1, self.observed.regions) / max(1.0, self.observed.width) / _LEAST_BODIES)
             factor = min(factor, 2.0 ** math.floor(math.log2(most)))
         return min(factor, MOST)

@@ -1,5 +1,6 @@
 """The report on a program: its sites, where the time of its threads goes, and what another grain would give."""
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -27,7 +28,7 @@ _SHORT = 0.1  # seconds: starting a program takes milliseconds of it
 _SHORTER = {0.5: "half", 0.25: "a quarter"}
 _TIMES = {2: "Twice", 4: "Four times", 8: "Eight times"}
 _CAUSES = {  # what to do, where much time is in a state that the number of bodies does not explain
-    "imbalance": "Threads have nothing left to do in {}: work is uneven. {}.",
+    "imbalance": "Threads have nothing left to do in {}: work is uneven{}.",
     "dependences": "Threads wait for tasks of others in {}: more tasks have to be ready at a time.",
     "message": "Messages take {}.",
     "lock": "Threads wait for locks and critical sections in {}.",
@@ -106,8 +107,7 @@ def _what_ran(run: Collected) -> str:
 
 def _kept_by(price: Price, site: Site, curves: Sequence[Curve]) -> Table:
     """The shares of the time that bodies of this shape have on this machine, now and if they are shorter."""
-    length = price.time_in(site) / site.count
-    lengths = [length, *(factor * length for factor in SHORTER)]
+    lengths = [factor * price.length for factor in (1.0, *SHORTER)]
     columns = [
         Column("on", [each.title for each in curves], "left"),
         *(Column(f"of {duration(each)}", [percent(curve.efficiency(each)) for curve in curves]) for each in lengths),
@@ -121,19 +121,19 @@ def _kept_by(price: Price, site: Site, curves: Sequence[Curve]) -> Table:
 def advice(price: Price, curves: Sequence[Curve]) -> Iterator[str]:
     """The sentences, the most important one first."""
     yield f"Efficiency now: {percent(price.efficiency)} of the threads' time in parallel regions is the program's own."
-    site = price.dearest
-    if site and price.share_of(site) >= _WORTH_ADVICE:
+    site, cost = price.dearest, price.share_of(*price.alike)
+    if site and cost >= _WORTH_ADVICE:
         yield _about(price, site)
     for state, text in _CAUSES.items():
         share = price.seconds.get(state, 0.0) / price.in_regions
         if share >= _WORTH_A_SENTENCE:
-            is_openmp = any(each.kind in SHARED for each in price.observed.sites)
-            remedy = "Shorter chunks, or schedule(dynamic), even it out" if is_openmp else "More tasks even it out"
-            yield text.format(f"{percent(share)} of their time", remedy)
+            is_loop = price.observed.sites[0].kind in ("chunk", *SHARED)
+            remedy = ". Shorter chunks, or schedule(dynamic), even it out" if is_loop else ". More tasks even it out"
+            yield text.format(f"{percent(share)} of their time", "" if cost >= _WORTH_ADVICE else remedy)
     if price.serial >= _WORTH_A_SENTENCE:
-        yield f"{percent(price.serial)} of the program's time is outside of parallel regions: no grain changes that."
-    shorter = [each for each in price.shorter(curves) if each.speedup.is_told]
-    if shorter:
+        fixed = "" if site and site.kind in SHARED and price.forecasts else ": no grain changes that"
+        yield f"{percent(price.serial)} of the program's time is outside of parallel regions{fixed}."
+    if shorter := [each for each in price.shorter(curves) if math.isfinite(each.speedup.high)]:
         told = "; ".join(f"{_SHORTER[each.factor]} as long, {_speedup(each.speedup)}" for each in shorter)
         yield f"Shorter ones cost: {told}."
     elif site and not curves:
@@ -141,28 +141,33 @@ def advice(price: Price, curves: Sequence[Curve]) -> Iterator[str]:
 
 
 def _about(price: Price, site: Site) -> str:
-    cost = f"{percent(price.share_of(site))} of the time is {site.runtime}'s"
-    begin = f"{site.place} makes {number(site)} {what(site)} of {duration(price.time_in(site) / site.count)}; {cost}."
+    others = sum(price.share_of(each) >= _WORTH_A_LINE for each in price.alike if each is not site)
+    them = f"{site.place} and {others} more line{'s' * (others > 1)} make" if others else f"{site.place} makes"
+    many = f"{rate(price.count, '').strip()} {what(site)} of {duration(price.length)}"
+    cost = f"{percent(price.share_of(*price.alike))} of the time is {site.runtime}'s"
+    begin = f"{them} {many}; {cost}."
     if not price.forecasts:
         return f"{begin} Fewer would leave threads without work: the parallel region itself is short."
     best = price.forecasts[-1]
     words = _TIMES.get(int(best.factor), f"{digits(best.factor, 2)} times")
     longer = "as much work in a region" if site.kind in SHARED else "as coarse"
-    if best.speedup.is_told:
-        return f"{begin} {words} {longer}: {_speedup(best.speedup)}."
-    why = f"at an efficiency of {percent(price.efficiency)} nobody can say by how much"
-    return f"{begin} {words} {longer} is faster: {why}; try it (--apply)."
+    return f"{begin} {words} {longer}{', all of them' * (others > 0)}: {_speedup(best.speedup)}."
 
 
 def _speedup(value: Interval) -> str:
     low, high = (digits(each, 2) for each in (value.low, value.high))
+    if not math.isfinite(value.high):
+        return f"at least {low} x as fast" if value.low > 1 else "faster, and nobody can say by how much"
     return f"{digits(value.value, 2)} x as fast ({low} to {high})"
 
 
 def remarks(run: Collected, price: Price) -> Iterator[str]:
     """The runs, the cost of collecting, and the gaps in the accounts."""
-    if run.plain:
-        added = percent(max(0.0, price.added))
+    if run.plain and price.added <= 0:
+        plain = duration(min(each.seconds for each in run.plain))
+        yield f"The time is of the collected run: a plain run took longer ({plain}), so something disturbed it."
+    elif run.plain:
+        added = percent(price.added)
         cpu = min(run.plain, key=lambda each: each.seconds).cpu_seconds
         many = f"the quickest of {len(run.plain)} plain runs" if len(run.plain) > 1 else "a plain run"
         yield f"The time is of {many} ({duration(cpu)} of CPU time). Collecting took {added} more."

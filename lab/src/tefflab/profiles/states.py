@@ -37,7 +37,7 @@ MANAGED = {
     "single": "singles",
 }
 MANAGED["between_waits"] = "parts between waits"
-SHARED = {"share": "shares", "region": "regions"}
+SHARED = {"share": "shares", "region": "parts of regions"}
 HANDLER = "handler"
 SAMPLE = "sample"  # time that has no number of bodies
 WAITS = {"point_to_point": "messages", "collective": "collectives"}
@@ -101,7 +101,7 @@ class Site:
 @dataclass(frozen=True)
 class Process:
     """`threads`: of each its seconds by state. `elapsed` is the time that was observed, `in_regions` the part of it in
-    parallel regions, both of the first thread."""
+    parallel regions, both of the first thread. `began` is when its first region did, in seconds since 1970."""
 
     name: str
     threads: tuple[Mapping[str, float], ...]
@@ -112,6 +112,7 @@ class Process:
     messages: Mapping[str, Any] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()  # what is wrong with its accounts
     waits: tuple[Site, ...] = ()  # for messages; the longest ones come first
+    began: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -144,8 +145,13 @@ class Observed:
 
     @property
     def parallel_seconds(self) -> float:
-        """How long the process that is longest in parallel regions is there."""
-        return max((each.in_regions for each in self.processes), default=0.0)
+        """How long the program is in parallel regions: of processes that follow one another, all are, and of others,
+        the one that is there longest."""
+        until: list[tuple[float, float]] = [(0.0, 0.0)]  # when a process's regions end, and the time up to then
+        for each in sorted(self.processes, key=lambda process: process.began):
+            before = max(total for end, total in until if end <= each.began)
+            until.append((each.began + each.in_regions, before + each.in_regions))
+        return max(total for _, total in until)
 
     @property
     def width(self) -> float:

@@ -6,7 +6,9 @@ addr2line comes with the compiler. It reads the debugger's tables, in the module
 import posixpath
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 
 from tefflab.errors import TeffError
@@ -14,7 +16,13 @@ from tefflab.host.processes import answer
 
 UNKNOWN = "??"  # as addr2line has it
 Place = tuple[str, int]  # a module's path, and the offset in it
+_STANDARD = "/include/c++/"  # the folder of the standard library, whose functions bear a construct but have none
 _LINE = re.compile(r"([^/]+:[1-9]\d*)(?: \(discriminator \d+\))?$")
+_TASK_OF_TBB = "::execute(tbb::detail::"  # the end of the name of a function that runs a task of oneTBB
+_OF_LIBRARIES = re.compile(r"/tbb/|/include/c\+\+/|^/usr/(include|lib)/|^\?")  # a file in which no user's code is
+_OF_NOBODY = re.compile(r"(tbb|std)::|(const|unsigned|signed|bool|char|short|int|long|float|double|void)\b|\d|$")
+_CLOSURE = re.compile(r"::(?:\{lambda|'lambda|\$_)")  # after the function that it is written in
+_BETWEEN_ADDRESSES = 4  # bytes of a function of which lines are asked for
 
 
 def ask_addr2line(module: str, offsets: Sequence[int]) -> list[list[tuple[str, str]]]:
@@ -42,17 +50,56 @@ def names_of(places: Iterable[Place]) -> dict[Place, str]:
         has_symbols = None
         for offset, at, before in zip(offsets, told[::2], told[1::2], strict=True):
             frames = at if at and before and at[-1][0] != before[-1][0] else before
+            frames = [each for each in frames if _STANDARD not in each[1]] or frames  # as of a std::function
             # A call in line has the line of its own code. Clang's construct stands in line in a function of its name.
             outermost = frames[-1][0] if frames else UNKNOWN
             function, where = next((each for each in frames if each[0] == outermost), (UNKNOWN, UNKNOWN))
             name = f"{posixpath.basename(module)} + {offset:#x}"
-            if line := _LINE.search(where):
+            if any(_TASK_OF_TBB in each for each, _ in frames):
+                name = _body_in_task(module, offset) or name
+            elif line := _LINE.search(where):
                 name = line[1]
             elif function != UNKNOWN:  # without a table of symbols, the name is of any exported function before it
                 has_symbols = _has_symbols(module) if has_symbols is None else has_symbols
                 name = f"{base_name(function)}()" if has_symbols else name
             found[module, offset] = name
     return found
+
+
+def _body_in_task(module: str, offset: int) -> str | None:
+    """The line that most of the user's code in a task of oneTBB has: the task's function calls it, or has it in line.
+    Without lines, the function that the code is written in."""
+    symbols = _functions_in(module)
+    task = next((each for each in symbols if each[0] == offset and _TASK_OF_TBB in each[2]), None)
+    if not task:
+        return None
+    user = _user_s(task[2])
+    bodies = [each for each in symbols if user and each[2].startswith(f"{user}::operator()(")] or [task]
+    addresses = [at for start, size, _ in bodies for at in range(start, start + size, _BETWEEN_ADDRESSES)]
+    told = ask_addr2line(module, addresses)
+    frames = filter(None, ([where for _, where in each if not _OF_LIBRARIES.search(where)] for each in told))
+    if lines := Counter(line[1] for *_, outermost in frames if (line := _LINE.search(outermost))):
+        return lines.most_common(1)[0][0]
+    return f"{base_name(_CLOSURE.split(user)[0] or task[2].partition(_TASK_OF_TBB)[0])}()"
+
+
+@cache
+def _functions_in(module: str) -> list[tuple[int, int, str]]:
+    """The begin, size and name of each."""
+    rows = (line.split(maxsplit=3) for line in _run("nm", "-SC", "--defined-only", module).splitlines())
+    return [(int(row[0], 16), int(row[1], 16), row[3]) for row in rows if len(row) == 4]
+
+
+def _user_s(task: str) -> str:
+    """The first type among the arguments of a task's template that is no library's; empty if there is none."""
+    depth, begin = 0, 0
+    for place, character in enumerate(task):
+        depth += (character in "({") - (character in ")}")
+        if character in "<,>" and depth == 0:
+            if not _OF_NOBODY.match(name := task[begin:place].strip()):
+                return name
+            begin = place + 1
+    return ""
 
 
 def base_name(function: str) -> str:

@@ -98,6 +98,7 @@ class Plan(Frozen):
     commands: tuple[str, ...] = ()  # of the user, which are measured in the place of systems
     simulated: tuple[Mapping[str, Any], ...] = ()  # machines, on each of which a system is simulated
     others: tuple[str, ...] = ()  # ids of the measured systems' variants that are here and were not asked for
+    named: tuple[str, ...] = ()  # the systems that the user asked for by name
     launcher: str = ""  # the words that start ranks; empty: the usual ones
     hosts: tuple[str, ...] = ()  # the machines that share the ranks; empty: as the launcher chooses
     experiment: str | None = None  # the experiment of this figure

@@ -10,6 +10,7 @@ from typing import Literal
 
 from tefflab.carried import TYPED
 from tefflab.host.processes import answer, how_it_ended
+from tefflab.host.ranks import last_words, launcher_and_hosts
 from tefflab.systems.packages import PackageState, as_root, available, install_command
 from tefflab.systems.systems import BROKEN_FOLDER, SKIPPED_FOLDER, Program, System, usable_cores
 
@@ -18,6 +19,7 @@ PYTHON_TIMEOUT = 30.0  # some frameworks take ten seconds to import
 
 _Source = Literal["", "install", "elsewhere", "setup"]
 _NOT_BUILT = "has not been built"
+_OTHER_MPI = "; `srun --mpi=list` names the kinds of MPI for --launcher 'srun --mpi=KIND'"
 _SET_UP = f"{TYPED} systems --set-up sets it up"
 
 
@@ -76,14 +78,15 @@ def _identity(program: Program) -> tuple[str | None, str | None]:
     except subprocess.TimeoutExpired:
         return None, f"gave no identity within {timeout:g} s"
     if asked.returncode != 0:
-        return None, f"--identity {how_it_ended(asked.returncode)}{_last_line(asked.stderr)}"
+        hint = _OTHER_MPI if "MPI_INIT" in asked.stderr and "srun" in launcher_and_hosts()[0] else ""
+        return None, f"--identity {how_it_ended(asked.returncode)}{last_words(asked.stderr)}{hint}"
     # Launchers like to talk before it.
     line = next((line for line in reversed(asked.stdout.splitlines()) if line.lstrip().startswith("{")), "")
     try:
         told = json.loads(line)
         system, version = str(told["system"]), told.get("version")
     except (ValueError, LookupError):
-        return None, f"answers --identity with something else{_last_line(asked.stdout)}"
+        return None, f"answers --identity with something else{last_words(asked.stdout)}"
     other = f"the program says it is {system!r}" if system != program.identity else ""
     refusal = other or (program.asked.refusal(version) if program.asked else "")
     return (None, refusal) if refusal else (version, None)
@@ -149,8 +152,3 @@ def _way_to_get(program: Program, system: System, packages: PackageState) -> tup
     if not is_ours and missing and as_root() is None:
         return "setup", install_command(missing, available(missing))
     return "setup", _SET_UP
-
-
-def _last_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return f": {lines[-1][:200]}" if lines else ""

@@ -199,6 +199,7 @@ class System(BaseModel, extra="forbid"):
     paradigm: NonEmpty
     parallelism: Literal["implicit", "explicit", "both"]
     distributed: bool
+    on_one_machine: NonEmpty | None = None  # why no program of a distributed system can be started on several nodes
     language: NonEmpty
     homepage: Annotated[str, Field(pattern=r"^(https?://|docs/)\S+$")]  # or a page of ours
     color: Annotated[str, Field(pattern=r"^#[0-9A-Fa-f]{6}$")]

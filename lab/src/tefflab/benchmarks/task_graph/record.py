@@ -98,23 +98,24 @@ class Ceiling:
         start = [programs / self.name] if nodes is None else [programs / "start_ranks", "node", programs / _OVER_NODES]
         return [*map(str, start), "--workers", str(workers)]
 
-    def calibration(self, case: Case) -> Generator[str, Any, tuple[str, float]]:
-        """Asks for runs until it knows the line that measures the ceiling, and the scale: the ideal time of one
-        iteration of one task on one core. Runs until tasks are long enough, and as long as their iterations say: on a
-        busy machine the shortest of tasks may take milliseconds.
+    def calibration(self, case: Case, part: Case) -> Generator[str, Any, tuple[str, float]]:
+        """Asks for runs of this part of a case until it knows the line that measures the case's ceiling, and the scale.
+        The scale is the ideal time of one iteration of one task on one core. Runs until tasks are long enough, and as
+        long as their iterations say: on a busy machine the shortest of tasks may take milliseconds.
 
         TeffError where the kernel has no rate, or its tasks do not grow with the iterations.
         """
         assert isinstance(case, GraphCase)
+        assert isinstance(part, GraphCase)
         iterations = 1
-        quickest = yield from self._calibrated(case, iterations)
+        quickest = yield from self._calibrated(part, iterations)
         wanted = math.inf
         while quickest.granularity < wanted:
             if iterations > 1 << 30:
                 raise TeffError(f"{case.name}: its tasks do not grow with -iter: nothing to search for")
             wanted = max(self.least_task, _GROWTH * quickest.granularity)
             iterations *= 2
-            quickest = yield from self._calibrated(case, iterations)
+            quickest = yield from self._calibrated(part, iterations)
         short = _NODES_SECONDS if case.is_distributed else _CEILING_SECONDS
         seconds = _MEMORY_SECONDS if quickest.rate_unit == "B/s" else short
         steps = max(10, round(seconds / quickest.granularity))

@@ -2,6 +2,7 @@
 // (src/distributed/replay.md).
 #pragma once
 
+#include <teff/detail/message/rank_table.hpp>
 #include <teff/detail/replay/replay_core.hpp>
 #include <teff/message.hpp>
 #include <teff/transport.hpp>
@@ -198,7 +199,7 @@ class replay_ranks {
   struct long_wait;
 
   [[nodiscard]] communicator_core& core() noexcept;
-  [[nodiscard]] known_rank& at(int rank) noexcept;
+  [[nodiscard]] known_rank& at(int rank);
   [[nodiscard]] std::int64_t tasks_of(const rank_worker& on) noexcept;
   [[nodiscard]] std::pair<rank_task, std::int64_t> awaited_by(const replay_need& each) noexcept;
   void refuse_cycles(const rank_lists& lists);
@@ -208,7 +209,7 @@ class replay_ranks {
   void tell_needs(const std::vector<replay_need>& needs);
   void compile(const rank_lists& lists, const std::vector<replay_need>& needs);
   void meet(known_rank& there);
-  void tell_far(const known_rank& there);
+  void tell_far(int rank, const known_rank& there);
   [[nodiscard]] rank_part part_of(const rank_lists& lists, std::uint32_t worker,
                                   const std::vector<replay_need>& needs);
 
@@ -234,8 +235,8 @@ class replay_ranks {
       tell_outputs_;
   message<int, bool, bool, std::vector<rank_reader>> tell_needs_;
   std::function<std::string(const rank_task&)> name_of_;
-  std::vector<known_rank> known_;   // by rank
-  std::vector<known_rank*> peers_;  // this rank, and those from or to which outputs go
+  rank_table<known_rank> known_;
+  std::vector<std::pair<int, known_rank*>> peers_;  // this rank, and those from or to which outputs go
 
   std::optional<replay_core> core_;  // how the parts begin and end
   std::vector<rank_part> parts_;
