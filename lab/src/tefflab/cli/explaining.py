@@ -56,18 +56,15 @@ def explain(
 ) -> None:
     """A program behind `--`, spawn patterns, a trace, or a mini-app. InputError without any."""
     kind, _, case = (target or "").partition(":")
+    of_programs = {"--apply": applies, "--curve": curve, "--also": also, "--fail-below": fail_below}
     if programs:
         if target or systems or any(patterns[name] for name in ("cases", "workers")):
             raise InputError("--systems, --cases and --workers are for spawn patterns")
         explain_program(
             registry, programs, runs, picture, fail_below, also, applies=applies, curve=curve, as_json=as_json
         )
-    elif beside := [
-        flag
-        for flag, value in (("--apply", applies), ("--curve", curve), ("--also", also), ("--fail-below", fail_below))
-        if value
-    ]:
-        raise InputError(f"{beside[0]}: is for a program behind --")
+    elif beside := next(filter(of_programs.get, of_programs), None):
+        raise InputError(f"{beside}: is for a program behind --")
     elif target is None:
         raise InputError("name a trace, a mini-app or spawn, or a program behind --; see --help")
     elif kind == _PATTERNS:

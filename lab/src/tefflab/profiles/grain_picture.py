@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from tefflab.output.charts.axes import Axis, linear_axis, log_axis
+from tefflab.output.charts.axes import linear_axis, log_axis
 from tefflab.output.charts.looks import Datum
 from tefflab.output.charts.marks import COLOR, SAID, Entry, layer, legend
 from tefflab.output.charts.sheet import WIDTH, Head, Picture, sheet
@@ -44,18 +44,19 @@ def draw(price: Price, title: str, curves: Sequence[Curve]) -> Picture:
             bars.append(place_of | {"color": color, "said": said})
     dearest = price.dearest
     cost = price.cost_of(dearest) if dearest else 0.0
-    of_run = [Curve("", f"if each costs {duration(cost)}, as here", 1, {cost: cost}, "")] if cost else []
-    curves = curves or of_run
+    if cost and not curves:
+        curves = [Curve("", f"if each costs {duration(cost)}, as here", 1, {cost: cost}, "")]
     ends += [length for each in curves for length in each.costs]
     across = log_axis(ends, duration, "length of a body")
     along = linear_axis(1.0, percent, "efficiency, and share of the time in bodies")
+    lengths = [across.low * (across.high / across.low) ** (step / _STEPS) for step in range(_STEPS + 1)]
     entries = [_entry(site, _COLOURS[number], site.seconds / total) for number, site in enumerate(shown)]
     lines: list[Datum] = []
     for color, curve in zip(_CURVES, curves, strict=False):
-        lines += _line(curve, across, color)
-        entries.append(
-            Entry({"color": color, **_BARE}, curve.title, f"{percent(ENOUGH)} from {duration(curve.enough)}")
-        )
+        own: Datum = {"color": color, "said": curve.title}
+        lines += [{"x": each, "y": curve.efficiency(each), **own} for each in lengths]
+        most = f"{percent(ENOUGH)} from {duration(curve.enough)}"
+        entries.append(Entry({"color": color, **_BARE}, curve.title, most))
     plot = alt.LayerChart(
         layer=[
             layer(bars)
@@ -79,8 +80,3 @@ def _entry(site: Site, color: str, share: float) -> Entry:
     return Entry(
         {"color": color, **_BARE}, f"{site.place}, {what}", f"{percent(share)}, median {duration(site.quantile(0.5))}"
     )
-
-
-def _line(curve: Curve, across: Axis, color: str) -> list[Datum]:
-    lengths = [across.low * (across.high / across.low) ** (step / _STEPS) for step in range(_STEPS + 1)]
-    return [{"x": each, "y": curve.efficiency(each), "color": color, "said": curve.title} for each in lengths]

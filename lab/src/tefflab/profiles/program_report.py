@@ -14,7 +14,7 @@ from tefflab.output.table import Column, Table
 from tefflab.profiles.collecting import Collected
 from tefflab.profiles.measured_here import ENOUGH, Curve
 from tefflab.profiles.pricing import KEPT, SHORTER, Price
-from tefflab.profiles.states import KINDS, SAMPLE, SHARED, STATES, WAITS, Site
+from tefflab.profiles.states import KINDS, MANAGED, SAMPLE, SHARED, STATES, WAITS, Site
 from tefflab.profiles.trace_accounts import messages_table
 from tefflab.records.plan import counted_workers
 
@@ -136,7 +136,7 @@ def advice(price: Price, curves: Sequence[Curve]) -> Iterator[str]:
     if shorter := [each for each in price.shorter(curves) if math.isfinite(each.speedup.high)]:
         told = "; ".join(f"{_SHORTER[each.factor]} as long, {_speedup(each.speedup)}" for each in shorter)
         yield f"Shorter ones cost: {told}."
-    elif site and not curves:
+    elif site and site.kind in MANAGED and cost < _WORTH_ADVICE and not curves:
         yield "How short they may be here: --curve measures it, in two minutes."
 
 

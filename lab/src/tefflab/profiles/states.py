@@ -28,15 +28,8 @@ STATES = {  # as the report calls them, in its order
     "serial": "outside of parallel regions",
 }
 OUTSIDE = ("serial", "absent")
-MANAGED = {
-    "chunk": "chunks",
-    "task": "tasks",
-    "dependent": "tasks",
-    "taskloop": "tasks",
-    "section": "sections",
-    "single": "singles",
-}
-MANAGED["between_waits"] = "parts between waits"
+MANAGED = {"chunk": "chunks", "section": "sections", "single": "singles", "between_waits": "parts between waits"}
+MANAGED |= dict.fromkeys(("task", "dependent", "taskloop"), "tasks")
 SHARED = {"share": "shares", "region": "parts of regions"}
 HANDLER = "handler"
 SAMPLE = "sample"  # time that has no number of bodies
