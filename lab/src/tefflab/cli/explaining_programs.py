@@ -107,13 +107,14 @@ def explain_program(
     now, as_set = setting.at(1) if applies else (list(command), "")
     preload = _in_its_place(also) if also else None
     library = collector(registry, now)
+    spinning = Selection(registry, SPINNING, all_ways=True).set_up() if curve else []  # if that fails: before the runs
     warn_of_others(progress())
     run = collect(now, library, runs, stdout=2 if as_json else None)
     if not run.observed.sites:
         faults = "; ".join(run.faults) or why_unseen(now, run.collected)
         raise TeffError(f"nothing of {now[0]} was seen: {faults}", exit_code=run.exit_code or FAILED)
     price = program_report.price_of(run)
-    curves, ended = _curves(registry, price, anew=curve and not run.collected.interrupted)
+    curves, ended = _curves(registry, price, [] if run.collected.interrupted else spinning)
     text = shlex.join(now)
     if picture:
         draw(grain_picture.draw(price, text, curves), picture)
@@ -138,15 +139,15 @@ def explain_program(
         raise Exit(FAILED)
 
 
-def _curves(registry: Registry, price: Price, *, anew: bool) -> tuple[list[Curve], str]:
-    """Of the shape of the program's dearest bodies; and what ended their measuring, if it did not end by itself."""
+def _curves(registry: Registry, price: Price, here: Sequence[Present]) -> tuple[list[Curve], str]:
+    """Of the shape of the program's dearest bodies, measured anew on the systems `here`; and what ended that, if it did
+    not end by itself."""
     if not price.dearest:
         return [], ""
     shape = price.observed.shape(price.dearest)
     workers = min(usable_cores(), max(len(each.threads) for each in price.observed.processes))
     ended = ""
-    if anew:
-        here = Selection(registry, SPINNING, all_ways=True).set_up()
+    if here:
         title = f"Bodies as those of {price.dearest.place}"
         if any(each.bodies == shape for each in listed_here(registry, SPINNING)):
             _, ended = _measured(registry, SPINNING, here, {"cases": [shape]}, title, (workers,))
