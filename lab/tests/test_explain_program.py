@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,7 +19,7 @@ import pytest
 from rich.console import Console
 
 from accounts_files import Accounts, Bodies, Thread
-from conftest import teff
+from conftest import MACHINE, teff, write_system
 from pictures import data, words
 from samples import sitting
 from tefflab import project_root
@@ -27,7 +28,7 @@ from tefflab.cli import explaining_programs
 from tefflab.cli.explaining_programs import Setting
 from tefflab.errors import BAD_INPUT, INTERRUPTED
 from tefflab.host.machine import read_machine
-from tefflab.profiles import collecting, grain_picture, program_report, symbols
+from tefflab.profiles import collecting, grain_picture, measured_here, program_report, symbols
 from tefflab.profiles.accounts import BLOCK, HEADER, read_accounts
 from tefflab.profiles.collecting import Collected, Run, launched
 from tefflab.profiles.measured_here import Curve, curves_of
@@ -539,6 +540,30 @@ def test_the_command_passes_the_exit_code_on_and_prints_rows(
     assert (program["of"], program["exit_status"], program["plain_runs"]) == ("program", 5, 1)
     assert (chunks["site"], chunks["count"]) == ("program + 0x100", 200_000)
     assert region["kind"] == "region"
+
+
+def test_curves_are_measured_on_demand_and_found_again(
+    commanded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    without_collector(monkeypatch)
+    monkeypatch.setattr(explaining_programs, "_TURNS", 3)
+    monkeypatch.setattr(measured_here, "read_machine", lambda: MACHINE)
+    micro = Path(__file__).parent / "simulated_micro_program.py"
+    write_system(
+        commanded,
+        "quick",
+        f'[[program]]\nbenchmark = "micro"\nname = "one"\ntitle = "Quick (libgomp)"\nprogram = "{micro}"\n'
+        f'command = ["{sys.executable}", "{{program}}", "quick", "100"]\n',
+    )
+    program = leaving(tmp_path, FINE)
+    for asked in (["--curve"], []):  # a task costs 100 ns, give or take 10, and the chunks last as long
+        assert teff(monkeypatch, "explain", "--runs", "1", *asked, "--", *program) == 0
+        told = " ".join(capfd.readouterr().out.split())
+        assert "The time that chunks as those of program + 0x100 keep here, with 2 workers" in told
+        assert re.search(r"Quick \(libgomp\) (4|5)\d % 3\d % (1|2)\d % ", told), told
+    assert teff(monkeypatch, "explain", "--runs", "1", "--json", "--", *program) == 0
+    curves = [each for each in map(json.loads, capfd.readouterr().out.splitlines()) if each["of"] == "curve"]
+    assert [(each["workers"], len(each["costs"])) for each in curves] == [(2, 3)]
 
 
 @pytest.mark.usefixtures("commanded")

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from tefflab.analysis.rows import Row
 from tefflab.benchmarks.benchmark import Estimates
-from tefflab.benchmarks.cases import CaseBenchmark, listed_here
+from tefflab.benchmarks.cases import CaseBenchmark
 from tefflab.benchmarks.command import BENCHMARK as COMMANDS
 from tefflab.benchmarks.micro import BENCHMARK as SPINNING
 from tefflab.cli.publishing import draw
@@ -31,6 +31,7 @@ from tefflab.profiles.collecting import collect, collector, launched, why_unseen
 from tefflab.profiles.measured_here import Curve, curves_of
 from tefflab.profiles.pricing import Forecast, Price
 from tefflab.records.store import Store
+from tefflab.systems.programs import ask_cases
 from tefflab.systems.registry import Registry
 from tefflab.systems.systems import usable_cores
 
@@ -149,7 +150,7 @@ def _curves(registry: Registry, price: Price, here: Sequence[Present]) -> tuple[
     ended = ""
     if here:
         title = f"Bodies as those of {price.dearest.place}"
-        if any(each.bodies == shape for each in listed_here(registry, SPINNING)):
+        if any(each.get("bodies") == shape for each in ask_cases(here[0].program)):
             _, ended = _measured(registry, SPINNING, here, {"cases": [shape]}, title, (workers,))
         else:
             say(f"--curve: no benchmark has {program_report.what(price.dearest)} as those of {price.dearest.place}")

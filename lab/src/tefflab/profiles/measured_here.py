@@ -109,11 +109,11 @@ def _configurations(sitting: Sitting, shape: str) -> Collection[str]:
 
 def _kept(registry: Registry, benchmark: str | None = None) -> Iterator[tuple[Sitting, str, dict[str, Any]]]:
     """The estimates that were made on this machine, each with its sitting and its store."""
-    machine, now = read_machine().id, new_sitting_name()
+    machine, now = read_machine().id, new_sitting_name().rpartition("-")[0]
     for name in stores_in(registry.results):
         folder = registry.results / name
         every = Store(folder).sittings(benchmark)
-        own = {each.sitting: each for each in every if each.machine.id == machine and each.sitting < now}
+        own = {each.sitting: each for each in every if each.machine.id == machine and each.sitting[: len(now)] <= now}
         file = file_of(folder, "estimates")
         for row in map(object_of, file.read_text(encoding="utf-8").splitlines() if own and file.is_file() else ()):
             if sitting := own.get(str(row.get("sitting"))):  # later ones: a clock was wrong
