@@ -1,5 +1,4 @@
-"""The grains of a program as a picture: the time in bodies of each length, and the efficiency of such a length on this
-machine, by the curves of their shape."""
+"""The grains of a program as a picture: the time in bodies of each length, and the share that such bodies keep here."""
 
 from collections import defaultdict
 from collections.abc import Sequence

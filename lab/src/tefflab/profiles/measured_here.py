@@ -1,6 +1,6 @@
-"""What sittings on this machine tell about the length of tasks: the METG, and the share of the time that tasks keep.
+"""Sittings on this machine tell how long tasks should be: by the METG, and by the share of the time that tasks keep.
 
-A curve is of a shape: what makes the bodies. The micro-benchmarks have cases for each shape, whose tasks spin.
+A curve is of tasks of one shape, as a recursion or a loop. The micro-benchmarks have cases of each shape that spin.
 """
 
 import json
@@ -58,7 +58,7 @@ def metg_of(registry: Registry, said: str) -> Metg:
 
 @dataclass(frozen=True)
 class Curve:
-    """What a body of a shape costs a worker of a system besides itself, by the body's length, in seconds."""
+    """A body of this length costs a worker of the system so much besides, in seconds."""
 
     system_id: str
     title: str
