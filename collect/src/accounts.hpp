@@ -40,6 +40,7 @@ enum class kind : std::uint32_t {
   section,
   single,
   task,
+  dependent,  // a task with dependences
   taskloop,
   between_waits,  // what a thread runs from one waiting call to the next
   point_to_point,

@@ -41,8 +41,8 @@ constexpr std::array<const char*, static_cast<std::size_t>(state::count)> states
     "dispatch", "imbalance", "task_not_made", "task_not_begun", "dependences",
     "message",  "lock",      "runtime",       "start",          "wait"};
 constexpr std::array<const char*, static_cast<std::size_t>(kind::count)> kinds{
-    "others", "region",   "share",         "chunk",          "section",    "single",
-    "task",   "taskloop", "between_waits", "point_to_point", "collective", "sample"};
+    "others",    "region",   "share",         "chunk",          "section",    "single", "task",
+    "dependent", "taskloop", "between_waits", "point_to_point", "collective", "sample"};
 
 template <std::size_t N>
 void copy_text(std::array<char, N>& to, const char* from) {

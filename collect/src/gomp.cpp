@@ -235,8 +235,7 @@ TEFF_INTERPOSED void GOMP_task(body_function* body, void* data, copy_function* c
   };
   if (makes_on_libomp(call, false, [&] { go_on(body, data, copy, size, align); })) return;
   task_head head{{}, (flags & detached) != 0 && data != nullptr, 0, body, {}};
-  head.task.what = kind::task;
-  head.task.dependent = (flags & with_dependences) != 0;
+  head.task.what = (flags & with_dependences) != 0 ? kind::dependent : kind::task;
   make_task(call.caller, head, data, copy, size, align, go_on);
 }
 

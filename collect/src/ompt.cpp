@@ -62,9 +62,8 @@ void on_task_create(ompt::data*, const void*, ompt::data* created, int all_flags
   const bool of_taskloop = maker.makes_taskloop || maker.unconfirmed;
   task->created = maker.counted ? thread->since() : ticks();
   task->address = maker.caller != nullptr ? maker.caller : maker.unconfirmed ? maker.address : caller;
-  task->what = of_taskloop ? kind::taskloop : kind::task;
+  task->what = of_taskloop ? kind::taskloop : has_dependences != 0 ? kind::dependent : kind::task;
   task->unconfirmed = of_taskloop && confirms_taskloops;
-  task->dependent = has_dependences != 0;
   task->undeferred = (flags & ompt::undeferred) != 0;
   created->pointer = task;
 }

@@ -168,7 +168,7 @@ void seat::account(const activation& body) {
   to.lengths[bin_of(body.own)] += bodies;
   to.recent += body.own;
   if (++to.recently < window) return;
-  const bool often = body.what == kind::chunk || body.what == kind::task || body.what == kind::taskloop;
+  const bool often = body.what == kind::chunk || body.is_task();
   to.too_short = often && to.recent < window * shortest_timed();
   to.recent = to.recently = 0;
 }
@@ -202,7 +202,7 @@ void seat::split_wait(const activation& task, std::uint64_t now) {
     label(state::task_not_made);
     enter(rest = state::task_not_begun, std::min(task.created, now));
   }
-  if (task.dependent && is_long(now - since())) {
+  if (task.what == kind::dependent && is_long(now - since())) {
     label(state::dependences);
     enter(rest, std::clamp(last_end_anywhere(), since(), now));
   }
@@ -244,7 +244,7 @@ void seat::end_task(activation& task) {
   enter(task.outer->resumed, now);
   if (!task.unconfirmed) account(task);
   // Relaxed: the number alone is used.
-  last_end.store((now & ~std::uint64_t{1}) | task.dependent, std::memory_order_relaxed);
+  last_end.store((now & ~std::uint64_t{1}) | (task.what == kind::dependent), std::memory_order_relaxed);
   current = task.outer;
 }
 

@@ -32,13 +32,13 @@ struct activation {
   bool begun = false;
   bool nested = false;          // a thread is in it, or in what is nested in it
   bool counted = false;         // too short for the clock
-  bool dependent = false;       // a task with dependences
   bool undeferred = false;      // a task that its maker waits for
   bool makes_taskloop = false;  // the interposed call does
   bool unconfirmed = false;     // may be a task that only halves a taskloop
 
   // The thread's state in the body itself.
   state inside() const { return counted ? state::counted : state::body; }
+  bool is_task() const { return what == kind::task || what == kind::dependent || what == kind::taskloop; }
 };
 
 class seat {

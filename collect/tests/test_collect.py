@@ -18,7 +18,7 @@ from accounts import Accounts  # noqa: E402
 
 LIBRARY = HERE.parents[1] / ".teff" / "build" / "lib" / "libteff_collect.so"
 COMPILERS = {"libgomp": ("gcc",), "libomp": ("clang-19", "clang")}
-TASKS = ("task", "taskloop", "chunk", "section")
+TASKS = ("task", "dependent", "taskloop", "chunk", "section")
 
 
 @dataclass
@@ -209,7 +209,7 @@ def test_a_cancelled_task_is_still_dropped(program: Path, tmp_path: Path) -> Non
 
 def test_an_address_leads_to_its_function(program: Path, tmp_path: Path) -> None:
     [accounts] = run(tmp_path / "out", program, "stencil", "10", "40").accounts
-    tasks = [site for site in accounts.sites if accounts.header["kinds"][site["what"]] == b"task"]
+    tasks = [site for site in accounts.sites if accounts.header["kinds"][site["what"]] == b"dependent"]
     assert tasks
     for site in tasks:
         module = accounts.header["modules"][site["module"]]

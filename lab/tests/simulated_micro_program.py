@@ -17,6 +17,15 @@ CASES = [
     {"name": "early", "flags": "-rows 10 -columns 100 -inserted", "group": "brief"},
     {"name": "tied_2", "flags": "-rows 10 -columns 100 -dependences 2", "group": "brief"},
     {"name": "tied_2_us", "flags": "-rows 10 -columns 100 -dependences 2 -spin 1e-06", "group": "long"},
+    *(
+        {
+            "name": f"taken_{us}_us",
+            "flags": f"-rows 10 -columns 100 -spin {us}e-06",
+            "bodies": "chunk",
+            "default": False,
+        }
+        for us in (1, 2, 3)
+    ),
 ]
 
 

@@ -20,7 +20,8 @@ from tefflab.cli import main as cli
 from tefflab.errors import TeffError
 from tefflab.host.machine import read_machine
 from tefflab.measure import single_runs
-from tefflab.profiles.granularity import USUAL, Findings, Metg, find, metg_of, search, setting_of, to_table
+from tefflab.profiles.granularity import Findings, find, search, setting_of, to_table
+from tefflab.profiles.measured_here import USUAL, Metg, metg_of
 from tefflab.profiles.task_picture import draw
 from tefflab.profiles.task_trace import TaskTrace, task_trace
 from tefflab.records.store import Store
@@ -325,6 +326,22 @@ def test_the_number_of_tasks_is_no_flag_of_the_app(
     done = CliRunner().invoke(cli.app, ["explain", "hpccg", *words, "-size", "5"])
     assert done.exit_code == 0, done.output
     assert told == [["teff/t"], ["-app", "hpccg", "-size", "5"], asked]
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["apps", "-app", "hpccg"], "apps: name the app, as apps:NAME"),
+        (["apps:stencil"], "no app is called 'stencil'; there are: cholesky gemm"),
+        (["stencil", "-size", "3"], "no app is called 'stencil'; there are: cholesky gemm"),
+    ],
+)
+def test_a_name_that_no_app_has_is_refused_before_anything_is_built(
+    monkeypatch: pytest.MonkeyPatch, words: list[str], why: str
+) -> None:
+    monkeypatch.setattr(explaining, "listed_here", lambda *_: [])
+    done = CliRunner().invoke(cli.app, ["explain", *words])
+    assert str(done.exception).startswith(why)
 
 
 def test_a_setting_is_as_the_record_says_it() -> None:

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,19 +19,24 @@ import pytest
 from rich.console import Console
 
 from accounts_files import Accounts, Bodies, Thread
-from conftest import teff
+from conftest import MACHINE, teff, write_system
 from pictures import data, words
+from samples import sitting
 from tefflab import project_root
+from tefflab.benchmarks.compared import ComparedPlan
 from tefflab.cli import explaining_programs
 from tefflab.cli.explaining_programs import Setting
 from tefflab.errors import BAD_INPUT, INTERRUPTED
-from tefflab.profiles import collecting, grain_picture, program_report, symbols
+from tefflab.host.machine import read_machine
+from tefflab.profiles import collecting, grain_picture, measured_here, program_report, symbols
 from tefflab.profiles.accounts import BLOCK, HEADER, read_accounts
 from tefflab.profiles.collecting import Collected, Run, launched
-from tefflab.profiles.granularity import Metg
+from tefflab.profiles.measured_here import Curve, curves_of
 from tefflab.profiles.pricing import Price
 from tefflab.profiles.states import Observed, Process, Site, bin_of
 from tefflab.profiles.symbols import names_of
+from tefflab.records.plan import Case
+from tefflab.records.store import Store
 from tefflab.systems.registry import Registry
 
 MS = 1_000_000
@@ -74,9 +80,9 @@ def collected(of: Observed, plain: float, took: float, **more: Any) -> Collected
     return Collected((Run(plain, 4 * plain, 0),), Run(took, 4 * took, 0), of, (), **more)
 
 
-def text_of(run: Collected, metg: Metg | None = None) -> str:
+def text_of(run: Collected, *curves: Curve) -> str:
     shown = StringIO()
-    Console(file=shown, width=200).print(program_report.report("./solver", run, metg))
+    Console(file=shown, width=200).print(program_report.report("./solver", run, curves))
     return shown.getvalue()
 
 
@@ -326,12 +332,11 @@ def test_the_report_says_what_the_grain_costs_and_what_another_one_gives() -> No
     assert "64 times as coarse: at least 7.6 x as fast." in below
 
 
-def test_the_report_names_waits_serial_parts_and_the_finest_known_grain() -> None:
+def test_the_report_names_waits_and_serial_parts() -> None:
     of = observed({"body": 0.6, "imbalance": 0.4}, site("task", 40, 0.06), serial=1.0)
-    text = text_of(collected(of, 2.0, 2.0), Metg(3e-6, "openmp/tasks in store:sitting"))
+    text = text_of(collected(of, 2.0, 2.0))
     assert "Threads have nothing left to do in 40 % of their time: work is uneven. More tasks even it out." in text
     assert "50 % of the program's time is outside of parallel regions" in text
-    assert "at 3.00 µs half of the time is the runtime's (by openmp/tasks in store:sitting)" in text
     for runtime, remedy in (("libomp", "Shorter chunks, or schedule(dynamic)"), ("oneTBB", "More tasks")):
         uneven = observed({"body": 0.6, "imbalance": 0.4}, site("region", 40, 0.06, runtime))
         assert f"work is uneven. {remedy}" in text_of(collected(uneven, 1.0, 1.0))
@@ -340,21 +345,108 @@ def test_the_report_names_waits_serial_parts_and_the_finest_known_grain() -> Non
     assert "The time is of the collected run: a plain run took longer (4.00 s)" in disturbed
     alone = text_of(replace(collected(of, 2.0, 2.0), plain=()))
     assert "what collecting cost is not known" in alone
-    assert "teff metg measures it" in alone
+    assert "--curve measures it" in alone
 
 
 def test_a_picture_has_the_time_of_each_length_and_the_efficiency_curve() -> None:
     price = Price(observed({"body": 1.0, "dispatch": 1.0}, site("chunk", 1_000_000, 4e-6)), 2.0, 2.0)
-    picture = grain_picture.draw(price, "./solver", Metg(3e-6, "a store"))
+    picture = grain_picture.draw(price, "./solver", [])
     said = words(picture)
     assert "solver.cpp:7, chunks" in said
-    assert "efficiency, if each costs 4.00 µs" in said
-    assert "METG(50 %): 3.00 µs" in said
+    assert "if each costs 4.00 µs, as here" in said
     (bar,) = data(picture, "began", "high")
     assert bar["high"] == pytest.approx(1.0)
-    curve = {each["x"]: each["y"] for each in data(picture, "x", "y") if "text" not in each and "shape" not in each}
-    assert all(y == pytest.approx(x / (x + 4e-6)) for x, y in curve.items())
-    assert len(curve) > 10
+    line = {each["x"]: each["y"] for each in data(picture, "x", "y") if "text" not in each and "shape" not in each}
+    assert all(y == pytest.approx(x / (x + 4e-6)) for x, y in line.items())
+    assert len(line) > 10
+
+
+def curve(title: str, cost: float, finer: float, coarse: float = 1e-5) -> Curve:
+    costs = {1e-6: finer, coarse: cost, 1e-4: cost}
+    return Curve(f"some/{title}", title, 4, costs, "explain:last")
+
+
+def test_a_curve_tells_the_time_that_bodies_keep_and_from_which_length_on() -> None:
+    of = curve("OpenMP (libomp)", 1e-6, 3e-6)
+    assert of.cost(1e-7) == pytest.approx(3e-6)
+    assert of.cost(math.sqrt(1e-6 * 1e-5)) == pytest.approx(2e-6)
+    assert of.efficiency(1e-5) == pytest.approx(10 / 11)
+    assert of.enough == pytest.approx(9.3e-6, rel=0.1)
+    assert [of.is_of(runtime) for runtime in ("libomp", "libgomp")] == [True, False]
+    assert not of.is_of("")
+
+
+def test_the_report_has_the_curves_and_a_forecast_of_shorter_bodies() -> None:
+    chunks = site("chunk", 400_000, 10e-6)
+    run = collected(observed({"body": 1.0, "dispatch": 0.1}, chunks), 1.1, 1.1)
+    curves = [curve("libteff", 0.1e-6, 0.1e-6), curve("OpenMP (libomp)", 1e-6, 1e-6)]
+    text = text_of(run, *curves)
+    assert "The time that chunks as those of solver.cpp:7 keep here, with 4 workers" in text
+    rows = [" ".join(line.split()) for line in text.splitlines()]
+    assert "on of 10.0 µs of 5.00 µs of 2.50 µs 90 % from measured" in rows
+    assert "libteff 99 % 98 % 96 % 912 ns explain:last" in rows
+    assert any(row.startswith("OpenMP (libomp) 91 % 83 % 71 %") for row in rows)
+    half, quarter = program_report.price_of(run).shorter(curves)
+    assert half.seconds == pytest.approx(1.1 + 0.1 + 0.0075)  # twice as many bodies: each costs 1 us, and has a part
+    assert quarter.seconds == pytest.approx(1.1 + 0.3 + 0.0225)  # of 75 ns that does not shrink
+    assert half.speedup.low < 1.1 / half.seconds < half.speedup.high
+    assert "Shorter ones cost: half as long, 0.91 x as fast" in text
+    assert not program_report.price_of(run).shorter([curve("OpenMP (libgomp)", 1e-6, 1e-6)])
+
+
+@pytest.mark.parametrize(
+    ("kind", "creation", "shape"),
+    [
+        ("chunk", (0.0, 0.0), "chunk"),
+        ("task", (0.4, 0.0), "task"),
+        ("task", (0.2, 0.2), "recursion"),
+        ("dependent", (0.2, 0.2), "dependent"),
+        ("share", (0.0, 0.0), "region"),
+    ],
+)
+def test_tasks_that_several_threads_make_are_like_a_recursion(
+    kind: str, creation: tuple[float, float], shape: str
+) -> None:
+    threads = tuple({"body": 1.0, "creation": each} for each in creation)
+    own = site(kind, 10, 1e-3)
+    assert Observed((Process("one", threads, 1.4, 1.4, (own,)),)).shape(own) == shape
+
+
+def test_curves_are_those_that_were_measured_last_here_with_as_many_workers(tmp_path: Path) -> None:
+    registry = Registry(tmp_path)
+    cases = [
+        Case(name=f"{bodies}-{length}", flags=f"-shape {bodies} -spin {length}", workers=2, bodies=bodies)
+        for bodies in ("chunk", "task")
+        for length in (1e-6, 1e-5, 1e-4)
+    ]
+    plan = ComparedPlan(title="micro", variants=(), cases=tuple(cases)).model_dump(mode="json")
+    for name, cost in (("2026-02", 2e-7), ("2026-01", 1e-7), ("9999-01", 3e-7)):
+        head = sitting(name).model_copy(update={"machine": read_machine(), "benchmark": "micro", "plan": plan})
+        with Store(registry.results / name) as kept:
+            kept.append("sittings", head)
+            for case in cases:
+                length = float(case.flags.split()[-1])
+                row = {"sitting": name, "benchmark": "micro", "system_id": "openmp/t", "title": "OpenMP (libomp)"}
+                row |= {"configuration": case.configuration, "workers": 2, "spin_seconds": length}
+                kept.append("estimates", row | {"value": length + cost})
+                kept.append("estimates", row | {"system_id": "failed", "value": None})
+                kept.append("estimates", row | {"workers": 1, "value": length + 1e-5})
+    (last,) = curves_of(registry, "chunk", 2)
+    assert last.costs == {length: pytest.approx(2e-7) for length in (1e-6, 1e-5, 1e-4)}
+    assert (last.source, last.title) == ("2026-02:2026-02", "OpenMP (libomp)")
+    assert not curves_of(registry, "recursion", 2)
+
+
+def test_a_picture_has_a_line_for_each_curve() -> None:
+    price = Price(observed({"body": 1.0, "dispatch": 1.0}, site("chunk", 1_000_000, 4e-6)), 2.0, 2.0)
+    picture = grain_picture.draw(
+        price, "./solver", [curve("libteff", 1e-7, 1e-7), curve("OpenMP (libomp)", 1e-6, 1e-6)]
+    )
+    assert {"libteff", "OpenMP (libomp)", "90 % from 912 ns"} <= set(words(picture))
+    lines = [each for each in data(picture, "x", "y", "said") if each["said"] == "libteff"]
+    lines = [each for each in lines if not each.keys() & {"text", "shape"}]
+    assert all(each["y"] == pytest.approx(each["x"] / (each["x"] + 1e-7)) for each in lines)
+    assert len(lines) > 10
 
 
 VARIABLES = {"LD_PRELOAD": "c.so"}
@@ -397,6 +489,7 @@ def test_a_setting_grows_with_the_grain_or_shrinks(command: str, factor: float, 
         (["--runs", "0", "--", "true"], "--runs 0: a program is run once at least"),
         (["--also", "libnowhere", "--", "true"], "--also libnowhere: there is no library of that name"),
         (["--", "/nowhere"], "/nowhere can't be started"),
+        (["--curve", "lulesh"], "--curve: is for a program behind --"),
         (["--fail-below", "80%", "lulesh"], "--fail-below: is for a program behind --"),
         (["--systems", "teff", "--", "true"], "are for spawn patterns"),
     ],
@@ -450,6 +543,30 @@ def test_the_command_passes_the_exit_code_on_and_prints_rows(
     assert (program["of"], program["exit_status"], program["plain_runs"]) == ("program", 5, 1)
     assert (chunks["site"], chunks["count"]) == ("program + 0x100", 200_000)
     assert region["kind"] == "region"
+
+
+def test_curves_are_measured_on_demand_and_found_again(
+    commanded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    without_collector(monkeypatch)
+    monkeypatch.setattr(explaining_programs, "_TURNS", 3)
+    monkeypatch.setattr(measured_here, "read_machine", lambda: MACHINE)
+    micro = Path(__file__).parent / "simulated_micro_program.py"
+    write_system(
+        commanded,
+        "quick",
+        f'[[program]]\nbenchmark = "micro"\nname = "one"\ntitle = "Quick (libgomp)"\nprogram = "{micro}"\n'
+        f'command = ["{sys.executable}", "{{program}}", "quick", "100"]\n',
+    )
+    program = leaving(tmp_path, FINE)
+    for asked in (["--curve"], []):  # a task costs 100 ns, give or take 10, and the chunks last as long
+        assert teff(monkeypatch, "explain", "--runs", "1", *asked, "--", *program) == 0
+        told = " ".join(capfd.readouterr().out.split())
+        assert "The time that chunks as those of program + 0x100 keep here, with 2 workers" in told
+        assert re.search(r"Quick \(libgomp\) (4|5)\d % 3\d % (1|2)\d % ", told), told
+    assert teff(monkeypatch, "explain", "--runs", "1", "--json", "--", *program) == 0
+    curves = [each for each in map(json.loads, capfd.readouterr().out.splitlines()) if each["of"] == "curve"]
+    assert [(each["workers"], len(each["costs"])) for each in curves] == [(2, 3)]
 
 
 @pytest.mark.usefixtures("commanded")

@@ -22,7 +22,8 @@ std::string hexadecimal(std::uint64_t value) {
 }
 
 json parameters(const work& asked) {
-  return {{"rows", asked.rows},
+  return {{"shape", name(asked.made_by)},
+          {"rows", asked.rows},
           {"columns", asked.columns},
           {"dependences", asked.dependences},
           {"spin_seconds", std::chrono::duration<double>(asked.spin).count()},
@@ -50,7 +51,8 @@ class runner_of_grids final : public bench::runner {
   void prepare(const bench::flags& of_run) override {
     if (tasks_ && of_run == flags_) return tasks_->reset();
     tasks_.reset();
-    const work asked = parse_work(of_run);
+    work asked = parse_work(of_run);
+    if (asked.rows == 0) asked.rows = describe().workers;
     expected_ = expected_checksum(asked);
     tasks_.emplace(asked);
     flags_ = of_run;
@@ -61,8 +63,8 @@ class runner_of_grids final : public bench::runner {
     run.own["parameters"] = parameters(asked);
     run.own["tasks"] = asked.tasks();
     run.own["dependencies"] = asked.edges();
-    run.lacks = asked.is_inserted && !system_->inserts_before();
-    if (run.lacks) run.error = "its tasks begin when they are made";
+    run.error = system_->missing(asked);
+    run.lacks = !run.error.empty();
     if (run.error.empty()) try {
         measure(*system_, *tasks_, expected_, run);
       } catch (const std::exception& failure) {

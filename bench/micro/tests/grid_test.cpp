@@ -59,6 +59,21 @@ TEST(grid, in_which_a_task_is_missing_or_too_late_has_another_checksum) {
     }
 }
 
+TEST(grid, that_is_a_recursion_runs_each_task_once) {
+  for (const int rows : {1, 2, 7})
+    for (const int columns : {1, 2, 5}) {
+      grid tasks({.made_by = shape::recursion, .rows = rows, .columns = columns});
+      int forks = 0;
+      recurse(tasks, [&forks](const auto& first, const auto& second) {
+        ++forks;
+        second();
+        first();
+      });
+      EXPECT_EQ(tasks.checksum(), expected_checksum(tasks.asked())) << rows << " x " << columns;
+      EXPECT_EQ(forks, rows * columns / 2);
+    }
+}
+
 TEST(grid, that_spins_takes_as_long) {
   work asked = small;
   asked.spin = std::chrono::microseconds(50);

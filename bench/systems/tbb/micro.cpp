@@ -1,5 +1,8 @@
 // TaskTorrent's micro-benchmarks on oneTBB: a task_group whose tasks count their successors' predecessors,
 // quicker than the flow graph's nodes.
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/parallel_invoke.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -58,6 +61,7 @@ class counted_tasks {
 class task_group_system {
  public:
   static constexpr bool inserts_before = false;
+  static constexpr shape shapes[] = {shape::chunks, shape::taskloop, shape::recursion, shape::regions};
 
   explicit task_group_system(int workers) : arena_(workers) {}
 
@@ -69,13 +73,36 @@ class task_group_system {
     arena_.execute([&] {
       arena_.wake_all();
       region.start();
-      counted_tasks all(tasks);
-      all.run();
+      if (tasks.asked().made_by == shape::tasks)
+        counted_tasks(tasks).run();
+      else
+        run_shape(tasks);
       region.stop();
     });
   }
 
  private:
+  static void run_shape(grid& tasks) {
+    const auto both = [](const auto& first, const auto& second) { tbb::parallel_invoke(first, second); };
+    const auto each = [](std::int64_t count, const auto& body) {
+      tbb::parallel_for(
+          tbb::blocked_range<std::int64_t>(0, count, 1),
+          [&body](const auto& range) {
+            for (std::int64_t i = range.begin(); i != range.end(); ++i) body(i);
+          },
+          tbb::simple_partitioner());
+    };
+    switch (tasks.asked().made_by) {
+      case shape::recursion:
+        return recurse(tasks, both);
+      case shape::chunks:
+        return each(tasks.asked().tasks(), [&](std::int64_t i) { tasks.execute(i); });
+      default:
+        for (std::int64_t first = 0; first < tasks.asked().tasks(); first += tasks.rows())
+          each(tasks.rows(), [&](std::int64_t row) { tasks.execute(first + row); });
+    }
+  }
+
   pinned_arena arena_;
 };
 

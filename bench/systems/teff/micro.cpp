@@ -1,5 +1,7 @@
 // TaskTorrent's micro-benchmarks on teff::task_graph: the key of a task is (row, column), and a block of rows
 // is a worker's. A task's end is told to another worker by one message for all tasks there that wait for it.
+#include <teff/join.hpp>
+#include <teff/loops.hpp>
 #include <teff/runtime.hpp>
 #include <teff/task_graph.hpp>
 
@@ -119,6 +121,7 @@ class execution {
 class task_graph_system {
  public:
   static constexpr bool inserts_before = true;
+  static constexpr shape shapes[] = {shape::chunks, shape::taskloop, shape::recursion, shape::regions};
 
   explicit task_graph_system(int workers) : runtime_({.workers = static_cast<unsigned>(workers)}) {}
 
@@ -130,11 +133,34 @@ class task_graph_system {
   }
 
   void run(grid& tasks, teff::bench::region_meter& region) {
-    execution all(runtime_, tasks, region);
-    runtime_.run([&] { all.run(); });
+    if (tasks.asked().made_by == shape::tasks) {
+      execution all(runtime_, tasks, region);
+      return runtime_.run([&] { all.run(); });
+    }
+    runtime_.run([&] {
+      region.start();
+      run_shape(tasks);
+      region.stop();
+    });
   }
 
  private:
+  /// Without a task graph: as fork-join and as loops, of which the library cuts no iterations together.
+  static void run_shape(grid& tasks) {
+    constexpr teff::loop_options alone{.grain = 1};
+    const auto both = [](const auto& first, const auto& second) { teff::join(first, second); };
+    switch (tasks.asked().made_by) {
+      case shape::recursion:
+        return recurse(tasks, both);
+      case shape::chunks:
+        return teff::parallel_for(
+            std::int64_t{0}, tasks.asked().tasks(), [&](std::int64_t i) { tasks.execute(i); }, alone);
+      default:
+        for (std::int32_t column = 0; column < tasks.columns(); ++column)
+          teff::parallel_for(0, tasks.rows(), [&](std::int32_t row) { tasks.execute(row, column); }, alone);
+    }
+  }
+
   teff::runtime runtime_;
 };
 

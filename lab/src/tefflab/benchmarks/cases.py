@@ -336,9 +336,11 @@ def words_of(said: str | Sequence[str]) -> list[str]:
 
 
 def choose(listed: Sequence[ListedCase], words: Sequence[str]) -> list[ListedCase]:
-    """The cases of these names, and the usual ones of these groups; without words of all. TeffError for others."""
-    refuse_unknown("case", words, [word for each in listed for word in (each.name, each.group)])
-    return [each for each in listed if each.name in words or (each.default and (not words or each.group in words))]
+    """The cases of these names or kinds of bodies, and the usual ones of these groups; without words of all. TeffError
+    for others."""
+    refuse_unknown("case", words, [word for each in listed for word in (each.name, each.group, each.bodies)])
+    named = [each for each in listed if {each.name, each.bodies}.intersection(words)]
+    return [each for each in listed if each in named or (each.default and (not words or each.group in words))]
 
 
 def refuse_unknown(what: str, words: Sequence[str], known: Sequence[str]) -> None:

@@ -50,7 +50,7 @@ class MicroEstimates(ComparedEstimates):
         yield from super().pictures()
         for group in self.measured:
             place = self.place(group)
-            found: dict[int, list[Row]] = {}
+            found: dict[tuple[str, int], list[Row]] = {}
             for row in (row for own in group.rows.values() for row in own.values()):
                 share, spin, number = (row.facts[each] for each in (_EFFICIENCY, _SPIN, _DEPENDENCES))
                 if share and spin and number is not None and row.value:  # it is as uncertain as the time
@@ -58,13 +58,13 @@ class MicroEstimates(ComparedEstimates):
                         share * row.value.value / end if end else math.inf for end in (row.value.high, row.value.low)
                     )
                     efficiency = replace(row, x=spin, value=Interval(share, low, high), unit="1")
-                    found.setdefault(int(number), []).append(efficiency)
-            for dependences, rows in sorted(found.items()):
+                    found.setdefault((row.group, int(number)), []).append(efficiency)
+            for (kind, dependences), rows in sorted(found.items()):
                 each = f"{dependences} dependence{'s' * (dependences > 1)} a task" if dependences else "no dependences"
                 lengths = {x: brief(duration(x)) for x in sorted({row.x for row in rows if row.x})}
-                head = Head(f"{self.plan.title}, {place}: {each}", [_EFFICIENT], self.foot(self.rows))
+                head = Head(f"{self.plan.title}, {place}: {kind}, {each}", [_EFFICIENT], self.foot(self.rows))
                 chart = values_chart(rows, lengths, "time of a task without the system", head)
-                yield slug(f"{self.stem} {place} {dependences}"), chart
+                yield slug(f"{self.stem} {place} {kind} {dependences}"), chart
 
 
 class Micro(ComparedBenchmark[MicroRecord]):

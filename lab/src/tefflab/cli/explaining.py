@@ -25,12 +25,13 @@ from tefflab.measure.presence import Selection
 from tefflab.measure.single_runs import Launch, SingleRun, refuse_untraced
 from tefflab.output.quantities import digits, duration
 from tefflab.profiles import granularity, spawn_profile, task_picture
-from tefflab.profiles.granularity import Findings, Metg, find, metg_of, search, setting_of
+from tefflab.profiles.granularity import Findings, find, search, setting_of
+from tefflab.profiles.measured_here import Metg, metg_of
 from tefflab.profiles.task_trace import read_task_trace
 from tefflab.systems.programs import find_program
 from tefflab.systems.registry import Registry
 from tefflab.systems.setup import ensure
-from tefflab.systems.systems import usable_cores
+from tefflab.systems.systems import BENCH_FOLDER, usable_cores
 
 _PATTERNS, _APPS = "spawn", "apps"  # kinds of benchmark
 
@@ -47,6 +48,7 @@ def explain(
     runs: int | None,
     picture: Path | None,
     applies: bool,
+    curve: bool,
     also: str | None,
     fail_below: float | None,
     as_json: bool,
@@ -54,14 +56,15 @@ def explain(
 ) -> None:
     """A program behind `--`, spawn patterns, a trace, or a mini-app. InputError without any."""
     kind, _, case = (target or "").partition(":")
+    of_programs = {"--apply": applies, "--curve": curve, "--also": also, "--fail-below": fail_below}
     if programs:
         if target or systems or any(patterns[name] for name in ("cases", "workers")):
             raise InputError("--systems, --cases and --workers are for spawn patterns")
-        explain_program(registry, programs, runs, picture, fail_below, also, applies=applies, as_json=as_json)
-    elif beside := [
-        flag for flag, value in (("--apply", applies), ("--also", also), ("--fail-below", fail_below)) if value
-    ]:
-        raise InputError(f"{beside[0]}: is for a program behind --")
+        explain_program(
+            registry, programs, runs, picture, fail_below, also, applies=applies, curve=curve, as_json=as_json
+        )
+    elif beside := next(filter(of_programs.get, of_programs), None):
+        raise InputError(f"{beside}: is for a program behind --")
     elif target is None:
         raise InputError("name a trace, a mini-app or spawn, or a program behind --; see --help")
     elif kind == _PATTERNS:
@@ -80,8 +83,12 @@ def explain(
         raise InputError(f"--ranks: explain runs one process; {way_out}")
     else:
         name = case if kind == _APPS else target
-        if listed := listed_here(registry, find_benchmark(_APPS)):
-            refuse_unknown("app", [name], [each.group for each in listed])
+        if not name:
+            raise InputError(f"{target}: name the app, as {_APPS}:NAME")
+        listed = [each.group for each in listed_here(registry, find_benchmark(_APPS))]
+        sources = registry.root / BENCH_FOLDER / _APPS / "src"
+        if known := listed or [each.parent.name for each in sorted(sources.glob("*/CMakeLists.txt"))]:
+            refuse_unknown("app", [name], known)
         app = ["-app", name, *flags]
         grain = metg_of(registry, metg or "")
         launch = Launch(registry, app, patterns["workers"], kind=described_kind(_APPS))

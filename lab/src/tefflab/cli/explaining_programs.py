@@ -1,5 +1,5 @@
 """`teff explain -- PROGRAM`: where the time of any parallel program goes, and what another grain would give.
-With --apply and --also it tries that, in turns."""
+With --apply and --also it tries that, in turns, and with --curve it measures how short bodies may be."""
 
 import ctypes.util
 import re
@@ -14,26 +14,31 @@ from rich.console import Group
 from rich.text import Text
 
 from tefflab.analysis.rows import Row
+from tefflab.benchmarks.benchmark import Estimates
+from tefflab.benchmarks.cases import CaseBenchmark
 from tefflab.benchmarks.command import BENCHMARK as COMMANDS
+from tefflab.benchmarks.micro import BENCHMARK as SPINNING
 from tefflab.cli.publishing import draw
 from tefflab.cli.session import Options, measured_live, request_of, warn_of_others
 from tefflab.cli.telling import tell
 from tefflab.errors import FAILED, INTERRUPTED, InputError, TeffError
 from tefflab.host.terminal import progress, say, titled_table
 from tefflab.measure.measurement import begin
-from tefflab.measure.presence import Present
+from tefflab.measure.presence import Present, Selection
 from tefflab.output.quantities import digits, duration
 from tefflab.profiles import grain_picture, program_report
 from tefflab.profiles.collecting import collect, collector, launched, why_unseen
-from tefflab.profiles.granularity import metg_of_runtime
-from tefflab.profiles.pricing import Forecast
+from tefflab.profiles.measured_here import Curve, curves_of
+from tefflab.profiles.pricing import Forecast, Price
 from tefflab.records.store import Store
+from tefflab.systems.programs import ask_cases
 from tefflab.systems.registry import Registry
+from tefflab.systems.systems import usable_cores
 
 _STORE = "explain"
 _SETTING = re.compile(r"\{(/?)(\d+)\}")  # `{8}`: longer bodies by a larger number; `{/8}`: by a smaller one
 _RUNS = 2
-_TURNS, _MINUTES = 8, 3.0  # of --apply and --also
+_TURNS, _MINUTES = 8, 2.0  # of --apply, --also and --curve
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,7 @@ def explain_program(
     also: str | None,
     *,
     applies: bool,
+    curve: bool,
     as_json: bool,
 ) -> None:
     """Leaves with the program's exit code; with FAILED if its efficiency is below `fail_below`."""
@@ -102,20 +108,20 @@ def explain_program(
     now, as_set = setting.at(1) if applies else (list(command), "")
     preload = _in_its_place(also) if also else None
     library = collector(registry, now)
+    spinning = Selection(registry, SPINNING, all_ways=True).set_up() if curve else []  # if that fails: before the runs
     warn_of_others(progress())
     run = collect(now, library, runs, stdout=2 if as_json else None)
     if not run.observed.sites:
         faults = "; ".join(run.faults) or why_unseen(now, run.collected)
         raise TeffError(f"nothing of {now[0]} was seen: {faults}", exit_code=run.exit_code or FAILED)
     price = program_report.price_of(run)
-    runtime = price.dearest.runtime if price.dearest else ""
-    metg = metg_of_runtime(registry, runtime)
+    curves, ended = _curves(registry, price, [] if run.collected.interrupted else spinning)
     text = shlex.join(now)
     if picture:
-        draw(grain_picture.draw(price, text, metg), picture)
-    lines = program_report.rows(now, run)
-    tell(as_json, lambda: lines, lambda: program_report.report(text, run, metg))
-    if run.collected.interrupted:
+        draw(grain_picture.draw(price, text, curves), picture)
+    lines = program_report.rows(now, run, curves)
+    tell(as_json, lambda: lines, lambda: program_report.report(text, run, curves))
+    if run.collected.interrupted or ended:
         raise Exit(INTERRUPTED)
     tries = [_Try(text, as_set or "as it is")]
     for each in price.forecasts if applies else ():
@@ -134,6 +140,38 @@ def explain_program(
         raise Exit(FAILED)
 
 
+def _curves(registry: Registry, price: Price, here: Sequence[Present]) -> tuple[list[Curve], str]:
+    """Of the shape of the program's dearest bodies, measured anew on the systems `here`; and what ended that, if it did
+    not end by itself."""
+    if not price.dearest:
+        return [], ""
+    shape = price.observed.shape(price.dearest)
+    workers = min(usable_cores(), max(len(each.threads) for each in price.observed.processes))
+    ended = ""
+    if here:
+        title = f"Bodies as those of {price.dearest.place}"
+        if any(each.get("bodies") == shape for each in ask_cases(here[0].program)):
+            _, ended = _measured(registry, SPINNING, here, {"cases": [shape]}, title, (workers,))
+        else:
+            say(f"--curve: no benchmark has {program_report.what(price.dearest)} as those of {price.dearest.place}")
+    return curves_of(registry, shape, workers), ended
+
+
+def _measured(
+    registry: Registry,
+    kind: CaseBenchmark[Any],
+    here: Sequence[Present],
+    own: Mapping[str, Any],
+    title: str,
+    workers: tuple[int, ...] = (),
+) -> tuple[Estimates, str]:
+    """In the store that keeps what this command measures."""
+    options = Options(store=_STORE, seconds=60 * _MINUTES, rounds=_TURNS, workers=workers, own=own)
+    store = Store.create(registry.results / _STORE)
+    head = begin(registry, store, kind, kind.plan(request_of(registry, options, here), title))
+    return measured_live(registry, store, kind, head, options)
+
+
 def _in_its_place(runtime: str) -> str:
     """The library of a runtime by its name, as libomp."""
     found = ctypes.util.find_library(runtime.removeprefix("lib"))
@@ -146,11 +184,8 @@ def _try_in_turns(registry: Registry, tries: Sequence[_Try], *, as_json: bool) -
     """Measures the commands in turns, the one as it is first, and tells predictions and measured times side by side."""
     words = [word for each in tries for word in ("---", each.text)][1:]
     kind = COMMANDS.narrowed({"commands": words})
-    options = Options(store=_STORE, seconds=60 * _MINUTES, rounds=_TURNS, own={"commands": words})
     here = [Present.of_user(each, number) for number, each in enumerate(kind.own_commands)]
-    store = Store.create(registry.results / _STORE)
-    head = begin(registry, store, kind, kind.plan(request_of(registry, options, here), "The advice, tried in turns"))
-    estimates, ended = measured_live(registry, store, kind, head, options)
+    estimates, ended = _measured(registry, kind, here, {"commands": words}, "The advice, tried in turns")
     rows = {row.id: row for row in estimates.rows if row.quantity == kind.quantity and row.value and row.samples}
     now = rows.get(tries[0].text)
     if now:

@@ -103,7 +103,7 @@ def measure_plan(
     template = Template(options.batch) if options.batch else None
     own = {"--load": options.load, "--launcher": options.launcher, "--hosts": options.hosts}
     if kind.simulated and (flag := next(filter(own.get, own), "")):
-        raise InputError(f"{flag} {own[flag]}: nothing of this machine runs beside simulated systems; leave it out")
+        raise InputError(f"{flag} {own[flag]}: simulated systems use nothing of a machine; leave it out")
     if not options.resume:
         start_ranks_by(options.launcher, options.hosts)
         most = max(options.nodes, default=None)

@@ -93,6 +93,7 @@ EXPLAIN = Command(
     option("--metg TIME", "METG of this machine, as 1.6us. [as measured last]", Text()),
     option("--runs N", "Of an app's settings, 0 or more [3]; of a program [2].", Number(3, 0, 100)),
     option("--apply applies", "Try the advice: the command has {N}, or {/N} tasks."),
+    option("--curve", "Measure how short such tasks may be here, in 2 minutes."),
     option("--also RUNTIME", "Try a program of GCC's on this runtime, as libomp.", Text()),
     option("--fail-below SHARE", "End with 1 if the program is less efficient.", options.SHARE),
     options.PICTURE,

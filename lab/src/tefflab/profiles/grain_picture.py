@@ -1,28 +1,30 @@
-"""The grains of a program as a picture: the time in bodies of each length, and the efficiency of such a length."""
+"""The grains of a program as a picture: the time in bodies of each length, and the share that such bodies keep here."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 import altair as alt
 
-from tefflab.output.charts.axes import Axis, linear_axis, log_axis
+from tefflab.output.charts.axes import linear_axis, log_axis
 from tefflab.output.charts.looks import Datum
-from tefflab.output.charts.marks import COLOR, DASH, SAID, Entry, layer, legend
+from tefflab.output.charts.marks import COLOR, SAID, Entry, layer, legend
 from tefflab.output.charts.sheet import WIDTH, Head, Picture, sheet
 from tefflab.output.quantities import duration, percent
-from tefflab.profiles.granularity import Metg
+from tefflab.profiles.measured_here import ENOUGH, Curve
 from tefflab.profiles.pricing import Price
 from tefflab.profiles.states import KINDS, Site, length_of
 
 _COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#aa3377")  # of lines with much time, as of types of task
 _REST = "#8d949d"
-_CURVE, _METG = "#1b1f24", "#b4530a"
+_CURVES = ("#1b1f24", "#b4530a", "#0b7a75", "#7a3e9d", "#8a6d00", "#59636e")  # of runtimes
 _HEIGHT, _LEGEND, _STEPS = 300.0, 190.0, 60
 _WORTH_A_LINE = 0.005  # of the time
 _BARE = {"dash": (), "shape": "square"}
 
 
-def draw(price: Price, title: str, metg: Metg | None) -> Picture:
-    """Bars are shares of the time in bodies. The curve is by what a body costs in this run."""
+def draw(price: Price, title: str, curves: Sequence[Curve]) -> Picture:
+    """Bars are shares of the time in bodies. Without curves of this machine, there is one by what a body costs in this
+    run."""
     sites = [site for site in price.observed.sites if site.lengths and site.seconds]
     total = sum(site.seconds for site in sites)
     shown = [site for site in sites[: len(_COLOURS)] if site.seconds >= _WORTH_A_LINE * total]
@@ -41,31 +43,34 @@ def draw(price: Price, title: str, metg: Metg | None) -> Picture:
             bars.append(place_of | {"color": color, "said": said})
     dearest = price.dearest
     cost = price.cost_of(dearest) if dearest else 0.0
-    ends += [each for each in (metg.seconds if metg else 0.0, cost) if each]
+    if cost and not curves:
+        curves = [Curve("", f"if each costs {duration(cost)}, as here", 1, {cost: cost}, "")]
+    ends += [length for each in curves for length in each.costs]
     across = log_axis(ends, duration, "length of a body")
     along = linear_axis(1.0, percent, "efficiency, and share of the time in bodies")
+    lengths = [across.low * (across.high / across.low) ** (step / _STEPS) for step in range(_STEPS + 1)]
     entries = [_entry(site, _COLOURS[number], site.seconds / total) for number, site in enumerate(shown)]
-    lines = _curve(cost, across)
-    if dearest and cost:
-        name = f"efficiency, if each costs {duration(cost)}"
-        entries.append(Entry({"color": _CURVE, **_BARE}, name, f"as {dearest.place} in this run"))
-    rules = [{"x": metg.seconds, "color": _METG, "dash": (4, 2), "said": f"METG: {metg.source}"}] if metg else []
-    if metg:
-        entries.append(Entry({"color": _METG, **_BARE}, f"METG(50 %): {duration(metg.seconds)}", metg.source))
+    lines: list[Datum] = []
+    for color, curve in zip(_CURVES, curves, strict=False):
+        own: Datum = {"color": color, "said": curve.title}
+        lines += [{"x": each, "y": curve.efficiency(each), **own} for each in lengths]
+        most = f"{percent(ENOUGH)} from {duration(curve.enough)}"
+        entries.append(Entry({"color": color, **_BARE}, curve.title, most))
     plot = alt.LayerChart(
         layer=[
             layer(bars)
             .mark_rect()
             .encode(across.of(alt.X, "began"), along.of(alt.Y, "low"), COLOR, SAID, x2="ended:Q", y2="high:Q"),
-            layer(lines).mark_line(strokeWidth=1.5, color=_CURVE).encode(across.of(alt.X, "x"), along.of(alt.Y, "y")),
-            layer(rules).mark_rule(strokeWidth=1.2).encode(across.of(alt.X, "x"), COLOR, DASH, SAID),
+            layer(lines)
+            .mark_line(strokeWidth=1.5)
+            .encode(across.of(alt.X, "x"), along.of(alt.Y, "y"), COLOR, SAID, alt.Detail("said:N")),
         ],
         width=WIDTH - _LEGEND - 80,
         height=_HEIGHT,
     )
-    meaning = (
-        "Bars: the share of the time in bodies that bodies of this length have. Longer ones lose less to the runtime."
-    )
+    what = KINDS.get(dearest.kind, dearest.kind) if dearest else "bodies"
+    meaning = "Bars: the share of the time in bodies that bodies of this length have. "
+    meaning += f"Lines: the share of the threads' time that {what} of this length keep."
     return sheet(Head(title, [meaning]), plot, legend(entries, _LEGEND, lines=False))
 
 
@@ -74,10 +79,3 @@ def _entry(site: Site, color: str, share: float) -> Entry:
     return Entry(
         {"color": color, **_BARE}, f"{site.place}, {what}", f"{percent(share)}, median {duration(site.quantile(0.5))}"
     )
-
-
-def _curve(cost: float, across: Axis) -> list[dict[str, float]]:
-    if not cost:
-        return []
-    lengths = [across.low * (across.high / across.low) ** (step / _STEPS) for step in range(_STEPS + 1)]
-    return [{"x": length, "y": length / (length + cost)} for length in lengths]

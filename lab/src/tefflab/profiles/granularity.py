@@ -7,10 +7,8 @@ idle while no worker makes any, there are too few tasks. A time without any task
 elsewhere, or a rank waits for messages. Nor does a time in which another program has a worker's core.
 """
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from statistics import median
 from typing import Any, Literal
@@ -18,23 +16,18 @@ from typing import Any, Literal
 from rich.console import Group
 from rich.text import Text
 
-from tefflab import durations
-from tefflab.benchmarks.graphs import is_usual
-from tefflab.benchmarks.task_graph.tables import metg_name
 from tefflab.errors import InputError
-from tefflab.host.machine import read_machine
 from tefflab.host.terminal import titled_table
 from tefflab.output.quantities import digits, duration, percent
+from tefflab.profiles.measured_here import Metg, object_of
+from tefflab.profiles.pricing import KEPT
 from tefflab.profiles.task_trace import LOOP, Covered, Stretch, TaskTrace
 from tefflab.records.plan import counted_workers
-from tefflab.records.store import Store, file_of, new_sitting_name, stores_in
-from tefflab.systems.registry import Registry
 
 Phase = Literal["too fine", "good", "too coarse", "chunks of loops"]
 
 GOOD = 0.9  # the least share of worker time in tasks that is called good
-KEPT = 0.95  # the share of worker time that tasks of the advised length leave for tasks
-_PER_COST = KEPT / (1 - KEPT)  # how many times its cost such a task lasts
+_PER_COST = KEPT / (1 - KEPT)  # how many times its cost a task of the advised length lasts
 _IDLE = ("searching", "parked")
 _PAUSE = 1e-3  # seconds: a worker between tasks takes microseconds, unless its core runs another program
 _DISTURBED = 10  # times the median of its type: a slice that is also as long as a pause contains one
@@ -48,23 +41,10 @@ _TIMES = {  # of workers, as the table calls them
     "between": "between tasks",
     "starved": "idle while tasks are made",  # by a worker of the same process
     "idle": "idle",  # besides
-    "other": "messages, and pauses",  # times without any task, and pauses in which the core ran another program
+    "other": "no task anywhere, and pauses",  # as while ranks wait for messages, or a core runs another program
 }
 _MOST_TYPES = 12  # in the table
 _MOST_LETTERS = 44  # of a type's name
-_WAY = "teff/flow"  # whose METG counts: its tasks name their memory
-_METG = metg_name(0.5)
-
-
-@dataclass(frozen=True, slots=True)
-class Metg:
-    """How long a task must be so that half of worker time is its own, and where that number is from."""
-
-    seconds: float
-    source: str
-
-
-USUAL = Metg(1.6e-6, "a stencil of libteff's data flow on two cores; measure yours: teff metg --systems teff/flow")
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,46 +230,6 @@ def to_table(found: Findings, title: str) -> Group:
     return Group(Text(f"{title}: {many}", "bold"), phase, spent, Text(), types, *(Text(line, "dim") for line in lines))
 
 
-def metg_of(registry: Registry, said: str) -> Metg:
-    """As the user says, as it was measured last on this machine, or the usual one."""
-    return Metg(durations.seconds(said), f"--metg {said}") if said else _measured(registry, (_WAY,)) or USUAL
-
-
-def metg_of_runtime(registry: Registry, runtime: str) -> Metg | None:
-    """Of the quickest way of those that run on a runtime, whose titles name it, as it was measured last here."""
-    programs = (program for system in registry.systems for program in system.programs)
-    ways = [each.id for each in programs if runtime and runtime in each.title and each.benchmark == "task_graph"]
-    return _measured(registry, (*ways, _WAY) if runtime == "libteff" else ways)
-
-
-def _measured(registry: Registry, ways: Collection[str]) -> Metg | None:
-    """The least METG of these systems in the last sitting on this machine that has one."""
-    machine, now = read_machine().id, new_sitting_name()
-    found: list[tuple[str, float, str]] = []
-    for store in stores_in(registry.results):
-        folder = registry.results / store
-        own = {each.sitting for each in Store(folder).sittings() if each.machine.id == machine}
-        file = file_of(folder, "estimates")
-        for row in map(_object, file.read_text(encoding="utf-8").splitlines() if file.is_file() else ()):
-            sitting, value, is_known = str(row.get("sitting")), row.get("value"), row.get("low") and row.get("high")
-            is_metg = row.get("system_id") in ways and (row.get("quantity"), row.get("relation")) == (_METG, "=")
-            is_here = sitting in own and sitting < now  # or else a clock was wrong
-            if is_metg and is_here and value and is_known and is_usual(str(row.get("configuration"))):
-                found.append((sitting, -float(value), f"{row['system_id']} in {store}:{sitting}"))
-    if not found:
-        return None
-    _, value, source = max(found)
-    return Metg(-value, source)
-
-
-def _object(line: str) -> dict[str, Any]:
-    """A line of a store; empty if it can't be read."""
-    with suppress(ValueError):
-        if isinstance(row := json.loads(line), dict):
-            return row
-    return {}
-
-
 def search(starts: Collection[int], seconds_of: Callable[[int], float]) -> dict[int, float]:
     """The times of `starts`, then of half and twice the quickest (one task is the least), until it lies between two."""
     tried: dict[int, float] = {}
@@ -303,7 +243,7 @@ def search(starts: Collection[int], seconds_of: Callable[[int], float]) -> dict[
 
 def setting_of(line: str) -> int:
     """Into how many tasks the run of a record has cut a loop. TeffError if its app has no such setting."""
-    record = _object(line)
+    record = object_of(line)
     parameters = record.get("parameters", {})
     app, way = parameters.get("app"), record.get("way")
     by_trace = "trace it by teff run --trace, and explain the trace"

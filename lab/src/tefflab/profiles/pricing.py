@@ -7,11 +7,13 @@ The time is that of a run without the collector. Locks and messages stay as they
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from tefflab.analysis.statistics import Interval
+from tefflab.profiles.measured_here import Curve
 from tefflab.profiles.states import KINDS, MANAGED, OUTSIDE, SHARED, STATES, Observed, Site
 
 SCHEDULING = ("creation", "dispatch", "task_not_made", "task_not_begun")  # states of handing out tasks
@@ -20,6 +22,7 @@ _WAITS = ("dependences", "imbalance")  # states of a thread that waits for other
 _BARRIER = 50e-6  # seconds that a barrier itself may cost a thread
 _ENOUGH = 0.3  # share of the collected run in regions that tells what collecting added to regions
 KEPT = 0.95  # share of the time that the advised grain leaves for bodies
+SHORTER = (0.5, 0.25)  # lengths of bodies to the present one, of which curves tell
 MOST = 64.0  # the greatest factor that was ever tried
 _LEAST_BODIES = 4  # for each thread: then a thread finds work while others are busy
 _HIDDEN = 1e-6  # seconds of the runtime's own in a wait for tasks, before a region, and in it around a static loop
@@ -196,11 +199,21 @@ class Price:
     def forecast(self, factor: float) -> Forecast:
         return self._forecast(factor, self.in_regions * self.share_of(*self.alike) * (1 - 1 / factor))
 
+    def shorter(self, curves: Sequence[Curve]) -> list[Forecast]:
+        """Of SHORTER bodies, by what they cost on the curve of the dearest site's runtime, if there is one."""
+        runtime = self.dearest.runtime if self.dearest else ""
+        curve = next((each for each in curves if each.is_of(runtime)), None)
+        costs = (
+            {factor: curve.cost(factor * self.length) for factor in (1.0, *SHORTER)} if curve and self.length else {}
+        )
+        return [
+            self._forecast(factor, self.count * (costs[1.0] - costs[factor] / factor)) for factor in SHORTER if costs
+        ]
+
     def _forecast(self, factor: float, saved: float) -> Forecast:
         """`saved`: the threads' seconds that the number of bodies then costs less."""
-        seconds, longest, shortest = (
-            self._seconds(factor, saved, fixed) for fixed in (_FIXED, _LEAST_FIXED, _MOST_FIXED)
-        )
+        seconds = self._seconds(factor, saved, _FIXED)
+        shortest, longest = sorted(self._seconds(factor, saved, fixed) for fixed in (_LEAST_FIXED, _MOST_FIXED))
         margin = _ERROR * max(0.0, seconds - self.serial * self.plain)
         is_known = self.efficiency >= _KNOWN and self.length > 2 * _FIXED and shortest > margin
         most = self.plain / (shortest - margin) if is_known else math.inf

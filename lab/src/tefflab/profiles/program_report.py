@@ -12,10 +12,11 @@ from tefflab.errors import shortened
 from tefflab.output.quantities import TOO_FEW, digits, duration, duration_range, percent, rate
 from tefflab.output.table import Column, Table
 from tefflab.profiles.collecting import Collected
-from tefflab.profiles.granularity import Metg
-from tefflab.profiles.pricing import KEPT, Price
+from tefflab.profiles.measured_here import ENOUGH, Curve
+from tefflab.profiles.pricing import KEPT, SHORTER, Price
 from tefflab.profiles.states import KINDS, MANAGED, SAMPLE, SHARED, STATES, WAITS, Site
 from tefflab.profiles.trace_accounts import messages_table
+from tefflab.records.plan import counted_workers
 
 _MOST_SITES = 12  # rows of the table
 _MOST_LETTERS = 40  # of a site's name
@@ -24,6 +25,7 @@ _WORTH_A_SENTENCE = 0.1  # share of the program's time, or of its threads', that
 _WORTH_ADVICE = 1 - KEPT  # share of the threads' time that the number of a site's bodies may cost
 _WORTH_A_REMARK = 0.02
 _SHORT = 0.1  # seconds: starting a program takes milliseconds of it
+_SHORTER = {0.5: "half", 0.25: "a quarter"}
 _TIMES = {2: "Twice", 4: "Four times", 8: "Eight times"}
 _CAUSES = {  # what to do, where much time is in a state that the number of bodies does not explain
     "imbalance": "Threads have nothing left to do in {}: work is uneven{}.",
@@ -37,7 +39,7 @@ def price_of(run: Collected) -> Price:
     return Price(run.observed, run.seconds, run.collected.seconds, run.collected.cpu_seconds)
 
 
-def report(command: str, run: Collected, metg: Metg | None) -> Group:
+def report(command: str, run: Collected, curves: Sequence[Curve]) -> Group:
     """The tables, and the sentences below them."""
     price = price_of(run)
     shown = run.observed.sites[:_MOST_SITES]
@@ -61,7 +63,9 @@ def report(command: str, run: Collected, metg: Metg | None) -> Group:
         parts += [messages, Text()]
     if any(process.waits for process in run.observed.processes):
         parts += [Table(_waits(run)), Text()]
-    parts += [Text(each) for each in advice(price, metg)]
+    parts += [Text(each) for each in advice(price, curves)]
+    if curves and price.dearest:
+        parts += [Text(), _kept_by(price, price.dearest, curves)]
     return Group(*parts, *(Text(each, "dim") for each in remarks(run, price)))
 
 
@@ -101,7 +105,20 @@ def _what_ran(run: Collected) -> str:
     return f"{many}{threads} thread{'s' * (threads != 1)}, {duration(run.seconds)}"
 
 
-def advice(price: Price, metg: Metg | None) -> Iterator[str]:
+def _kept_by(price: Price, site: Site, curves: Sequence[Curve]) -> Table:
+    """The shares of the time that bodies of this shape have on this machine, now and if they are shorter."""
+    lengths = [factor * price.length for factor in (1.0, *SHORTER)]
+    columns = [
+        Column("on", [each.title for each in curves], "left"),
+        *(Column(f"of {duration(each)}", [percent(curve.efficiency(each)) for curve in curves]) for each in lengths),
+        Column(f"{percent(ENOUGH)} from", [duration(each.enough) for each in curves]),
+        Column("measured", [each.source for each in curves], "left", priority=2),
+    ]
+    many = counted_workers(curves[0].workers)
+    return Table(columns, f"The time that {what(site)} as those of {site.place} keep here, with {many}")
+
+
+def advice(price: Price, curves: Sequence[Curve]) -> Iterator[str]:
     """The sentences, the most important one first."""
     yield f"Efficiency now: {percent(price.efficiency)} of the threads' time in parallel regions is the program's own."
     site, cost = price.dearest, price.share_of(*price.alike)
@@ -117,9 +134,11 @@ def advice(price: Price, metg: Metg | None) -> Iterator[str]:
     if price.serial >= _WORTH_A_SENTENCE:
         fixed = "" if site and site.kind in SHARED and price.forecasts else ": no grain changes that"
         yield f"{percent(price.serial)} of the program's time is outside of parallel regions{fixed}."
-    if site and site.kind in MANAGED and cost < _WORTH_ADVICE and price.efficiency >= 1 / 2:
-        short = f"at {duration(metg.seconds)} half of the time is the runtime's (by {metg.source})" if metg else ""
-        yield f"How short they may be here: {short or 'teff metg measures it'}."
+    if shorter := [each for each in price.shorter(curves) if math.isfinite(each.speedup.high)]:
+        told = "; ".join(f"{_SHORTER[each.factor]} as long, {_speedup(each.speedup)}" for each in shorter)
+        yield f"Shorter ones cost: {told}."
+    elif site and site.kind in MANAGED and cost < _WORTH_ADVICE and not curves:
+        yield "How short they may be here: --curve measures it, in two minutes."
 
 
 def _about(price: Price, site: Site) -> str:
@@ -174,8 +193,8 @@ def remarks(run: Collected, price: Price) -> Iterator[str]:
         yield f"{len(run.observed.sites) - _MOST_SITES} more lines have less time."
 
 
-def rows(command: Sequence[str], run: Collected) -> Iterator[dict[str, Any]]:
-    """The lines of --json: the program, then its sites."""
+def rows(command: Sequence[str], run: Collected, curves: Sequence[Curve]) -> Iterator[dict[str, Any]]:
+    """The lines of --json: the program, its sites, then the curves of the dearest one's shape."""
     price, observed = price_of(run), run.observed
     yield {
         "of": "program",
@@ -192,9 +211,10 @@ def rows(command: Sequence[str], run: Collected) -> Iterator[dict[str, Any]]:
             {"name": each.name, "messages": dict(each.messages), "waits": [site.to_json() for site in each.waits]}
             for each in observed.processes
         ],
-        "forecasts": [each.to_json() for each in price.forecasts],
-        "site": price.dearest.place if price.forecasts and price.dearest else None,
+        "forecasts": [each.to_json() for each in (*price.forecasts, *price.shorter(curves))],
+        "site": price.dearest and price.dearest.place,
         "remarks": list(remarks(run, price)),
     }
     for site in observed.sites:
         yield {"of": "site", **site.to_json(), "cost_seconds": price.cost_of(site)}
+    yield from ({"of": "curve", **each.to_json()} for each in curves)

@@ -28,14 +28,15 @@ STATES = {  # as the report calls them, in its order
     "serial": "outside of parallel regions",
 }
 OUTSIDE = ("serial", "absent")
-MANAGED = {"chunk": "chunks", "task": "tasks", "taskloop": "tasks", "section": "sections", "single": "singles"}
-MANAGED["between_waits"] = "parts between waits"
+MANAGED = {"chunk": "chunks", "section": "sections", "single": "singles", "between_waits": "parts between waits"}
+MANAGED |= dict.fromkeys(("task", "dependent", "taskloop"), "tasks")
 SHARED = {"share": "shares", "region": "parts of regions"}
 HANDLER = "handler"
 SAMPLE = "sample"  # time that has no number of bodies
 WAITS = {"point_to_point": "messages", "collective": "collectives"}
 KINDS = {**MANAGED, **SHARED, "loop": "loops", HANDLER: "handlers", SAMPLE: "samples", "others": "further bodies"}
 _PAUSE, _PAUSED, _RARE = 1e-3, 100, 0.001  # seconds, usual lengths, and a share of the bodies
+_BY_ONE = 0.75  # of the time in creation: then one thread makes the tasks of all
 _PER_OCTAVE = 4  # bins of lengths, which are powers of two of a nanosecond
 
 
@@ -153,6 +154,14 @@ class Observed:
     @property
     def regions(self) -> int:
         return sum(each.regions for each in self.processes)
+
+    def shape(self, site: Site) -> str:
+        """Its kind, by which bodies of other programs are like its bodies. Tasks that many threads make are a
+        recursion. A thread's part of a region is one, in a static loop or not."""
+        if site.kind in SHARED:
+            return "region"
+        making = [thread.get("creation", 0.0) for thread in self._threads()]
+        return "recursion" if site.kind == "task" and max(making) < _BY_ONE * sum(making) else site.kind
 
     def _threads(self) -> Iterator[Mapping[str, float]]:
         return (thread for process in self.processes for thread in process.threads)

@@ -63,6 +63,7 @@ class Case(Frozen):
     x_text: str = ""  # the text of that value
     group: str = ""  # cases of one group share a picture
     title: str = ""  # its work, if its name does not say it
+    bodies: str = ""  # the kind of a program's bodies that are made as its tasks
     small: str = ""  # flags of a run that takes no system long, and foretells the time of the case's run
     small_times: float = 1.0  # the case's run takes so many times as long
     load: str = ""  # that runs beside it, as `tefflab.host.load` writes it

@@ -45,7 +45,10 @@ class grid {
     }
   }
 
-  /// The task.
+  /// The task, by its number.
+  void execute(std::int64_t index) {
+    execute(static_cast<std::int32_t>(index % asked_.rows), static_cast<std::int32_t>(index / asked_.rows));
+  }
   void execute(std::int32_t row, std::int32_t column) {
     constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
     const auto began = asked_.spin.count() > 0 ? clock::now() : clock::time_point();
@@ -71,6 +74,18 @@ class grid {
   work asked_;
   std::vector<std::uint64_t> values_;
 };
+
+/// Runs the grid from a task on, as a recursion: both(f, g) runs f and g as tasks, and waits for them.
+template <class Both>
+void recurse(grid& tasks, const Both& both, std::int64_t index = 0) {
+  tasks.execute(index);
+  const std::int64_t left = 2 * index + 1;
+  if (left >= tasks.asked().tasks()) return;
+  both([&tasks, &both, left] { recurse(tasks, both, left); },
+       [&tasks, &both, left] {
+         if (left + 1 < tasks.asked().tasks()) recurse(tasks, both, left + 1);
+       });
+}
 
 /// The checksum that the grid has when one thread runs it in order.
 [[nodiscard]] std::uint64_t expected_checksum(work asked);
