@@ -227,9 +227,9 @@ def test_tables_and_pictures_say_simulated_and_a_resumed_sitting_keeps_its_machi
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("--load", "spin:50@0"), "--load spin:50@0: nothing of this machine runs beside simulated systems"),
-        (("--hosts", "a,b"), "--hosts a,b: nothing of this machine runs beside simulated systems"),
-        (("--launcher", "srun"), "--launcher srun: nothing of this machine runs beside simulated systems"),
+        (("--load", "spin:50@0"), "--load spin:50@0: simulated systems use nothing of a machine; leave it out"),
+        (("--hosts", "a,b"), "--hosts a,b: simulated systems use nothing of a machine; leave it out"),
+        (("--launcher", "srun"), "--launcher srun: simulated systems use nothing of a machine; leave it out"),
         (("-width", "16"), "-width 16 on 32 workers: at most 50 % of the cores have a task"),
         (("--workers", "64"), "--workers 64: a node of the simulated cluster has 32 cores"),
     ],
