@@ -50,7 +50,8 @@ class Measured:
     @property
     def on(self) -> str:
         """` on simulated cori`, for a title; empty if it was measured."""
-        return next((f" on {each.variant.cluster}" for each in (*self.rows, *self.curves) if each.variant.cluster), "")
+        variants = [each.variant for each in self.rows] or [each.variant for each in self.curves]
+        return f" on {variants[0].cluster}" if variants and variants[0].cluster else ""
 
     @property
     def rate_unit(self) -> str:
