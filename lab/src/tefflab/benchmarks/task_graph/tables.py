@@ -50,8 +50,8 @@ class Measured:
     @property
     def on(self) -> str:
         """` on simulated cori`, for a title; empty if it was measured."""
-        variants = [each.variant for each in self.rows] or [each.variant for each in self.curves]
-        return f" on {variants[0].cluster}" if variants and variants[0].cluster else ""
+        clusters = (each.variant.cluster for some in (self.rows, self.curves) for each in some)
+        return next((f" on {each}" for each in clusters if each), "")
 
     @property
     def rate_unit(self) -> str:
