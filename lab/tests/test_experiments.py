@@ -53,7 +53,8 @@ def test_the_list_of_experiments_fits_80_columns_a_line_each() -> None:
     console = Console(file=io.StringIO(), width=80)
     console.print(experiment_list(ROOT))
     assert isinstance(console.file, io.StringIO)
-    _, *lines = console.file.getvalue().splitlines()
+    _, *lines, hidden = console.file.getvalue().splitlines()
+    assert hidden == "in a wider terminal also: paper, minutes"
     assert [line.split()[0] for line in lines] == [each.name for each in EXPERIMENTS]
     assert max(map(cell_len, lines)) <= 80
     assert all(each.description in line for each, line in zip(EXPERIMENTS, lines, strict=True))
