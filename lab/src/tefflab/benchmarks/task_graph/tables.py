@@ -50,7 +50,8 @@ class Measured:
     @property
     def on(self) -> str:
         """` on simulated cori`, for a title; empty if it was measured."""
-        return next((f" on {each.variant.cluster}" for each in (*self.rows, *self.curves) if each.variant.cluster), "")
+        clusters = (each.variant.cluster for some in (self.rows, self.curves) for each in some)
+        return next((f" on {each}" for each in clusters if each), "")
 
     @property
     def rate_unit(self) -> str:
