@@ -35,20 +35,12 @@ with Slurm(Path(sys.argv[1])) as slurm:
 """
 
 
-@pytest.fixture(scope="module")
-def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
-    """A Slurm of two nodes for all tests: it takes seconds to start and to end."""
-    skip_without(*SLURM)
-    with Slurm(tmp_path_factory.mktemp("slurm")) as up:
-        yield up
-
-
 @pytest.fixture
-def slurm(started: Slurm) -> Iterator[Slurm]:
-    """Its nodes are idle when a test begins."""
-    yield started
-    started.run("scancel", "--user=root")
-    started.wait_for_nodes()
+def slurm(tmp_path: Path) -> Iterator[Slurm]:
+    """A Slurm of two nodes."""
+    skip_without(*SLURM)
+    with Slurm(tmp_path) as up:
+        yield up
 
 
 @pytest.fixture(scope="module")

@@ -430,6 +430,7 @@ def test_curves_are_those_that_were_measured_last_here_with_as_many_workers(tmp_
                 row |= {"configuration": case.configuration, "workers": 2, "spin_seconds": length}
                 kept.append("estimates", row | {"value": length + cost})
                 kept.append("estimates", row | {"system_id": "failed", "value": None})
+                kept.append("estimates", row | {"system_id": "disturbed", "value": 2 * length})
                 kept.append("estimates", row | {"workers": 1, "value": length + 1e-5})
     (last,) = curves_of(registry, "chunk", 2)
     assert last.costs == {length: pytest.approx(2e-7) for length in (1e-6, 1e-5, 1e-4)}

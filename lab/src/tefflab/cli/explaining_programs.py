@@ -154,7 +154,11 @@ def _curves(registry: Registry, price: Price, here: Sequence[Present]) -> tuple[
             _, ended = _measured(registry, SPINNING, here, {"cases": [shape]}, title, (workers,))
         else:
             say(f"--curve: no benchmark has {program_report.what(price.dearest)} as those of {price.dearest.place}")
-    return curves_of(registry, shape, workers), ended
+            return [], ""
+    found = curves_of(registry, shape, workers)
+    if here and not found:
+        say("--curve: nothing could be measured: other programs had the cores, or it ended too early")
+    return found, ended
 
 
 def _measured(

@@ -89,7 +89,8 @@ class Curve:
 
 
 def curves_of(registry: Registry, shape: str, workers: int) -> list[Curve]:
-    """Of each way of a system that has the shape, as it was measured last on this machine; the cheapest first."""
+    """Of each way of a system that has the shape, as it was measured last on this machine; the cheapest first. A curve
+    is left out if even its longest tasks kept too little: other programs had the cores."""
     found: dict[tuple[str, str], Curve] = {}
     for sitting, store, row in _kept(registry, SPINNING.name):
         cost = (row.get("value") or 0.0) - (row.get("spin_seconds") or math.inf)
@@ -97,7 +98,8 @@ def curves_of(registry: Registry, shape: str, workers: int) -> list[Curve]:
             name, source = str(row["system_id"]), f"{store}:{sitting.sitting}"
             new = Curve(name, row["title"], workers, {}, source)
             found.setdefault((name, sitting.sitting), new).costs[row["spin_seconds"]] = cost
-    last = {name: curve for (name, _), curve in sorted(found.items()) if len(curve.costs) >= _FEWEST}
+    good = {at: each for at, each in found.items() if each.efficiency(max(each.costs)) >= ENOUGH}
+    last = {name: curve for (name, _), curve in sorted(good.items()) if len(curve.costs) >= _FEWEST}
     return sorted(last.values(), key=lambda curve: min(curve.costs.values()))
 
 
