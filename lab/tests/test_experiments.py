@@ -30,9 +30,9 @@ ROOT = project_root()
 EXPERIMENTS = load_experiments(ROOT)
 OF_GRAPHS = [each for each in EXPERIMENTS if isinstance(each, GraphExperiment)]
 NEEDED = (
-    "fig2 fig3 fig4 fig5 fig6 fig7 fig8 fig9 costs fig10 fig11 fig12 fig13 fig14 fig9a fig9b fig9c fig9d grain micro spawn "
-    "table6 apps_weak hpccg_weak apps_blocks apps_random apps_strong lulesh_weak multi_graph hpccg_strong lulesh_grain "
-    "lulesh_strong apps_concurrency contention_primes contention_compile contention_patterns"
+    "fig2 fig3 fig4 fig5 fig6 fig7 fig8 fig9 costs fig10 fig11 fig12 fig13 fig14 fig9a fig9b fig9c fig9d grain micro "
+    "spawn table6 apps_weak hpccg_weak apps_blocks apps_random apps_strong lulesh_weak multi_graph hpccg_strong "
+    "lulesh_grain lulesh_strong apps_concurrency contention_primes contention_compile contention_patterns"
 )
 
 ONE = """

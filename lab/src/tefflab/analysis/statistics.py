@@ -188,7 +188,7 @@ def mean_metg(observations: Iterable[Observation], threshold: float = 0.5) -> In
     value = float(np.clip(value, math.log(least), math.log(most)))
     if len(rounds) < FEWEST_ROUNDS:
         return Interval(math.exp(value) / threshold, 0.0, math.inf, relation)
-    ends = np.quantile(drawn, [0.5 - CONFIDENCE / 2, 0.5 + CONFIDENCE / 2], method="nearest")
+    ends = np.nanquantile(drawn, [0.5 - CONFIDENCE / 2, 0.5 + CONFIDENCE / 2], method="nearest")
     stretch = widening(len(rounds)) / float(special.ndtri(0.5 + CONFIDENCE / 2))
     low, high = value + stretch * min(ends[0] - value, 0), value + stretch * max(ends[1] - value, 0)
     value, low, high = (math.exp(each) / threshold for each in (value, low, high))
@@ -197,8 +197,8 @@ def mean_metg(observations: Iterable[Observation], threshold: float = 0.5) -> In
 
 def _mean_crossings(ideal: Floats, slowdown: Floats, counts: Floats, target: float) -> Floats:
     """The ideal at which the line slowdown = level + slope / ideal has the target's slowdown; 0 or infinite where that
-    lies beyond the runs. Each row of `counts` says how often each run was drawn, and gives a line. Runs of longer tasks
-    scatter less, so they weigh more."""
+    lies beyond the runs, and no number without a run. Each row of `counts` says how often each run was drawn, and gives
+    a line. Runs of longer tasks scatter less, so they weigh more."""
     weights, x = counts * ideal, 1 / ideal
     total = weights.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):  # a draw of one size of task, or of none
@@ -206,6 +206,7 @@ def _mean_crossings(ideal: Floats, slowdown: Floats, counts: Floats, target: flo
         slope = (weights @ (x * slowdown) / total - middle * height) / (weights @ x**2 / total - middle**2)
         level = height - slope * middle
         crossing = np.where((slope > 0) & (level < target), slope / (target - level), math.inf)
+    crossing[total == 0] = math.nan
     return np.where(crossing < ideal.min(), 0.0, np.where(crossing > ideal.max(), math.inf, crossing))
 
 
