@@ -38,6 +38,10 @@ WORDS = {
         ("lab/tools/house.py", "lab/src/tefflab/profiles", "lab/src/tefflab/cli/tree.py"),
         "a standard, which programs of users follow",
     ),
+    "tbb": (
+        ("lab/tools/house.py", "lab/src/tefflab/profiles"),
+        "a library that programs of users have, and its namespace",
+    ),
 }
 # Names of cases that the lab may say: word -> (where, why).
 _OF_GRAPHS = "lab/src/tefflab/benchmarks/task_graph"

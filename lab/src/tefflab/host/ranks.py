@@ -25,6 +25,13 @@ def launcher_and_hosts() -> tuple[str, tuple[str, ...]]:
     return os.environ.get(_LAUNCHER, "").strip(), tuple(dict.fromkeys(filter(None, map(str.strip, hosts))))
 
 
+def hint_at_launcher(said: str) -> str:
+    """What to do about the launcher, where a rank that said this could not begin."""
+    if "MPI_INIT" in said and "srun" in launcher_and_hosts()[0]:
+        return "; `srun --mpi=list` names the kinds of MPI for --launcher 'srun --mpi=KIND'"
+    return ""
+
+
 def why_fewer(nodes: int | None) -> str:
     """Why ranks can't be started on so many nodes; empty where they can."""
     if nodes is None:

@@ -45,7 +45,7 @@ class Exported:
 
     @property
     def variant(self) -> str:
-        """`mpi`, or `simulated:mpi on cori, detours`."""
+        """`teff`, or `simulated:teff on cori, detours`."""
         return " on ".join(filter(None, (self.row.id, self.row.variant.simulated)))
 
     @property

@@ -10,7 +10,7 @@ from typing import Literal
 
 from tefflab.carried import TYPED
 from tefflab.host.processes import answer, how_it_ended
-from tefflab.host.ranks import last_words, launcher_and_hosts
+from tefflab.host.ranks import hint_at_launcher, last_words
 from tefflab.systems.packages import PackageState, as_root, available, install_command
 from tefflab.systems.systems import BROKEN_FOLDER, SKIPPED_FOLDER, Program, System, usable_cores
 
@@ -19,7 +19,6 @@ PYTHON_TIMEOUT = 30.0  # some frameworks take ten seconds to import
 
 _Source = Literal["", "install", "elsewhere", "setup"]
 _NOT_BUILT = "has not been built"
-_OTHER_MPI = "; `srun --mpi=list` names the kinds of MPI for --launcher 'srun --mpi=KIND'"
 _SET_UP = f"{TYPED} systems --set-up sets it up"
 
 
@@ -78,8 +77,8 @@ def _identity(program: Program) -> tuple[str | None, str | None]:
     except subprocess.TimeoutExpired:
         return None, f"gave no identity within {timeout:g} s"
     if asked.returncode != 0:
-        hint = _OTHER_MPI if "MPI_INIT" in asked.stderr and "srun" in launcher_and_hosts()[0] else ""
-        return None, f"--identity {how_it_ended(asked.returncode)}{last_words(asked.stderr)}{hint}"
+        words = f"{last_words(asked.stderr)}{hint_at_launcher(asked.stderr)}"
+        return None, f"--identity {how_it_ended(asked.returncode)}{words}"
     # Launchers like to talk before it.
     line = next((line for line in reversed(asked.stdout.splitlines()) if line.lstrip().startswith("{")), "")
     try:
