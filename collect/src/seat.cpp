@@ -228,6 +228,7 @@ void seat::begin_task(activation& task) {
   current->resumed = before;
   task.outer = current;
   task.begun = task.nested = true;
+  task.own = task.segments = 0;  // libgomp may run all tasks of a taskloop by one record
   task.counted = skips(task.address, task.what);
   if (task.counted) {
     label(state::counted);
