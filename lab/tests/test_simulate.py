@@ -128,12 +128,14 @@ def teff_export(capsys: pytest.CaptureFixture[str], root: Path) -> list[str]:
 def test_a_model_without_noise_needs_few_rounds_and_its_mean_run_is_its_usual_run(
     simulating: Callable[..., None], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    simulating("--simulate", "cori,quiet,jitter", "--nodes", "2", "--json", "--rounds", "8", "-steps", "100")
+    simulating("--simulate", "cori,quiet,jitter,detours", "--nodes", "2", "--json", "--rounds", "8", "-steps", "100")
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     usual, mean = (next(row for row in rows if row["quantity"].endswith(end)) for end in ("(50 %)", "mean run"))
     assert usual["value"] == pytest.approx(mean["value"], rel=1e-4)
     rounds = {row["system_id"]: row["rounds"] for row in rows}
-    assert rounds == {"simulated:mpi/quiet": 4, "simulated:mpi/jitter": 8}
+    assert rounds == {"simulated:mpi/quiet": 4, "simulated:mpi/jitter": 8, "simulated:mpi/detours": 8}
+    seldom = next(row for row in rows if row["system_id"].endswith("detours") and row["quantity"].endswith("mean run"))
+    assert seldom["high"] is None  # no run of these has met a detour
 
 
 _TWO_CORES = """title = "Two cores"

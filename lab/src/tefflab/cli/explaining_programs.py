@@ -58,6 +58,8 @@ class Setting:
         if self._found is None:
             example = "env OMP_SCHEDULE=dynamic,{1} ./program, or ./program --tasks {/64}"
             raise InputError(f"--apply: mark the present value in the command that sets the grain, as {example}")
+        if not int(self._found[2]):
+            raise InputError(f"--apply: {self._found[0]}: no multiple of 0 is another grain; mark a number from 1 on")
 
     def at(self, factor: float) -> tuple[list[str], str]:
         """The command with bodies `factor` times as long, at 1 as it is now; and its word with the setting."""
@@ -105,6 +107,8 @@ def explain_program(
     runs = _RUNS if runs is None else runs
     if not runs:
         raise InputError("--runs 0: a program is run once at least")
+    if picture and not picture.absolute().parent.is_dir():
+        raise InputError(f"--picture {picture}: there is no folder {picture.parent}")
     now, as_set = setting.at(1) if applies else (list(command), "")
     preload = _in_its_place(also) if also else None
     library = collector(registry, now)

@@ -126,7 +126,10 @@ def _text(name: str, form: str, known: Sequence[Estimates]) -> str:
         return to_text(form, _exported(name, form, known))
     of_graphs = [each for each in known if isinstance(each, GraphEstimates)]
     if not (of_graphs and (text := cluster_file(of_graphs[0]))):
-        raise InputError(f"--as {form}: {name} does not tell what systems cost; measure it: {TYPED} experiment costs")
+        raise InputError(
+            f"--as {form}: {name} knows METG of the three graphs of `{TYPED} experiment costs` for no system: it has "
+            "too few runs, or is of another measurement; measure it, or go on with it by --resume"
+        )
     return text
 
 

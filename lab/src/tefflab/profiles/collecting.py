@@ -91,7 +91,7 @@ def _may_use_mpi(word: str) -> bool:
 def collect(command: Sequence[str], library: Path, runs: int, stdout: int | None = None) -> Collected:
     """`runs`: of them one with the collectors, which comes second. `stdout` takes the place of the user's."""
     if shutil.which(command[0]) is None:
-        raise InputError(f"{command[0]} can't be started: there is no such program")
+        raise InputError(f"{command[0]} can't be started: there is no program of that name")
     plain = [_run(command, {}, stdout)] if runs > 1 else []
     if plain and plain[0].interrupted:
         raise TeffError("interrupted before the program was collected", exit_code=INTERRUPTED)

@@ -1,5 +1,6 @@
 """All estimates of a sitting of task graphs. Pure: the same runs give the same estimates."""
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -39,9 +40,11 @@ from tefflab.output.last_words import LastWords, of_store
 from tefflab.output.sections import Section
 from tefflab.records.plan import Variant
 from tefflab.records.run import Run, counted, in_time, minutes_for
+from tefflab.systems.simulated import is_disturbed
 
 GraphRun = Run[GraphRecord]
 
+_ALIKE = 1 + 1e-6  # a factor between the ends of an interval of runs that are equal
 _AGREED = 0.98  # of the better of two ceilings, from which the other is as good
 
 
@@ -249,7 +252,12 @@ class GraphEstimates(Estimates):
         yield row
         beside = replace(row, is_beside=True, note="", samples=None)
         if found and case.nodes:
-            yield replace(beside, quantity=mean_name(threshold), value=mean_metg(seen, threshold))
+            mean = mean_metg(seen, threshold)
+            if mean.high < mean.low * _ALIKE and any(
+                each["id"] == variant.id and is_disturbed(each) for each in self.plan.simulated
+            ):
+                mean = replace(mean, high=math.inf)  # no run has met a detour yet
+            yield replace(beside, quantity=mean_name(threshold), value=mean)
         if empty := empty_tasks(seen):
             samples = ByRound(empty) if found else None
             value = median_interval([median(repeats) for repeats in empty.values()])
