@@ -185,7 +185,7 @@ def test_costs_are_refused_of_a_store_that_does_not_tell_them(
 ) -> None:
     simulating("--simulate", "cori,quiet")
     assert teff(monkeypatch, "export", "here", "--as", "toml") == 2
-    assert "here does not tell what systems cost; measure it: " in capsys.readouterr().err
+    assert "here knows METG of the three graphs of " in capsys.readouterr().err
 
 
 @built

@@ -28,7 +28,7 @@ LEAST_ROUNDS = 4  # for a narrow interval
 NEVER = 1e6  # a relative half-width that no number of rounds will narrow
 _CEILING_ERROR = 0.005  # the common error of a sitting's efficiencies, from their ceilings
 _CEILING_SHARE = 0.10  # the largest effect of that error on METG
-_FARTHEST = 32  # a factor between the longest tasks and the shortest ones of which the mean is taken
+_SLOWEST = 16.0  # the median slowdown beyond which tasks tell nothing of the crossing
 _OFTEN = 0.5  # the share of the rounds that have a point of which the mean is taken
 _ABOUT_ONE_LINE = math.log(1.2)  # the largest distance of METG of two systems whose runs lie about one line
 _VAGUE = 100.0  # an interval whose ends differ by this factor says nothing
@@ -177,8 +177,9 @@ def mean_metg(observations: Iterable[Observation], threshold: float = 0.5) -> In
     points, at = np.unique(runs.iterations, return_inverse=True)
     rounds, index = np.unique(runs.round, return_inverse=True)
     often = np.array([len(np.unique(index[at == each])) for each in range(len(points))])
-    usual = (often >= min(often.max(), _OFTEN * len(rounds)))[at]  # the first round looks further than others
-    kept = usual & (runs.ideal * _FARTHEST >= runs.ideal[usual].max())
+    usual = often >= min(often.max(), _OFTEN * len(rounds))  # the first round looks further than others
+    slow = np.array([np.median(runs.slowdown[at == each]) for each in range(len(points))])
+    kept = (usual & (slow <= max(_SLOWEST, slow[usual].min())))[at]
     counts = np.vstack([np.ones(len(index)), draw(len(rounds))[:, index]])[:, kept]
     ideal, slowdown = runs.ideal[kept], runs.slowdown[kept]
     least, most = float(ideal.min()), float(ideal.max())

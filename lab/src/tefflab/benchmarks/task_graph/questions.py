@@ -11,7 +11,7 @@ from tefflab.analysis.search import MetgSearch, measurement_grid
 from tefflab.analysis.statistics import MetgEstimate, Progress, metg_error
 from tefflab.benchmarks.benchmark import Ask, Question
 from tefflab.benchmarks.graphs import GraphCase
-from tefflab.benchmarks.task_graph.estimates import GraphRun, at_distance, metg_of, observations
+from tefflab.benchmarks.task_graph.estimates import SIMULATED_ROUNDS, GraphRun, at_distance, metg_of, observations
 from tefflab.benchmarks.task_graph.plan import PROBE_STEPS, GraphPlan, steps_for
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.systems.simulated import is_disturbed
@@ -24,7 +24,6 @@ _POINTS = 4  # of a round
 _CENTRED = 2  # rounds at a place after which only the part around its middle is measured
 _CLOSE = 1.6  # that part, from the middle divided by this factor to the middle times it
 _MEAN, _MEAN_SPREAD, _MEAN_POINTS = 2.0, 4.0, 7  # over nodes the mean run crosses above the median one
-_SIMULATED_ROUNDS = 30  # before which an interval says too little: detours that few runs meet make the mean run
 _WIDE = (1 / 8, 4.0, 16.0)  # times the crossing: points that only draw the curve
 _WIDE_ROUNDS = 2  # rounds that measure these points
 _WIDE_TASK = 0.01  # the longest of these tasks [s]
@@ -135,7 +134,7 @@ class MetgQuestion(GraphQuestion):
         if not math.isfinite(foreseen):
             foreseen = metg_error(observations(at_distance(self.runs, round_trip)), self._plan.threshold)
         disturbed = [each["id"] for each in self._plan.simulated if is_disturbed(each)]
-        if self.runs[0].system_id in disturbed and seen.rounds < _SIMULATED_ROUNDS:
+        if self.runs[0].system_id in disturbed and seen.rounds < SIMULATED_ROUNDS:
             foreseen = math.inf
         return Progress(self.case.place, seen, foreseen, seen.rounds)
 
