@@ -38,7 +38,7 @@ def sampled(folder: Path, *command: str | Path) -> tuple[float, list[Accounts], 
 @pytest.mark.parametrize(("case", "state"), [("compute", "body"), ("condition", "wait"), ("lock", "lock")])
 def test_the_time_of_a_thread_is_of_what_it_does(pool: Path, tmp_path: Path, case: str, state: str) -> None:
     wall, [accounts], _ = sampled(tmp_path / "out", pool, case)
-    main, other = sorted(accounts.seats, key=lambda seat: -seat.sum())
+    main, other = accounts.seats  # in the order in which the threads were seen
     names = [name.decode() for name in accounts.header["states"]]
     assert main.sum() == pytest.approx(wall, rel=0.05)
     assert other.sum() == pytest.approx(wall, rel=0.1)

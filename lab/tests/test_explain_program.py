@@ -669,7 +669,10 @@ def test_a_rank_s_waits_are_no_bodies_and_name_their_partner(tmp_path: Path) -> 
     text = " ".join(text_of(collected(of, 0.03, 0.03)).split())
     assert "program + 0x100 parts between waits 100" in text
     assert "program + 0x200, most for rank 3 messages rank 1 100" in text
-    assert "Efficiency now: 67 %" in text
+    assert "Efficiency now: 67 % of the ranks' time with MPI is the program's own." in text
+    assert "The longest waits are those of rank 1 in program + 0x200: most of it for rank 3." in text
+    assert "parallel regions" not in text
+    assert "--curve" not in text
 
 
 @pytest.fixture
@@ -725,6 +728,26 @@ def test_the_collector_finds_the_line_that_makes_tasks(
     assert task["count"] == 500 * 32
     assert rows[0]["threads"] == 2
     assert "add up" not in " ".join(rows[0]["remarks"])
+
+
+@pytest.mark.usefixtures("built_collector")
+@pytest.mark.skipif(not (shutil.which("mpicc") and shutil.which("mpirun")), reason="no MPI")
+def test_the_collector_finds_the_parts_between_waits_of_a_ring(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    library = project_root() / ".teff" / "build" / "lib" / "libteff_collect_mpi.so"
+    monkeypatch.setattr(explaining_programs, "collector", lambda *_: library)
+    for right in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"):
+        monkeypatch.setenv(right, "1")
+    source, program = project_root() / "docs" / "how-to" / "ring.c", tmp_path / "ring"
+    subprocess.run(["mpicc", "-O2", "-g", source, "-o", program], check=True)
+    command = ["mpirun", "--oversubscribe", "-n", "2", str(program), "100"]
+    assert teff(monkeypatch, "explain", "--json", "--runs", "1", "--", *command) == 0
+    first, *rows = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    line = 1 + source.read_text().splitlines().index("    MPI_Waitall(2, both, MPI_STATUSES_IGNORE);")
+    of_line = [each for each in rows if each["site"] == f"ring.c:{line}"]
+    assert [(each["kind"], each["count"]) for each in of_line] == [("between_waits", 2 * 500)]
+    assert {each["name"] for each in first["processes"]} == {"rank 0", "rank 1"}
 
 
 @pytest.mark.usefixtures("built_collector")

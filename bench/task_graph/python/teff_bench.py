@@ -105,7 +105,9 @@ def _load() -> ctypes.CDLL:
     try:
         library = ctypes.CDLL(os.environ.get("TEFF_BENCH_LIBRARY", str(_LIBRARY)))
     except OSError as error:
-        raise BenchError(f"the library of the task bench is not there: {error}; ./teff builds it") from None
+        raise BenchError(
+            f"the library of the task bench is not there: {error}; any command that measures builds it"
+        ) from None
     for name, (result, arguments) in _SIGNATURES.items():
         function = getattr(library, f"teff_{name}")
         function.restype, function.argtypes = result, arguments

@@ -14,7 +14,7 @@ from tefflab.output.table import Column, Table
 from tefflab.profiles.collecting import Collected
 from tefflab.profiles.measured_here import ENOUGH, Curve
 from tefflab.profiles.pricing import KEPT, SHORTER, Price
-from tefflab.profiles.states import KINDS, MANAGED, SAMPLE, SHARED, STATES, WAITS, Site
+from tefflab.profiles.states import KINDS, MANAGED, OF_RANKS, SAMPLE, SHARED, STATES, WAITS, Observed, Site
 from tefflab.profiles.trace_accounts import messages_table
 from tefflab.records.plan import counted_workers
 
@@ -55,7 +55,7 @@ def report(command: str, run: Collected, curves: Sequence[Curve]) -> Group:
     spent = [(text, price.seconds.get(state, 0.0) / price.in_regions) for state, text in STATES.items()]
     told = [(text, share) for text, share in spent if share >= _WORTH_A_LINE]
     where = [
-        Column("where the threads' time in parallel regions goes", [text for text, _ in told], "left"),
+        Column(f"where {_of_whom(run.observed)[0]} goes", [text for text, _ in told], "left"),
         Column("share", [percent(share) for _, share in told]),
     ]
     parts: list[RenderableType] = [Table(columns, title=f"{command}: {_what_ran(run)}"), Text(), Table(where), Text()]
@@ -120,7 +120,8 @@ def _kept_by(price: Price, site: Site, curves: Sequence[Curve]) -> Table:
 
 def advice(price: Price, curves: Sequence[Curve]) -> Iterator[str]:
     """The sentences, the most important one first."""
-    yield f"Efficiency now: {percent(price.efficiency)} of the threads' time in parallel regions is the program's own."
+    time, outside = _of_whom(price.observed)
+    yield f"Efficiency now: {percent(price.efficiency)} of {time} is the program's own."
     site, cost = price.dearest, price.share_of(*price.alike)
     if site and cost >= _WORTH_ADVICE:
         yield _about(price, site)
@@ -131,14 +132,30 @@ def advice(price: Price, curves: Sequence[Curve]) -> Iterator[str]:
             is_loop = longest.kind in ("chunk", *SHARED) and "omp" in longest.runtime
             remedy = ". Shorter chunks, or schedule(dynamic), even it out" if is_loop else ". More tasks even it out"
             yield text.format(f"{percent(share)} of their time", "" if cost >= _WORTH_ADVICE else remedy)
+            yield from _longest_wait(price.observed) if state == "message" else ()
     if price.serial >= _WORTH_A_SENTENCE:
         fixed = "" if site and site.kind in SHARED and price.forecasts else ": no grain changes that"
-        yield f"{percent(price.serial)} of the program's time is outside of parallel regions{fixed}."
+        yield f"{percent(price.serial)} of the program's time is {outside}{fixed}."
     if shorter := [each for each in price.shorter(curves) if math.isfinite(each.speedup.high)]:
         told = "; ".join(f"{_SHORTER[each.factor]} as long, {_speedup(each.speedup)}" for each in shorter)
         yield f"Shorter ones cost: {told}."
-    elif site and site.kind in MANAGED and cost < _WORTH_ADVICE and not curves:
+    elif site and site.kind in {*MANAGED} - {OF_RANKS} and cost < _WORTH_ADVICE and not curves:
         yield "How short they may be here: --curve measures it, in two minutes."
+
+
+def _of_whom(observed: Observed) -> tuple[str, str]:
+    """The time that the shares are of, and what lies outside of it."""
+    if all(site.kind == OF_RANKS for site in observed.sites):
+        return "the ranks' time with MPI", "before MPI_Init or after MPI_Finalize"
+    return "the threads' time in parallel regions", "outside of parallel regions"
+
+
+def _longest_wait(observed: Observed) -> Iterator[str]:
+    every = [(site.seconds, process, site) for process in observed.processes for site in process.waits]
+    if every:
+        _, process, site = max(every, key=lambda each: each[0])
+        name = site.place.replace(", most for", ": most of it for")
+        yield f"The longest waits are those of {process.name} in {name}."
 
 
 def _about(price: Price, site: Site) -> str:

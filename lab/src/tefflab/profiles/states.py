@@ -28,7 +28,8 @@ STATES = {  # as the report calls them, in its order
     "serial": "outside of parallel regions",
 }
 OUTSIDE = ("serial", "absent")
-MANAGED = {"chunk": "chunks", "section": "sections", "single": "singles", "between_waits": "parts between waits"}
+OF_RANKS = "between_waits"
+MANAGED = {"chunk": "chunks", "section": "sections", "single": "singles", OF_RANKS: "parts between waits"}
 MANAGED |= dict.fromkeys(("task", "dependent", "taskloop"), "tasks")
 SHARED = {"share": "shares", "region": "parts of regions"}
 HANDLER = "handler"
