@@ -105,7 +105,7 @@ class seat {
   std::atomic<std::uint64_t> last_end{0};
   seat* next = nullptr;  // of all seats; of vacant seats
   seat* next_vacant = nullptr;
-  // Held by whoever ends a worker's part of a region: the worker itself, or the master of its team
+  // Held by the thread that ends a worker's part of a region: the worker itself, or the master of its team
   // (team.hpp).
   pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   const team* joined = nullptr;  // that the thread is a worker of; guarded by `lock`

@@ -34,7 +34,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def collected(folder: Path, *command: str | Path) -> tuple[dict[str, float], Accounts]:
-    """What the program said, and its accounts."""
+    """Runs the program. Gives its words and its accounts."""
     folder.mkdir()
     setting = {"LD_PRELOAD": str(LIBRARY), "TEFF_COLLECT": str(folder)}
     setting |= {"INTEL_LIBITTNOTIFY64": str(LIBRARY), "INTEL_ITTNOTIFY_GROUPS": "stitch,sync"}

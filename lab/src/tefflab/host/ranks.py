@@ -26,7 +26,7 @@ def launcher_and_hosts() -> tuple[str, tuple[str, ...]]:
 
 
 def hint_at_launcher(said: str) -> str:
-    """What to do about the launcher, where a rank that said this could not begin."""
+    """A hint at the launcher, where a rank that said this could not begin."""
     if "MPI_INIT" in said and "srun" in launcher_and_hosts()[0]:
         return "; `srun --mpi=list` names the kinds of MPI for --launcher 'srun --mpi=KIND'"
     return ""
