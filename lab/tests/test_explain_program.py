@@ -331,7 +331,7 @@ def test_the_report_says_what_the_grain_costs_and_what_another_one_gives() -> No
     below = text_of(collected(observed({"body": 0.1, "dispatch": 0.9}, site("task", 400_000, 1e-6)), 1.0, 1.0))
     assert "64 times as coarse: at least 7.6 x as fast." in below
     assert "longer than the plain run leaves room for" not in text + below
-    stretched = text_of(collected(observed({"body": 1.6}, site("chunk", 4_000_000, 4e-7)), 1.0, 1.6))
+    stretched = text_of(collected(observed({"body": 1.6}, site("chunk", 16_000_000, 4e-7)), 1.0, 1.6))
     assert "Efficiency now: 100 %" in stretched
     assert "Collecting made bodies longer than the plain run leaves room for" in stretched
 
