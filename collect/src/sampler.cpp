@@ -234,13 +234,16 @@ void* watch(void*) {
       static_cast<double>(ticks() - first.ticks) / static_cast<double>(nanoseconds() - first.nanoseconds);
   const auto deaf_after = static_cast<std::uint64_t>(rate * static_cast<double>(patience));
   std::uint64_t random = 1;
+  bool grows = true;  // the last look for threads found new ones
   for (unsigned round = 0;; ++round) {
     const auto begin = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
-    const bool scans = round % rounds_between_scans == 0;
+    const bool scans = grows || round % rounds_between_scans == 0;
     const int folder = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder >= 0 && scans) {
+      const auto before = all->used;
       take_signal();
       look_for_threads(folder);
+      grows = all->used != before;
     }
     for (std::size_t i = 0; i < all->used && folder >= 0; ++i) {
       if (all->threads[i].thread != 0) look_at(all->threads[i], folder, deaf_after, scans);

@@ -68,7 +68,7 @@ def test_a_body_runs_from_one_waiting_call_to_the_next(tmp_path: Path, case: str
     for said, accounts in over_two_ranks(tmp_path / "out", program, case, "500", "100"):
         count, time = accounts.bodies("between_waits")
         assert count == 101
-        assert time == pytest.approx(said["work"], rel=0.02)
+        assert time == pytest.approx(said["work"], rel=0.05)  # with what interrupts the rank between two clocks
 
 
 def last_wait(accounts: Accounts) -> float:
