@@ -32,10 +32,10 @@ from tools.counting import BROKEN, Count
 from tools.steps import Check, chosen, systems_among
 from tools.workshop import SkippedError, Workshop
 
-STEPS_AT_A_TIME = 2  # one builds on all cores, another tests
-SHOWN_LINES = 100  # of a failed step's output: what a failed test printed fits in
-_LONGEST_LINE = 400  # of these: a command may name every file
-_PATIENCE = 10.0  # seconds that steps have to end in after Ctrl-C
+STEPS_AT_A_TIME = 2  # one step builds on all cores, another step tests
+SHOWN_LINES = 100  # the last lines of a failed step's output, in which a failed test's words fit
+_LONGEST_LINE = 400  # letters of a shown line: a command may name every file
+_PATIENCE = 10.0  # the seconds that steps have to end after Ctrl-C
 
 
 @dataclass(frozen=True)

@@ -233,48 +233,55 @@ TEST(flow_repetition, programs_with_sections_of_many_strides_end_as_in_order) {
   }
 }
 
+// The end of a task, which the test holds until the flow has run all that it may run before.
+class kept_end {
+ public:
+  void hold() {
+    held_ = hold_end();
+    holds_ = true;
+  }
+  [[nodiscard]] bool ended() const { return ended_; }
+  void end_last(flow& f) {
+    int other = 0;
+    f.task(inout(other), [] {});
+    f.wait(in(other));
+    while (!holds_) std::this_thread::yield();
+    ended_ = true;
+    held_.release();
+    f.wait();
+  }
+
+ private:
+  held_task held_;
+  std::atomic<bool> holds_{false}, ended_{false};
+};
+
 // Memory that a period only reads has no writer in the memo.
 TEST(flow_repetition, readers_wait_for_the_writer_before_their_period) {
   on_runtimes([](runtime& rt) {
-    int x = 0, other = 0;
-    std::atomic<bool> holds{false}, ended{false};
+    int x = 0;
     std::atomic<int> early{0};
-    held_task held;
+    kept_end end;
     flow f{rt};
-    f.task(out(x), [&] {
-      held = hold_end();
-      holds = true;
-    });
-    for (int i = 0; i < 2000; ++i) f.task(in(x), [&] { early += !ended; });
-    f.task(inout(other), [] {});
-    f.wait(in(other));
-    while (!holds) std::this_thread::yield();
-    ended = true;
-    held.release();
-    f.wait();
+    f.task(out(x), [&] { end.hold(); });
+    for (int i = 0; i < 2000; ++i) f.task(in(x), [&] { early += !end.ended(); });
+    end.end_last(f);
     EXPECT_EQ(early, 0);
   });
 }
 
 TEST(flow_repetition, a_writer_waits_for_the_readers_of_all_rounds_before) {
   on_runtimes([](runtime& rt) {
-    int x = 0, other = 0;
-    std::atomic<bool> holds{false}, ended{false}, early{false};
-    held_task held;
+    int x = 0;
+    std::atomic<bool> early{false};
+    kept_end end;
     flow f{rt};
     for (int i = 0; i < 2000; ++i)
       f.task(in(x), [&, i] {
-        if (i != 1500) return;
-        held = hold_end();
-        holds = true;
+        if (i == 1500) end.hold();
       });
-    f.task(out(x), [&] { early = !ended; });
-    f.task(inout(other), [] {});
-    f.wait(in(other));
-    while (!holds) std::this_thread::yield();
-    ended = true;
-    held.release();
-    f.wait();
+    f.task(out(x), [&] { early = !end.ended(); });
+    end.end_last(f);
     EXPECT_FALSE(early);
   });
 }

@@ -157,7 +157,7 @@ def _curves(registry: Registry, price: Price, here: Sequence[Present]) -> tuple[
         if any(each.get("bodies") == shape for each in ask_cases(here[0].program)):
             _, ended = _measured(registry, SPINNING, here, {"cases": [shape]}, title, (workers,))
         else:
-            say(f"--curve: no benchmark has {program_report.what(price.dearest)} as those of {price.dearest.place}")
+            say(f"--curve: no benchmark has {price.dearest.title} as those of {price.dearest.place}")
             return [], ""
     found = curves_of(registry, shape, workers)
     if here and not found:

@@ -101,9 +101,9 @@ def measure_plan(
     TeffError if one of them was not measured, after the results are shown."""
     store_folder = registry.results / checked_name(options.store)
     template = Template(options.batch) if options.batch else None
-    own = {"--load": options.load, "--launcher": options.launcher, "--hosts": options.hosts}
-    if kind.simulated and (flag := next(filter(own.get, own), "")):
-        raise InputError(f"{flag} {own[flag]}: simulated systems use nothing of a machine; leave it out")
+    of_machine = {"--load": options.load, "--launcher": options.launcher, "--hosts": options.hosts}
+    if kind.simulated and (flag := next(filter(of_machine.get, of_machine), "")):
+        raise InputError(f"{flag} {of_machine[flag]}: simulated systems use nothing of a machine; leave it out")
     if not options.resume:
         start_ranks_by(options.launcher, options.hosts)
         most = max(options.nodes, default=None)
@@ -176,7 +176,7 @@ def _begin(
     selection: Selection,
     named: Sequence[str],
 ) -> Sitting:
-    """A new sitting, and what it measures."""
+    """A new sitting."""
     found = chosen = [Present.of_user(each, number) for number, each in enumerate(kind.own_commands)]
     if not kind.own_commands:
         found = selection.set_up(options.installing)

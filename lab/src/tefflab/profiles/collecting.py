@@ -116,7 +116,7 @@ def collect(command: Sequence[str], library: Path, runs: int, stdout: int | None
 
 
 def _memory() -> str | None:
-    """The folder in memory, if it has room. None is any other: a disk makes threads wait."""
+    """The folder in memory. None if it has no room: threads may wait for the disk of another folder."""
     has_room = os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free >= _ROOM
     return _MEMORY if has_room else None
 

@@ -12,7 +12,7 @@ from tefflab.output.charts.sheet import WIDTH, Head, Picture, sheet
 from tefflab.output.quantities import duration, percent
 from tefflab.profiles.measured_here import ENOUGH, Curve
 from tefflab.profiles.pricing import Price
-from tefflab.profiles.states import KINDS, Site, length_of
+from tefflab.profiles.states import Site, length_of
 
 _COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#aa3377")  # of lines with much time, as of types of task
 _REST = "#8d949d"
@@ -68,14 +68,15 @@ def draw(price: Price, title: str, curves: Sequence[Curve]) -> Picture:
         width=WIDTH - _LEGEND - 80,
         height=_HEIGHT,
     )
-    what = KINDS.get(dearest.kind, dearest.kind) if dearest else "bodies"
+    what = dearest.title if dearest else "bodies"
     meaning = "Bars: the share of the time in bodies that bodies of this length have. "
     meaning += f"Lines: the share of the threads' time that {what} of this length keep."
     return sheet(Head(title, [meaning]), plot, legend(entries, _LEGEND, lines=False))
 
 
 def _entry(site: Site, color: str, share: float) -> Entry:
-    what = KINDS.get(site.kind, site.kind)
     return Entry(
-        {"color": color, **_BARE}, f"{site.place}, {what}", f"{percent(share)}, median {duration(site.quantile(0.5))}"
+        {"color": color, **_BARE},
+        f"{site.place}, {site.title}",
+        f"{percent(share)}, median {duration(site.quantile(0.5))}",
     )

@@ -92,9 +92,12 @@ def curves_of(registry: Registry, shape: str, workers: int) -> list[Curve]:
     """Of each way of a system that has the shape, as it was measured last on this machine; the cheapest first. A curve
     is left out if even its longest tasks kept too little: other programs had the cores."""
     found: dict[tuple[str, str], Curve] = {}
+    shaped: dict[str, Collection[str]] = {}  # by sitting, the configurations of this shape
     for sitting, store, row in _kept(registry, SPINNING.name):
+        if sitting.sitting not in shaped:
+            shaped[sitting.sitting] = _configurations(sitting, shape)
         cost = (row.get("value") or 0.0) - (row.get("spin_seconds") or math.inf)
-        if cost > 0 and row["workers"] == workers and row["configuration"] in _configurations(sitting, shape):
+        if cost > 0 and row["workers"] == workers and row["configuration"] in shaped[sitting.sitting]:
             name, source = str(row["system_id"]), f"{store}:{sitting.sitting}"
             new = Curve(name, row["title"], workers, {}, source)
             found.setdefault((name, sitting.sitting), new).costs[row["spin_seconds"]] = cost

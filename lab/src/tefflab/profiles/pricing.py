@@ -2,7 +2,7 @@
 
 T' = (W - N f (1 - 1/k) + N o / k) (1 + D / (W + N o)) / P. W is the threads' time in bodies. N o is that of creation,
 dispatch and scheduling, and D that of waits for other threads. Threads wait for bodies and for what these cost, so
-waits shrink as both do. f is a part of a body's time that does not grow with its work: calls, cold caches, the clock.
+waits shrink as both do. f is the part of a body's time that does not grow with its work: calls, cold caches, the clock.
 The time is that of a run without the collector. Locks and messages stay as they are.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 
 from tefflab.analysis.statistics import Interval
 from tefflab.profiles.measured_here import Curve
-from tefflab.profiles.states import KINDS, MANAGED, OUTSIDE, SHARED, STATES, Observed, Site
+from tefflab.profiles.states import MANAGED, OUTSIDE, SHARED, STATES, Observed, Site
 
 SCHEDULING = ("creation", "dispatch", "task_not_made", "task_not_begun")  # states of handing out tasks
 _COSTS = (*SCHEDULING, "counted", "runtime")
@@ -171,7 +171,7 @@ class Price:
     def alike(self) -> list[Site]:
         """The dearest site and the others of its kind: a setting of the grain seldom changes a line alone."""
         dearest = self.dearest
-        return [site for site in self.overheads if dearest and KINDS[site.kind] == KINDS[dearest.kind]]
+        return [site for site in self.overheads if dearest and site.title == dearest.title]
 
     @cached_property
     def count(self) -> int:

@@ -14,7 +14,7 @@ from tefflab.output.table import Column, Table
 from tefflab.profiles.collecting import Collected
 from tefflab.profiles.measured_here import ENOUGH, Curve
 from tefflab.profiles.pricing import KEPT, SHORTER, Price
-from tefflab.profiles.states import KINDS, MANAGED, OF_RANKS, SAMPLE, SHARED, STATES, WAITS, Observed, Site
+from tefflab.profiles.states import MANAGED, OF_RANKS, SAMPLE, SHARED, STATES, WAITS, Observed, Site
 from tefflab.profiles.trace_accounts import messages_table
 from tefflab.records.plan import counted_workers
 
@@ -46,7 +46,7 @@ def report(command: str, run: Collected, curves: Sequence[Curve]) -> Group:
     shown = run.observed.sites[:_MOST_SITES]
     columns = [
         Column("line", [shortened(site.place, _MOST_LETTERS) for site in shown], "left"),
-        Column("", [what(site) for site in shown], "left"),
+        Column("", [site.title for site in shown], "left"),
         Column("number", [number(site) for site in shown]),
         Column("median", [duration(site.quantile(0.5)) if site.lengths else "" for site in shown]),
         Column("80 % of them", [_spread(site) for site in shown], priority=2),
@@ -84,10 +84,6 @@ def _waits(run: Collected) -> list[Column]:
     ]
 
 
-def what(site: Site) -> str:
-    return KINDS.get(site.kind, site.kind)
-
-
 def number(site: Site) -> str:
     if site.kind == SAMPLE:
         return ""
@@ -116,7 +112,7 @@ def _kept_by(price: Price, site: Site, curves: Sequence[Curve]) -> Table:
         Column("measured", [each.source for each in curves], "left", priority=2),
     ]
     many = counted_workers(curves[0].workers)
-    return Table(columns, f"The time that {what(site)} as those of {site.place} keep here, with {many}")
+    return Table(columns, f"The time that {site.title} as those of {site.place} keep here, with {many}")
 
 
 def advice(price: Price, curves: Sequence[Curve]) -> Iterator[str]:
@@ -162,7 +158,7 @@ def _longest_wait(observed: Observed) -> Iterator[str]:
 def _about(price: Price, site: Site) -> str:
     others = sum(price.share_of(each) >= _WORTH_A_LINE for each in price.alike if each is not site)
     them = f"{site.place} and {others} more line{'s' * (others > 1)} make" if others else f"{site.place} makes"
-    many = f"{rate(price.count, '').strip()} {what(site)} of {duration(price.length)}"
+    many = f"{rate(price.count, '').strip()} {site.title} of {duration(price.length)}"
     cost = f"{percent(price.share_of(*price.alike))} of the time is {site.runtime}'s"
     begin = f"{them} {many}; {cost}."
     if not price.forecasts:

@@ -62,6 +62,11 @@ class Site:
     lengths: Mapping[int, int]  # how many, by bin
 
     @property
+    def title(self) -> str:
+        """Its bodies, as the report calls them."""
+        return KINDS.get(self.kind, self.kind)
+
+    @property
     def mean(self) -> float:
         return self.seconds / self.count if self.count else 0.0
 

@@ -5,6 +5,7 @@ import statistics
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Annotated, Generic, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, PlainSerializer, TypeAdapter
@@ -35,7 +36,7 @@ class Sitting(Line):
     command: str  # what the user typed
     plan: dict[str, JsonValue] = Field(default_factory=dict)  # the kind's own, kept for resuming
 
-    @property
+    @cached_property
     def where(self) -> str:
         """The machine, or the cluster that was simulated in its place."""
         variants = TypeAdapter(list[Variant]).validate_python(self.plan.get("variants", []))

@@ -40,7 +40,6 @@ from tefflab.output.last_words import LastWords, of_store
 from tefflab.output.sections import Section
 from tefflab.records.plan import Variant
 from tefflab.records.run import Run, counted, in_time, minutes_for
-from tefflab.systems.simulated import is_disturbed
 
 GraphRun = Run[GraphRecord]
 
@@ -254,8 +253,7 @@ class GraphEstimates(Estimates):
         beside = replace(row, is_beside=True, note="", samples=None)
         if found and case.nodes:
             mean = mean_metg(seen, threshold)
-            disturbed = [each["id"] for each in self.plan.simulated if is_disturbed(each)]
-            if variant.id in disturbed and row.rounds < SIMULATED_ROUNDS and mean.high < mean.low * _ALIKE:
+            if variant.id in self.plan.disturbed and row.rounds < SIMULATED_ROUNDS and mean.high < mean.low * _ALIKE:
                 mean = replace(mean, high=math.inf)  # no run has met a detour yet
             yield replace(beside, quantity=mean_name(threshold), value=mean)
         if empty := empty_tasks(seen):

@@ -19,6 +19,7 @@ from tefflab.durations import seconds
 from tefflab.errors import InputError, TeffError
 from tefflab.output.quantities import percent, size
 from tefflab.records.plan import Frozen, Plan, Variant
+from tefflab.systems.simulated import is_disturbed
 from tefflab.systems.systems import System
 
 LEAST_SECONDS = 0.05  # of a run
@@ -51,6 +52,11 @@ class GraphPlan(Plan):
     longest_task: float = 3e-3  # seconds: where a curve ends
     points: int = 12  # of a curve
     program: Program | None = None  # whose limits METG over nodes predicts
+
+    @property
+    def disturbed(self) -> list[str]:
+        """The simulated systems of which two runs differ."""
+        return [machine["id"] for machine in self.simulated if is_disturbed(machine)]
 
     @property
     def warning(self) -> str:

@@ -14,7 +14,6 @@ from tefflab.benchmarks.graphs import GraphCase
 from tefflab.benchmarks.task_graph.estimates import SIMULATED_ROUNDS, GraphRun, at_distance, metg_of, observations
 from tefflab.benchmarks.task_graph.plan import PROBE_STEPS, GraphPlan, steps_for
 from tefflab.benchmarks.task_graph.record import GraphRecord
-from tefflab.systems.simulated import is_disturbed
 
 LONGEST_TASK = 0.05  # seconds of granularity beyond which no crossing is searched for
 ATTEMPTS = 3  # at one point, if it is noisy
@@ -133,8 +132,7 @@ class MetgQuestion(GraphQuestion):
         foreseen = seen.relative_half_width
         if not math.isfinite(foreseen):
             foreseen = metg_error(observations(at_distance(self.runs, round_trip)), self._plan.threshold)
-        disturbed = [each["id"] for each in self._plan.simulated if is_disturbed(each)]
-        if self.runs[0].system_id in disturbed and seen.rounds < SIMULATED_ROUNDS:
+        if self.runs[0].system_id in self._plan.disturbed and seen.rounds < SIMULATED_ROUNDS:
             foreseen = math.inf
         return Progress(self.case.place, seen, foreseen, seen.rounds)
 
