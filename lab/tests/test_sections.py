@@ -8,6 +8,7 @@ from rich.console import Console
 
 from cases import estimate, row, variants
 from tefflab.analysis.rows import Row
+from tefflab.output.quantities import noise_text
 from tefflab.output.sections import Section, absences, notes_of
 from tefflab.output.table import Column
 from tefflab.records.plan import Variant
@@ -63,3 +64,14 @@ def test_a_reason_says_the_load_beside_which_it_is_true_and_rounds_are_those_of_
     assert absences(rows) == [f"{two.id}: no turn (beside spin:25@1 and spin:50@1)"]
     assert notes_of(rows)[-1].startswith("3 to 5 rounds; ")
     assert notes_of(rows[:1])[-1].startswith("3 rounds; ")
+
+
+def test_over_several_nodes_no_run_is_called_noisy() -> None:
+    alone = row(variants(1)[0], estimate(1e-6), nodes=1, rounds=3, runs=9, noisy_share=0.0)
+    over_nodes, simulated = (
+        replace(alone, nodes=2),
+        replace(alone, variant=replace(alone.variant, simulated="cori, quiet")),
+    )
+    assert [noise_text(each) for each in (alone, over_nodes, simulated)] == ["0 %", "-", "-"]
+    assert notes_of([over_nodes, simulated])[-1] == "3 rounds"
+    assert notes_of([alone, over_nodes])[-1] == "3 rounds; at most 0 % of a system's runs noisy"

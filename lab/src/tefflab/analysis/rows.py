@@ -96,6 +96,12 @@ class Row:
         return ", ".join(filter(None, (self.case, self.where)))
 
     @property
+    def counts_noise(self) -> bool:
+        """Whether a run of it may be noisy. Over several nodes and where nodes are simulated, detours are a part of the
+        result."""
+        return (self.nodes or 1) == 1 and not self.variant.simulated
+
+    @property
     def competes(self) -> bool:
         """Whether it is compared with others."""
         return not self.variant.is_floor

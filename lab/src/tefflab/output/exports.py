@@ -14,7 +14,7 @@ from typing import Any
 
 from tefflab.analysis.rows import ByRound, Row
 from tefflab.analysis.statistics import Interval
-from tefflab.output.quantities import duration_range, interval_text, percent, value_text
+from tefflab.output.quantities import duration_range, interval_text, noise_text, percent, value_text
 from tefflab.records.run import Sitting
 from tefflab.whole_files import write_whole
 
@@ -98,7 +98,7 @@ def to_markdown(rows: Sequence[Exported]) -> str:
     lines: list[Sequence[str]] = [heads, ["---"] * len(heads)]
     for each in rows:
         row, interval = each.row, each.interval
-        rounds, noisy = str(row.number_of_rounds), percent(row.noisy_share)
+        rounds, noisy = str(row.number_of_rounds), noise_text(row)
         value, ends = value_text(row), interval_text(interval, row.unit)
         lines.append((each.variant, each.case, row.quantity, value, ends, rounds, noisy))
     table = "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)

@@ -133,6 +133,11 @@ def quantity_text(value: float, unit: str) -> str:
     return digits(value) if unit in ("", "1") else rate(value, unit)
 
 
+def noise_text(row: Row) -> str:
+    """The share of a row's runs that were noisy: `4 %`; `-` where none is called so."""
+    return percent(row.noisy_share) if row.runs and row.counts_noise else "-"
+
+
 def value_text(row: Row | None) -> str:
     """A row's value, with the sign of a bound; `-` where there is none."""
     if row is None or row.value is None:

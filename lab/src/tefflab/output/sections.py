@@ -104,9 +104,11 @@ def notes_of(rows: Sequence[Row], how: str = "") -> list[str]:
         return odd
     least, most = (of(row.rounds for row in measured) for of in (min, max))
     rounds = f"{least} to {most}" if least < most else str(most)
-    return [*odd, f"{rounds} round{'s' * (most != 1)}; {noise_of(measured)}{how}"]
+    found = filter(None, (f"{rounds} round{'s' * (most != 1)}", noise_of(measured)))
+    return [*odd, f"{'; '.join(found)}{how}"]
 
 
 def noise_of(rows: Sequence[Row]) -> str:
-    worst = max((row.noisy_share for row in rows), default=0.0)
-    return f"at most {percent(worst)} of a system's runs noisy"
+    """`at most 4 % of a system's runs noisy`; empty if no run is called so."""
+    shares = [row.noisy_share for row in rows if row.counts_noise]
+    return f"at most {percent(max(shares))} of a system's runs noisy" if shares else ""

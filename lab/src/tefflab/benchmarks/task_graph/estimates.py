@@ -179,9 +179,8 @@ class GraphEstimates(Estimates):
     def pictures(self) -> Iterator[tuple[str, Picture]]:
         shown = self.cases[: len(self.plan.cases)]
         where = [apart(each.where.round_trip) for each in shown[:1] if each.where]
-        noisy, runs = noise([row for case in shown for row in self._rows_of(case)])
-        of_runs = [] if self.plan.simulated else [*where, f"{noisy} of {runs} runs noisy"]
-        footer = signature(self.sitting, *of_runs)
+        noisy, runs = noise([row for case in shown for row in self._rows_of(case) if row.counts_noise])
+        footer = signature(self.sitting, *where, f"{noisy} of {runs} runs noisy" if runs else "")
         return pictures(self.plan, shown, footer)
 
     def closing(self, again: str, store: str) -> LastWords | None:

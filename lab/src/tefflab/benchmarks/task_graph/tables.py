@@ -150,7 +150,7 @@ def metg_section(*cases: Measured) -> Section:
         Column("95 % interval", [ends_text(row) for row in rows]),
         *(means := _means(cases)),
         Column("overhead\nper task", [_overhead(case.overhead(row)) for case, row in pairs], priority=not means),
-        Column("noisy\nruns", [_noisy(row) for row in rows], priority=2),
+        Column("noisy\nruns", [quantities.noise_text(row) for row in rows], priority=2),
         Column("rounds", [str(row.rounds) if row.value else "-" for row in rows], priority=3),
         Column("ceiling", [quantities.value_text(row) for row in ceilings], priority=4),
         Column("title", [row.variant.title for row in rows], "left", priority=5),
@@ -161,11 +161,6 @@ def metg_section(*cases: Measured) -> Section:
         return Section(f"{name}{case.on} – {case.name}", columns if rows else (), notes(case), case.case.question)
     headings = {sum(len(each.rows) for each in cases[:number]): case.case.name for number, case in enumerate(cases)}
     return Section(f"{name} of {len(cases)} cases{cases[0].on}", columns, notes_of(rows), headings=headings)
-
-
-def _noisy(row: Row) -> str:
-    """Over several nodes no run is noisy: detours are a part of the result."""
-    return percent(row.noisy_share) if row.runs and (row.nodes or 1) == 1 else "-"
 
 
 def _means(cases: Sequence[Measured]) -> list[Column]:

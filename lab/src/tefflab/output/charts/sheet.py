@@ -111,7 +111,7 @@ def signature(sitting: Sitting, *remarks: str) -> str:
         sitting.where,
         f"{sitting.started_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC",
         f"teff {sitting.revision.short}",
-        *remarks,
+        *filter(None, remarks),
     ]
     return " · ".join(part.replace(" ", "\N{NO-BREAK SPACE}") for part in parts)  # lines end between two parts
 
