@@ -1,8 +1,10 @@
-"""`teff explain`: where the time of a program or of spawn patterns goes; and how long the tasks of a trace or an app
-should be. For an app it also finds out by runs which number of tasks is best."""
+"""`teff explain`: where the time of a program, a trace, an app or of spawn patterns goes. For an app it also finds out
+by runs which number of tasks is best."""
 
+import json
+import math
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,29 +13,30 @@ from click.exceptions import Exit
 from rich.markup import escape
 from rich.text import Text
 
+from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.benchmark import find_benchmark
 from tefflab.benchmarks.cases import listed_here, refuse_unknown
 from tefflab.benchmarks.declared import described_kind
 from tefflab.benchmarks.spawn import BENCHMARK
-from tefflab.cli.explaining_programs import explain_program
-from tefflab.cli.publishing import draw
+from tefflab.cli.explaining_programs import explain_program, tell_run, tries_table
 from tefflab.cli.telling import tell
 from tefflab.errors import FAILED, InputError, TeffError
-from tefflab.host.terminal import output, progress, titled_table
+from tefflab.host.terminal import output, progress
 from tefflab.json_lines import json_lines
 from tefflab.measure.presence import Selection
-from tefflab.measure.single_runs import Launch, SingleRun, refuse_untraced
-from tefflab.output.quantities import digits, duration
-from tefflab.profiles import granularity, spawn_profile, task_picture
-from tefflab.profiles.granularity import Findings, find, search, setting_of
-from tefflab.profiles.measured_here import Metg, metg_of
-from tefflab.profiles.task_trace import read_task_trace
+from tefflab.measure.single_runs import Launch, refuse_untraced
+from tefflab.profiles import spawn_profile
+from tefflab.profiles.collecting import Collected, Run
+from tefflab.profiles.pricing import Price
+from tefflab.profiles.states import Observed
+from tefflab.profiles.trace_accounts import read_whole_trace
 from tefflab.systems.programs import find_program
 from tefflab.systems.registry import Registry
 from tefflab.systems.setup import ensure
 from tefflab.systems.systems import BENCH_FOLDER, usable_cores
 
 _PATTERNS, _APPS = "spawn", "apps"  # kinds of benchmark
+_MUCH = 0.1  # of the threads' time
 
 
 def explain(
@@ -44,7 +47,6 @@ def explain(
     systems: Sequence[str],
     tasks: int | None,
     ranks: str | None,
-    metg: str | None,
     runs: int | None,
     picture: Path | None,
     applies: bool,
@@ -73,11 +75,7 @@ def explain(
     elif (file := Path(target)).is_file() or file.suffix == ".json" or len(file.parts) > 1:
         if flags:
             raise InputError(f"{' '.join(flags)}: flags are for an app; a trace needs none")
-        grain, trace = metg_of(registry, metg or ""), read_task_trace(file)
-        found = find(trace, grain)
-        if picture:
-            draw(task_picture.draw(trace, file.name), picture)
-        tell(as_json, lambda: [found.to_json()], lambda: granularity.to_table(found, file.name))
+        explain_trace(registry, file, picture, as_json=as_json)
     elif ranks is not None:
         way_out = "trace ranks by teff run --ranks N --trace FILE, then say teff explain FILE"
         raise InputError(f"--ranks: explain runs one process; {way_out}")
@@ -90,9 +88,8 @@ def explain(
         if known := listed or [each.parent.name for each in sorted(sources.glob("*/CMakeLists.txt"))]:
             refuse_unknown("app", [name], known)
         app = ["-app", name, *flags]
-        grain = metg_of(registry, metg or "")
         launch = Launch(registry, app, patterns["workers"], kind=described_kind(_APPS))
-        advise_app(launch, systems or ["teff/t"], tasks, 3 if runs is None else runs, grain, picture, as_json=as_json)
+        advise_app(launch, systems or ["teff/t"], tasks, 3 if runs is None else runs, picture, as_json=as_json)
 
 
 def profile_patterns(
@@ -127,8 +124,15 @@ def profile_patterns(
         raise Exit(FAILED)
 
 
+def explain_trace(registry: Registry, file: Path, picture: Path | None, *, as_json: bool) -> None:
+    """A run that left this trace of libteff's."""
+    observed = Observed(tuple(read_whole_trace(file)))
+    elapsed = max(each.elapsed for each in observed.processes)
+    tell_run(registry, [file.name], Collected((), Run(elapsed, 0.0, 0), observed, ()), [], picture, as_json=as_json)
+
+
 def advise_app(
-    app: Launch, systems: Sequence[str], tasks: int | None, runs: int, metg: Metg, picture: Path | None, as_json: bool
+    app: Launch, systems: Sequence[str], tasks: int | None, runs: int, picture: Path | None, *, as_json: bool
 ) -> None:
     """Of a mini-app, which the system cuts into `tasks` at first; `runs`: of each setting near the advised one.
     TeffError if a run fails or leaves no trace."""
@@ -138,49 +142,82 @@ def advise_app(
     program = find_program(app.registry, app.kind.name, system, app.kind.adapters)
     ensure(app.registry, [app.registry.owner(program)], console=progress(), ways=lambda _: [[program]])
 
-    def run(setting: int | None, to: Path | None = None) -> SingleRun:
-        words = [*app.flags, *(() if setting is None else ("-tasks", str(setting)))]
-        done = replace(app, flags=words).run(program, to)
+    def words(setting: int | None) -> list[str]:
+        return [*app.flags, *(() if setting is None else ("-tasks", str(setting)))]
+
+    def run(setting: int | None, to: Path | None = None) -> tuple[Run, dict[str, Any]]:
+        done = replace(app, flags=words(setting)).run(program, to)
         if done.was_refused:
             raise InputError(done.error)
-        if not done.ok:
-            raise TeffError(f"{program.id} {' '.join(words)}: {done.error}")
-        return done
+        if done.record is None or not done.ok:
+            raise TeffError(f"{program.id} {' '.join(words(setting))}: {done.error}")
+        told = json.loads(done.line)
+        return Run(done.record.wall_seconds, told["noise"]["cpu_seconds"], 0), told
 
     def quickest(setting: int) -> float:
-        done = [run(setting).record for _ in range(runs)]
-        return min(each.wall_seconds for each in done if each is not None)
+        return min(run(setting)[0].seconds for _ in range(runs))
 
-    with tempfile.TemporaryDirectory(prefix="teff-advise-") as folder:
+    with tempfile.TemporaryDirectory(prefix="teff-explain-") as folder:
         file = Path(folder) / "trace.json"
-        traced = run(tasks, file)
+        traced, record = run(tasks, file)
         refuse_untraced(program, file)
-        trace = read_task_trace(file)
-    found = find(trace, metg)
-    now = setting_of(traced.line)
-    title = f"{program.id} {' '.join(app.flags)} -tasks {now}"
-    if picture:
-        draw(task_picture.draw(trace, title), picture)
-    advised = now if found.phase == "good" else found.setting(now)
-    tried = search({now, advised}, quickest) if runs else {}
-    best = min(tried, key=lambda each: tried[each]) if tried else advised
-    by_tasks = {str(setting): tried[setting] for setting in tried}
-    told = {"tasks_now": now, "tasks_advised": advised, "tasks_best": best, "seconds_by_tasks": by_tasks}
-    tell(as_json, lambda: [found.to_json() | told], lambda: granularity.to_table(found, title))
+        observed = Observed(tuple(read_whole_trace(file)))
+    now = setting_of(record)
+    plain = tuple(run(now)[0] for _ in range(runs))
+    collected = Collected(plain, traced, observed, ())
+    price, _ = tell_run(app.registry, [program.id, *words(now)], collected, [], picture, as_json=as_json)
+    advised = advised_setting(price, now)
+    tried = search({now: min(each.seconds for each in plain)}, advised, quickest) if runs else {}
+    told = [
+        {
+            "of": "try",
+            "command": " ".join([program.id, *words(each)]),
+            "setting": f"-tasks {each}",
+            "seconds": Interval(tried[each], 0.0, math.inf).to_json(),
+            "speedup": Interval(tried[now] / tried[each], 0.0, math.inf).to_json() if each != now else None,
+            "predicted": price.forecast(now / each).speedup.to_json() if each < now else None,
+        }
+        for each in sorted(tried)
+    ]
+    if told:
+        tell(as_json, lambda: told, lambda: tries_table("tried", told))
     if not as_json:
-        _tell_settings(now, advised, best, tried, found)
+        best = min(tried, key=lambda each: tried[each], default=advised)
+        output().print(Text(f"Choose -tasks {best} (now {now}).", "bold"))
 
 
-def _tell_settings(now: int, advised: int, best: int, tried: Mapping[int, float], found: Findings) -> None:
-    if tried:
-        table = titled_table("")
-        table.add_column("-tasks", justify="right")
-        table.add_column("a run", justify="right")
-        table.add_column("")
-        for setting in sorted(tried):
-            marks = {"traced": now, "by the trace": advised, "quickest": best}
-            told = ", ".join(text for text, at in marks.items() if at == setting)
-            table.add_row(str(setting), duration(tried[setting]), told)
-        output().print(table)
-    factor = f", since tasks should last {digits(found.factor, 2)} x as long" if best == advised != now else ""
-    output().print(Text(f"Choose -tasks {best} (now {now}){factor}.", "bold"))
+def advised_setting(price: Price, now: int) -> int:
+    """Into how many tasks to cut a loop that is cut into `now`, by one run: the same number for each worker. If longer
+    tasks save nothing and workers are idle, twice as many."""
+    workers = max(len(each.threads) for each in price.observed.processes)
+    idle = sum(price.seconds[state] for state in ("dependences", "imbalance"))
+    wanted = now / price.advised_factor
+    if not price.forecasts and idle >= _MUCH * price.in_regions:
+        wanted = 2 * now
+    return now if wanted == now else workers * max(1, round(wanted / workers))
+
+
+def search(tried: Mapping[int, float], advised: int, seconds_of: Callable[[int], float]) -> dict[int, float]:
+    """The times of those that were tried, of the advised one, then of half and twice the quickest (one task is the
+    least), until it lies between two."""
+    found = dict(tried)
+    missing = {advised} - found.keys()
+    while True:
+        found |= {tasks: seconds_of(tasks) for tasks in missing}
+        best = min(found, key=lambda each: found[each])
+        missing = {max(1, best // 2), 2 * best} - found.keys()
+        if not missing:
+            return found
+
+
+def setting_of(record: Mapping[str, Any]) -> int:
+    """Into how many tasks its run has cut a loop. TeffError if its app has no such setting."""
+    parameters = record.get("parameters", {})
+    app, way = parameters.get("app"), record.get("way")
+    by_trace = "trace it by teff run --trace, and explain the trace"
+    if (app, way) == ("sssp", "tasks"):  # its tasks have as many vertices as a round is worth
+        way_out = f"say --systems teff/graph, or {by_trace}"
+        raise InputError(f"{app}: its tasks with priorities do not read -tasks; {way_out}")
+    if "tasks" not in parameters or way == "loops":
+        raise InputError(f"{app}: -tasks does not cut its loops; {by_trace}")
+    return int(parameters["tasks"])

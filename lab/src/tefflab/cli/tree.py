@@ -90,7 +90,6 @@ EXPLAIN = Command(
     options.GRAPH_FLAGS,
     options.SYSTEMS,
     option("--tasks -tasks N", "Tasks of a loop of APP, at first.", Number(64, 1)),
-    option("--metg TIME", "METG of this machine, as 1.6us. [as measured last]", Text()),
     option("--runs N", "Of an app's settings, 0 or more [3]; of a program [2].", Number(3, 0, 100)),
     option("--apply applies", "Try the advice: the command has {N}, or {/N} tasks."),
     option("--curve", "Measure how short such tasks may be here, in 2 minutes."),

@@ -1,4 +1,4 @@
-"""Sittings on this machine tell how long tasks should be: by the METG, and by the share of the time that tasks keep.
+"""Sittings on this machine tell how long tasks should be, by the share of the time that tasks of a length keep.
 
 A curve is of tasks of one shape, as a recursion or a loop. The micro-benchmarks have cases of each shape that spin.
 """
@@ -12,48 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from tefflab import durations
-from tefflab.benchmarks.graphs import is_usual
 from tefflab.benchmarks.micro import BENCHMARK as SPINNING
-from tefflab.benchmarks.task_graph.tables import metg_name
 from tefflab.errors import InputError
 from tefflab.host.machine import read_machine
 from tefflab.records.run import Sitting
 from tefflab.records.store import Store, file_of, new_sitting_name, stores_in
 from tefflab.systems.registry import Registry
 
-_WAY = "teff/flow"  # whose METG counts: its tasks name their memory
-_METG = metg_name(0.5)
 ENOUGH = 0.9
 _FEWEST = 3  # lengths that make a curve
 _LENGTHS = np.geomspace(1e-8, 1e-1, 701)  # seconds: some 2 % from one to the next
-
-
-@dataclass(frozen=True, slots=True)
-class Metg:
-    """How long a task must be so that half of worker time is its own, and where that number is from."""
-
-    seconds: float
-    source: str
-
-
-USUAL = Metg(1.6e-6, "a stencil of libteff's data flow on two cores; measure yours: teff metg --systems teff/flow")
-
-
-def metg_of(registry: Registry, said: str) -> Metg:
-    """As the user says, as it was measured last on this machine, or the usual one."""
-    if said:
-        return Metg(durations.seconds(said), f"--metg {said}")
-    found: list[tuple[str, float, str]] = []
-    for sitting, store, row in _kept(registry):
-        value, is_known = row.get("value"), row.get("low") and row.get("high")
-        is_metg = (row.get("system_id"), row.get("quantity"), row.get("relation")) == (_WAY, _METG, "=")
-        if is_metg and value and is_known and is_usual(str(row.get("configuration"))):
-            found.append((sitting.sitting, -float(value), f"{_WAY} in {store}:{sitting.sitting}"))
-    if not found:
-        return USUAL
-    _, value, source = max(found)
-    return Metg(-value, source)
 
 
 @dataclass(frozen=True)
@@ -93,7 +61,7 @@ def curves_of(registry: Registry, shape: str, workers: int) -> list[Curve]:
     is left out if even its longest tasks kept too little: other programs had the cores."""
     found: dict[tuple[str, str], Curve] = {}
     shaped: dict[str, Collection[str]] = {}  # by sitting, the configurations of this shape
-    for sitting, store, row in _kept(registry, SPINNING.name):
+    for sitting, store, row in _kept(registry):
         if sitting.sitting not in shaped:
             shaped[sitting.sitting] = _configurations(sitting, shape)
         cost = (row.get("value") or 0.0) - (row.get("spin_seconds") or math.inf)
@@ -112,12 +80,12 @@ def _configurations(sitting: Sitting, shape: str) -> Collection[str]:
     return ()
 
 
-def _kept(registry: Registry, benchmark: str | None = None) -> Iterator[tuple[Sitting, str, dict[str, Any]]]:
-    """The estimates that were made on this machine, each with its sitting and its store."""
+def _kept(registry: Registry) -> Iterator[tuple[Sitting, str, dict[str, Any]]]:
+    """The estimates of spinning that were made on this machine, each with its sitting and its store."""
     machine, now = read_machine().id, new_sitting_name().rpartition("-")[0]
     for name in stores_in(registry.results):
         folder = registry.results / name
-        every = Store(folder).sittings(benchmark)
+        every = Store(folder).sittings(SPINNING.name)
         own = {each.sitting: each for each in every if each.machine.id == machine and each.sitting[: len(now)] <= now}
         file = file_of(folder, "estimates")
         for row in map(object_of, file.read_text(encoding="utf-8").splitlines() if own and file.is_file() else ()):

@@ -25,9 +25,11 @@ STATES = {  # as the report calls them, in its order
     "wait": "waiting: for another thread or the system",
     "runtime": "beginning and ending regions, barriers",
     "start": "starting threads, or MPI",
+    "displaced": "without a core",
     "serial": "outside of parallel regions",
 }
 OUTSIDE = ("serial", "absent")
+DISPLACED = "displaced"  # within regions, in another program's time
 OF_RANKS = "between_waits"
 MANAGED = {"chunk": "chunks", "section": "sections", "single": "singles", OF_RANKS: "parts between waits"}
 MANAGED |= dict.fromkeys(("task", "dependent", "taskloop"), "tasks")
