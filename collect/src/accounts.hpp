@@ -9,7 +9,7 @@
 
 namespace teff::collect {
 
-inline constexpr std::uint32_t version = 2;
+inline constexpr std::uint32_t version = 3;
 
 // What a thread does. At each moment a thread is in exactly one state.
 enum class state : std::uint32_t {
@@ -28,6 +28,7 @@ enum class state : std::uint32_t {
   runtime,         // begins or ends a region
   start,           // likewise, and the thread itself is created within
   wait,            // waits, and nobody says for what: only the sampler finds this
+  displaced,       // could run, and has no core: another program or thread has it
   count
 };
 
@@ -55,7 +56,7 @@ inline constexpr std::size_t bins = 156;
 
 // A thread's account of the bodies of one place in the program.
 struct site {
-  std::uint64_t address;    // a return address, or the begin of a function. The others have 0
+  std::uint64_t address;    // 1 beyond a byte of the code, as a return address is. The others have 0
   std::uint32_t module;     // the index in header::modules of the module that has the address
   std::uint32_t runtime;    // the index of the module of the runtime
   std::uint32_t what;       // a kind
@@ -70,7 +71,7 @@ struct site {
   std::uint32_t turn;       // counts short bodies up to the next timed body
   std::uint64_t ahead;      // of waits: how much longer they were for `partner` than for all others
   std::uint32_t partner;    // 1 + the rank that the longest ones are for; 0 if none is known
-  std::uint32_t reserved;
+  std::uint32_t function;   // of tasks: the low half of the address of their function; 0 if it is not known
   // How many bodies had which length. If few are timed: estimated, as segments and time.
   std::array<std::uint64_t, bins> lengths;
 };

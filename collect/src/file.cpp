@@ -37,9 +37,9 @@ block *next_block, *end_of_blocks;
 std::array<char, PATH_MAX> path;
 
 constexpr std::array<const char*, static_cast<std::size_t>(state::count)> states{
-    "absent",   "serial",    "body",          "counted",        "creation",
-    "dispatch", "imbalance", "task_not_made", "task_not_begun", "dependences",
-    "message",  "lock",      "runtime",       "start",          "wait"};
+    "absent",    "serial",        "body",           "counted",     "creation", "dispatch",
+    "imbalance", "task_not_made", "task_not_begun", "dependences", "message",  "lock",
+    "runtime",   "start",         "wait",           "displaced"};
 constexpr std::array<const char*, static_cast<std::size_t>(kind::count)> kinds{
     "others",    "region",   "share",         "chunk",          "section",    "single", "task",
     "dependent", "taskloop", "between_waits", "point_to_point", "collective", "sample"};

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <bit>
 #include <new>
+#include <utility>
 
 #include "file.hpp"
 #include "seats.hpp"
@@ -49,11 +50,23 @@ bool seat::arrive(std::uint32_t thread) {
     accounts_->since = free_since_ = head()->started;
     label(thread == head()->process ? state::serial : state::absent);
   }
+  if (!only_samples) without_core_ = nanoseconds_without_core();
   accounts_->thread = thread;
   ++accounts_->threads;
   enter(state::serial);
   is_new_ = true;
   return true;
+}
+
+// The part of the segment that ends in which the thread had no core. The time is taken for that of this
+// segment: a displaced thread is without its core for longer than a short segment lasts.
+std::uint64_t seat::leave_out_displaced(std::uint64_t length) {
+  if (me != this) return 0;
+  const auto now = nanoseconds_without_core(), before = std::exchange(without_core_, now);
+  if (doing() == state::serial || now <= before) return 0;
+  const auto part = std::min(length, ticks_of(now - before));
+  accounts_->times[static_cast<std::size_t>(state::displaced)] += part;
+  return part;
 }
 
 void seat::begin_worker(std::uint64_t region_began) {
@@ -115,7 +128,7 @@ void seat::use(block& accounts) {
 }
 
 // A record for a site that the thread has not met; null if there is none left.
-site* seat::meet(const void* address, kind what) {
+site* seat::meet(const void* address, kind what, std::uint32_t function) {
   const growing held;
   if (head() == nullptr) return nullptr;
   if (last_part_->sites_used == last_part_->sites.size()) {
@@ -130,34 +143,36 @@ site* seat::meet(const void* address, kind what) {
   record.module = accounts_->seat == 0 ? 0 : module_of(address);
   record.runtime = runtime;
   record.what = static_cast<std::uint32_t>(what);
+  record.function = function;
   ++last_part_->sites_used;  // last: a reader of a process that was killed sees whole sites
   return &record;
 }
 
-site& seat::find(const void* address, kind what) {
+site& seat::find(const void* address, kind what, const void* function) {
   const auto number = reinterpret_cast<std::uint64_t>(address);
+  const auto low = static_cast<std::uint32_t>(reinterpret_cast<std::uint64_t>(function));
   const auto is_it = [&](const site& one) {
-    return one.address == number && one.what == static_cast<std::uint32_t>(what);
+    return one.address == number && one.function == low && one.what == static_cast<std::uint32_t>(what);
   };
   if (is_it(*last_found_)) return *last_found_;
   constexpr std::uint64_t spread = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
-  auto at = (number + static_cast<std::uint64_t>(what)) * spread >> 55;
+  auto at = (number + low + static_cast<std::uint64_t>(what)) * spread >> 55;
   static_assert(std::tuple_size_v<decltype(sites_)> == std::size_t{1} << (64 - 55));
   while (sites_[at] != nullptr && !is_it(*sites_[at]))
     at = (at + 1) % sites_.size();  // the blocks of a seat have fewer sites
-  if (sites_[at] == nullptr) sites_[at] = meet(address, what);
+  if (sites_[at] == nullptr) sites_[at] = meet(address, what, low);
   if (sites_[at] == nullptr) return *others_;
   return *(last_found_ = sites_[at]);
 }
 
 // Whether the body that begins is counted alone.
-bool seat::skips(const void* address, kind what) {
-  site& place = find(address, what);
+bool seat::skips(const void* address, kind what, const void* function) {
+  site& place = find(address, what, function);
   return place.too_short != 0 && ++place.turn % sample != 0;
 }
 
 void seat::account(const activation& body) {
-  site& to = find(body.address, body.what);
+  site& to = find(body.address, body.what, body.function);
   ++to.count;
   if (body.counted) return;
   const std::uint64_t bodies = to.too_short != 0 ? sample : 1;
@@ -175,7 +190,7 @@ void seat::account(const activation& body) {
 
 // Of all partners, the one that more than half of the time is for stays, if there is one.
 void seat::account_wait(kind why, const void* address, std::uint64_t length, int partner) {
-  site& to = find(address, why);
+  site& to = find(address, why, nullptr);
   ++to.count;
   ++to.timed;
   ++to.segments;
@@ -229,7 +244,7 @@ void seat::begin_task(activation& task) {
   task.outer = current;
   task.begun = task.nested = true;
   task.own = task.segments = 0;  // libgomp may run all tasks of a taskloop by one record
-  task.counted = skips(task.address, task.what);
+  task.counted = skips(task.address, task.what, task.function);
   if (task.counted) {
     label(state::counted);
   } else {
@@ -286,7 +301,7 @@ void seat::end_part(bool accounts) {
 }
 
 void seat::begin_chunk(activation& chunk, const void* address) {
-  chunk.counted = address != nullptr && skips(address, chunk.what);
+  chunk.counted = address != nullptr && skips(address, chunk.what, nullptr);
   chunk.own = chunk.segments = 0;
   if (chunk.counted) {
     label(state::counted);

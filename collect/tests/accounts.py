@@ -8,7 +8,7 @@ SITE = np.dtype(
     [("address", "u8"), ("module", "u4"), ("runtime", "u4"), ("what", "u4"), ("too_short", "u4")]
     + [(name, "u8") for name in ("count", "timed", "segments", "time", "longest")]
     + [("recent", "u8"), ("recently", "u4"), ("turn", "u4"), ("ahead", "u8")]
-    + [("partner", "u4"), ("reserved", "u4"), ("lengths", "u8", 156)]
+    + [("partner", "u4"), ("function", "u4"), ("lengths", "u8", 156)]
 )
 BLOCK = np.dtype(
     [(name, "u4") for name in ("seat", "part", "thread", "threads", "now", "sites_used")]
@@ -35,8 +35,8 @@ class Accounts:
     def __init__(self, path: Path) -> None:
         content = path.read_bytes()
         self.header = np.frombuffer(content, HEADER, 1)[0]
-        if (self.header["magic"], self.header["version"]) != (b"teffacct", 2):
-            raise ValueError(f"{path}: not a file of accounts of version 2")
+        if (self.header["magic"], self.header["version"]) != (b"teffacct", 3):
+            raise ValueError(f"{path}: not a file of accounts of version 3")
         blocks = np.frombuffer(content[HEADER.itemsize :], BLOCK).copy()
         self.blocks = blocks[blocks["seat"] > 0]
         first, last = self.header["first"], self.header["last"]
@@ -59,6 +59,10 @@ class Accounts:
         sites = self.sites[np.isin(self.sites["what"], numbers)]
         own = sites["segments"].sum() * float(self.header["own"])
         return int(sites["count"].sum()), (float(sites["time"].sum()) - own) * self.ns
+
+    def in_bodies(self) -> float:
+        """The threads' time in bodies, and at most in which the threads had no core within."""
+        return float(self.states["body"] + self.states["displaced"])
 
     def in_regions(self) -> float:
         """The threads' time in parallel regions."""

@@ -106,7 +106,7 @@ def test_a_call_of_fortran_is_the_program_s_own(tmp_path: Path, binding: str) ->
     program = compiled(binding, tmp_path)
     _, (said, accounts) = over_two_ranks(tmp_path / "out", program)
     assert accounts.bodies("between_waits")[0] == 101
-    assert accounts.states["body"] == pytest.approx(said["work"], rel=0.03)
+    assert accounts.states["body"] <= 1.03 * said["work"] <= 1.06 * accounts.in_bodies()
     for site in accounts.sites[accounts.sites["count"] > 0]:
         assert accounts.header["modules"][site["module"]]["path"].decode() == str(program)
 

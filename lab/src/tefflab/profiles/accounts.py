@@ -4,7 +4,7 @@ Files are read as they are: a process that crashed, or that still runs, leaves w
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from tefflab.profiles.states import OUTSIDE, SAMPLE, WAITS, Process, Site, bin_of
-from tefflab.profiles.symbols import Place, names_of
+from tefflab.profiles.symbols import Place, has_line, names_of
 
-VERSION = 2
+VERSION = 3
 MAGIC = b"teffacct"
 _ADDS_UP = 0.03  # of a thread's time: by so much its accounts may differ
 _RUNTIMES = {"libtbb": "oneTBB"}  # whose users have another name than their library
@@ -49,7 +49,7 @@ SITE = np.dtype(
         *((name, "<u8") for name in ("count", "timed", "segments", "time", "longest", "recent")),
         *((name, "<u4") for name in ("recently", "turn")),
         ("ahead", "<u8"),
-        *((name, "<u4") for name in ("partner", "reserved")),
+        *((name, "<u4") for name in ("partner", "function")),
         ("lengths", "<u8", 156),
     ]
 )
@@ -93,7 +93,7 @@ def read_accounts(files: Iterable[Path]) -> tuple[list[Process], list[str]]:
         else:
             found.append((file, content))
     found.sort(key=lambda pair: int(pair[1].header["real_time"]))
-    names = names_of(place for _, file in found for record in _records(file) if (place := _place(file, record)))
+    names = names_of(place for _, file in found for record in _records(file) for place in _places(file, record))
     return [_process(file, names, _name(file)) for _, file in found], faults
 
 
@@ -129,10 +129,13 @@ def _records(file: _File) -> list[Any]:
     return [record for block in file.blocks for record in block["sites"][: int(block["sites_used"])] if record["count"]]
 
 
-def _place(file: _File, record: Any) -> Place | None:
-    """The module and the offset of a site; None if the collector had no room for it."""
-    module = file.header["modules"][int(record["module"])]
-    return (file.path(record["module"]), int(record["address"]) - int(module["begin"])) if record["address"] else None
+def _places(file: _File, record: Any) -> Iterator[Place]:
+    """The module and the offset of a task's function, then those of a site; none if there was no room for them."""
+    path, begin = file.path(record["module"]), int(file.header["modules"][int(record["module"])]["begin"])
+    if record["function"]:
+        yield path, 1 + (int(record["function"]) - begin) % 2**32
+    if record["address"]:
+        yield path, int(record["address"]) - begin
 
 
 def _process(file: _File, names: Mapping[Place, str], name: str) -> Process:
@@ -168,7 +171,7 @@ def _within(thread: Mapping[str, float]) -> float:
 
 def _site(file: _File, record: Any, kinds: Sequence[str], names: Mapping[Place, str]) -> Site:
     """Each segment of a body is longer by the collector's own part."""
-    place, count = _place(file, record), int(record["count"])
+    named, count = [names[place] for place in _places(file, record)], int(record["count"])
     own = int(file.header["own"]) * int(record["segments"])
     lengths = Counter[int]()
     for place_in, bodies in enumerate(map(int, record["lengths"])):
@@ -176,7 +179,9 @@ def _site(file: _File, record: Any, kinds: Sequence[str], names: Mapping[Place, 
             lengths[bin_of(file.rate * max(_middle(file, place_in) - own / count, 1.0))] += bodies
     library = Path(file.path(record["runtime"])).name.partition(".so")[0]
     seconds = file.rate * max(0, int(record["time"]) - own)
-    name, kind = names[place] if place else "elsewhere", kinds[int(record["what"])]
+    # Compilers merge the calls that make tasks, and the functions of Clang's tasks have no names of their own.
+    name = next(filter(has_line, named), named[-1] if named else "elsewhere")
+    kind = kinds[int(record["what"])]
     if record["partner"]:
         name += f", most for rank {int(record['partner']) - 1}"
     return Site(name, kind, _RUNTIMES.get(library, library), count, seconds, Counter() if kind == SAMPLE else lengths)
