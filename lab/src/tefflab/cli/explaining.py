@@ -18,16 +18,16 @@ from tefflab.benchmarks.benchmark import find_benchmark
 from tefflab.benchmarks.cases import listed_here, refuse_unknown
 from tefflab.benchmarks.declared import described_kind
 from tefflab.benchmarks.spawn import BENCHMARK
-from tefflab.cli.explaining_programs import explain_program, tell_run, tries_table
+from tefflab.cli.explaining_programs import explain_program, systems_of_curves, tell_run, tries_table
 from tefflab.cli.telling import tell
-from tefflab.errors import FAILED, InputError, TeffError
+from tefflab.errors import FAILED, INTERRUPTED, InputError, TeffError
 from tefflab.host.terminal import output, progress
 from tefflab.json_lines import json_lines
 from tefflab.measure.presence import Selection
 from tefflab.measure.single_runs import Launch, refuse_untraced
 from tefflab.profiles import spawn_profile
 from tefflab.profiles.collecting import Collected, Run
-from tefflab.profiles.pricing import Price
+from tefflab.profiles.pricing import WAITING, Price
 from tefflab.profiles.states import Observed
 from tefflab.profiles.trace_accounts import read_whole_trace
 from tefflab.systems.programs import find_program
@@ -58,7 +58,8 @@ def explain(
 ) -> None:
     """A program behind `--`, spawn patterns, a trace, or a mini-app. InputError without any."""
     kind, _, case = (target or "").partition(":")
-    of_programs = {"--apply": applies, "--curve": curve, "--also": also, "--fail-below": fail_below}
+    of_programs = {"--apply": applies, "--also": also, "--fail-below": fail_below}
+    of_programs |= {"--curve": curve} if kind == _PATTERNS else {}
     if programs:
         if target or systems or any(patterns[name] for name in ("cases", "workers")):
             raise InputError("--systems, --cases and --workers are for spawn patterns")
@@ -73,9 +74,9 @@ def explain(
         cases = [each.removeprefix(f"{_PATTERNS}:") for each in patterns.pop("cases")] + ([case] if case else [])
         profile_patterns(registry, systems, cases, **patterns, as_json=as_json)
     elif (file := Path(target)).is_file() or file.suffix == ".json" or len(file.parts) > 1:
-        if flags:
-            raise InputError(f"{' '.join(flags)}: flags are for an app; a trace needs none")
-        explain_trace(registry, file, picture, as_json=as_json)
+        if said := [*flags, *(() if runs is None else ("--runs",)), *(() if tasks is None else ("--tasks",))]:
+            raise InputError(f"{' '.join(said)}: is for an app; a trace is of a run that has ended")
+        explain_trace(registry, file, picture, curve=curve, as_json=as_json)
     elif ranks is not None:
         way_out = "trace ranks by teff run --ranks N --trace FILE, then say teff explain FILE"
         raise InputError(f"--ranks: explain runs one process; {way_out}")
@@ -89,7 +90,8 @@ def explain(
             refuse_unknown("app", [name], known)
         app = ["-app", name, *flags]
         launch = Launch(registry, app, patterns["workers"], kind=described_kind(_APPS))
-        advise_app(launch, systems or ["teff/t"], tasks, 3 if runs is None else runs, picture, as_json=as_json)
+        runs = 3 if runs is None else runs
+        advise_app(launch, systems or ["teff/t"], tasks, runs, picture, curve=curve, as_json=as_json)
 
 
 def profile_patterns(
@@ -124,15 +126,24 @@ def profile_patterns(
         raise Exit(FAILED)
 
 
-def explain_trace(registry: Registry, file: Path, picture: Path | None, *, as_json: bool) -> None:
+def explain_trace(registry: Registry, file: Path, picture: Path | None, *, curve: bool, as_json: bool) -> None:
     """A run that left this trace of libteff's."""
+    spinning = systems_of_curves(registry, curve)
     observed = Observed(tuple(read_whole_trace(file)))
     elapsed = max(each.elapsed for each in observed.processes)
-    tell_run(registry, [file.name], Collected((), Run(elapsed, 0.0, 0), observed, ()), [], picture, as_json=as_json)
+    run = Collected((), Run(elapsed, 0.0, 0), observed, ())
+    tell_run(registry, [file.name], run, spinning, picture, as_json=as_json)
 
 
 def advise_app(
-    app: Launch, systems: Sequence[str], tasks: int | None, runs: int, picture: Path | None, *, as_json: bool
+    app: Launch,
+    systems: Sequence[str],
+    tasks: int | None,
+    runs: int,
+    picture: Path | None,
+    *,
+    curve: bool,
+    as_json: bool,
 ) -> None:
     """Of a mini-app, which the system cuts into `tasks` at first; `runs`: of each setting near the advised one.
     TeffError if a run fails or leaves no trace."""
@@ -140,6 +151,7 @@ def advise_app(
     if more:
         raise InputError(f"--systems {','.join(systems)}: one system runs the app")
     program = find_program(app.registry, app.kind.name, system, app.kind.adapters)
+    spinning = systems_of_curves(app.registry, curve)
     ensure(app.registry, [app.registry.owner(program)], console=progress(), ways=lambda _: [[program]])
 
     def words(setting: int | None) -> list[str]:
@@ -165,7 +177,9 @@ def advise_app(
     now = setting_of(record)
     plain = tuple(run(now)[0] for _ in range(runs))
     collected = Collected(plain, traced, observed, ())
-    price, _ = tell_run(app.registry, [program.id, *words(now)], collected, [], picture, as_json=as_json)
+    price, ended = tell_run(app.registry, [program.id, *words(now)], collected, spinning, picture, as_json=as_json)
+    if ended:
+        raise Exit(INTERRUPTED)
     advised = advised_setting(price, now)
     tried = search({now: min(each.seconds for each in plain)}, advised, quickest) if runs else {}
     told = [
@@ -187,14 +201,14 @@ def advise_app(
 
 
 def advised_setting(price: Price, now: int) -> int:
-    """Into how many tasks to cut a loop that is cut into `now`, by one run: the same number for each worker. If longer
-    tasks save nothing and workers are idle, twice as many."""
+    """Into how many tasks to cut a loop that is cut into `now`, by one run: the same number for each worker. If workers
+    wait for longer than the number of tasks costs, twice as many."""
     workers = max(len(each.threads) for each in price.observed.processes)
-    idle = sum(price.seconds[state] for state in ("dependences", "imbalance"))
-    wanted = now / price.advised_factor
-    if not price.forecasts and idle >= _MUCH * price.in_regions:
-        wanted = 2 * now
-    return now if wanted == now else workers * max(1, round(wanted / workers))
+    idle, cost = sum(price.seconds[state] for state in WAITING), price.in_regions * price.share_of(*price.alike)
+    if idle > max(cost, _MUCH * price.in_regions):
+        return workers * math.ceil(2 * now / workers)
+    fewer = workers * max(1, round(now / price.advised_factor / workers))
+    return min(now, fewer) if price.forecasts else now
 
 
 def search(tried: Mapping[int, float], advised: int, seconds_of: Callable[[int], float]) -> dict[int, float]:

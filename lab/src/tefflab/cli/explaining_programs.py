@@ -112,7 +112,7 @@ def explain_program(
     now, as_set = setting.at(1) if applies else (list(command), "")
     preload = _in_its_place(also) if also else None
     library = collector(registry, now)
-    spinning = Selection(registry, SPINNING, all_ways=True).set_up() if curve else []  # if that fails: before the runs
+    spinning = systems_of_curves(registry, curve)
     warn_of_others(progress())
     run = collect(now, library, runs, stdout=2 if as_json else None)
     if not run.observed.sites:
@@ -136,6 +136,11 @@ def explain_program(
     if fail_below is not None and price.efficiency < fail_below:
         say(f"the efficiency is {price.efficiency:.1%}, and --fail-below asks for {fail_below:.0%}")
         raise Exit(FAILED)
+
+
+def systems_of_curves(registry: Registry, curve: bool) -> list[Present]:
+    """Set up before any run, as that may fail; none if no curve is to be measured."""
+    return Selection(registry, SPINNING, all_ways=True).set_up() if curve else []
 
 
 def tell_run(

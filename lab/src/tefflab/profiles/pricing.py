@@ -18,7 +18,7 @@ from tefflab.profiles.states import DISPLACED, MANAGED, OUTSIDE, SHARED, STATES,
 
 SCHEDULING = ("creation", "dispatch", "task_not_made", "task_not_begun")  # states of handing out tasks
 _COSTS = (*SCHEDULING, "counted", "runtime")
-_WAITS = ("dependences", "imbalance")  # states of a thread that waits for other threads
+WAITING = ("dependences", "imbalance")  # states of a thread that waits for other threads
 _BARRIER = 50e-6  # seconds that a barrier itself may cost a thread
 _ENOUGH = 0.3  # share of the collected run in regions that tells what collecting added to regions
 KEPT = 0.95  # share of the time that the advised grain leaves for bodies
@@ -210,7 +210,7 @@ class Price:
     def _seconds(self, factor: float, saved: float, fixed: float) -> float:
         """Of the program, if so much of a body does not grow with its work."""
         fewer = 1 - 1 / factor
-        waits, ran = (sum(self.seconds[state] for state in states) for states in (_WAITS, ("body", *_COSTS)))
+        waits, ran = (sum(self.seconds[state] for state in states) for states in (WAITING, ("body", *_COSTS)))
         saved += self.count * min(fixed, _MOSTLY * self.length) * fewer
         around = 0.0
         if fixed > 0 and self.dearest in self._shared:

@@ -178,13 +178,13 @@ def _states(own: Sequence[Stretch], around: Sequence[Covered]) -> Mapping[str, f
             continue
         until = beside if each.category in _IDLE else beside[:2]
         for state, time, before in zip(_AROUND, until, [0.0, *until], strict=False):
-            found[state] += time - before
+            found[state] += max(0.0, time - before)
         state = _STATES.get(each.category, "serial")
         if not each.category and each in (own[0], own[-1]):
             state = "serial"
         elif state == "dispatch" and each.seconds >= _PAUSE:
             state = DISPLACED
-        found[state] += each.seconds - until[-1]
+        found[state] += max(0.0, each.seconds - until[-1])  # not less by rounding
     return found
 
 
