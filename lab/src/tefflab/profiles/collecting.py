@@ -69,9 +69,9 @@ class Collected:
         return min(map(self.undisturbed, (*self.plain, self.collected)))
 
     def undisturbed(self, run: Run) -> float:
-        """The run's seconds without the time in which other programs had its cores. Of the collected run, this time is in
-        the accounts. A plain run sleeps as long as the collected run does, and is quicker by the CPU time that collecting took. If a
-        plain run takes longer than that, other programs had the cores, as far as their own CPU time allows."""
+        """The run's seconds without the time in which other programs had its cores. The accounts have this time of the
+        collected run. A plain run sleeps as long as that, and is quicker by the CPU time that collecting took. If a
+        plain run takes longer, other programs had its cores, as far as their own CPU time allows."""
         width = max(1.0, self.observed.width)
         own = self.collected.seconds - self.observed.displaced / width
         if run is self.collected:
