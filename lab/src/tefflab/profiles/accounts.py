@@ -130,7 +130,7 @@ def _records(file: _File) -> list[Any]:
 
 
 def _places(file: _File, record: Any) -> Iterator[Place]:
-    """The module and the offset of a task's function, then those of a site; none if there was no room for them."""
+    """The modules and offsets of a task's function and of its site, in this order. A site without room has no place."""
     path, begin = file.path(record["module"]), int(file.header["modules"][int(record["module"])]["begin"])
     if record["function"]:
         yield path, 1 + (int(record["function"]) - begin) % 2**32

@@ -65,13 +65,13 @@ class Collected:
 
     @property
     def seconds(self) -> float:
-        """Of the quickest run, undisturbed. If that is the collected one, what collecting costs is lost in noise."""
+        """Of the quickest run, undisturbed. If that is the collected run, the cost of collecting is lost in noise."""
         return min(map(self.undisturbed, (*self.plain, self.collected)))
 
     def undisturbed(self, run: Run) -> float:
-        """Its seconds without those in which other programs had its cores. Of the collected run, the accounts tell. A
-        plain run waits of its own will as long, and is quicker by the CPU time that collecting took. What it lacks of
-        this, other programs took, as far as they had so much."""
+        """The run's seconds without the time in which other programs had its cores. The accounts have this time of the
+        collected run. A plain run sleeps as long as that, and is quicker by the CPU time that collecting took. If a
+        plain run takes longer, other programs had its cores, as far as their own CPU time allows."""
         width = max(1.0, self.observed.width)
         own = self.collected.seconds - self.observed.displaced / width
         if run is self.collected:

@@ -225,6 +225,7 @@ def rows(command: Sequence[str], run: Collected, curves: Sequence[Curve]) -> Ite
         "threads": observed.number_of_threads,
         "efficiency": price.efficiency,
         "serial_share": price.serial,
+        "disturbed": run.disturbed,
         "seconds_by_state": price.seconds,
         "processes": [
             {"name": each.name, "messages": dict(each.messages), "waits": [site.to_json() for site in each.waits]}

@@ -48,7 +48,7 @@ def names_of(places: Iterable[Place]) -> dict[Place, str]:
             told = [[] for _ in offsets]
         has_symbols = None
         for offset, every_frame in zip(offsets, told, strict=True):
-            frames = [each for each in every_frame if _STANDARD not in each[1]] or every_frame  # as of a std::function
+            frames = [each for each in every_frame if _STANDARD not in each[1]] or every_frame  # as a std::function's
             # A call in line has the line of its own code. Clang's construct stands in line in a function of its name.
             outermost = frames[-1][0] if frames else UNKNOWN
             function, where = next((each for each in frames if each[0] == outermost), (UNKNOWN, UNKNOWN))
