@@ -47,18 +47,11 @@ def test_the_setting_gives_tasks_the_advised_length_or_idle_workers_more_tasks(
 
 def test_the_quickest_setting_lies_between_two_slower_ones() -> None:
     for best in (1, 2, 64, 1024):
-        for now, advised in ((1, 1), (500, 500), (22246, 8)):
-            measured: list[int] = []
-
-            def seconds_of(tasks: int) -> float:
-                measured.append(tasks)  # noqa: B023 - called at once
-                return abs(tasks - best) + 1.0  # noqa: B023
-
-            tried = search({now: abs(now - best) + 1.0}, advised, seconds_of)
+        for starts in ({1}, {500}, {8, 22246}):
+            tried = search(starts, lambda tasks: abs(tasks - best) + 1.0)  # noqa: B023 - called at once
             quickest = min(tried, key=lambda each: tried[each])
-            assert {max(1, quickest // 2), 2 * quickest, now, advised} <= tried.keys()
+            assert {max(1, quickest // 2), 2 * quickest} | starts <= tried.keys()
             assert best / 2 <= quickest <= 2 * best
-            assert sorted([*measured, now]) == sorted(tried)
 
 
 @pytest.mark.parametrize(("words", "asked"), [(["-tasks", "3"], 3), (["--tasks=3"], 3), (["-tasks=3"], 3), ([], None)])
@@ -190,7 +183,6 @@ def test_an_app_is_advised_from_one_traced_run_and_runs_with_other_settings(
     lines: list[dict[str, Any]] = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     whole, *rest = lines
     assert whole["command"] == ["teff/t", "-app", "hpccg", "-grid", "10x10x10", "-tasks", "9"]
-    assert whole["plain_runs"] == 1
     sites = {each["site"]: each["count"] for each in rest if each["of"] == "site"}
     assert sites.keys() == {"sparsemv", "waxpby", "ddot", "sum", "scalars"}
     assert sum(sites.values()) > 149 * 9

@@ -142,10 +142,16 @@ def test_without_any_task_for_a_while_the_program_is_outside_and_makes_none(tmp_
     assert price.efficiency > 0.95
 
 
-def test_a_worker_between_two_tasks_for_long_has_no_core(tmp_path: Path) -> None:
-    of = seen(tmp_path, events([(0, 1000, "task", "row"), (6000, 7000, "task", "row")], [(0, 7000, "task", "long")]))
-    assert microseconds(of) == {"body": 9000, "displaced": 5000}
-    assert not price_of(of).forecasts
+def test_what_takes_a_worker_much_longer_than_usual_is_a_pause_if_others_use_its_core(tmp_path: Path) -> None:
+    between = [*tasks(0, 1000, 10, 98), *tasks(6000, 7000, 10, 98)]
+    making: list[Slice] = [(0, 7000, "run", "main"), *between]
+    for own in (between, making):
+        made = events(own, [(0, 7000, "task", "long")])
+        assert not seen(tmp_path, made).displaced
+        of = seen(tmp_path, [*made, shares_core(1)])
+        assert of.displaced == pytest.approx(5e-3, rel=0.01)
+        assert price_of(of).efficiency > 0.99
+        assert not price_of(of).forecasts
 
 
 def test_a_task_in_which_another_program_had_the_core_counts_as_a_usual_one(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ by runs which number of tasks is best."""
 import json
 import math
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -129,10 +129,14 @@ def profile_patterns(
 def explain_trace(registry: Registry, file: Path, picture: Path | None, *, curve: bool, as_json: bool) -> None:
     """A run that left this trace of libteff's."""
     spinning = systems_of_curves(registry, curve)
+    tell_run(registry, [file.name], run_of(file), spinning, picture, as_json=as_json)
+
+
+def run_of(file: Path, seconds: float | None = None) -> Collected:
+    """The run that left a trace. Unless its time is known, it is as long as the trace."""
     observed = Observed(tuple(read_whole_trace(file)))
-    elapsed = max(each.elapsed for each in observed.processes)
-    run = Collected((), Run(elapsed, 0.0, 0), observed, ())
-    tell_run(registry, [file.name], run, spinning, picture, as_json=as_json)
+    took = max(each.elapsed for each in observed.processes) if seconds is None else seconds
+    return Collected((), Run(took, 0.0, 0), observed, ())
 
 
 def advise_app(
@@ -157,47 +161,42 @@ def advise_app(
     def words(setting: int | None) -> list[str]:
         return [*app.flags, *(() if setting is None else ("-tasks", str(setting)))]
 
-    def run(setting: int | None, to: Path | None = None) -> tuple[Run, dict[str, Any]]:
+    def run(setting: int | None, to: Path | None = None) -> tuple[float, str]:
         done = replace(app, flags=words(setting)).run(program, to)
         if done.was_refused:
             raise InputError(done.error)
         if done.record is None or not done.ok:
             raise TeffError(f"{program.id} {' '.join(words(setting))}: {done.error}")
-        told = json.loads(done.line)
-        return Run(done.record.wall_seconds, told["noise"]["cpu_seconds"], 0), told
+        return done.record.wall_seconds, done.line
 
     def quickest(setting: int) -> float:
-        return min(run(setting)[0].seconds for _ in range(runs))
+        return min(run(setting)[0] for _ in range(runs))
 
     with tempfile.TemporaryDirectory(prefix="teff-explain-") as folder:
         file = Path(folder) / "trace.json"
-        traced, record = run(tasks, file)
+        seconds, line = run(tasks, file)
+        now = setting_of(json.loads(line))
         refuse_untraced(program, file)
-        observed = Observed(tuple(read_whole_trace(file)))
-    now = setting_of(record)
-    plain = tuple(run(now)[0] for _ in range(runs))
-    collected = Collected(plain, traced, observed, ())
-    price, ended = tell_run(app.registry, [program.id, *words(now)], collected, spinning, picture, as_json=as_json)
+        traced = run_of(file, seconds)
+    price, ended = tell_run(app.registry, [program.id, *words(now)], traced, spinning, picture, as_json=as_json)
     if ended:
         raise Exit(INTERRUPTED)
     advised = advised_setting(price, now)
-    tried = search({now: min(each.seconds for each in plain)}, advised, quickest) if runs else {}
-    told = [
-        {
-            "of": "try",
-            "command": " ".join([program.id, *words(each)]),
-            "setting": f"-tasks {each}",
-            "seconds": Interval(tried[each], 0.0, math.inf).to_json(),
-            "speedup": Interval(tried[now] / tried[each], 0.0, math.inf).to_json() if each != now else None,
-            "predicted": price.forecast(now / each).speedup.to_json() if each < now else None,
-        }
-        for each in sorted(tried)
-    ]
+    tried = search({now, advised}, quickest) if runs else {}
+    told = [_try(price, " ".join([program.id, *words(each)]), now, each, tried) for each in sorted(tried)]
     if told:
         tell(as_json, lambda: told, lambda: tries_table("tried", told))
     if not as_json:
         best = min(tried, key=lambda each: tried[each], default=advised)
         output().print(Text(f"Choose -tasks {best} (now {now}).", "bold"))
+
+
+def _try(price: Price, command: str, now: int, tasks: int, tried: Mapping[int, float]) -> dict[str, Any]:
+    """A setting as --apply tells it. The quickest of a few runs has no interval."""
+    seconds, speedup = (Interval(value, 0.0, math.inf).to_json() for value in (tried[tasks], tried[now] / tried[tasks]))
+    said = {"of": "try", "command": command, "setting": f"-tasks {tasks}", "seconds": seconds}
+    predicted = price.forecast(now / tasks).speedup.to_json() if tasks < now else None
+    return said | {"speedup": speedup if tasks != now else None, "predicted": predicted}
 
 
 def advised_setting(price: Price, now: int) -> int:
@@ -211,17 +210,15 @@ def advised_setting(price: Price, now: int) -> int:
     return min(now, fewer) if price.forecasts else now
 
 
-def search(tried: Mapping[int, float], advised: int, seconds_of: Callable[[int], float]) -> dict[int, float]:
-    """The times of those that were tried, of the advised one, then of half and twice the quickest (one task is the
-    least), until it lies between two."""
-    found = dict(tried)
-    missing = {advised} - found.keys()
-    while True:
-        found |= {tasks: seconds_of(tasks) for tasks in missing}
-        best = min(found, key=lambda each: found[each])
-        missing = {max(1, best // 2), 2 * best} - found.keys()
-        if not missing:
-            return found
+def search(starts: Collection[int], seconds_of: Callable[[int], float]) -> dict[int, float]:
+    """The times of `starts`, then of half and twice the quickest (one task is the least), until it lies between two."""
+    tried: dict[int, float] = {}
+    missing = starts
+    while missing:
+        tried |= {tasks: seconds_of(tasks) for tasks in missing}
+        best = min(tried, key=lambda each: tried[each])
+        missing = {max(1, best // 2), 2 * best} - tried.keys()
+    return tried
 
 
 def setting_of(record: Mapping[str, Any]) -> int:

@@ -14,6 +14,7 @@ Slice = tuple[float, float, str, str]  # began, ended, category, name
 
 REQUEST = "request"  # the category of a message, or of a sum over ranks, that a task has begun
 LOOP = "loop"  # the category of a loop that the library cuts into chunks
+_OWN = 0.9  # share of a core: other programs have a part of it if the thread has less
 BODIES = ("task", LOOP, HANDLER)  # categories of slices that are the program's own work
 
 
@@ -47,7 +48,7 @@ class Traced:
     rank: str = ""  # `rank 3`; empty without ranks
     slices: defaultdict[int, list[Slice]] = field(default_factory=lambda: defaultdict(list))
     incomplete: set[int] = field(default_factory=set)  # threads of which events were lost
-    shared: set[int] = field(default_factory=set)  # threads whose core another program had a part of
+    shared: set[int] = field(default_factory=set)  # threads of whose core other programs had a part for a while
     requests: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     messages: list[Mapping[str, Any]] = field(default_factory=list)  # counts, of each communicator
 
@@ -64,7 +65,7 @@ def read_processes(events: Iterable[Mapping[str, Any]]) -> dict[int, Traced]:
                 process.slices[thread].append((began, ended, event.get("cat", ""), name))
             case (("b" | "e"), _) if event["cat"] == REQUEST:
                 process.requests[event["id"]].append(1e-6 * event["ts"])
-            case "C", _ if event.get("cat") == "capacity" and event["args"]["capacity"] < 1:
+            case "C", _ if event.get("cat") == "capacity" and event["args"]["capacity"] < _OWN:
                 process.shared.add(thread)
             case "M", "thread_name":
                 process.slices[thread] += []  # also one without a slice

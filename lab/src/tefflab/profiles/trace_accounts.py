@@ -36,8 +36,8 @@ _STATES = {
 }
 _IDLE = ("searching", "parked")
 _AROUND = ("serial", DISPLACED, "task_not_made", "message")  # why a worker is idle; the first that holds, counts
-_PAUSE = 1e-3  # seconds: without any body for so long, the program does something else; between two, it takes less
-_DISTURBED = 10  # usual lengths: a body that is also as long as a pause contains one, if others use the core
+_PAUSE = 1e-3  # seconds: without any body for so long, the program does something else
+_DISTURBED = 10  # usual lengths: what is as long, and as long as a pause, contains one if other programs use the core
 _SENT = ("sent", "bytes", "packets", "large", "large_bytes")
 _MOST_COLUMNS = 8  # of ranks: of more, the table has the sum only
 
@@ -102,14 +102,14 @@ def _added(parts: Sequence[Process]) -> Process:
 
 
 def _tracks(process: Traced, complete: float) -> _Tracks:
-    """Of each thread, with the pauses in bodies in which another program had its core."""
+    """Of each thread, with the pauses in which another program had its core."""
     ends = [end for own in process.slices.values() for began, ended, *_ in own for end in (began, ended)] or [0.0]
     first, last = max(complete, min(ends)), max(ends)
     tracks = {thread: stretches(own, first, last) for thread, own in sorted(process.slices.items())}
     lengths = defaultdict[tuple[str, str], list[float]](list)
-    for each in (one for own in tracks.values() for one in own if one.is_body):
+    for each in (one for own in tracks.values() for one in own if one.category not in _IDLE):
         lengths[each.name, each.category].append(each.seconds)
-    usual = {bodies: median(some) for bodies, some in lengths.items()}
+    usual = {alike: median(some) for alike, some in lengths.items()}
     return [
         [part for each in own for part in (_calm(each, usual) if thread in process.shared else [each])]
         for thread, own in tracks.items()
@@ -117,7 +117,7 @@ def _tracks(process: Traced, complete: float) -> _Tracks:
 
 
 def _calm(each: Stretch, usual: Mapping[tuple[str, str], float]) -> Iterator[Stretch]:
-    """A body that contains a pause as a usual one and the pause, wherever in it that was."""
+    """What contains a pause as a usual one and the pause, wherever in it that was."""
     length = usual.get((each.name, each.category), math.inf)
     if each.seconds < max(_PAUSE, _DISTURBED * length):
         yield each
@@ -182,8 +182,6 @@ def _states(own: Sequence[Stretch], around: Sequence[Covered]) -> Mapping[str, f
         state = _STATES.get(each.category, "serial")
         if not each.category and each in (own[0], own[-1]):
             state = "serial"
-        elif state == "dispatch" and each.seconds >= _PAUSE:
-            state = DISPLACED
         found[state] += max(0.0, each.seconds - until[-1])  # not less by rounding
     return found
 
