@@ -1,4 +1,4 @@
-"""`teff explain APP` and `teff explain TRACE`: what they take, and the number of tasks that is chosen."""
+"""The commands `teff explain APP` and `teff explain TRACE`, and the number of tasks that the first one chooses."""
 
 import json
 from pathlib import Path

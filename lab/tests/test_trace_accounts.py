@@ -271,7 +271,7 @@ PROGRAMS: list[tuple[Callable[[Random], list[list[Slice]]], str]] = [
 
 
 def bound_of(price: Price) -> str:
-    """What takes most of the time beside bodies, if it is a tenth of it."""
+    """The cost with the largest share of the time, if that is a tenth at least; else the bodies."""
     spent = price.seconds
     shares = {"creation": spent["creation"] + spent["task_not_made"], "dispatch": spent["dispatch"]}
     shares["idle"] = sum(spent[state] for state in WAITING)

@@ -1,6 +1,6 @@
 """The states, sites and messages of each rank, from the trace of a program with libteff (`TEFF_TRACE`).
 
-A worker's time belongs to the innermost slice of its track. What others do meanwhile says why a worker has no body. The
+A worker's time belongs to the innermost slice of its track. If a worker is idle, the other workers' slices say why. The
 communicators themselves count messages, even if the trace has lost events.
 """
 
@@ -35,9 +35,9 @@ _STATES = {
     DISPLACED: DISPLACED,
 }
 _IDLE = ("searching", "parked")
-_AROUND = ("serial", DISPLACED, "task_not_made", "message")  # why a worker is idle; the first that holds, counts
+_AROUND = ("serial", DISPLACED, "task_not_made", "message")  # reasons why a worker is idle; the first one counts
 _PAUSE = 1e-3  # seconds: without any body for so long, the program does something else
-_DISTURBED = 10  # usual lengths: what is as long, and as long as a pause, contains one if other programs use the core
+_DISTURBED = 10  # usual lengths: a stretch so long contains a pause if other programs use the core
 _SENT = ("sent", "bytes", "packets", "large", "large_bytes")
 _MOST_COLUMNS = 8  # of ranks: of more, the table has the sum only
 
@@ -117,7 +117,7 @@ def _tracks(process: Traced, complete: float) -> _Tracks:
 
 
 def _calm(each: Stretch, usual: Mapping[tuple[str, str], float]) -> Iterator[Stretch]:
-    """What contains a pause as a usual one and the pause, wherever in it that was."""
+    """A stretch that contains a pause becomes a usual one and the pause, wherever in it that was."""
     length = usual.get((each.name, each.category), math.inf)
     if each.seconds < max(_PAUSE, _DISTURBED * length):
         yield each
@@ -127,8 +127,8 @@ def _calm(each: Stretch, usual: Mapping[tuple[str, str], float]) -> Iterator[Str
 
 
 def _without_bodies(processes: Iterable[Traced], tracks: Sequence[_Tracks]) -> tuple[list[Interval], list[Interval]]:
-    """The times in which no process ran a body or had a message under way for long: since the program did something
-    else, and since other programs had the cores of bodies."""
+    """The long times in which no process ran a body or had a message under way. In the first ones the program did
+    something else. In the second ones other programs had the cores of the bodies."""
     every = [each for own in tracks for track in own for each in track]
     first, last = min((each.began for each in every), default=0.0), max((each.ended for each in every), default=0.0)
     requests = (times for each in processes for times in each.requests.values())
