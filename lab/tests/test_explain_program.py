@@ -454,6 +454,10 @@ def test_curves_are_those_that_were_measured_last_here_with_as_many_workers(tmp_
                 kept.append("estimates", row | {"system_id": "failed", "value": None})
                 kept.append("estimates", row | {"system_id": "disturbed", "value": 2 * length})
                 kept.append("estimates", row | {"workers": 1, "value": length + 1e-5})
+                kept.append("estimates", row | {"sitting": "of another machine", "value": length + 1e-8})
+            kept.append("sittings", head.model_copy(update={"sitting": "of another machine", "machine": MACHINE}))
+        with (registry.results / name / "estimates.jsonl").open("a") as file:
+            file.write("torn{\n")
     (last,) = curves_of(registry, "chunk", 2)
     assert last.costs == {length: pytest.approx(2e-7) for length in (1e-6, 1e-5, 1e-4)}
     assert (last.source, last.title) == ("2026-02:2026-02", "OpenMP (libomp)")

@@ -76,7 +76,8 @@ def explain(
     elif (file := Path(target)).is_file() or file.suffix == ".json" or len(file.parts) > 1:
         if said := [*flags, *(() if runs is None else ("--runs",)), *(() if tasks is None else ("--tasks",))]:
             raise InputError(f"{' '.join(said)}: is for an app; a trace is of a run that has ended")
-        explain_trace(registry, file, picture, curve=curve, as_json=as_json)
+        spinning = systems_of_curves(registry, curve)
+        tell_run(registry, [file.name], run_of(file), spinning, picture, as_json=as_json)
     elif ranks is not None:
         way_out = "trace ranks by teff run --ranks N --trace FILE, then say teff explain FILE"
         raise InputError(f"--ranks: explain runs one process; {way_out}")
@@ -124,12 +125,6 @@ def profile_patterns(
             output().print(spawn_profile.to_table(spent, functions=functions), "")
     if failed:
         raise Exit(FAILED)
-
-
-def explain_trace(registry: Registry, file: Path, picture: Path | None, *, curve: bool, as_json: bool) -> None:
-    """A run that left this trace of libteff's."""
-    spinning = systems_of_curves(registry, curve)
-    tell_run(registry, [file.name], run_of(file), spinning, picture, as_json=as_json)
 
 
 def run_of(file: Path, seconds: float | None = None) -> Collected:
@@ -183,7 +178,7 @@ def advise_app(
         raise Exit(INTERRUPTED)
     advised = advised_setting(price, now)
     tried = search({now, advised}, quickest) if runs else {}
-    told = [_try(price, " ".join([program.id, *words(each)]), now, each, tried) for each in sorted(tried)]
+    told = [_try(price, f"{program.id} {' '.join(words(each))}", now, each, tried) for each in sorted(tried)]
     if told:
         tell(as_json, lambda: told, lambda: tries_table("tried", told))
     if not as_json:
@@ -195,14 +190,18 @@ def _try(price: Price, command: str, now: int, tasks: int, tried: Mapping[int, f
     """A setting as --apply tells it. The quickest of a few runs has no interval."""
     seconds, speedup = (Interval(value, 0.0, math.inf).to_json() for value in (tried[tasks], tried[now] / tried[tasks]))
     said = {"of": "try", "command": command, "setting": f"-tasks {tasks}", "seconds": seconds}
-    predicted = price.forecast(now / tasks).speedup.to_json() if tasks < now else None
+    predicted = price.forecast(now / tasks).speedup.to_json() if _workers(price) <= tasks < now else None
     return said | {"speedup": speedup if tasks != now else None, "predicted": predicted}
+
+
+def _workers(price: Price) -> int:
+    return max(len(each.threads) for each in price.observed.processes)
 
 
 def advised_setting(price: Price, now: int) -> int:
     """Into how many tasks to cut a loop that is cut into `now`, by one run: the same number for each worker. If workers
     wait for longer than the number of tasks costs, twice as many."""
-    workers = max(len(each.threads) for each in price.observed.processes)
+    workers = _workers(price)
     idle, cost = sum(price.seconds[state] for state in WAITING), price.in_regions * price.share_of(*price.alike)
     if idle > max(cost, _MUCH * price.in_regions):
         return workers * math.ceil(2 * now / workers)

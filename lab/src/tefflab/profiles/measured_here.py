@@ -3,9 +3,8 @@
 A curve is of tasks of one shape, as a recursion or a loop. The micro-benchmarks have cases of each shape that spin.
 """
 
-import json
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -15,8 +14,8 @@ import numpy as np
 from tefflab.benchmarks.micro import BENCHMARK as SPINNING
 from tefflab.errors import InputError
 from tefflab.host.machine import read_machine
-from tefflab.records.run import Sitting
-from tefflab.records.store import Store, file_of, new_sitting_name, stores_in
+from tefflab.records.run import Line, Sitting
+from tefflab.records.store import Damage, Store, new_sitting_name, stores_in
 from tefflab.systems.registry import Registry
 
 ENOUGH = 0.9
@@ -56,19 +55,35 @@ class Curve:
         return asdict(self) | {"costs": sorted(self.costs.items())}
 
 
+class _Spun(Line, extra="ignore"):
+    """An estimate of bodies that spin."""
+
+    sitting: str
+    system_id: str
+    title: str
+    configuration: str
+    workers: int
+    value: float
+    spin_seconds: float
+
+
 def curves_of(registry: Registry, shape: str, workers: int) -> list[Curve]:
     """Of each way of a system that has the shape, as it was measured last on this machine; the cheapest first. A curve
     is left out if even its longest tasks kept too little: other programs had the cores."""
+    machine, now = read_machine().id, new_sitting_name().rpartition("-")[0]
     found: dict[tuple[str, str], Curve] = {}
-    shaped: dict[str, Collection[str]] = {}  # by sitting, the configurations of this shape
-    for sitting, store, row in _kept(registry):
-        if sitting.sitting not in shaped:
-            shaped[sitting.sitting] = _configurations(sitting, shape)
-        cost = (row.get("value") or 0.0) - (row.get("spin_seconds") or math.inf)
-        if cost > 0 and row["workers"] == workers and row["configuration"] in shaped[sitting.sitting]:
-            name, source = str(row["system_id"]), f"{store}:{sitting.sitting}"
-            new = Curve(name, row["title"], workers, {}, source)
-            found.setdefault((name, sitting.sitting), new).costs[row["spin_seconds"]] = cost
+    for name in stores_in(registry.results):
+        store = Store(registry.results / name)
+        here = (each for each in store.sittings(SPINNING.name) if each.machine.id == machine)
+        # Later ones are of a clock that was wrong.
+        shaped = {each.sitting: _configurations(each, shape) for each in here if each.sitting[: len(now)] <= now}
+        for row in store.lines("estimates", _Spun) if shaped else ():
+            if isinstance(row, Damage) or row.configuration not in shaped.get(row.sitting, ()):
+                continue
+            if row.workers == workers and row.value > row.spin_seconds:
+                new = Curve(row.system_id, row.title, workers, {}, f"{name}:{row.sitting}")
+                curve = found.setdefault((row.system_id, row.sitting), new)
+                curve.costs[row.spin_seconds] = row.value - row.spin_seconds
     good = {at: each for at, each in found.items() if each.efficiency(max(each.costs)) >= ENOUGH}
     last = {name: curve for (name, _), curve in sorted(good.items()) if len(curve.costs) >= _FEWEST}
     return sorted(last.values(), key=lambda curve: min(curve.costs.values()))
@@ -78,24 +93,3 @@ def _configurations(sitting: Sitting, shape: str) -> Collection[str]:
     with suppress(InputError):  # of another version of the lab
         return {case.configuration for case in SPINNING.plan_of(sitting).cases if case.bodies == shape}
     return ()
-
-
-def _kept(registry: Registry) -> Iterator[tuple[Sitting, str, dict[str, Any]]]:
-    """The estimates of spinning that were made on this machine, each with its sitting and its store."""
-    machine, now = read_machine().id, new_sitting_name().rpartition("-")[0]
-    for name in stores_in(registry.results):
-        folder = registry.results / name
-        every = Store(folder).sittings(SPINNING.name)
-        own = {each.sitting: each for each in every if each.machine.id == machine and each.sitting[: len(now)] <= now}
-        file = file_of(folder, "estimates")
-        for row in map(object_of, file.read_text(encoding="utf-8").splitlines() if own and file.is_file() else ()):
-            if sitting := own.get(str(row.get("sitting"))):  # later ones: a clock was wrong
-                yield sitting, name, row
-
-
-def object_of(line: str) -> dict[str, Any]:
-    """A line of JSON; empty if it can't be read."""
-    with suppress(ValueError):
-        if isinstance(row := json.loads(line), dict):
-            return row
-    return {}

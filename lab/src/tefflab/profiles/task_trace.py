@@ -52,6 +52,11 @@ class Traced:
     requests: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     messages: list[Mapping[str, Any]] = field(default_factory=list)  # counts, of each communicator
 
+    @property
+    def under_way(self) -> list[Interval]:
+        """When each request was."""
+        return [(min(times), max(times)) for times in self.requests.values()]
+
 
 def read_processes(events: Iterable[Mapping[str, Any]]) -> dict[int, Traced]:
     """By `pid`."""
@@ -98,8 +103,8 @@ class Covered:
         return [float(ended - began) for began, ended in until]
 
     def gaps(self, began: float, ended: float) -> Iterator[Interval]:
-        """Between the parts, which are all in [began, ended]."""
-        ends = [began, *self._ends, ended]
+        """Between the parts, within [began, ended]."""
+        ends = [began, *(min(max(began, end), ended) for end in self._ends), ended]
         return zip(ends[::2], ends[1::2], strict=True)
 
 

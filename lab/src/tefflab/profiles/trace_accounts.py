@@ -131,10 +131,9 @@ def _without_bodies(processes: Iterable[Traced], tracks: Sequence[_Tracks]) -> t
     something else. In the second ones other programs had the cores of the bodies."""
     every = [each for own in tracks for track in own for each in track]
     first, last = min((each.began for each in every), default=0.0), max((each.ended for each in every), default=0.0)
-    requests = (times for each in processes for times in each.requests.values())
-    clipped = ((max(first, min(times)), min(last, max(times))) for times in requests)
+    requests = [span for each in processes for span in each.under_way]
     busy = [each.span for each in every if each.is_body or each.category == _SENDING]
-    gaps = Covered([*busy, *(span for span in clipped if span[0] < span[1])]).gaps(first, last)
+    gaps = Covered([*busy, *requests]).gaps(first, last)
     pauses = Covered(each.span for each in every if each.category == DISPLACED)
     serial, stopped = list[Interval](), list[Interval]()
     for gap in (each for each in gaps if each[1] - each[0] >= _PAUSE):
@@ -147,9 +146,8 @@ def _process(
 ) -> Process:
     every = [each for own in tracks for each in own]
     making = [each.span for each in every if each.category == _MAKING]
-    requests = [(min(times), max(times)) for times in traced.requests.values()]
     around = list(map(Covered, (serial, [*serial, *stopped], [*serial, *stopped, *making])))
-    threads = tuple(_states(own, [*around, Covered([*serial, *stopped, *making, *requests])]) for own in tracks)
+    threads = tuple(_states(own, [*around, Covered([*serial, *stopped, *making, *traced.under_way])]) for own in tracks)
     seconds = defaultdict[tuple[str, str], float](float)
     lengths = defaultdict[tuple[str, str], Counter[int]](Counter)
     loops = {each.name for each in every if each.category == LOOP}  # on other workers their chunks are tasks
