@@ -26,6 +26,7 @@ from tefflab.host.processes import answer, end
 from tefflab.host.terminal import progress, say
 from tefflab.profiles.accounts import read_accounts
 from tefflab.profiles.states import SHARED, Observed
+from tefflab.profiles.timeline import SEGMENTS, write_timeline
 from tefflab.profiles.trace_accounts import read_traces
 from tefflab.systems.building import Build
 from tefflab.systems.registry import Registry
@@ -109,8 +110,11 @@ def _may_use_mpi(word: str) -> bool:
     return Path(word).name in _LAUNCHERS or not is_without
 
 
-def collect(command: Sequence[str], library: Path, runs: int, stdout: int | None = None) -> Collected:
-    """`runs`: of them one with the collectors, which comes second. `stdout` takes the place of the user's."""
+def collect(
+    command: Sequence[str], library: Path, runs: int, timeline: Path | None = None, stdout: int | None = None
+) -> Collected:
+    """`runs`: of them one with the collectors, which comes second. `stdout` takes the place of the user's. A `timeline`
+    is written into this file."""
     if shutil.which(command[0]) is None:
         raise InputError(f"{command[0]} can't be started: there is no program of that name")
     plain = [_run(command, {}, stdout)] if runs > 1 else []
@@ -122,9 +126,11 @@ def collect(command: Sequence[str], library: Path, runs: int, stdout: int | None
         if plain:
             asks = " and asks" if sys.stdin.isatty() else ""
             say(f"runs {command[0]} once more, with the collector: it prints{asks} again{_read_once()}")
-        variables = _loading(library, folder)
+        variables = _loading(library, folder) | ({"TEFF_SEGMENTS": str(SEGMENTS)} if timeline else {})
         collected = _run(command, variables | {"TEFF_TRACE": str(folder / "trace.json")}, stdout)
         processes, faults = read_accounts(sorted(folder.glob("*.accounts")))
+        if timeline:
+            write_timeline(folder, timeline)
         if traced := read_traces(sorted(folder.glob("*.json"))):  # whose messages are MPI's, too
             processes = traced + [each for each in processes if any(site.kind in SHARED for site in each.sites)]
         if not processes and not faults and not collected.interrupted and collected.seconds > _SHORTEST_SAMPLED:
