@@ -10,6 +10,7 @@ SITE = np.dtype(
     + [("recent", "u8"), ("recently", "u4"), ("turn", "u4"), ("ahead", "u8")]
     + [("partner", "u4"), ("function", "u4"), ("lengths", "u8", 156)]
 )
+SEGMENT = np.dtype([("until", "u8"), ("address", "u8"), ("function", "u4"), ("what", "u2"), ("did", "u2")])
 BLOCK = np.dtype(
     [(name, "u4") for name in ("seat", "part", "thread", "threads", "now", "sites_used")]
     + [("since", "u8"), ("regions", "u8"), ("times", "u8", 16), ("segments_noted", "u8")]

@@ -15,10 +15,11 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from rich.console import Console
 
-from accounts_files import Accounts, Bodies, Thread
+from accounts_files import KINDS, STATES, Accounts, Bodies, Thread
 from conftest import MACHINE, teff, write_system
 from pictures import data, words
 from samples import sitting
@@ -35,6 +36,7 @@ from tefflab.profiles.measured_here import Curve, curves_of
 from tefflab.profiles.pricing import Price
 from tefflab.profiles.states import Observed, Process, Site, bin_of
 from tefflab.profiles.symbols import names_of
+from tefflab.profiles.timeline import SEGMENT, write_timeline
 from tefflab.records.plan import Case
 from tefflab.records.store import Store
 from tefflab.systems.registry import Registry
@@ -159,6 +161,27 @@ def test_tasks_of_merged_calls_have_the_lines_of_their_functions(
     of_one_call = [Bodies(100, "task", each, 2000, function=100 * each) for each in (2, 3)]
     of, _ = read(tmp_path, Accounts([Thread({"body": 2 * MS}, of_one_call)], 2 * MS))
     assert [each.place for each in of.sites] == places
+
+
+def test_a_timeline_has_the_last_segments_of_each_thread(tmp_path: Path) -> None:
+    """A file of four segments: the oldest one has no begin, then a thread makes tasks, is outside, is in a chunk."""
+    content = np.frombuffer(FINE.content(), np.uint8).copy()
+    seats = content[HEADER.itemsize :].view(BLOCK)
+    seats["segments_noted"] = [6, 0]
+    (tmp_path / "1.accounts").write_bytes(content.tobytes())
+    of_chunk = (0x101, 0, KINDS.index("chunk"))
+    states = [STATES.index(each) for each in ("serial", "body", "dispatch", "creation")]
+    ring = zip([13_000, 15_000, 1000, 7000], [of_chunk] * 4, states, strict=True)
+    np.array([(until, *site, did) for until, site, did in ring], SEGMENT).tofile(tmp_path / "1.accounts.1.segments")
+    said = write_timeline(tmp_path, tmp_path / "out.tl")
+    assert said == f"wrote {tmp_path / 'out.tl'}, for ui.perfetto.dev"
+    named, making, chunk = json.loads((tmp_path / "out.tl").read_text())["traceEvents"]
+    assert named["args"] == {"name": "process 42"}
+    assert (making["name"], making["dur"]) == ("making tasks", pytest.approx(3.0))
+    assert (chunk["name"], chunk["dur"]) == ("program + 0x100", pytest.approx(1.0))
+    assert chunk["ts"] - making["ts"] == pytest.approx(3.0 + 3.0)
+    assert "is not written" in write_timeline(tmp_path / "nothing", tmp_path / "out.tl")
+    assert "can't be written" in write_timeline(tmp_path, tmp_path)
 
 
 def test_samples_without_room_for_their_place_are_samples(tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ def collect(
         collected = _run(command, variables | {"TEFF_TRACE": str(folder / "trace.json")}, stdout)
         processes, faults = read_accounts(sorted(folder.glob("*.accounts")))
         if timeline:
-            write_timeline(folder, timeline)
+            say(write_timeline(folder, timeline))
         if traced := read_traces(sorted(folder.glob("*.json"))):  # whose messages are MPI's, too
             processes = traced + [each for each in processes if any(site.kind in SHARED for site in each.sites)]
         if not processes and not faults and not collected.interrupted and collected.seconds > _SHORTEST_SAMPLED:

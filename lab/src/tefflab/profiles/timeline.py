@@ -15,8 +15,9 @@ SEGMENTS = 1 << 16  # of a thread, the last ones: 1.5 MiB
 _IN_BODIES = ("body", "counted")
 
 
-def write_timeline(folder: Path, to: Path) -> None:
-    """Of the files that a collected run has left in the folder: the traces of libteff's workers, or else segments."""
+def write_timeline(folder: Path, to: Path) -> str:
+    """Of what a collected run has left in the folder: the traces of libteff's workers, or else segments. Says
+    how that went."""
     events: list[Any] = []
     for trace in sorted(folder.glob("*.json")):
         events += json.loads(trace.read_text(encoding="utf-8"))["traceEvents"]
@@ -25,7 +26,13 @@ def write_timeline(folder: Path, to: Path) -> None:
     names = names_of_sites(kept.values())
     for path, file in () if events else kept.items():
         events += _events(path, file, {_key(each): file.site_name(each, names) for each in file.records})
-    to.write_text(json.dumps({"traceEvents": events}), encoding="utf-8")
+    if not events:
+        return f"{to} is not written: no runtime said when its tasks began and ended"
+    try:
+        to.write_text(json.dumps({"traceEvents": events}), encoding="utf-8")
+    except OSError as failure:
+        return f"{to} can't be written: {failure.strerror}"
+    return f"wrote {to}, for ui.perfetto.dev"
 
 
 def _events(path: Path, file: File, sites: Mapping[Any, str]) -> Iterator[dict[str, Any]]:
