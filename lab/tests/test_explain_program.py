@@ -27,7 +27,7 @@ from tefflab import project_root
 from tefflab.benchmarks.compared import ComparedPlan
 from tefflab.cli import explaining_programs
 from tefflab.cli.explaining_programs import Setting
-from tefflab.errors import BAD_INPUT, INTERRUPTED
+from tefflab.errors import BAD_INPUT, FAILED, INTERRUPTED
 from tefflab.host.machine import read_machine
 from tefflab.profiles import collecting, grain_picture, measured_here, program_report, symbols
 from tefflab.profiles.accounts import BLOCK, HEADER, read_accounts
@@ -330,7 +330,8 @@ def test_the_advised_grain_is_as_coarse_as_it_must_be_and_leaves_bodies_for_all_
     assert factor(1_000_000, 30.0) == 64
     assert factor(1_000_000, 3.0, regions=10_000) == 4  # 25 a thread in each region: 6 of them are left
     assert factor(16, 3.0) == 1
-    assert factor(16, 3.0, kind="share") == 64  # regions may be larger whatever their number
+    assert factor(16, 3.0, regions=1000, kind="share") == 64  # a region may have one part a thread
+    assert factor(16, 3.0, regions=4, kind="share") == 4
 
 
 def test_equal_shares_that_wait_at_short_regions_wait_for_the_runtime_and_unequal_ones_for_each_other() -> None:
@@ -375,6 +376,30 @@ def test_the_report_says_what_the_grain_costs_and_what_another_one_gives() -> No
     stretched = text_of(collected(observed({"body": 1.6}, site("chunk", 16_000_000, 4e-7)), 1.0, 1.6))
     assert "Efficiency now: 100 %" in stretched
     assert "Collecting made bodies longer than the plain run leaves room for" in stretched
+
+
+def test_a_line_that_has_next_to_no_time_and_costs_nothing_has_no_row() -> None:
+    chunks, region = site("chunk", 1_000_000, 4e-6), replace(site("region", 39, 17e-9), place="range.h:230")
+    text = text_of(collected(observed({"body": 1.0, "dispatch": 0.1}, chunks, region), 1.1, 1.1))
+    assert "range.h:230" not in text
+    assert "1 more line has less time." in text
+    begun = text_of(collected(observed({"body": 1.0, "runtime": 0.1}, chunks, region), 1.1, 1.1))
+    assert "range.h:230" in begun
+    assert "more line" not in begun
+    assert "range.h:230" in text_of(collected(observed({"body": 1.0}, region), 1.0, 1.0))
+
+
+def test_a_few_regions_are_counted_in_whole_numbers_and_never_fewer_than_one() -> None:
+    of = observed({"body": 1.0, "runtime": 1.0}, site("region", 8, 0.5), regions=2)
+    text = text_of(collected(of, 2.0, 2.0))
+    assert "makes 8 parts of regions of 500 ms; 50 % of the time is libomp's. Twice as much work in a region:" in text
+
+
+def test_samples_know_no_parallel_regions() -> None:
+    text = text_of(collected(observed({"body": 0.6, "wait": 0.4}, site("sample", 2400, 1e-3), serial=1.0), 2.0, 2.0))
+    assert "Efficiency now: 60 % of the threads' time is the program's own." in text
+    assert "50 % of the program's time is before the first sample" in text
+    assert "regions" not in text
 
 
 def test_the_report_names_waits_and_serial_parts() -> None:
@@ -477,10 +502,11 @@ def test_curves_are_those_that_were_measured_last_here_with_as_many_workers(tmp_
                 kept.append("estimates", row | {"system_id": "failed", "value": None})
                 kept.append("estimates", row | {"system_id": "disturbed", "value": 2 * length})
                 kept.append("estimates", row | {"workers": 1, "value": length + 1e-5})
-    (last,) = curves_of(registry, "chunk", 2)
+    (last,), why = curves_of(registry, "chunk", 2)
+    assert not why
     assert last.costs == {length: pytest.approx(2e-7) for length in (1e-6, 1e-5, 1e-4)}
     assert (last.source, last.title) == ("2026-02:2026-02", "OpenMP (libomp)")
-    assert not curves_of(registry, "recursion", 2)
+    assert curves_of(registry, "recursion", 2) == ([], "fewer than 3 lengths of bodies were measured")
 
 
 def test_a_picture_has_a_line_for_each_curve() -> None:
@@ -537,7 +563,12 @@ def test_a_setting_grows_with_the_grain_or_shrinks(command: str, factor: float, 
         (["--", "/nowhere"], "/nowhere can't be started"),
         (["--curve", "lulesh"], "--curve: is for a program behind --"),
         (["--fail-below", "80%", "lulesh"], "--fail-below: is for a program behind --"),
-        (["--systems", "teff", "--", "true"], "are for spawn patterns"),
+        (["--", "/etc/passwd"], "/etc/passwd can't be started: it is there, but can't be executed"),
+        (["--", "./"], "./ can't be started: it is there, but can't be executed"),
+        *(
+            ([*words, "--", "true"], f"{words[0]}: is not for a program behind --")
+            for words in (["--nosuch"], ["lulesh"], ["--seconds", "1"], ["--metg", "1us"], ["--systems", "teff"])
+        ),
     ],
 )
 def test_a_wrong_command_line_is_refused(
@@ -602,9 +633,13 @@ def test_curves_are_measured_on_demand_and_found_again(
         commanded,
         "quick",
         f'[[program]]\nbenchmark = "micro"\nname = "one"\ntitle = "Quick (libgomp)"\nprogram = "{micro}"\n'
-        f'command = ["{sys.executable}", "{{program}}", "quick", "100"]\n',
+        f'command = ["{sys.executable}", "{{program}}", "quick", "100000"]\n',
     )
     program = leaving(tmp_path, FINE)
+    assert teff(monkeypatch, "explain", "--runs", "1", "--curve", "--", *program) == FAILED
+    assert "there is no curve: even the longest bodies kept only 3% of the time: other" in capfd.readouterr().err
+    quick = commanded / "bench" / "systems" / "quick" / "system.toml"
+    quick.write_text(quick.read_text().replace("100000", "100"))
     for asked in (["--curve"], []):  # a task costs 100 ns, give or take 10, and the chunks last as long
         assert teff(monkeypatch, "explain", "--runs", "1", *asked, "--", *program) == 0
         told = " ".join(capfd.readouterr().out.split())
@@ -692,17 +727,27 @@ def test_a_program_in_which_nothing_was_seen_ends_with_a_reason(
         in capfd.readouterr().err
     )
     assert teff(monkeypatch, "explain", "--", "sh", "-c", "kill -9 $$") == 128 + 9
+    assert teff(monkeypatch, "explain", "--", "sh", "-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done") == 1
+    assert "starts programs that the collector can't enter" in capfd.readouterr().err
+
+
+@pytest.mark.usefixtures("commanded")
+def test_the_report_says_that_only_the_first_run_had_a_pipe_as_its_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    without_collector(monkeypatch)
     reads, writes = os.pipe()
     os.close(writes)
     own = os.dup(0)
     try:
         os.dup2(reads, 0)
-        assert teff(monkeypatch, "explain", "--", "sh", "-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done") == 1
+        for runs, is_said in (("2", True), ("1", False)):
+            assert teff(monkeypatch, "explain", "--runs", runs, "--", *leaving(tmp_path, FINE)) == 0
+            told = " ".join(capfd.readouterr().out.split())
+            assert ("only the first run could read: say --runs 1, or give a file." in told) == is_said
     finally:
         os.dup2(own, 0)
-    said = capfd.readouterr().err
-    assert "starts programs that the collector can't enter" in said
-    assert "say --runs 1, or give a file" in said
+        os.close(reads)
 
 
 def test_a_rank_s_waits_are_no_bodies_and_name_their_partner(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ EXPLAIN = Command(
     options.PICTURE,
     options.CASES,
     options.ONE_OF_WORKERS,
-    option("--seconds S", "Of each system and pattern, 0.01 to 600. [3]", Number(3.0, 0.01, 600), default=3.0),
+    option("--seconds S", "Of each system and pattern, 0.01 to 600. [3]", Number(3.0, 0.01, 600)),
     option("--functions", "Of patterns: also where in a category time went."),
     options.JSON,
     option("--ranks -ranks N", hidden=True),

@@ -220,13 +220,13 @@ class Price:
     @cached_property
     def advised_factor(self) -> float:
         """How many times as long the bodies should be: a power of two. Then their number costs 1 - KEPT of the time,
-        unless too few bodies would be left for all threads in a region. 1 if they may stay as they are."""
+        unless no region or too few bodies for all threads would be left. 1 if they may stay as they are."""
         kept = self.work * (1 - KEPT) / KEPT
         wanted = self.in_regions * self.share_of(*self.alike) / kept if kept else 1.0
         if wanted <= 1 or self.dearest is None:
             return 1.0
         factor = 2.0 ** math.ceil(math.log2(wanted))
+        most = float(max(1, self.observed.regions))
         if self.dearest.kind in MANAGED:
-            most = max(1.0, self.count / max(1, self.observed.regions) / max(1.0, self.observed.width) / _LEAST_BODIES)
-            factor = min(factor, 2.0 ** math.floor(math.log2(most)))
-        return min(factor, MOST)
+            most = max(1.0, self.count / most / max(1.0, self.observed.width) / _LEAST_BODIES)
+        return min(factor, 2.0 ** math.floor(math.log2(most)), MOST)
