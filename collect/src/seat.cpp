@@ -33,6 +33,11 @@ std::uint32_t low_half(const void* function) {
   return static_cast<std::uint32_t>(reinterpret_cast<std::uint64_t>(function));
 }
 
+// Rather than waits for other threads, or is outside.
+bool works(state now) {
+  return (state::body <= now && now <= state::dispatch) || now == state::runtime || now == state::start;
+}
+
 bool waits_for_task(state now) {
   return now == state::imbalance || now == state::dependences;
 }
@@ -68,7 +73,7 @@ bool seat::arrive(std::uint32_t thread) {
 std::uint64_t seat::leave_out_displaced(std::uint64_t length) {
   if (me != this) return 0;
   const auto now = nanoseconds_without_core(), before = std::exchange(without_core_, now);
-  if (doing() == state::serial || now <= before) return 0;
+  if (now <= before || !works(doing())) return 0;
   const auto part = std::min(length, ticks_of(now - before));
   accounts_->times[static_cast<std::size_t>(state::displaced)] += part;
   return part;

@@ -355,6 +355,9 @@ def test_time_without_a_core_is_left_out() -> None:
     assert beside.disturbed == pytest.approx(0.5)
     alone = replace(beside, plain=(replace(beside.plain[0], others=0.4),))
     assert alone.seconds == pytest.approx(2.0)  # a plain run that had the cores waited by itself
+    waiting = observed({"body": 1.2, "imbalance": 0.8, "displaced": 0.8}, site("task", 480_000, 10e-6))
+    assert waiting.seconds["imbalance"] == pytest.approx(4 * 0.8 * 1.2 / 2.0)
+    assert waiting.displaced == pytest.approx(4 * (0.8 + 0.8 * 0.8 / 2.0))
     price = program_report.price_of(beside)
     assert price.efficiency == pytest.approx(0.8)
     assert price.seconds["dispatch"] == pytest.approx(1.2)

@@ -12,6 +12,7 @@ from tefflab.profiles.states import OUTSIDE, STATES
 
 SEGMENT = np.dtype([("until", "<u8"), ("address", "<u8"), ("function", "<u4"), ("what", "<u2"), ("did", "<u2")])
 SEGMENTS = 1 << 16  # of a thread, the last ones: 1.5 MiB
+TIMELINE = ".json"  # the end of the name of such a file
 _IN_BODIES = ("body", "counted")
 
 
